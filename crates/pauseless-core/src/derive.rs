@@ -1,0 +1,588 @@
+//! Parameters of every flow control, derived from the link, and the check of given ones.
+//!
+//! The theorems of the GFC paper are about a fluid, packets are indivisible. What that costs, for
+//! a sender whose limiter exceeds the integral of its rate by at most one frame of M bytes:
+//!
+//! * **Overshoot.** Let t_k be the moment the queue reaches B_k; it is then below B_k + M. The rate
+//!   R_k is in force by t_k + tau. Until then at most R_(k-1) tau + M arrive, and in the fluid
+//!   B_(k+1) - B_k = R_(k-1) tau, so the queue is below B_(k+1) + 2M. The bound does not
+//!   accumulate over stages, because thresholds are absolute: when the last stage's rate is in force
+//!   the queue is below B_m + 2M. The linear mappings err in the same way, by the same 2M.
+//! * **Slop.** Equation 6 leaves out the 64 bytes of the message itself, and those of other
+//!   classes that wait before it: less than one M.
+//! * **No floor is safe for ever.** A rate that stays above zero fills any buffer if the drain is
+//!   zero for long enough: one more frame every M / R_N. So the sender must be held somewhere:
+//!   at `hold`, not below B_m + 3M. After that at most 2M arrive (the frame that crosses `hold` and
+//!   one that had started when the message came).
+//!
+//! Hence 5 M of guard band above B_m make GFC overflow-free under a drain of zero for any length of
+//! time, and each M beyond that buys M / R_N of standstill before a sender is held.
+//! `tests/laws.rs` and `tests/guard.rs` prove both halves by experiment.
+
+use core::fmt;
+
+use crate::flow_control::{Control, FlowControl, cbfc, gfc, limiter, pfc};
+use crate::unit::{Bytes, Rate, Span};
+
+/// Guard band that no configuration may go below, in frames of the largest size.
+pub const GUARD_FRAMES_MIN: u64 = 5;
+
+/// Guard band by default: the minimum and three frames of patience at the lowest rate.
+pub const GUARD_FRAMES: u64 = 8;
+
+/// Of the guard band, what lies above `hold`.
+pub const HOLD_FRAMES: u64 = 2;
+
+/// What the feedback latency of a link is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latency {
+    /// The largest frame.
+    pub mtu: Bytes,
+    /// C.
+    pub line: Rate,
+    /// t_w, one way.
+    pub wire: Span,
+    /// t_r, from the arrival of a message to its effect.
+    pub processing: Span,
+    /// How many classes may have a message waiting at once.
+    pub classes: u8,
+}
+
+impl Latency {
+    /// tau, from the making of a message to the change of the input rate.
+    //= gfc19 5.4 eq 6
+    pub fn tau(&self) -> Span {
+        self.line.tx_span(self.mtu * 2) + self.wire * 2 + self.processing
+    }
+
+    /// C tau, rounded up.
+    pub fn c_tau(&self) -> Bytes {
+        self.line.bytes_in_up(self.tau())
+    }
+
+    /// What may still arrive after a PAUSE has become due: C tau, the frame that crossed the
+    /// threshold, and the messages of all classes.
+    pub fn pfc_headroom(&self) -> Bytes {
+        self.c_tau() + self.mtu + Control::SIZE * u64::from(self.classes)
+    }
+}
+
+/// B_m - B_0 of conceptual GFC: 4 C tau.
+//= gfc19 4.1 theorem 4.1
+pub fn conceptual_width(latency: &Latency) -> Bytes {
+    latency.line.bytes_in_up(latency.tau() * 4)
+}
+
+/// B_m - B_1 of buffer-based GFC: 2 C tau.
+//= gfc19 5.4 b1
+pub fn buffer_width(latency: &Latency) -> Bytes {
+    latency.line.bytes_in_up(latency.tau() * 2)
+}
+
+/// B_m - B_0 of time-based GFC: (sqrt(tau/T) + 1)^2 C T = C (tau + T + 2 sqrt(tau T)).
+//= gfc19 5.2 theorem 5.1
+pub fn time_width(latency: &Latency, period: Span) -> Bytes {
+    let (tau, period) = (latency.tau(), period);
+    let product = u128::from(tau.as_ps()) * u128::from(period.as_ps()) * 4;
+    let floor = product.isqrt();
+    let root = if floor * floor < product {
+        floor + 1
+    } else {
+        floor
+    };
+    let root = Span::ps(u64::try_from(root).unwrap_or(u64::MAX));
+    latency.line.bytes_in_up(tau + period + root)
+}
+
+/// N of buffer-based GFC: the last stage that is longer than the byte in which buffers count.
+//= gfc19 4.2 n
+pub fn stage_count(width: Bytes) -> u16 {
+    assert!(width > Bytes::ZERO, "B_1 lies below B_m");
+    let ceil_log2 = u64::BITS - (width.get() - 1).leading_zeros();
+    1 + ceil_log2 as u16
+}
+
+/// The lowest rate of the linear mappings: what they give for the last byte.
+pub fn rate_floor(line: Rate, width: Bytes, unit: Rate) -> Rate {
+    let bps = line.as_bps() / width.get().max(1);
+    Rate::bps(bps.max(unit.as_bps()).min(line.as_bps()))
+}
+
+/// The parameters that are derived when a scenario gives only the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Derivation {
+    /// The link and its latency.
+    pub latency: Latency,
+    /// The physical buffer of one (ingress port, class).
+    pub buffer: Bytes,
+    /// Frames of guard band between B_m and the buffer.
+    pub guard_frames: u64,
+    /// The limiter's rate unit.
+    pub unit: Rate,
+}
+
+impl Derivation {
+    /// With the default guard band and rate unit.
+    pub fn new(latency: Latency, buffer: Bytes) -> Derivation {
+        Derivation {
+            latency,
+            buffer,
+            guard_frames: GUARD_FRAMES,
+            unit: limiter::RATE_UNIT,
+        }
+    }
+
+    /// The guard band in bytes.
+    pub fn guard(&self) -> Bytes {
+        self.latency.mtu * self.guard_frames
+    }
+
+    /// The largest B_m.
+    pub fn bm(&self) -> Bytes {
+        self.buffer.saturating_sub(self.guard())
+    }
+
+    /// Where a sender is held.
+    pub fn hold(&self) -> Bytes {
+        self.buffer.saturating_sub(self.latency.mtu * HOLD_FRAMES)
+    }
+
+    /// PFC with the largest safe XOFF.
+    pub fn pfc(&self) -> pfc::Config {
+        let xoff = self.buffer.saturating_sub(self.latency.pfc_headroom());
+        let xon = pfc::default_xon(xoff, self.latency.mtu);
+        pfc::Config {
+            xoff,
+            xon,
+            quanta: pfc::QUANTA_MAX,
+        }
+    }
+
+    /// Credits for the whole buffer.
+    pub fn cbfc(&self) -> cbfc::Config {
+        cbfc::Config {
+            capacity: self.buffer,
+            period: cbfc::default_period(self.latency.line),
+            counters: cbfc::Counters::Wide,
+        }
+    }
+
+    /// Buffer-based GFC with B_1 as given, or the largest safe one.
+    pub fn gfc_buffer(&self, bm: Option<Bytes>, b1: Option<Bytes>) -> gfc::BufferConfig {
+        let bm = bm.unwrap_or(self.bm());
+        let b1 = b1.unwrap_or(bm.saturating_sub(buffer_width(&self.latency)));
+        let stages = stage_count(bm.saturating_sub(b1).max(Bytes::new(1)));
+        gfc::BufferConfig {
+            bm,
+            b1,
+            stages,
+            hold: self.hold(),
+            unit: self.unit,
+        }
+    }
+
+    /// Time-based GFC with B_0 as given, or the largest safe one.
+    pub fn gfc_time(
+        &self,
+        bm: Option<Bytes>,
+        b0: Option<Bytes>,
+        period: Option<Span>,
+    ) -> gfc::TimeConfig {
+        let period = period.unwrap_or(cbfc::default_period(self.latency.line));
+        gfc::TimeConfig {
+            mapping: self.mapping(bm, b0, time_width(&self.latency, period)),
+            period,
+            measure: gfc::Measure::Message,
+            capacity: self.buffer,
+        }
+    }
+
+    /// Conceptual GFC with B_0 as given, or the largest safe one.
+    pub fn gfc_conceptual(&self, bm: Option<Bytes>, b0: Option<Bytes>) -> gfc::ConceptualConfig {
+        let tau = self.latency.tau();
+        gfc::ConceptualConfig {
+            mapping: self.mapping(bm, b0, conceptual_width(&self.latency)),
+            // The change still has to travel down the wire before the receiver sees it.
+            delay: tau.saturating_sub(self.latency.wire),
+        }
+    }
+
+    fn mapping(&self, bm: Option<Bytes>, b0: Option<Bytes>, width: Bytes) -> gfc::Mapping {
+        let bm = bm.unwrap_or(self.bm());
+        let b0 = b0.unwrap_or(bm.saturating_sub(width));
+        let floor = rate_floor(self.latency.line, bm.saturating_sub(b0), self.unit);
+        gfc::Mapping {
+            bm,
+            b0,
+            hold: self.hold(),
+            floor,
+            unit: self.unit,
+        }
+    }
+
+    /// Refuses parameters that do not keep the promise of their scheme on this link.
+    pub fn check(&self, control: &FlowControl) -> Result<(), Violation> {
+        match control {
+            FlowControl::None => Ok(()),
+            FlowControl::Pfc(config) => self.check_pfc(config),
+            FlowControl::Cbfc(config) => self.check_cbfc(config),
+            FlowControl::GfcBuffer(config) => {
+                self.check_guard(config.bm, config.hold)?;
+                let width = buffer_width(&self.latency);
+                let rule = "B_m - 2 C tau (gfc19 5.4)";
+                Given {
+                    name: "b1",
+                    value: config.b1,
+                    rule,
+                }
+                .at_most(config.bm, width)
+            }
+            FlowControl::GfcTime(config) => {
+                self.check_guard(config.mapping.bm, config.mapping.hold)?;
+                let width = time_width(&self.latency, config.period);
+                let rule = "B_m - (sqrt(tau/T) + 1)^2 C T (gfc19 theorem 5.1)";
+                let mapping = &config.mapping;
+                Given {
+                    name: "b0",
+                    value: mapping.b0,
+                    rule,
+                }
+                .at_most(mapping.bm, width)
+            }
+            FlowControl::GfcConceptual(config) => {
+                self.check_guard(config.mapping.bm, config.mapping.hold)?;
+                let width = conceptual_width(&self.latency);
+                let rule = "B_m - 4 C tau (gfc19 theorem 4.1)";
+                let mapping = &config.mapping;
+                Given {
+                    name: "b0",
+                    value: mapping.b0,
+                    rule,
+                }
+                .at_most(mapping.bm, width)
+            }
+        }
+    }
+
+    fn check_pfc(&self, config: &pfc::Config) -> Result<(), Violation> {
+        let rule = "buffer - (C tau + MTU + 64 B per class)";
+        let xoff = Given {
+            name: "xoff",
+            value: config.xoff,
+            rule,
+        };
+        xoff.at_most(self.buffer, self.latency.pfc_headroom())?;
+        Given {
+            name: "xon",
+            value: config.xon,
+            rule: "xoff",
+        }
+        .at_most(config.xoff, Bytes::ZERO)?;
+        let rule = "one byte, or the sender never resumes";
+        Given {
+            name: "xon",
+            value: config.xon,
+            rule,
+        }
+        .at_least(Bytes::new(1))?;
+        let refresh = pfc::pause_span(config.quanta, self.latency.line) / 2;
+        if refresh <= self.latency.tau() {
+            let quantum = pfc::pause_span(1, self.latency.line).as_ps().max(1);
+            return Err(Violation::Quanta {
+                quanta: config.quanta,
+                least: (self.latency.tau() * 2).as_ps().div_ceil(quantum) + 1,
+            });
+        }
+        Ok(())
+    }
+
+    fn check_cbfc(&self, config: &cbfc::Config) -> Result<(), Violation> {
+        let (name, value) = ("credits", config.capacity);
+        Given {
+            name,
+            value,
+            rule: "the buffer",
+        }
+        .at_most(self.buffer, Bytes::ZERO)?;
+        let frame = cbfc::BLOCK * cbfc::blocks(self.latency.mtu);
+        Given {
+            name,
+            value,
+            rule: "one MTU in whole blocks, or it never leaves",
+        }
+        .at_least(frame)
+    }
+
+    fn check_guard(&self, bm: Bytes, hold: Bytes) -> Result<(), Violation> {
+        let mtu = self.latency.mtu;
+        let rule = "buffer - 5 MTU of guard band, since packets are indivisible";
+        Given {
+            name: "bm",
+            value: bm,
+            rule,
+        }
+        .at_most(self.buffer, mtu * GUARD_FRAMES_MIN)?;
+        assert!(
+            hold + mtu * HOLD_FRAMES <= self.buffer,
+            "hold is derived from the buffer"
+        );
+        Ok(())
+    }
+}
+
+/// A value under its key in the scenario file, with the rule that bounds it.
+struct Given {
+    name: &'static str,
+    value: Bytes,
+    rule: &'static str,
+}
+
+impl Given {
+    /// The value may not exceed `base - margin`.
+    fn at_most(&self, base: Bytes, margin: Bytes) -> Result<(), Violation> {
+        let &Given { name, value, rule } = self;
+        match base.checked_sub(margin) {
+            Some(bound) if value <= bound => Ok(()),
+            Some(bound) => Err(Violation::AboveBound {
+                name,
+                value,
+                bound,
+                rule,
+            }),
+            None => Err(Violation::NoRoom {
+                name,
+                base,
+                margin,
+                rule,
+            }),
+        }
+    }
+
+    /// The value may not be less than `bound`.
+    fn at_least(&self, bound: Bytes) -> Result<(), Violation> {
+        let &Given { name, value, rule } = self;
+        if value >= bound {
+            Ok(())
+        } else {
+            Err(Violation::BelowBound {
+                name,
+                value,
+                bound,
+                rule,
+            })
+        }
+    }
+}
+
+/// Why a parameter was refused: the bound, the value and what to write instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// The value must be lowered.
+    AboveBound {
+        /// The key in the scenario file.
+        name: &'static str,
+        /// What was given.
+        value: Bytes,
+        /// The largest safe value.
+        bound: Bytes,
+        /// Where the bound comes from.
+        rule: &'static str,
+    },
+    /// The value must be raised.
+    BelowBound {
+        /// The key in the scenario file.
+        name: &'static str,
+        /// What was given.
+        value: Bytes,
+        /// The smallest sensible value.
+        bound: Bytes,
+        /// Where the bound comes from.
+        rule: &'static str,
+    },
+    /// No value is safe: the buffer is too small for the link.
+    NoRoom {
+        /// The key in the scenario file.
+        name: &'static str,
+        /// What there is.
+        base: Bytes,
+        /// What would be needed.
+        margin: Bytes,
+        /// Where the bound comes from.
+        rule: &'static str,
+    },
+    /// The pause would expire before its refresh has arrived.
+    Quanta {
+        /// What was given.
+        quanta: u16,
+        /// The smallest safe value.
+        least: u64,
+    },
+}
+
+impl Violation {
+    /// The key that is to blame.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Violation::AboveBound { name, .. }
+            | Violation::BelowBound { name, .. }
+            | Violation::NoRoom { name, .. } => name,
+            Violation::Quanta { .. } => "pause_quanta",
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Violation::AboveBound {
+                name,
+                value,
+                bound,
+                rule,
+            } => write!(
+                f,
+                "{name} = {value} exceeds its bound {bound} = {rule}; set {name} = \"{} B\" or less",
+                bound.get()
+            ),
+            Violation::BelowBound {
+                name,
+                value,
+                bound,
+                rule,
+            } => write!(
+                f,
+                "{name} = {value} is below its bound {bound} = {rule}; set {name} = \"{} B\" or more",
+                bound.get()
+            ),
+            Violation::NoRoom {
+                name,
+                base,
+                margin,
+                rule,
+            } => write!(
+                f,
+                "no {name} is safe: its bound is {rule}, and {base} is less than the {margin} \
+                 to be subtracted; enlarge the buffer"
+            ),
+            Violation::Quanta { quanta, least } => write!(
+                f,
+                "pause_quanta = {quanta} expires before its refresh arrives, one tau later; \
+                 set pause_quanta = {least} or more"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Violation {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn latency(gbps: u64, mtu: u64) -> Latency {
+        Latency {
+            mtu: Bytes::new(mtu),
+            line: Rate::gbps(gbps),
+            wire: Span::us(1),
+            processing: Span::us(3),
+            classes: 1,
+        }
+    }
+
+    /// gfc19 section 5.4: 7.4/5.6/5.2 us and, for InfiniBand, 11.4/6.6/5.6 us.
+    //= gfc19 5.4 eq 6 type=test
+    #[test]
+    fn tau_of_the_paper() {
+        let ethernet = [(10, 7_400), (40, 5_600), (100, 5_240)];
+        for (gbps, ns) in ethernet {
+            assert_eq!(latency(gbps, 1_500).tau(), Span::ns(ns));
+        }
+        // The paper's InfiniBand numbers need 4,000 bytes, not 4,096.
+        for (gbps, ns) in [(10, 11_400), (40, 6_600), (100, 5_640)] {
+            assert_eq!(latency(gbps, 4_000).tau(), Span::ns(ns));
+        }
+    }
+
+    /// 2 C tau = 18.5/56/130 KB; unrounded, the last is 131. N = 16/17/18 by the paper's own rule.
+    //= gfc19 5.4 b1 type=test
+    //= gfc19 4.2 n type=test
+    #[test]
+    fn buffer_based_bounds_of_the_paper() {
+        for (gbps, width, stages) in [(10, 18_500, 16), (40, 56_000, 17), (100, 131_000, 18)] {
+            let found = buffer_width(&latency(gbps, 1_500));
+            assert_eq!(found, Bytes::new(width));
+            assert_eq!(stage_count(found), stages);
+        }
+    }
+
+    /// 140.8/191.4/271 KB in the paper, which rounds its last tau to 5.6 us; with 5.64 us it is 272.
+    //= gfc19 5.2 theorem 5.1 type=test
+    #[test]
+    fn time_based_bounds_of_the_paper() {
+        for (gbps, width) in [(10, 140_900), (40, 191_540), (100, 271_980)] {
+            let latency = latency(gbps, 4_000);
+            let found = time_width(&latency, cbfc::default_period(latency.line)).get();
+            assert!(found.abs_diff(width) < 50, "{gbps}: {found}");
+        }
+    }
+
+    //= gfc19 4.1 theorem 4.1 type=test
+    #[test]
+    fn conceptual_bound_is_four_c_tau() {
+        assert_eq!(conceptual_width(&latency(10, 1_500)), Bytes::kb(37));
+    }
+
+    #[test]
+    fn what_is_derived_passes_its_own_check_and_one_byte_more_does_not() {
+        for gbps in [1, 10, 25, 40, 100, 400, 1_600] {
+            let derivation = Derivation::new(latency(gbps, 1_500), Bytes::mb(20));
+            let mut pfc = derivation.pfc();
+            assert_eq!(derivation.check(&FlowControl::Pfc(pfc)), Ok(()));
+            pfc.xoff += Bytes::new(1);
+            assert!(derivation.check(&FlowControl::Pfc(pfc)).is_err());
+            let mut buffer = derivation.gfc_buffer(None, None);
+            assert_eq!(derivation.check(&FlowControl::GfcBuffer(buffer)), Ok(()));
+            buffer.b1 += Bytes::new(1);
+            assert!(derivation.check(&FlowControl::GfcBuffer(buffer)).is_err());
+            let mut time = derivation.gfc_time(None, None, None);
+            assert_eq!(derivation.check(&FlowControl::GfcTime(time)), Ok(()));
+            time.mapping.b0 += Bytes::new(1);
+            assert!(derivation.check(&FlowControl::GfcTime(time)).is_err());
+            let mut conceptual = derivation.gfc_conceptual(None, None);
+            assert_eq!(
+                derivation.check(&FlowControl::GfcConceptual(conceptual)),
+                Ok(())
+            );
+            conceptual.mapping.b0 += Bytes::new(1);
+            assert!(
+                derivation
+                    .check(&FlowControl::GfcConceptual(conceptual))
+                    .is_err()
+            );
+            let cbfc = derivation.cbfc();
+            assert_eq!(derivation.check(&FlowControl::Cbfc(cbfc)), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_bound_the_value_and_the_fix() {
+        let derivation = Derivation::new(latency(10, 1_500), Bytes::kb(112));
+        let config = derivation.gfc_conceptual(Some(Bytes::kb(100)), Some(Bytes::kb(80)));
+        let message = derivation
+            .check(&FlowControl::GfcConceptual(config))
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            message,
+            "b0 = 80 KB exceeds its bound 63 KB = B_m - 4 C tau (gfc19 theorem 4.1); \
+             set b0 = \"63000 B\" or less"
+        );
+        let small = Derivation::new(latency(10, 1_500), Bytes::kb(5));
+        let message = small
+            .check(&FlowControl::Pfc(small.pfc()))
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains("enlarge the buffer"), "{message}");
+    }
+}

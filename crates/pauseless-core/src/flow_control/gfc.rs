@@ -1,0 +1,633 @@
+//! Gentle flow control: the sender is slowed in proportion to the queue, never stopped by design.
+//!
+//! **Models** conceptual GFC (continuous feedback), buffer-based GFC (a message on every stage
+//! crossing) and time-based GFC (a message every period), all over the [`Limiter`].
+//!
+//! **Source** gfc19 sections 4 and 5; misprints as resolved in PROTOCOLS.md section 15.
+//!
+//! **Deviates** The paper lets the sender go on for ever at the rate of the last stage, which fills
+//! any finite buffer if nothing drains for long enough. Above `hold`, a level inside the
+//! guard band that the theorems' fluid never reaches, the sender is held; see [`crate::derive`].
+//!
+//! **States** of the buffer-based downstream half: the stage 0..=N that the queue is in, and N+1
+//! above `hold`; every change of stage is one message, and a message that could not leave before
+//! the next change is replaced by it.
+//!
+//! **Not modelled** lost messages.
+
+use super::limiter::Limiter;
+use super::{Downstream, Gate, Signal, Upstream, cbfc};
+use crate::unit::{Bytes, Rate, Span, Time};
+
+/// Parameters of buffer-based GFC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferConfig {
+    /// The queue that the mapping aims never to reach.
+    pub bm: Bytes,
+    /// Where stage 1 begins.
+    pub b1: Bytes,
+    /// N, the last stage.
+    pub stages: u16,
+    /// Above this the sender is held.
+    pub hold: Bytes,
+    /// The limiter's rate unit.
+    pub unit: Rate,
+}
+
+/// Parameters of time-based GFC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeConfig {
+    /// The linear mapping.
+    pub mapping: Mapping,
+    /// T, the time between two messages.
+    pub period: Span,
+    /// How the sender learns the free space.
+    pub measure: Measure,
+    /// The physical buffer, which the message's free space is counted from.
+    pub capacity: Bytes,
+}
+
+/// Parameters of conceptual GFC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConceptualConfig {
+    /// The linear mapping.
+    pub mapping: Mapping,
+    /// The feedback latency: from the change of the queue to the change of the sender's rate.
+    pub delay: Span,
+}
+
+/// How time-based GFC measures the free space (PROTOCOLS.md section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The message carries the free space at the time that it was made, as the proofs assume.
+    Message,
+    /// FCCL - FCTBS at the sender, as the text says; it also subtracts what is in flight.
+    Credit,
+}
+
+/// The line through (B_0, C) and (B_m, 0), with a floor above zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// Where the rate would reach zero.
+    pub bm: Bytes,
+    /// Where the rate begins to fall.
+    pub b0: Bytes,
+    /// Above this the sender is held.
+    pub hold: Bytes,
+    /// The lowest rate.
+    pub floor: Rate,
+    /// The limiter's rate unit.
+    pub unit: Rate,
+}
+
+impl BufferConfig {
+    /// The least whole number of bytes at or above B_k = B_m - (B_m - B_1) / 2^(k-1).
+    //= gfc19 4.2 eq 5
+    pub fn threshold(&self, stage: u16) -> Bytes {
+        assert!(stage >= 1, "stage 0 has no lower threshold");
+        let width = self.bm.get() - self.b1.get();
+        Bytes::new(self.bm.get() - width.checked_shr(u32::from(stage) - 1).unwrap_or(0))
+    }
+
+    /// The stage of a queue of `held` bytes; `stages + 1` means hold.
+    pub fn stage(&self, held: Bytes) -> u16 {
+        if held > self.hold {
+            return self.stages + 1;
+        }
+        if held < self.b1 {
+            return 0;
+        }
+        let left = self.bm.get().saturating_sub(held.get());
+        if left == 0 {
+            return self.stages;
+        }
+        // k is the largest with width / 2^(k-1) >= left.
+        let width = self.bm.get() - self.b1.get();
+        let stage = (width / left).ilog2() as u16 + 1;
+        stage.min(self.stages)
+    }
+
+    /// R_k = C / 2^k.
+    //= gfc19 4.2 eq 4
+    pub fn rate(&self, stage: u16, line: Rate) -> Rate {
+        let stage = u32::from(stage.min(self.stages));
+        let bps = line.as_bps().checked_shr(stage).unwrap_or(0).max(1);
+        Rate::bps(bps.max(self.unit.as_bps()).min(line.as_bps()))
+    }
+}
+
+impl Mapping {
+    /// The rate for a queue of `held` bytes, `None` when the sender is to be held.
+    //= gfc19 4.1 mapping
+    pub fn rate(&self, held: Bytes, line: Rate) -> Option<Rate> {
+        if held > self.hold {
+            return None;
+        }
+        let left = self.bm.saturating_sub(held).get();
+        let width = self.bm.get() - self.b0.get();
+        if left >= width {
+            return Some(line);
+        }
+        let bps = u128::from(line.as_bps()) * u128::from(left) / u128::from(width);
+        let bps = (bps as u64).max(self.floor.as_bps()).min(line.as_bps());
+        Rate::new(bps)
+    }
+}
+
+/// The upstream half of all three.
+#[derive(Clone, Debug)]
+pub struct GfcUpstream {
+    scheme: Scheme,
+    line: Rate,
+    limiter: Limiter,
+    held: bool,
+    fctbs: u64,
+    resumes: u32,
+}
+
+#[derive(Clone, Debug)]
+enum Scheme {
+    Buffer(BufferConfig),
+    Time(TimeConfig),
+    Conceptual(ConceptualConfig),
+}
+
+impl GfcUpstream {
+    /// For a link whose far end runs buffer-based GFC.
+    pub fn buffer(config: &BufferConfig, line: Rate) -> GfcUpstream {
+        GfcUpstream::new(Scheme::Buffer(*config), line, config.unit)
+    }
+
+    /// For a link whose far end runs time-based GFC.
+    pub fn time(config: &TimeConfig, line: Rate) -> GfcUpstream {
+        GfcUpstream::new(Scheme::Time(*config), line, config.mapping.unit)
+    }
+
+    /// For a link whose far end runs conceptual GFC.
+    pub fn conceptual(config: &ConceptualConfig, line: Rate) -> GfcUpstream {
+        GfcUpstream::new(Scheme::Conceptual(*config), line, config.mapping.unit)
+    }
+
+    fn new(scheme: Scheme, line: Rate, unit: Rate) -> GfcUpstream {
+        let limiter = Limiter::new(line, unit);
+        GfcUpstream {
+            scheme,
+            line,
+            limiter,
+            held: false,
+            fctbs: 0,
+            resumes: 0,
+        }
+    }
+
+    /// Blocks sent so far.
+    pub fn fctbs(&self) -> u64 {
+        self.fctbs
+    }
+
+    /// How often this half was let go after it had been held.
+    pub fn resumes(&self) -> u32 {
+        self.resumes
+    }
+
+    /// What a signal asks for: a rate, or `None` to hold. Signals of other schemes mean nothing.
+    fn asked(&self, signal: Signal) -> Option<Option<Rate>> {
+        match (&self.scheme, signal) {
+            (Scheme::Buffer(config), Signal::Stage(stage)) => {
+                Some((stage <= config.stages).then(|| config.rate(stage, self.line)))
+            }
+            (Scheme::Time(config), Signal::Free(free)) => {
+                let held = config.capacity.saturating_sub(free);
+                Some(config.mapping.rate(held, self.line))
+            }
+            (Scheme::Time(config), Signal::Credit { fccl, .. }) => {
+                let blocks = fccl.saturating_sub(self.fctbs);
+                let free = Bytes::new(blocks.saturating_mul(cbfc::BLOCK.get()));
+                let held = config.capacity.saturating_sub(free);
+                Some(config.mapping.rate(held, self.line))
+            }
+            (Scheme::Conceptual(config), Signal::Level(held)) => {
+                Some(config.mapping.rate(held, self.line))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Upstream for GfcUpstream {
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        let Some(asked) = self.asked(signal) else {
+            return;
+        };
+        if let Some(rate) = asked {
+            self.limiter.assign(now, rate);
+        }
+        if self.held && asked.is_some() {
+            self.resumes = self.resumes.wrapping_add(1);
+        }
+        self.held = asked.is_none();
+    }
+
+    #[inline]
+    fn on_transmit(&mut self, now: Time, size: Bytes) {
+        self.fctbs += cbfc::blocks(size);
+        self.limiter.on_transmit(now, size);
+    }
+
+    #[inline]
+    fn gate(&self, now: Time, _size: Bytes) -> Gate {
+        if self.held {
+            return Gate::Closed;
+        }
+        let ready = self.limiter.ready();
+        if now < ready {
+            Gate::At(ready)
+        } else {
+            Gate::Open
+        }
+    }
+
+    fn rate(&self, _now: Time) -> Option<Rate> {
+        (!self.held).then(|| self.limiter.rate())
+    }
+}
+
+/// Counts how often a held peer was let go, for the halves that hold.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hold {
+    told: bool,
+    resumes: u32,
+}
+
+impl Hold {
+    fn tell(&mut self, hold: bool) {
+        if self.told && !hold {
+            self.resumes = self.resumes.wrapping_add(1);
+        }
+        self.told = hold;
+    }
+}
+
+/// The downstream half of buffer-based GFC.
+#[derive(Clone, Debug)]
+pub struct BufferDownstream {
+    config: BufferConfig,
+    stage: u16,
+    told: u16,
+    /// The queue stays in `stage` while it lies in this range: one comparison on the packet path.
+    range: (Bytes, Bytes),
+    hold: Hold,
+}
+
+impl BufferDownstream {
+    /// A half with an empty queue.
+    pub fn new(config: &BufferConfig) -> BufferDownstream {
+        let mut half = BufferDownstream {
+            config: *config,
+            stage: 0,
+            told: 0,
+            range: (Bytes::ZERO, Bytes::ZERO),
+            hold: Hold::default(),
+        };
+        half.enter(0);
+        half
+    }
+
+    fn enter(&mut self, stage: u16) {
+        let config = &self.config;
+        self.stage = stage;
+        let above_hold = config.hold + Bytes::new(1);
+        let low = match stage {
+            0 => Bytes::ZERO,
+            k if k > config.stages => above_hold,
+            k => config.threshold(k),
+        };
+        let high = match stage {
+            k if k < config.stages => config.threshold(k + 1),
+            k if k == config.stages => above_hold,
+            _ => Bytes::MAX,
+        };
+        self.range = (low, high);
+    }
+
+    #[inline]
+    fn follow(&mut self, held: Bytes) {
+        if held < self.range.0 || held >= self.range.1 {
+            self.enter(self.config.stage(held));
+        }
+    }
+}
+
+impl Downstream for BufferDownstream {
+    #[inline]
+    fn on_enqueue(&mut self, _now: Time, _size: Bytes, held: Bytes) {
+        self.follow(held);
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, _now: Time, _size: Bytes, held: Bytes) {
+        self.follow(held);
+    }
+
+    #[inline]
+    fn has_signal(&self, _now: Time) -> bool {
+        self.stage != self.told
+    }
+
+    fn poll_signal(&mut self, now: Time) -> Option<Signal> {
+        if !self.has_signal(now) {
+            return None;
+        }
+        self.told = self.stage;
+        self.hold.tell(self.stage > self.config.stages);
+        Some(Signal::Stage(self.stage))
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
+        self.hold.told && kept > self.config.hold
+    }
+
+    fn resumes(&self) -> u32 {
+        self.hold.resumes
+    }
+}
+
+/// The downstream half of time-based GFC.
+#[derive(Clone, Debug)]
+pub struct TimeDownstream {
+    config: TimeConfig,
+    held: Bytes,
+    abr: u64,
+    next: Time,
+    hold: Hold,
+}
+
+impl TimeDownstream {
+    /// A half with an empty queue whose first message leaves after `phase`.
+    pub fn new(config: &TimeConfig, phase: Span) -> TimeDownstream {
+        TimeDownstream {
+            config: *config,
+            held: Bytes::ZERO,
+            abr: 0,
+            next: Time::ZERO + phase,
+            hold: Hold::default(),
+        }
+    }
+
+    /// Takes over the peer's count of what it has sent.
+    pub fn resynchronise(&mut self, fctbs: u64) {
+        self.abr = fctbs;
+    }
+}
+
+impl Downstream for TimeDownstream {
+    #[inline]
+    fn on_enqueue(&mut self, _now: Time, size: Bytes, held: Bytes) {
+        self.held = held;
+        self.abr += cbfc::blocks(size);
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, _now: Time, _size: Bytes, held: Bytes) {
+        self.held = held;
+    }
+
+    #[inline]
+    fn has_signal(&self, now: Time) -> bool {
+        now >= self.next
+    }
+
+    fn poll_signal(&mut self, now: Time) -> Option<Signal> {
+        if !self.has_signal(now) {
+            return None;
+        }
+        while self.next <= now {
+            self.next = self.next + self.config.period;
+        }
+        self.hold.tell(self.held > self.config.mapping.hold);
+        let free = self.config.capacity.saturating_sub(self.held);
+        Some(match self.config.measure {
+            Measure::Message => Signal::Free(free),
+            Measure::Credit => {
+                let blocks = free.get() / cbfc::BLOCK.get();
+                Signal::Credit {
+                    fctbs: 0,
+                    fccl: self.abr + blocks,
+                }
+            }
+        })
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        Some(self.next)
+    }
+
+    fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
+        self.hold.told && kept > self.config.mapping.hold
+    }
+
+    fn resumes(&self) -> u32 {
+        self.hold.resumes
+    }
+}
+
+/// The downstream half of conceptual GFC: it reports every change of the queue.
+#[derive(Clone, Debug)]
+pub struct ConceptualDownstream {
+    config: ConceptualConfig,
+    held: Bytes,
+    told: Bytes,
+    hold: Hold,
+}
+
+impl ConceptualDownstream {
+    /// A half with an empty queue.
+    pub fn new(config: &ConceptualConfig) -> ConceptualDownstream {
+        ConceptualDownstream {
+            config: *config,
+            held: Bytes::ZERO,
+            told: Bytes::ZERO,
+            hold: Hold::default(),
+        }
+    }
+}
+
+impl Downstream for ConceptualDownstream {
+    fn on_enqueue(&mut self, _now: Time, _size: Bytes, held: Bytes) {
+        self.held = held;
+    }
+
+    fn on_dequeue(&mut self, _now: Time, _size: Bytes, held: Bytes) {
+        self.held = held;
+    }
+
+    fn has_signal(&self, _now: Time) -> bool {
+        self.held != self.told
+    }
+
+    fn poll_signal(&mut self, now: Time) -> Option<Signal> {
+        if !self.has_signal(now) {
+            return None;
+        }
+        self.told = self.held;
+        self.hold.tell(self.held > self.config.mapping.hold);
+        Some(Signal::Level(self.held))
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
+        self.hold.told && kept > self.config.mapping.hold
+    }
+
+    fn resumes(&self) -> u32 {
+        self.hold.resumes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limiter::RATE_UNIT;
+    use super::*;
+
+    const LINE: Rate = Rate::gbps(10);
+
+    fn buffer() -> BufferConfig {
+        BufferConfig {
+            bm: Bytes::kb(300),
+            b1: Bytes::kb(281),
+            stages: 16,
+            hold: Bytes::kb(309),
+            unit: RATE_UNIT,
+        }
+    }
+
+    fn mapping() -> Mapping {
+        Mapping {
+            bm: Bytes::kb(100),
+            b0: Bytes::kb(50),
+            hold: Bytes::kb(109),
+            floor: Rate::bps(200_000),
+            unit: RATE_UNIT,
+        }
+    }
+
+    /// The vector of PROTOCOLS.md section 14.
+    //= gfc19 4.2 eq 4 type=test
+    //= gfc19 4.2 eq 5 type=test
+    #[test]
+    fn stages_and_rates_of_the_papers_fat_tree() {
+        let config = buffer();
+        let expected = [
+            (280_900, 0, 10_000_000_000u64),
+            (281_000, 1, 5_000_000_000),
+            (290_400, 1, 5_000_000_000),
+            (290_500, 2, 2_500_000_000),
+            (299_900, 8, 39_062_500),
+            (300_000, 16, 152_587),
+            (309_000, 16, 152_587),
+        ];
+        for (held, stage, bps) in expected {
+            assert_eq!(config.stage(Bytes::new(held)), stage, "{held}");
+            assert_eq!(config.rate(stage, LINE).as_bps(), bps, "{held}");
+        }
+        assert_eq!(config.stage(Bytes::new(309_001)), 17);
+    }
+
+    #[test]
+    fn a_stage_begins_exactly_at_its_threshold() {
+        let config = buffer();
+        for stage in 1..=config.stages {
+            let begin = config.threshold(stage);
+            assert_eq!(config.stage(begin).max(stage), config.stage(begin));
+            assert!(config.stage(begin - Bytes::new(1)) < stage, "stage {stage}");
+        }
+    }
+
+    #[test]
+    fn one_message_per_crossing_and_the_newest_wins() {
+        let mut down = BufferDownstream::new(&buffer());
+        let (now, size) = (Time::ZERO, Bytes::new(1_500));
+        down.on_enqueue(now, size, Bytes::kb(280));
+        assert_eq!(down.poll_signal(now), None);
+        down.on_enqueue(now, size, Bytes::kb(282));
+        assert_eq!(down.poll_signal(now), Some(Signal::Stage(1)));
+        down.on_enqueue(now, size, Bytes::kb(285));
+        assert_eq!(down.poll_signal(now), None, "still stage 1");
+        down.on_enqueue(now, size, Bytes::kb(291));
+        down.on_enqueue(now, size, Bytes::kb(296));
+        assert_eq!(
+            down.poll_signal(now),
+            Some(Signal::Stage(3)),
+            "stage 2 was overtaken"
+        );
+        down.on_dequeue(now, size, Bytes::kb(100));
+        assert_eq!(down.poll_signal(now), Some(Signal::Stage(0)));
+    }
+
+    #[test]
+    fn the_sender_is_held_in_the_guard_band_only() {
+        let config = buffer();
+        let mut up = GfcUpstream::buffer(&config, LINE);
+        up.on_signal(Time::ZERO, Signal::Stage(16));
+        assert_eq!(up.rate(Time::ZERO), Some(Rate::bps(152_000)));
+        assert_eq!(up.gate(Time::ZERO, Bytes::new(64)), Gate::Open);
+        up.on_signal(Time::ZERO, Signal::Stage(17));
+        assert_eq!(up.gate(Time::ZERO, Bytes::new(64)), Gate::Closed);
+        up.on_signal(Time::ZERO, Signal::Stage(16));
+        assert_eq!(up.gate(Time::ZERO, Bytes::new(64)), Gate::Open);
+        assert_eq!(up.resumes(), 1);
+    }
+
+    //= gfc19 4.1 mapping type=test
+    #[test]
+    fn the_linear_mapping_has_a_floor_and_a_hold() {
+        let mapping = mapping();
+        let rate = |kb| mapping.rate(Bytes::kb(kb), LINE);
+        assert_eq!(rate(0), Some(LINE));
+        assert_eq!(rate(50), Some(LINE));
+        assert_eq!(rate(75), Some(Rate::gbps(5)));
+        assert_eq!(rate(100), Some(Rate::bps(200_000)));
+        assert_eq!(rate(109), Some(Rate::bps(200_000)));
+        assert_eq!(rate(110), None);
+    }
+
+    #[test]
+    fn time_based_reports_by_message_or_by_credit() {
+        let mut config = TimeConfig {
+            mapping: mapping(),
+            period: Span::us(50),
+            measure: Measure::Message,
+            capacity: Bytes::kb(112),
+        };
+        let size = Bytes::new(1_500);
+        let free = Bytes::kb(37);
+        for measure in [Measure::Message, Measure::Credit] {
+            config.measure = measure;
+            let mut up = GfcUpstream::time(&config, LINE);
+            let mut down = TimeDownstream::new(&config, Span::ZERO);
+            for n in 1..=50 {
+                up.on_transmit(Time::ZERO, size);
+                down.on_enqueue(Time::ZERO, size, size * n);
+            }
+            let signal = down.poll_signal(Time::ZERO).unwrap();
+            if measure == Measure::Message {
+                assert_eq!(signal, Signal::Free(free));
+            }
+            up.on_signal(Time::ZERO, signal);
+            // 75 KB held of 100: half the line, but for what the blocks round off.
+            let rate = up.rate(Time::ZERO).unwrap().as_bps();
+            assert!(
+                (4_980_000_000..=5_000_000_000).contains(&rate),
+                "{measure:?}: {rate}"
+            );
+            assert_eq!(down.poll_timeout(), Some(Time::ZERO + Span::us(50)));
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Priority flow control.
+//!
+//! **Models** XOFF/XON thresholds on one ingress counter, pause times in quanta that expire,
+//! refresh frames while the counter stays high, eight independent classes.
+//!
+//! **Source** IEEE 802.1Qbb (802.1Q clause 36), 802.3 annex 31B.
+//!
+//! **Deviates** A frame carries one class; the standard allows several in one frame.
+//!
+//! **States** of the downstream half, with the frame sent on each edge:
+//! ```text
+//!            held > xoff: PAUSE(quanta)
+//!   Running ---------------------------> Pausing --.  every quanta/2: PAUSE(quanta)
+//!           <---------------------------          <'
+//!            held < xon: PAUSE(0)
+//! ```
+//!
+//! **Not modelled** 802.3x link-level PAUSE, asymmetric PFC, the watchdog.
+
+use super::{Downstream, Gate, Signal, Upstream};
+use crate::unit::{Bytes, Rate, Span, Time};
+
+/// Thresholds of one (ingress port, class).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Pause the sender when more than this is held.
+    pub xoff: Bytes,
+    /// Let it go on when less than this is held.
+    pub xon: Bytes,
+    /// The pause time that is asked for, in quanta.
+    pub quanta: u16,
+}
+
+/// One quantum is the time of 512 bits on the link.
+//= 802.1Q-2022 36.1.3 quantum
+pub const QUANTUM: Bytes = Bytes::new(64);
+
+/// The span of `quanta` on a link of rate `line`.
+pub fn pause_span(quanta: u16, line: Rate) -> Span {
+    line.tx_span(QUANTUM * u64::from(quanta))
+}
+
+/// The half that pauses.
+#[derive(Clone, Debug)]
+pub struct PfcDownstream {
+    xoff: Bytes,
+    xon: Bytes,
+    quanta: u16,
+    pausing: bool,
+    /// What the peer was told last.
+    told: bool,
+    refresh: Span,
+    refresh_at: Time,
+    resumes: u32,
+}
+
+impl PfcDownstream {
+    /// A half that has not paused anybody yet.
+    pub fn new(config: &Config, line: Rate) -> PfcDownstream {
+        PfcDownstream {
+            xoff: config.xoff,
+            xon: config.xon,
+            quanta: config.quanta,
+            pausing: false,
+            told: false,
+            // Customary: the next PAUSE arrives well before the last one has expired.
+            refresh: pause_span(config.quanta, line) / 2,
+            refresh_at: Time::MAX,
+            resumes: 0,
+        }
+    }
+}
+
+impl Downstream for PfcDownstream {
+    #[inline]
+    fn on_enqueue(&mut self, _now: Time, _size: Bytes, held: Bytes) {
+        //= protocols 1 sender-rule
+        if held > self.xoff {
+            self.pausing = true;
+        }
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, _now: Time, _size: Bytes, held: Bytes) {
+        if held < self.xon {
+            self.pausing = false;
+        }
+    }
+
+    #[inline]
+    fn has_signal(&self, now: Time) -> bool {
+        self.pausing != self.told || now >= self.refresh_at
+    }
+
+    fn poll_signal(&mut self, now: Time) -> Option<Signal> {
+        if !self.has_signal(now) {
+            return None;
+        }
+        if self.told && !self.pausing {
+            self.resumes = self.resumes.wrapping_add(1);
+        }
+        self.told = self.pausing;
+        if self.pausing {
+            self.refresh_at = now + self.refresh;
+            return Some(Signal::Pause {
+                quanta: self.quanta,
+            });
+        }
+        self.refresh_at = Time::MAX;
+        Some(Signal::Pause { quanta: 0 })
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        (self.refresh_at != Time::MAX).then_some(self.refresh_at)
+    }
+
+    fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
+        self.pausing && self.told && kept >= self.xon
+    }
+
+    fn resumes(&self) -> u32 {
+        self.resumes
+    }
+}
+
+/// The half that is paused.
+#[derive(Clone, Debug)]
+pub struct PfcUpstream {
+    line: Rate,
+    until: Time,
+    resumes: u32,
+}
+
+impl PfcUpstream {
+    /// A half that nobody has paused.
+    pub fn new(line: Rate) -> PfcUpstream {
+        PfcUpstream {
+            line,
+            until: Time::ZERO,
+            resumes: 0,
+        }
+    }
+
+    /// How many resumes were heard.
+    pub fn resumes(&self) -> u32 {
+        self.resumes
+    }
+}
+
+impl Upstream for PfcUpstream {
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        let Signal::Pause { quanta } = signal else {
+            return;
+        };
+        if quanta == 0 {
+            self.resumes = self.resumes.wrapping_add(1);
+        }
+        // The new time overwrites what is left of the old one; it never adds to it.
+        //= 802.1Q-2022 36.1.3 timer
+        self.until = now + pause_span(quanta, self.line);
+    }
+
+    fn on_transmit(&mut self, _now: Time, _size: Bytes) {}
+
+    #[inline]
+    fn gate(&self, now: Time, _size: Bytes) -> Gate {
+        if now < self.until {
+            Gate::At(self.until)
+        } else {
+            Gate::Open
+        }
+    }
+
+    fn rate(&self, now: Time) -> Option<Rate> {
+        (now >= self.until).then_some(self.line)
+    }
+}
+
+/// The pause time that means "until further notice": refreshed at half its length.
+pub const QUANTA_MAX: u16 = u16::MAX;
+
+/// XON lies two frames below XOFF unless the scenario says otherwise.
+//= protocols 1 xon
+pub fn default_xon(xoff: Bytes, mtu: Bytes) -> Bytes {
+    xoff.saturating_sub(mtu * 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: Rate = Rate::gbps(10);
+
+    fn config() -> Config {
+        Config {
+            xoff: Bytes::kb(80),
+            xon: Bytes::kb(77),
+            quanta: QUANTA_MAX,
+        }
+    }
+
+    //= 802.1Q-2022 36.1.3 quantum type=test
+    #[test]
+    fn the_longest_pause_lasts_what_the_standard_says() {
+        assert_eq!(pause_span(65_535, Rate::gbps(10)), Span::ps(3_355_392_000));
+        assert_eq!(pause_span(65_535, Rate::gbps(40)), Span::ps(838_848_000));
+        assert_eq!(pause_span(65_535, Rate::gbps(100)), Span::ps(335_539_200));
+    }
+
+    //= protocols 1 sender-rule type=test
+    #[test]
+    fn pauses_above_xoff_and_resumes_below_xon_only() {
+        let mut down = PfcDownstream::new(&config(), LINE);
+        let (now, size) = (Time::ZERO, Bytes::new(1_500));
+        down.on_enqueue(now, size, Bytes::kb(80));
+        assert_eq!(down.poll_signal(now), None, "XOFF itself is not above XOFF");
+        down.on_enqueue(now, size, Bytes::new(80_001));
+        assert_eq!(
+            down.poll_signal(now),
+            Some(Signal::Pause { quanta: 65_535 })
+        );
+        assert_eq!(down.poll_signal(now), None, "said once");
+        down.on_dequeue(now, size, Bytes::kb(77));
+        assert_eq!(down.poll_signal(now), None, "XON itself is not below XON");
+        down.on_dequeue(now, size, Bytes::new(76_999));
+        assert_eq!(down.poll_signal(now), Some(Signal::Pause { quanta: 0 }));
+        assert_eq!(down.resumes(), 1);
+    }
+
+    #[test]
+    fn a_pause_that_was_overtaken_by_its_resume_is_never_sent() {
+        let mut down = PfcDownstream::new(&config(), LINE);
+        let size = Bytes::new(1_500);
+        down.on_enqueue(Time::ZERO, size, Bytes::kb(90));
+        down.on_dequeue(Time::ZERO, size, Bytes::kb(70));
+        assert_eq!(down.poll_signal(Time::ZERO), None);
+        assert_eq!(down.resumes(), 0);
+    }
+
+    #[test]
+    fn refreshes_at_half_time_for_as_long_as_it_pauses() {
+        let mut down = PfcDownstream::new(&config(), LINE);
+        down.on_enqueue(Time::ZERO, Bytes::new(1_500), Bytes::kb(90));
+        assert!(down.poll_signal(Time::ZERO).is_some());
+        let half = Time::ZERO + pause_span(65_535, LINE) / 2;
+        assert_eq!(down.poll_timeout(), Some(half));
+        assert_eq!(
+            down.poll_signal(half),
+            Some(Signal::Pause { quanta: 65_535 })
+        );
+        down.on_dequeue(half, Bytes::new(1_500), Bytes::kb(10));
+        assert_eq!(down.poll_signal(half), Some(Signal::Pause { quanta: 0 }));
+        assert_eq!(down.poll_timeout(), None);
+    }
+
+    //= 802.1Q-2022 36.1.3 timer type=test
+    #[test]
+    fn the_pause_expires_by_itself_and_is_overwritten_not_added() {
+        let mut up = PfcUpstream::new(LINE);
+        up.on_signal(Time::ZERO, Signal::Pause { quanta: 10 });
+        let first = Time::ZERO + pause_span(10, LINE);
+        assert_eq!(up.gate(Time::ZERO, Bytes::new(64)), Gate::At(first));
+        assert_eq!(up.gate(first, Bytes::new(64)), Gate::Open);
+        let later = Time::ZERO + pause_span(4, LINE);
+        up.on_signal(later, Signal::Pause { quanta: 2 });
+        assert_eq!(
+            up.gate(later, Bytes::new(64)),
+            Gate::At(later + pause_span(2, LINE))
+        );
+        up.on_signal(later, Signal::Pause { quanta: 0 });
+        assert_eq!(up.gate(later, Bytes::new(64)), Gate::Open);
+        assert_eq!(up.resumes(), 1);
+    }
+
+    //= protocols 1 xon type=test
+    #[test]
+    fn the_default_xon_is_two_frames_below() {
+        assert_eq!(default_xon(Bytes::kb(80), Bytes::new(1_500)), Bytes::kb(77));
+    }
+}

@@ -1,0 +1,60 @@
+//! Names of things: indices that cannot be mixed up and have no arithmetic.
+
+/// A switch or a host, numbered as the topology lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// A port of one node, numbered from 0 in the order of the node's links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortId(pub u16);
+
+/// A traffic class: an 802.1p priority or an InfiniBand virtual lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Class(pub u8);
+
+/// A flow, numbered in the canonical order of the scenario's flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// What a forwarding table is keyed by: the packets that are all forwarded alike.
+/// Usually one per target host; a flow with an explicit path has a group of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupId(pub u32);
+
+impl NodeId {
+    /// The position in a vector that has one element per node.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl PortId {
+    /// The position in a vector that has one element per port of the node.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Class {
+    /// 802.1p has eight priorities; InfiniBand's sixteen lanes are used up to eight here.
+    pub const COUNT_MAX: usize = 8;
+
+    /// The position in a vector that has one element per class.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl FlowId {
+    /// The position in a vector that has one element per flow.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl GroupId {
+    /// The position in a vector that has one element per group.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}

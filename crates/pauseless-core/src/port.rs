@@ -1,0 +1,271 @@
+//! One end of a link: both flow-control halves of every class, and who may use the wire next.
+
+use alloc::boxed::Box;
+
+use crate::flow_control::{
+    AnyDownstream, AnyUpstream, Control, Downstream, FlowControl, Gate, Signal, Upstream,
+};
+use crate::id::Class;
+use crate::unit::{Bytes, Rate, Span, Time};
+
+/// How a port is built.
+#[derive(Clone, Debug)]
+pub struct PortConfig {
+    /// The link's rate, the same in both directions.
+    pub line: Rate,
+    /// One element per class.
+    pub lanes: Box<[LaneConfig]>,
+}
+
+/// How one class of a port is built.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneConfig {
+    /// What watches this port's ingress counter.
+    pub ingress: FlowControl,
+    /// What the far end runs on its ingress counter, which gates our egress.
+    pub egress: FlowControl,
+    /// The physical ingress buffer.
+    pub buffer: Bytes,
+    /// When the first periodic message leaves.
+    pub phase: Span,
+}
+
+/// A packet did not fit: the promise of a lossless class is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overrun {
+    /// What was held already.
+    pub held: Bytes,
+    /// The physical buffer.
+    pub buffer: Bytes,
+}
+
+/// One end of a link.
+#[derive(Clone, Debug)]
+pub struct Port {
+    line: Rate,
+    lanes: Box<[Lane]>,
+    /// Classes whose downstream half has something to say, a bit each.
+    talking: u8,
+    /// The earliest [`Downstream::poll_timeout`] of all classes.
+    timer: Time,
+    /// Set when the signals are an idealisation that takes no place on the wire.
+    out_of_band: bool,
+}
+
+/// Both halves of one class, and the ingress counter between them.
+#[derive(Clone, Debug)]
+struct Lane {
+    held: Bytes,
+    buffer: Bytes,
+    held_max: Bytes,
+    down: AnyDownstream,
+    up: AnyUpstream,
+    ingress: FlowControl,
+}
+
+impl Port {
+    /// A port with empty buffers and open gates.
+    pub fn new(config: &PortConfig) -> Port {
+        let line = config.line;
+        let lanes = config.lanes.iter().map(|lane| Lane {
+            held: Bytes::ZERO,
+            buffer: lane.buffer,
+            held_max: Bytes::ZERO,
+            down: lane.ingress.downstream(line, lane.phase),
+            up: lane.egress.upstream(line),
+            ingress: lane.ingress,
+        });
+        let lanes: Box<[Lane]> = lanes.collect();
+        assert!(lanes.len() <= Class::COUNT_MAX, "{} classes", lanes.len());
+        let is_conceptual = |lane: &Lane| matches!(lane.ingress, FlowControl::GfcConceptual(_));
+        let out_of_band = lanes.iter().any(is_conceptual);
+        assert!(
+            !out_of_band || lanes.iter().all(is_conceptual),
+            "conceptual GFC is for all classes"
+        );
+        let mut port = Port {
+            line,
+            lanes,
+            talking: 0,
+            timer: Time::MAX,
+            out_of_band,
+        };
+        port.rearm();
+        port
+    }
+
+    /// The link's rate.
+    pub fn line(&self) -> Rate {
+        self.line
+    }
+
+    /// How many classes there are.
+    pub fn class_count(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// What a frame of `size` bytes takes of the ingress buffer.
+    #[inline]
+    pub fn charge(&self, class: Class, size: Bytes) -> Bytes {
+        self.lanes[class.index()].ingress.charge(size)
+    }
+
+    /// Bytes on the ingress counter.
+    pub fn held(&self, class: Class) -> Bytes {
+        self.lanes[class.index()].held
+    }
+
+    /// The most that the ingress counter has ever shown.
+    pub fn held_max(&self, class: Class) -> Bytes {
+        self.lanes[class.index()].held_max
+    }
+
+    /// The physical ingress buffer.
+    pub fn buffer(&self, class: Class) -> Bytes {
+        self.lanes[class.index()].buffer
+    }
+
+    /// The flow control that watches the ingress counter.
+    pub fn flow_control(&self, class: Class) -> &FlowControl {
+        &self.lanes[class.index()].ingress
+    }
+
+    /// The half that watches the ingress counter.
+    pub fn downstream(&self, class: Class) -> &AnyDownstream {
+        &self.lanes[class.index()].down
+    }
+
+    /// The half that gates the egress.
+    pub fn upstream(&self, class: Class) -> &AnyUpstream {
+        &self.lanes[class.index()].up
+    }
+
+    /// A packet has fully arrived: `charge` bytes go on the counter, or it does not fit.
+    #[inline]
+    pub fn enqueue(&mut self, now: Time, class: Class, charge: Bytes) -> Result<(), Overrun> {
+        let lane = &mut self.lanes[class.index()];
+        let held = lane.held + charge;
+        if held > lane.buffer {
+            return Err(Overrun {
+                held: lane.held,
+                buffer: lane.buffer,
+            });
+        }
+        lane.held = held;
+        lane.held_max = lane.held_max.max(held);
+        lane.down.on_enqueue(now, charge, held);
+        if lane.down.has_signal(now) {
+            self.talking |= 1 << class.0;
+        }
+        Ok(())
+    }
+
+    /// The last bit of a packet has left the node: its charge comes off the counter.
+    #[inline]
+    pub fn dequeue(&mut self, now: Time, class: Class, charge: Bytes) {
+        let lane = &mut self.lanes[class.index()];
+        lane.held -= charge;
+        lane.down.on_dequeue(now, charge, lane.held);
+        if lane.down.has_signal(now) {
+            self.talking |= 1 << class.0;
+        }
+    }
+
+    /// A control frame has arrived on the wire. Its effect on the egress comes later, with
+    /// [`Port::handle_signal`]; only the peer's block count is taken over at once.
+    pub fn handle_control(&mut self, control: Control) {
+        if let Signal::Credit { fctbs, .. } = control.signal {
+            self.lanes[control.class.index()]
+                .down
+                .handle_peer_count(fctbs);
+        }
+    }
+
+    /// A control frame takes effect.
+    pub fn handle_signal(&mut self, now: Time, control: Control) {
+        self.lanes[control.class.index()]
+            .up
+            .on_signal(now, control.signal);
+    }
+
+    /// Whether a control frame waits to be sent.
+    #[inline]
+    pub fn is_talking(&self) -> bool {
+        self.talking != 0
+    }
+
+    /// The next control frame; lower classes first.
+    pub fn poll_signal(&mut self, now: Time) -> Option<Control> {
+        if self.out_of_band {
+            None
+        } else {
+            self.next_signal(now)
+        }
+    }
+
+    /// The next signal that takes no place on the wire and arrives after its scheme's delay.
+    pub fn poll_out_of_band(&mut self, now: Time) -> Option<(Control, Span)> {
+        if !self.out_of_band {
+            return None;
+        }
+        let control = self.next_signal(now)?;
+        let FlowControl::GfcConceptual(config) = &self.lanes[control.class.index()].ingress else {
+            return None;
+        };
+        Some((control, config.delay))
+    }
+
+    fn next_signal(&mut self, now: Time) -> Option<Control> {
+        while self.talking != 0 {
+            let class = Class(self.talking.trailing_zeros() as u8);
+            self.talking &= self.talking - 1;
+            let lane = &mut self.lanes[class.index()];
+            if let Some(signal) = lane.down.poll_signal(now) {
+                let signal = lane.up.complete(signal);
+                self.rearm();
+                return Some(Control { class, signal });
+            }
+        }
+        None
+    }
+
+    /// When [`Port::handle_timeout`] wants to be called; [`Time::MAX`] for never.
+    #[inline]
+    pub fn poll_timeout(&self) -> Time {
+        self.timer
+    }
+
+    /// Periodic messages and refreshes that are due become signals.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if now < self.timer {
+            return;
+        }
+        for (class, lane) in self.lanes.iter().enumerate() {
+            if lane.down.has_signal(now) {
+                self.talking |= 1 << class;
+            }
+        }
+        // Armed again when the signal leaves; until then the bit in `talking` stands for it.
+        self.timer = Time::MAX;
+    }
+
+    /// Whether a frame may start.
+    #[inline]
+    pub fn gate(&self, now: Time, class: Class, size: Bytes) -> Gate {
+        self.lanes[class.index()].up.gate(now, size)
+    }
+
+    /// A data frame starts.
+    #[inline]
+    pub fn on_transmit(&mut self, now: Time, class: Class, size: Bytes) {
+        self.lanes[class.index()].up.on_transmit(now, size);
+    }
+
+    fn rearm(&mut self) {
+        let due = self
+            .lanes
+            .iter()
+            .filter_map(|lane| lane.down.poll_timeout());
+        self.timer = due.min().unwrap_or(Time::MAX);
+    }
+}

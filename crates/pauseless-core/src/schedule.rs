@@ -1,0 +1,220 @@
+//! Who is next: classes at an egress, ingresses at a class.
+
+use alloc::boxed::Box;
+
+use crate::id::{Class, PortId};
+use crate::unit::Bytes;
+
+/// How an egress chooses between classes whose gates are open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduler {
+    /// The highest class goes first.
+    Strict,
+    /// Each class gets bytes in proportion to its weight (deficit round robin).
+    Weighted([u16; Class::COUNT_MAX]),
+}
+
+/// The scheduler with its counters, for all ports of a node.
+#[derive(Clone, Debug)]
+pub struct ClassScheduler {
+    scheduler: Scheduler,
+    class_count: usize,
+    /// Bytes that a class may still send in its turn, per (port, class); only when weighted.
+    deficit: Box<[u64]>,
+    /// Whose turn it is, per port.
+    turn: Box<[u8]>,
+}
+
+/// Bytes per unit of weight and round: one frame, so that a round serves every class.
+const QUANTUM: u64 = 1_500;
+
+impl ClassScheduler {
+    /// A scheduler that has served nobody.
+    pub fn new(scheduler: Scheduler, port_count: usize, class_count: usize) -> ClassScheduler {
+        let ports = if scheduler == Scheduler::Strict {
+            0
+        } else {
+            port_count
+        };
+        ClassScheduler {
+            scheduler,
+            class_count,
+            deficit: alloc::vec![0; ports * class_count].into(),
+            turn: alloc::vec![0; ports].into(),
+        }
+    }
+
+    /// The class that sends next at `port`, out of those with a bit in `open`; `heads` has the
+    /// sizes of their next frames.
+    pub fn choose(&mut self, port: PortId, open: u8, heads: &[Bytes; 8]) -> Option<Class> {
+        if open == 0 {
+            return None;
+        }
+        let Scheduler::Weighted(weights) = self.scheduler else {
+            return Some(Class(7 - open.leading_zeros() as u8));
+        };
+        if open.is_power_of_two() {
+            return Some(Class(open.trailing_zeros() as u8));
+        }
+        let base = port.index() * self.class_count;
+        loop {
+            let class = usize::from(self.turn[port.index()]);
+            if open & (1 << class) != 0 && self.deficit[base + class] >= heads[class].get() {
+                return Some(Class(class as u8));
+            }
+            if open & (1 << class) == 0 {
+                // A class that has nothing to send does not save up its turns.
+                self.deficit[base + class] = 0;
+            }
+            let next = (class + 1) % self.class_count;
+            self.turn[port.index()] = next as u8;
+            if open & (1 << next) != 0 {
+                self.deficit[base + next] += u64::from(weights[next].max(1)) * QUANTUM;
+            }
+        }
+    }
+
+    /// A frame of `class` starts at `port`.
+    pub fn on_transmit(&mut self, port: PortId, class: Class, size: Bytes) {
+        if let Scheduler::Weighted(_) = self.scheduler {
+            let deficit = &mut self.deficit[port.index() * self.class_count + class.index()];
+            *deficit = deficit.saturating_sub(size.get());
+        }
+    }
+}
+
+/// Sets of ingress ports, one per queue, each served round robin.
+#[derive(Clone, Debug)]
+pub struct Rotation {
+    words_per_set: usize,
+    words: Box<[u64]>,
+    /// The ingress that was served last, per set.
+    last: Box<[u16]>,
+}
+
+impl Rotation {
+    /// `set_count` empty sets of ports below `port_count`.
+    pub fn new(set_count: usize, port_count: usize) -> Rotation {
+        let words_per_set = port_count.div_ceil(64).max(1);
+        Rotation {
+            words_per_set,
+            words: alloc::vec![0; set_count * words_per_set].into(),
+            last: alloc::vec![u16::MAX; set_count].into(),
+        }
+    }
+
+    /// Adds `port` to `set`.
+    pub fn insert(&mut self, set: usize, port: PortId) {
+        self.words[set * self.words_per_set + port.index() / 64] |= 1 << (port.index() % 64);
+    }
+
+    /// Takes `port` out of `set`.
+    pub fn remove(&mut self, set: usize, port: PortId) {
+        self.words[set * self.words_per_set + port.index() / 64] &= !(1 << (port.index() % 64));
+    }
+
+    /// The member of `set` whose turn it is.
+    pub fn peek(&self, set: usize) -> Option<PortId> {
+        let words = &self.words[set * self.words_per_set..][..self.words_per_set];
+        let start = self.last[set].wrapping_add(1) as usize;
+        let (word, bit) = (start / 64, start % 64);
+        let first_at = |index: usize, mask: u64| {
+            let bits = words[index] & mask;
+            (bits != 0).then(|| PortId((index * 64) as u16 + bits.trailing_zeros() as u16))
+        };
+        if word < words.len() {
+            let rest = first_at(word, u64::MAX << bit);
+            let rest =
+                rest.or_else(|| (word + 1..words.len()).find_map(|at| first_at(at, u64::MAX)));
+            if rest.is_some() {
+                return rest;
+            }
+        }
+        (0..words.len()).find_map(|at| first_at(at, u64::MAX))
+    }
+
+    /// The member of `set` whose turn it is; the next turn is that of the one after it.
+    pub fn next(&mut self, set: usize) -> Option<PortId> {
+        let port = self.peek(set)?;
+        self.last[set] = port.0;
+        Some(port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    const FRAME: [Bytes; 8] = [Bytes::new(1_000); 8];
+
+    #[test]
+    fn strict_serves_the_highest_open_class() {
+        let mut scheduler = ClassScheduler::new(Scheduler::Strict, 1, 8);
+        assert_eq!(
+            scheduler.choose(PortId(0), 0b0000_1011, &FRAME),
+            Some(Class(3))
+        );
+        assert_eq!(
+            scheduler.choose(PortId(0), 0b1000_0000, &FRAME),
+            Some(Class(7))
+        );
+        assert_eq!(scheduler.choose(PortId(0), 0, &FRAME), None);
+    }
+
+    #[test]
+    fn weighted_shares_bytes_by_weight_whatever_the_frame_sizes() {
+        let weights = [1, 2, 5, 0, 0, 0, 0, 0];
+        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), 2, 3);
+        let mut heads = FRAME;
+        heads[0] = Bytes::new(9_000);
+        heads[1] = Bytes::new(64);
+        let mut sent = [0u64; 3];
+        for _ in 0..200_000 {
+            let class = scheduler.choose(PortId(1), 0b111, &heads).unwrap();
+            scheduler.on_transmit(PortId(1), class, heads[class.index()]);
+            sent[class.index()] += heads[class.index()].get();
+        }
+        let total = sent.iter().sum::<u64>() as f64;
+        for (class, share) in [(0, 0.125), (1, 0.25), (2, 0.625)] {
+            assert!(
+                (sent[class] as f64 / total - share).abs() < 0.01,
+                "{sent:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_class_that_is_closed_gets_no_turn_and_saves_none_up() {
+        let weights = [1, 1, 0, 0, 0, 0, 0, 0];
+        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), 1, 2);
+        for _ in 0..1_000 {
+            let class = scheduler.choose(PortId(0), 0b01, &FRAME).unwrap();
+            assert_eq!(class, Class(0));
+            scheduler.on_transmit(PortId(0), class, FRAME[0]);
+        }
+        let mut run = 0;
+        while scheduler.choose(PortId(0), 0b11, &FRAME) == Some(Class(1)) {
+            scheduler.on_transmit(PortId(0), Class(1), FRAME[0]);
+            run += 1;
+        }
+        assert!(run <= 2, "{run} frames in a row");
+    }
+
+    #[test]
+    fn rotation_visits_every_member_in_turn_over_word_borders() {
+        let mut rotation = Rotation::new(2, 130);
+        let members = [0, 1, 63, 64, 65, 127, 128, 129].map(PortId);
+        for member in members {
+            rotation.insert(1, member);
+        }
+        assert_eq!(rotation.peek(0), None);
+        for _ in 0..3 {
+            let seen: Vec<PortId> = (0..8).map(|_| rotation.next(1).unwrap()).collect();
+            assert_eq!(seen, members);
+        }
+        rotation.remove(1, PortId(0));
+        assert_eq!(rotation.next(1), Some(PortId(1)));
+        assert_eq!(rotation.peek(1), Some(PortId(63)));
+    }
+}

@@ -1,0 +1,450 @@
+//! From a graph to the forwarding table: shortest paths by hop count, and explicit paths.
+//!
+//! Each host has a group, in the order of [`Topology::hosts`]; each explicit path has a group
+//! of its own, after those of the hosts.
+
+use std::collections::VecDeque;
+
+use pauseless_core::id::{GroupId, NodeId, PortId};
+use pauseless_core::table::ForwardingTable;
+
+use crate::path::{self, PathError};
+use crate::topology::Topology;
+
+/// How many of the shortest paths are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Multipath {
+    /// One next hop per switch and target host.
+    Single {
+        /// Which, if several are equally short.
+        tie_break: TieBreak,
+    },
+    /// All next hops that are equally short; the hash of a flow chooses.
+    Ecmp,
+}
+
+/// Which of several equally short next hops is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TieBreak {
+    /// The one with the lowest port number.
+    Lowest,
+    /// A random one for each switch and target host, which this seed determines.
+    Seeded(u64),
+}
+
+/// A forwarding table and what its groups mean.
+///
+/// Only switches have entries: a host has but one port to send by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routes {
+    /// What the switches forward by.
+    pub table: ForwardingTable,
+    /// Which group is whose.
+    pub groups: Groups,
+}
+
+impl Routes {
+    /// Whether the switch of `source` knows a way to the host `target`.
+    pub fn reachable(&self, topology: &Topology, source: NodeId, target: NodeId) -> bool {
+        match topology.ports(source).first() {
+            Some(port) => !self
+                .table
+                .next_hops(port.peer, self.groups.of_host(target))
+                .is_empty(),
+            None => false,
+        }
+    }
+}
+
+/// The groups of a forwarding table: first one per host, then one per explicit path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    of_node: Vec<Option<GroupId>>,
+    targets: Vec<NodeId>,
+}
+
+impl Groups {
+    /// The group of packets for this host that have no path of their own.
+    /// Panics on a switch, which nobody sends to.
+    pub fn of_host(&self, host: NodeId) -> GroupId {
+        self.of_node[host.index()].expect("only hosts have groups")
+    }
+
+    /// The host at which packets of this group arrive.
+    pub fn target(&self, group: GroupId) -> NodeId {
+        self.targets[group.index()]
+    }
+
+    /// How many groups there are.
+    pub fn count(&self) -> usize {
+        self.targets.len()
+    }
+
+    fn of_hosts(topology: &Topology) -> Groups {
+        let mut of_node = vec![None; topology.nodes().len()];
+        for (number, host) in (0..).zip(topology.hosts()) {
+            of_node[host.index()] = Some(GroupId(number));
+        }
+        Groups {
+            of_node,
+            targets: topology.hosts().to_vec(),
+        }
+    }
+
+    fn add(&mut self, target: NodeId) -> GroupId {
+        self.targets.push(target);
+        GroupId((self.targets.len() - 1) as u32)
+    }
+}
+
+/// Collects explicit paths, and compiles them with the shortest paths to all hosts.
+#[derive(Clone, Debug)]
+pub struct RouteBuilder<'t> {
+    topology: &'t Topology,
+    multipath: Multipath,
+    groups: Groups,
+    /// The next hops of the explicit paths, switch by switch.
+    path_hops: Vec<(NodeId, GroupId, PortId)>,
+}
+
+impl<'t> RouteBuilder<'t> {
+    /// Routes to all hosts of the fabric, and no explicit path yet.
+    pub fn new(topology: &'t Topology, multipath: Multipath) -> RouteBuilder<'t> {
+        let groups = Groups::of_hosts(topology);
+        RouteBuilder {
+            topology,
+            multipath,
+            groups,
+            path_hops: Vec::new(),
+        }
+    }
+
+    /// Adds a group that is forwarded exactly along `path`, from the source host to the target
+    /// host. Between nodes with parallel links it takes the first.
+    pub fn add_path(&mut self, path: &[NodeId]) -> Result<GroupId, PathError> {
+        let ports = path::ports_along(self.topology, path)?;
+        let group = self.groups.add(path[path.len() - 1]);
+        let hops = path.iter().zip(ports).skip(1);
+        self.path_hops
+            .extend(hops.map(|(&switch, port)| (switch, group, port)));
+        Ok(group)
+    }
+
+    /// Compiles the table.
+    ///
+    /// The hosts of one switch share a search, so the work is one pass over the links per switch
+    /// that has hosts, and one table entry per switch and group.
+    pub fn build(self) -> Routes {
+        let node_count = self.topology.nodes().len();
+        let mut table = ForwardingTable::new(node_count, self.groups.count());
+        let mut search = Search::new(node_count);
+        for &target_switch in self.topology.switches() {
+            let ports = self.topology.ports(target_switch).iter();
+            let hosts: Vec<NodeId> = ports
+                .map(|port| port.peer)
+                .filter(|peer| self.topology.is_host(*peer))
+                .collect();
+            if !hosts.is_empty() {
+                search.run(self.topology, target_switch);
+                self.fill(&mut table, &search, &hosts);
+            }
+        }
+        for (switch, group, port) in self.path_hops {
+            table.set(switch, group, &[port]);
+        }
+        Routes {
+            table,
+            groups: self.groups,
+        }
+    }
+
+    /// Enters the next hops of every switch that the search reached, towards each of `hosts`,
+    /// all of which are on the switch where the search began.
+    fn fill(&self, table: &mut ForwardingTable, search: &Search, hosts: &[NodeId]) {
+        let (&target_switch, others) = search.reached.split_first().expect("it reached its start");
+        for &host in hosts {
+            let port = self.topology.ports(host)[0].peer_port;
+            table.set(target_switch, self.groups.of_host(host), &[port]);
+        }
+        let mut shortest = Vec::new();
+        for &switch in others {
+            let closer = search.distance(switch) - 1;
+            shortest.clear();
+            for (number, port) in (0..).zip(self.topology.ports(switch)) {
+                if search.distance(port.peer) == closer {
+                    shortest.push(PortId(number));
+                }
+            }
+            for &host in hosts {
+                let used = match self.multipath {
+                    Multipath::Ecmp => &shortest[..],
+                    Multipath::Single {
+                        tie_break: TieBreak::Lowest,
+                    } => &shortest[..1],
+                    Multipath::Single {
+                        tie_break: TieBreak::Seeded(seed),
+                    } => {
+                        let at = draw(seed, switch, host, shortest.len());
+                        &shortest[at..=at]
+                    }
+                };
+                table.set(switch, self.groups.of_host(host), used);
+            }
+        }
+    }
+}
+
+/// A breadth-first search over switches. It keeps its vectors from one run to the next.
+struct Search {
+    distances: Vec<u32>,
+    /// The switches that the last run reached, nearest first.
+    reached: Vec<NodeId>,
+    queue: VecDeque<NodeId>,
+}
+
+impl Search {
+    fn new(node_count: usize) -> Search {
+        let distances = vec![UNREACHED; node_count];
+        Search {
+            distances,
+            reached: Vec::new(),
+            queue: VecDeque::new(),
+        }
+    }
+
+    fn run(&mut self, topology: &Topology, start: NodeId) {
+        self.distances.fill(UNREACHED);
+        self.reached.clear();
+        self.distances[start.index()] = 0;
+        self.queue.push_back(start);
+        while let Some(switch) = self.queue.pop_front() {
+            self.reached.push(switch);
+            let next = self.distance(switch) + 1;
+            for port in topology.ports(switch) {
+                if self.distance(port.peer) == UNREACHED && !topology.is_host(port.peer) {
+                    self.distances[port.peer.index()] = next;
+                    self.queue.push_back(port.peer);
+                }
+            }
+        }
+    }
+
+    fn distance(&self, node: NodeId) -> u32 {
+        self.distances[node.index()]
+    }
+}
+
+/// An index below `count`, drawn from the seed for this switch and host alone, so that it depends
+/// neither on the order of the work nor on the rest of the fabric.
+fn draw(seed: u64, switch: NodeId, host: NodeId, count: usize) -> usize {
+    let place = u64::from(switch.0) << 32 | u64::from(host.0);
+    // Two rounds, or neighbouring seeds would be shifted copies of each other.
+    let mixed = mix(mix(seed).wrapping_add(place));
+    ((u128::from(mixed) * count as u128) >> 64) as usize
+}
+
+//= splitmix64 (Steele, Lea, Flood 2014), the output function with its increment
+fn mix(n: u64) -> u64 {
+    let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ (n >> 31)
+}
+
+/// The distance of what a search has not reached, which includes all hosts.
+const UNREACHED: u32 = u32::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::TopologyBuilder;
+    use crate::generate::{LinkSpecs, Shape};
+    use crate::topology::LinkSpec;
+    use pauseless_core::unit::{Rate, Span};
+
+    const SPEC: LinkSpec = LinkSpec {
+        rate: Rate::gbps(10),
+        delay: Span::us(1),
+    };
+
+    fn fat_tree(k: u32) -> Topology {
+        Shape::FatTree { k }.build(LinkSpecs::same(SPEC)).unwrap()
+    }
+
+    fn nodes(topology: &Topology, names: &str) -> Vec<NodeId> {
+        names
+            .split(' ')
+            .map(|name| topology.node_named(name).unwrap())
+            .collect()
+    }
+
+    /// The neighbours that `at` sends packets for `target` to.
+    fn next_names(topology: &Topology, routes: &Routes, at: &str, target: &str) -> String {
+        let [at, target] = nodes(topology, &format!("{at} {target}"))[..] else {
+            unreachable!()
+        };
+        let ports = routes
+            .table
+            .next_hops(at, routes.groups.of_host(target))
+            .iter();
+        let names = ports.map(|port| topology.node(topology.port(at, *port).peer).name.as_str());
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn ecmp_uses_every_shortest_path_of_a_fat_tree() {
+        let topology = fat_tree(4);
+        let routes = RouteBuilder::new(&topology, Multipath::Ecmp).build();
+        let cases = [
+            ("E1", "H0", "H0"),
+            ("E1", "H2", "A1 A2"),
+            ("E1", "H15", "A1 A2"),
+            ("A1", "H2", "E2"),
+            ("A1", "H15", "C1 C2"),
+            ("A2", "H15", "C3 C4"),
+            ("C1", "H15", "A7"),
+            ("C4", "H0", "A2"),
+            ("A7", "H15", "E8"),
+            ("E8", "H0", "A7 A8"),
+            // Hosts have no entries, not even for themselves.
+            ("H3", "H0", ""),
+        ];
+        for (at, target, expected) in cases {
+            assert_eq!(
+                next_names(&topology, &routes, at, target),
+                expected,
+                "{at} to {target}"
+            );
+        }
+    }
+
+    #[test]
+    fn parallel_links_are_equal_paths() {
+        let mut builder = TopologyBuilder::new();
+        let (a, b) = (builder.add_switch("A"), builder.add_switch("B"));
+        let (source, target) = (builder.add_host("X"), builder.add_host("Y"));
+        for (from, to) in [(a, b), (a, source), (a, b), (b, target)] {
+            builder.connect(from, to, SPEC);
+        }
+        let topology = builder.build().unwrap();
+        let group = GroupId(1);
+        let lowest = Multipath::Single {
+            tie_break: TieBreak::Lowest,
+        };
+        for (multipath, expected) in [(Multipath::Ecmp, &[0, 2][..]), (lowest, &[0])] {
+            let mut routes = RouteBuilder::new(&topology, multipath);
+            let path = routes.add_path(&[source, a, b, target]).unwrap();
+            let routes = routes.build();
+            let hops: Vec<u16> = routes
+                .table
+                .next_hops(a, group)
+                .iter()
+                .map(|p| p.0)
+                .collect();
+            assert_eq!(hops, expected);
+            assert_eq!(routes.table.next_hops(a, path), [PortId(0)]);
+        }
+    }
+
+    #[test]
+    fn single_paths_are_chosen_by_the_seed_alone() {
+        let topology = fat_tree(8);
+        let single =
+            |tie_break| RouteBuilder::new(&topology, Multipath::Single { tie_break }).build();
+        let ecmp = RouteBuilder::new(&topology, Multipath::Ecmp).build();
+        let lowest = single(TieBreak::Lowest);
+        let (one, two) = (single(TieBreak::Seeded(1)), single(TieBreak::Seeded(2)));
+        assert_eq!(one, single(TieBreak::Seeded(1)));
+        let mut counts = [0; 4];
+        let mut differing = 0;
+        for &switch in topology.switches() {
+            for group in topology
+                .hosts()
+                .iter()
+                .map(|host| ecmp.groups.of_host(*host))
+            {
+                let choices = ecmp.table.next_hops(switch, group);
+                assert_eq!(lowest.table.next_hops(switch, group), &choices[..1]);
+                let [chosen] = one.table.next_hops(switch, group) else {
+                    panic!("one next hop")
+                };
+                let rank = choices.iter().position(|port| port == chosen).unwrap();
+                if choices.len() == 4 {
+                    counts[rank] += 1;
+                    differing += u32::from(two.table.next_hops(switch, group) != [*chosen]);
+                }
+            }
+        }
+        // Of 7,552 choices among four ports a quarter goes to each, and two seeds agree on as many.
+        let total: u32 = counts.iter().sum();
+        assert_eq!(total, 32 * 124 + 32 * 112);
+        assert!(
+            counts
+                .iter()
+                .all(|n| (total * 23 / 100..total * 27 / 100).contains(n)),
+            "{counts:?}"
+        );
+        assert!(
+            (total * 73 / 100..total * 77 / 100).contains(&differing),
+            "{differing}"
+        );
+    }
+
+    #[test]
+    fn groups_follow_the_order_of_hosts_then_of_paths() {
+        let topology = fat_tree(4);
+        let mut routes = RouteBuilder::new(&topology, Multipath::Ecmp);
+        let path = nodes(&topology, "H0 E1 A1 E2 H2");
+        assert_eq!(routes.add_path(&path), Ok(GroupId(16)));
+        assert!(routes.add_path(&path[..2]).is_err());
+        assert_eq!(routes.add_path(&path), Ok(GroupId(17)));
+        let routes = routes.build();
+        assert_eq!(
+            (routes.groups.count(), routes.table.group_count()),
+            (18, 18)
+        );
+        for (number, host) in (0..).zip(topology.hosts()) {
+            assert_eq!(routes.groups.of_host(*host), GroupId(number));
+            assert_eq!(routes.groups.target(GroupId(number)), *host);
+        }
+        assert_eq!(routes.groups.target(GroupId(17)), path[4]);
+        // The path leaves no trace outside itself, nor in the group of its target.
+        let entered = topology.switches().iter();
+        let entered = entered.filter(|s| !routes.table.next_hops(**s, GroupId(16)).is_empty());
+        assert_eq!(
+            entered.copied().collect::<Vec<_>>(),
+            nodes(&topology, "E1 E2 A1")
+        );
+        assert_eq!(next_names(&topology, &routes, "E1", "H2"), "A1 A2");
+    }
+
+    #[test]
+    fn what_failures_cut_off_is_not_reachable() {
+        let line = Shape::Line {
+            switches: 3,
+            hosts_per_switch: 1,
+        };
+        let whole = line.build(LinkSpecs::same(SPEC)).unwrap();
+        let cut = [
+            whole.link_between("S2", "S3").unwrap(),
+            whole.link_between("H1", "S1").unwrap(),
+        ];
+        let split = whole.without_links(&cut);
+        let routes = [&whole, &split].map(|t| RouteBuilder::new(t, Multipath::Ecmp).build());
+        let hosts = whole.hosts();
+        for (from, source) in hosts.iter().enumerate() {
+            for (to, target) in hosts.iter().enumerate() {
+                assert!(routes[0].reachable(&whole, *source, *target));
+                // Hosts 2 and 3 still reach themselves; all else is cut.
+                let expected = from == to && from != 0;
+                assert_eq!(
+                    routes[1].reachable(&split, *source, *target),
+                    expected,
+                    "{from} {to}"
+                );
+            }
+        }
+        assert_eq!(next_names(&split, &routes[1], "S1", "H2"), "S2");
+        assert_eq!(next_names(&split, &routes[1], "S1", "H3"), "");
+    }
+}

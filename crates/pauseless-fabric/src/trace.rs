@@ -1,0 +1,237 @@
+//! Walking a forwarding table as a packet would.
+
+use pauseless_core::id::{GroupId, NodeId, PortId};
+use pauseless_core::table::ForwardingTable;
+use thiserror::Error;
+
+use crate::topology::Topology;
+
+/// What decides the way of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The host that sends it.
+    pub source: NodeId,
+    /// What the switches forward it by.
+    pub group: GroupId,
+    /// What chooses between equal paths.
+    pub hash: u64,
+}
+
+/// The egress ports that a packet passes, from that of its source to that of the last switch.
+/// The peer of the last one is the host at which it arrives.
+pub fn trace(
+    topology: &Topology,
+    table: &ForwardingTable,
+    header: Header,
+) -> Result<Vec<(NodeId, PortId)>, TraceError> {
+    let name = |node: NodeId| topology.node(node).name.clone();
+    if !topology.is_host(header.source) {
+        return Err(TraceError::SourceNotHost {
+            name: name(header.source),
+        });
+    }
+    let Some(first) = topology.ports(header.source).first() else {
+        return Err(TraceError::NoLink {
+            name: name(header.source),
+        });
+    };
+    let mut path = vec![(header.source, PortId(0))];
+    let mut at = first.peer;
+    while !topology.is_host(at) {
+        if path.len() > topology.nodes().len() {
+            return Err(TraceError::Loop {
+                switches: last_loop(&path, at).map(name).collect(),
+            });
+        }
+        let Some(port) = table.next_hop(at, header.group, header.hash) else {
+            return Err(TraceError::NoNextHop {
+                at: name(at),
+                group: header.group,
+            });
+        };
+        path.push((at, port));
+        at = topology.port(at, port).peer;
+    }
+    Ok(path)
+}
+
+/// Why a packet arrives nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TraceError {
+    /// Only hosts send.
+    #[error("{name} is a switch; name a host as the source")]
+    SourceNotHost {
+        /// The switch.
+        name: String,
+    },
+    /// The source has lost its link.
+    #[error("host {name} has no link left")]
+    NoLink {
+        /// The source.
+        name: String,
+    },
+    /// A switch knows no way.
+    #[error("{at} has no next hop for group {}", group.0)]
+    NoNextHop {
+        /// The switch.
+        at: String,
+        /// The group of the packet.
+        group: GroupId,
+    },
+    /// The packet circles for ever.
+    #[error("the packet circles through {}", switches.join(", "))]
+    Loop {
+        /// The switches of the loop in the order of travel, each once.
+        switches: Vec<String>,
+    },
+}
+
+/// The nodes from the last visit of `at` to the end of the path.
+fn last_loop(path: &[(NodeId, PortId)], at: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+    let visit = path.iter().rposition(|(node, _)| *node == at);
+    // A path longer than the number of nodes has come back to where it stands.
+    let visit = visit.expect("a switch is visited twice");
+    path[visit..].iter().map(|(node, _)| *node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{LinkSpecs, Shape};
+    use crate::routing::{Multipath, RouteBuilder};
+    use crate::topology::LinkSpec;
+    use pauseless_core::unit::{Rate, Span};
+
+    const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec {
+        rate: Rate::gbps(10),
+        delay: Span::us(1),
+    });
+
+    fn names(topology: &Topology, path: &[(NodeId, PortId)]) -> String {
+        let names = path
+            .iter()
+            .map(|(node, port)| topology.port_name(*node, *port));
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    //= gfc19 fig 11 type=test
+    #[test]
+    fn the_pinned_flows_of_gfc_take_their_paths() {
+        let healthy = Shape::FatTree { k: 4 }.build(LINKS).unwrap();
+        let failed = [("A1", "C2"), ("A5", "C1"), ("E1", "A2")];
+        let topology =
+            healthy.without_links(&failed.map(|(a, b)| healthy.link_between(a, b).unwrap()));
+        let flows = [
+            "H0 E1 A1 C1 A3 C2 A5 E5 H8",
+            "H4 E3 A3 C2 A7 E7 H12",
+            "H9 E5 A5 C2 A7 C1 A1 E1 H1",
+            "H13 E7 A7 C1 A3 E3 H5",
+            "H4 E3 H5",
+        ];
+        let flows = flows.map(|names| {
+            names
+                .split(' ')
+                .map(|name| topology.node_named(name).unwrap())
+                .collect::<Vec<_>>()
+        });
+        let mut routes = RouteBuilder::new(&topology, Multipath::Ecmp);
+        let groups = flows.each_ref().map(|path| routes.add_path(path).unwrap());
+        let routes = routes.build();
+        for (flow, group) in flows.iter().zip(groups) {
+            let header = Header {
+                source: flow[0],
+                group,
+                hash: 0,
+            };
+            let pinned = trace(&topology, &routes.table, header).unwrap();
+            let visited: Vec<NodeId> = pinned.iter().map(|(node, _)| *node).collect();
+            assert_eq!(visited, flow[..flow.len() - 1]);
+            let (node, port) = pinned[pinned.len() - 1];
+            assert_eq!(topology.port(node, port).peer, routes.groups.target(group));
+            // The paths of the figure are shortest ones after the failures.
+            let group = routes.groups.of_host(flow[flow.len() - 1]);
+            let shortest = trace(&topology, &routes.table, Header { group, ..header }).unwrap();
+            assert_eq!(shortest.len(), pinned.len());
+        }
+    }
+
+    #[test]
+    fn hops_are_egress_ports_from_the_source_on() {
+        let ring = Shape::Ring {
+            switches: 3,
+            hosts_per_switch: 1,
+        }
+        .build(LINKS)
+        .unwrap();
+        let routes = RouteBuilder::new(&ring, Multipath::Ecmp).build();
+        let source = ring.node_named("H1").unwrap();
+        let group = routes.groups.of_host(ring.node_named("H3").unwrap());
+        let path = trace(
+            &ring,
+            &routes.table,
+            Header {
+                source,
+                group,
+                hash: 7,
+            },
+        )
+        .unwrap();
+        assert_eq!(names(&ring, &path), "H1:S1 S1:S3 S3:H3");
+    }
+
+    #[test]
+    fn a_packet_that_arrives_nowhere_is_explained() {
+        let line = Shape::Line {
+            switches: 3,
+            hosts_per_switch: 1,
+        }
+        .build(LINKS)
+        .unwrap();
+        let id = |name| line.node_named(name).unwrap();
+        let cut = ["S3", "H1"].map(|name| {
+            let neighbour = if name == "S3" { "S2" } else { "S1" };
+            line.link_between(name, neighbour).unwrap()
+        });
+        let split = line.without_links(&cut);
+        let routes = RouteBuilder::new(&split, Multipath::Ecmp).build();
+        let group = routes.groups.of_host(id("H3"));
+        let explain = |source| {
+            let header = Header {
+                source: id(source),
+                group,
+                hash: 0,
+            };
+            trace(&split, &routes.table, header)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(explain("H2"), "S2 has no next hop for group 2");
+        assert_eq!(explain("H1"), "host H1 has no link left");
+        assert_eq!(explain("S1"), "S1 is a switch; name a host as the source");
+    }
+
+    #[test]
+    fn a_loop_is_found_and_named() {
+        let line = Shape::Line {
+            switches: 4,
+            hosts_per_switch: 1,
+        }
+        .build(LINKS)
+        .unwrap();
+        let id = |name| line.node_named(name).unwrap();
+        let mut routes = RouteBuilder::new(&line, Multipath::Ecmp).build();
+        let group = routes.groups.of_host(id("H4"));
+        let back = line.port_named("S3:S2").unwrap().1;
+        routes.table.set(id("S3"), group, &[back]);
+        let header = Header {
+            source: id("H1"),
+            group,
+            hash: 0,
+        };
+        let Err(TraceError::Loop { mut switches }) = trace(&line, &routes.table, header) else {
+            panic!("S2 and S3 send it to each other");
+        };
+        switches.sort();
+        assert_eq!(switches, ["S2", "S3"]);
+    }
+}

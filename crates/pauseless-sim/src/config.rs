@@ -1,0 +1,160 @@
+//! What a run needs to know, validated by whoever builds it.
+
+use pauseless_core::flow_control::FlowControl;
+use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
+use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::Discipline;
+use pauseless_core::table::ForwardingTable;
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
+use pauseless_fabric::topology::Topology;
+
+/// A run, complete: the same value gives the same outcome on every machine.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Nodes and links.
+    pub topology: Topology,
+    /// The table that switches forward with.
+    pub table: ForwardingTable,
+    /// How packets wait in every switch.
+    pub discipline: Discipline,
+    /// How every egress chooses between classes.
+    pub scheduler: Scheduler,
+    /// Flow control and buffer of every ingress.
+    pub ingress: IngressTable,
+    /// t_r, from the arrival of a control frame to its effect.
+    pub processing: Span,
+    /// Up to this much is added to `processing`, at random for each control frame.
+    pub processing_jitter: Span,
+    /// Bytes that every frame takes on the wire beyond its size: preamble and gap, or nothing.
+    pub wire_overhead: Bytes,
+    /// In canonical order; see [`canonical_order`].
+    pub flows: Vec<Flow>,
+    /// Hosts that do not take every packet at once.
+    pub receivers: Vec<Receiver>,
+    /// How long to simulate.
+    pub duration: Span,
+    /// End the run when a deadlock was found.
+    pub stop_on_deadlock: bool,
+    /// A flow below this share of its fair rate starves, in parts per thousand.
+    pub starvation_permille: u32,
+    /// What to record over time.
+    pub probes: Probes,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
+/// Flow control and buffer per (node, port, class).
+#[derive(Clone, Debug)]
+pub struct IngressTable {
+    class_count: usize,
+    starts: Vec<usize>,
+    cells: Vec<Ingress>,
+}
+
+/// One (ingress port, class).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ingress {
+    /// What watches its counter.
+    pub control: FlowControl,
+    /// The physical buffer.
+    pub buffer: Bytes,
+}
+
+impl IngressTable {
+    /// The same for every port and class of `topology`.
+    pub fn uniform(topology: &Topology, class_count: usize, ingress: Ingress) -> IngressTable {
+        assert!((1..=Class::COUNT_MAX).contains(&class_count));
+        let mut starts = Vec::with_capacity(topology.nodes().len());
+        let mut total = 0;
+        for node in 0..topology.nodes().len() {
+            starts.push(total);
+            total += topology.ports(NodeId(node as u32)).len() * class_count;
+        }
+        IngressTable {
+            class_count,
+            starts,
+            cells: vec![ingress; total],
+        }
+    }
+
+    /// How many classes every port has.
+    pub fn class_count(&self) -> usize {
+        self.class_count
+    }
+
+    /// The cell of (`node`, `port`, `class`).
+    pub fn get(&self, node: NodeId, port: PortId, class: Class) -> &Ingress {
+        &self.cells[self.index(node, port, class)]
+    }
+
+    /// The cell of (`node`, `port`, `class`), to be changed.
+    pub fn get_mut(&mut self, node: NodeId, port: PortId, class: Class) -> &mut Ingress {
+        let index = self.index(node, port, class);
+        &mut self.cells[index]
+    }
+
+    fn index(&self, node: NodeId, port: PortId, class: Class) -> usize {
+        self.starts[node.index()] + port.index() * self.class_count + class.index()
+    }
+}
+
+/// A flow from one host to another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Flow {
+    /// Unique; decides the canonical order, the start offset and the ECMP hash.
+    pub name: String,
+    /// Where it starts.
+    pub source: NodeId,
+    /// Where it ends.
+    pub target: NodeId,
+    /// How it is forwarded.
+    pub group: GroupId,
+    /// The class that it travels in.
+    pub class: Class,
+    /// Frame bytes of a full packet.
+    pub packet: Bytes,
+    /// The pace; a greedy flow has the rate of its link.
+    pub pace: Rate,
+    /// Frame bytes to send; [`Bytes::MAX`] for a flow without end.
+    pub size: Bytes,
+    /// When it starts, start offset included.
+    pub start: Time,
+    /// When it stops although it is not finished; [`Time::MAX`] for never.
+    pub stop: Time,
+    /// Chooses between equal paths.
+    pub hash: u64,
+}
+
+/// Sorts flows by name, so that the order in a file cannot matter, and checks that names differ.
+pub fn canonical_order(flows: &mut [Flow]) {
+    flows.sort();
+    let twice = flows.windows(2).find(|pair| pair[0].name == pair[1].name);
+    assert!(twice.is_none(), "two flows of one name: {twice:?}");
+}
+
+impl Flow {
+    /// Whether it ends by itself.
+    pub fn is_finite(&self) -> bool {
+        self.size != Bytes::MAX
+    }
+}
+
+/// A host that takes packets out of its ingress buffer at a given pace.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// Which host.
+    pub host: NodeId,
+    /// The pace from an instant on, in order of time; `None` stands still.
+    pub steps: Vec<(Time, Option<Rate>)>,
+}
+
+/// What to record over time.
+#[derive(Clone, Debug, Default)]
+pub struct Probes {
+    /// The time between two samples; zero records nothing.
+    pub resolution: Span,
+    /// Ports whose ingress and egress are recorded.
+    pub ports: Vec<(NodeId, PortId)>,
+    /// Flows whose goodput is recorded.
+    pub flows: Vec<FlowId>,
+}

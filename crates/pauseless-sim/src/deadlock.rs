@@ -1,0 +1,277 @@
+//! Exact deadlock detection.
+//!
+//! A set D of blocked egress queues is deadlocked when no member can ever be released even if
+//! everything outside D drains: the far end keeps each of them blocked on the strength of bytes
+//! that wait for members of D alone (in an input-queued switch also of those behind them).
+//! D is the greatest fixed point of that condition, so no timeout is involved.
+//!
+//! When can a new one arise? If D is not empty, a strongly connected component of "waits for" from
+//! which no edge leaves is a deadlock by itself. If there was none before the last event, that
+//! component contains the queue that the event has just blocked, or given a packet. So it is enough to
+//! look for a cycle through that queue, and only if there is one to compute the fixed point, over
+//! what can be reached from it. Where nothing is paused nothing is looked at.
+
+use pauseless_core::flow_control::Downstream;
+use pauseless_core::id::{Class, FlowId, PortId};
+use pauseless_core::unit::{Bytes, Time};
+
+use crate::fabric::{Fabric, Node};
+use crate::outcome::{Deadlock, EgressQueue};
+
+/// The detector's scratch memory.
+#[derive(Debug, Default)]
+pub(crate) struct Detector {
+    /// Vertices by number, in the order in which the search found them.
+    found: Vec<Vertex>,
+    /// The number of a vertex plus one, per (global port, class); 0 when not found.
+    number: Vec<u32>,
+}
+
+/// A blocked egress queue.
+#[derive(Clone, Copy, Debug)]
+struct Vertex {
+    queue: EgressQueue,
+    /// The size of the frame that cannot leave.
+    head: Bytes,
+    /// Still a candidate for the fixed point.
+    alive: bool,
+}
+
+impl Detector {
+    pub(crate) fn new(fabric: &Fabric) -> Detector {
+        Detector {
+            found: Vec::new(),
+            number: vec![0; fabric.port_count() * fabric.class_count()],
+        }
+    }
+
+    /// Looks for a deadlock through `queue`, which has just been blocked or has just grown.
+    pub(crate) fn check(
+        &mut self,
+        now: Time,
+        fabric: &Fabric,
+        queue: EgressQueue,
+    ) -> Option<Deadlock> {
+        let head = blocked(now, fabric, queue)?;
+        let is_on_cycle = self.explore(
+            now,
+            fabric,
+            Vertex {
+                queue,
+                head,
+                alive: true,
+            },
+        );
+        let deadlock = is_on_cycle.then(|| self.decide(now, fabric, queue));
+        self.forget(fabric);
+        deadlock.flatten()
+    }
+
+    fn decide(&mut self, now: Time, fabric: &Fabric, queue: EgressQueue) -> Option<Deadlock> {
+        self.shrink(fabric);
+        if !self.is_alive(fabric, queue) {
+            return None;
+        }
+        let cycle = self.shortest_cycle(fabric, queue);
+        // The members are all that wait for the cycle too, wherever they are.
+        for queue in fabric.egress_queues() {
+            if self.number[fabric.queue_index(queue)] == 0
+                && let Some(head) = blocked(now, fabric, queue)
+            {
+                self.add(
+                    fabric,
+                    Vertex {
+                        queue,
+                        head,
+                        alive: true,
+                    },
+                );
+            }
+        }
+        self.shrink(fabric);
+        let alive = self.found.iter().filter(|vertex| vertex.alive);
+        let mut members: Vec<EgressQueue> = alive.map(|vertex| vertex.queue).collect();
+        members.sort();
+        let flows = self.flows_on(fabric, &cycle);
+        Some(Deadlock {
+            time: now,
+            members,
+            cycle,
+            flows,
+        })
+    }
+
+    /// Depth-first search over blocked queues from `start`; whether it comes back to it.
+    fn explore(&mut self, now: Time, fabric: &Fabric, start: Vertex) -> bool {
+        self.add(fabric, start);
+        let mut is_on_cycle = false;
+        let mut next = 0;
+        while next < self.found.len() {
+            let vertex = self.found[next];
+            next += 1;
+            let Some((switch, ingress)) = fabric.far_switch(vertex.queue) else {
+                continue;
+            };
+            let (node, class) = (fabric.far_node(vertex.queue), vertex.queue.class);
+            for port in 0..switch.port_count() {
+                let port = PortId(port as u16);
+                if switch.waiting(ingress, class, port) == Bytes::ZERO {
+                    continue;
+                }
+                let queue = EgressQueue { node, port, class };
+                if queue == start.queue {
+                    is_on_cycle = true;
+                } else if self.number[fabric.queue_index(queue)] == 0
+                    && let Some(head) = blocked(now, fabric, queue)
+                {
+                    self.add(
+                        fabric,
+                        Vertex {
+                            queue,
+                            head,
+                            alive: true,
+                        },
+                    );
+                }
+            }
+        }
+        is_on_cycle
+    }
+
+    fn add(&mut self, fabric: &Fabric, vertex: Vertex) {
+        self.found.push(vertex);
+        self.number[fabric.queue_index(vertex.queue)] = self.found.len() as u32;
+    }
+
+    fn forget(&mut self, fabric: &Fabric) {
+        for vertex in self.found.drain(..) {
+            self.number[fabric.queue_index(vertex.queue)] = 0;
+        }
+    }
+
+    fn is_alive(&self, fabric: &Fabric, queue: EgressQueue) -> bool {
+        match self.number[fabric.queue_index(queue)] {
+            0 => false,
+            number => self.found[number as usize - 1].alive,
+        }
+    }
+
+    /// The greatest fixed point: drops whatever would be released, until nothing more is.
+    fn shrink(&mut self, fabric: &Fabric) {
+        loop {
+            let mut changed = false;
+            for index in 0..self.found.len() {
+                let Vertex { queue, head, alive } = self.found[index];
+                if alive && !self.is_kept_blocked(fabric, queue, head) {
+                    self.found[index].alive = false;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn is_kept_blocked(&self, fabric: &Fabric, queue: EgressQueue, head: Bytes) -> bool {
+        let Some((switch, ingress)) = fabric.far_switch(queue) else {
+            return false;
+        };
+        let (node, class) = (fabric.far_node(queue), queue.class);
+        let stuck = |port| self.is_alive(fabric, EgressQueue { node, port, class });
+        let kept = switch.kept(ingress, class, stuck);
+        let charge = switch.port(ingress).charge(class, head);
+        switch
+            .port(ingress)
+            .downstream(class)
+            .keeps_blocked(kept, charge)
+    }
+
+    /// Breadth-first from `start` back to it, among the queues that are alive.
+    fn shortest_cycle(&self, fabric: &Fabric, start: EgressQueue) -> Vec<EgressQueue> {
+        let mut order = vec![(start, usize::MAX)];
+        let mut next = 0;
+        while next < order.len() {
+            let (queue, _) = order[next];
+            let (switch, ingress) = fabric
+                .far_switch(queue)
+                .expect("a kept queue faces a switch");
+            let node = fabric.far_node(queue);
+            for port in (0..switch.port_count()).map(|port| PortId(port as u16)) {
+                let to = EgressQueue {
+                    node,
+                    port,
+                    class: queue.class,
+                };
+                let is_edge = switch.waiting(ingress, queue.class, port) > Bytes::ZERO;
+                if !is_edge || !self.is_alive(fabric, to) {
+                    continue;
+                }
+                if to == start {
+                    return unwind(&order, next);
+                }
+                if order.iter().all(|(seen, _)| *seen != to) {
+                    order.push((to, next));
+                }
+            }
+            next += 1;
+        }
+        panic!("a queue in a fixed point waits for itself");
+    }
+
+    /// Flows with packets that wait along the cycle: from where one queue sends to the next queue.
+    fn flows_on(&self, fabric: &Fabric, cycle: &[EgressQueue]) -> Vec<FlowId> {
+        let mut flows = Vec::new();
+        for (index, queue) in cycle.iter().enumerate() {
+            let next = cycle[(index + 1) % cycle.len()];
+            let (switch, ingress) = fabric
+                .far_switch(*queue)
+                .expect("a kept queue faces a switch");
+            switch.for_each_waiting(|from, to, class, packet| {
+                if from == ingress && to == next.port && class == queue.class {
+                    flows.push(*packet);
+                }
+            });
+        }
+        flows.sort();
+        flows.dedup();
+        flows
+    }
+}
+
+fn unwind(order: &[(EgressQueue, usize)], last: usize) -> Vec<EgressQueue> {
+    let mut cycle = Vec::new();
+    let mut at = last;
+    while at != usize::MAX {
+        cycle.push(order[at].0);
+        at = order[at].1;
+    }
+    cycle.reverse();
+    cycle
+}
+
+/// The head frame of `queue` if it is blocked by what a switch at the far end holds, for good as
+/// far as the far end's present state goes, and with no resume on its way.
+fn blocked(now: Time, fabric: &Fabric, queue: EgressQueue) -> Option<Bytes> {
+    let EgressQueue { node, port, class } = queue;
+    let Node::Switch(switch) = &fabric.nodes[node.index()] else {
+        return None;
+    };
+    let head = switch.blocked(now, port, class)?;
+    let (far, ingress) = fabric.far_switch(queue)?;
+    let far_port = far.port(ingress);
+    let down = far_port.downstream(class);
+    let heard = switch.port(port).upstream(class).resumes();
+    let charge = far_port.charge(class, head);
+    let kept_at_most = far_port.held(class);
+    (heard == down.resumes() && down.keeps_blocked(kept_at_most, charge)).then_some(head)
+}
+
+/// Whether anything in `class` at `port` could be part of a deadlock at all: the cheap question.
+pub(crate) fn may_block(fabric: &Fabric, queue: EgressQueue) -> bool {
+    let Node::Switch(switch) = &fabric.nodes[queue.node.index()] else {
+        return false;
+    };
+    let class: Class = queue.class;
+    switch.backlog(queue.port, class) > 0
+}

@@ -1,0 +1,251 @@
+//! The event queue: a wheel of buckets that are sorted when their turn comes.
+//!
+//! The order of events is a fact of the simulation: time first, then the [`Kind`] in the order in
+//! which it is declared, then the number of the port or flow. No two live events share all three,
+//! so the order of insertion cannot matter.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use pauseless_core::unit::{Span, Time};
+
+/// What happens. At equal times, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A control frame takes effect at a port.
+    Signal,
+    /// The first frame on a wire has fully arrived at a port.
+    Arrive,
+    /// The last bit of a frame has left a port.
+    Transmitted,
+    /// A host takes a packet out of its ingress buffer.
+    Consume,
+    /// A port wants to be called: a gate opens, a periodic message is due.
+    Timeout,
+    /// A flow starts.
+    FlowStart,
+    /// Time to look at the probes.
+    Sample,
+    /// Time to look at the progress of all flows.
+    Tick,
+}
+
+const KINDS: [Kind; 8] = [
+    Kind::Signal,
+    Kind::Arrive,
+    Kind::Transmitted,
+    Kind::Consume,
+    Kind::Timeout,
+    Kind::FlowStart,
+    Kind::Sample,
+    Kind::Tick,
+];
+
+/// An event: when, what, and to which port or flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Event {
+    time: u64,
+    key: u64,
+}
+
+impl Event {
+    pub(crate) fn new(time: Time, kind: Kind, index: u32) -> Event {
+        Event {
+            time: time.as_ps(),
+            key: (kind as u64) << 32 | u64::from(index),
+        }
+    }
+
+    pub(crate) fn time(self) -> Time {
+        Time::from_ps(self.time)
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        KINDS[(self.key >> 32) as usize]
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.key as u32 as usize
+    }
+}
+
+const BUCKETS: usize = 8_192;
+const WORDS: usize = BUCKETS / 64;
+
+/// Pending events. Pushing into the past is a bug and panics.
+#[derive(Debug)]
+pub(crate) struct EventQueue {
+    /// A bucket is `2^shift` picoseconds wide.
+    shift: u32,
+    /// The bucket that is being served, counted from time zero.
+    cursor: u64,
+    /// The rest of that bucket, latest first.
+    current: Vec<Event>,
+    buckets: Vec<Vec<Event>>,
+    occupied: [u64; WORDS],
+    near: usize,
+    /// What lies beyond the wheel.
+    far: BinaryHeap<Reverse<Event>>,
+    now: u64,
+}
+
+impl EventQueue {
+    /// A queue for about `pending` events that lie within `horizon` of each other.
+    pub(crate) fn new(horizon: Span, pending: usize) -> EventQueue {
+        let width = (horizon.as_ps() / pending.max(1) as u64).clamp(64, 1 << 24);
+        EventQueue {
+            shift: width.ilog2(),
+            cursor: 0,
+            current: Vec::new(),
+            buckets: vec![Vec::new(); BUCKETS],
+            occupied: [0; WORDS],
+            near: 0,
+            far: BinaryHeap::new(),
+            now: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.current.len() + self.near + self.far.len()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, event: Event) {
+        assert!(self.now <= event.time, "an event in the past");
+        let bucket = event.time >> self.shift;
+        if bucket <= self.cursor {
+            let at = self.current.partition_point(|other| *other > event);
+            self.current.insert(at, event);
+        } else if bucket - self.cursor < BUCKETS as u64 {
+            self.file(bucket, event);
+        } else {
+            self.far.push(Reverse(event));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        if self.current.is_empty() && !self.advance() {
+            return None;
+        }
+        let event = self.current.pop()?;
+        self.now = event.time;
+        Some(event)
+    }
+
+    fn file(&mut self, bucket: u64, event: Event) {
+        let index = bucket as usize % BUCKETS;
+        self.buckets[index].push(event);
+        self.occupied[index / 64] |= 1 << (index % 64);
+        self.near += 1;
+    }
+
+    /// Makes the next bucket that holds something the current one.
+    fn advance(&mut self) -> bool {
+        self.fetch_far();
+        if self.near == 0 {
+            let Some(Reverse(first)) = self.far.peek() else {
+                return false;
+            };
+            // Everything pending is far away: move the wheel there.
+            self.cursor = (first.time >> self.shift) - 1;
+            self.fetch_far();
+        }
+        let index = self.next_occupied();
+        let ahead = (index + BUCKETS - self.cursor as usize % BUCKETS) % BUCKETS;
+        self.cursor += ahead as u64;
+        std::mem::swap(&mut self.current, &mut self.buckets[index]);
+        self.occupied[index / 64] &= !(1 << (index % 64));
+        self.near -= self.current.len();
+        if self.current.len() > 1 {
+            self.current.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        true
+    }
+
+    /// Moves what the wheel has come to cover from the heap into the wheel.
+    fn fetch_far(&mut self) {
+        while let Some(Reverse(event)) = self.far.peek() {
+            let bucket = event.time >> self.shift;
+            if bucket - self.cursor >= BUCKETS as u64 {
+                break;
+            }
+            let event = *event;
+            self.far.pop();
+            self.file(bucket, event);
+        }
+    }
+
+    /// The first occupied bucket after the cursor, around the wheel.
+    fn next_occupied(&self) -> usize {
+        let start = (self.cursor as usize + 1) % BUCKETS;
+        let (word, bit) = (start / 64, start % 64);
+        let masked = self.occupied[word] & (u64::MAX << bit);
+        if masked != 0 {
+            return word * 64 + masked.trailing_zeros() as usize;
+        }
+        let mut at = (word + 1) % WORDS;
+        while self.occupied[at] == 0 {
+            at = (at + 1) % WORDS;
+        }
+        at * 64 + self.occupied[at].trailing_zeros() as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a sorted list: any mix of pushes and pops, near and far, comes out in order.
+        #[test]
+        fn pops_in_total_order(
+            operations in prop::collection::vec((0u64..1 << 40, 0u32..50, any::<bool>()), 1..400),
+            horizon in 1u64..1 << 30,
+        ) {
+            let mut queue = EventQueue::new(Span::ps(horizon), 20);
+            let mut model: Vec<Event> = Vec::new();
+            let mut now = 0;
+            for (ahead, index, pop) in operations {
+                let near = ahead >> (index % 41);
+                let kind = KINDS[index as usize % KINDS.len()];
+                let event = Event::new(Time::from_ps(now + near), kind, index);
+                queue.push(event);
+                model.push(event);
+                if pop {
+                    model.sort_by(|a, b| b.cmp(a));
+                    let expected = model.pop().unwrap();
+                    prop_assert_eq!(queue.pop(), Some(expected));
+                    now = expected.time;
+                }
+                prop_assert_eq!(queue.len(), model.len());
+            }
+            model.sort();
+            for expected in model {
+                prop_assert_eq!(queue.pop(), Some(expected));
+            }
+            prop_assert_eq!(queue.pop(), None);
+        }
+    }
+
+    #[test]
+    fn simultaneous_events_follow_kind_and_index() {
+        let mut queue = EventQueue::new(Span::us(1), 10);
+        let time = Time::from_ps(500);
+        let order = [
+            (Kind::Signal, 9),
+            (Kind::Arrive, 3),
+            (Kind::Arrive, 4),
+            (Kind::Tick, 0),
+        ];
+        for (kind, index) in order.into_iter().rev() {
+            queue.push(Event::new(time, kind, index));
+        }
+        for (kind, index) in order {
+            let event = queue.pop().unwrap();
+            assert_eq!((event.kind(), event.index()), (kind, index as usize));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The nodes of a running simulation and the wires between them.
+
+use std::collections::VecDeque;
+
+use pauseless_core::flow_control::Control;
+use pauseless_core::host::Host;
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::port::{LaneConfig, PortConfig};
+use pauseless_core::switch::{Switch, SwitchConfig};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
+
+use crate::config::Config;
+use crate::outcome::EgressQueue;
+use crate::rng::{Purpose, Stream};
+
+/// A switch or a host, from the core. Packets are known by their flow.
+#[derive(Debug)]
+pub(crate) enum Node {
+    Switch(Switch<FlowId>),
+    Host(Host),
+}
+
+/// What travels on a wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Frame {
+    Data {
+        flow: FlowId,
+        size: Bytes,
+        class: Class,
+    },
+    Control(Control),
+}
+
+/// One end of a link, by global port number: the incoming direction and the node behind it.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub node: NodeId,
+    pub port: PortId,
+    /// The global number of the other end.
+    pub peer: u32,
+    pub delay: Span,
+    pub line: Rate,
+    /// Frames on their way here, with the instants of their full arrival. Only the first has an
+    /// event, so pending events are proportional to ports, not to packets.
+    pub incoming: VecDeque<(Time, Frame)>,
+    /// Control frames that have arrived and wait for their effect.
+    pub signals: VecDeque<(Time, Control)>,
+    /// When the pending timeout event will come; other timeout events are stale.
+    pub armed: Time,
+    pub jitter: Stream,
+    /// Data bytes received and sent, and control bytes sent.
+    pub received: Bytes,
+    pub sent: Bytes,
+    pub control_sent: Bytes,
+}
+
+/// Everything that has a place.
+#[derive(Debug)]
+pub(crate) struct Fabric {
+    pub nodes: Vec<Node>,
+    pub ends: Vec<End>,
+    starts: Vec<u32>,
+    class_count: usize,
+}
+
+impl Fabric {
+    pub(crate) fn new(config: &Config) -> Fabric {
+        let topology = &config.topology;
+        let mut starts = Vec::new();
+        let mut total = 0u32;
+        for node in 0..topology.nodes().len() {
+            starts.push(total);
+            total += topology.ports(NodeId(node as u32)).len() as u32;
+        }
+        let mut fabric = Fabric {
+            nodes: Vec::new(),
+            ends: Vec::new(),
+            starts,
+            class_count: config.ingress.class_count(),
+        };
+        for index in 0..topology.nodes().len() {
+            let node = NodeId(index as u32);
+            fabric.add_ends(config, node);
+            let ports: Vec<PortConfig> = (0..topology.ports(node).len())
+                .map(|port| port_config(config, node, PortId(port as u16)))
+                .collect();
+            fabric.nodes.push(if topology.is_host(node) {
+                Node::Host(Host::new(ports.first().expect("a host has a link")))
+            } else {
+                let (discipline, scheduler) = (config.discipline, config.scheduler);
+                Node::Switch(Switch::new(&SwitchConfig {
+                    discipline,
+                    scheduler,
+                    ports,
+                }))
+            });
+        }
+        fabric
+    }
+
+    fn add_ends(&mut self, config: &Config, node: NodeId) {
+        for (index, port) in config.topology.ports(node).iter().enumerate() {
+            let number = self.ends.len() as u64;
+            self.ends.push(End {
+                node,
+                port: PortId(index as u16),
+                peer: self.starts[port.peer.index()] + u32::from(port.peer_port.0),
+                delay: port.delay,
+                line: port.rate,
+                incoming: VecDeque::new(),
+                signals: VecDeque::new(),
+                armed: Time::MAX,
+                jitter: Stream::new(config.seed, Purpose::Processing, number),
+                received: Bytes::ZERO,
+                sent: Bytes::ZERO,
+                control_sent: Bytes::ZERO,
+            });
+        }
+    }
+
+    pub(crate) fn class_count(&self) -> usize {
+        self.class_count
+    }
+
+    pub(crate) fn port_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The global number of a port.
+    #[inline]
+    pub(crate) fn end_index(&self, node: NodeId, port: PortId) -> usize {
+        self.starts[node.index()] as usize + port.index()
+    }
+
+    /// The position of an egress queue in a vector that has one element for each.
+    #[inline]
+    pub(crate) fn queue_index(&self, queue: EgressQueue) -> usize {
+        self.end_index(queue.node, queue.port) * self.class_count + queue.class.index()
+    }
+
+    /// The node that `queue` sends to.
+    pub(crate) fn far_node(&self, queue: EgressQueue) -> NodeId {
+        let end = &self.ends[self.end_index(queue.node, queue.port)];
+        self.ends[end.peer as usize].node
+    }
+
+    /// The switch that `queue` sends to, and the ingress port there; `None` for a host.
+    pub(crate) fn far_switch(&self, queue: EgressQueue) -> Option<(&Switch<FlowId>, PortId)> {
+        let end = &self.ends[self.end_index(queue.node, queue.port)];
+        let peer = &self.ends[end.peer as usize];
+        match &self.nodes[peer.node.index()] {
+            Node::Switch(switch) => Some((switch, peer.port)),
+            Node::Host(_) => None,
+        }
+    }
+
+    /// Every egress queue of every switch.
+    pub(crate) fn egress_queues(&self) -> impl Iterator<Item = EgressQueue> + '_ {
+        let is_switch = |end: &&End| matches!(self.nodes[end.node.index()], Node::Switch(_));
+        self.ends.iter().filter(is_switch).flat_map(|end| {
+            let (node, port) = (end.node, end.port);
+            (0..self.class_count).map(move |class| EgressQueue {
+                node,
+                port,
+                class: Class(class as u8),
+            })
+        })
+    }
+
+    /// Bytes of data in all switches and on all wires.
+    pub(crate) fn held(&self) -> Bytes {
+        let mut sum = Bytes::ZERO;
+        for queue in self.egress_queues() {
+            if let Node::Switch(switch) = &self.nodes[queue.node.index()] {
+                sum += switch.port(queue.port).held(queue.class);
+            }
+        }
+        sum
+    }
+
+    /// An estimate of the heap memory in use.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let nodes = self.nodes.iter().map(|node| match node {
+            Node::Switch(switch) => size_of::<Node>() + switch.heap_bytes(),
+            Node::Host(_) => size_of::<Node>(),
+        });
+        let ends = self.ends.iter().map(|end| {
+            size_of::<End>()
+                + end.incoming.capacity() * size_of::<(Time, Frame)>()
+                + end.signals.capacity() * size_of::<(Time, Control)>()
+        });
+        nodes.sum::<usize>() + ends.sum::<usize>()
+    }
+}
+
+fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
+    let link = config.topology.port(node, port);
+    let lanes = (0..config.ingress.class_count()).map(|class| {
+        let class = Class(class as u8);
+        let own = config.ingress.get(node, port, class);
+        let far = config.ingress.get(link.peer, link.peer_port, class);
+        let entity = u64::from(node.0) << 32 | u64::from(port.0) << 8 | u64::from(class.0);
+        let period = own.control.period().unwrap_or(Span::ZERO);
+        let mut phase = Stream::new(config.seed, Purpose::Phase, entity);
+        LaneConfig {
+            ingress: own.control,
+            egress: far.control,
+            buffer: own.buffer,
+            phase: Span::ps(phase.below(period.as_ps())),
+        }
+    });
+    PortConfig {
+        line: link.rate,
+        lanes: lanes.collect(),
+    }
+}

@@ -1,0 +1,23 @@
+//! A deterministic packet-level simulator of lossless networks.
+//!
+//! It drives the machines of `pauseless-core` over wires with serialisation and propagation, and
+//! decides deadlock exactly. No files, no clock, no threads: a [`Config`] goes in, an
+//! [`Outcome`] comes out, the same on every machine.
+
+pub mod config;
+mod deadlock;
+mod event;
+mod fabric;
+pub mod outcome;
+mod record;
+pub mod rng;
+mod simulator;
+
+pub use config::Config;
+pub use outcome::Outcome;
+pub use simulator::Simulator;
+
+/// Runs `config` to its end.
+pub fn run(config: &Config) -> Outcome {
+    Simulator::new(config).run()
+}

@@ -1,0 +1,164 @@
+//! What a run has found.
+
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::unit::{Bytes, Time};
+
+/// Findings, measurements and recordings of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// When the run ended.
+    pub end: Time,
+    /// Events handled.
+    pub events: u64,
+    /// Data frames received by any node.
+    pub packet_hops: u64,
+    /// The first deadlock, if one was found.
+    pub deadlock: Option<Deadlock>,
+    /// Flows that still move, or might, but far below their fair rate.
+    pub starved: Vec<Starved>,
+    /// The first loss, if there was one.
+    pub loss: Option<Loss>,
+    /// Packets lost in all.
+    pub lost_packets: u64,
+    /// Bytes lost in all.
+    pub lost_bytes: Bytes,
+    /// Control frames that told a sender to stop (PFC with a time above zero, GFC's hold).
+    pub pause_frames: u64,
+    /// Control frames of any kind.
+    pub feedback_frames: u64,
+    /// The largest share of a link's capacity that control frames took over the whole run.
+    pub feedback_share_max: f64,
+    /// Bytes in the buffers of all switches at the end.
+    pub held_at_end: Bytes,
+    /// When the last data frame was received by any node.
+    pub last_arrival: Time,
+    /// One element per flow, in canonical order.
+    pub flows: Vec<FlowOutcome>,
+    /// One element per switch ingress and class that ever held anything.
+    pub queues: Vec<QueueOutcome>,
+    /// What the probes recorded.
+    pub series: Series,
+}
+
+/// A set of egress queues that can never move again. Found by the greatest fixed point over blocked queues, never by a timeout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// When it became inevitable.
+    pub time: Time,
+    /// All egress queues that can never send again.
+    pub members: Vec<EgressQueue>,
+    /// A shortest cycle among them: each waits for the next, the last for the first.
+    pub cycle: Vec<EgressQueue>,
+    /// Flows whose packets close the cycle.
+    pub flows: Vec<FlowId>,
+}
+
+/// An egress queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EgressQueue {
+    /// The switch.
+    pub node: NodeId,
+    /// Its egress port.
+    pub port: PortId,
+    /// The class.
+    pub class: Class,
+}
+
+/// A flow that starves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Starved {
+    /// Which one.
+    pub flow: FlowId,
+    /// Its goodput since then, in bit/s.
+    pub rate_bps: f64,
+    /// Its max-min fair rate, in bit/s.
+    pub fair_bps: f64,
+    /// Since when it has been below the share.
+    pub since: Time,
+}
+
+/// A packet that did not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// When.
+    pub time: Time,
+    /// Where it arrived.
+    pub node: NodeId,
+    /// At which port.
+    pub port: PortId,
+    /// In which class.
+    pub class: Class,
+    /// Whose it was.
+    pub flow: FlowId,
+    /// What the buffer held already.
+    pub held: Bytes,
+    /// The buffer.
+    pub buffer: Bytes,
+}
+
+/// What became of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowOutcome {
+    /// Frame bytes received by the target.
+    pub delivered: Bytes,
+    /// When the target had received everything.
+    pub finish: Option<Time>,
+    /// Mean goodput from the start to the finish, the stop or the end, in bit/s.
+    pub goodput_bps: f64,
+    /// Mean goodput over the last quarter of that time, in bit/s.
+    pub goodput_late_bps: f64,
+}
+
+/// What an ingress queue has seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueOutcome {
+    /// The switch.
+    pub node: NodeId,
+    /// Its ingress port.
+    pub port: PortId,
+    /// The class.
+    pub class: Class,
+    /// The most that it held.
+    pub max: Bytes,
+    /// What it held at the end.
+    pub last: Bytes,
+    /// The mean over all samples, where the port was probed.
+    pub mean: Option<f64>,
+}
+
+/// Recordings, one element per sample in each vector.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// The instants.
+    pub times: Vec<Time>,
+    /// One element per probed port.
+    pub ports: Vec<PortSeries>,
+    /// One element per probed flow.
+    pub flows: Vec<FlowSeries>,
+}
+
+/// A probed port.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortSeries {
+    /// The node.
+    pub node: NodeId,
+    /// Its port.
+    pub port: PortId,
+    /// Bytes on the ingress counters of all classes.
+    pub queue: Vec<u64>,
+    /// Mean rate at which data came in since the last sample, in bit/s.
+    pub input_bps: Vec<f64>,
+    /// Mean rate at which data went out since the last sample, in bit/s.
+    pub sending_bps: Vec<f64>,
+    /// The rate that the far end allows the egress, the least over all classes; 0 when paused.
+    pub allowed_bps: Vec<f64>,
+}
+
+/// A probed flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSeries {
+    /// Which one.
+    pub flow: FlowId,
+    /// Mean goodput since the last sample, in bit/s.
+    pub goodput_bps: Vec<f64>,
+}

@@ -1,0 +1,283 @@
+//! Recording over time, and the outcome at the end.
+
+use pauseless_core::flow_control::Upstream;
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::port::Port;
+use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_fabric::fairness::{FairFlow, max_min_rates};
+use pauseless_fabric::trace::{Header, trace};
+
+use crate::config::Config;
+use crate::fabric::{Fabric, Node};
+use crate::outcome::{FlowOutcome, FlowSeries, Outcome, PortSeries, QueueOutcome, Series, Starved};
+use crate::simulator::{FlowState, Simulator};
+
+/// Into how many parts the run is cut to see how flows progress.
+const TICKS: u64 = 64;
+
+/// Takes samples of the probed ports and flows, and notes the progress of all flows.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder {
+    resolution: Span,
+    series: Series,
+    received: Vec<Bytes>,
+    sent: Vec<Bytes>,
+    delivered: Vec<Bytes>,
+    tick: Span,
+    /// Bytes delivered per flow, one row per tick.
+    progress: Vec<Vec<Bytes>>,
+}
+
+impl Recorder {
+    pub(crate) fn new(config: &Config) -> Recorder {
+        let ports = config.probes.ports.iter().map(|(node, port)| PortSeries {
+            node: *node,
+            port: *port,
+            queue: Vec::new(),
+            input_bps: Vec::new(),
+            sending_bps: Vec::new(),
+            allowed_bps: Vec::new(),
+        });
+        let flows = config.probes.flows.iter().map(|flow| FlowSeries {
+            flow: *flow,
+            goodput_bps: Vec::new(),
+        });
+        let series = Series {
+            times: Vec::new(),
+            ports: ports.collect(),
+            flows: flows.collect(),
+        };
+        Recorder {
+            resolution: config.probes.resolution,
+            received: vec![Bytes::ZERO; series.ports.len()],
+            sent: vec![Bytes::ZERO; series.ports.len()],
+            delivered: vec![Bytes::ZERO; series.flows.len()],
+            series,
+            tick: Span::ps((config.duration.as_ps() / TICKS).max(1)),
+            progress: Vec::new(),
+        }
+    }
+
+    pub(crate) fn next_sample(&self) -> Option<Time> {
+        if self.resolution == Span::ZERO {
+            return None;
+        }
+        let last = self.series.times.last();
+        Some(*last.unwrap_or(&Time::ZERO) + self.resolution)
+    }
+
+    pub(crate) fn next_tick(&self) -> Time {
+        Time::ZERO + self.tick * (self.progress.len() as u64 + 1)
+    }
+
+    pub(crate) fn tick(&mut self, flows: &[FlowState]) {
+        self.progress
+            .push(flows.iter().map(|flow| flow.delivered).collect());
+    }
+
+    pub(crate) fn sample(&mut self, now: Time, fabric: &Fabric, flows: &[FlowState]) {
+        self.series.times.push(now);
+        for (index, series) in self.series.ports.iter_mut().enumerate() {
+            let end = &fabric.ends[fabric.end_index(series.node, series.port)];
+            let port = port_of(fabric, series.node, series.port);
+            let classes = (0..fabric.class_count()).map(|class| Class(class as u8));
+            let held = classes.clone().map(|class| port.held(class).get()).sum();
+            let allowed = classes.map(|class| port.upstream(class).rate(now));
+            let allowed = allowed
+                .map(|rate| rate.map_or(0, |rate| rate.as_bps()))
+                .min();
+            series.queue.push(held);
+            series.allowed_bps.push(allowed.unwrap_or(0) as f64);
+            let received = std::mem::replace(&mut self.received[index], end.received);
+            series
+                .input_bps
+                .push(rate_bps(end.received - received, self.resolution));
+            let sent = std::mem::replace(&mut self.sent[index], end.sent);
+            series
+                .sending_bps
+                .push(rate_bps(end.sent - sent, self.resolution));
+        }
+        for (index, series) in self.series.flows.iter_mut().enumerate() {
+            let total = flows[series.flow.index()].delivered;
+            let before = std::mem::replace(&mut self.delivered[index], total);
+            series
+                .goodput_bps
+                .push(rate_bps(total - before, self.resolution));
+        }
+    }
+
+    /// Everything that was found and measured.
+    pub(crate) fn outcome(self, run: &Simulator<'_>) -> Outcome {
+        let tally = run.tally.clone();
+        let flows = (0..run.flows.len()).map(|flow| self.flow_outcome(run, flow));
+        Outcome {
+            end: run.now,
+            events: tally.events,
+            packet_hops: tally.packet_hops,
+            starved: self.starved(run),
+            deadlock: tally.deadlock,
+            loss: tally.loss,
+            lost_packets: tally.lost_packets,
+            lost_bytes: tally.lost_bytes,
+            pause_frames: tally.pause_frames,
+            feedback_frames: tally.feedback_frames,
+            feedback_share_max: feedback_share_max(run),
+            held_at_end: run.fabric.held(),
+            last_arrival: tally.last_arrival,
+            flows: flows.collect(),
+            queues: self.queues(run),
+            series: self.series,
+        }
+    }
+
+    fn flow_outcome(&self, run: &Simulator<'_>, index: usize) -> FlowOutcome {
+        let flow = &run.config.flows[index];
+        let state = run.flows[index];
+        let end = state.finish.unwrap_or(run.now.min(flow.stop));
+        let late = self.late_ticks(run, index).and_then(|(first, last)| {
+            let bytes = self.progress[last][index] - self.progress[first][index];
+            Some(rate_bps(bytes, self.tick * (last - first) as u64)).filter(|rate| rate.is_finite())
+        });
+        let goodput_bps = rate_bps(state.delivered, end.saturating_since(flow.start));
+        FlowOutcome {
+            delivered: state.delivered,
+            finish: state.finish,
+            goodput_bps,
+            goodput_late_bps: late.unwrap_or(goodput_bps),
+        }
+    }
+
+    /// The first and last tick of the last quarter of a flow's life, if it is long enough to judge.
+    fn late_ticks(&self, run: &Simulator<'_>, index: usize) -> Option<(usize, usize)> {
+        let flow = &run.config.flows[index];
+        let end = run.flows[index]
+            .finish
+            .unwrap_or(run.now)
+            .min(flow.stop)
+            .min(run.now);
+        // Tick i is taken at (i + 1) * tick.
+        let first = flow
+            .start
+            .as_ps()
+            .div_ceil(self.tick.as_ps())
+            .saturating_sub(1) as usize;
+        let last = (end.as_ps() / self.tick.as_ps()).checked_sub(1)? as usize;
+        let last = last.min(self.progress.len().checked_sub(1)?);
+        let life = last.checked_sub(first)?;
+        (life >= 4).then(|| (last - (life / 4).max(2), last))
+    }
+
+    /// Flows that were unfinished and below their share throughout the last quarter of their life.
+    fn starved(&self, run: &Simulator<'_>) -> Vec<Starved> {
+        let config = run.config;
+        let is_open = |index: &usize| run.flows[*index].finish.is_none();
+        let open: Vec<usize> = (0..run.flows.len()).filter(is_open).collect();
+        let fair = fair_rates(config, &open);
+        let share = f64::from(config.starvation_permille) / 1_000.0;
+        let mut starved = Vec::new();
+        for (index, fair_bps) in open.into_iter().zip(fair) {
+            let Some((first, last)) = self.late_ticks(run, index) else {
+                continue;
+            };
+            let floor = share * fair_bps;
+            let packet_bits = config.flows[index].packet.get() as f64 * 8.0;
+            // Too short to tell slow from unlucky: a tick must have room for several packets.
+            if fair_bps * self.tick.as_secs_f64() < 20.0 * packet_bits {
+                continue;
+            }
+            let rate_in = |from: usize, to: usize| {
+                let bytes = self.progress[to][index] - self.progress[from][index];
+                rate_bps(bytes, self.tick * (to - from) as u64)
+            };
+            if (first..last).any(|tick| rate_in(tick, tick + 1) >= floor) {
+                continue;
+            }
+            let rate_late = rate_in(first, last);
+            // A flow that does not move at all in a deadlocked network is a victim of that.
+            if run.tally.deadlock.is_some() && rate_late == 0.0 {
+                continue;
+            }
+            let since = (0..first)
+                .rev()
+                .find(|tick| rate_in(*tick, tick + 1) >= floor);
+            let since = since.map_or(0, |tick| tick as u64 + 2);
+            starved.push(Starved {
+                flow: FlowId(index as u32),
+                rate_bps: rate_late,
+                fair_bps,
+                since: (Time::ZERO + self.tick * since).max(config.flows[index].start),
+            });
+        }
+        starved
+    }
+
+    fn queues(&self, run: &Simulator<'_>) -> Vec<QueueOutcome> {
+        let mut queues = Vec::new();
+        for queue in run.fabric.egress_queues() {
+            let (node, port, class) = (queue.node, queue.port, queue.class);
+            let state = port_of(&run.fabric, node, port);
+            if state.held_max(class) == Bytes::ZERO {
+                continue;
+            }
+            let series = self.series.ports.iter();
+            let series = series.filter(|series| (series.node, series.port) == (node, port));
+            let mean = series.map(|series| {
+                series.queue.iter().sum::<u64>() as f64 / series.queue.len().max(1) as f64
+            });
+            queues.push(QueueOutcome {
+                node,
+                port,
+                class,
+                max: state.held_max(class),
+                last: state.held(class),
+                mean: mean.last(),
+            });
+        }
+        queues
+    }
+}
+
+/// The max-min fair rates of the flows in `open`, as if they had the network to themselves.
+fn fair_rates(config: &Config, open: &[usize]) -> Vec<f64> {
+    let flows: Vec<FairFlow> = open
+        .iter()
+        .map(|index| {
+            let flow = &config.flows[*index];
+            let header = Header {
+                source: flow.source,
+                group: flow.group,
+                hash: flow.hash,
+            };
+            let path = trace(&config.topology, &config.table, header);
+            FairFlow {
+                path: path.expect("routes were checked before the run"),
+                demand: Some(flow.pace),
+            }
+        })
+        .collect();
+    max_min_rates(&flows, |node, port| config.topology.port(node, port).rate)
+}
+
+fn port_of(fabric: &Fabric, node: NodeId, port: PortId) -> &Port {
+    match &fabric.nodes[node.index()] {
+        Node::Switch(switch) => switch.port(port),
+        Node::Host(host) => host.port(),
+    }
+}
+
+fn feedback_share_max(run: &Simulator<'_>) -> f64 {
+    let span = run.now - Time::ZERO;
+    let shares = run
+        .fabric
+        .ends
+        .iter()
+        .map(|end| rate_bps(end.control_sent, span) / end.line.as_bps() as f64);
+    shares.fold(0.0, f64::max)
+}
+
+fn rate_bps(bytes: Bytes, span: Span) -> f64 {
+    if span == Span::ZERO {
+        return 0.0;
+    }
+    bytes.get() as f64 * 8.0 / span.as_secs_f64()
+}

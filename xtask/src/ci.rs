@@ -1,0 +1,170 @@
+//! The whole continuous integration, the same on every machine.
+
+use std::io;
+use std::process::Command;
+use std::time::Instant;
+
+use crate::repo::{Repo, root};
+use crate::{Outcome, cites, tidy};
+
+/// Runs the steps in order up to the first failure.
+pub fn run() -> io::Result<Outcome> {
+    let begin = Instant::now();
+    for step in steps(bare_metal_target()) {
+        println!("==> {}: {}", step.name, step.task);
+        let begin = Instant::now();
+        let outcome = step.task.run()?;
+        let seconds = begin.elapsed().as_secs_f64();
+        if outcome == Outcome::Found {
+            println!("<== {}: FAILED after {seconds:.1} s", step.name);
+            return Ok(Outcome::Found);
+        }
+        println!("<== {}: passed in {seconds:.1} s", step.name);
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    println!("total: {seconds:.1} s");
+    println!("xtask ci: all steps passed");
+    Ok(Outcome::Clean)
+}
+
+struct Step {
+    name: &'static str,
+    task: Task,
+}
+
+enum Task {
+    Cargo(String),
+    /// The same with warnings of rustdoc turned into errors.
+    Rustdoc(String),
+    Own(Check),
+}
+
+/// A check of this crate, run in this process.
+enum Check {
+    Tidy,
+    Cites,
+}
+
+impl Task {
+    fn run(&self) -> io::Result<Outcome> {
+        let (args, rustdoc_flags) = match self {
+            Task::Own(check) => return check.run(),
+            Task::Cargo(args) => (args, None),
+            Task::Rustdoc(args) => (args, Some(DENY_WARNINGS)),
+        };
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.args(args.split(' ')).current_dir(root());
+        command.envs(rustdoc_flags.map(|flags| ("RUSTDOCFLAGS", flags)));
+        if command.status()?.success() {
+            Ok(Outcome::Clean)
+        } else {
+            Ok(Outcome::Found)
+        }
+    }
+}
+
+impl std::fmt::Display for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Task::Cargo(args) => write!(f, "cargo {args}"),
+            Task::Rustdoc(args) => write!(f, "RUSTDOCFLAGS='{DENY_WARNINGS}' cargo {args}"),
+            Task::Own(Check::Tidy) => f.write_str("cargo xtask tidy"),
+            Task::Own(Check::Cites) => f.write_str("cargo xtask cites"),
+        }
+    }
+}
+
+impl Check {
+    fn run(&self) -> io::Result<Outcome> {
+        let repo = Repo::open()?;
+        match self {
+            Check::Tidy => tidy::run(&repo),
+            Check::Cites => cites::run(&repo),
+        }
+    }
+}
+
+/// The quick steps come first, but for the checks, which are worth it only on code that works.
+fn steps(bare_metal: Option<String>) -> Vec<Step> {
+    let cargo = |name, args: &str| {
+        let task = Task::Cargo(args.to_owned());
+        Step { name, task }
+    };
+    let own = |name, check| {
+        let task = Task::Own(check);
+        Step { name, task }
+    };
+    // On the host this proves little beyond `#![no_std]`, which tidy checks to be there.
+    let core = "build -p pauseless-core --locked".to_owned();
+    let core = match bare_metal {
+        Some(target) => format!("{core} --target {target}"),
+        None => core,
+    };
+    let clippy = "clippy --workspace --all-targets --locked -- -D warnings";
+    let doc = "doc --workspace --no-deps --locked".to_owned();
+    vec![
+        cargo("format", "fmt --all --check"),
+        cargo("lint", clippy),
+        Step {
+            name: "document",
+            task: Task::Rustdoc(doc),
+        },
+        cargo("no_std", &core),
+        cargo("test", "test --workspace --locked"),
+        own("tidy", Check::Tidy),
+        own("cites", Check::Cites),
+    ]
+}
+
+/// An installed target without an operating system, where std cannot slip in.
+fn bare_metal_target() -> Option<String> {
+    let mut rustup = Command::new("rustup");
+    // Without rustup, as with a distribution's toolchain, the host has to do.
+    let output = rustup
+        .args(["target", "list", "--installed"])
+        .output()
+        .ok()?;
+    let targets = String::from_utf8(output.stdout).ok()?;
+    first_bare_metal(&targets)
+}
+
+fn first_bare_metal(targets: &str) -> Option<String> {
+    let is_bare = |target: &&str| target.split('-').any(|part| part == "none");
+    targets.lines().find(is_bare).map(str::to_owned)
+}
+
+const DENY_WARNINGS: &str = "-D warnings";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_steps_are_these() {
+        let steps: Vec<String> = steps(None)
+            .iter()
+            .map(|step| step.task.to_string())
+            .collect();
+        let expected = [
+            "cargo fmt --all --check",
+            "cargo clippy --workspace --all-targets --locked -- -D warnings",
+            "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked",
+            "cargo build -p pauseless-core --locked",
+            "cargo test --workspace --locked",
+            "cargo xtask tidy",
+            "cargo xtask cites",
+        ];
+        assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn a_bare_metal_target_is_preferred_for_the_core() {
+        let target = first_bare_metal("x86_64-unknown-linux-gnu\nx86_64-unknown-none\n");
+        assert_eq!(target.as_deref(), Some("x86_64-unknown-none"));
+        let steps = steps(target);
+        let core = steps[3].task.to_string();
+        assert!(core.ends_with("--target x86_64-unknown-none"), "{core}");
+        assert_eq!(first_bare_metal("x86_64-unknown-linux-gnu\n"), None);
+    }
+}

@@ -1,0 +1,73 @@
+//! The project's own checks, run as `cargo xtask COMMAND`.
+//!
+//! `ci` is the whole continuous integration; `tidy` and `cites` are the parts of it
+//! that no tool from outside can do, because they know the house style.
+
+mod ci;
+mod cites;
+mod repo;
+mod source;
+mod tidy;
+
+use std::process::ExitCode;
+
+use repo::{Finding, Repo};
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = match args.as_slice() {
+        ["ci"] => ci::run(),
+        ["tidy"] => Repo::open().and_then(|repo| tidy::run(&repo)),
+        ["cites"] => Repo::open().and_then(|repo| cites::run(&repo)),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(Outcome::Clean) => ExitCode::SUCCESS,
+        Ok(Outcome::Found) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What a check that could be carried out came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// Nothing to complain about; warnings may have been printed.
+    Clean,
+    /// At least one error was printed.
+    Found,
+}
+
+/// Prints the findings in order of path and line and sums them up.
+fn report(mut findings: Vec<Finding>) -> Outcome {
+    findings.sort();
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if findings.iter().any(Finding::is_error) {
+        Outcome::Found
+    } else {
+        Outcome::Clean
+    }
+}
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+Commands:
+  ci     run every check and test of the project, stopping at the first failure
+  tidy   check the rules of STYLE.md that rustfmt and clippy do not know
+  cites  list the cited clauses of papers and standards that no test cites
+
+Exit status: 0 clean, 1 findings, 2 bad usage or an error of the machine.
+";
