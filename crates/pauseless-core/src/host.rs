@@ -109,7 +109,13 @@ impl Host {
 
     /// When [`Host::handle_timeout`] wants to be called; [`Time::MAX`] for never.
     pub fn poll_timeout(&self) -> Time {
-        self.wake.min(self.port.poll_timeout())
+        let periodic = self.port.poll_timeout();
+        // A gate that opens in mid-frame is seen when the frame has left.
+        if self.busy {
+            periodic
+        } else {
+            self.wake.min(periodic)
+        }
     }
 
     /// The next signal that takes no place on the wire, and its delay.

@@ -14,6 +14,7 @@ pub mod flow_control;
 
 pub mod derive;
 
+pub mod fifo;
 pub mod host;
 pub mod port;
 pub mod schedule;

@@ -48,8 +48,8 @@ pub struct Port {
     talking: u8,
     /// The earliest [`Downstream::poll_timeout`] of all classes.
     timer: Time,
-    /// Set when the signals are an idealisation that takes no place on the wire.
-    out_of_band: bool,
+    /// The delay of signals that are an idealisation and take no place on the wire.
+    out_of_band: Option<Span>,
 }
 
 /// Both halves of one class, and the ingress counter between them.
@@ -58,9 +58,10 @@ struct Lane {
     held: Bytes,
     buffer: Bytes,
     held_max: Bytes,
+    /// The counter counts in multiples of this.
+    cell: u32,
     down: AnyDownstream,
     up: AnyUpstream,
-    ingress: FlowControl,
 }
 
 impl Port {
@@ -71,24 +72,22 @@ impl Port {
             held: Bytes::ZERO,
             buffer: lane.buffer,
             held_max: Bytes::ZERO,
+            cell: lane.ingress.charge(Bytes::new(1)).get() as u32,
             down: lane.ingress.downstream(line, lane.phase),
             up: lane.egress.upstream(line),
-            ingress: lane.ingress,
         });
         let lanes: Box<[Lane]> = lanes.collect();
         assert!(lanes.len() <= Class::COUNT_MAX, "{} classes", lanes.len());
-        let is_conceptual = |lane: &Lane| matches!(lane.ingress, FlowControl::GfcConceptual(_));
-        let out_of_band = lanes.iter().any(is_conceptual);
-        assert!(
-            !out_of_band || lanes.iter().all(is_conceptual),
-            "conceptual GFC is for all classes"
-        );
+        let delays = config.lanes.iter().map(|lane| match lane.ingress {
+            FlowControl::GfcConceptual(conceptual) => Some(conceptual.delay),
+            _ => None,
+        });
         let mut port = Port {
             line,
             lanes,
             talking: 0,
             timer: Time::MAX,
-            out_of_band,
+            out_of_band: delays.flatten().max(),
         };
         port.rearm();
         port
@@ -107,7 +106,10 @@ impl Port {
     /// What a frame of `size` bytes takes of the ingress buffer.
     #[inline]
     pub fn charge(&self, class: Class, size: Bytes) -> Bytes {
-        self.lanes[class.index()].ingress.charge(size)
+        match self.lanes[class.index()].cell {
+            1 => size,
+            cell => Bytes::new(size.get().next_multiple_of(u64::from(cell))),
+        }
     }
 
     /// Bytes on the ingress counter.
@@ -123,11 +125,6 @@ impl Port {
     /// The physical ingress buffer.
     pub fn buffer(&self, class: Class) -> Bytes {
         self.lanes[class.index()].buffer
-    }
-
-    /// The flow control that watches the ingress counter.
-    pub fn flow_control(&self, class: Class) -> &FlowControl {
-        &self.lanes[class.index()].ingress
     }
 
     /// The half that watches the ingress counter.
@@ -195,24 +192,19 @@ impl Port {
     }
 
     /// The next control frame; lower classes first.
+    #[inline]
     pub fn poll_signal(&mut self, now: Time) -> Option<Control> {
-        if self.out_of_band {
-            None
-        } else {
-            self.next_signal(now)
+        if self.talking == 0 || self.out_of_band.is_some() {
+            return None;
         }
+        self.next_signal(now)
     }
 
-    /// The next signal that takes no place on the wire and arrives after its scheme's delay.
+    /// The next signal that takes no place on the wire, and its delay.
+    #[inline]
     pub fn poll_out_of_band(&mut self, now: Time) -> Option<(Control, Span)> {
-        if !self.out_of_band {
-            return None;
-        }
-        let control = self.next_signal(now)?;
-        let FlowControl::GfcConceptual(config) = &self.lanes[control.class.index()].ingress else {
-            return None;
-        };
-        Some((control, config.delay))
+        let delay = self.out_of_band?;
+        Some((self.next_signal(now)?, delay))
     }
 
     fn next_signal(&mut self, now: Time) -> Option<Control> {
@@ -259,6 +251,11 @@ impl Port {
     #[inline]
     pub fn on_transmit(&mut self, now: Time, class: Class, size: Bytes) {
         self.lanes[class.index()].up.on_transmit(now, size);
+    }
+
+    /// Bytes of heap memory in use.
+    pub fn heap_bytes(&self) -> usize {
+        self.lanes.len() * size_of::<Lane>()
     }
 
     fn rearm(&mut self) {

@@ -14,6 +14,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::fifo::{Fifo, Pool};
 use crate::flow_control::{Control, Gate};
 use crate::id::{Class, PortId};
 use crate::port::{Overrun, Port, PortConfig};
@@ -27,8 +28,9 @@ pub enum Discipline {
     OutputQueued,
     /// A FIFO per ingress, egress and class; each egress serves its ingresses round robin.
     VirtualOutputQueued,
-    /// One FIFO per ingress and class, so that a blocked head blocks what is behind it;
-    /// each egress serves round robin the ingresses whose head wants it.
+    /// One FIFO per ingress and class, so that a blocked head blocks what is behind it; each egress
+    /// serves round robin the ingresses whose head wants it. As in a crossbar, a FIFO sends one
+    /// packet at a time: the next one is head when the last bit of this one has left.
     InputQueued,
 }
 
@@ -95,27 +97,31 @@ pub enum Transmit<P> {
 pub struct Switch<P> {
     discipline: Discipline,
     class_count: usize,
-    ports: Vec<Port>,
-    egress: Vec<Egress>,
+    ports: Vec<SwitchPort>,
     scheduler: ClassScheduler,
     /// One per (egress, class), (ingress, egress, class) or (ingress, class).
     fifos: Box<[Fifo]>,
-    slots: Vec<Slot<P>>,
-    free: u32,
+    pool: Pool<Waiting<P>>,
     /// Bytes waiting per (ingress, class, egress), not counting the frame on the wire.
     waiting: Box<[u32]>,
     /// Packets waiting per (egress, class).
     backlog: Box<[u32]>,
     /// Per (egress, class), the ingresses that it can serve next; unused when output-queued.
     rotation: Rotation,
-    ready: Vec<PortId>,
+    /// Per (ingress, class), whether a packet of its FIFO is being sent; only when input-queued.
+    in_service: Box<[bool]>,
+    ready: Ready,
 }
 
+/// A port and what its egress is doing, side by side in memory.
 #[derive(Clone, Debug)]
-struct Egress {
+struct SwitchPort {
+    port: Port,
     sending: Sending,
     /// When a gate that was found closed for now will open by itself.
     wake: Time,
+    /// Classes whose gate was not open when it was last looked at, a bit each.
+    gated: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -129,22 +135,21 @@ enum Sending {
     },
 }
 
-const NIL: u32 = u32::MAX;
-
+/// A packet in a queue.
 #[derive(Clone, Copy, Debug)]
-struct Fifo {
-    head: u32,
-    tail: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Slot<P> {
+struct Waiting<P> {
     packet: P,
     size: u32,
-    next: u32,
     ingress: PortId,
     egress: PortId,
     class: Class,
+}
+
+/// Ports to be asked, at most as many as one input can touch.
+#[derive(Clone, Debug, Default)]
+struct Ready {
+    ports: [u16; 4],
+    count: u8,
 }
 
 impl<P: Copy> Switch<P> {
@@ -163,23 +168,24 @@ impl<P: Copy> Switch<P> {
             Discipline::VirtualOutputQueued => pairs * port_count,
             Discipline::OutputQueued | Discipline::InputQueued => pairs,
         };
-        let idle = Egress {
+        let ports = config.ports.iter().map(|port| SwitchPort {
+            port: Port::new(port),
             sending: Sending::Nothing,
             wake: Time::MAX,
-        };
+            gated: 0,
+        });
         Switch {
             discipline: config.discipline,
             class_count,
-            ports: config.ports.iter().map(Port::new).collect(),
-            egress: alloc::vec![idle; port_count],
+            ports: ports.collect(),
             scheduler: ClassScheduler::new(config.scheduler, port_count, class_count),
-            fifos: alloc::vec![Fifo { head: NIL, tail: NIL }; fifo_count].into(),
-            slots: Vec::new(),
-            free: NIL,
+            fifos: alloc::vec![Fifo::EMPTY; fifo_count].into(),
+            pool: Pool::new(),
             waiting: alloc::vec![0; pairs * port_count].into(),
             backlog: alloc::vec![0; pairs].into(),
             rotation: Rotation::new(pairs, port_count),
-            ready: Vec::with_capacity(port_count),
+            in_service: alloc::vec![false; pairs].into(),
+            ready: Ready::default(),
         }
     }
 
@@ -190,7 +196,7 @@ impl<P: Copy> Switch<P> {
 
     /// One end of one of the links.
     pub fn port(&self, port: PortId) -> &Port {
-        &self.ports[port.index()]
+        &self.ports[port.index()].port
     }
 
     /// How many ports there are.
@@ -211,11 +217,11 @@ impl<P: Copy> Switch<P> {
             class,
             egress,
         } = arrival;
-        let port = &mut self.ports[ingress.index()];
+        let port = &mut self.ports[ingress.index()].port;
         let charge = port.charge(class, size);
         port.enqueue(now, class, charge)?;
         if port.is_talking() {
-            self.mark_ready(ingress);
+            self.mark_idle_ready(ingress);
         }
         let cell = self.cell(ingress, class, egress);
         self.waiting[cell] += charge.get() as u32;
@@ -223,43 +229,53 @@ impl<P: Copy> Switch<P> {
         self.backlog[queue] += 1;
 
         let size = u32::try_from(size.get()).expect("a frame is smaller than 4 GiB");
-        let slot = self.allocate(Slot {
+        let fifo = self.fifo(ingress, class, egress);
+        let waiting = Waiting {
             packet,
             size,
-            next: NIL,
             ingress,
             egress,
             class,
-        });
-        let fifo = self.fifo(ingress, class, egress);
-        let was_empty = self.push_back(fifo, slot);
-        if was_empty && self.discipline != Discipline::OutputQueued {
+        };
+        let was_empty = self.pool.push_back(&mut self.fifos[fifo], waiting);
+        let is_exposed = match self.discipline {
+            Discipline::OutputQueued => false,
+            Discipline::VirtualOutputQueued => was_empty,
+            Discipline::InputQueued => was_empty && !self.in_service[fifo],
+        };
+        if is_exposed {
             self.rotation.insert(queue, ingress);
         }
-        self.mark_ready(egress);
+        if self.ports[egress.index()].gated == 0 {
+            self.mark_idle_ready(egress);
+        } else {
+            // The driver wants to know that a blocked queue has grown.
+            self.mark_ready(egress);
+        }
         Ok(())
     }
 
     /// A control frame has arrived on the wire of `port`, see [`Port::handle_control`].
     pub fn handle_control(&mut self, port: PortId, control: Control) {
-        self.ports[port.index()].handle_control(control);
+        self.ports[port.index()].port.handle_control(control);
     }
 
     /// A control frame takes effect at `port`.
     pub fn handle_signal(&mut self, now: Time, port: PortId, control: Control) {
-        self.ports[port.index()].handle_signal(now, control);
+        self.ports[port.index()].port.handle_signal(now, control);
+        self.look_at_gate(now, port, control.class);
         self.mark_ready(port);
     }
 
     /// The instant that [`Switch::poll_timeout`] named for `port` has come.
     pub fn handle_timeout(&mut self, now: Time, port: PortId) {
-        self.ports[port.index()].handle_timeout(now);
+        self.ports[port.index()].port.handle_timeout(now);
         self.mark_ready(port);
     }
 
     /// The last bit of what `port` was sending has left.
     pub fn handle_transmitted(&mut self, now: Time, port: PortId) {
-        let sending = &mut self.egress[port.index()].sending;
+        let sending = &mut self.ports[port.index()].sending;
         match core::mem::replace(sending, Sending::Nothing) {
             Sending::Nothing => panic!("port {} was not sending", port.0),
             Sending::Control => {}
@@ -268,10 +284,13 @@ impl<P: Copy> Switch<P> {
                 class,
                 charge,
             } => {
-                let arrived_at = &mut self.ports[ingress.index()];
+                let arrived_at = &mut self.ports[ingress.index()].port;
                 arrived_at.dequeue(now, class, charge);
                 if arrived_at.is_talking() {
-                    self.mark_ready(ingress);
+                    self.mark_idle_ready(ingress);
+                }
+                if self.discipline == Discipline::InputQueued {
+                    self.expose_head(ingress, class);
                 }
             }
         }
@@ -281,34 +300,43 @@ impl<P: Copy> Switch<P> {
     /// A port that may have something to send; ask it with [`Switch::poll_transmit`].
     #[inline]
     pub fn poll_ready(&mut self) -> Option<PortId> {
-        self.ready.pop()
+        self.ready.count = self.ready.count.checked_sub(1)?;
+        Some(PortId(self.ready.ports[usize::from(self.ready.count)]))
     }
 
     /// When `port` wants [`Switch::handle_timeout`]; [`Time::MAX`] for never.
     #[inline]
     pub fn poll_timeout(&self, port: PortId) -> Time {
-        self.egress[port.index()]
-            .wake
-            .min(self.ports[port.index()].poll_timeout())
+        let SwitchPort {
+            port,
+            sending,
+            wake,
+            ..
+        } = &self.ports[port.index()];
+        let periodic = port.poll_timeout();
+        match sending {
+            Sending::Nothing => periodic.min(*wake),
+            // A gate that opens in mid-frame is seen when the frame has left.
+            Sending::Control | Sending::Data { .. } => periodic,
+        }
     }
 
     /// The next signal of `port` that takes no place on the wire, and its delay.
     pub fn poll_out_of_band(&mut self, now: Time, port: PortId) -> Option<(Control, Span)> {
-        self.ports[port.index()].poll_out_of_band(now)
+        self.ports[port.index()].port.poll_out_of_band(now)
     }
 
     /// The next frame on the wire of `port`, if it is free and something may be sent.
     pub fn poll_transmit(&mut self, now: Time, port: PortId) -> Option<Transmit<P>> {
         let index = port.index();
-        if !matches!(self.egress[index].sending, Sending::Nothing) {
+        if !matches!(self.ports[index].sending, Sending::Nothing) {
             return None;
         }
         // Control frames go before all data, but interrupt none.
-        if let Some(control) = self.ports[index].poll_signal(now) {
-            self.egress[index].sending = Sending::Control;
+        if let Some(control) = self.ports[index].port.poll_signal(now) {
+            self.ports[index].sending = Sending::Control;
             return Some(Transmit::Control(control));
         }
-        self.egress[index].wake = Time::MAX;
         let class = self.choose_class(now, port)?;
         let queue = self.queue(port, class);
         let fifo = match self.discipline {
@@ -322,16 +350,17 @@ impl<P: Copy> Switch<P> {
                 self.fifo(ingress, class, port)
             }
         };
-        let slot = self.pop_front(fifo);
+        let next = self.pool.pop_front(&mut self.fifos[fifo]);
+        let slot = next.expect("there is a head");
         self.after_pop(fifo, queue, slot.ingress);
         let size = Bytes::new(u64::from(slot.size));
-        let charge = self.ports[slot.ingress.index()].charge(class, size);
+        let charge = self.ports[slot.ingress.index()].port.charge(class, size);
         let cell = self.cell(slot.ingress, class, port);
         self.waiting[cell] -= charge.get() as u32;
         self.backlog[queue] -= 1;
-        self.ports[index].on_transmit(now, class, size);
+        self.ports[index].port.on_transmit(now, class, size);
         self.scheduler.on_transmit(port, class, size);
-        self.egress[index].sending = Sending::Data {
+        self.ports[index].sending = Sending::Data {
             ingress: slot.ingress,
             class,
             charge,
@@ -344,8 +373,25 @@ impl<P: Copy> Switch<P> {
     }
 
     /// The class that may send and whose turn it is; remembers when a gate opens by itself.
+    #[inline]
     fn choose_class(&mut self, now: Time, port: PortId) -> Option<Class> {
-        let mut open = 0u8;
+        if self.class_count > 1 {
+            return self.choose_among_classes(now, port);
+        }
+        let class = Class(0);
+        let size = self.head(port, class)?;
+        let gate = self.ports[port.index()].port.gate(now, class, size);
+        let egress = &mut self.ports[port.index()];
+        egress.gated = u8::from(gate != Gate::Open);
+        egress.wake = match gate {
+            Gate::At(time) => time,
+            Gate::Open | Gate::Closed => Time::MAX,
+        };
+        (gate == Gate::Open).then_some(class)
+    }
+
+    fn choose_among_classes(&mut self, now: Time, port: PortId) -> Option<Class> {
+        let (mut open, mut gated, mut wake) = (0u8, 0u8, Time::MAX);
         let mut heads = [Bytes::ZERO; Class::COUNT_MAX];
         for (index, head) in heads.iter_mut().enumerate().take(self.class_count) {
             let class = Class(index as u8);
@@ -353,15 +399,18 @@ impl<P: Copy> Switch<P> {
                 continue;
             };
             *head = size;
-            match self.ports[port.index()].gate(now, class, size) {
+            match self.ports[port.index()].port.gate(now, class, size) {
                 Gate::Open => open |= 1 << index,
                 Gate::At(time) => {
-                    let wake = &mut self.egress[port.index()].wake;
-                    *wake = (*wake).min(time);
+                    gated |= 1 << index;
+                    wake = wake.min(time);
                 }
-                Gate::Closed => {}
+                Gate::Closed => gated |= 1 << index,
             }
         }
+        let egress = &mut self.ports[port.index()];
+        egress.wake = wake;
+        egress.gated = gated;
         self.scheduler.choose(port, open, &heads)
     }
 
@@ -370,20 +419,25 @@ impl<P: Copy> Switch<P> {
         match self.discipline {
             Discipline::OutputQueued => {}
             Discipline::VirtualOutputQueued => {
-                if self.fifos[fifo].head == NIL {
+                if self.fifos[fifo].is_empty() {
                     self.rotation.remove(queue, ingress);
                 }
             }
             Discipline::InputQueued => {
                 self.rotation.remove(queue, ingress);
-                let head = self.fifos[fifo].head;
-                if head != NIL {
-                    let Slot { egress, class, .. } = self.slots[head as usize];
-                    let next = self.queue(egress, class);
-                    self.rotation.insert(next, ingress);
-                    self.mark_ready(egress);
-                }
+                self.in_service[fifo] = true;
             }
+        }
+    }
+
+    /// The packet that was sent has left: the next one of its FIFO is head now.
+    fn expose_head(&mut self, ingress: PortId, class: Class) {
+        let fifo = self.queue(ingress, class);
+        self.in_service[fifo] = false;
+        if let Some(head) = self.pool.front(&self.fifos[fifo]) {
+            let egress = head.egress;
+            self.rotation.insert(self.queue(egress, class), ingress);
+            self.mark_ready(egress);
         }
     }
 
@@ -399,14 +453,32 @@ impl<P: Copy> Switch<P> {
                 self.fifo(self.rotation.peek(queue)?, class, egress)
             }
         };
-        let head = self.fifos[fifo].head;
-        Some(Bytes::new(u64::from(self.slots[head as usize].size)))
+        let head = self.pool.front(&self.fifos[fifo])?;
+        Some(Bytes::new(u64::from(head.size)))
+    }
+
+    /// Notes whether the gate of (`port`, `class`) is open.
+    fn look_at_gate(&mut self, now: Time, port: PortId, class: Class) {
+        let size = self.head(port, class).unwrap_or(Bytes::new(64));
+        let is_open = self.ports[port.index()].port.gate(now, class, size) == Gate::Open;
+        let gated = &mut self.ports[port.index()].gated;
+        *gated = (*gated & !(1 << class.0)) | u8::from(!is_open) << class.0;
+    }
+
+    /// Marks a port that can send now; one that is sending is asked again when it has done.
+    #[inline]
+    fn mark_idle_ready(&mut self, port: PortId) {
+        if matches!(self.ports[port.index()].sending, Sending::Nothing) {
+            self.mark_ready(port);
+        }
     }
 
     #[inline]
     fn mark_ready(&mut self, port: PortId) {
-        if !self.ready.contains(&port) {
-            self.ready.push(port);
+        let Ready { ports, count } = &mut self.ready;
+        if !ports[..usize::from(*count)].contains(&port.0) {
+            ports[usize::from(*count)] = port.0;
+            *count += 1;
         }
     }
 
@@ -428,43 +500,23 @@ impl<P: Copy> Switch<P> {
             Discipline::InputQueued => self.queue(ingress, class),
         }
     }
-
-    fn allocate(&mut self, slot: Slot<P>) -> u32 {
-        if self.free == NIL {
-            self.slots.push(slot);
-            return (self.slots.len() - 1) as u32;
-        }
-        let index = self.free;
-        self.free = self.slots[index as usize].next;
-        self.slots[index as usize] = slot;
-        index
-    }
-
-    /// Appends and says whether the queue was empty.
-    fn push_back(&mut self, fifo: usize, slot: u32) -> bool {
-        let queue = &mut self.fifos[fifo];
-        let was_empty = queue.head == NIL;
-        if was_empty {
-            queue.head = slot;
-        } else {
-            self.slots[queue.tail as usize].next = slot;
-        }
-        queue.tail = slot;
-        was_empty
-    }
-
-    fn pop_front(&mut self, fifo: usize) -> Slot<P> {
-        let index = self.fifos[fifo].head;
-        let slot = self.slots[index as usize];
-        self.fifos[fifo].head = slot.next;
-        self.slots[index as usize].next = self.free;
-        self.free = index;
-        slot
-    }
 }
 
 /// What the deadlock detector asks.
 impl<P: Copy> Switch<P> {
+    /// Classes of `egress` that have packets waiting behind a gate that is not open, a bit each.
+    #[inline]
+    pub fn gated(&self, egress: PortId) -> u8 {
+        let gated = self.ports[egress.index()].gated;
+        if gated == 0 {
+            return 0;
+        }
+        let queue = self.queue(egress, Class(0));
+        let has_backlog = |class: &usize| self.backlog[queue + class] > 0;
+        let classes = (0..self.class_count).filter(has_backlog);
+        gated & classes.fold(0, |bits, class| bits | 1 << class)
+    }
+
     /// Packets that wait for (`egress`, `class`), wherever they stand.
     pub fn backlog(&self, egress: PortId, class: Class) -> u32 {
         self.backlog[self.queue(egress, class)]
@@ -479,7 +531,7 @@ impl<P: Copy> Switch<P> {
             return None;
         }
         let size = self.head(egress, class).unwrap_or(Bytes::new(64));
-        let gate = self.ports[egress.index()].gate(now, class, size);
+        let gate = self.ports[egress.index()].port.gate(now, class, size);
         (gate != Gate::Open).then_some(size)
     }
 
@@ -500,52 +552,47 @@ impl<P: Copy> Switch<P> {
             });
         }
         // What stands behind the first packet that is stuck is stuck as well.
-        let mut sum = Bytes::ZERO;
-        let mut found = false;
-        let mut next = self.fifos[self.queue(ingress, class)].head;
-        while next != NIL {
-            let slot = &self.slots[next as usize];
-            found |= stuck(slot.egress);
-            if found {
-                let size = Bytes::new(u64::from(slot.size));
-                sum += self.ports[ingress.index()].charge(class, size);
-            }
-            next = slot.next;
-        }
-        sum
+        let fifo = &self.fifos[self.queue(ingress, class)];
+        let behind = self
+            .pool
+            .iter(fifo)
+            .skip_while(|waiting| !stuck(waiting.egress));
+        behind.fold(Bytes::ZERO, |sum, waiting| {
+            let size = Bytes::new(u64::from(waiting.size));
+            sum + self.ports[ingress.index()].port.charge(class, size)
+        })
     }
 
-    /// Calls `visit` with every packet that waits, in no particular order.
+    /// Calls `visit` with every packet that waits: where it came from, where it goes, its class.
     pub fn for_each_waiting(&self, mut visit: impl FnMut(PortId, PortId, Class, &P)) {
-        for fifo in &self.fifos {
-            let mut next = fifo.head;
-            while next != NIL {
-                let slot = &self.slots[next as usize];
-                visit(slot.ingress, slot.egress, slot.class, &slot.packet);
-                next = slot.next;
-            }
+        for waiting in self.fifos.iter().flat_map(|fifo| self.pool.iter(fifo)) {
+            visit(
+                waiting.ingress,
+                waiting.egress,
+                waiting.class,
+                &waiting.packet,
+            );
         }
     }
 
     /// Frame bytes that wait in the switch; a frame that is being sent is on its wire already.
     pub fn inside(&self) -> Bytes {
-        let mut sum = Bytes::ZERO;
-        for fifo in &self.fifos {
-            let mut next = fifo.head;
-            while next != NIL {
-                let slot = &self.slots[next as usize];
-                sum += Bytes::new(u64::from(slot.size));
-                next = slot.next;
-            }
-        }
-        sum
+        let all = self.fifos.iter().flat_map(|fifo| self.pool.iter(fifo));
+        all.fold(Bytes::ZERO, |sum, waiting| {
+            sum + Bytes::new(u64::from(waiting.size))
+        })
     }
 
     /// Bytes of heap memory in use.
     pub fn heap_bytes(&self) -> usize {
-        self.ports.capacity() * size_of::<Port>()
+        self.ports.capacity() * size_of::<SwitchPort>()
+            + self
+                .ports
+                .iter()
+                .map(|port| port.port.heap_bytes())
+                .sum::<usize>()
             + self.fifos.len() * size_of::<Fifo>()
-            + self.slots.capacity() * size_of::<Slot<P>>()
+            + self.pool.heap_bytes()
             + (self.waiting.len() + self.backlog.len()) * size_of::<u32>()
     }
 }

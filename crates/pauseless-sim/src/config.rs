@@ -25,6 +25,9 @@ pub struct Config {
     pub processing: Span,
     /// Up to this much is added to `processing`, at random for each control frame.
     pub processing_jitter: Span,
+    /// Every frame arrives up to this much later than its link's delay says, at random but in
+    /// order: without it, networks of equal packets lock into phases that no real one has.
+    pub wire_jitter: Span,
     /// Bytes that every frame takes on the wire beyond its size: preamble and gap, or nothing.
     pub wire_overhead: Bytes,
     /// In canonical order; see [`canonical_order`].

@@ -12,7 +12,7 @@
 //! what can be reached from it. Where nothing is paused nothing is looked at.
 
 use pauseless_core::flow_control::Downstream;
-use pauseless_core::id::{Class, FlowId, PortId};
+use pauseless_core::id::{FlowId, PortId};
 use pauseless_core::unit::{Bytes, Time};
 
 use crate::fabric::{Fabric, Node};
@@ -265,13 +265,4 @@ fn blocked(now: Time, fabric: &Fabric, queue: EgressQueue) -> Option<Bytes> {
     let charge = far_port.charge(class, head);
     let kept_at_most = far_port.held(class);
     (heard == down.resumes() && down.keeps_blocked(kept_at_most, charge)).then_some(head)
-}
-
-/// Whether anything in `class` at `port` could be part of a deadlock at all: the cheap question.
-pub(crate) fn may_block(fabric: &Fabric, queue: EgressQueue) -> bool {
-    let Node::Switch(switch) = &fabric.nodes[queue.node.index()] else {
-        return false;
-    };
-    let class: Class = queue.class;
-    switch.backlog(queue.port, class) > 0
 }

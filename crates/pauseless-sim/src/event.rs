@@ -25,19 +25,22 @@ pub(crate) enum Kind {
     Timeout,
     /// A flow starts.
     FlowStart,
+    /// A flow stops although it is not finished.
+    FlowStop,
     /// Time to look at the probes.
     Sample,
     /// Time to look at the progress of all flows.
     Tick,
 }
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind::Signal,
     Kind::Arrive,
     Kind::Transmitted,
     Kind::Consume,
     Kind::Timeout,
     Kind::FlowStart,
+    Kind::FlowStop,
     Kind::Sample,
     Kind::Tick,
 ];
@@ -93,9 +96,11 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     /// A queue for about `pending` events that lie within `horizon` of each other.
     pub(crate) fn new(horizon: Span, pending: usize) -> EventQueue {
-        let width = (horizon.as_ps() / pending.max(1) as u64).clamp(64, 1 << 24);
+        // About one event per bucket, but the wheel must reach well beyond the horizon.
+        let ideal = horizon.as_ps() / pending.max(1) as u64;
+        let least = 4 * horizon.as_ps() / BUCKETS as u64;
         EventQueue {
-            shift: width.ilog2(),
+            shift: ideal.max(least).clamp(64, 1 << 24).ilog2(),
             cursor: 0,
             current: Vec::new(),
             buckets: vec![Vec::new(); BUCKETS],
@@ -106,7 +111,8 @@ impl EventQueue {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    #[cfg(test)]
+    fn len(&self) -> usize {
         self.current.len() + self.near + self.far.len()
     }
 

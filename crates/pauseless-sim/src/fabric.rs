@@ -1,7 +1,6 @@
 //! The nodes of a running simulation and the wires between them.
 
-use std::collections::VecDeque;
-
+use pauseless_core::fifo::{Fifo, Pool};
 use pauseless_core::flow_control::Control;
 use pauseless_core::host::Host;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
@@ -20,19 +19,25 @@ pub(crate) enum Node {
     Host(Host),
 }
 
+/// A data frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    pub flow: FlowId,
+    pub size: Bytes,
+    pub class: Class,
+}
+
 /// What travels on a wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Frame {
-    Data {
-        flow: FlowId,
-        size: Bytes,
-        class: Class,
-    },
+    Data(Packet),
     Control(Control),
 }
 
 /// One end of a link, by global port number: the incoming direction and the node behind it.
+/// It fills one cache line, since every hop touches two of them.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct End {
     pub node: NodeId,
     pub port: PortId,
@@ -42,16 +47,27 @@ pub(crate) struct End {
     pub line: Rate,
     /// Frames on their way here, with the instants of their full arrival. Only the first has an
     /// event, so pending events are proportional to ports, not to packets.
-    pub incoming: VecDeque<(Time, Frame)>,
+    pub incoming: Fifo,
     /// Control frames that have arrived and wait for their effect.
-    pub signals: VecDeque<(Time, Control)>,
+    pub signals: Fifo,
     /// When the pending timeout event will come; other timeout events are stale.
     pub armed: Time,
-    pub jitter: Stream,
-    /// Data bytes received and sent, and control bytes sent.
+}
+
+/// What has passed one end of a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Traffic {
+    /// Data received and sent; counted only in runs with probes.
     pub received: Bytes,
     pub sent: Bytes,
     pub control_sent: Bytes,
+}
+
+/// The random streams of one end of a link.
+#[derive(Debug)]
+pub(crate) struct Jitter {
+    pub processing: Stream,
+    pub wire: Stream,
 }
 
 /// Everything that has a place.
@@ -59,6 +75,12 @@ pub(crate) struct End {
 pub(crate) struct Fabric {
     pub nodes: Vec<Node>,
     pub ends: Vec<End>,
+    /// One per end, apart from it because most runs never draw.
+    pub jitters: Vec<Jitter>,
+    /// One per end, apart from it because most runs do not count.
+    pub traffic: Vec<Traffic>,
+    pub frames: Pool<(Time, Frame)>,
+    pub controls: Pool<(Time, Control)>,
     starts: Vec<u32>,
     class_count: usize,
 }
@@ -75,6 +97,10 @@ impl Fabric {
         let mut fabric = Fabric {
             nodes: Vec::new(),
             ends: Vec::new(),
+            jitters: Vec::new(),
+            traffic: Vec::new(),
+            frames: Pool::new(),
+            controls: Pool::new(),
             starts,
             class_count: config.ingress.class_count(),
         };
@@ -101,19 +127,20 @@ impl Fabric {
     fn add_ends(&mut self, config: &Config, node: NodeId) {
         for (index, port) in config.topology.ports(node).iter().enumerate() {
             let number = self.ends.len() as u64;
+            self.traffic.push(Traffic::default());
+            self.jitters.push(Jitter {
+                processing: Stream::new(config.seed, Purpose::Processing, number),
+                wire: Stream::new(config.seed, Purpose::Wire, number),
+            });
             self.ends.push(End {
                 node,
                 port: PortId(index as u16),
                 peer: self.starts[port.peer.index()] + u32::from(port.peer_port.0),
                 delay: port.delay,
                 line: port.rate,
-                incoming: VecDeque::new(),
-                signals: VecDeque::new(),
+                incoming: Fifo::EMPTY,
+                signals: Fifo::EMPTY,
                 armed: Time::MAX,
-                jitter: Stream::new(config.seed, Purpose::Processing, number),
-                received: Bytes::ZERO,
-                sent: Bytes::ZERO,
-                control_sent: Bytes::ZERO,
             });
         }
     }
@@ -184,12 +211,10 @@ impl Fabric {
             Node::Switch(switch) => size_of::<Node>() + switch.heap_bytes(),
             Node::Host(_) => size_of::<Node>(),
         });
-        let ends = self.ends.iter().map(|end| {
-            size_of::<End>()
-                + end.incoming.capacity() * size_of::<(Time, Frame)>()
-                + end.signals.capacity() * size_of::<(Time, Control)>()
-        });
-        nodes.sum::<usize>() + ends.sum::<usize>()
+        let ends =
+            self.ends.capacity() * (size_of::<End>() + size_of::<Jitter>() + size_of::<Traffic>());
+        let pools = self.frames.heap_bytes() + self.controls.heap_bytes();
+        nodes.sum::<usize>() + ends + pools
     }
 }
 
@@ -206,7 +231,8 @@ fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
             ingress: own.control,
             egress: far.control,
             buffer: own.buffer,
-            phase: Span::ps(phase.below(period.as_ps())),
+            // Never at time zero itself, when nothing has happened yet.
+            phase: Span::ps(1 + phase.below(period.as_ps())),
         }
     });
     PortConfig {

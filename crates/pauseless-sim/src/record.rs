@@ -12,8 +12,8 @@ use crate::fabric::{Fabric, Node};
 use crate::outcome::{FlowOutcome, FlowSeries, Outcome, PortSeries, QueueOutcome, Series, Starved};
 use crate::simulator::{FlowState, Simulator};
 
-/// Into how many parts the run is cut to see how flows progress.
-const TICKS: u64 = 64;
+/// Into how many parts the time of sending is cut to see how flows progress.
+const TICKS: usize = 64;
 
 /// Takes samples of the probed ports and flows, and notes the progress of all flows.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Recorder {
             sent: vec![Bytes::ZERO; series.ports.len()],
             delivered: vec![Bytes::ZERO; series.flows.len()],
             series,
-            tick: Span::ps((config.duration.as_ps() / TICKS).max(1)),
+            tick: tick_span(config),
             progress: Vec::new(),
         }
     }
@@ -66,8 +66,9 @@ impl Recorder {
         Some(*last.unwrap_or(&Time::ZERO) + self.resolution)
     }
 
-    pub(crate) fn next_tick(&self) -> Time {
-        Time::ZERO + self.tick * (self.progress.len() as u64 + 1)
+    pub(crate) fn next_tick(&self) -> Option<Time> {
+        let next = self.progress.len() + 1;
+        (next <= TICKS).then(|| Time::ZERO + self.tick * next as u64)
     }
 
     pub(crate) fn tick(&mut self, flows: &[FlowState]) {
@@ -78,7 +79,7 @@ impl Recorder {
     pub(crate) fn sample(&mut self, now: Time, fabric: &Fabric, flows: &[FlowState]) {
         self.series.times.push(now);
         for (index, series) in self.series.ports.iter_mut().enumerate() {
-            let end = &fabric.ends[fabric.end_index(series.node, series.port)];
+            let traffic = fabric.traffic[fabric.end_index(series.node, series.port)];
             let port = port_of(fabric, series.node, series.port);
             let classes = (0..fabric.class_count()).map(|class| Class(class as u8));
             let held = classes.clone().map(|class| port.held(class).get()).sum();
@@ -88,14 +89,14 @@ impl Recorder {
                 .min();
             series.queue.push(held);
             series.allowed_bps.push(allowed.unwrap_or(0) as f64);
-            let received = std::mem::replace(&mut self.received[index], end.received);
+            let received = std::mem::replace(&mut self.received[index], traffic.received);
             series
                 .input_bps
-                .push(rate_bps(end.received - received, self.resolution));
-            let sent = std::mem::replace(&mut self.sent[index], end.sent);
+                .push(rate_bps(traffic.received - received, self.resolution));
+            let sent = std::mem::replace(&mut self.sent[index], traffic.sent);
             series
                 .sending_bps
-                .push(rate_bps(end.sent - sent, self.resolution));
+                .push(rate_bps(traffic.sent - sent, self.resolution));
         }
         for (index, series) in self.series.flows.iter_mut().enumerate() {
             let total = flows[series.flow.index()].delivered;
@@ -138,7 +139,8 @@ impl Recorder {
             let bytes = self.progress[last][index] - self.progress[first][index];
             Some(rate_bps(bytes, self.tick * (last - first) as u64)).filter(|rate| rate.is_finite())
         });
-        let goodput_bps = rate_bps(state.delivered, end.saturating_since(flow.start));
+        let delivered = state.delivered_by_stop.unwrap_or(state.delivered);
+        let goodput_bps = rate_bps(delivered, end.saturating_since(flow.start));
         FlowOutcome {
             delivered: state.delivered,
             finish: state.finish,
@@ -221,7 +223,7 @@ impl Recorder {
             }
             let series = self.series.ports.iter();
             let series = series.filter(|series| (series.node, series.port) == (node, port));
-            let mean = series.map(|series| {
+            let mut mean = series.map(|series| {
                 series.queue.iter().sum::<u64>() as f64 / series.queue.len().max(1) as f64
             });
             queues.push(QueueOutcome {
@@ -230,11 +232,19 @@ impl Recorder {
                 class,
                 max: state.held_max(class),
                 last: state.held(class),
-                mean: mean.last(),
+                mean: mean.next(),
             });
         }
         queues
     }
+}
+
+/// A tick such that all of them together last until the last flow stops or the run ends.
+fn tick_span(config: &Config) -> Span {
+    let end = Time::ZERO + config.duration;
+    let last = config.flows.iter().map(|flow| flow.stop).max();
+    let sending = last.unwrap_or(end).min(end) - Time::ZERO;
+    Span::ps((sending.as_ps() / TICKS as u64).max(1))
 }
 
 /// The max-min fair rates of the flows in `open`, as if they had the network to themselves.
@@ -267,11 +277,9 @@ fn port_of(fabric: &Fabric, node: NodeId, port: PortId) -> &Port {
 
 fn feedback_share_max(run: &Simulator<'_>) -> f64 {
     let span = run.now - Time::ZERO;
-    let shares = run
-        .fabric
-        .ends
-        .iter()
-        .map(|end| rate_bps(end.control_sent, span) / end.line.as_bps() as f64);
+    let ends = run.fabric.ends.iter().zip(&run.fabric.traffic);
+    let shares =
+        ends.map(|(end, traffic)| rate_bps(traffic.control_sent, span) / end.line.as_bps() as f64);
     shares.fold(0.0, f64::max)
 }
 

@@ -14,6 +14,8 @@ pub enum Purpose {
     Workload = 4,
     /// The ECMP hash of a flow.
     Hash = 5,
+    /// How much later than usual a frame arrives.
+    Wire = 6,
 }
 
 /// A counter-based stream.
@@ -40,7 +42,7 @@ impl Stream {
 
     /// A number below `bound`; 0 when `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.next_u64()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
     /// Puts `items` in random order (Fisher-Yates).

@@ -4,17 +4,18 @@ use std::collections::VecDeque;
 
 use pauseless_core::flow_control::{Control, Signal};
 use pauseless_core::host::Sender;
-use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
 use pauseless_core::port::Overrun;
 use pauseless_core::switch::{Arrival, Discipline, Transmit};
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
 use crate::config::Config;
-use crate::deadlock::{Detector, may_block};
+use crate::deadlock::Detector;
 use crate::event::{Event, EventQueue, Kind};
-use crate::fabric::{End, Fabric, Frame, Node};
+use crate::fabric::{End, Fabric, Frame, Node, Packet};
 use crate::outcome::{Deadlock, EgressQueue, Loss, Outcome};
 use crate::record::Recorder;
+use crate::rng::Stream;
 
 /// A run in progress.
 #[derive(Debug)]
@@ -28,6 +29,10 @@ pub struct Simulator<'c> {
     pub(crate) now: Time,
     end: Time,
     pub(crate) flows: Vec<FlowState>,
+    /// The group and hash of every flow, close together for the packet path.
+    routes: Vec<(GroupId, u64)>,
+    /// Whether a probe wants to know what passes the ports.
+    is_counting: bool,
     pub(crate) tally: Tally,
 }
 
@@ -36,6 +41,8 @@ pub struct Simulator<'c> {
 pub(crate) struct FlowState {
     pub delivered: Bytes,
     pub finish: Option<Time>,
+    /// What had been delivered when the flow was stopped.
+    pub delivered_by_stop: Option<Bytes>,
 }
 
 /// Counters and findings of the whole run.
@@ -56,8 +63,8 @@ pub(crate) struct Tally {
 #[derive(Clone, Debug)]
 struct ReceiverState {
     host: NodeId,
-    steps: Vec<(Time, Option<pauseless_core::unit::Rate>)>,
-    waiting: VecDeque<(Class, FlowId, Bytes)>,
+    steps: Vec<(Time, Option<Rate>)>,
+    waiting: VecDeque<Packet>,
 }
 
 impl<'c> Simulator<'c> {
@@ -83,6 +90,12 @@ impl<'c> Simulator<'c> {
             now: Time::ZERO,
             end: Time::ZERO + config.duration,
             flows: vec![FlowState::default(); config.flows.len()],
+            routes: config
+                .flows
+                .iter()
+                .map(|flow| (flow.group, flow.hash))
+                .collect(),
+            is_counting: config.probes.resolution > Span::ZERO,
             tally: Tally::default(),
             fabric,
         };
@@ -92,17 +105,28 @@ impl<'c> Simulator<'c> {
 
     fn schedule_start(&mut self) {
         for (index, flow) in self.config.flows.iter().enumerate() {
+            let index = index as u32;
             self.queue
-                .push(Event::new(flow.start, Kind::FlowStart, index as u32));
+                .push(Event::new(flow.start, Kind::FlowStart, index));
+            if flow.stop < self.end {
+                self.queue
+                    .push(Event::new(flow.stop, Kind::FlowStop, index));
+            }
         }
-        for end in 0..self.fabric.port_count() {
-            self.arm(end);
+        for index in 0..self.fabric.port_count() {
+            let End { node, port, .. } = self.fabric.ends[index];
+            let wanted = match &self.fabric.nodes[node.index()] {
+                Node::Switch(switch) => switch.poll_timeout(port),
+                Node::Host(host) => host.poll_timeout(),
+            };
+            self.arm(index, wanted);
         }
         if let Some(first) = self.recorder.next_sample() {
             self.queue.push(Event::new(first, Kind::Sample, 0));
         }
-        self.queue
-            .push(Event::new(self.recorder.next_tick(), Kind::Tick, 0));
+        if let Some(first) = self.recorder.next_tick() {
+            self.queue.push(Event::new(first, Kind::Tick, 0));
+        }
     }
 
     /// Runs to the end.
@@ -164,6 +188,10 @@ impl<'c> Simulator<'c> {
             Kind::Signal => self.on_signal(index),
             Kind::Consume => self.on_consume(index),
             Kind::FlowStart => self.on_flow_start(index),
+            Kind::FlowStop => {
+                let flow = &mut self.flows[index];
+                flow.delivered_by_stop = Some(flow.delivered);
+            }
             Kind::Sample => {
                 self.recorder.sample(self.now, &self.fabric, &self.flows);
                 if let Some(next) = self.recorder.next_sample() {
@@ -172,52 +200,55 @@ impl<'c> Simulator<'c> {
             }
             Kind::Tick => {
                 self.recorder.tick(&self.flows);
-                self.queue
-                    .push(Event::new(self.recorder.next_tick(), Kind::Tick, 0));
+                if let Some(next) = self.recorder.next_tick() {
+                    self.queue.push(Event::new(next, Kind::Tick, 0));
+                }
             }
         }
     }
 
     fn on_arrive(&mut self, index: usize) {
+        let frames = &mut self.fabric.frames;
         let end = &mut self.fabric.ends[index];
-        let (time, frame) = end.incoming.pop_front().expect("something arrives");
+        let (time, frame) = frames
+            .pop_front(&mut end.incoming)
+            .expect("something arrives");
         debug_assert_eq!(time, self.now);
-        if let Some((next, _)) = end.incoming.front() {
+        if let Some((next, _)) = frames.front(&end.incoming) {
             self.queue
                 .push(Event::new(*next, Kind::Arrive, index as u32));
         }
         let (node, port) = (end.node, end.port);
         match frame {
             Frame::Control(control) => {
-                let jitter = self.config.processing_jitter.as_ps();
-                let extra = if jitter == 0 {
-                    0
-                } else {
-                    end.jitter.below(jitter)
-                };
-                let due = self.now + self.config.processing + Span::ps(extra);
+                let stream = &mut self.fabric.jitters[index].processing;
+                let extra = draw(stream, self.config.processing_jitter);
+                let due = self.now + self.config.processing + extra;
                 match &mut self.fabric.nodes[node.index()] {
                     Node::Switch(switch) => switch.handle_control(port, control),
                     Node::Host(host) => host.handle_control(control),
                 }
                 self.schedule_signal(index, due, control);
             }
-            Frame::Data { flow, size, class } => {
-                end.received += size;
+            Frame::Data(packet) => {
+                if self.is_counting {
+                    self.fabric.traffic[index].received += packet.size;
+                }
                 self.tally.packet_hops += 1;
                 self.tally.last_arrival = self.now;
                 match &self.fabric.nodes[node.index()] {
-                    Node::Switch(_) => self.on_switch_arrival(index, flow, (size, class)),
-                    Node::Host(_) => self.on_host_arrival(index, flow, (size, class)),
+                    Node::Switch(_) => self.on_switch_arrival(index, packet),
+                    Node::Host(_) => self.on_host_arrival(index, packet),
                 }
             }
         }
     }
 
-    fn on_switch_arrival(&mut self, index: usize, flow: FlowId, (size, class): (Bytes, Class)) {
+    fn on_switch_arrival(&mut self, index: usize, packet: Packet) {
+        let Packet { flow, size, class } = packet;
         let End { node, port, .. } = self.fabric.ends[index];
-        let spec = &self.config.flows[flow.index()];
-        let egress = self.config.table.next_hop(node, spec.group, spec.hash);
+        let (group, hash) = self.routes[flow.index()];
+        let egress = self.config.table.next_hop(node, group, hash);
         let egress = egress.expect("routes were checked before the run");
         let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
             unreachable!("asked by the caller");
@@ -229,7 +260,7 @@ impl<'c> Simulator<'c> {
             egress,
         };
         if let Err(overrun) = switch.handle_arrival(self.now, port, arrival) {
-            self.lose(index, flow, (size, class), overrun);
+            self.lose(index, packet, overrun);
         }
         self.drain_switch(node);
         if self.config.discipline == Discipline::InputQueued {
@@ -244,14 +275,15 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    fn on_host_arrival(&mut self, index: usize, flow: FlowId, (size, class): (Bytes, Class)) {
+    fn on_host_arrival(&mut self, index: usize, packet: Packet) {
+        let Packet { flow, size, class } = packet;
         let node = self.fabric.ends[index].node;
         let now = self.now;
         let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
             unreachable!("asked by the caller");
         };
         if let Err(overrun) = host.handle_arrival(now, class, size) {
-            self.lose(index, flow, (size, class), overrun);
+            self.lose(index, packet, overrun);
             return;
         }
         let slow = self
@@ -264,9 +296,7 @@ impl<'c> Simulator<'c> {
                 self.deliver(flow, size);
             }
             Some(position) => {
-                self.receivers[position]
-                    .waiting
-                    .push_back((class, flow, size));
+                self.receivers[position].waiting.push_back(packet);
                 if self.receivers[position].waiting.len() == 1 {
                     self.schedule_consumption(position);
                 }
@@ -283,13 +313,8 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    fn lose(
-        &mut self,
-        index: usize,
-        flow: FlowId,
-        (size, class): (Bytes, Class),
-        overrun: Overrun,
-    ) {
+    fn lose(&mut self, index: usize, packet: Packet, overrun: Overrun) {
+        let Packet { flow, size, class } = packet;
         let End { node, port, .. } = self.fabric.ends[index];
         self.tally.lost_packets += 1;
         self.tally.lost_bytes += size;
@@ -342,10 +367,12 @@ impl<'c> Simulator<'c> {
 
     fn schedule_signal(&mut self, index: usize, due: Time, control: Control) {
         let signals = &mut self.fabric.ends[index].signals;
+        let controls = &mut self.fabric.controls;
         // Frames are processed in order, however long each takes.
-        let due = signals.back().map_or(due, |(last, _)| due.max(*last));
-        signals.push_back((due, control));
-        if signals.len() == 1 {
+        let due = controls
+            .back(signals)
+            .map_or(due, |(last, _)| due.max(*last));
+        if controls.push_back(signals, (due, control)) {
             self.queue.push(Event::new(due, Kind::Signal, index as u32));
         }
     }
@@ -353,8 +380,11 @@ impl<'c> Simulator<'c> {
     fn on_signal(&mut self, index: usize) {
         let end = &mut self.fabric.ends[index];
         let (node, port) = (end.node, end.port);
-        let (_, control) = end.signals.pop_front().expect("a signal is due");
-        if let Some((next, _)) = end.signals.front() {
+        let controls = &mut self.fabric.controls;
+        let (_, control) = controls
+            .pop_front(&mut end.signals)
+            .expect("a signal is due");
+        if let Some((next, _)) = controls.front(&end.signals) {
             self.queue
                 .push(Event::new(*next, Kind::Signal, index as u32));
         }
@@ -389,7 +419,7 @@ impl<'c> Simulator<'c> {
 
     fn schedule_consumption(&mut self, position: usize) {
         let receiver = &self.receivers[position];
-        let (_, _, size) = receiver.waiting.front().expect("something waits");
+        let size = receiver.waiting.front().expect("something waits").size;
         let mut start = self.now;
         loop {
             let later = receiver.steps.iter().position(|(at, _)| *at > start);
@@ -397,7 +427,7 @@ impl<'c> Simulator<'c> {
             let pace = current.and_then(|step| receiver.steps[step].1);
             match (pace, later) {
                 (Some(rate), _) => {
-                    let due = start + rate.tx_span(*size);
+                    let due = start + rate.tx_span(size);
                     self.queue
                         .push(Event::new(due, Kind::Consume, position as u32));
                     return;
@@ -411,7 +441,8 @@ impl<'c> Simulator<'c> {
     fn on_consume(&mut self, position: usize) {
         let receiver = &mut self.receivers[position];
         let node = receiver.host;
-        let (class, flow, size) = receiver.waiting.pop_front().expect("something is consumed");
+        let next = receiver.waiting.pop_front();
+        let Packet { flow, size, class } = next.expect("something is consumed");
         let is_more = !receiver.waiting.is_empty();
         let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
             panic!("a receiver is a host");
@@ -426,6 +457,8 @@ impl<'c> Simulator<'c> {
 
     /// Lets every port of a switch that may have something to send do so.
     fn drain_switch(&mut self, node: NodeId) {
+        let now = self.now;
+        let first = self.fabric.end_index(node, PortId(0));
         loop {
             let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
                 unreachable!("asked by the caller");
@@ -433,17 +466,21 @@ impl<'c> Simulator<'c> {
             let Some(port) = switch.poll_ready() else {
                 return;
             };
-            let transmit = switch.poll_transmit(self.now, port);
-            let out_of_band = switch.poll_out_of_band(self.now, port);
-            let index = self.fabric.end_index(node, port);
+            let index = first + port.index();
+            let transmit = switch.poll_transmit(now, port);
+            let out_of_band = switch.poll_out_of_band(now, port);
+            let gated = switch.gated(port);
+            let wanted = switch.poll_timeout(port);
+            if let Some(transmit) = transmit {
+                self.transmit(index, transmit);
+            }
             if let Some((control, delay)) = out_of_band {
                 self.send_out_of_band(index, control, delay);
             }
-            match transmit {
-                Some(transmit) => self.transmit(index, transmit),
-                None => self.look_for_deadlock_at(node, port),
+            self.arm(index, wanted);
+            if gated != 0 {
+                self.look_for_deadlock_at(node, port, gated);
             }
-            self.arm(index);
         }
     }
 
@@ -454,53 +491,59 @@ impl<'c> Simulator<'c> {
         };
         let transmit = host.poll_transmit(self.now);
         let out_of_band = host.poll_out_of_band(self.now);
+        let wanted = host.poll_timeout();
         if let Some((control, delay)) = out_of_band {
             self.send_out_of_band(index, control, delay);
         }
         if let Some(transmit) = transmit {
             self.transmit(index, transmit);
         }
-        self.arm(index);
+        self.arm(index, wanted);
     }
 
     /// Puts a frame on the wire.
+    #[inline]
     fn transmit(&mut self, index: usize, transmit: Transmit<FlowId>) {
-        let end = &mut self.fabric.ends[index];
+        let Fabric {
+            ends,
+            frames,
+            jitters,
+            traffic,
+            ..
+        } = &mut self.fabric;
+        let end = &mut ends[index];
         let (frame, size) = match transmit {
-            Transmit::Control(control) => {
-                end.control_sent += Control::SIZE;
-                self.tally.feedback_frames += 1;
-                let is_pause = match control.signal {
-                    Signal::Pause { quanta } => quanta > 0,
-                    _ => false,
-                };
-                self.tally.pause_frames += u64::from(is_pause);
-                (Frame::Control(control), Control::SIZE)
-            }
             Transmit::Data {
                 packet,
                 size,
                 class,
             } => {
-                end.sent += size;
-                (
-                    Frame::Data {
-                        flow: packet,
-                        size,
-                        class,
-                    },
-                    size,
-                )
+                if self.is_counting {
+                    traffic[index].sent += size;
+                }
+                let flow = packet;
+                (Frame::Data(Packet { flow, size, class }), size)
+            }
+            Transmit::Control(control) => {
+                traffic[index].control_sent += Control::SIZE;
+                self.tally.feedback_frames += 1;
+                let is_pause = matches!(control.signal, Signal::Pause { quanta } if quanta > 0);
+                self.tally.pause_frames += u64::from(is_pause);
+                (Frame::Control(control), Control::SIZE)
             }
         };
         let left = self.now + end.line.tx_span(size + self.config.wire_overhead);
         self.queue
             .push(Event::new(left, Kind::Transmitted, index as u32));
-        let arrival = left + end.delay;
+        let extra = draw(&mut jitters[index].wire, self.config.wire_jitter);
+        let arrival = left + end.delay + extra;
         let peer = end.peer;
-        let incoming = &mut self.fabric.ends[peer as usize].incoming;
-        incoming.push_back((arrival, frame));
-        if incoming.len() == 1 {
+        let incoming = &mut ends[peer as usize].incoming;
+        // A wire keeps the order of its frames.
+        let arrival = frames
+            .back(incoming)
+            .map_or(arrival, |(last, _)| arrival.max(*last));
+        if frames.push_back(incoming, (arrival, frame)) {
             self.queue.push(Event::new(arrival, Kind::Arrive, peer));
         }
     }
@@ -512,31 +555,22 @@ impl<'c> Simulator<'c> {
 
     /// Makes sure that a timeout event is pending for when the port wants one.
     #[inline]
-    fn arm(&mut self, index: usize) {
+    fn arm(&mut self, index: usize, wanted: Time) {
         let end = &mut self.fabric.ends[index];
-        let wanted = match &self.fabric.nodes[end.node.index()] {
-            Node::Switch(switch) => switch.poll_timeout(end.port),
-            Node::Host(host) => host.poll_timeout(),
-        };
         if wanted < end.armed {
+            assert!(self.now < wanted, "a timeout that is due was not handled");
             end.armed = wanted;
-            let wanted = wanted.max(self.now);
             self.queue
                 .push(Event::new(wanted, Kind::Timeout, index as u32));
         }
     }
 
-    #[inline]
-    fn look_for_deadlock_at(&mut self, node: NodeId, port: PortId) {
-        for class in 0..self.fabric.class_count() {
-            let queue = EgressQueue {
-                node,
-                port,
-                class: Class(class as u8),
-            };
-            if may_block(&self.fabric, queue) {
-                self.look_for_deadlock(queue);
-            }
+    /// Looks at the classes of a port that wait behind a gate that is not open.
+    fn look_for_deadlock_at(&mut self, node: NodeId, port: PortId, mut gated: u8) {
+        while gated != 0 {
+            let class = Class(gated.trailing_zeros() as u8);
+            gated &= gated - 1;
+            self.look_for_deadlock(EgressQueue { node, port, class });
         }
     }
 
@@ -557,15 +591,15 @@ impl<'c> Simulator<'c> {
             }
         }
         for end in &self.fabric.ends {
-            for (_, frame) in &end.incoming {
-                if let Frame::Data { size, .. } = frame {
-                    in_network += *size;
+            for (_, frame) in self.fabric.frames.iter(&end.incoming) {
+                if let Frame::Data(packet) = frame {
+                    in_network += packet.size;
                 }
             }
         }
         for receiver in &self.receivers {
-            for (_, _, size) in &receiver.waiting {
-                in_network += *size;
+            for packet in &receiver.waiting {
+                in_network += packet.size;
             }
         }
         let delivered = self
@@ -578,4 +612,13 @@ impl<'c> Simulator<'c> {
             "bytes are conserved"
         );
     }
+}
+
+/// A random span below `bound`, at no cost when there is none.
+#[inline]
+fn draw(stream: &mut Stream, bound: Span) -> Span {
+    if bound == Span::ZERO {
+        return Span::ZERO;
+    }
+    Span::ps(stream.below(bound.as_ps()))
 }

@@ -5,8 +5,8 @@
 //!
 //! **Source** InfiniBand Architecture Specification vol. 1, 7.9; PROTOCOLS.md section 2.
 //!
-//! **Deviates** [`Counters::Wide`] uses 64 bits and no grant limit, because the 131,072 bytes that
-//! the real counters can grant are less than the buffers of the GFC paper.
+//! **Deviates** [`Counters::Wide`] uses 32 bits and grants up to 2^31 blocks, because the 131,072
+//! bytes that the real counters can grant are less than the buffers of the GFC paper.
 //! A link packet costs 64 bytes on the wire, like every control frame here.
 //!
 //! **States** none: a sender may start a packet iff its credit covers it.
@@ -38,39 +38,39 @@ pub fn default_period(line: Rate) -> Span {
 pub enum Counters {
     /// The standard's 12 bits; a grant reaches at most 2,048 blocks.
     Iba,
-    /// 64 bits without a limit.
+    /// 32 bits; a grant reaches at most 2^31 blocks, more than any buffer.
     Wide,
 }
 
 impl Counters {
-    const fn mask(self) -> u64 {
+    const fn mask(self) -> u32 {
         match self {
             //= iba 7.9.4.4 modulo
             Counters::Iba => 0xfff,
-            Counters::Wide => u64::MAX,
+            Counters::Wide => u32::MAX,
         }
     }
 
     /// Half the number circle: what is further ahead than this counts as behind.
-    const fn window(self) -> u64 {
+    const fn window(self) -> u32 {
         match self {
             Counters::Iba => 2_048,
-            Counters::Wide => 1 << 63,
+            Counters::Wide => 1 << 31,
         }
     }
 
-    fn add(self, counter: u64, blocks: u64) -> u64 {
-        counter.wrapping_add(blocks) & self.mask()
+    fn add(self, counter: u32, blocks: u64) -> u32 {
+        counter.wrapping_add(blocks as u32) & self.mask()
     }
 
     /// The limit that a receiver grants: FCCL.
-    fn grant(self, abr: u64, free_blocks: u64) -> u64 {
-        self.add(abr, free_blocks.min(self.window()))
+    fn grant(self, abr: u32, free_blocks: u64) -> u32 {
+        self.add(abr, free_blocks.min(u64::from(self.window())))
     }
 
     /// Whether `blocks` more may be sent under the limit `fccl`.
     #[inline]
-    fn covers(self, fccl: u64, fctbs: u64, blocks: u64) -> bool {
+    fn covers(self, fccl: u32, fctbs: u32, blocks: u64) -> bool {
         let ahead = fccl.wrapping_sub(self.add(fctbs, blocks)) & self.mask();
         ahead <= self.window()
     }
@@ -93,7 +93,7 @@ pub struct CbfcDownstream {
     counters: Counters,
     capacity_blocks: u64,
     held_blocks: u64,
-    abr: u64,
+    abr: u32,
     period: Span,
     next: Time,
 }
@@ -112,7 +112,7 @@ impl CbfcDownstream {
     }
 
     /// Takes over the peer's count of what it has sent.
-    pub fn resynchronise(&mut self, fctbs: u64) {
+    pub fn resynchronise(&mut self, fctbs: u32) {
         //= iba 7.9.4.3 resynchronise
         self.abr = fctbs & self.counters.mask();
     }
@@ -121,7 +121,7 @@ impl CbfcDownstream {
         self.capacity_blocks.saturating_sub(self.held_blocks)
     }
 
-    fn fccl(&self) -> u64 {
+    fn fccl(&self) -> u32 {
         self.counters.grant(self.abr, self.free_blocks())
     }
 }
@@ -164,7 +164,7 @@ impl Downstream for CbfcDownstream {
     fn keeps_blocked(&self, kept: Bytes, head: Bytes) -> bool {
         // With all else gone the free blocks are the most that can ever be granted again.
         let free = self.capacity_blocks.saturating_sub(blocks(kept));
-        free.min(self.counters.window()) < blocks(head)
+        free.min(u64::from(self.counters.window())) < blocks(head)
     }
 
     fn resumes(&self) -> u32 {
@@ -177,8 +177,8 @@ impl Downstream for CbfcDownstream {
 pub struct CbfcUpstream {
     counters: Counters,
     line: Rate,
-    fctbs: u64,
-    fccl: u64,
+    fctbs: u32,
+    fccl: u32,
 }
 
 impl CbfcUpstream {
@@ -193,7 +193,7 @@ impl CbfcUpstream {
     }
 
     /// Blocks sent so far, modulo the counter's width.
-    pub fn fctbs(&self) -> u64 {
+    pub fn fctbs(&self) -> u32 {
         self.fctbs
     }
 }

@@ -15,6 +15,8 @@
 //!
 //! **Not modelled** lost messages.
 
+use alloc::boxed::Box;
+
 use super::limiter::Limiter;
 use super::{Downstream, Gate, Signal, Upstream, cbfc};
 use crate::unit::{Bytes, Rate, Span, Time};
@@ -137,11 +139,12 @@ impl Mapping {
 /// The upstream half of all three.
 #[derive(Clone, Debug)]
 pub struct GfcUpstream {
-    scheme: Scheme,
-    line: Rate,
     limiter: Limiter,
     held: bool,
-    fctbs: u64,
+    /// Boxed, because the packet path does not need it.
+    scheme: Box<Scheme>,
+    line: Rate,
+    fctbs: u32,
     resumes: u32,
 }
 
@@ -171,7 +174,7 @@ impl GfcUpstream {
     fn new(scheme: Scheme, line: Rate, unit: Rate) -> GfcUpstream {
         let limiter = Limiter::new(line, unit);
         GfcUpstream {
-            scheme,
+            scheme: Box::new(scheme),
             line,
             limiter,
             held: false,
@@ -181,7 +184,7 @@ impl GfcUpstream {
     }
 
     /// Blocks sent so far.
-    pub fn fctbs(&self) -> u64 {
+    pub fn fctbs(&self) -> u32 {
         self.fctbs
     }
 
@@ -192,7 +195,7 @@ impl GfcUpstream {
 
     /// What a signal asks for: a rate, or `None` to hold. Signals of other schemes mean nothing.
     fn asked(&self, signal: Signal) -> Option<Option<Rate>> {
-        match (&self.scheme, signal) {
+        match (&*self.scheme, signal) {
             (Scheme::Buffer(config), Signal::Stage(stage)) => {
                 Some((stage <= config.stages).then(|| config.rate(stage, self.line)))
             }
@@ -201,8 +204,9 @@ impl GfcUpstream {
                 Some(config.mapping.rate(held, self.line))
             }
             (Scheme::Time(config), Signal::Credit { fccl, .. }) => {
-                let blocks = fccl.saturating_sub(self.fctbs);
-                let free = Bytes::new(blocks.saturating_mul(cbfc::BLOCK.get()));
+                // More sent than granted is a large difference modulo 2^32: nothing is free.
+                let blocks = fccl.wrapping_sub(self.fctbs) as i32;
+                let free = cbfc::BLOCK * u64::from(blocks.max(0).unsigned_abs());
                 let held = config.capacity.saturating_sub(free);
                 Some(config.mapping.rate(held, self.line))
             }
@@ -230,7 +234,7 @@ impl Upstream for GfcUpstream {
 
     #[inline]
     fn on_transmit(&mut self, now: Time, size: Bytes) {
-        self.fctbs += cbfc::blocks(size);
+        self.fctbs = self.fctbs.wrapping_add(cbfc::blocks(size) as u32);
         self.limiter.on_transmit(now, size);
     }
 
@@ -271,7 +275,7 @@ impl Hold {
 /// The downstream half of buffer-based GFC.
 #[derive(Clone, Debug)]
 pub struct BufferDownstream {
-    config: BufferConfig,
+    config: Box<BufferConfig>,
     stage: u16,
     told: u16,
     /// The queue stays in `stage` while it lies in this range: one comparison on the packet path.
@@ -283,7 +287,7 @@ impl BufferDownstream {
     /// A half with an empty queue.
     pub fn new(config: &BufferConfig) -> BufferDownstream {
         let mut half = BufferDownstream {
-            config: *config,
+            config: Box::new(*config),
             stage: 0,
             told: 0,
             range: (Bytes::ZERO, Bytes::ZERO),
@@ -359,9 +363,9 @@ impl Downstream for BufferDownstream {
 /// The downstream half of time-based GFC.
 #[derive(Clone, Debug)]
 pub struct TimeDownstream {
-    config: TimeConfig,
+    config: Box<TimeConfig>,
     held: Bytes,
-    abr: u64,
+    abr: u32,
     next: Time,
     hold: Hold,
 }
@@ -370,7 +374,7 @@ impl TimeDownstream {
     /// A half with an empty queue whose first message leaves after `phase`.
     pub fn new(config: &TimeConfig, phase: Span) -> TimeDownstream {
         TimeDownstream {
-            config: *config,
+            config: Box::new(*config),
             held: Bytes::ZERO,
             abr: 0,
             next: Time::ZERO + phase,
@@ -379,7 +383,7 @@ impl TimeDownstream {
     }
 
     /// Takes over the peer's count of what it has sent.
-    pub fn resynchronise(&mut self, fctbs: u64) {
+    pub fn resynchronise(&mut self, fctbs: u32) {
         self.abr = fctbs;
     }
 }
@@ -388,7 +392,7 @@ impl Downstream for TimeDownstream {
     #[inline]
     fn on_enqueue(&mut self, _now: Time, size: Bytes, held: Bytes) {
         self.held = held;
-        self.abr += cbfc::blocks(size);
+        self.abr = self.abr.wrapping_add(cbfc::blocks(size) as u32);
     }
 
     #[inline]
@@ -413,11 +417,9 @@ impl Downstream for TimeDownstream {
         Some(match self.config.measure {
             Measure::Message => Signal::Free(free),
             Measure::Credit => {
-                let blocks = free.get() / cbfc::BLOCK.get();
-                Signal::Credit {
-                    fctbs: 0,
-                    fccl: self.abr + blocks,
-                }
+                let blocks = (free.get() / cbfc::BLOCK.get()) as u32;
+                let fccl = self.abr.wrapping_add(blocks);
+                Signal::Credit { fctbs: 0, fccl }
             }
         })
     }
@@ -438,7 +440,7 @@ impl Downstream for TimeDownstream {
 /// The downstream half of conceptual GFC: it reports every change of the queue.
 #[derive(Clone, Debug)]
 pub struct ConceptualDownstream {
-    config: ConceptualConfig,
+    config: Box<ConceptualConfig>,
     held: Bytes,
     told: Bytes,
     hold: Hold,
@@ -448,7 +450,7 @@ impl ConceptualDownstream {
     /// A half with an empty queue.
     pub fn new(config: &ConceptualConfig) -> ConceptualDownstream {
         ConceptualDownstream {
-            config: *config,
+            config: Box::new(*config),
             held: Bytes::ZERO,
             told: Bytes::ZERO,
             hold: Hold::default(),

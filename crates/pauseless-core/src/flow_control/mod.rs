@@ -10,6 +10,8 @@ pub mod gfc;
 pub mod limiter;
 pub mod pfc;
 
+use alloc::boxed::Box;
+
 use crate::id::Class;
 use crate::unit::{Bytes, Rate, Span, Time};
 
@@ -35,9 +37,9 @@ pub enum Signal {
     /// InfiniBand link packet: what the sender of this packet has sent and what it grants.
     Credit {
         /// Blocks sent in the packet's own direction since the link came up.
-        fctbs: u64,
+        fctbs: u32,
         /// Credit limit granted for the opposite direction.
-        fccl: u64,
+        fccl: u32,
     },
     /// Buffer-based GFC: the stage that the queue has entered, in the `Time[class]` field.
     Stage(u16),
@@ -122,8 +124,8 @@ pub enum AnyUpstream {
     Pfc(pfc::PfcUpstream),
     /// See [`cbfc`].
     Cbfc(cbfc::CbfcUpstream),
-    /// See [`gfc`].
-    Gfc(gfc::GfcUpstream),
+    /// See [`gfc`]. Boxed, so that ports without a rate limiter stay small.
+    Gfc(Box<gfc::GfcUpstream>),
 }
 
 /// Any downstream half, dispatched by `match`.
@@ -151,11 +153,13 @@ impl FlowControl {
             FlowControl::Pfc(_) => AnyUpstream::Pfc(pfc::PfcUpstream::new(line)),
             FlowControl::Cbfc(config) => AnyUpstream::Cbfc(cbfc::CbfcUpstream::new(config, line)),
             FlowControl::GfcBuffer(config) => {
-                AnyUpstream::Gfc(gfc::GfcUpstream::buffer(config, line))
+                AnyUpstream::Gfc(Box::new(gfc::GfcUpstream::buffer(config, line)))
             }
-            FlowControl::GfcTime(config) => AnyUpstream::Gfc(gfc::GfcUpstream::time(config, line)),
+            FlowControl::GfcTime(config) => {
+                AnyUpstream::Gfc(Box::new(gfc::GfcUpstream::time(config, line)))
+            }
             FlowControl::GfcConceptual(config) => {
-                AnyUpstream::Gfc(gfc::GfcUpstream::conceptual(config, line))
+                AnyUpstream::Gfc(Box::new(gfc::GfcUpstream::conceptual(config, line)))
             }
         }
     }
@@ -262,7 +266,7 @@ impl AnyUpstream {
     }
 
     /// How many credit blocks this half has used, for the peer's link packet.
-    fn fctbs(&self) -> u64 {
+    fn fctbs(&self) -> u32 {
         match self {
             AnyUpstream::Cbfc(half) => half.fctbs(),
             AnyUpstream::Gfc(half) => half.fctbs(),
@@ -332,7 +336,7 @@ impl Downstream for AnyDownstream {
 impl AnyDownstream {
     /// A link packet has arrived: its `fctbs` is the true count of what the peer has sent, so the
     /// receiver takes it over at once, in the order of the wire, before the packet is processed.
-    pub fn handle_peer_count(&mut self, fctbs: u64) {
+    pub fn handle_peer_count(&mut self, fctbs: u32) {
         match self {
             AnyDownstream::Cbfc(half) => half.resynchronise(fctbs),
             AnyDownstream::GfcTime(half) => half.resynchronise(fctbs),

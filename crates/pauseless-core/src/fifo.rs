@@ -1,0 +1,149 @@
+//! Many first-in-first-out queues in one pool of slots, so that a packet costs no allocation and
+//! the slot that was freed last, which is still in the cache, is the next to be used.
+
+use alloc::vec::Vec;
+
+const NIL: u32 = u32::MAX;
+
+/// The two ends of one queue; its elements live in a [`Pool`].
+#[derive(Clone, Copy, Debug)]
+pub struct Fifo {
+    head: u32,
+    tail: u32,
+}
+
+impl Fifo {
+    /// A queue without elements.
+    pub const EMPTY: Fifo = Fifo {
+        head: NIL,
+        tail: NIL,
+    };
+
+    /// Whether there is no element.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == NIL
+    }
+}
+
+/// The slots of many queues. A queue belongs to the pool that it was first pushed with.
+#[derive(Clone, Debug)]
+pub struct Pool<T> {
+    slots: Vec<Slot<T>>,
+    free: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot<T> {
+    element: T,
+    next: u32,
+}
+
+impl<T: Copy> Pool<T> {
+    /// A pool without slots; it grows to its working size and stays there.
+    pub fn new() -> Pool<T> {
+        Pool {
+            slots: Vec::new(),
+            free: NIL,
+        }
+    }
+
+    /// Appends `element` and says whether the queue was empty.
+    #[inline]
+    pub fn push_back(&mut self, fifo: &mut Fifo, element: T) -> bool {
+        let slot = Slot { element, next: NIL };
+        let index = self.free;
+        let index = if index == NIL {
+            self.slots.push(slot);
+            (self.slots.len() - 1) as u32
+        } else {
+            self.free = self.slots[index as usize].next;
+            self.slots[index as usize] = slot;
+            index
+        };
+        let was_empty = fifo.is_empty();
+        if was_empty {
+            fifo.head = index;
+        } else {
+            self.slots[fifo.tail as usize].next = index;
+        }
+        fifo.tail = index;
+        was_empty
+    }
+
+    /// Takes the first element.
+    #[inline]
+    pub fn pop_front(&mut self, fifo: &mut Fifo) -> Option<T> {
+        let index = fifo.head;
+        if index == NIL {
+            return None;
+        }
+        let slot = &mut self.slots[index as usize];
+        fifo.head = slot.next;
+        slot.next = self.free;
+        self.free = index;
+        Some(slot.element)
+    }
+
+    /// The first element.
+    #[inline]
+    pub fn front(&self, fifo: &Fifo) -> Option<&T> {
+        self.slots.get(fifo.head as usize).map(|slot| &slot.element)
+    }
+
+    /// The last element.
+    #[inline]
+    pub fn back(&self, fifo: &Fifo) -> Option<&T> {
+        if fifo.is_empty() {
+            return None;
+        }
+        Some(&self.slots[fifo.tail as usize].element)
+    }
+
+    /// All elements, first to last.
+    pub fn iter(&self, fifo: &Fifo) -> impl Iterator<Item = &T> {
+        let mut next = fifo.head;
+        core::iter::from_fn(move || {
+            let slot = self.slots.get(next as usize)?;
+            next = slot.next;
+            Some(&slot.element)
+        })
+    }
+
+    /// Bytes of heap memory in use.
+    pub fn heap_bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot<T>>()
+    }
+}
+
+impl<T: Copy> Default for Pool<T> {
+    fn default() -> Pool<T> {
+        Pool::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_keep_their_own_order_and_share_slots() {
+        let mut pool = Pool::new();
+        let (mut a, mut b) = (Fifo::EMPTY, Fifo::EMPTY);
+        assert!(pool.push_back(&mut a, 1));
+        assert!(pool.push_back(&mut b, 10));
+        assert!(!pool.push_back(&mut a, 2));
+        assert!(!pool.push_back(&mut b, 20));
+        assert_eq!((pool.front(&a), pool.back(&a)), (Some(&1), Some(&2)));
+        assert_eq!(pool.pop_front(&mut a), Some(1));
+        assert!(!pool.push_back(&mut b, 30));
+        assert_eq!(pool.slots.len(), 4, "the freed slot was used again");
+        assert!(pool.iter(&b).eq(&[10, 20, 30]));
+        assert_eq!(pool.pop_front(&mut a), Some(2));
+        assert_eq!(pool.pop_front(&mut a), None);
+        assert!(a.is_empty());
+        assert_eq!((pool.front(&a), pool.back(&a)), (None, None));
+        assert!(pool.push_back(&mut a, 3));
+        assert!(pool.iter(&a).eq(&[3]));
+    }
+}

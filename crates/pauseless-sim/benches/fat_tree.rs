@@ -1,0 +1,160 @@
+//! Packet-hops and events per CPU second, and memory per host, on fat trees with permutation
+//! traffic: `cargo bench -p pauseless-sim --bench fat_tree [-- K.. [short]]`.
+//!
+//! A plain program, because what is wanted is one long run per case and its CPU time, not a
+//! distribution over many short ones.
+
+use std::time::Duration;
+
+use pauseless_core::derive::{Derivation, Latency};
+use pauseless_core::flow_control::FlowControl;
+use pauseless_core::id::{Class, PortId};
+use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::Discipline;
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
+use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::routing::{Multipath, RouteBuilder};
+use pauseless_fabric::topology::LinkSpec;
+use pauseless_sim::config::{Flow, Ingress, IngressTable, Probes, canonical_order};
+use pauseless_sim::rng::{Purpose, Stream, hash_name};
+use pauseless_sim::{Config, Simulator};
+
+const MTU: Bytes = Bytes::new(1_500);
+
+fn main() {
+    let asked: Vec<u32> = std::env::args()
+        .filter_map(|argument| argument.parse().ok())
+        .collect();
+    let sizes = if asked.is_empty() {
+        vec![4, 8, 16]
+    } else {
+        asked
+    };
+    println!("permutation traffic, 10 Gb/s, 1 us, 300 KB per ingress, output-queued, one thread");
+    println!(
+        "{:>3} {:>6} {:<11} {:>12} {:>12} {:>8} {:>12} {:>12} {:>10} {:>9}",
+        "k",
+        "hosts",
+        "control",
+        "packet-hops",
+        "events",
+        "cpu s",
+        "hops/cpu s",
+        "events/cpu s",
+        "B per host",
+        "verdict"
+    );
+    for k in sizes {
+        for scheme in ["pfc", "gfc-buffer"] {
+            measure(k, scheme);
+        }
+    }
+}
+
+fn measure(k: u32, scheme: &str) {
+    let config = fat_tree(k, scheme);
+    let mut simulator = Simulator::new(&config);
+    let begin = cpu_time();
+    while simulator.advance(Time::ZERO + config.duration) {}
+    let cpu = (cpu_time() - begin).as_secs_f64();
+    let hosts = config.topology.host_count();
+    let memory = simulator.heap_bytes() / hosts;
+    let outcome = simulator.finish();
+    assert_eq!(outcome.lost_packets, 0, "lossless");
+    let verdict = if outcome.deadlock.is_some() {
+        "deadlock"
+    } else {
+        "ok"
+    };
+    println!(
+        "{k:>3} {hosts:>6} {scheme:<11} {:>12} {:>12} {cpu:>8.2} {:>11.2}M {:>11.2}M {memory:>10} {verdict:>9}",
+        outcome.packet_hops,
+        outcome.events,
+        outcome.packet_hops as f64 / cpu / 1e6,
+        outcome.events as f64 / cpu / 1e6,
+    );
+}
+
+/// Each host sends to the next one in a random order, without end; paths by ECMP.
+fn fat_tree(k: u32, scheme: &str) -> Config {
+    let spec = LinkSpec {
+        rate: Rate::gbps(10),
+        delay: Span::us(1),
+    };
+    let topology = Shape::FatTree { k }
+        .build(LinkSpecs::same(spec))
+        .expect("an even k");
+    let latency = Latency {
+        mtu: MTU,
+        line: spec.rate,
+        wire: spec.delay,
+        processing: Span::us(3),
+        classes: 1,
+    };
+    let derivation = Derivation::new(latency, Bytes::kb(312));
+    let control = match scheme {
+        "pfc" => FlowControl::Pfc(derivation.pfc()),
+        _ => FlowControl::GfcBuffer(derivation.gfc_buffer(None, None)),
+    };
+    let ingress = Ingress {
+        control,
+        buffer: derivation.buffer,
+    };
+    let routes = RouteBuilder::new(&topology, Multipath::Ecmp).build();
+    let mut order = topology.hosts().to_vec();
+    Stream::new(1, Purpose::Workload, 0).shuffle(&mut order);
+    let mut flows: Vec<Flow> = (0..order.len())
+        .map(|index| {
+            let (source, target) = (order[index], order[(index + 1) % order.len()]);
+            let name = format!(
+                "{}->{}",
+                topology.node(source).name,
+                topology.node(target).name
+            );
+            let hash = hash_name(&name);
+            Flow {
+                source,
+                target,
+                group: routes.groups.of_host(target),
+                class: Class(0),
+                packet: MTU,
+                pace: topology.port(source, PortId(0)).rate,
+                size: Bytes::MAX,
+                start: Time::from_ps(Stream::new(1, Purpose::FlowStart, hash).below(5_000_000)),
+                stop: Time::MAX,
+                hash,
+                name,
+            }
+        })
+        .collect();
+    canonical_order(&mut flows);
+    // About as much work for every size; a hundredth of it is enough to count instructions.
+    let is_short = std::env::args().any(|argument| argument == "short");
+    let work = if is_short { 240_000 } else { 24_000_000 };
+    let duration = Span::us(work / u64::from(k * k * k));
+    Config {
+        ingress: IngressTable::uniform(&topology, 1, ingress),
+        table: routes.table,
+        discipline: Discipline::OutputQueued,
+        scheduler: Scheduler::Strict,
+        processing: Span::us(3),
+        processing_jitter: Span::ZERO,
+        wire_jitter: Span::ZERO,
+        wire_overhead: Bytes::ZERO,
+        receivers: Vec::new(),
+        duration,
+        stop_on_deadlock: false,
+        starvation_permille: 100,
+        probes: Probes::default(),
+        seed: 1,
+        flows,
+        topology,
+    }
+}
+
+/// CPU time of this process, from the kernel.
+fn cpu_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/schedstat").expect("Linux");
+    let nanoseconds = stat.split_whitespace().next().expect("a first field");
+    Duration::from_nanos(nanoseconds.parse().expect("a number"))
+}
