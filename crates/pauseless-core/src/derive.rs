@@ -79,9 +79,10 @@ pub fn buffer_width(latency: &Latency) -> Bytes {
     latency.line.bytes_in_up(latency.tau() * 2)
 }
 
-/// B_m - B_0 of time-based GFC: (sqrt(tau/T) + 1)^2 C T = C (tau + T + 2 sqrt(tau T)).
+/// B_m - B_0 of time-based GFC by the paper: (sqrt(tau/T) + 1)^2 C T = C (tau + T + 2 sqrt(tau T)).
+/// Its proof assumes tau < T; see [`time_width`].
 //= gfc19 5.2 theorem 5.1
-pub fn time_width(latency: &Latency, period: Span) -> Bytes {
+pub fn time_width_of_theorem(latency: &Latency, period: Span) -> Bytes {
     let (tau, period) = (latency.tau(), period);
     let product = u128::from(tau.as_ps()) * u128::from(period.as_ps()) * 4;
     let floor = product.isqrt();
@@ -92,6 +93,26 @@ pub fn time_width(latency: &Latency, period: Span) -> Bytes {
     };
     let root = Span::ps(u64::try_from(root).unwrap_or(u64::MAX));
     latency.line.bytes_in_up(tau + period + root)
+}
+
+/// B_m - B_0 of time-based GFC that is safe for any tau.
+///
+/// Theorem 5.1 tends to C tau as T falls, where even continuous feedback needs more; with tau = 80 T
+/// its buffer overflows by a thousand frames (`tests/guard.rs`). Beyond its premise the
+/// feedback is one of delay tau + T at the most, and x' = -(C / width) x(t - delay) stays above
+/// zero if width >= e C delay.
+pub fn time_width(latency: &Latency, period: Span) -> Bytes {
+    let theorem = time_width_of_theorem(latency, period);
+    if latency.tau() < period {
+        return theorem;
+    }
+    const E_MILLIONTHS: u64 = 2_718_282;
+    let delay = latency.tau() + period;
+    let million = core::num::NonZeroU64::new(1_000_000).expect("a million");
+    latency
+        .line
+        .bytes_in_up(delay.scale_up(E_MILLIONTHS, million))
+        .max(theorem)
 }
 
 /// N of buffer-based GFC: the last stage that is longer than the byte in which buffers count.
@@ -240,7 +261,10 @@ impl Derivation {
             FlowControl::GfcTime(config) => {
                 self.check_guard(config.mapping.bm, config.mapping.hold)?;
                 let width = time_width(&self.latency, config.period);
-                let rule = "B_m - (sqrt(tau/T) + 1)^2 C T (gfc19 theorem 5.1)";
+                let rule = match self.latency.tau() < config.period {
+                    true => "B_m - (sqrt(tau/T) + 1)^2 C T (gfc19 theorem 5.1)",
+                    false => "B_m - e C (tau + T) (theorem 5.1 needs tau < T)",
+                };
                 let mapping = &config.mapping;
                 Given {
                     name: "b0",
@@ -285,12 +309,13 @@ impl Derivation {
             rule,
         }
         .at_least(Bytes::new(1))?;
-        let refresh = pfc::pause_span(config.quanta, self.latency.line) / 2;
-        if refresh <= self.latency.tau() {
-            let quantum = pfc::pause_span(1, self.latency.line).as_ps().max(1);
+        // A refresh leaves after half the pause, at worst behind one frame and all other classes.
+        let worst = self.latency.mtu + Control::SIZE * u64::from(self.latency.classes);
+        let half = pfc::QUANTUM * (u64::from(config.quanta) / 2);
+        if half <= worst {
             return Err(Violation::Quanta {
                 quanta: config.quanta,
-                least: (self.latency.tau() * 2).as_ps().div_ceil(quantum) + 1,
+                least: (worst.get() / pfc::QUANTUM.get() + 1) * 2,
             });
         }
         Ok(())
@@ -466,8 +491,8 @@ impl fmt::Display for Violation {
             ),
             Violation::Quanta { quanta, least } => write!(
                 f,
-                "pause_quanta = {quanta} expires before its refresh arrives, one tau later; \
-                 set pause_quanta = {least} or more"
+                "pause_quanta = {quanta} can expire before its refresh arrives, which may wait \
+                 behind a full frame; set pause_quanta = {least} or more"
             ),
         }
     }
@@ -522,7 +547,7 @@ mod tests {
     fn time_based_bounds_of_the_paper() {
         for (gbps, width) in [(10, 140_900), (40, 191_540), (100, 271_980)] {
             let latency = latency(gbps, 4_000);
-            let found = time_width(&latency, cbfc::default_period(latency.line)).get();
+            let found = time_width_of_theorem(&latency, cbfc::default_period(latency.line)).get();
             assert!(found.abs_diff(width) < 50, "{gbps}: {found}");
         }
     }

@@ -237,8 +237,8 @@ impl Port {
                 self.talking |= 1 << class;
             }
         }
-        // Armed again when the signal leaves; until then the bit in `talking` stands for it.
-        self.timer = Time::MAX;
+        // A class that waits to talk is armed again when its signal has left.
+        self.rearm();
     }
 
     /// Whether a frame may start.
@@ -258,11 +258,12 @@ impl Port {
         self.lanes.len() * size_of::<Lane>()
     }
 
+    /// Sets the timer to the earliest timeout of the classes that are not waiting to talk anyway.
     fn rearm(&mut self) {
-        let due = self
-            .lanes
-            .iter()
-            .filter_map(|lane| lane.down.poll_timeout());
+        let talking = self.talking;
+        let silent = self.lanes.iter().enumerate();
+        let silent = silent.filter(|(class, _)| talking & (1 << class) == 0);
+        let due = silent.filter_map(|(_, lane)| lane.down.poll_timeout());
         self.timer = due.min().unwrap_or(Time::MAX);
     }
 }

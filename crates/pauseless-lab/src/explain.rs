@@ -1,1 +1,458 @@
-//! Being written.
+//! Why parameters are as they are: every derivation line by line, with its formula and its source.
+
+use std::fmt;
+
+use pauseless_core::derive::{self, Derivation, GUARD_FRAMES_MIN, HOLD_FRAMES, Latency};
+use pauseless_core::flow_control::{Control, FlowControl, cbfc, gfc, pfc};
+use pauseless_core::unit::{Bytes, Rate, Span};
+
+use crate::scenario::unit::Quantity;
+use crate::scenario::{PortGroup, Scenario};
+
+mod paper;
+
+pub use paper::{Paper, PaperRow, paper};
+
+/// The derivations of a scenario, those of equal ports once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// One for each set of ports that are configured alike.
+    pub groups: Vec<Group>,
+}
+
+/// The derivation for some ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Which ports.
+    pub title: String,
+    /// The steps, in the order of derivation.
+    pub rows: Vec<Row>,
+    /// The stages of buffer-based GFC; empty for other schemes.
+    pub stages: Vec<Stage>,
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What is derived, such as `tau`.
+    pub symbol: String,
+    /// From what, such as `2 MTU / C + 2 t_w + t_r`, or what it stands for.
+    pub formula: String,
+    /// The value with its unit.
+    pub value: String,
+    /// Where it comes from.
+    pub source: &'static str,
+}
+
+/// A stage of buffer-based GFC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// Its number; 0 is below all thresholds.
+    pub k: u16,
+    /// Where it begins.
+    pub threshold: Bytes,
+    /// What the sender may send in it.
+    pub rate: Rate,
+}
+
+/// The derivations behind `scenario`.
+pub fn explain(scenario: &Scenario) -> Explanation {
+    let groups = scenario.port_groups.iter();
+    let groups = groups.map(|group| {
+        let mut steps = Steps::default();
+        steps.latency(group);
+        steps.scheme(group);
+        let stages = match &group.ingress.control {
+            FlowControl::GfcBuffer(config) => stages(config, group.derivation.latency.line),
+            _ => Vec::new(),
+        };
+        Group {
+            title: title(scenario, group),
+            rows: steps.rows,
+            stages,
+        }
+    });
+    Explanation {
+        groups: groups.collect(),
+    }
+}
+
+/// Which ports a group is about.
+fn title(scenario: &Scenario, group: &PortGroup) -> String {
+    const SHOWN: usize = 4;
+    let (topology, classes) = (
+        &scenario.config.topology,
+        scenario.config.ingress.class_count(),
+    );
+    let count = group.members.len();
+    let shown = group.members.iter().take(SHOWN).map(|(node, port, class)| {
+        let name = topology.port_name(*node, *port);
+        if classes == 1 {
+            name
+        } else {
+            format!("{name} class {}", class.0)
+        }
+    });
+    let shown: Vec<String> = shown.collect();
+    let more = match count.saturating_sub(SHOWN) {
+        0 => String::new(),
+        left => format!(" and {left} more"),
+    };
+    let scheme = group.ingress.control.name();
+    format!("{scheme} at {}{more}", shown.join(", "))
+}
+
+fn stages(config: &gfc::BufferConfig, line: Rate) -> Vec<Stage> {
+    let threshold = |k| {
+        if k == 0 {
+            Bytes::ZERO
+        } else {
+            config.threshold(k)
+        }
+    };
+    let stage = |k| Stage {
+        k,
+        threshold: threshold(k),
+        rate: config.rate(k, line),
+    };
+    (0..=config.stages).map(stage).collect()
+}
+
+/// Rows in the making.
+#[derive(Default)]
+struct Steps {
+    rows: Vec<Row>,
+}
+
+impl Steps {
+    fn add(&mut self, names: (&str, &str), value: impl fmt::Display, source: &'static str) {
+        let (symbol, formula) = (names.0.to_string(), names.1.to_string());
+        let value = value.to_string();
+        self.rows.push(Row {
+            symbol,
+            formula,
+            value,
+            source,
+        });
+    }
+
+    /// A row with every byte of the value, since it is compared with thresholds.
+    fn bytes(&mut self, names: (&str, &str), value: Bytes, source: &'static str) {
+        self.add(names, value.exact(), source);
+    }
+
+    /// The five terms of tau, their sum, and what the link carries in it.
+    fn latency(&mut self, group: &PortGroup) {
+        const EQ: &str = "gfc19 5.4 eq 6";
+        let latency = &group.derivation.latency;
+        let frame = latency.line.tx_span(latency.mtu);
+        self.add(("C", "rate of the link"), latency.line, "scenario");
+        self.bytes(("MTU", "largest frame"), latency.mtu, "scenario");
+        self.bytes(
+            ("B", "buffer of the ingress port and class"),
+            group.ingress.buffer,
+            "scenario",
+        );
+        self.add(
+            ("MTU / C", "the message waits for a frame that has begun"),
+            frame,
+            EQ,
+        );
+        self.add(("t_w", "the message travels"), latency.wire, EQ);
+        self.add(("t_r", "it is processed"), latency.processing, EQ);
+        self.add(
+            ("MTU / C", "a frame that has begun is not interrupted"),
+            frame,
+            EQ,
+        );
+        self.add(("t_w", "that frame travels"), latency.wire, EQ);
+        if group.tau == latency.tau() {
+            self.add(("tau", "2 MTU / C + 2 t_w + t_r"), group.tau, EQ);
+        } else {
+            self.add(
+                ("tau", "given instead of the sum of these"),
+                group.tau,
+                "scenario",
+            );
+        }
+        let c_tau = latency.line.bytes_in_up(group.tau);
+        self.bytes(
+            ("C tau", "what arrives before feedback has an effect"),
+            c_tau,
+            EQ,
+        );
+    }
+
+    fn scheme(&mut self, group: &PortGroup) {
+        let derivation = &group.derivation;
+        match &group.ingress.control {
+            FlowControl::None => {
+                self.add(
+                    ("loss", "whatever exceeds the buffer"),
+                    "expected",
+                    "scenario",
+                );
+            }
+            FlowControl::Pfc(config) => self.pfc(derivation, config),
+            FlowControl::Cbfc(config) => self.cbfc(&derivation.latency, config),
+            FlowControl::GfcBuffer(config) => self.gfc_buffer(derivation, config),
+            FlowControl::GfcTime(config) => self.gfc_time(derivation, config),
+            FlowControl::GfcConceptual(config) => self.gfc_conceptual(group, config),
+        }
+    }
+
+    fn pfc(&mut self, derivation: &Derivation, config: &pfc::Config) {
+        const RULE: &str = "802.1Q 36, PROTOCOLS 1";
+        let latency = &derivation.latency;
+        let messages = Control::SIZE * u64::from(latency.classes);
+        self.bytes(
+            ("crossing", "the frame that crosses XOFF: one MTU"),
+            latency.mtu,
+            RULE,
+        );
+        let formula = format!("{} for each class", Control::SIZE);
+        self.bytes(("messages", &formula), messages, RULE);
+        let headroom = latency.pfc_headroom();
+        self.bytes(("headroom", "C tau + crossing + messages"), headroom, RULE);
+        let bound = derivation.buffer.saturating_sub(headroom);
+        self.bytes(("XOFF <=", "B - headroom"), bound, RULE);
+        self.bytes(("XOFF", "pause above"), config.xoff, "as run");
+        self.bytes(
+            ("XON", "resume below; by default XOFF - 2 MTU"),
+            config.xon,
+            "as run",
+        );
+        let pause = pfc::pause_span(config.quanta, latency.line);
+        let formula = format!("{} quanta of 512 bits", config.quanta);
+        self.add(("pause", &formula), pause, "802.1Q 36.1.3");
+        self.add(
+            ("refresh", "pause / 2, must exceed tau"),
+            pause / 2,
+            "802.1Q 36.1.3",
+        );
+    }
+
+    fn cbfc(&mut self, latency: &Latency, config: &cbfc::Config) {
+        const RULE: &str = "InfiniBand 7.9, PROTOCOLS 2";
+        let frame = cbfc::BLOCK * cbfc::blocks(latency.mtu);
+        self.bytes(("frame", "one MTU in whole blocks of 64 B"), frame, RULE);
+        self.bytes(
+            ("credits", "at least a frame, at most B"),
+            config.capacity,
+            "as run",
+        );
+        self.add(
+            ("T", "time between two grants; by default 65535 B / C"),
+            config.period,
+            "gfc19 5.4",
+        );
+        let full = latency.line.bytes_in_up(latency.tau() + config.period);
+        self.bytes(
+            ("credits >=", "C (tau + T), to keep the link full"),
+            full,
+            "derived here",
+        );
+        if config.counters == cbfc::Counters::Iba {
+            let most = Bytes::new(2_048 * cbfc::BLOCK.get());
+            self.bytes(
+                ("grant <=", "2048 blocks, with counters of 12 bits"),
+                most,
+                RULE,
+            );
+        }
+    }
+
+    fn gfc_buffer(&mut self, derivation: &Derivation, config: &gfc::BufferConfig) {
+        self.bm(derivation, config.bm);
+        let width = derive::buffer_width(&derivation.latency);
+        self.bytes(("2 C tau", "B_m - B_1 at least"), width, "gfc19 5.4");
+        self.bytes(
+            ("B_1 <=", "B_m - 2 C tau"),
+            config.bm.saturating_sub(width),
+            "gfc19 5.4",
+        );
+        self.bytes(("B_1", "stage 1 begins"), config.b1, "as run");
+        self.add(
+            ("N", "1 + ceil(log2(B_m - B_1)), in bytes"),
+            config.stages,
+            "gfc19 4.2",
+        );
+        let floor = config.rate(config.stages, derivation.latency.line);
+        self.add(
+            ("R_N", "max(C / 2^N, rate unit), the lowest rate"),
+            floor,
+            "gfc19 4.2 eq 4",
+        );
+        self.guard(derivation, config.bm, (config.hold, floor));
+    }
+
+    fn gfc_time(&mut self, derivation: &Derivation, config: &gfc::TimeConfig) {
+        const THEOREM: &str = "gfc19 theorem 5.1";
+        let mapping = &config.mapping;
+        self.bm(derivation, mapping.bm);
+        let latency = &derivation.latency;
+        self.add(
+            ("T", "time between two messages; by default 65535 B / C"),
+            config.period,
+            "gfc19 5.4",
+        );
+        let is_premise = latency.tau() < config.period;
+        let premise = match is_premise {
+            true => "holds",
+            false => "does not hold: a wider bound is needed",
+        };
+        self.add(("tau < T", "the premise of the theorem"), premise, THEOREM);
+        let theorem = derive::time_width_of_theorem(latency, config.period);
+        self.bytes(("width", "(sqrt(tau / T) + 1)^2 C T"), theorem, THEOREM);
+        let width = derive::time_width(latency, config.period);
+        let mut source = THEOREM;
+        if !is_premise {
+            source = "delay tau + T, see core derive.rs";
+            self.bytes(("width", "e C (tau + T)"), width, source);
+        }
+        let bound = mapping.bm.saturating_sub(width);
+        self.bytes(("B_0 <=", "B_m - width"), bound, source);
+        self.mapping(mapping);
+        self.guard(derivation, mapping.bm, (mapping.hold, mapping.floor));
+    }
+
+    fn gfc_conceptual(&mut self, group: &PortGroup, config: &gfc::ConceptualConfig) {
+        const THEOREM: &str = "gfc19 theorem 4.1";
+        let mapping = &config.mapping;
+        self.bm(&group.derivation, mapping.bm);
+        let width = group.derivation.latency.line.bytes_in_up(group.tau * 4);
+        self.bytes(("4 C tau", "B_m - B_0 at least"), width, THEOREM);
+        match mapping.bm.checked_sub(width) {
+            Some(bound) => self.bytes(("B_0 <=", "B_m - 4 C tau"), bound, THEOREM),
+            None => self.add(
+                ("B_0 <=", "B_m - 4 C tau"),
+                "below zero: none is safe",
+                THEOREM,
+            ),
+        }
+        self.mapping(mapping);
+        self.guard(&group.derivation, mapping.bm, (mapping.hold, mapping.floor));
+    }
+
+    fn bm(&mut self, derivation: &Derivation, bm: Bytes) {
+        let bound = derivation
+            .buffer
+            .saturating_sub(derivation.latency.mtu * GUARD_FRAMES_MIN);
+        let formula = format!("B - {GUARD_FRAMES_MIN} MTU of guard band");
+        self.bytes(("B_m <=", &formula), bound, "core derive");
+        let formula = format!(
+            "the queue to stay below; by default B - {} MTU",
+            derivation.guard_frames
+        );
+        self.bytes(("B_m", &formula), bm, "as run");
+    }
+
+    fn mapping(&mut self, mapping: &gfc::Mapping) {
+        self.bytes(("B_0", "the rate begins to fall"), mapping.b0, "as run");
+        let half = Bytes::new((mapping.bm.get() / 2) + (mapping.b0.get() / 2));
+        self.bytes(
+            ("(B_m + B_0) / 2", "the queue of a sender held to C / 2"),
+            half,
+            "gfc19 4.1",
+        );
+        let formula = "max(C / (B_m - B_0), rate unit), the lowest rate";
+        self.add(("R_min", formula), mapping.floor, "core derive");
+    }
+
+    /// How the space between B_m and the end of the buffer is used.
+    fn guard(&mut self, derivation: &Derivation, bm: Bytes, hold: (Bytes, Rate)) {
+        const WHY: &str = "core derive";
+        let (hold, floor) = hold;
+        let mtu = derivation.latency.mtu;
+        let guard = derivation.buffer.saturating_sub(bm);
+        self.bytes(
+            ("guard", "B - B_m, because packets are indivisible"),
+            guard,
+            WHY,
+        );
+        self.bytes(("overshoot", "2 MTU: frames are not a fluid"), mtu * 2, WHY);
+        self.bytes(("slop", "1 MTU: the messages themselves"), mtu, WHY);
+        let patience = guard.saturating_sub(mtu * GUARD_FRAMES_MIN);
+        self.bytes(
+            ("patience", "guard - 5 MTU: a standstill is waited out"),
+            patience,
+            WHY,
+        );
+        self.bytes(
+            ("closing", "2 MTU: what arrives after the hold"),
+            mtu * HOLD_FRAMES,
+            WHY,
+        );
+        self.bytes(
+            ("hold", "B - 2 MTU: above this the sender is held"),
+            hold,
+            WHY,
+        );
+        let frame: Span = floor.tx_span(mtu);
+        self.add(
+            ("MTU / R_min", "standstill that each MTU of patience buys"),
+            frame,
+            WHY,
+        );
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, group) in self.groups.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            group.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.title)?;
+        let rows = self.rows.iter();
+        let cells = rows.map(|row| [&row.symbol, &row.formula, &row.value, row.source]);
+        write_table(f, &cells.collect::<Vec<_>>())?;
+        if self.stages.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            f,
+            "  stages: B_k = B_m - (B_m - B_1) / 2^(k-1), R_k = C / 2^k (gfc19 4.2)"
+        )?;
+        let stages = self.stages.iter().map(|stage| {
+            let Stage { k, threshold, rate } = stage;
+            [
+                k.to_string(),
+                format!("{} B", threshold.get()),
+                rate.to_string(),
+            ]
+        });
+        let header = ["k", "B_k", "R_k"].map(String::from);
+        let table: Vec<_> = std::iter::once(header).chain(stages).collect();
+        let table: Vec<_> = table
+            .iter()
+            .map(|row| row.each_ref().map(String::as_str))
+            .collect();
+        write_table(f, &table)
+    }
+}
+
+/// Columns as wide as their widest cell, two spaces apart.
+fn write_table<const N: usize>(f: &mut fmt::Formatter<'_>, rows: &[[&str; N]]) -> fmt::Result {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            line.push_str(&format!("  {cell:<width$}"));
+        }
+        writeln!(f, "{}", line.trim_end())?;
+    }
+    Ok(())
+}

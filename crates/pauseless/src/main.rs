@@ -1,1 +1,71 @@
-fn main() {}
+//! The command line: arguments, messages and exit codes. What it does is in `pauseless-lab`.
+//!
+//! Exit status: 0 done, 1 a finding that was denied, 2 bad usage or input, 130 interrupted.
+
+mod args;
+mod demo;
+mod explain;
+mod output;
+mod progress;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use pauseless_lab::scenario::Problems;
+
+use args::{Cli, Command};
+use output::Terminal;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let terminal = Terminal::new(cli.color);
+    let done = match cli.command {
+        Command::Run(args) => run::run(&args, terminal),
+        Command::Demo(args) => demo::run(&args, terminal),
+        Command::Explain(args) => explain::run(&args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            match error.downcast_ref::<Problems>() {
+                // They name their file and carry the prefix already.
+                Some(problems) => output::complain(&problems.render(terminal.colours_stderr())),
+                None => output::complain(&format!("pauseless: {error:#}")),
+            }
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+/// Help and version go to stdout; everything else is a mistake.
+fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A reader that has gone away needs no help.
+            let _ = output::print(&text);
+            ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            output::complain(text.trim_end());
+            ExitCode::from(USAGE)
+        }
+        _ => {
+            let text = text.strip_prefix("error: ").unwrap_or(&text);
+            output::complain(&format!("pauseless: {}", text.trim_end()));
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+/// The exit status of a finding that was denied.
+const FINDING: u8 = 1;
+/// The exit status of bad usage or input.
+const USAGE: u8 = 2;
+/// The exit status of an interrupted run, as shells have it.
+const INTERRUPTED: u8 = 130;

@@ -1,1 +1,126 @@
-//! Being written.
+//! What a person or a program sees of a run: text, JSON, CSV and one page with figures.
+
+pub mod chart;
+pub mod csv;
+pub mod derivation;
+pub mod diagram;
+pub mod figure;
+pub mod html;
+pub mod json;
+pub mod quantity;
+pub mod series;
+pub mod text;
+pub mod verdict;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_fabric::topology::Topology;
+use pauseless_sim::{Outcome, Simulator};
+
+use crate::scenario::Scenario;
+
+/// A scenario and what came of it.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What was run.
+    pub scenario: Scenario,
+    /// What was found.
+    pub outcome: Outcome,
+    /// How long it took, in seconds: the only thing here that differs from one time to the next.
+    pub wall_s: f64,
+    /// Whether it was broken off before its end.
+    pub interrupted: bool,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Simulated time so far.
+    pub now: Time,
+    /// The simulated time at which it ends.
+    pub end: Time,
+}
+
+impl Run {
+    /// Runs `scenario` in slices. `watch` is called after each and may break the run off.
+    pub fn execute(scenario: Scenario, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Run {
+        let begin = Instant::now();
+        let duration = scenario.config.duration;
+        let slice = Span::ps((duration.as_ps() / SLICES).max(1));
+        let end = Time::ZERO + duration;
+        let mut simulator = Simulator::new(&scenario.config);
+        let mut interrupted = false;
+        while simulator.advance(simulator.now().saturating_add(slice)) {
+            let now = simulator.now();
+            if watch(Progress { now, end }).is_break() {
+                interrupted = true;
+                break;
+            }
+        }
+        let outcome = simulator.finish();
+        Run {
+            outcome,
+            wall_s: begin.elapsed().as_secs_f64(),
+            interrupted,
+            scenario,
+        }
+    }
+
+    /// Nodes and links.
+    pub fn topology(&self) -> &Topology {
+        &self.scenario.config.topology
+    }
+
+    /// The name of a node.
+    pub fn node_name(&self, node: NodeId) -> &str {
+        &self.topology().node(node).name
+    }
+
+    /// The name of a port, such as `S1:S2`.
+    pub fn port_name(&self, node: NodeId, port: PortId) -> String {
+        self.topology().port_name(node, port)
+    }
+
+    /// The name of a flow.
+    pub fn flow_name(&self, flow: FlowId) -> &str {
+        &self.scenario.config.flows[flow.index()].name
+    }
+
+    /// The flow controls in use at the switches, most often one: `pfc`, `gfc-buffer`.
+    pub fn flow_control(&self) -> String {
+        let config = &self.scenario.config;
+        let mut names = BTreeSet::new();
+        for &switch in self.topology().switches() {
+            for port in 0..self.topology().ports(switch).len() {
+                for class in 0..config.ingress.class_count() {
+                    let at = (PortId(port as u16), Class(class as u8));
+                    names.insert(config.ingress.get(switch, at.0, at.1).control.name());
+                }
+            }
+        }
+        Vec::from_iter(names).join("+")
+    }
+
+    /// The most that any ingress queue of a switch has held.
+    pub fn queue_max(&self) -> Bytes {
+        let maxima = self.outcome.queues.iter().map(|queue| queue.max);
+        maxima.max().unwrap_or(Bytes::ZERO)
+    }
+
+    /// When the last flow stopped, if all of them did before the end.
+    pub fn sources_stopped(&self) -> Option<Time> {
+        let flows = self.scenario.config.flows.iter();
+        let ends = flows.zip(&self.outcome.flows).map(|(flow, outcome)| {
+            let end = outcome.finish.unwrap_or(flow.stop);
+            end.min(flow.stop)
+        });
+        ends.max().filter(|end| *end < self.outcome.end)
+    }
+}
+
+/// Into how many slices a run is cut, so that it can be watched and broken off.
+const SLICES: u64 = 200;

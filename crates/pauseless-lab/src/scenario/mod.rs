@@ -1,8 +1,46 @@
 //! Scenario files: TOML with units in, a validated [`Scenario`] out.
 //!
-//! The interface that the reports and the command line stand on; the reading itself is below.
+//! Reading has two steps. First every section is read into what was written, key by key, each
+//! value with its place in the file; then what was written is resolved against the fabric.
+//! Problems are collected throughout and reported all at once. `docs/scenario.md` is the
+//! reference of the format.
 
+mod custom;
+mod flow_control;
+mod flows;
+mod observe;
+mod parameters;
+mod pattern;
+mod port_group;
+mod problem;
+mod reader;
+mod resolve;
+mod routes;
+mod switch;
+mod topology;
+pub(crate) mod unit;
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use pauseless_core::switch::Discipline;
+use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_fabric::routing::Multipath;
 use pauseless_sim::Config;
+use toml::de::DeTable;
+
+pub use port_group::PortGroup;
+pub use problem::{Problem, Problems};
+
+use flow_control::Resolver;
+use flows::{Limits, Plan, Planner, Timing};
+use observe::{Verdicts, WrittenProbe, WrittenReceiver};
+use problem::Sink;
+use reader::{Place, Section};
+use switch::Switches;
+use topology::Fabric;
 
 /// A scenario that can be run: everything typed was checked, everything left out was derived.
 #[derive(Clone, Debug)]
@@ -15,4 +53,284 @@ pub struct Scenario {
     pub config: Config,
     /// The same scenario as a file in which nothing is left out, to be written next to results.
     pub resolved: String,
+    /// Bounds that the scenario violates on purpose: do not trust the result before reading them.
+    pub warnings: Vec<String>,
+    /// The parameters of all ports, those that are alike together.
+    pub port_groups: Vec<PortGroup>,
+}
+
+/// What the command line says instead of the file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Overrides {
+    /// Instead of `seed`.
+    pub seed: Option<u64>,
+    /// Instead of `duration`.
+    pub duration: Option<Span>,
+    /// Instead of `switch.discipline`.
+    pub discipline: Option<Discipline>,
+    /// Instead of `verdict.stop_on_deadlock`.
+    pub stop_on_deadlock: Option<bool>,
+}
+
+/// Far more than anybody writes by hand.
+const FILE_MAX: u64 = 16 << 20;
+/// From a minimum Ethernet frame to more than any jumbo frame.
+const FRAMES: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(1);
+
+impl Scenario {
+    /// Reads the file at `path`; the scenario is named after it.
+    pub fn read(path: &Path, overrides: &Overrides) -> Result<Scenario, Problems> {
+        let file = path.display().to_string();
+        let text = read_text(path, &file)?;
+        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        let name = stem.to_string_lossy().into_owned();
+        parse_file(&file, &name, (&text, overrides))
+    }
+
+    /// Reads `text`, which messages call `name`.
+    pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, Problems> {
+        parse_file(name, name, (text, overrides))
+    }
+}
+
+/// The text of a file that is worth parsing.
+fn read_text(path: &Path, file: &str) -> Result<String, Problems> {
+    let refuse = |message: String, help: &str| Problems::of_file(file, message, help);
+    let unreadable = |error: std::io::Error| refuse(format!("cannot be read: {error}"), "");
+    if path.is_dir() {
+        let message = "a directory, not a scenario file".to_string();
+        return Err(refuse(message, "name a file in it"));
+    }
+    let opened = File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    opened
+        .take(FILE_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > FILE_MAX {
+        let message = format!("larger than {} MiB, the limit", FILE_MAX >> 20);
+        return Err(refuse(message, "is this a scenario file?"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(error.as_bytes());
+        let place = Place {
+            key: String::new(),
+            span: valid..valid + 1,
+        };
+        let problem = place.problem("not UTF-8 text");
+        let problem = problem.help("is this a scenario file? save it as UTF-8");
+        Problems::new(file, &text, vec![problem])
+    })
+}
+
+fn parse_file(file: &str, name: &str, input: (&str, &Overrides)) -> Result<Scenario, Problems> {
+    let (text, overrides) = input;
+    let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
+    if text.len() as u64 > FILE_MAX {
+        let message = format!("larger than {} MiB, the limit", FILE_MAX >> 20);
+        return Err(Problems::of_file(file, message, "is this a scenario file?"));
+    }
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        let problems = errors.iter().map(|error| {
+            let span = error.span().unwrap_or(0..0);
+            Place {
+                key: String::new(),
+                span,
+            }
+            .problem(error.message())
+        });
+        return Err(refuse(problems.collect()));
+    }
+    let sink = Sink::default();
+    let written = Written::read(Section::root(&sink, table.into_inner()), &sink, overrides);
+    let parts = written.resolve(&sink);
+    let scenario = parts.map(|parts| parts.assemble(name));
+    match scenario {
+        Some(scenario) if sink.is_empty() => Ok(scenario),
+        _ => Err(refuse(sink.into_list())),
+    }
+}
+
+/// Everything that was read and resolved.
+struct Parts {
+    general: General,
+    fabric: Fabric,
+    multipath: Multipath,
+    switches: Switches,
+    is_unsafe: bool,
+    control: flow_control::Resolved,
+    timing: Timing,
+    plans: Vec<Plan>,
+    config: Config,
+}
+
+/// The keys outside all sections.
+struct General {
+    title: Option<String>,
+    seed: u64,
+    duration: Span,
+    mtu: Bytes,
+    wire_overhead: Bytes,
+}
+
+impl General {
+    fn read(root: &mut Section<'_>, overrides: &Overrides) -> General {
+        let title = root.string("title").map(|title| title.value);
+        let seed = root.integer("seed", 0..=u64::MAX).map(|seed| seed.value);
+        let is_written = root.has("duration") || overrides.duration.is_some();
+        let duration = root.quantity_within("duration", Span::ps(1)..=*flows::TIMES.end());
+        if !is_written {
+            root.missing("duration", "\"100 ms\"");
+        }
+        let duration = duration.map(|duration| duration.value);
+        let mtu = root.quantity_within("mtu", FRAMES).map(|mtu| mtu.value);
+        let overhead = root.quantity_within("wire_overhead", Bytes::ZERO..=*FRAMES.end());
+        General {
+            title,
+            seed: overrides.seed.or(seed).unwrap_or(1),
+            duration: overrides.duration.or(duration).unwrap_or(Span::ps(1)),
+            mtu: mtu.unwrap_or(Bytes::new(1_500)),
+            wire_overhead: overhead.map_or(Bytes::ZERO, |overhead| overhead.value),
+        }
+    }
+}
+
+/// All sections as they were written, before anything is held against the fabric.
+struct Written {
+    general: General,
+    fabric: Option<Fabric>,
+    multipath: Multipath,
+    switches: Switches,
+    control: Option<flow_control::Written>,
+    flows: flows::Written,
+    receivers: Vec<WrittenReceiver>,
+    probe: Option<WrittenProbe>,
+    verdicts: Verdicts,
+}
+
+impl Written {
+    fn read(mut root: Section<'_>, sink: &Sink, overrides: &Overrides) -> Written {
+        let general = General::read(&mut root, overrides);
+        let fabric = Fabric::read(&mut root, sink);
+        let multipath = topology::read_routing(&mut root, general.seed);
+        let mut switches = Switches::read(&mut root);
+        switches.discipline = overrides.discipline.unwrap_or(switches.discipline);
+        let control = flow_control::Written::read(&mut root, &switches);
+        let limits = Limits {
+            mtu: general.mtu,
+            class_count: switches.class_count,
+        };
+        let flows = flows::Written::read(&mut root, limits);
+        let receivers = WrittenReceiver::read_all(&mut root);
+        let probe = WrittenProbe::read(&mut root);
+        let mut verdicts = Verdicts::read(&mut root);
+        if let Some(stop) = overrides.stop_on_deadlock {
+            verdicts.stop_on_deadlock = stop;
+        }
+        root.finish();
+        Written {
+            general,
+            fabric,
+            multipath,
+            switches,
+            control,
+            flows,
+            receivers,
+            probe,
+            verdicts,
+        }
+    }
+
+    /// The parameters of all ports.
+    fn control(&self, fabric: &Fabric, sink: &Sink) -> Option<flow_control::Resolved> {
+        let hosts = fabric.topology.host_count();
+        fabric.check_size(sink, hosts, u64::from(self.switches.class_count))?;
+        let resolver = Resolver {
+            written: self.control.as_ref()?,
+            switches: &self.switches,
+            mtu: self.general.mtu,
+            wire_jitter: self.flows.timing.wire_jitter,
+            sink,
+        };
+        resolver.resolve(&fabric.topology)
+    }
+
+    /// Holds everything against the fabric; `None` if something was reported.
+    fn resolve(mut self, sink: &Sink) -> Option<Parts> {
+        let fabric = self.fabric.take()?;
+        let (seed, duration) = (self.general.seed, self.general.duration);
+        let control = self.control(&fabric, sink);
+        let planner = Planner {
+            fabric: &fabric,
+            seed,
+            sink,
+        };
+        let plans = planner.plans(&self.flows);
+        let receivers = observe::receivers(&fabric, self.receivers, sink);
+        let run = (duration, plans.len());
+        let probes = self
+            .probe
+            .map(|probe| probe.probes(&fabric.topology, sink, run));
+        let routing = planner.route(self.multipath, &plans)?;
+        if !sink.is_empty() {
+            return None;
+        }
+        let control = control?;
+        let config = Config {
+            topology: fabric.topology.clone(),
+            discipline: self.switches.discipline,
+            scheduler: self.switches.scheduler,
+            ingress: control.table.clone(),
+            processing: self.switches.processing,
+            processing_jitter: self.switches.processing_jitter,
+            wire_jitter: self.flows.timing.wire_jitter,
+            wire_overhead: self.general.wire_overhead,
+            flows: routing.flows(&plans, self.flows.timing, seed)?,
+            table: routing.routes.table,
+            receivers,
+            duration,
+            stop_on_deadlock: self.verdicts.stop_on_deadlock,
+            starvation_permille: self.verdicts.starvation_permille,
+            probes: probes.unwrap_or_default(),
+            seed,
+        };
+        Some(Parts {
+            is_unsafe: self.control.is_some_and(|control| control.is_unsafe),
+            control,
+            timing: self.flows.timing,
+            general: self.general,
+            fabric,
+            multipath: self.multipath,
+            switches: self.switches,
+            plans,
+            config,
+        })
+    }
+}
+
+impl Parts {
+    fn assemble(self, name: &str) -> Scenario {
+        let title = self.general.title.clone();
+        let mut scenario = Scenario {
+            name: name.to_string(),
+            title: title.unwrap_or_else(|| name.to_string()),
+            resolved: resolve::write(&self),
+            warnings: self.control.warnings,
+            port_groups: self.control.groups,
+            config: self.config,
+        };
+        let end = Time::ZERO + scenario.config.duration;
+        for flow in scenario
+            .config
+            .flows
+            .iter()
+            .filter(|flow| flow.start >= end)
+        {
+            let warning = format!("flow {}: it starts after the end of the run", flow.name);
+            scenario.warnings.push(warning);
+        }
+        scenario
+    }
 }

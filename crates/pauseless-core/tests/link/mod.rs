@@ -1,0 +1,234 @@
+//! One link with both halves of a flow control around it, driven event by event.
+#![allow(dead_code, reason = "every test binary uses some of these")]
+
+use std::collections::VecDeque;
+
+use pauseless_core::derive::{Derivation, Latency};
+use pauseless_core::flow_control::{
+    AnyDownstream, AnyUpstream, Control, Downstream, FlowControl, Gate, Signal, Upstream,
+};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
+
+/// A greedy sender, a wire, a buffer that the test drains, and the way back.
+pub struct LinkPair {
+    pub now: Time,
+    pub latency: Latency,
+    pub control: FlowControl,
+    pub buffer: Bytes,
+    pub up: AnyUpstream,
+    pub down: AnyDownstream,
+    pub held: Bytes,
+    pub held_max: Bytes,
+    /// Packets in the buffer, first to last.
+    pub queue: VecDeque<Bytes>,
+    /// The size of the next packet.
+    pub size: Bytes,
+    /// How long a control frame waits for a frame that is just being sent the other way.
+    pub reverse_wait: Span,
+    pub sent: Bytes,
+    pub arrived: Bytes,
+    pub overrun: bool,
+    wire: VecDeque<(Time, Bytes)>,
+    wire_free: Time,
+    signals: VecDeque<(Time, Signal)>,
+    reverse_free: Time,
+    reverse_start: Option<Time>,
+}
+
+#[derive(Clone, Copy)]
+enum Next {
+    Arrive,
+    Signal,
+    Report,
+    Send,
+}
+
+impl LinkPair {
+    pub fn new(derivation: &Derivation, control: FlowControl) -> LinkPair {
+        let latency = derivation.latency;
+        LinkPair {
+            now: Time::ZERO,
+            latency,
+            control,
+            buffer: derivation.buffer,
+            up: control.upstream(latency.line),
+            down: control.downstream(latency.line, Span::ps(1)),
+            held: Bytes::ZERO,
+            held_max: Bytes::ZERO,
+            queue: VecDeque::new(),
+            size: latency.mtu,
+            reverse_wait: latency.line.tx_span(latency.mtu),
+            sent: Bytes::ZERO,
+            arrived: Bytes::ZERO,
+            overrun: false,
+            wire: VecDeque::new(),
+            wire_free: Time::ZERO,
+            signals: VecDeque::new(),
+            reverse_free: Time::ZERO,
+            reverse_start: None,
+        }
+    }
+
+    /// Bytes on the wire.
+    pub fn in_flight(&self) -> Bytes {
+        self.wire
+            .iter()
+            .fold(Bytes::ZERO, |sum, (_, size)| sum + *size)
+    }
+
+    /// Takes one packet out of the buffer.
+    pub fn drain(&mut self) -> bool {
+        let Some(size) = self.queue.pop_front() else {
+            return false;
+        };
+        let charge = self.control.charge(size);
+        self.held -= charge;
+        self.down.on_dequeue(self.now, charge, self.held);
+        true
+    }
+
+    /// Lets time pass until `until`.
+    pub fn advance(&mut self, until: Time) {
+        while let Some((time, next)) = self.next_event() {
+            if time > until {
+                break;
+            }
+            assert!(time >= self.now);
+            self.now = time;
+            self.handle(next);
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// The next thing that happens by itself, at or after now.
+    fn next_event(&mut self) -> Option<(Time, Next)> {
+        if self.reverse_start.is_none() {
+            let due = match self.down.has_signal(self.now) {
+                true => Some(self.now.max(self.reverse_free) + self.reverse_wait),
+                false => self.down.poll_timeout().map(|time| time.max(self.now)),
+            };
+            if self.down.has_signal(self.now) {
+                self.reverse_start = due;
+            } else if let Some(time) = due {
+                // Nothing to say yet; look again when the period is over.
+                let report = (time, Next::Report);
+                return Some(self.earliest(report));
+            }
+        }
+        let never = (Time::MAX, Next::Report);
+        let report = self
+            .reverse_start
+            .map_or(never, |time| (time, Next::Report));
+        let first = self.earliest(report);
+        (first.0 != Time::MAX).then_some(first)
+    }
+
+    fn earliest(&self, report: (Time, Next)) -> (Time, Next) {
+        let mut first = report;
+        let arrive = self.wire.front().map(|(time, _)| (*time, Next::Arrive));
+        let signal = self.signals.front().map(|(time, _)| (*time, Next::Signal));
+        let ready = self.now.max(self.wire_free);
+        let send = match self.up.gate(ready, self.size) {
+            Gate::Open => Some((ready, Next::Send)),
+            Gate::At(time) => Some((time, Next::Send)),
+            Gate::Closed => None,
+        };
+        for candidate in [signal, arrive, send].into_iter().flatten() {
+            if candidate.0 < first.0 {
+                first = candidate;
+            }
+        }
+        first
+    }
+
+    fn handle(&mut self, next: Next) {
+        let line = self.latency.line;
+        match next {
+            Next::Arrive => {
+                let (_, size) = self.wire.pop_front().unwrap();
+                let charge = self.control.charge(size);
+                self.arrived += size;
+                self.held += charge;
+                self.held_max = self.held_max.max(self.held);
+                self.overrun |= self.held > self.buffer;
+                self.queue.push_back(size);
+                self.down.on_enqueue(self.now, charge, self.held);
+            }
+            Next::Signal => {
+                let (_, signal) = self.signals.pop_front().unwrap();
+                self.up.on_signal(self.now, signal);
+            }
+            Next::Report => {
+                let was_waiting = self.reverse_start.take().is_some();
+                if !was_waiting {
+                    return;
+                }
+                if let Some(signal) = self.down.poll_signal(self.now) {
+                    self.reverse_free = self.now + line.tx_span(Control::SIZE);
+                    let delay = match &self.control {
+                        FlowControl::GfcConceptual(config) => config.delay,
+                        _ => {
+                            self.latency.wire
+                                + self.latency.processing
+                                + line.tx_span(Control::SIZE)
+                        }
+                    };
+                    self.signals.push_back((self.now + delay, signal));
+                }
+            }
+            Next::Send => {
+                self.up.on_transmit(self.now, self.size);
+                self.sent += self.size;
+                self.wire_free = self.now + line.tx_span(self.size);
+                self.wire
+                    .push_back((self.wire_free + self.latency.wire, self.size));
+            }
+        }
+    }
+}
+
+/// A link's numbers as a test strategy or a grid gives them.
+pub fn latency(line: Rate, mtu: Bytes, wire: Span, processing: Span) -> Latency {
+    Latency {
+        mtu,
+        line,
+        wire,
+        processing,
+        classes: 1,
+    }
+}
+
+/// Every scheme with derived parameters, for a buffer that has `spare` bytes beyond the minimum.
+pub fn all_schemes(
+    latency: Latency,
+    guard_frames: u64,
+    spare: Bytes,
+) -> Vec<(Derivation, FlowControl)> {
+    use pauseless_core::derive::{buffer_width, conceptual_width, time_width};
+    use pauseless_core::flow_control::cbfc;
+    let with = |width: Bytes| {
+        let mut derivation = Derivation::new(latency, Bytes::ZERO);
+        derivation.guard_frames = guard_frames;
+        derivation.buffer = derivation.guard() + width + spare;
+        derivation
+    };
+    let period = cbfc::default_period(latency.line);
+    let pfc = with(latency.pfc_headroom());
+    let cbfc = with(latency.mtu * 2);
+    let buffer = with(buffer_width(&latency));
+    let time = with(time_width(&latency, period));
+    let conceptual = with(conceptual_width(&latency));
+    vec![
+        (pfc, FlowControl::Pfc(pfc.pfc())),
+        (cbfc, FlowControl::Cbfc(cbfc.cbfc())),
+        (
+            buffer,
+            FlowControl::GfcBuffer(buffer.gfc_buffer(None, None)),
+        ),
+        (time, FlowControl::GfcTime(time.gfc_time(None, None, None))),
+        (
+            conceptual,
+            FlowControl::GfcConceptual(conceptual.gfc_conceptual(None, None)),
+        ),
+    ]
+}

@@ -1,0 +1,196 @@
+//! Which curves of a run are drawn, on axes that all runs of a page share.
+
+use pauseless_core::flow_control::FlowControl;
+use pauseless_core::id::Class;
+use pauseless_core::unit::{Bytes, Time};
+use pauseless_sim::outcome::PortSeries;
+
+use super::chart::{Curve, Figure, Instant, Level, PALETTE, Weight};
+use super::{Run, quantity};
+
+/// The ends of the axes of all figures of a page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// The end of the time axis, in milliseconds.
+    pub time_max_ms: f64,
+    /// The end of the axis of queues, in KB.
+    pub queue_max_kb: f64,
+    /// The end of the axis of rates, in Gb/s.
+    pub rate_max_gbps: f64,
+}
+
+/// A figure with its heading.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// What it shows and in which units.
+    pub heading: &'static str,
+    /// The figure.
+    pub figure: Figure,
+    /// Recordings that found no place in it.
+    pub left_out: usize,
+}
+
+impl Scale {
+    /// Axes on which every run of `runs` fits.
+    pub fn of(runs: &[Run]) -> Scale {
+        let mut scale = Scale {
+            time_max_ms: 0.0,
+            queue_max_kb: 0.0,
+            rate_max_gbps: 0.0,
+        };
+        for run in runs {
+            let series = &run.outcome.series;
+            scale.time_max_ms = scale.time_max_ms.max(ms(run.outcome.end));
+            for port in &series.ports {
+                let queues = port.queue.iter().map(|queue| kb(*queue));
+                let levels = thresholds(run, port)
+                    .into_iter()
+                    .map(|(_, at)| kb(at.get()));
+                scale.queue_max_kb = queues.chain(levels).fold(scale.queue_max_kb, f64::max);
+                let rates = port.input_bps.iter().map(|rate| gbps(*rate));
+                scale.rate_max_gbps = rates.fold(scale.rate_max_gbps, f64::max);
+            }
+            for flow in &series.flows {
+                let rates = flow.goodput_bps.iter().map(|rate| gbps(*rate));
+                scale.rate_max_gbps = rates.fold(scale.rate_max_gbps, f64::max);
+            }
+        }
+        // Room for the labels of instants above the curves.
+        scale.queue_max_kb *= 1.15;
+        scale.rate_max_gbps *= 1.15;
+        scale
+    }
+}
+
+/// The figures of a run; none when nothing was recorded.
+pub fn panels(run: &Run, scale: Scale) -> Vec<Panel> {
+    let series = &run.outcome.series;
+    if series.times.is_empty() {
+        return Vec::new();
+    }
+    let mut panels = Vec::new();
+    let ports = || series.ports.iter().take(PALETTE.len());
+    let port_name = |port: &PortSeries| run.port_name(port.node, port.port);
+    if !series.ports.is_empty() {
+        let queues = ports().map(|port| {
+            let values = port.queue.iter().map(|queue| kb(*queue));
+            (port_name(port), values.collect())
+        });
+        let mut queue = panel(run, scale, ("ingress queue (KB)", queues.collect()));
+        queue.figure.value_max = scale.queue_max_kb;
+        queue.figure.levels = levels(run);
+        let inputs = ports().map(|port| {
+            let values = port.input_bps.iter().map(|rate| gbps(*rate));
+            (port_name(port), values.collect())
+        });
+        let mut input = panel(run, scale, ("input rate (Gb/s)", inputs.collect()));
+        for panel in [&mut queue, &mut input] {
+            panel.left_out = series.ports.len().saturating_sub(PALETTE.len());
+        }
+        panels.extend([queue, input]);
+    }
+    if !series.flows.is_empty() {
+        let flows = series.flows.iter().take(PALETTE.len()).map(|flow| {
+            let values = flow.goodput_bps.iter().map(|rate| gbps(*rate));
+            (run.flow_name(flow.flow).to_string(), values.collect())
+        });
+        let mut goodput = panel(run, scale, ("goodput (Gb/s)", flows.collect()));
+        goodput.left_out = series.flows.len().saturating_sub(PALETTE.len());
+        panels.push(goodput);
+    }
+    panels
+}
+
+type Labelled = (String, Vec<f64>);
+
+fn panel(run: &Run, scale: Scale, (heading, curves): (&'static str, Vec<Labelled>)) -> Panel {
+    let times: Vec<f64> = run
+        .outcome
+        .series
+        .times
+        .iter()
+        .map(|time| ms(*time))
+        .collect();
+    let curves = curves.into_iter().enumerate();
+    let curves = curves.map(|(colour, (label, values))| Curve {
+        label,
+        colour,
+        points: times.iter().copied().zip(values).collect(),
+    });
+    let figure = Figure {
+        description: format!("{heading} of {} over time (ms)", run.scenario.name),
+        time_max_ms: scale.time_max_ms,
+        value_max: scale.rate_max_gbps,
+        curves: curves.collect(),
+        levels: Vec::new(),
+        instants: instants(run),
+    };
+    Panel {
+        heading,
+        figure,
+        left_out: 0,
+    }
+}
+
+/// When the deadlock became inevitable and when the sources stopped.
+fn instants(run: &Run) -> Vec<Instant> {
+    let deadlock = run.outcome.deadlock.as_ref().map(|deadlock| Instant {
+        label: format!("deadlock {}", quantity::time(deadlock.time)),
+        at_ms: ms(deadlock.time),
+        weight: Weight::Alarm,
+    });
+    let stop = run.sources_stopped().map(|stop| Instant {
+        label: "sources stop".to_string(),
+        at_ms: ms(stop),
+        weight: Weight::Quiet,
+    });
+    deadlock.into_iter().chain(stop).collect()
+}
+
+/// The thresholds of the probed ports: one line where they agree, one per port where not.
+fn levels(run: &Run) -> Vec<Level> {
+    let ports = run.outcome.series.ports.iter().take(PALETTE.len());
+    let sets: Vec<_> = ports.map(|port| (port, thresholds(run, port))).collect();
+    let agree = sets.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let shown = if agree { sets.len().min(1) } else { sets.len() };
+    let mut levels = Vec::new();
+    for (index, (port, thresholds)) in sets.iter().take(shown).enumerate() {
+        for (name, at) in thresholds {
+            let label = format!("{name} {}", quantity::bytes(*at));
+            levels.push(Level {
+                label: match agree {
+                    true => label,
+                    false => format!("{} {label}", run.port_name(port.node, port.port)),
+                },
+                value: kb(at.get()),
+                colour: (!agree).then_some(index),
+            });
+        }
+    }
+    levels
+}
+
+/// Where the flow control of a port begins to act, and where it stops the sender.
+fn thresholds(run: &Run, port: &PortSeries) -> Vec<(&'static str, Bytes)> {
+    let ingress = &run.scenario.config.ingress;
+    match &ingress.get(port.node, port.port, Class(0)).control {
+        FlowControl::None => Vec::new(),
+        FlowControl::Pfc(pfc) => vec![("XOFF", pfc.xoff), ("XON", pfc.xon)],
+        FlowControl::Cbfc(cbfc) => vec![("credits", cbfc.capacity)],
+        FlowControl::GfcBuffer(gfc) => vec![("Bm", gfc.bm), ("B1", gfc.b1)],
+        FlowControl::GfcTime(gfc) => vec![("Bm", gfc.mapping.bm), ("B0", gfc.mapping.b0)],
+        FlowControl::GfcConceptual(gfc) => vec![("Bm", gfc.mapping.bm), ("B0", gfc.mapping.b0)],
+    }
+}
+
+fn ms(time: Time) -> f64 {
+    time.as_ps() as f64 / 1e9
+}
+
+fn kb(bytes: u64) -> f64 {
+    bytes as f64 / 1e3
+}
+
+fn gbps(bps: f64) -> f64 {
+    bps / 1e9
+}

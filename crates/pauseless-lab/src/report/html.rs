@@ -1,0 +1,243 @@
+//! One page with everything: no network, no scripts, figures inline.
+
+use std::fmt::Write;
+
+use super::chart::{self, Curve};
+use super::figure::{Panel, Scale, panels};
+use super::verdict::{self, Finding};
+use super::{Run, diagram, quantity};
+
+/// What stands above the runs of a page.
+#[derive(Clone, Debug)]
+pub struct Heading {
+    /// The title.
+    pub title: String,
+    /// What the reader is looking at.
+    pub lead: String,
+}
+
+/// The page of `runs`, side by side and on the same axes.
+pub fn page(heading: &Heading, runs: &[Run]) -> String {
+    let scale = Scale::of(runs);
+    let title = escape(&heading.title);
+    let mut text = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n\
+         <header>\n<h1>{title}</h1>\n<p>{}</p>\n</header>\n",
+        style(),
+        escape(&heading.lead),
+    );
+    text.push_str(&summary(runs));
+    text.push_str("<main>\n");
+    for run in runs {
+        text.push_str(&card(run, scale));
+    }
+    text.push_str("</main>\n");
+    text.push_str(&footer());
+    text.push_str("</body>\n</html>\n");
+    text
+}
+
+/// `text` with everything that HTML gives a meaning to written as a reference.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+fn summary(runs: &[Run]) -> String {
+    let heads = [
+        "run",
+        "verdict",
+        "goodput, late",
+        "largest queue",
+        "lost packets",
+        "feedback",
+        "after the sources stop",
+    ];
+    let mut text = "<div class=\"scroll\"><table>\n<tr>".to_string();
+    for head in heads {
+        let _ = write!(text, "<th>{head}</th>");
+    }
+    text.push_str("</tr>\n");
+    for run in runs {
+        let cells = [
+            escape(&run.scenario.name),
+            badge(run),
+            escape(&goodputs(run)),
+            quantity::bytes(run.queue_max()),
+            quantity::count(run.outcome.lost_packets),
+            escape(&quantity::percent(run.outcome.feedback_share_max)),
+            escape(&verdict::aftermath(run).unwrap_or_else(|| "-".to_string())),
+        ];
+        text.push_str("<tr>");
+        for cell in cells {
+            let _ = write!(text, "<td>{cell}</td>");
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str("</table></div>\n");
+    text
+}
+
+/// The late goodput of each flow, or of the slowest and the fastest of many.
+pub fn goodputs(run: &Run) -> String {
+    let rates: Vec<f64> = run
+        .outcome
+        .flows
+        .iter()
+        .map(|flow| flow.goodput_late_bps)
+        .collect();
+    if rates.len() <= FLOWS_MAX {
+        return Vec::from_iter(rates.iter().map(|rate| quantity::rate(*rate))).join(" / ");
+    }
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = rates.iter().copied().fold(0.0, f64::max);
+    let (least, greatest) = (quantity::rate(least), quantity::rate(greatest));
+    match least == greatest {
+        true => format!("{least} ({} flows)", rates.len()),
+        false => format!("{least} to {greatest} ({} flows)", rates.len()),
+    }
+}
+
+fn badge(run: &Run) -> String {
+    let class = match verdict::findings(&run.outcome).first() {
+        Some(Finding::Deadlock | Finding::Loss) => "bad",
+        Some(Finding::Starvation) => "poor",
+        None => "good",
+    };
+    let text = escape(&verdict::brief(run));
+    format!("<span class=\"badge {class}\">{text}</span>")
+}
+
+fn card(run: &Run, scale: Scale) -> String {
+    let scenario = &run.scenario;
+    let mut text = format!(
+        "<section>\n<h2>{} {}</h2>\n<p>{}</p>\n<p class=\"note\">{}, {}, seed {}</p>\n",
+        escape(&scenario.name),
+        badge(run),
+        escape(&scenario.title),
+        escape(&run.flow_control()),
+        scenario.config.discipline.name(),
+        scenario.config.seed,
+    );
+    let panels = panels(run, scale);
+    if panels.is_empty() {
+        text.push_str("<p class=\"note\">No curves: the scenario has no [probe].</p>\n");
+    }
+    for panel in panels {
+        text.push_str(&figure(&panel));
+    }
+    if let Some(diagram) = diagram::svg(run) {
+        let caption = match &run.outcome.deadlock {
+            Some(_) => "the cycle: each queue waits for the next, for ever",
+            None => "the network",
+        };
+        let _ = write!(
+            text,
+            "<figure>\n<figcaption>{caption}</figcaption>\n{diagram}</figure>\n"
+        );
+    }
+    text.push_str("<ul>\n");
+    for finding in Finding::ALL {
+        let _ = writeln!(text, "<li>{}</li>", escape(&finding.sentence(run)));
+    }
+    text.push_str("</ul>\n");
+    let _ = write!(
+        text,
+        "<details>\n<summary>parameters</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
+        escape(&scenario.resolved),
+    );
+    text
+}
+
+fn figure(panel: &Panel) -> String {
+    let mut legend = String::new();
+    for Curve { label, colour, .. } in &panel.figure.curves {
+        let colour = chart::hex(chart::colour(*colour));
+        let label = escape(label);
+        let _ = write!(
+            legend,
+            " <span class=\"key\"><i style=\"background:{colour}\"></i>{label}</span>"
+        );
+    }
+    if panel.left_out > 0 {
+        let _ = write!(
+            legend,
+            " <span class=\"key\">and {} more</span>",
+            panel.left_out
+        );
+    }
+    format!(
+        "<figure>\n<figcaption>{} over time (ms){legend}</figcaption>\n{}</figure>\n",
+        panel.heading,
+        chart::svg(&panel.figure),
+    )
+}
+
+fn footer() -> String {
+    format!(
+        "<footer>pauseless {}. A deadlock is decided exactly, never by a timeout. \
+         Late goodput is the mean over the last quarter of a flow&#39;s life; \
+         feedback is the largest share of a link that control frames took.</footer>\n",
+        env!("CARGO_PKG_VERSION"),
+    )
+}
+
+/// The style sheet. Colours of the figures that must follow the page's are named by value.
+fn style() -> String {
+    STYLE
+        .replace("{ink}", &chart::hex(chart::INK))
+        .replace("{grid}", &chart::hex(chart::GRID))
+        .replace("{alarm}", &chart::hex(chart::ALARM))
+}
+
+/// More flows than this are summed up.
+const FLOWS_MAX: usize = 4;
+
+const STYLE: &str = include_str!("page.css");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_a_scenario_is_markup() {
+        let text = "<b onclick='x'>\"&amp;\"</b>";
+        let escaped = "&lt;b onclick=&#39;x&#39;&gt;&quot;&amp;amp;&quot;&lt;/b&gt;";
+        assert_eq!(escape(text), escaped);
+    }
+
+    #[test]
+    fn the_style_sheet_knows_the_colours_of_the_figures() {
+        let style = style();
+        assert!(style.contains(&chart::hex(chart::INK)));
+        assert!(!style.contains("{ink}") && !style.contains("{grid}"));
+        assert!(
+            !style.contains("url(") && !style.contains("@import"),
+            "no network"
+        );
+    }
+
+    #[test]
+    fn a_page_without_runs_is_still_a_page() {
+        let heading = Heading {
+            title: "<none>".to_string(),
+            lead: String::new(),
+        };
+        let page = page(&heading, &[]);
+        assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+        assert!(page.contains("<title>&lt;none&gt;</title>"));
+        assert!(!page.contains("<script"));
+    }
+}

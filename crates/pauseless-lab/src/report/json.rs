@@ -1,0 +1,379 @@
+//! The JSON documents of the command line contract.
+
+use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::unit::{Bytes, Time};
+use pauseless_sim::config;
+use pauseless_sim::outcome::{EgressQueue, FlowOutcome, QueueOutcome};
+use serde::Serialize;
+
+use super::Run;
+
+/// The version of the documents; it changes when a field changes its meaning or goes away.
+pub const SCHEMA: u32 = 1;
+
+/// The document of one run.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunDocument {
+    /// See [`SCHEMA`].
+    pub schema: u32,
+    /// The run itself.
+    #[serde(flatten)]
+    pub run: RunRecord,
+}
+
+/// The document of a command that makes several runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunsDocument {
+    /// See [`SCHEMA`].
+    pub schema: u32,
+    /// One element per run.
+    pub runs: Vec<NamedRun>,
+}
+
+/// A run among several.
+#[derive(Clone, Debug, Serialize)]
+pub struct NamedRun {
+    /// What tells it from the others.
+    pub name: String,
+    /// The run itself.
+    #[serde(flatten)]
+    pub run: RunRecord,
+}
+
+/// Everything that was found and measured in one run.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunRecord {
+    /// The name of the scenario.
+    pub scenario: String,
+    /// What it shows.
+    pub title: String,
+    /// The seed.
+    pub seed: u64,
+    /// `pfc`, `cbfc`, `gfc-buffer`, ..
+    pub flow_control: String,
+    /// `output-queued`, ..
+    pub discipline: &'static str,
+    /// How much time was simulated.
+    pub simulated_ps: u64,
+    /// How long that took. The only field that differs between two runs of one scenario.
+    pub wall_s: f64,
+    /// Present and true when the run was broken off: everything else is what was found so far.
+    #[serde(skip_serializing_if = "is_false")]
+    pub interrupted: bool,
+    /// Events handled.
+    pub events: u64,
+    /// Data frames received by any node.
+    pub packet_hops: u64,
+    /// The first deadlock.
+    pub deadlock: Option<DeadlockRecord>,
+    /// The flows that starve.
+    pub starvation: Option<Vec<StarvedRecord>>,
+    /// The first loss.
+    pub loss: Option<LossRecord>,
+    /// Packets lost in all.
+    pub lost_packets: u64,
+    /// Bytes lost in all.
+    pub lost_bytes: u64,
+    /// Control frames that told a sender to stop.
+    pub pause_frames: u64,
+    /// Control frames of any kind.
+    pub feedback_frames: u64,
+    /// The largest share of a link's capacity that control frames took.
+    pub feedback_share_max: f64,
+    /// Bytes in the buffers of all switches at the end.
+    pub held_bytes_at_end: u64,
+    /// One element per flow, in canonical order.
+    pub flows: Vec<FlowRecord>,
+    /// One element per switch ingress and class that ever held anything.
+    pub queues: Vec<QueueRecord>,
+    /// What the probes recorded, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesRecord>,
+}
+
+/// A queue of a switch, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct QueueName {
+    /// The switch.
+    pub switch: String,
+    /// Its port, such as `S1:S2`.
+    pub port: String,
+    /// The class.
+    pub class: u8,
+}
+
+/// A deadlock with its witness.
+#[derive(Clone, Debug, Serialize)]
+pub struct DeadlockRecord {
+    /// When it became inevitable.
+    pub time_ps: u64,
+    /// All egress queues that can never send again.
+    pub members: Vec<QueueName>,
+    /// A shortest cycle: each waits for the next, the last for the first.
+    pub cycle: Vec<QueueName>,
+    /// Flows whose packets close the cycle.
+    pub flows: Vec<String>,
+}
+
+/// A flow that starves.
+#[derive(Clone, Debug, Serialize)]
+pub struct StarvedRecord {
+    /// Its name.
+    pub flow: String,
+    /// Its goodput since then.
+    pub rate_bps: f64,
+    /// Its max-min fair rate.
+    pub fair_bps: f64,
+    /// Since when it has starved.
+    pub since_ps: u64,
+}
+
+/// The first packet that did not fit.
+#[derive(Clone, Debug, Serialize)]
+pub struct LossRecord {
+    /// When.
+    pub time_ps: u64,
+    /// The node; a host that does not take its packets can lose them too.
+    pub switch: String,
+    /// Its ingress port.
+    pub port: String,
+    /// The class.
+    pub class: u8,
+    /// Whose packet it was.
+    pub flow: String,
+    /// What the buffer held already.
+    pub held_bytes: u64,
+    /// The buffer.
+    pub buffer_bytes: u64,
+}
+
+/// A flow and what became of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowRecord {
+    /// Its position in the canonical order.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// The host that it starts at.
+    pub source: String,
+    /// The host that it ends at.
+    pub target: String,
+    /// Bytes to send; null for a flow without end.
+    pub bytes: Option<u64>,
+    /// Bytes received by the target.
+    pub delivered_bytes: u64,
+    /// When it started.
+    pub start_ps: u64,
+    /// When the target had received everything.
+    pub finish_ps: Option<u64>,
+    /// Mean goodput over its life.
+    pub goodput_bps: f64,
+    /// Mean goodput over the last quarter of its life.
+    pub goodput_late_bps: f64,
+}
+
+/// An ingress queue and what it has seen.
+#[derive(Clone, Debug, Serialize)]
+pub struct QueueRecord {
+    /// Which one; its port is an ingress.
+    #[serde(flatten)]
+    pub at: QueueName,
+    /// The most that it held.
+    pub max_bytes: u64,
+    /// The mean over all samples, where the port was probed.
+    pub mean_bytes: Option<f64>,
+    /// What it held at the end.
+    pub last_bytes: u64,
+}
+
+/// Recordings over time, one element per sample in each vector.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeriesRecord {
+    /// The instants.
+    pub time_ps: Vec<u64>,
+    /// One element per probed port.
+    pub ports: Vec<PortSeriesRecord>,
+    /// One element per probed flow.
+    pub flows: Vec<FlowSeriesRecord>,
+}
+
+/// A probed port.
+#[derive(Clone, Debug, Serialize)]
+pub struct PortSeriesRecord {
+    /// Its name.
+    pub port: String,
+    /// Bytes on its ingress counters.
+    pub queue_bytes: Vec<u64>,
+    /// The rate at which data came in.
+    pub input_bps: Vec<f64>,
+    /// The rate at which data went out.
+    pub sending_bps: Vec<f64>,
+    /// The rate that the far end allows.
+    pub allowed_bps: Vec<f64>,
+}
+
+/// A probed flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowSeriesRecord {
+    /// Its name.
+    pub flow: String,
+    /// Its goodput.
+    pub goodput_bps: Vec<f64>,
+}
+
+/// The document of one run, with what its probes recorded.
+pub fn run_document(run: &Run) -> RunDocument {
+    let mut record = record(run);
+    record.series = series(run);
+    RunDocument {
+        schema: SCHEMA,
+        run: record,
+    }
+}
+
+/// The document of several runs. Recordings are left out: they are in the page.
+pub fn runs_document(runs: &[Run]) -> RunsDocument {
+    let named = runs.iter().map(|run| NamedRun {
+        name: run.scenario.name.clone(),
+        run: record(run),
+    });
+    RunsDocument {
+        schema: SCHEMA,
+        runs: named.collect(),
+    }
+}
+
+/// A document as indented text that ends with a line feed.
+pub fn to_text(document: &impl Serialize) -> String {
+    let text = serde_json::to_string_pretty(document);
+    text.expect("documents have string keys and no I/O") + "\n"
+}
+
+fn record(run: &Run) -> RunRecord {
+    let (config, outcome) = (&run.scenario.config, &run.outcome);
+    let flows = config.flows.iter().zip(&outcome.flows).enumerate();
+    RunRecord {
+        scenario: run.scenario.name.clone(),
+        title: run.scenario.title.clone(),
+        seed: config.seed,
+        flow_control: run.flow_control(),
+        discipline: config.discipline.name(),
+        simulated_ps: outcome.end.as_ps(),
+        wall_s: run.wall_s,
+        interrupted: run.interrupted,
+        events: outcome.events,
+        packet_hops: outcome.packet_hops,
+        deadlock: deadlock(run),
+        starvation: starvation(run),
+        loss: loss(run),
+        lost_packets: outcome.lost_packets,
+        lost_bytes: outcome.lost_bytes.get(),
+        pause_frames: outcome.pause_frames,
+        feedback_frames: outcome.feedback_frames,
+        feedback_share_max: outcome.feedback_share_max,
+        held_bytes_at_end: outcome.held_at_end.get(),
+        flows: flows.map(|(index, pair)| flow(run, index, pair)).collect(),
+        queues: outcome.queues.iter().map(|at| queue(run, at)).collect(),
+        series: None,
+    }
+}
+
+fn deadlock(run: &Run) -> Option<DeadlockRecord> {
+    let deadlock = run.outcome.deadlock.as_ref()?;
+    let names = |queues: &[EgressQueue]| {
+        let names = queues.iter();
+        names
+            .map(|queue| queue_name(run, (queue.node, queue.port, queue.class)))
+            .collect()
+    };
+    let flows = deadlock.flows.iter();
+    Some(DeadlockRecord {
+        time_ps: deadlock.time.as_ps(),
+        members: names(&deadlock.members),
+        cycle: names(&deadlock.cycle),
+        flows: flows.map(|flow| run.flow_name(*flow).to_string()).collect(),
+    })
+}
+
+fn starvation(run: &Run) -> Option<Vec<StarvedRecord>> {
+    let starved = run.outcome.starved.iter().map(|starved| StarvedRecord {
+        flow: run.flow_name(starved.flow).to_string(),
+        rate_bps: starved.rate_bps,
+        fair_bps: starved.fair_bps,
+        since_ps: starved.since.as_ps(),
+    });
+    Some(starved.collect()).filter(|starved: &Vec<_>| !starved.is_empty())
+}
+
+fn loss(run: &Run) -> Option<LossRecord> {
+    let loss = run.outcome.loss.as_ref()?;
+    Some(LossRecord {
+        time_ps: loss.time.as_ps(),
+        switch: run.node_name(loss.node).to_string(),
+        port: run.port_name(loss.node, loss.port),
+        class: loss.class.0,
+        flow: run.flow_name(loss.flow).to_string(),
+        held_bytes: loss.held.get(),
+        buffer_bytes: loss.buffer.get(),
+    })
+}
+
+fn flow(run: &Run, index: usize, (flow, outcome): (&config::Flow, &FlowOutcome)) -> FlowRecord {
+    FlowRecord {
+        id: index as u32,
+        name: flow.name.clone(),
+        source: run.node_name(flow.source).to_string(),
+        target: run.node_name(flow.target).to_string(),
+        bytes: flow.is_finite().then(|| flow.size.get()),
+        delivered_bytes: outcome.delivered.get(),
+        start_ps: flow.start.as_ps(),
+        finish_ps: outcome.finish.map(Time::as_ps),
+        goodput_bps: outcome.goodput_bps,
+        goodput_late_bps: outcome.goodput_late_bps,
+    }
+}
+
+fn queue(run: &Run, queue: &QueueOutcome) -> QueueRecord {
+    QueueRecord {
+        at: queue_name(run, (queue.node, queue.port, queue.class)),
+        max_bytes: Bytes::get(queue.max),
+        mean_bytes: queue.mean,
+        last_bytes: Bytes::get(queue.last),
+    }
+}
+
+fn queue_name(run: &Run, (node, port, class): (NodeId, PortId, Class)) -> QueueName {
+    QueueName {
+        switch: run.node_name(node).to_string(),
+        port: run.port_name(node, port),
+        class: class.0,
+    }
+}
+
+fn series(run: &Run) -> Option<SeriesRecord> {
+    let series = &run.outcome.series;
+    if series.times.is_empty() {
+        return None;
+    }
+    let ports = series.ports.iter().map(|port| PortSeriesRecord {
+        port: run.port_name(port.node, port.port),
+        queue_bytes: port.queue.clone(),
+        input_bps: port.input_bps.clone(),
+        sending_bps: port.sending_bps.clone(),
+        allowed_bps: port.allowed_bps.clone(),
+    });
+    let flows = series.flows.iter().map(|flow| FlowSeriesRecord {
+        flow: run.flow_name(flow.flow).to_string(),
+        goodput_bps: flow.goodput_bps.clone(),
+    });
+    Some(SeriesRecord {
+        time_ps: series.times.iter().map(|time| time.as_ps()).collect(),
+        ports: ports.collect(),
+        flows: flows.collect(),
+    })
+}
+
+/// For serde, which wants a function of a reference.
+fn is_false(value: &bool) -> bool {
+    !value
+}

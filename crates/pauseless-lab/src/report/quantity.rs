@@ -1,0 +1,128 @@
+//! Numbers as people read them: a few digits and a unit.
+
+use pauseless_core::unit::{Bytes, Span, Time};
+
+use crate::scenario::unit;
+
+/// A length of time as scenario files write it, such as `52.4 us`; else what is wrong with it.
+pub fn parse_span(text: &str) -> Result<Span, String> {
+    match unit::parse::<Span>(text) {
+        Ok(Span::ZERO) => Err("a run must last longer than nothing".to_string()),
+        Ok(span) if span > SPAN_MAX => Err(format!("at most {SPAN_MAX} can be simulated")),
+        Ok(span) => Ok(span),
+        Err(wrong) => Err(format!("{}; {}", wrong.message, wrong.help)),
+    }
+}
+
+/// A rate: `5.00 Gb/s`, `152 kb/s`.
+pub fn rate(bps: f64) -> String {
+    let units = [(1e12, "Tb/s"), (1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")];
+    scaled(bps, &units, "b/s")
+}
+
+/// An amount of data in units of 1000: `812 KB`.
+pub fn bytes(bytes: Bytes) -> String {
+    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "KB")];
+    scaled(bytes.get() as f64, &units, "B")
+}
+
+/// An instant or a length of time: `3.41 ms`.
+pub fn time(time: Time) -> String {
+    let units = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
+    scaled(time.as_ps() as f64, &units, "ps")
+}
+
+/// A share in percent, with the digits that small shares need.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        0.0 => "0 %".to_string(),
+        p if p < 0.001 => "<0.001 %".to_string(),
+        p if p < 1.0 => format!("{p:.3} %"),
+        p => format!("{p:.1} %"),
+    }
+}
+
+/// A count with its digits in groups of three.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// One and its plural: `1 packet`, `2 packets`.
+pub fn plural(n: u64, noun: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(n))
+}
+
+/// Three significant digits in the largest unit that fits.
+fn scaled(value: f64, units: &[(f64, &str)], base: &str) -> String {
+    // What would be written as 1000 of a unit is written as 1 of the next.
+    let fits = |(scale, _): &&(f64, &str)| value >= scale * 0.9995;
+    let Some((scale, unit)) = units.iter().find(fits) else {
+        return format!("{} {base}", value.round());
+    };
+    let number = value / scale;
+    match number {
+        n if n < 9.995 => format!("{n:.2} {unit}"),
+        n if n < 99.95 => format!("{n:.1} {unit}"),
+        n => format!("{n:.0} {unit}"),
+    }
+}
+
+/// One day: far more than anybody waits for, far less than 64 bits of picoseconds hold.
+const SPAN_MAX: Span = Span::s(86_400);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_have_three_digits_and_a_unit() {
+        assert_eq!(rate(4_998_000_000.0), "5.00 Gb/s");
+        assert_eq!(rate(152_400.0), "152 kb/s");
+        assert_eq!(rate(0.0), "0 b/s");
+        assert_eq!(rate(999_960_000.0), "1.00 Gb/s");
+        assert_eq!(bytes(Bytes::new(746_100)), "746 KB");
+        assert_eq!(bytes(Bytes::new(1_012_000)), "1.01 MB");
+        assert_eq!(time(Time::from_ps(3_412_000_000)), "3.41 ms");
+        assert_eq!(time(Time::from_ps(41_250_000_000)), "41.2 ms");
+    }
+
+    #[test]
+    fn spans_are_read_with_their_unit() {
+        assert_eq!(parse_span("52.4 us"), Ok(Span::ns(52_400)));
+        assert_eq!(parse_span("1s"), Ok(Span::s(1)));
+        for wrong in [
+            "",
+            "5",
+            "0 ms",
+            "5 KB",
+            "-1 ms",
+            "2000000 s",
+            "999999999999999 s",
+        ] {
+            assert!(parse_span(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn shares_and_counts() {
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(0.000_977), "0.098 %");
+        assert_eq!(percent(0.5), "50.0 %");
+        assert_eq!(percent(1e-9), "<0.001 %");
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(plural(1, "packet"), "1 packet");
+        assert_eq!(plural(2_000, "packet"), "2,000 packets");
+    }
+}

@@ -1,0 +1,170 @@
+//! The findings of a run in words.
+
+use pauseless_core::id::FlowId;
+use pauseless_core::unit::{Bytes, Time};
+use pauseless_sim::Outcome;
+use pauseless_sim::outcome::{Deadlock, Loss};
+
+use super::{Run, quantity};
+
+/// What can be wrong with a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Finding {
+    /// Queues that can never move again.
+    Deadlock,
+    /// A packet that did not fit.
+    Loss,
+    /// A flow that moves, but far below its fair rate.
+    Starvation,
+}
+
+impl Finding {
+    /// All of them, the worst first.
+    pub const ALL: [Finding; 3] = [Finding::Deadlock, Finding::Loss, Finding::Starvation];
+
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Finding::Deadlock => "deadlock",
+            Finding::Loss => "loss",
+            Finding::Starvation => "starvation",
+        }
+    }
+
+    /// Whether the run has it.
+    pub fn is_in(self, outcome: &Outcome) -> bool {
+        match self {
+            Finding::Deadlock => outcome.deadlock.is_some(),
+            Finding::Loss => outcome.loss.is_some(),
+            Finding::Starvation => !outcome.starved.is_empty(),
+        }
+    }
+
+    /// One sentence with the witness; the absence is a sentence too.
+    pub fn sentence(self, run: &Run) -> String {
+        match self {
+            Finding::Deadlock => match &run.outcome.deadlock {
+                Some(deadlock) => deadlock_sentence(run, deadlock),
+                None => "no deadlock".to_string(),
+            },
+            Finding::Loss => match &run.outcome.loss {
+                Some(loss) => loss_sentence(run, loss),
+                None => "no loss".to_string(),
+            },
+            Finding::Starvation if run.outcome.starved.is_empty() => "no starvation".to_string(),
+            Finding::Starvation => starvation_sentence(run),
+        }
+    }
+}
+
+/// The findings that a run has, the worst first.
+pub fn findings(outcome: &Outcome) -> Vec<Finding> {
+    let all = Finding::ALL.into_iter();
+    all.filter(|finding| finding.is_in(outcome)).collect()
+}
+
+/// The verdict in a few words: `deadlock at 3.41 ms`, `starvation since 20 ms`, `flows`.
+pub fn brief(run: &Run) -> String {
+    let outcome = &run.outcome;
+    let mut parts = Vec::new();
+    if let Some(deadlock) = &outcome.deadlock {
+        parts.push(format!("deadlock at {}", quantity::time(deadlock.time)));
+    }
+    if let Some(loss) = &outcome.loss {
+        parts.push(format!("loss at {}", quantity::time(loss.time)));
+    }
+    if let Some(since) = outcome.starved.iter().map(|starved| starved.since).min() {
+        parts.push(format!("starvation since {}", quantity::time(since)));
+    }
+    if run.interrupted {
+        parts.push(format!("interrupted at {}", quantity::time(outcome.end)));
+    }
+    if parts.is_empty() {
+        return "no finding".to_string();
+    }
+    parts.join(", ")
+}
+
+/// What is left in the switches after all sources have stopped; `None` while one still sends.
+pub fn aftermath(run: &Run) -> Option<String> {
+    let stopped = run.sources_stopped()?;
+    let held = run.outcome.held_at_end;
+    let sentence = match (&run.outcome.deadlock, held) {
+        (_, Bytes::ZERO) => {
+            let span = run.outcome.last_arrival.saturating_since(stopped);
+            format!("drained in {}", quantity::time(Time::ZERO + span))
+        }
+        (Some(_), held) => format!("{} stuck for ever", quantity::bytes(held)),
+        (None, held) => format!("{} still draining", quantity::bytes(held)),
+    };
+    Some(sentence)
+}
+
+fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
+    let ports = deadlock.cycle.iter().map(|queue| {
+        let name = run.port_name(queue.node, queue.port);
+        match run.scenario.config.ingress.class_count() {
+            1 => name,
+            _ => format!("{name} class {}", queue.class.0),
+        }
+    });
+    let cycle = Vec::from_iter(ports).join(" -> ");
+    let time = quantity::time(deadlock.time);
+    let others = deadlock.members.len().saturating_sub(deadlock.cycle.len());
+    let others = match others {
+        0 => String::new(),
+        n => format!(
+            " ({} wait behind it)",
+            quantity::plural(n as u64, "more queue")
+        ),
+    };
+    let flows = flow_list(run, &deadlock.flows);
+    format!("deadlock at {time}: {cycle}, closed by {flows}{others}")
+}
+
+fn loss_sentence(run: &Run, loss: &Loss) -> String {
+    let outcome = &run.outcome;
+    format!(
+        "loss: {} ({}), the first at {} at {}, where flow {} found {} of {} in use",
+        quantity::plural(outcome.lost_packets, "packet"),
+        quantity::bytes(outcome.lost_bytes),
+        quantity::time(loss.time),
+        run.port_name(loss.node, loss.port),
+        run.flow_name(loss.flow),
+        quantity::bytes(loss.held),
+        quantity::bytes(loss.buffer),
+    )
+}
+
+fn starvation_sentence(run: &Run) -> String {
+    let starved = &run.outcome.starved;
+    let mut parts: Vec<String> = Vec::new();
+    for flow in starved.iter().take(NAMES_MAX) {
+        parts.push(format!(
+            "{} at {} of a fair {} since {}",
+            run.flow_name(flow.flow),
+            quantity::rate(flow.rate_bps),
+            quantity::rate(flow.fair_bps),
+            quantity::time(flow.since),
+        ));
+    }
+    if starved.len() > NAMES_MAX {
+        parts.push(format!("and {} more", starved.len() - NAMES_MAX));
+    }
+    format!("starvation: {}", parts.join("; "))
+}
+
+/// `flow F1`, `flows F1, F2`, `flows F1, .. F8 and 4 more`.
+fn flow_list(run: &Run, flows: &[FlowId]) -> String {
+    let shown = flows.iter().take(NAMES_MAX);
+    let names = Vec::from_iter(shown.map(|flow| run.flow_name(*flow))).join(", ");
+    match flows.len() {
+        0 => "no flow".to_string(),
+        1 => format!("flow {names}"),
+        n if n > NAMES_MAX => format!("flows {names} and {} more", n - NAMES_MAX),
+        _ => format!("flows {names}"),
+    }
+}
+
+/// More names than this make no sentence.
+const NAMES_MAX: usize = 8;

@@ -1,0 +1,212 @@
+//! The section `[flow_control]`: what was written, what follows from it, and whether it is safe.
+
+use std::collections::BTreeMap;
+
+use pauseless_core::derive::Latency;
+use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::unit::{Bytes, Rate, Span};
+use pauseless_fabric::topology::Topology;
+use pauseless_sim::config::IngressTable;
+
+use super::parameters::{KINDS, Kind, Params};
+use super::pattern;
+use super::port_group::{Draft, PortGroup};
+use super::problem::Sink;
+use super::reader::{At, Item, Section};
+use super::switch::{BUFFERS, Switches};
+
+/// `[flow_control]` as it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    kind: Kind,
+    pub is_unsafe: bool,
+    base: Params,
+    others: Vec<Other>,
+}
+
+/// `[[flow_control.at]]` as it was written.
+#[derive(Clone, Debug)]
+struct Other {
+    ports: Vec<At<String>>,
+    /// Empty for all.
+    classes: Vec<At<u64>>,
+    params: Params,
+}
+
+impl Written {
+    /// Reads `[flow_control]`.
+    pub(crate) fn read(root: &mut Section<'_>, switches: &Switches) -> Option<Written> {
+        let is_written = root.has("flow_control");
+        let Some(mut section) = root.table("flow_control") else {
+            if !is_written {
+                root.missing_section("flow_control");
+            }
+            return None;
+        };
+        let has_kind = section.has("kind");
+        let Some(kind) = section.choice("kind", &KINDS) else {
+            if !has_kind {
+                let words = "\"pfc\", \"cbfc\", \"gfc-buffer\", \"gfc-time\", \"gfc-conceptual\" or \"none\"";
+                section.missing("kind", words);
+            }
+            section.discard();
+            return None;
+        };
+        let name = KINDS[kind.value as usize].0;
+        let context = format!(" with kind = {name:?}");
+        section.set_context(context.clone());
+        let is_unsafe = section.boolean("unsafe_parameters");
+        let mut base = Params::read(&mut section, kind.value);
+        base.buffer = switches.buffer.clone();
+        let mut others = Vec::new();
+        for mut other in section.tables("at") {
+            other.set_context(context.clone());
+            others.extend(Other::read(other, kind.value, switches.class_count));
+        }
+        if !switches.is_buffer_written && kind.value != Kind::None {
+            let problem = section.place.problem("the switches have no buffer");
+            section.report(problem.help("add buffer = \"1 MB\" to [switch]"));
+        }
+        section.finish();
+        Some(Written {
+            kind: kind.value,
+            is_unsafe: is_unsafe.is_some_and(|is_unsafe| is_unsafe.value),
+            base,
+            others,
+        })
+    }
+}
+
+impl Other {
+    fn read(mut section: Section<'_>, kind: Kind, class_count: u8) -> Option<Other> {
+        let is_written = section.has("ports");
+        let ports = section.strings("ports");
+        if !is_written {
+            section.missing("ports", "[\"S1:H1\"]");
+        }
+        let classes = section
+            .list("classes")
+            .map_or(Vec::new(), |list| list.value);
+        let class = |item: Item<'_>| item.integer(0..=u64::from(class_count) - 1);
+        let classes = classes.into_iter().filter_map(class).collect();
+        let mut params = Params::read(&mut section, kind);
+        params.buffer = section.quantity_within("buffer", BUFFERS);
+        section.finish();
+        Some(Other {
+            ports: ports?.value,
+            classes,
+            params,
+        })
+    }
+}
+
+/// Turns what was written into the parameters of every port.
+pub(crate) struct Resolver<'r> {
+    pub written: &'r Written,
+    pub switches: &'r Switches,
+    pub mtu: Bytes,
+    pub wire_jitter: Span,
+    pub sink: &'r Sink,
+}
+
+/// The parameters of every port.
+pub(crate) struct Resolved {
+    pub table: IngressTable,
+    pub groups: Vec<PortGroup>,
+    pub warnings: Vec<String>,
+}
+
+/// What the parameters of a port depend on: the overlays that name it, its rate and its delay.
+type Cell = (Vec<usize>, Rate, Span);
+
+impl Resolver<'_> {
+    /// The parameters of every port of `topology`, unless they make no sense.
+    pub(crate) fn resolve(&self, topology: &Topology) -> Option<Resolved> {
+        let overlays = self.overlays(topology);
+        let mut cells: BTreeMap<Cell, Vec<(NodeId, PortId, Class)>> = BTreeMap::new();
+        for node in (0..topology.nodes().len()).map(|node| NodeId(node as u32)) {
+            for (number, port) in (0..).zip(topology.ports(node)) {
+                let named = overlays.get(&(node, PortId(number)));
+                for class in (0..self.switches.class_count).map(Class) {
+                    let named = named.into_iter().flatten().copied();
+                    let named = named.filter(|other| self.covers(*other, class)).collect();
+                    let members = cells.entry((named, port.rate, port.delay)).or_default();
+                    members.push((node, PortId(number), class));
+                }
+            }
+        }
+        let mut groups: Vec<PortGroup> = Vec::new();
+        let mut warnings = Vec::new();
+        let mut is_good = true;
+        for ((named, rate, delay), members) in cells {
+            let params = named
+                .iter()
+                .fold(self.written.base.clone(), |params, other| {
+                    params.overlaid(&self.written.others[*other].params)
+                });
+            let latency = Latency {
+                mtu: self.mtu,
+                line: rate,
+                // A bound must hold for the slowest message, too.
+                wire: delay + self.wire_jitter,
+                processing: self.switches.processing + self.switches.processing_jitter,
+                classes: self.switches.class_count,
+            };
+            let draft = Draft::new(&params, latency, self.sink);
+            let Some(group) = draft.group(self.written.kind, members) else {
+                is_good = false;
+                continue;
+            };
+            let (node, port, _) = group.members[0];
+            let port = topology.port_name(node, port);
+            warnings.extend(draft.check(&group, &port, self.written.is_unsafe));
+            match groups.iter_mut().find(|other| other.is_like(&group)) {
+                Some(other) => other.members.extend(group.members),
+                None => groups.push(group),
+            }
+        }
+        warnings.sort();
+        warnings.dedup();
+        is_good.then(|| self.tabulate(topology, groups, warnings))
+    }
+
+    fn tabulate(
+        &self,
+        topology: &Topology,
+        mut groups: Vec<PortGroup>,
+        warnings: Vec<String>,
+    ) -> Resolved {
+        let class_count = usize::from(self.switches.class_count);
+        let first = groups.first().map(|group| group.ingress);
+        let first = first.expect("a fabric has at least one link");
+        let mut table = IngressTable::uniform(topology, class_count, first);
+        for group in &mut groups {
+            group.members.sort_unstable();
+            for (node, port, class) in &group.members {
+                *table.get_mut(*node, *port, *class) = group.ingress;
+            }
+        }
+        groups.sort_by_key(|group| group.members[0]);
+        Resolved {
+            table,
+            groups,
+            warnings,
+        }
+    }
+
+    fn covers(&self, other: usize, class: Class) -> bool {
+        let classes = &self.written.others[other].classes;
+        classes.is_empty() || classes.iter().any(|at| at.value == u64::from(class.0))
+    }
+
+    /// Which `[[flow_control.at]]` name each port, in the order of the file.
+    fn overlays(&self, topology: &Topology) -> BTreeMap<(NodeId, PortId), Vec<usize>> {
+        let mut overlays: BTreeMap<(NodeId, PortId), Vec<usize>> = BTreeMap::new();
+        for (index, other) in self.written.others.iter().enumerate() {
+            for port in pattern::ports(topology, &other.ports, self.sink) {
+                overlays.entry(port).or_default().push(index);
+            }
+        }
+        overlays
+    }
+}

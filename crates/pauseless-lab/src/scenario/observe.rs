@@ -1,0 +1,227 @@
+//! The sections `[[receiver]]`, `[probe]` and `[verdict]`.
+
+use pauseless_core::id::{FlowId, NodeId, PortId};
+use pauseless_core::unit::{Rate, Span, Time};
+use pauseless_fabric::topology::Topology;
+use pauseless_sim::config::{Probes, Receiver};
+
+use super::flows::TIMES;
+use super::pattern;
+use super::problem::Sink;
+use super::reader::{At, Item, Section};
+use super::topology::{Fabric, RATES};
+
+/// Ports that are recorded without being asked for, at most.
+const PORTS_MAX: usize = 64;
+/// Numbers that a run may record: 400 MB of them.
+const VALUES_MAX: u64 = 50_000_000;
+
+/// A slow host as it was written.
+#[derive(Debug)]
+pub(crate) struct WrittenReceiver {
+    host: At<String>,
+    steps: Vec<(Time, Option<Rate>)>,
+}
+
+impl WrittenReceiver {
+    /// Reads every `[[receiver]]`.
+    pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<WrittenReceiver> {
+        let sections = root.tables("receiver").into_iter();
+        sections.filter_map(WrittenReceiver::read).collect()
+    }
+
+    fn read(mut section: Section<'_>) -> Option<WrittenReceiver> {
+        let is_host_written = section.has("host");
+        let host = section.string("host");
+        if !is_host_written {
+            section.missing("host", "\"H1\"");
+        }
+        let is_rate_written = section.has("rate");
+        let rate = section.quantity_within("rate", Rate::bps(1)..=*RATES.end());
+        let steps = match (is_rate_written, section.has("steps")) {
+            (true, true) => {
+                let problem = section.place.problem("both rate and steps are written");
+                section.report(problem.help("keep one of them"));
+                section.take("steps");
+                None
+            }
+            (false, false) => {
+                section.missing(
+                    "rate",
+                    "\"1 Gbps\", or steps = [[\"0 ms\", \"1 Gbps\"], [\"5 ms\", \"stop\"]]",
+                );
+                None
+            }
+            (true, false) => {
+                section.take("steps");
+                rate.map(|rate| vec![(Time::ZERO, Some(rate.value))])
+            }
+            (false, true) => read_steps(&mut section),
+        };
+        section.finish();
+        let (host, steps) = host.zip(steps)?;
+        Some(WrittenReceiver { host, steps })
+    }
+}
+
+fn read_steps(section: &mut Section<'_>) -> Option<Vec<(Time, Option<Rate>)>> {
+    let At { value, place } = section.list("steps")?;
+    let mut steps: Vec<(Time, Option<Rate>)> = Vec::new();
+    let count = value.len();
+    for item in value {
+        let at = item.place.clone();
+        let Some((time, rate)) = read_step(section, item) else {
+            continue;
+        };
+        if steps.last().is_some_and(|(last, _)| *last >= time) {
+            section.report(at.problem("steps are in order of time, and no two at once"));
+        }
+        steps.push((time, rate));
+    }
+    if steps.len() < count {
+        return None;
+    }
+    if steps.first().is_none_or(|(time, _)| *time != Time::ZERO) {
+        let problem = place.problem("nothing says how the host begins");
+        section.report(problem.help("make the first step [\"0 ms\", \"10 Gbps\"]"));
+        return None;
+    }
+    Some(steps)
+}
+
+fn read_step(section: &Section<'_>, item: Item<'_>) -> Option<(Time, Option<Rate>)> {
+    let expected = "a list of a time and a rate, or \"stop\"";
+    let At { value, place } = item.list(expected)?;
+    let pair = <[Item<'_>; 2]>::try_from(value);
+    let Ok([time, rate]) = pair else {
+        section.report(place.problem("not a pair").expected(expected));
+        return None;
+    };
+    let time = time.quantity::<Span>()?;
+    if time.value > *TIMES.end() {
+        section.report(time.place.problem("later than any run lasts"));
+        return None;
+    }
+    let time = Time::ZERO + time.value;
+    if rate.is_text("stop") {
+        return Some((time, None));
+    }
+    let rate = rate.quantity::<Rate>()?;
+    Some((time, Some(rate.value)))
+}
+
+/// The receivers of one fabric, in order of host.
+pub(crate) fn receivers(
+    fabric: &Fabric,
+    written: Vec<WrittenReceiver>,
+    sink: &Sink,
+) -> Vec<Receiver> {
+    let mut receivers: Vec<Receiver> = Vec::new();
+    for one in written {
+        let Some(host) = fabric.host(sink, &one.host) else {
+            continue;
+        };
+        if receivers.iter().any(|other| other.host == host) {
+            let message = format!("{} has two [[receiver]]", one.host.value);
+            sink.push(
+                one.host
+                    .place
+                    .problem(message)
+                    .help("merge them with steps"),
+            );
+        }
+        let steps = one.steps;
+        receivers.push(Receiver { host, steps });
+    }
+    receivers.sort_by_key(|receiver| receiver.host);
+    receivers
+}
+
+/// `[probe]` as it was written.
+#[derive(Debug)]
+pub(crate) struct WrittenProbe {
+    resolution: At<Span>,
+    ports: Option<Vec<At<String>>>,
+    flows: bool,
+}
+
+impl WrittenProbe {
+    pub(crate) fn read(root: &mut Section<'_>) -> Option<WrittenProbe> {
+        let mut section = root.table("probe")?;
+        let is_written = section.has("resolution");
+        let resolution = section.quantity_within("resolution", Span::ps(1)..=*TIMES.end());
+        if !is_written {
+            section.missing("resolution", "\"100 us\"");
+        }
+        let ports = section.strings("ports").map(|ports| ports.value);
+        let flows = section.boolean("flows").is_none_or(|flows| flows.value);
+        section.finish();
+        Some(WrittenProbe {
+            resolution: resolution?,
+            ports,
+            flows,
+        })
+    }
+
+    /// What to record of `flow_count` flows during `duration`.
+    pub(crate) fn probes(&self, topology: &Topology, sink: &Sink, run: (Span, usize)) -> Probes {
+        let (duration, flow_count) = run;
+        let ports = match &self.ports {
+            Some(patterns) => pattern::ports(topology, patterns, sink),
+            None => Some(host_ports(topology))
+                .filter(|ports| ports.len() <= PORTS_MAX)
+                .unwrap_or_default(),
+        };
+        let flow_count = if self.flows { flow_count as u32 } else { 0 };
+        let resolution = self.resolution.value;
+        let samples = duration.as_ps() / resolution.as_ps();
+        let columns = 4 * ports.len() as u64 + u64::from(flow_count) + 1;
+        let values = samples.saturating_mul(columns);
+        if values > VALUES_MAX {
+            let message = format!("{values} numbers would be recorded");
+            let problem = self.resolution.place.problem(message);
+            let help = "choose a coarser resolution, fewer ports, or flows = false";
+            sink.push(problem.expected(format!("at most {VALUES_MAX}")).help(help));
+        }
+        Probes {
+            resolution,
+            ports,
+            flows: (0..flow_count).map(FlowId).collect(),
+        }
+    }
+}
+
+/// The switch ports that face hosts.
+fn host_ports(topology: &Topology) -> Vec<(NodeId, PortId)> {
+    let hosts = topology.hosts().iter();
+    let ports = hosts.flat_map(|host| topology.ports(*host));
+    let mut ports: Vec<_> = ports.map(|port| (port.peer, port.peer_port)).collect();
+    ports.sort_unstable();
+    ports
+}
+
+/// `[verdict]`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Verdicts {
+    pub starvation_permille: u32,
+    pub stop_on_deadlock: bool,
+}
+
+impl Verdicts {
+    pub(crate) fn read(root: &mut Section<'_>) -> Verdicts {
+        let mut verdicts = Verdicts {
+            starvation_permille: 100,
+            stop_on_deadlock: false,
+        };
+        if let Some(mut section) = root.table("verdict") {
+            if let Some(share) = section.take("starvation_share").and_then(Item::permille) {
+                verdicts.starvation_permille = share.value;
+            }
+            if let Some(stop) = section.boolean("stop_on_deadlock") {
+                verdicts.stop_on_deadlock = stop.value;
+            }
+            section.finish();
+        }
+        verdicts
+    }
+}

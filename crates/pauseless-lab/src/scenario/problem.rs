@@ -1,0 +1,204 @@
+//! What is wrong with a scenario file: all of it at once, each with its place and its fix.
+
+use std::cell::RefCell;
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where in the text, in bytes; `None` when there is no text.
+    pub at: Option<Range<usize>>,
+    /// The key, such as `flow_control.xoff` or `flow[2].source`; empty for the whole file.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would have been right; may be empty.
+    pub expected: String,
+    /// What to do about it; may be empty.
+    pub help: String,
+}
+
+/// Everything that is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems {
+    file: String,
+    text: String,
+    list: Vec<Problem>,
+}
+
+impl Problems {
+    /// `list` of what is wrong with `text`, in order of place.
+    pub(crate) fn new(file: &str, text: &str, mut list: Vec<Problem>) -> Problems {
+        let place = |problem: &Problem| problem.at.as_ref().map_or(0, |at| at.start);
+        list.sort_by(|a, b| (place(a), &a.message).cmp(&(place(b), &b.message)));
+        list.dedup();
+        Problems {
+            file: file.to_string(),
+            text: text.to_string(),
+            list,
+        }
+    }
+
+    /// One problem with a file that has no text to point into.
+    pub(crate) fn of_file(file: &str, message: String, help: &str) -> Problems {
+        let problem = Problem {
+            at: None,
+            key: String::new(),
+            message,
+            expected: String::new(),
+            help: help.to_string(),
+        };
+        Problems::new(file, "", vec![problem])
+    }
+
+    /// The file, as it was named.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// All of them, in order of place.
+    pub fn list(&self) -> &[Problem] {
+        &self.list
+    }
+
+    /// Line and column of a problem, both from 1; the column counts characters.
+    pub fn position(&self, problem: &Problem) -> Option<(usize, usize)> {
+        let at = problem.at.as_ref()?;
+        let start = char_floor(&self.text, at.start);
+        let before = &self.text[..start];
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Some((line, before[line_start..].chars().count() + 1))
+    }
+
+    /// As text for people, one block per problem, with colours if so wanted.
+    pub fn render(&self, colours: bool) -> String {
+        let renderer = if colours {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        let shown = self.list.iter().take(SHOWN_MAX);
+        let mut blocks: Vec<String> = shown.map(|one| self.render_one(&renderer, one)).collect();
+        if self.list.len() > SHOWN_MAX {
+            let left = self.list.len() - SHOWN_MAX;
+            blocks.push(format!(
+                "pauseless: {}: and {left} more problems",
+                self.file
+            ));
+        }
+        blocks.join("\n\n")
+    }
+
+    fn render_one(&self, renderer: &Renderer, problem: &Problem) -> String {
+        let file = &self.file;
+        let key = match problem.key.as_str() {
+            "" => String::new(),
+            key => format!("{}: ", one_line(key)),
+        };
+        let message = one_line(&problem.message);
+        let Some((line, column)) = self.position(problem) else {
+            let help = match problem.help.as_str() {
+                "" => String::new(),
+                help => format!("\n  = help: {help}"),
+            };
+            return format!("pauseless: {file}: {key}{message}{help}");
+        };
+        let title = format!("pauseless: {file}:{line}:{column}: {key}{message}");
+        let excerpt = self.excerpt(problem);
+        let annotation = AnnotationKind::Primary.span(excerpt.span.clone());
+        let annotation = match problem.expected.as_str() {
+            "" => annotation,
+            expected => annotation.label(format!("expected {expected}")),
+        };
+        let snippet = Snippet::source(excerpt.text)
+            .line_start(line)
+            .annotation(annotation);
+        let mut group = Group::with_level(Level::ERROR).element(snippet);
+        if !problem.help.is_empty() {
+            group = group.element(Level::HELP.message(one_line(&problem.help)));
+        }
+        format!("{title}\n{}", renderer.render(&[group]))
+    }
+
+    /// The line of a problem, or as much of it as is worth showing.
+    fn excerpt(&self, problem: &Problem) -> Excerpt {
+        const WIDTH: usize = 120;
+        let text = &self.text;
+        let at = problem.at.clone().unwrap_or(0..0);
+        let start = char_floor(text, at.start);
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |n| start + n);
+        let from = char_floor(text, line_start.max(start.saturating_sub(WIDTH / 2)));
+        let to = char_floor(text, line_end.min(from + WIDTH)).max(start);
+        let end = char_floor(text, at.end.clamp(start, to));
+        // Control characters would move the cursor of the terminal.
+        let clean = |part: &str| part.replace(|c: char| c.is_control(), "\u{fffd}");
+        let (before, inside) = (clean(&text[from..start]), clean(&text[start..end]));
+        let span = before.len()..before.len() + inside.len();
+        Excerpt {
+            text: before + &inside + clean(&text[end..to]).trim_end(),
+            span,
+        }
+    }
+}
+
+struct Excerpt {
+    text: String,
+    span: Range<usize>,
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl Error for Problems {}
+
+/// Where readers put what they find, so that one problem does not hide the next.
+#[derive(Debug, Default)]
+pub(crate) struct Sink {
+    list: RefCell<Vec<Problem>>,
+}
+
+impl Sink {
+    pub(crate) fn push(&self, problem: Problem) {
+        self.list.borrow_mut().push(problem);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.borrow().is_empty()
+    }
+
+    pub(crate) fn into_list(self) -> Vec<Problem> {
+        self.list.into_inner()
+    }
+}
+
+/// The largest boundary between characters that is not above `index`.
+fn char_floor(text: &str, index: usize) -> usize {
+    let mut floor = index.min(text.len());
+    while !text.is_char_boundary(floor) {
+        floor -= 1;
+    }
+    floor
+}
+
+/// `text` without what would move the cursor, and no longer than a few lines.
+fn one_line(text: &str) -> String {
+    const LENGTH_MAX: usize = 300;
+    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let mut line: String = text.chars().take(LENGTH_MAX).map(clean).collect();
+    if text.chars().nth(LENGTH_MAX).is_some() {
+        line.push_str("..");
+    }
+    line
+}
+
+/// More than this nobody reads.
+const SHOWN_MAX: usize = 50;

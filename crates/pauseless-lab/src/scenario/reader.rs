@@ -1,0 +1,448 @@
+//! Takes typed values out of a TOML table; what nobody has taken is an unknown key.
+
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::problem::{Problem, Sink};
+use super::unit::{self, Quantity};
+
+/// Where something was written: the key path and the bytes of the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub key: String,
+    pub span: Range<usize>,
+}
+
+/// A value and where it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct At<T> {
+    pub value: T,
+    pub place: Place,
+}
+
+impl Place {
+    /// A problem here.
+    pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
+        Problem {
+            at: Some(self.span.clone()),
+            key: self.key.clone(),
+            message: message.into(),
+            expected: String::new(),
+            help: String::new(),
+        }
+    }
+}
+
+impl Problem {
+    pub(crate) fn expected(mut self, expected: impl Into<String>) -> Problem {
+        self.expected = expected.into();
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Problem {
+        self.help = help.into();
+        self
+    }
+}
+
+/// A table that is being read.
+#[derive(Debug)]
+pub(crate) struct Section<'s> {
+    /// Where the table begins.
+    pub place: Place,
+    sink: &'s Sink,
+    entries: BTreeMap<String, Entry<'s>>,
+    /// Every key that was asked for, in the order of asking.
+    known: Vec<&'static str>,
+    /// What the set of keys depends on, for messages.
+    context: String,
+}
+
+#[derive(Debug)]
+struct Entry<'s> {
+    key_span: Range<usize>,
+    value: Spanned<DeValue<'s>>,
+}
+
+impl<'s> Section<'s> {
+    /// The table of a whole document.
+    pub(crate) fn root(sink: &'s Sink, table: DeTable<'s>) -> Section<'s> {
+        Section::new(sink, Place::default(), table)
+    }
+
+    fn new(sink: &'s Sink, place: Place, table: DeTable<'s>) -> Section<'s> {
+        let entries = table.into_iter().map(|(key, value)| {
+            let key_span = key.span();
+            (key.into_inner().into_owned(), Entry { key_span, value })
+        });
+        Section {
+            place,
+            sink,
+            entries: entries.collect(),
+            known: Vec::new(),
+            context: String::new(),
+        }
+    }
+
+    /// Reports a problem.
+    pub(crate) fn report(&self, problem: Problem) {
+        self.sink.push(problem);
+    }
+
+    /// Says what the set of keys depends on, such as `with kind = "pfc"`.
+    pub(crate) fn set_context(&mut self, context: String) {
+        self.context = context;
+    }
+
+    /// Whether the key was written and not taken yet.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    fn path(&self, key: &str) -> String {
+        match self.place.key.as_str() {
+            "" => key.to_string(),
+            section => format!("{section}.{key}"),
+        }
+    }
+
+    /// Takes whatever is written for `key`.
+    pub(crate) fn take(&mut self, key: &'static str) -> Option<Item<'s>> {
+        self.known.push(key);
+        let entry = self.entries.remove(key)?;
+        let span = entry.value.span();
+        let key = self.path(key);
+        Some(Item {
+            place: Place { key, span },
+            sink: self.sink,
+            key_span: entry.key_span,
+            value: entry.value.into_inner(),
+        })
+    }
+
+    /// A quantity with its unit.
+    pub(crate) fn quantity<Q: Quantity>(&mut self, key: &'static str) -> Option<At<Q>> {
+        self.take(key)?.quantity()
+    }
+
+    /// A quantity with its unit that lies within `range`.
+    pub(crate) fn quantity_within<Q: Quantity>(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<Q>,
+    ) -> Option<At<Q>> {
+        let found = self.quantity::<Q>(key)?;
+        let (low, high) = (range.start(), range.end());
+        if (low.to_base()..=high.to_base()).contains(&found.value.to_base()) {
+            return Some(found);
+        }
+        let problem = found
+            .place
+            .problem(format!("{} is out of range", found.value.exact()));
+        let range = format!("{} from {} to {}", Q::NOUN, low.exact(), high.exact());
+        self.report(problem.expected(range));
+        None
+    }
+
+    /// A whole number within `range`.
+    pub(crate) fn integer(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<u64>,
+    ) -> Option<At<u64>> {
+        self.take(key)?.integer(range)
+    }
+
+    /// A text.
+    pub(crate) fn string(&mut self, key: &'static str) -> Option<At<String>> {
+        self.take(key)?.string()
+    }
+
+    /// True or false.
+    pub(crate) fn boolean(&mut self, key: &'static str) -> Option<At<bool>> {
+        let item = self.take(key)?;
+        match item.value {
+            DeValue::Boolean(value) => Some(At {
+                value,
+                place: item.place,
+            }),
+            _ => item.wrong_type("true or false"),
+        }
+    }
+
+    /// One of a few words.
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        key: &'static str,
+        choices: &[(&str, T)],
+    ) -> Option<At<T>> {
+        let At { value: word, place } = self.string(key)?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
+            return Some(At {
+                value: *value,
+                place,
+            });
+        }
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        let problem = place.problem(format!("unknown value {word:?}"));
+        let problem = problem.expected(format!("one of {}", quoted(&names)));
+        self.report(problem.help(did_you_mean(&word, names)));
+        None
+    }
+
+    /// A list, whatever is in it.
+    pub(crate) fn list(&mut self, key: &'static str) -> Option<At<Vec<Item<'s>>>> {
+        self.take(key)?.list("a list")
+    }
+
+    /// A list of texts. Elements that are not texts are reported and left out.
+    pub(crate) fn strings(&mut self, key: &'static str) -> Option<At<Vec<At<String>>>> {
+        let At { value, place } = self.take(key)?.list("a list of strings")?;
+        let value = value.into_iter().filter_map(Item::string).collect();
+        Some(At { value, place })
+    }
+
+    /// A table.
+    pub(crate) fn table(&mut self, key: &'static str) -> Option<Section<'s>> {
+        let item = self.take(key)?;
+        item.table()
+    }
+
+    /// The tables of `[[key]]`, one for each time that it was written.
+    pub(crate) fn tables(&mut self, key: &'static str) -> Vec<Section<'s>> {
+        let Some(item) = self.take(key) else {
+            return Vec::new();
+        };
+        let name = item.place.key.clone();
+        if matches!(item.value, DeValue::Table(_)) {
+            let problem = Place {
+                span: item.key_span,
+                ..item.place
+            }
+            .problem("written once, as a table, but there may be several");
+            self.report(
+                problem
+                    .expected(format!("[[{name}]]"))
+                    .help(format!("write [[{name}]] with two brackets on each side")),
+            );
+            return Vec::new();
+        }
+        let Some(list) = item.list("a list of tables") else {
+            return Vec::new();
+        };
+        list.value.into_iter().filter_map(Item::table).collect()
+    }
+
+    /// Reports that `key`, which was asked for already, must be written.
+    pub(crate) fn missing(&self, key: &str, example: &str) {
+        let place = Place {
+            key: self.path(key),
+            span: self.place.span.clone(),
+        };
+        let context = &self.context;
+        let problem = place.problem(format!("missing{context}"));
+        self.report(problem.help(format!("add {key} = {example}")));
+    }
+
+    /// Reports that the section `key`, which was asked for already, must be written.
+    pub(crate) fn missing_section(&self, key: &str) {
+        let place = Place {
+            key: self.path(key),
+            span: self.place.span.clone(),
+        };
+        let problem = place.problem("this section is missing");
+        self.report(problem.help(format!("add a section [{key}]")));
+    }
+
+    /// Reports every key that nobody asked for.
+    pub(crate) fn finish(self) {
+        for (key, entry) in &self.entries {
+            let place = Place {
+                key: self.path(key),
+                span: entry.key_span.clone(),
+            };
+            let context = &self.context;
+            let problem = place.problem(format!("unknown key{context}"));
+            let mut known = self.known.clone();
+            known.sort_unstable();
+            known.dedup();
+            let problem = problem.expected(format!("one of {}", known.join(", ")));
+            self.report(problem.help(did_you_mean(key, known)));
+        }
+    }
+
+    /// Forgets the rest of the keys, because what they should be is not known.
+    pub(crate) fn discard(&mut self) {
+        self.entries.clear();
+    }
+}
+
+/// A value that nobody has looked at yet.
+#[derive(Debug)]
+pub(crate) struct Item<'s> {
+    pub place: Place,
+    sink: &'s Sink,
+    key_span: Range<usize>,
+    value: DeValue<'s>,
+}
+
+impl<'s> Item<'s> {
+    fn wrong_type<T>(&self, expected: &str) -> Option<T> {
+        let found = self.value.type_str();
+        let article = if found.starts_with(['a', 'i']) {
+            "an"
+        } else {
+            "a"
+        };
+        let problem = self.place.problem(format!("{article} {found} stands here"));
+        self.sink.push(problem.expected(expected));
+        None
+    }
+
+    pub(crate) fn quantity<Q: Quantity>(self) -> Option<At<Q>> {
+        let expected = unit::unit_list::<Q>();
+        let place = self.place.clone();
+        match &self.value {
+            DeValue::String(text) => match unit::parse(text) {
+                Ok(value) => Some(At { value, place }),
+                Err(refused) => {
+                    let problem = place.problem(refused.message).expected(expected);
+                    self.sink.push(problem.help(refused.help));
+                    None
+                }
+            },
+            DeValue::Integer(_) | DeValue::Float(_) => {
+                let number = match &self.value {
+                    DeValue::Integer(number) => number.to_string(),
+                    DeValue::Float(number) => number.as_str().to_string(),
+                    _ => String::new(),
+                };
+                let unit = Q::EXAMPLE.split_once(' ').map_or("", |(_, unit)| unit);
+                let problem = place.problem("a number without a unit").expected(expected);
+                let help = format!("write a string with a unit, for example \"{number} {unit}\"");
+                self.sink.push(problem.help(help));
+                None
+            }
+            _ => self.wrong_type(&format!("a string with {expected}")),
+        }
+    }
+
+    pub(crate) fn integer(self, range: RangeInclusive<u64>) -> Option<At<u64>> {
+        let (low, high) = (range.start(), range.end());
+        let expected = match *high {
+            _ if low == high => format!("{low}, the only possible value"),
+            u64::MAX => format!("a whole number from {low} on"),
+            _ => format!("a whole number from {low} to {high}"),
+        };
+        let DeValue::Integer(number) = &self.value else {
+            return self.wrong_type(&expected);
+        };
+        match u64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(value) if range.contains(&value) => Some(At {
+                value,
+                place: self.place,
+            }),
+            _ => {
+                let problem = self.place.problem(format!("{number} is out of range"));
+                self.sink.push(problem.expected(expected));
+                None
+            }
+        }
+    }
+
+    /// A share between 0 and 1, in parts per thousand.
+    pub(crate) fn permille(self) -> Option<At<u32>> {
+        let expected = "a share from 0 to 1 with at most three decimals";
+        let text = match &self.value {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
+            DeValue::Float(number) => number.as_str(),
+            _ => return self.wrong_type(expected),
+        };
+        let share = text.parse::<f64>().unwrap_or(f64::NAN) * 1_000.0;
+        if (0.0..=1_000.0).contains(&share) && (share - share.round()).abs() < 1e-6 {
+            let value = share.round() as u32;
+            return Some(At {
+                value,
+                place: self.place,
+            });
+        }
+        let problem = self.place.problem(format!("{text} is out of range"));
+        self.sink.push(problem.expected(expected));
+        None
+    }
+
+    pub(crate) fn string(self) -> Option<At<String>> {
+        match self.value {
+            DeValue::String(text) => Some(At {
+                value: text.into_owned(),
+                place: self.place,
+            }),
+            _ => self.wrong_type("a string"),
+        }
+    }
+
+    /// Whether it is exactly this text.
+    pub(crate) fn is_text(&self, text: &str) -> bool {
+        self.value.as_str() == Some(text)
+    }
+
+    pub(crate) fn list(self, expected: &str) -> Option<At<Vec<Item<'s>>>> {
+        let DeValue::Array(array) = self.value else {
+            return self.wrong_type(expected);
+        };
+        let items = array.into_iter().enumerate().map(|(index, value)| {
+            let span = value.span();
+            Item {
+                place: Place {
+                    key: format!("{}[{index}]", self.place.key),
+                    span: span.clone(),
+                },
+                sink: self.sink,
+                key_span: span,
+                value: value.into_inner(),
+            }
+        });
+        Some(At {
+            value: items.collect(),
+            place: self.place,
+        })
+    }
+
+    fn table(self) -> Option<Section<'s>> {
+        match self.value {
+            DeValue::Table(table) => Some(Section::new(self.sink, self.place, table)),
+            _ => {
+                let name = &self.place.key;
+                self.wrong_type(&format!("a table, such as [{name}]"))
+            }
+        }
+    }
+}
+
+/// The most similar of `names`, as a question; empty when none is similar enough.
+pub(crate) fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    // A word of a megabyte resembles nothing, and comparing is quadratic.
+    if word.len() > 64 {
+        return String::new();
+    }
+    let lower = word.to_lowercase();
+    let distances = names.into_iter().map(|name| {
+        let distance = strsim::osa_distance(&lower, &name.to_lowercase());
+        (distance, name)
+    });
+    match distances.min() {
+        Some((distance, name)) if distance <= 1 + word.len() / 4 => {
+            format!("did you mean {name}?")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Words with quotation marks and commas.
+pub(crate) fn quoted(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+    quoted.join(", ")
+}

@@ -1,0 +1,332 @@
+//! The scenario as a file in which nothing is left out: reading it gives the same run.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
+
+use pauseless_core::flow_control::{FlowControl, cbfc, gfc};
+use pauseless_core::id::{NodeId, PortId};
+use pauseless_core::schedule::Scheduler;
+use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::routing::{Multipath, TieBreak};
+use pauseless_fabric::topology::{NodeKind, Topology};
+
+use super::Parts;
+use super::flows::Plan;
+use super::port_group::PortGroup;
+use super::unit::Quantity;
+
+/// Every default and every derived value, written out.
+pub(crate) fn write(parts: &Parts) -> String {
+    let mut file = File::default();
+    let general = &parts.general;
+    if let Some(title) = &general.title {
+        file.text("title", title);
+    }
+    file.plain("seed", general.seed);
+    file.quantity("duration", general.duration);
+    file.quantity("mtu", general.mtu);
+    file.quantity("wire_overhead", general.wire_overhead);
+    write_topology(&mut file, parts);
+    write_routing(&mut file, parts.multipath);
+    // The most common parameters stand for all, the others for the ports that they are about.
+    let groups = &parts.control.groups;
+    let base = groups.iter().max_by_key(|group| group.members.len());
+    if let Some(base) = base {
+        write_switch(&mut file, parts, base);
+        file.section("[flow_control]");
+        file.text("kind", base.ingress.control.name());
+        file.plain("unsafe_parameters", parts.is_unsafe);
+        write_parameters(&mut file, base);
+        for group in groups.iter().filter(|group| !group.is_like(base)) {
+            write_others(&mut file, &parts.fabric.topology, group);
+        }
+    }
+    for plan in &parts.plans {
+        write_flow(&mut file, parts, plan);
+    }
+    write_rest(&mut file, parts);
+    file.text
+}
+
+/// A file in the making.
+#[derive(Default)]
+struct File {
+    text: String,
+}
+
+impl File {
+    fn line(&mut self, line: impl Display) {
+        writeln!(self.text, "{line}").expect("a string takes everything");
+    }
+
+    fn section(&mut self, header: &str) {
+        self.line("");
+        self.line(header);
+    }
+
+    fn plain(&mut self, key: &str, value: impl Display) {
+        self.line(format_args!("{key} = {value}"));
+    }
+
+    fn text(&mut self, key: &str, value: &str) {
+        self.plain(key, quote(value));
+    }
+
+    fn quantity<Q: Quantity>(&mut self, key: &str, value: Q) {
+        self.text(key, &value.exact());
+    }
+
+    fn texts(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
+        let quoted: Vec<String> = values.into_iter().map(|value| quote(&value)).collect();
+        self.plain(key, format_args!("[{}]", quoted.join(", ")));
+    }
+}
+
+/// A basic string of TOML.
+fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            c if c.is_control() => {
+                write!(quoted, "\\u{:04X}", u32::from(c)).expect("a string takes everything");
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn write_topology(file: &mut File, parts: &Parts) {
+    let fabric = &parts.fabric;
+    file.section("[topology]");
+    match fabric.shape {
+        Some((shape, links)) => write_shape(file, shape, links),
+        None => file.text("kind", "custom"),
+    }
+    let pairs = fabric.failed.iter();
+    let pairs = pairs.map(|[a, b]| format!("[{}, {}]", quote(a), quote(b)));
+    let pairs: Vec<String> = pairs.collect();
+    file.plain("failed_links", format_args!("[{}]", pairs.join(", ")));
+    if fabric.shape.is_some() {
+        return;
+    }
+    for node in fabric.healthy.nodes() {
+        file.section("[[topology.node]]");
+        file.text("name", &node.name);
+        let kind = match node.kind {
+            NodeKind::Switch => "switch",
+            NodeKind::Host => "host",
+        };
+        file.text("kind", kind);
+    }
+    for link in fabric.healthy.links() {
+        file.section("[[topology.link]]");
+        let ends = [link.a, link.b].map(|end| fabric.healthy.node(end).name.clone());
+        file.texts("between", ends);
+        file.quantity("rate", link.rate);
+        file.quantity("delay", link.delay);
+    }
+}
+
+fn write_shape(file: &mut File, shape: Shape, links: LinkSpecs) {
+    let (kind, sizes): (&str, &[(&str, u32)]) = match shape {
+        Shape::Ring {
+            switches,
+            hosts_per_switch,
+        } => (
+            "ring",
+            &[
+                ("switches", switches),
+                ("hosts_per_switch", hosts_per_switch),
+            ],
+        ),
+        Shape::Line {
+            switches,
+            hosts_per_switch,
+        } => (
+            "line",
+            &[
+                ("switches", switches),
+                ("hosts_per_switch", hosts_per_switch),
+            ],
+        ),
+        Shape::Dumbbell { left, right } => ("dumbbell", &[("left", left), ("right", right)]),
+        Shape::NToOne { senders } => ("n-to-1", &[("senders", senders)]),
+        Shape::FatTree { k } => ("fat-tree", &[("k", k)]),
+    };
+    file.text("kind", kind);
+    for (key, size) in sizes {
+        file.plain(key, size);
+    }
+    file.quantity("rate", links.switch.rate);
+    file.quantity("delay", links.switch.delay);
+    file.quantity("host_rate", links.host.rate);
+    file.quantity("host_delay", links.host.delay);
+}
+
+fn write_routing(file: &mut File, multipath: Multipath) {
+    file.section("[routing]");
+    let tie_break = match multipath {
+        Multipath::Ecmp => return file.text("kind", "ecmp"),
+        Multipath::Single {
+            tie_break: TieBreak::Lowest,
+        } => "lowest",
+        Multipath::Single {
+            tie_break: TieBreak::Seeded(_),
+        } => "seeded",
+    };
+    file.text("kind", "shortest");
+    file.text("tie_break", tie_break);
+}
+
+fn write_switch(file: &mut File, parts: &Parts, base: &PortGroup) {
+    let switches = &parts.switches;
+    file.section("[switch]");
+    file.text("discipline", switches.discipline.name());
+    file.quantity("buffer", base.ingress.buffer);
+    file.plain("classes", switches.class_count);
+    match switches.scheduler {
+        Scheduler::Strict => file.text("scheduler", "strict"),
+        Scheduler::Weighted(weights) => {
+            file.text("scheduler", "weighted");
+            let weights = &weights[..usize::from(switches.class_count)];
+            file.plain("weights", format_args!("{weights:?}"));
+        }
+    }
+    file.quantity("processing", switches.processing);
+    file.quantity("processing_jitter", switches.processing_jitter);
+}
+
+fn write_parameters(file: &mut File, group: &PortGroup) {
+    let is_gfc = match &group.ingress.control {
+        FlowControl::None => false,
+        FlowControl::Pfc(config) => {
+            file.quantity("xoff", config.xoff);
+            file.quantity("xon", config.xon);
+            file.plain("pause_quanta", config.quanta);
+            false
+        }
+        FlowControl::Cbfc(config) => {
+            file.quantity("credits", config.capacity);
+            file.quantity("period", config.period);
+            let counters = match config.counters {
+                cbfc::Counters::Wide => "wide",
+                cbfc::Counters::Iba => "iba",
+            };
+            file.text("counters", counters);
+            false
+        }
+        FlowControl::GfcBuffer(config) => {
+            file.quantity("bm", config.bm);
+            file.quantity("b1", config.b1);
+            true
+        }
+        FlowControl::GfcTime(config) => {
+            write_mapping(file, &config.mapping);
+            file.quantity("period", config.period);
+            let measure = match config.measure {
+                gfc::Measure::Message => "message",
+                gfc::Measure::Credit => "credit",
+            };
+            file.text("measure", measure);
+            true
+        }
+        FlowControl::GfcConceptual(config) => {
+            write_mapping(file, &config.mapping);
+            file.quantity("tau", group.tau);
+            true
+        }
+    };
+    if is_gfc {
+        file.quantity("rate_unit", group.derivation.unit);
+        file.plain("guard", group.derivation.guard_frames);
+    }
+}
+
+fn write_mapping(file: &mut File, mapping: &gfc::Mapping) {
+    file.quantity("bm", mapping.bm);
+    file.quantity("b0", mapping.b0);
+}
+
+/// `[[flow_control.at]]` for the ports of `group`, once for each set of classes.
+fn write_others(file: &mut File, topology: &Topology, group: &PortGroup) {
+    let mut classes: BTreeMap<(NodeId, PortId), Vec<u8>> = BTreeMap::new();
+    for (node, port, class) in &group.members {
+        classes.entry((*node, *port)).or_default().push(class.0);
+    }
+    let mut ports: BTreeMap<Vec<u8>, Vec<String>> = BTreeMap::new();
+    for ((node, port), classes) in classes {
+        let name = topology.port_name(node, port);
+        ports.entry(classes).or_default().push(name);
+    }
+    for (classes, ports) in ports {
+        file.section("[[flow_control.at]]");
+        file.texts("ports", ports);
+        file.plain("classes", format_args!("{classes:?}"));
+        file.quantity("buffer", group.ingress.buffer);
+        write_parameters(file, group);
+    }
+}
+
+fn write_flow(file: &mut File, parts: &Parts, plan: &Plan) {
+    let name = |node: &NodeId| parts.fabric.topology.node(*node).name.clone();
+    file.section("[[flow]]");
+    file.text("name", &plan.name);
+    file.text("source", &name(&plan.source));
+    file.text("target", &name(&plan.target));
+    if let Some([_, switches @ .., _]) = plan.path.as_deref() {
+        file.texts("path", switches.iter().map(name));
+    }
+    file.quantity("rate", plan.pace);
+    if let Some(size) = plan.terms.size {
+        file.quantity("size", size);
+    }
+    file.quantity("packet", plan.terms.packet);
+    file.quantity("start", plan.terms.start);
+    if let Some(stop) = plan.terms.stop {
+        file.quantity("stop", stop);
+    }
+    file.plain("class", plan.terms.class);
+}
+
+fn write_rest(file: &mut File, parts: &Parts) {
+    file.section("[timing]");
+    file.quantity("start_jitter", parts.timing.start_jitter);
+    file.quantity("wire_jitter", parts.timing.wire_jitter);
+    if let Some(stop) = parts.timing.sources_stop {
+        file.quantity("sources_stop", stop);
+    }
+    let config = &parts.config;
+    for receiver in &config.receivers {
+        file.section("[[receiver]]");
+        file.text("host", &config.topology.node(receiver.host).name);
+        let steps = receiver.steps.iter().map(|(time, rate)| {
+            let time = quote(&time.saturating_since(Default::default()).exact());
+            let rate = rate.map_or("stop".to_string(), Quantity::exact);
+            format!("[{time}, {}]", quote(&rate))
+        });
+        let steps: Vec<String> = steps.collect();
+        file.plain("steps", format_args!("[{}]", steps.join(", ")));
+    }
+    let probes = &config.probes;
+    if probes.resolution.as_ps() > 0 {
+        file.section("[probe]");
+        file.quantity("resolution", probes.resolution);
+        let ports = probes.ports.iter();
+        file.texts(
+            "ports",
+            ports.map(|(node, port)| config.topology.port_name(*node, *port)),
+        );
+        file.plain("flows", !probes.flows.is_empty());
+    }
+    file.section("[verdict]");
+    let share = config.starvation_permille;
+    file.plain(
+        "starvation_share",
+        format_args!("{}.{:03}", share / 1_000, share % 1_000),
+    );
+    file.plain("stop_on_deadlock", config.stop_on_deadlock);
+}

@@ -1,0 +1,98 @@
+//! The section `[switch]`.
+
+use std::ops::RangeInclusive;
+
+use pauseless_core::id::Class;
+use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::Discipline;
+use pauseless_core::unit::{Bytes, Span};
+
+use super::reader::{At, Item, Section};
+
+/// A switch counts the bytes between two of its ports in 32 bits.
+pub(crate) const BUFFERS: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(4_000);
+/// More than any switch needs to act on a message, and no sum of them overflows.
+pub(crate) const PROCESSING: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
+
+/// How every switch works.
+#[derive(Clone, Debug)]
+pub(crate) struct Switches {
+    pub discipline: Discipline,
+    pub scheduler: Scheduler,
+    /// The buffer of every (ingress port, class), where it was written.
+    pub buffer: Option<At<Bytes>>,
+    /// Whether it was written, be it well or not.
+    pub is_buffer_written: bool,
+    pub class_count: u8,
+    pub processing: Span,
+    pub processing_jitter: Span,
+}
+
+impl Switches {
+    /// Reads `[switch]`.
+    pub(crate) fn read(root: &mut Section<'_>) -> Switches {
+        let mut switches = Switches {
+            discipline: Discipline::OutputQueued,
+            scheduler: Scheduler::Strict,
+            buffer: None,
+            is_buffer_written: false,
+            class_count: 1,
+            //= gfc19 5.4 processing
+            processing: Span::us(3),
+            processing_jitter: Span::ZERO,
+        };
+        if let Some(mut section) = root.table("switch") {
+            switches.fill(&mut section);
+            section.finish();
+        }
+        switches
+    }
+
+    fn fill(&mut self, section: &mut Section<'_>) {
+        let names = Discipline::ALL.map(|discipline| (discipline.name(), discipline));
+        if let Some(discipline) = section.choice("discipline", &names) {
+            self.discipline = discipline.value;
+        }
+        self.is_buffer_written = section.has("buffer");
+        self.buffer = section.quantity_within("buffer", BUFFERS);
+        if let Some(classes) = section.integer("classes", 1..=Class::COUNT_MAX as u64) {
+            self.class_count = classes.value as u8;
+        }
+        if let Some(processing) = section.quantity_within("processing", PROCESSING) {
+            self.processing = processing.value;
+        }
+        if let Some(jitter) = section.quantity_within("processing_jitter", PROCESSING) {
+            self.processing_jitter = jitter.value;
+        }
+        let weighted = section.choice("scheduler", &[("strict", false), ("weighted", true)]);
+        if !weighted.is_some_and(|weighted| weighted.value) {
+            if section.has("weights") {
+                section.set_context(" with scheduler = \"strict\"".to_string());
+            }
+            return;
+        }
+        let is_written = section.has("weights");
+        let Some(At { value, place }) = section.list("weights") else {
+            if !is_written {
+                section.missing("weights", "[1, 2], one weight for each class");
+            }
+            return;
+        };
+        let count = value.len();
+        let integer = |item: Item<'_>| item.integer(1..=u64::from(u16::MAX));
+        let found: Vec<u16> = value
+            .into_iter()
+            .filter_map(integer)
+            .map(|weight| weight.value as u16)
+            .collect();
+        if count != usize::from(self.class_count) {
+            let problem = place.problem(format!("{count} weights stand here"));
+            let expected = format!("one for each of the {} classes", self.class_count);
+            section.report(problem.expected(expected));
+            return;
+        }
+        let mut weights = [1; Class::COUNT_MAX];
+        weights[..found.len()].copy_from_slice(&found);
+        self.scheduler = Scheduler::Weighted(weights);
+    }
+}

@@ -1,0 +1,292 @@
+//! Scenario files that are right: what they become, and that what is written out is the same.
+
+use std::path::PathBuf;
+
+use pauseless_lab::scenario::{Overrides, Scenario};
+
+fn files() -> Vec<PathBuf> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let entries = std::fs::read_dir(folder).expect("the scenarios are there");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn every_file_reads_and_what_is_written_out_gives_the_same_run() {
+    let files = files();
+    assert!(files.len() >= 10, "{files:?}");
+    for path in files {
+        let scenario = Scenario::read(&path, &Overrides::default());
+        let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
+        let again = Scenario::parse(&scenario.name, &scenario.resolved, &Overrides::default());
+        let again = again.unwrap_or_else(|problems| panic!("{problems}"));
+        assert!(
+            format!("{:?}", scenario.config) == format!("{:?}", again.config),
+            "{path:?}"
+        );
+        assert_eq!(scenario.resolved, again.resolved);
+        assert_eq!(scenario.title, again.title);
+        assert_eq!(scenario.warnings, again.warnings);
+    }
+}
+
+const RING: &str = include_str!("../../../scenarios/gfc-ring.toml");
+
+fn parse(text: &str) -> Scenario {
+    let scenario = Scenario::parse("t", text, &Overrides::default());
+    scenario.unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn debug(scenario: &Scenario) -> String {
+    format!("{:?}", scenario.config)
+}
+
+/// Everything that the format knows, in one file.
+const RICH: &str = r#"
+title = "quote \" backslash \\ tab \t"
+seed = 7
+duration = "2 ms"
+mtu = "1000 B"
+wire_overhead = "20 B"
+[topology]
+kind = "custom"
+rate = "40 Gbps"
+delay = "1.5 us"
+host_rate = "10 Gbps"
+host_delay = "0.1 us"
+failed_links = [["B", "A"]]
+node = [
+    { name = "A", kind = "switch" },
+    { name = "B", kind = "switch" },
+    { name = "h1", kind = "host" },
+    { name = "h2", kind = "host" },
+    { name = "h3", kind = "host" },
+]
+link = [
+    { between = ["A", "h1"] },
+    { between = ["B", "h2"], rate = "2.5 Gbps" },
+    { between = ["B", "h3"] },
+    { between = ["A", "B"], delay = "3 us" },
+    { between = ["B", "A"] },
+]
+[routing]
+tie_break = "seeded"
+[switch]
+discipline = "virtual-output-queued"
+buffer = "1 MB"
+classes = 2
+scheduler = "weighted"
+weights = [1, 3]
+processing = "2 us"
+processing_jitter = "100 ns"
+[flow_control]
+kind = "KIND"
+[[flow_control.at]]
+ports = ["*:h*", "A:B"]
+classes = [1]
+buffer = "500 KB"
+[[flow]]
+source = "h1"
+target = "h2"
+size = "1 MB"
+[[flow]]
+source = "h1"
+target = "h2"
+rate = "1 Gbps"
+packet = "500 B"
+start = "1 us"
+stop = "1 ms"
+class = 1
+[[flow]]
+source = "h1"
+target = "h2"
+rate = "1 Gbps"
+packet = "500 B"
+start = "1 us"
+stop = "1 ms"
+class = 1
+[[flow]]
+name = "h1->h2#2"
+source = "h1"
+target = "h2"
+path = ["h1", "A", "B", "h2"]
+[traffic]
+kind = "permutation"
+size = "3 KB"
+[timing]
+start_jitter = "1 us"
+wire_jitter = "10 ns"
+sources_stop = "1.5 ms"
+[[receiver]]
+host = "h3"
+steps = [["0 ms", "2 Gbps"], ["0.5 ms", "stop"], ["0.8 ms", "10 Gbps"]]
+[probe]
+resolution = "10 us"
+[verdict]
+starvation_share = 0.125
+stop_on_deadlock = true
+"#;
+
+#[test]
+fn every_scheme_survives_being_written_out() {
+    for kind in [
+        "pfc",
+        "cbfc",
+        "gfc-buffer",
+        "gfc-time",
+        "gfc-conceptual",
+        "none",
+    ] {
+        let scenario = parse(&RICH.replace("KIND", kind));
+        let again = parse(&scenario.resolved);
+        assert_eq!(debug(&scenario), debug(&again), "{kind}");
+        assert_eq!(scenario.resolved, again.resolved);
+        let outcome = pauseless_sim::run(&scenario.config);
+        assert_eq!(outcome.lost_packets == 0, kind != "none", "{kind}");
+    }
+}
+
+#[test]
+fn what_a_rich_file_becomes() {
+    let scenario = parse(&RICH.replace("KIND", "pfc"));
+    let config = &scenario.config;
+    assert_eq!(scenario.title, "quote \" backslash \\ tab \t");
+    assert_eq!(
+        (
+            config.seed,
+            config.starvation_permille,
+            config.stop_on_deadlock
+        ),
+        (7, 125, true)
+    );
+    assert_eq!(config.topology.links().len(), 4);
+    let names: Vec<&str> = config.flows.iter().map(|flow| flow.name.as_str()).collect();
+    // The name in the file is passed over, and the three without one are told apart by content.
+    let to_second = ["h1->h2", "h1->h2#2", "h1->h2#3", "h1->h2#4"];
+    assert!(
+        to_second.iter().all(|name| names.contains(name)),
+        "{names:?}"
+    );
+    let sizes = to_second.map(|name| {
+        let flow = config.flows.iter().find(|flow| flow.name == name).unwrap();
+        (flow.size.get(), flow.class.0)
+    });
+    // Three unnamed ones by start, then by size; #2 is the one that was named.
+    assert!(
+        sizes.contains(&(1_000_000, 0)) && sizes[1] == (u64::MAX, 0),
+        "{sizes:?}"
+    );
+    assert_eq!(config.probes.ports.len(), 3);
+    assert_eq!(config.probes.flows.len(), config.flows.len());
+    assert_eq!(config.receivers[0].steps.len(), 3);
+    assert!(scenario.warnings.is_empty());
+    // Two rates of host links, one of the others; two classes of which one has a smaller buffer.
+    assert!(
+        scenario.port_groups.len() >= 4,
+        "{}",
+        scenario.port_groups.len()
+    );
+}
+
+#[test]
+fn the_order_of_flows_in_the_file_does_not_matter() {
+    for text in [RING.to_string(), RICH.replace("KIND", "pfc")] {
+        let (before, rest) = text.split_once("[[flow]]").unwrap();
+        let (_, after) = rest.rsplit_once("\n[[flow]]").unwrap();
+        let end = after.find("\n[").map_or(after.len(), |n| n + 1);
+        let (last, after) = after.split_at(end);
+        let flows = &rest[..rest.len() - after.len() - last.len() - "\n[[flow]]".len()];
+        let mut flows: Vec<&str> = flows.split("[[flow]]").collect();
+        flows.push(last);
+        let expected = debug(&parse(&text));
+        for _ in 0..flows.len() {
+            flows.rotate_left(1);
+            for turned in [flows.clone(), flows.iter().rev().copied().collect()] {
+                let turned: String = turned
+                    .iter()
+                    .map(|flow| format!("[[flow]]{flow}\n"))
+                    .collect();
+                assert_eq!(debug(&parse(&format!("{before}{turned}{after}"))), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_command_line_has_the_last_word() {
+    use pauseless_core::switch::Discipline;
+    use pauseless_core::unit::Span;
+    let overrides = Overrides {
+        seed: Some(99),
+        duration: Some(Span::ms(3)),
+        discipline: Some(Discipline::InputQueued),
+        stop_on_deadlock: Some(true),
+    };
+    let scenario = Scenario::parse("t", RING, &overrides).unwrap();
+    let config = &scenario.config;
+    assert_eq!((config.seed, config.duration), (99, Span::ms(3)));
+    assert_eq!(config.discipline, Discipline::InputQueued);
+    assert!(config.stop_on_deadlock);
+    let again = parse(&scenario.resolved);
+    assert_eq!(debug(&again), debug(&scenario));
+    let without = RING.replace("duration", "# duration");
+    assert!(Scenario::parse("t", &without, &overrides).is_ok());
+}
+
+#[test]
+fn unsafe_parameters_are_warned_about() {
+    let text = RING.replace(
+        "xoff = \"800 KB\"",
+        "xoff = \"1 MB\"\nunsafe_parameters = true",
+    );
+    let warnings = parse(&text).warnings;
+    assert_eq!(
+        warnings,
+        [
+            "flow_control.xoff: xoff = 1 MB exceeds its bound 898.686 KB = \
+          buffer - (C tau + MTU + 64 B per class); set xoff = \"898686 B\" or less (at S1:H1)"
+        ]
+    );
+    let late = RING.replace("source = \"H1\"", "source = \"H1\"\nstart = \"200 ms\"");
+    assert_eq!(
+        parse(&late).warnings,
+        ["flow F1: it starts after the end of the run"]
+    );
+}
+
+#[test]
+fn a_permutation_has_no_fixed_points_and_follows_the_seed() {
+    let text = include_str!("../../../scenarios/fat-tree-k8-permutation.toml");
+    let ends = |seed| {
+        let overrides = Overrides {
+            seed: Some(seed),
+            ..Overrides::default()
+        };
+        let scenario = Scenario::parse("t", text, &overrides).unwrap();
+        let flows = scenario.config.flows.into_iter();
+        flows
+            .map(|flow| (flow.source, flow.target))
+            .collect::<Vec<_>>()
+    };
+    let one = ends(1);
+    assert_eq!(one.len(), 128);
+    assert!(one.iter().all(|(source, target)| source != target));
+    let mut targets: Vec<_> = one.iter().map(|(_, target)| *target).collect();
+    targets.sort();
+    targets.dedup();
+    assert_eq!(targets.len(), 128);
+    assert_eq!(one, ends(1));
+    assert_ne!(one, ends(2));
+}
+
+#[test]
+fn the_example_of_the_reference_is_a_scenario() {
+    let reference = include_str!("../../../docs/scenario.md");
+    let (_, rest) = reference.split_once("```toml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    assert_eq!(parse(example).config.flows.len(), 3);
+}

@@ -1,0 +1,215 @@
+//! Derivations, as people read them.
+
+use expect_test::{Expect, expect};
+use pauseless_lab::explain::{explain, paper};
+use pauseless_lab::scenario::{Overrides, Scenario};
+
+fn check(file: &str, expected: Expect) {
+    let path = format!("{}/../../scenarios/{file}.toml", env!("CARGO_MANIFEST_DIR"));
+    let scenario = Scenario::read(path.as_ref(), &Overrides::default()).unwrap();
+    expected.assert_eq(&explain(&scenario).to_string());
+}
+
+#[test]
+fn pfc() {
+    check(
+        "gfc-ring",
+        expect![[r#"
+        pfc at S1:H1, S1:S2, S1:S3, S2:H2 and 8 more
+          C         rate of the link                              10 Gbps   scenario
+          MTU       largest frame                                 1500 B    scenario
+          B         buffer of the ingress port and class          1012 KB   scenario
+          MTU / C   the message waits for a frame that has begun  1.2 us    gfc19 5.4 eq 6
+          t_w       the message travels                           1 us      gfc19 5.4 eq 6
+          t_r       it is processed                               85 us     gfc19 5.4 eq 6
+          MTU / C   a frame that has begun is not interrupted     1.2 us    gfc19 5.4 eq 6
+          t_w       that frame travels                            1 us      gfc19 5.4 eq 6
+          tau       2 MTU / C + 2 t_w + t_r                       89.4 us   gfc19 5.4 eq 6
+          C tau     what arrives before feedback has an effect    111750 B  gfc19 5.4 eq 6
+          crossing  the frame that crosses XOFF: one MTU          1500 B    802.1Q 36, PROTOCOLS 1
+          messages  64 B for each class                           64 B      802.1Q 36, PROTOCOLS 1
+          headroom  C tau + crossing + messages                   113314 B  802.1Q 36, PROTOCOLS 1
+          XOFF <=   B - headroom                                  898686 B  802.1Q 36, PROTOCOLS 1
+          XOFF      pause above                                   800 KB    as run
+          XON       resume below; by default XOFF - 2 MTU         797 KB    as run
+          pause     65535 quanta of 512 bits                      3.355 ms  802.1Q 36.1.3
+          refresh   pause / 2, must exceed tau                    1.678 ms  802.1Q 36.1.3
+    "#]],
+    );
+}
+
+#[test]
+fn credits() {
+    check(
+        "gfc-ring-cbfc",
+        expect![[r#"
+        cbfc at S1:H1, S1:S2, S1:S3, S2:H2 and 8 more
+          C           rate of the link                                 10 Gbps   scenario
+          MTU         largest frame                                    1500 B    scenario
+          B           buffer of the ingress port and class             1012 KB   scenario
+          MTU / C     the message waits for a frame that has begun     1.2 us    gfc19 5.4 eq 6
+          t_w         the message travels                              1 us      gfc19 5.4 eq 6
+          t_r         it is processed                                  85 us     gfc19 5.4 eq 6
+          MTU / C     a frame that has begun is not interrupted        1.2 us    gfc19 5.4 eq 6
+          t_w         that frame travels                               1 us      gfc19 5.4 eq 6
+          tau         2 MTU / C + 2 t_w + t_r                          89.4 us   gfc19 5.4 eq 6
+          C tau       what arrives before feedback has an effect       111750 B  gfc19 5.4 eq 6
+          frame       one MTU in whole blocks of 64 B                  1536 B    InfiniBand 7.9, PROTOCOLS 2
+          credits     at least a frame, at most B                      1 MB      as run
+          T           time between two grants; by default 65535 B / C  52.4 us   gfc19 5.4
+          credits >=  C (tau + T), to keep the link full               177250 B  derived here
+    "#]],
+    );
+}
+
+#[test]
+fn buffer_based() {
+    check(
+        "gfc-ring-buffer",
+        expect![[r#"
+        gfc-buffer at S1:H1, S1:S2, S1:S3, S2:H2 and 8 more
+          C            rate of the link                               10 Gbps      scenario
+          MTU          largest frame                                  1500 B       scenario
+          B            buffer of the ingress port and class           1012 KB      scenario
+          MTU / C      the message waits for a frame that has begun   1.2 us       gfc19 5.4 eq 6
+          t_w          the message travels                            1 us         gfc19 5.4 eq 6
+          t_r          it is processed                                85 us        gfc19 5.4 eq 6
+          MTU / C      a frame that has begun is not interrupted      1.2 us       gfc19 5.4 eq 6
+          t_w          that frame travels                             1 us         gfc19 5.4 eq 6
+          tau          2 MTU / C + 2 t_w + t_r                        89.4 us      gfc19 5.4 eq 6
+          C tau        what arrives before feedback has an effect     111750 B     gfc19 5.4 eq 6
+          B_m <=       B - 5 MTU of guard band                        1004500 B    core derive
+          B_m          the queue to stay below; by default B - 8 MTU  1 MB         as run
+          2 C tau      B_m - B_1 at least                             223500 B     gfc19 5.4
+          B_1 <=       B_m - 2 C tau                                  776500 B     gfc19 5.4
+          B_1          stage 1 begins                                 750 KB       as run
+          N            1 + ceil(log2(B_m - B_1)), in bytes            19           gfc19 4.2
+          R_N          max(C / 2^N, rate unit), the lowest rate       19.073 kbps  gfc19 4.2 eq 4
+          guard        B - B_m, because packets are indivisible       12 KB        core derive
+          overshoot    2 MTU: frames are not a fluid                  3 KB         core derive
+          slop         1 MTU: the messages themselves                 1500 B       core derive
+          patience     guard - 5 MTU: a standstill is waited out      4500 B       core derive
+          closing      2 MTU: what arrives after the hold             3 KB         core derive
+          hold         B - 2 MTU: above this the sender is held       1009 KB      core derive
+          MTU / R_min  standstill that each MTU of patience buys      629.162 ms   core derive
+          stages: B_k = B_m - (B_m - B_1) / 2^(k-1), R_k = C / 2^k (gfc19 4.2)
+          k   B_k        R_k
+          0   0 B        10 Gbps
+          1   750000 B   5 Gbps
+          2   875000 B   2.5 Gbps
+          3   937500 B   1.25 Gbps
+          4   968750 B   625 Mbps
+          5   984375 B   312.5 Mbps
+          6   992188 B   156.25 Mbps
+          7   996094 B   78.125 Mbps
+          8   998047 B   39.063 Mbps
+          9   999024 B   19.531 Mbps
+          10  999512 B   9.766 Mbps
+          11  999756 B   4.883 Mbps
+          12  999878 B   2.441 Mbps
+          13  999939 B   1.221 Mbps
+          14  999970 B   610.351 kbps
+          15  999985 B   305.175 kbps
+          16  999993 B   152.587 kbps
+          17  999997 B   76.293 kbps
+          18  999999 B   38.146 kbps
+          19  1000000 B  19.073 kbps
+    "#]],
+    );
+}
+
+#[test]
+fn time_based() {
+    check(
+        "gfc-ring-time",
+        expect![[r#"
+            gfc-time at S1:H1, S1:S2, S1:S3, S2:H2 and 8 more
+              C                rate of the link                                   10 Gbps                                 scenario
+              MTU              largest frame                                      1500 B                                  scenario
+              B                buffer of the ingress port and class               1012 KB                                 scenario
+              MTU / C          the message waits for a frame that has begun       1.2 us                                  gfc19 5.4 eq 6
+              t_w              the message travels                                1 us                                    gfc19 5.4 eq 6
+              t_r              it is processed                                    85 us                                   gfc19 5.4 eq 6
+              MTU / C          a frame that has begun is not interrupted          1.2 us                                  gfc19 5.4 eq 6
+              t_w              that frame travels                                 1 us                                    gfc19 5.4 eq 6
+              tau              2 MTU / C + 2 t_w + t_r                            89.4 us                                 gfc19 5.4 eq 6
+              C tau            what arrives before feedback has an effect         111750 B                                gfc19 5.4 eq 6
+              B_m <=           B - 5 MTU of guard band                            1004500 B                               core derive
+              B_m              the queue to stay below; by default B - 8 MTU      1 MB                                    as run
+              T                time between two messages; by default 65535 B / C  52.4 us                                 gfc19 5.4
+              tau < T          the premise of the theorem                         does not hold: a wider bound is needed  gfc19 theorem 5.1
+              width            (sqrt(tau / T) + 1)^2 C T                          348360 B                                gfc19 theorem 5.1
+              width            e C (tau + T)                                      481816 B                                delay tau + T, see core derive.rs
+              B_0 <=           B_m - width                                        518184 B                                delay tau + T, see core derive.rs
+              B_0              the rate begins to fall                            492 KB                                  as run
+              (B_m + B_0) / 2  the queue of a sender held to C / 2                746 KB                                  gfc19 4.1
+              R_min            max(C / (B_m - B_0), rate unit), the lowest rate   19.685 kbps                             core derive
+              guard            B - B_m, because packets are indivisible           12 KB                                   core derive
+              overshoot        2 MTU: frames are not a fluid                      3 KB                                    core derive
+              slop             1 MTU: the messages themselves                     1500 B                                  core derive
+              patience         guard - 5 MTU: a standstill is waited out          4500 B                                  core derive
+              closing          2 MTU: what arrives after the hold                 3 KB                                    core derive
+              hold             B - 2 MTU: above this the sender is held           1009 KB                                 core derive
+              MTU / R_min      standstill that each MTU of patience buys          609.601 ms                              core derive
+        "#]],
+    );
+}
+
+#[test]
+fn conceptual() {
+    check(
+        "gfc-fig5-conceptual",
+        expect![[r#"
+        gfc-conceptual at S1:H1, S1:H2, S1:R, H1:S1 and 2 more
+          C                rate of the link                                  10 Gbps                   scenario
+          MTU              largest frame                                     1500 B                    scenario
+          B                buffer of the ingress port and class              112 KB                    scenario
+          MTU / C          the message waits for a frame that has begun      1.2 us                    gfc19 5.4 eq 6
+          t_w              the message travels                               1 us                      gfc19 5.4 eq 6
+          t_r              it is processed                                   3 us                      gfc19 5.4 eq 6
+          MTU / C          a frame that has begun is not interrupted         1.2 us                    gfc19 5.4 eq 6
+          t_w              that frame travels                                1 us                      gfc19 5.4 eq 6
+          tau              given instead of the sum of these                 25 us                     scenario
+          C tau            what arrives before feedback has an effect        31250 B                   gfc19 5.4 eq 6
+          B_m <=           B - 5 MTU of guard band                           104500 B                  core derive
+          B_m              the queue to stay below; by default B - 8 MTU     100 KB                    as run
+          4 C tau          B_m - B_0 at least                                125 KB                    gfc19 theorem 4.1
+          B_0 <=           B_m - 4 C tau                                     below zero: none is safe  gfc19 theorem 4.1
+          B_0              the rate begins to fall                           50 KB                     as run
+          (B_m + B_0) / 2  the queue of a sender held to C / 2               75 KB                     gfc19 4.1
+          R_min            max(C / (B_m - B_0), rate unit), the lowest rate  200 kbps                  core derive
+          guard            B - B_m, because packets are indivisible          12 KB                     core derive
+          overshoot        2 MTU: frames are not a fluid                     3 KB                      core derive
+          slop             1 MTU: the messages themselves                    1500 B                    core derive
+          patience         guard - 5 MTU: a standstill is waited out         4500 B                    core derive
+          closing          2 MTU: what arrives after the hold                3 KB                      core derive
+          hold             B - 2 MTU: above this the sender is held          109 KB                    core derive
+          MTU / R_min      standstill that each MTU of patience buys         60 ms                     core derive
+    "#]],
+    );
+}
+
+//= gfc19 5.4 examples type=test
+#[test]
+fn the_numbers_of_the_paper() {
+    expect![[r#"
+        GFC (SIGCOMM 2019), section 5.4: t_w 1 us, t_r 3 us
+          quantity                 C         formula                    ours        paper     note
+          tau, Ethernet            10 Gbps   2 MTU / C + 2 t_w + t_r    7.4 us      7.4 us
+          tau, Ethernet            40 Gbps   2 MTU / C + 2 t_w + t_r    5.6 us      5.6 us
+          tau, Ethernet            100 Gbps  2 MTU / C + 2 t_w + t_r    5.24 us     5.2 us    printed rounded
+          tau, InfiniBand          10 Gbps   2 MTU / C + 2 t_w + t_r    11.4 us     11.4 us   needs an MTU of 4000 B, not 4096 B
+          tau, InfiniBand          40 Gbps   2 MTU / C + 2 t_w + t_r    6.6 us      6.6 us    needs an MTU of 4000 B, not 4096 B
+          tau, InfiniBand          100 Gbps  2 MTU / C + 2 t_w + t_r    5.64 us     5.6 us    needs an MTU of 4000 B, not 4096 B
+          B_m - B_1, buffer-based  10 Gbps   2 C tau                    18.5 KB     18.5 KB
+          B_m - B_1, buffer-based  40 Gbps   2 C tau                    56 KB       56 KB
+          B_m - B_1, buffer-based  100 Gbps  2 C tau                    131 KB      130 KB    the paper computes with its rounded tau
+          N, buffer-based          10 Gbps   1 + ceil(log2(B_m - B_1))  16          16
+          N, buffer-based          40 Gbps   1 + ceil(log2(B_m - B_1))  17          18        the paper's own rule gives ours
+          N, buffer-based          100 Gbps  1 + ceil(log2(B_m - B_1))  18          20        the paper's own rule gives ours
+          B_m - B_0, time-based    10 Gbps   (sqrt(tau / T) + 1)^2 C T  140.904 KB  140.8 KB  C T of 65535 B
+          B_m - B_0, time-based    40 Gbps   (sqrt(tau / T) + 1)^2 C T  191.544 KB  191.4 KB  C T of 65535 B
+          B_m - B_0, time-based    100 Gbps  (sqrt(tau / T) + 1)^2 C T  271.98 KB   271 KB    the paper computes with its rounded tau
+          feedback at most         10 Gbps   64 B / (C tau)             0.69 %      0.69 %
+    "#]].assert_eq(&paper().to_string());
+}

@@ -1,0 +1,253 @@
+//! No input makes the reader panic; what it accepts can be written out, read again and run.
+
+use pauseless_core::unit::{Span, Time};
+use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_sim::Simulator;
+use proptest::prelude::*;
+
+const SEEDS: [&str; 5] = [
+    include_str!("../../../scenarios/gfc-ring.toml"),
+    include_str!("../../../scenarios/gfc-ring-time.toml"),
+    include_str!("../../../scenarios/gfc-fig5-conceptual.toml"),
+    include_str!("../../../scenarios/gfc-fig11-pfc.toml"),
+    include_str!("../../../scenarios/hotnets-fig3.toml"),
+];
+
+/// Pieces that mean something in a scenario file.
+const PIECES: [&str; 44] = [
+    "\"0 B\"",
+    "\"64 B\"",
+    "\"4 GB\"",
+    "\"18446744073709551615 B\"",
+    "\"1 ps\"",
+    "\"86400 s\"",
+    "\"1 s\"",
+    "\"1 Mbps\"",
+    "\"1600 Gbps\"",
+    "\"1 bps\"",
+    "\"12.5 us\"",
+    "0",
+    "1",
+    "2",
+    "8",
+    "65535",
+    "4294967295",
+    "-1",
+    "1e308",
+    "nan",
+    "inf",
+    "true",
+    "[]",
+    "{}",
+    "[[]]",
+    "\"\"",
+    "\"pfc\"",
+    "\"cbfc\"",
+    "\"gfc-buffer\"",
+    "\"gfc-time\"",
+    "\"gfc-conceptual\"",
+    "\"none\"",
+    "\"ring\"",
+    "\"line\"",
+    "\"dumbbell\"",
+    "\"n-to-1\"",
+    "\"fat-tree\"",
+    "\"custom\"",
+    "\"S1\"",
+    "\"*\"",
+    "\"é\"",
+    "1979-05-27",
+    "\"ecmp\"",
+    "[\"S1:H1\"]",
+];
+
+/// Keys that may be added to any section.
+const KEYS: [&str; 36] = [
+    "mtu",
+    "wire_overhead",
+    "switches",
+    "hosts_per_switch",
+    "left",
+    "right",
+    "senders",
+    "k",
+    "rate",
+    "delay",
+    "failed_links",
+    "tie_break",
+    "buffer",
+    "classes",
+    "processing",
+    "processing_jitter",
+    "xoff",
+    "xon",
+    "pause_quanta",
+    "credits",
+    "period",
+    "bm",
+    "b1",
+    "b0",
+    "tau",
+    "guard",
+    "rate_unit",
+    "unsafe_parameters",
+    "size",
+    "packet",
+    "start",
+    "stop",
+    "class",
+    "resolution",
+    "start_jitter",
+    "host_rate",
+];
+
+fn check(text: &str) {
+    let parsed = Scenario::parse("t", text, &Overrides::default());
+    match parsed {
+        Err(problems) => {
+            let text = problems.to_string();
+            assert!(text.starts_with("pauseless: t"), "{text}");
+            assert!(!problems.list().is_empty());
+            let _ = problems.render(true);
+        }
+        Ok(scenario) => {
+            let again = Scenario::parse("t", &scenario.resolved, &Overrides::default());
+            let again =
+                again.unwrap_or_else(|problems| panic!("{problems}\n{}", scenario.resolved));
+            assert!(
+                format!("{:?}", scenario.config) == format!("{:?}", again.config),
+                "{text}"
+            );
+            let _ = pauseless_lab::explain::explain(&scenario).to_string();
+            if scenario.config.topology.nodes().len() < 100 {
+                let mut run = Simulator::new(&scenario.config);
+                run.advance(Time::ZERO + Span::us(20));
+                let _ = run.finish();
+            }
+        }
+    }
+}
+
+/// One change of a line of a file.
+#[derive(Clone, Debug)]
+enum Change {
+    Drop,
+    Twice,
+    Value(usize),
+    Add(usize, usize),
+    Insert(String),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        Just(Change::Drop),
+        Just(Change::Twice),
+        (0..PIECES.len()).prop_map(Change::Value),
+        (0..KEYS.len(), 0..PIECES.len()).prop_map(|(key, value)| Change::Add(key, value)),
+        ".{0,8}".prop_map(Change::Insert),
+    ]
+}
+
+fn apply(lines: &mut Vec<String>, at: usize, change: &Change) {
+    let at = at % lines.len();
+    match change {
+        Change::Drop => drop(lines.remove(at)),
+        Change::Twice => lines.insert(at, lines[at].clone()),
+        Change::Value(value) => {
+            if let Some((key, _)) = lines[at].split_once('=') {
+                lines[at] = format!("{key}= {}", PIECES[*value]);
+            }
+        }
+        Change::Add(key, value) => lines.insert(at, format!("{} = {}", KEYS[*key], PIECES[*value])),
+        Change::Insert(text) => {
+            let middle = lines[at].len() / 2;
+            let middle = (0..=middle).rev().find(|n| lines[at].is_char_boundary(*n));
+            lines[at].insert_str(middle.unwrap_or(0), text);
+        }
+    }
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+}
+
+/// Parameters that nobody would choose, with the promise that they are wanted.
+fn reckless() -> impl Strategy<Value = String> {
+    const BYTES: [&str; 7] = ["0 B", "1 B", "1500 B", "64 KB", "99999 B", "1 MB", "4 GB"];
+    const SPANS: [&str; 5] = ["1 ps", "51.2 ns", "3.4 us", "90 us", "1 s"];
+    const RATES: [&str; 4] = ["1 Mbps", "2.5 Gbps", "100 Gbps", "1600 Gbps"];
+    let bytes = || prop::option::of(prop::sample::select(&BYTES[..]));
+    let spans = || prop::option::of(prop::sample::select(&SPANS[..]));
+    const KINDS: [(&str, &[&str]); 6] = [
+        ("pfc", &["xoff", "xon"]),
+        ("cbfc", &["credits", "period"]),
+        ("gfc-buffer", &["bm", "b1"]),
+        ("gfc-time", &["bm", "b0", "period"]),
+        ("gfc-conceptual", &["bm", "b0", "tau"]),
+        ("none", &[]),
+    ];
+    let kind = prop::sample::select(&KINDS[..]);
+    let discipline =
+        prop::sample::select(&["output-queued", "virtual-output-queued", "input-queued"][..]);
+    let mtu = prop::sample::select(&["64 B", "1000 B", "9 KB", "1 MB"][..]);
+    let rate = prop::sample::select(&RATES[..]);
+    let params = (bytes(), bytes(), spans(), bytes(), spans());
+    (kind, discipline, mtu, rate, params, 1..=8u8).prop_map(
+        |((kind, keys), discipline, mtu, rate, (first, second, third, buffer, processing), classes)| {
+            let mut text = format!(
+                "duration = \"20 us\"\nmtu = {mtu:?}\n[topology]\nkind = \"ring\"\nswitches = 3\n\
+                 hosts_per_switch = 1\nrate = {rate:?}\ndelay = \"0 us\"\n[switch]\nclasses = {classes}\n\
+                 discipline = {discipline:?}\nbuffer = {:?}\nprocessing = {:?}\n\
+                 [flow_control]\nkind = {kind:?}\nunsafe_parameters = true\n",
+                buffer.unwrap_or("2 MB"),
+                processing.unwrap_or("3 us"),
+            );
+            for (index, key) in keys.iter().enumerate() {
+                let value = match *key {
+                    "period" | "tau" => third,
+                    _ => [first, second][index],
+                };
+                if let Some(value) = value {
+                    text.push_str(&format!("{key} = {value:?}\n"));
+                }
+            }
+            text + "[timing]\nstart_jitter = \"1 us\"\n[traffic]\nkind = \"permutation\"\n"
+        },
+    )
+}
+
+/// Enough for every day; PROPTEST_CASES asks for more.
+fn cases() -> u32 {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    asked.and_then(|asked| asked.parse().ok()).unwrap_or(400)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text(text in "\\PC*") {
+        check(&text);
+    }
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        check(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn reckless_parameters(text in reckless()) {
+        check(&text);
+    }
+
+    #[test]
+    fn changed_files(
+        seed in 0..SEEDS.len(),
+        changes in prop::collection::vec((any::<usize>(), change()), 1..6),
+    ) {
+        let mut lines: Vec<String> = SEEDS[seed].lines().map(String::from).collect();
+        for (at, change) in &changes {
+            apply(&mut lines, *at, change);
+        }
+        check(&lines.join("\n"));
+    }
+}

@@ -1,0 +1,62 @@
+//! `pauseless demo`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use pauseless_lab::demo::{self, LEAD};
+use pauseless_lab::report::{html, json, verdict};
+use pauseless_lab::scenario::Overrides;
+
+use crate::args::DemoArgs;
+use crate::output::{self, Terminal};
+
+/// Runs the demo, prints its table and writes its page.
+pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    let overrides = Overrides {
+        seed: args.seed,
+        discipline: args.discipline,
+        ..Overrides::default()
+    };
+    let scenarios = demo::scenarios(&overrides)?;
+    let count = scenarios.len();
+    output::complain(&format!("pauseless: {count} runs of one ring"));
+    let runs = demo::run(scenarios, |run| {
+        let (name, verdict) = (&run.scenario.name, verdict::brief(run));
+        output::complain(&format!("  {name}: {verdict} ({:.2} s)", run.wall_s));
+    });
+    let page = match (&args.out, args.json) {
+        (Some(path), _) => Some(path.as_path()),
+        (None, false) => Some(Path::new(PAGE)),
+        (None, true) => None,
+    };
+    if args.json {
+        output::print(&json::to_text(&json::runs_document(&runs)))?;
+    } else {
+        let table = demo::table(&runs, terminal.paint());
+        let lead = LEAD.join("\n");
+        output::print(&format!("{lead}\n\n{table}\n{LEGEND}\n"))?;
+    }
+    if let Some(path) = page {
+        output::write_file(path, &html::page(&demo::heading(), &runs))?;
+        if !args.json {
+            let path = path.display();
+            let next = match args.discipline {
+                Some(_) => NEXT_RUN,
+                None => NEXT_DEMO,
+            };
+            let place = format!("The curves and the cycles are in {path}.");
+            output::print(&format!("\n{place}\n{next}\n"))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where the page goes if nobody says otherwise.
+const PAGE: &str = "pauseless-demo.html";
+
+const LEGEND: &str = "F1, F2, F3: goodput over the last quarter before the sources stop.\n\
+    Feedback: the largest share of a link that control frames took.";
+
+const NEXT_DEMO: &str = "Next: pauseless demo --discipline virtual-output-queued";
+
+const NEXT_RUN: &str = "Next: pauseless run scenarios/gfc-ring.toml --out results";

@@ -1,0 +1,28 @@
+//! `pauseless explain`
+
+use std::process::ExitCode;
+
+use pauseless_lab::explain::{explain, paper};
+use pauseless_lab::report::{derivation, json};
+use pauseless_lab::scenario::{Overrides, Scenario};
+
+use crate::args::ExplainArgs;
+use crate::output;
+
+/// Prints how parameters are derived.
+pub fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
+    let Some(file) = &args.file else {
+        output::print(&match args.json {
+            true => json::to_text(&derivation::paper_document()),
+            false => paper().to_string(),
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let scenario = Scenario::read(file, &Overrides::default())?;
+    output::warn(&scenario);
+    output::print(&match args.json {
+        true => json::to_text(&derivation::explain_document(&scenario)),
+        false => explain(&scenario).to_string(),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

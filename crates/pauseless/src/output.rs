@@ -1,0 +1,75 @@
+//! Writing to the terminal: nothing here panics when the reader goes away.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::Context;
+use pauseless_lab::report::text::Paint;
+use pauseless_lab::scenario::Scenario;
+
+use crate::args::Color;
+
+/// What may be drawn where.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal {
+    color: Color,
+}
+
+impl Terminal {
+    /// As the user wishes.
+    pub fn new(color: Color) -> Terminal {
+        Terminal { color }
+    }
+
+    /// How to paint what goes to stdout.
+    pub fn paint(self) -> Paint {
+        match self.wants_colours(io::stdout().is_terminal()) {
+            true => Paint::Ansi,
+            false => Paint::Plain,
+        }
+    }
+
+    /// Whether what goes to stderr may have colours.
+    pub fn colours_stderr(self) -> bool {
+        self.wants_colours(io::stderr().is_terminal())
+    }
+
+    fn wants_colours(self, is_terminal: bool) -> bool {
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            // The convention of no-color.org.
+            Color::Auto => {
+                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                is_terminal && !refused
+            }
+        }
+    }
+}
+
+/// Writes `text` to stdout. A reader that has seen enough, such as `head`, is no error.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes());
+    match written.and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("cannot write to the standard output"),
+    }
+}
+
+/// Writes a line to stderr. If even that fails there is nobody to tell.
+pub fn complain(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Tells the warnings of a scenario.
+pub fn warn(scenario: &Scenario) {
+    for warning in &scenario.warnings {
+        complain(&format!("pauseless: warning: {}: {warning}", scenario.name));
+    }
+}
+
+/// Writes a file and names it if that fails.
+pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}

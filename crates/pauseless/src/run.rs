@@ -1,0 +1,90 @@
+//! `pauseless run`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use pauseless_lab::report::html::{self, Heading};
+use pauseless_lab::report::verdict::Finding;
+use pauseless_lab::report::{Run, csv, json, text};
+use pauseless_lab::scenario::{Overrides, Scenario};
+
+use crate::args::RunArgs;
+use crate::output::{self, Terminal};
+use crate::progress::{self, Bar};
+use crate::{FINDING, INTERRUPTED};
+
+/// Runs a scenario and reports.
+pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    let overrides = Overrides {
+        seed: args.seed,
+        duration: args.duration,
+        discipline: args.discipline,
+        ..Overrides::default()
+    };
+    let scenario = Scenario::read(&args.file, &overrides)?;
+    if !args.quiet {
+        output::warn(&scenario);
+    }
+    if let Some(directory) = &args.out {
+        // Before the run: it would be a pity to learn afterwards that there is no place for it.
+        let create = std::fs::create_dir_all(directory);
+        create.with_context(|| format!("cannot create {}", directory.display()))?;
+    }
+    let bar = if args.quiet { Bar::Never } else { Bar::Auto };
+    let run = progress::execute(scenario, bar)?;
+    let printed = output::print(&report(args, &run, terminal));
+    if let Some(directory) = &args.out {
+        write_results(directory, &run)?;
+    }
+    if let Some(file) = &args.html {
+        output::write_file(file, &page(&run))?;
+    }
+    printed?;
+    Ok(status(args, &run))
+}
+
+fn report(args: &RunArgs, run: &Run, terminal: Terminal) -> String {
+    match (args.json, args.quiet) {
+        (true, _) => json::to_text(&json::run_document(run)),
+        (false, true) => text::verdict(run, terminal.paint()),
+        (false, false) => text::report(run, terminal.paint()),
+    }
+}
+
+fn status(args: &RunArgs, run: &Run) -> ExitCode {
+    if run.interrupted {
+        return ExitCode::from(INTERRUPTED);
+    }
+    let denied = args.deny.iter().map(|deny| Finding::from(*deny));
+    let mut denied: Vec<Finding> = denied
+        .filter(|finding| finding.is_in(&run.outcome))
+        .collect();
+    denied.sort();
+    denied.dedup();
+    if denied.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    let names = Vec::from_iter(denied.into_iter().map(Finding::name)).join(", ");
+    output::complain(&format!("pauseless: denied: {names}"));
+    ExitCode::from(FINDING)
+}
+
+fn page(run: &Run) -> String {
+    let heading = Heading {
+        title: run.scenario.title.clone(),
+        lead: format!("The scenario {} and what came of it.", run.scenario.name),
+    };
+    html::page(&heading, std::slice::from_ref(run))
+}
+
+fn write_results(directory: &Path, run: &Run) -> anyhow::Result<()> {
+    let write = |name: &str, text: &str| output::write_file(&directory.join(name), text);
+    write("result.json", &json::to_text(&json::run_document(run)))?;
+    write("resolved.toml", &run.scenario.resolved)?;
+    write("report.html", &page(run))?;
+    if let Some(series) = csv::series(run) {
+        write("series.csv", &series)?;
+    }
+    Ok(())
+}

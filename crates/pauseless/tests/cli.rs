@@ -1,0 +1,443 @@
+//! The built program as its users meet it: what it prints, what it writes, how it exits.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder that looks like the root of the repository and may be written to.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        std::os::unix::fs::symlink(scenarios, folder.path().join("scenarios")).expect("a link");
+        Place { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("a file");
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pauseless"));
+        command.args(args).current_dir(self.folder.path());
+        command.env_remove("NO_COLOR");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Done {
+        Done::new(self.command(args).output().expect("the program starts"))
+    }
+}
+
+struct Done {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Done {
+    fn new(output: Output) -> Done {
+        Done {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("text"),
+            stderr: String::from_utf8(output.stderr).expect("text"),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let parsed = serde_json::from_str(&self.stdout);
+        parsed.unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
+    }
+}
+
+const RING: &str = "scenarios/gfc-ring.toml";
+
+#[test]
+fn findings_fail_only_when_denied() {
+    let place = Place::new();
+    for (deny, code) in [
+        (None, 0),
+        (Some("loss"), 0),
+        (Some("loss,starvation"), 0),
+        (Some("deadlock"), 1),
+        (Some("loss,deadlock"), 1),
+    ] {
+        let mut args = vec!["run", RING];
+        args.extend(deny.iter().flat_map(|deny| ["--deny", deny]));
+        let done = place.run(&args);
+        assert_eq!(done.code, Some(code), "{deny:?}: {}", done.stderr);
+        assert!(done.stdout.contains("deadlock at "), "{}", done.stdout);
+        assert_eq!(
+            done.stderr.contains("pauseless: denied: deadlock"),
+            code == 1
+        );
+    }
+}
+
+#[test]
+fn the_report_begins_with_the_verdict() {
+    let done = Place::new().run(&["run", RING]);
+    let verdict = done
+        .stdout
+        .find("closed by flows F1, F2, F3")
+        .expect("the witness");
+    let table = done.stdout.find("\nflows\n").expect("the table of flows");
+    assert!(verdict < table);
+    for port in ["S1:S2", "S2:S3", "S3:S1"] {
+        assert!(
+            done.stdout[..table].contains(port),
+            "{port}: {}",
+            done.stdout
+        );
+    }
+    assert_eq!(done.stderr, "");
+}
+
+#[test]
+fn json_has_every_field_of_the_contract() {
+    let document = Place::new().run(&["run", RING, "--json"]).json();
+    assert_eq!(document["schema"], 1);
+    for field in [
+        "scenario",
+        "title",
+        "seed",
+        "flow_control",
+        "discipline",
+        "simulated_ps",
+        "wall_s",
+        "events",
+        "packet_hops",
+        "deadlock",
+        "starvation",
+        "loss",
+        "lost_packets",
+        "lost_bytes",
+        "pause_frames",
+        "feedback_frames",
+        "feedback_share_max",
+        "held_bytes_at_end",
+        "flows",
+        "queues",
+    ] {
+        assert!(document.get(field).is_some(), "{field}");
+    }
+    assert!(document.get("interrupted").is_none());
+    assert_eq!(document["flow_control"], "pfc");
+    assert_eq!(document["discipline"], "output-queued");
+    assert_eq!(document["starvation"], Value::Null);
+    let deadlock = &document["deadlock"];
+    assert!(deadlock["time_ps"].as_u64().expect("an instant") < 10_000_000_000);
+    assert_eq!(deadlock["flows"], serde_json::json!(["F1", "F2", "F3"]));
+    let cycle = deadlock["cycle"].as_array().expect("a list");
+    let mut ports: Vec<&str> = cycle.iter().filter_map(|at| at["port"].as_str()).collect();
+    ports.sort();
+    assert_eq!(ports, ["S1:S2", "S2:S3", "S3:S1"]);
+    let flow = &document["flows"][0];
+    for field in [
+        "id",
+        "name",
+        "source",
+        "target",
+        "bytes",
+        "delivered_bytes",
+        "start_ps",
+        "finish_ps",
+        "goodput_bps",
+        "goodput_late_bps",
+    ] {
+        assert!(flow.get(field).is_some(), "{field}");
+    }
+    let queue = &document["queues"][0];
+    for field in [
+        "switch",
+        "port",
+        "class",
+        "max_bytes",
+        "mean_bytes",
+        "last_bytes",
+    ] {
+        assert!(queue.get(field).is_some(), "{field}");
+    }
+}
+
+#[test]
+fn the_same_scenario_gives_the_same_document() {
+    let place = Place::new();
+    let without_clock = |seed: &str| {
+        let mut document = place.run(&["run", RING, "--seed", seed, "--json"]).json();
+        document["wall_s"] = Value::Null;
+        document.to_string()
+    };
+    assert_eq!(without_clock("3"), without_clock("3"));
+    assert_ne!(without_clock("3"), without_clock("4"));
+}
+
+#[test]
+fn bad_input_is_told_with_its_line() {
+    let place = Place::new();
+    let text = place.text(RING);
+    place.write("bad.toml", &format!("{text}\ncolour = \"blue\"\n"));
+    let line = text.lines().count() + 2;
+    let done = place.run(&["run", "bad.toml"]);
+    assert_eq!(done.code, Some(2));
+    assert_eq!(done.stdout, "");
+    let start = format!("pauseless: bad.toml:{line}:");
+    assert!(done.stderr.starts_with(&start), "{}", done.stderr);
+}
+
+#[test]
+fn bad_usage_exits_2_and_says_why() {
+    let place = Place::new();
+    place.write("not-text.toml", "");
+    std::fs::write(place.path("not-text.toml"), [0xff, 0xfe]).expect("a file");
+    for args in [
+        &["run", "missing.toml"][..],
+        &["run", "scenarios"],
+        &["run", "not-text.toml"],
+        &["run", RING, "--nonsense"],
+        &["run", RING, "--seed", "-1"],
+        &["run", RING, "--duration", "5"],
+        &["run", RING, "--duration", "0 ms"],
+        &["run", RING, "--discipline", "telepathic"],
+        &["run", RING, "--deny", "boredom"],
+        &["run", RING, "--html", "no/such/folder/page.html", "--json"],
+        &["run", RING, "--out", "not-text.toml"],
+        &["explain"],
+        &["explain", RING, "--paper"],
+        &["frobnicate"],
+        &["demo", "--out", "no/such/folder/page.html"],
+    ] {
+        let done = place.run(args);
+        assert_eq!(done.code, Some(2), "{args:?}: {}", done.stderr);
+        let last = done
+            .stderr
+            .lines()
+            .any(|line| line.starts_with("pauseless: "));
+        assert!(last, "{args:?}: {}", done.stderr);
+        assert!(
+            !done.stderr.contains("panicked"),
+            "{args:?}: {}",
+            done.stderr
+        );
+    }
+    let done = place.run(&[]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("Usage: pauseless"));
+}
+
+/// The words of a line, as a shell would split it.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in line.split('"').enumerate() {
+        match index % 2 {
+            1 => words.push(part.to_string()),
+            _ => words.extend(part.split_whitespace().map(str::to_string)),
+        }
+    }
+    words
+}
+
+#[test]
+fn every_example_works_as_printed() {
+    let place = Place::new();
+    for subcommand in [&[][..], &["run"], &["demo"], &["explain"]] {
+        let help = place.run(&[subcommand, &["--help"]].concat());
+        assert_eq!(help.code, Some(0), "{subcommand:?}");
+        assert_eq!(help.stderr, "");
+        let (_, examples) = help.stdout.split_once("Examples:").expect("examples");
+        let examples = examples
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("pauseless "));
+        let mut count = 0;
+        for example in examples {
+            count += 1;
+            let args = words(example);
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let done = place.run(&args);
+            assert_eq!(done.code, Some(0), "{example}: {}", done.stderr);
+            assert!(!done.stdout.is_empty(), "{example}");
+        }
+        assert!(count > 0, "{subcommand:?} has no example");
+    }
+    for file in [
+        "results/result.json",
+        "pauseless-demo.html",
+        "input-queued.html",
+    ] {
+        assert!(place.path(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn results_can_be_run_again() {
+    let place = Place::new();
+    let args = ["--duration", "4 ms", "--json"];
+    let first = place.run(&[&["run", RING, "--out", "out"][..], &args].concat());
+    assert_eq!(first.stdout, place.text("out/result.json"));
+    let series = place.text("out/series.csv");
+    assert!(series.starts_with("time_ps,S1:H1 queue_bytes,"), "{series}");
+    assert_eq!(series.lines().count(), 1 + 40);
+    let width = series.lines().next().map(|line| line.split(',').count());
+    assert!(
+        series
+            .lines()
+            .all(|line| Some(line.split(',').count()) == width)
+    );
+    assert!(place.text("out/report.html").contains("<svg"));
+    let again = place.run(&["run", "out/resolved.toml", "--json"]);
+    let comparable = |done: &Done| {
+        let mut document = done.json();
+        document["wall_s"] = Value::Null;
+        document["scenario"] = Value::Null;
+        document
+    };
+    assert_eq!(comparable(&first), comparable(&again), "{}", again.stderr);
+}
+
+#[test]
+fn the_demo_shows_who_deadlocks_who_starves_and_who_flows() {
+    let place = Place::new();
+    let document = place.run(&["demo", "--json"]).json();
+    assert_eq!(document["schema"], 1);
+    let runs = document["runs"].as_array().expect("a list");
+    let names: Vec<&str> = runs.iter().filter_map(|run| run["name"].as_str()).collect();
+    let expected = [
+        "pfc",
+        "cbfc",
+        "gfc-buffer",
+        "gfc-time",
+        "gfc-buffer-cycle-aware",
+        "gfc-time-cycle-aware",
+    ];
+    assert_eq!(names, expected);
+    for (run, (deadlocks, starves)) in runs.iter().zip([
+        (true, false),
+        (true, false),
+        (false, true),
+        (false, true),
+        (false, false),
+        (false, false),
+    ]) {
+        let name = &run["name"];
+        assert_eq!(run["discipline"], "output-queued", "{name}");
+        assert_eq!(run["lost_packets"], 0, "{name}");
+        assert_eq!(run["deadlock"].is_object(), deadlocks, "{name}");
+        assert_eq!(run["starvation"].is_array(), starves, "{name}");
+        // After the sources stop, only deadlocks keep what they hold.
+        assert_eq!(run["held_bytes_at_end"] != 0, deadlocks, "{name}");
+        let is_well = !deadlocks && !starves;
+        for flow in run["flows"].as_array().expect("a list") {
+            let rate = flow["goodput_late_bps"].as_f64().expect("a rate");
+            assert_eq!((rate - 5e9).abs() < 0.02 * 5e9, is_well, "{name}: {rate}");
+        }
+    }
+    assert!(
+        !place.path("pauseless-demo.html").exists(),
+        "--json writes what it is asked to"
+    );
+}
+
+#[test]
+fn the_demo_writes_one_page_that_needs_nothing_else() {
+    let place = Place::new();
+    let done = place.run(&["demo", "--out", "ring.html"]);
+    assert!(done.stdout.contains("ring.html"), "{}", done.stdout);
+    let page = place.text("ring.html");
+    assert!(page.len() < 1_500_000, "{}", page.len());
+    assert!(!page.contains("<script") && !page.contains("<link") && !page.contains("src="));
+    let addresses = page.matches("http").count();
+    assert_eq!(
+        addresses,
+        page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count()
+    );
+    assert_eq!(page.matches("<section>").count(), 6);
+    assert!(page.contains("the cycle S1:S2, S2:S3, S3:S1"));
+}
+
+#[test]
+fn colours_are_for_terminals_or_on_demand() {
+    let place = Place::new();
+    assert!(!place.run(&["run", RING]).stdout.contains('\x1b'));
+    assert!(
+        place
+            .run(&["run", RING, "--color", "always"])
+            .stdout
+            .contains('\x1b')
+    );
+    let quiet = place.run(&["run", RING, "--quiet"]);
+    assert!(quiet.stdout.starts_with("deadlock at "), "{}", quiet.stdout);
+    assert_eq!(quiet.stderr, "");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Place::new();
+    let mut command = place.command(&["run", RING, "--json"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let mut complaint = String::new();
+    let mut stderr = child.stderr.take().expect("a pipe");
+    stderr.read_to_string(&mut complaint).expect("text");
+    assert_eq!(child.wait().expect("an end").code(), Some(0), "{complaint}");
+    assert_eq!(complaint, "");
+}
+
+/// Whether the process catches SIGINT, as Linux tells.
+fn catches_interrupts(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 0b10 != 0)
+}
+
+#[test]
+fn an_interrupted_run_tells_what_it_has_found() {
+    let place = Place::new();
+    let text = place.text("scenarios/gfc-ring-time.toml");
+    // Without recordings, which would be too many for a run that does not end.
+    let (text, _) = text.split_once("[probe]").expect("probes");
+    place.write("long.toml", text);
+    let args = ["run", "long.toml", "--duration", "400 s", "--json"];
+    let mut command = place.command(&args);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.expect("the program starts");
+    let process = child.id();
+    while !catches_interrupts(process) {
+        assert!(
+            child.try_wait().expect("a status").is_none(),
+            "it ended too early"
+        );
+        std::thread::yield_now();
+    }
+    let kill = Command::new("kill")
+        .args(["-INT", &process.to_string()])
+        .status();
+    assert!(kill.expect("kill").success());
+    let done = Done::new(child.wait_with_output().expect("an end"));
+    assert_eq!(done.code, Some(130), "{}", done.stderr);
+    let document = done.json();
+    assert_eq!(document["interrupted"], true);
+    assert!(document["simulated_ps"].as_u64().expect("a time") < 400_000_000_000_000);
+}
