@@ -247,6 +247,12 @@ impl Port {
         self.lanes[class.index()].up.gate(now, size)
     }
 
+    /// Whether the far end has stopped `class` from sending a frame of `size` bytes.
+    #[inline]
+    pub fn is_stopped(&self, now: Time, class: Class, size: Bytes) -> bool {
+        self.lanes[class.index()].up.is_stopped(now, size)
+    }
+
     /// A data frame starts.
     #[inline]
     pub fn on_transmit(&mut self, now: Time, class: Class, size: Bytes) {

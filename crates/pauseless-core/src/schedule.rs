@@ -90,6 +90,8 @@ pub struct Rotation {
     words: Box<[u64]>,
     /// The ingress that was served last, per set.
     last: Box<[u16]>,
+    /// The ingress whose turn it stays until it is served, per set; `u16::MAX` for none.
+    pinned: Box<[u16]>,
 }
 
 impl Rotation {
@@ -100,6 +102,7 @@ impl Rotation {
             words_per_set,
             words: alloc::vec![0; set_count * words_per_set].into(),
             last: alloc::vec![u16::MAX; set_count].into(),
+            pinned: alloc::vec![u16::MAX; set_count].into(),
         }
     }
 
@@ -113,8 +116,16 @@ impl Rotation {
         self.words[set * self.words_per_set + port.index() / 64] &= !(1 << (port.index() % 64));
     }
 
+    /// Keeps the turn where it is until that member is served, whoever comes in between.
+    pub fn pin(&mut self, set: usize) {
+        self.pinned[set] = self.peek(set).map_or(u16::MAX, |port| port.0);
+    }
+
     /// The member of `set` whose turn it is.
     pub fn peek(&self, set: usize) -> Option<PortId> {
+        if self.pinned[set] != u16::MAX {
+            return Some(PortId(self.pinned[set]));
+        }
         let words = &self.words[set * self.words_per_set..][..self.words_per_set];
         let start = self.last[set].wrapping_add(1) as usize;
         let (word, bit) = (start / 64, start % 64);
@@ -137,6 +148,7 @@ impl Rotation {
     pub fn next(&mut self, set: usize) -> Option<PortId> {
         let port = self.peek(set)?;
         self.last[set] = port.0;
+        self.pinned[set] = u16::MAX;
         Some(port)
     }
 }
@@ -216,5 +228,9 @@ mod tests {
         rotation.remove(1, PortId(0));
         assert_eq!(rotation.next(1), Some(PortId(1)));
         assert_eq!(rotation.peek(1), Some(PortId(63)));
+        rotation.pin(1);
+        rotation.insert(1, PortId(2));
+        assert_eq!(rotation.next(1), Some(PortId(63)), "the turn was pinned");
+        assert_eq!(rotation.next(1), Some(PortId(64)));
     }
 }

@@ -120,8 +120,8 @@ struct SwitchPort {
     sending: Sending,
     /// When a gate that was found closed for now will open by itself.
     wake: Time,
-    /// Classes whose gate was not open when it was last looked at, a bit each.
-    gated: u8,
+    /// Classes that the far end has stopped, a bit each.
+    stopped: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -172,7 +172,7 @@ impl<P: Copy> Switch<P> {
             port: Port::new(port),
             sending: Sending::Nothing,
             wake: Time::MAX,
-            gated: 0,
+            stopped: 0,
         });
         Switch {
             discipline: config.discipline,
@@ -246,10 +246,14 @@ impl<P: Copy> Switch<P> {
         if is_exposed {
             self.rotation.insert(queue, ingress);
         }
-        if self.ports[egress.index()].gated == 0 {
+        if self.backlog[queue] == 1 {
+            // The queue was empty, so nobody has asked whether it may send.
+            self.look_at_gate(now, egress, class);
+        }
+        if self.ports[egress.index()].stopped == 0 {
             self.mark_idle_ready(egress);
         } else {
-            // The driver wants to know that a blocked queue has grown.
+            // The driver wants to know that a stopped queue has grown.
             self.mark_ready(egress);
         }
         Ok(())
@@ -359,6 +363,7 @@ impl<P: Copy> Switch<P> {
         self.waiting[cell] -= charge.get() as u32;
         self.backlog[queue] -= 1;
         self.ports[index].port.on_transmit(now, class, size);
+        self.look_at_gate(now, port, class);
         self.scheduler.on_transmit(port, class, size);
         self.ports[index].sending = Sending::Data {
             ingress: slot.ingress,
@@ -381,9 +386,7 @@ impl<P: Copy> Switch<P> {
         let class = Class(0);
         let size = self.head(port, class)?;
         let gate = self.ports[port.index()].port.gate(now, class, size);
-        let egress = &mut self.ports[port.index()];
-        egress.gated = u8::from(gate != Gate::Open);
-        egress.wake = match gate {
+        self.ports[port.index()].wake = match gate {
             Gate::At(time) => time,
             Gate::Open | Gate::Closed => Time::MAX,
         };
@@ -391,7 +394,7 @@ impl<P: Copy> Switch<P> {
     }
 
     fn choose_among_classes(&mut self, now: Time, port: PortId) -> Option<Class> {
-        let (mut open, mut gated, mut wake) = (0u8, 0u8, Time::MAX);
+        let (mut open, mut wake) = (0u8, Time::MAX);
         let mut heads = [Bytes::ZERO; Class::COUNT_MAX];
         for (index, head) in heads.iter_mut().enumerate().take(self.class_count) {
             let class = Class(index as u8);
@@ -401,16 +404,11 @@ impl<P: Copy> Switch<P> {
             *head = size;
             match self.ports[port.index()].port.gate(now, class, size) {
                 Gate::Open => open |= 1 << index,
-                Gate::At(time) => {
-                    gated |= 1 << index;
-                    wake = wake.min(time);
-                }
-                Gate::Closed => gated |= 1 << index,
+                Gate::At(time) => wake = wake.min(time),
+                Gate::Closed => {}
             }
         }
-        let egress = &mut self.ports[port.index()];
-        egress.wake = wake;
-        egress.gated = gated;
+        self.ports[port.index()].wake = wake;
         self.scheduler.choose(port, open, &heads)
     }
 
@@ -457,12 +455,18 @@ impl<P: Copy> Switch<P> {
         Some(Bytes::new(u64::from(head.size)))
     }
 
-    /// Notes whether the gate of (`port`, `class`) is open.
+    /// Notes whether the far end has stopped (`port`, `class`).
+    #[inline]
     fn look_at_gate(&mut self, now: Time, port: PortId, class: Class) {
+        let queue = self.queue(port, class);
         let size = self.head(port, class).unwrap_or(Bytes::new(64));
-        let is_open = self.ports[port.index()].port.gate(now, class, size) == Gate::Open;
-        let gated = &mut self.ports[port.index()].gated;
-        *gated = (*gated & !(1 << class.0)) | u8::from(!is_open) << class.0;
+        let SwitchPort { port, stopped, .. } = &mut self.ports[port.index()];
+        let is_stopped = port.is_stopped(now, class, size);
+        *stopped = (*stopped & !(1 << class.0)) | u8::from(is_stopped) << class.0;
+        if is_stopped && self.discipline != Discipline::OutputQueued {
+            // A smaller packet that arrives later must not overtake the one that lacks credit.
+            self.rotation.pin(queue);
+        }
     }
 
     /// Marks a port that can send now; one that is sending is asked again when it has done.
@@ -504,17 +508,17 @@ impl<P: Copy> Switch<P> {
 
 /// What the deadlock detector asks.
 impl<P: Copy> Switch<P> {
-    /// Classes of `egress` that have packets waiting behind a gate that is not open, a bit each.
+    /// Classes of `egress` that the far end has stopped while packets wait, a bit each.
     #[inline]
-    pub fn gated(&self, egress: PortId) -> u8 {
-        let gated = self.ports[egress.index()].gated;
-        if gated == 0 {
+    pub fn stopped(&self, egress: PortId) -> u8 {
+        let stopped = self.ports[egress.index()].stopped;
+        if stopped == 0 {
             return 0;
         }
         let queue = self.queue(egress, Class(0));
         let has_backlog = |class: &usize| self.backlog[queue + class] > 0;
         let classes = (0..self.class_count).filter(has_backlog);
-        gated & classes.fold(0, |bits, class| bits | 1 << class)
+        stopped & classes.fold(0, |bits, class| bits | 1 << class)
     }
 
     /// Packets that wait for (`egress`, `class`), wherever they stand.
@@ -522,17 +526,17 @@ impl<P: Copy> Switch<P> {
         self.backlog[self.queue(egress, class)]
     }
 
-    /// The size of the head frame of (`egress`, `class`) if its gate is not open.
+    /// The size of the head frame of (`egress`, `class`) if the far end has stopped it.
     ///
     /// In an input-queued switch packets may wait for an egress behind heads that want another one;
-    /// the egress then counts as blocked if it would not take the smallest frame.
+    /// the egress then counts as stopped if it would not take the smallest frame.
     pub fn blocked(&self, now: Time, egress: PortId, class: Class) -> Option<Bytes> {
         if self.backlog(egress, class) == 0 {
             return None;
         }
         let size = self.head(egress, class).unwrap_or(Bytes::new(64));
-        let gate = self.ports[egress.index()].port.gate(now, class, size);
-        (gate != Gate::Open).then_some(size)
+        let port = &self.ports[egress.index()].port;
+        port.is_stopped(now, class, size).then_some(size)
     }
 
     /// Bytes on the counter of (`ingress`, `class`) that wait for `egress`.

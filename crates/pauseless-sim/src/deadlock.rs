@@ -266,3 +266,6 @@ fn blocked(now: Time, fabric: &Fabric, queue: EgressQueue) -> Option<Bytes> {
     let kept_at_most = far_port.held(class);
     (heard == down.resumes() && down.keeps_blocked(kept_at_most, charge)).then_some(head)
 }
+
+#[cfg(test)]
+mod tests;

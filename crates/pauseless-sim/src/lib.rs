@@ -4,6 +4,13 @@
 //! decides deadlock exactly. No files, no clock, no threads: a [`Config`] goes in, an
 //! [`Outcome`] comes out, the same on every machine.
 
+// The networks of the integration tests serve the unit tests too, under the crate's own name.
+#[cfg(test)]
+extern crate self as pauseless_sim;
+#[cfg(test)]
+#[path = "../tests/networks/mod.rs"]
+mod networks;
+
 pub mod config;
 mod deadlock;
 mod event;

@@ -22,8 +22,10 @@ pub struct Outcome {
     pub lost_packets: u64,
     /// Bytes lost in all.
     pub lost_bytes: Bytes,
-    /// Control frames that told a sender to stop (PFC with a time above zero, GFC's hold).
+    /// PFC frames that told a sender to stop.
     pub pause_frames: u64,
+    /// How often a GFC sender was held, which its mapping is made to avoid.
+    pub gfc_holds: u64,
     /// Control frames of any kind.
     pub feedback_frames: u64,
     /// The largest share of a link's capacity that control frames took over the whole run.

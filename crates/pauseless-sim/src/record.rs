@@ -121,6 +121,7 @@ impl Recorder {
             lost_packets: tally.lost_packets,
             lost_bytes: tally.lost_bytes,
             pause_frames: tally.pause_frames,
+            gfc_holds: tally.gfc_holds,
             feedback_frames: tally.feedback_frames,
             feedback_share_max: feedback_share_max(run),
             held_at_end: run.fabric.held(),

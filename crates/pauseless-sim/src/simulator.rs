@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use pauseless_core::flow_control::{Control, Signal};
+use pauseless_core::flow_control::{Control, Signal, Upstream};
 use pauseless_core::host::Sender;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
 use pauseless_core::port::Overrun;
@@ -55,6 +55,7 @@ pub(crate) struct Tally {
     pub loss: Option<Loss>,
     pub pause_frames: u64,
     pub feedback_frames: u64,
+    pub gfc_holds: u64,
     pub deadlock: Option<Deadlock>,
     pub last_arrival: Time,
 }
@@ -144,16 +145,29 @@ impl<'c> Simulator<'c> {
                 self.now = until;
                 return until < self.end;
             }
-            self.now = event.time();
-            self.tally.events += 1;
-            self.handle(event);
+            self.take(event);
             if self.config.stop_on_deadlock && self.tally.deadlock.is_some() {
                 self.end = self.now;
                 return false;
             }
         }
-        self.now = until;
+        // Nothing is pending, so nothing will happen until the end.
+        self.now = self.end;
         false
+    }
+
+    /// Handles one event, if there is one before the end of the run.
+    #[cfg(test)]
+    pub(crate) fn step(&mut self) -> bool {
+        let event = self.queue.pop().filter(|event| event.time() <= self.end);
+        event.map(|event| self.take(event)).is_some()
+    }
+
+    #[inline]
+    fn take(&mut self, event: Event) {
+        self.now = event.time();
+        self.tally.events += 1;
+        self.handle(event);
     }
 
     /// Simulated time so far.
@@ -388,15 +402,32 @@ impl<'c> Simulator<'c> {
             self.queue
                 .push(Event::new(*next, Kind::Signal, index as u32));
         }
-        match &mut self.fabric.nodes[node.index()] {
+        let is_held = match &mut self.fabric.nodes[node.index()] {
             Node::Switch(switch) => {
                 switch.handle_signal(self.now, port, control);
-                self.drain_switch(node);
+                switch
+                    .port(port)
+                    .upstream(control.class)
+                    .rate(self.now)
+                    .is_none()
             }
             Node::Host(host) => {
                 host.handle_signal(self.now, control);
-                self.drain_host(node);
+                host.port().upstream(control.class).rate(self.now).is_none()
             }
+        };
+        let is_gfc = matches!(
+            control.signal,
+            Signal::Stage(_) | Signal::Free(_) | Signal::Level(_)
+        );
+        self.tally.gfc_holds += u64::from(is_gfc && is_held);
+        self.drain(node);
+    }
+
+    fn drain(&mut self, node: NodeId) {
+        match &self.fabric.nodes[node.index()] {
+            Node::Switch(_) => self.drain_switch(node),
+            Node::Host(_) => self.drain_host(node),
         }
     }
 
@@ -469,7 +500,7 @@ impl<'c> Simulator<'c> {
             let index = first + port.index();
             let transmit = switch.poll_transmit(now, port);
             let out_of_band = switch.poll_out_of_band(now, port);
-            let gated = switch.gated(port);
+            let stopped = switch.stopped(port);
             let wanted = switch.poll_timeout(port);
             if let Some(transmit) = transmit {
                 self.transmit(index, transmit);
@@ -478,8 +509,8 @@ impl<'c> Simulator<'c> {
                 self.send_out_of_band(index, control, delay);
             }
             self.arm(index, wanted);
-            if gated != 0 {
-                self.look_for_deadlock_at(node, port, gated);
+            if stopped != 0 {
+                self.look_for_deadlock_at(node, port, stopped);
             }
         }
     }
@@ -565,11 +596,11 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    /// Looks at the classes of a port that wait behind a gate that is not open.
-    fn look_for_deadlock_at(&mut self, node: NodeId, port: PortId, mut gated: u8) {
-        while gated != 0 {
-            let class = Class(gated.trailing_zeros() as u8);
-            gated &= gated - 1;
+    /// Looks at the classes of a port that wait and were stopped by the far end.
+    fn look_for_deadlock_at(&mut self, node: NodeId, port: PortId, mut stopped: u8) {
+        while stopped != 0 {
+            let class = Class(stopped.trailing_zeros() as u8);
+            stopped &= stopped - 1;
             self.look_for_deadlock(EgressQueue { node, port, class });
         }
     }

@@ -128,6 +128,7 @@ fn json_has_every_field_of_the_contract() {
         "lost_packets",
         "lost_bytes",
         "pause_frames",
+        "gfc_holds",
         "feedback_frames",
         "feedback_share_max",
         "held_bytes_at_end",

@@ -220,6 +220,11 @@ impl Upstream for CbfcUpstream {
         }
     }
 
+    #[inline]
+    fn is_stopped(&self, now: Time, size: Bytes) -> bool {
+        self.gate(now, size) == Gate::Closed
+    }
+
     fn rate(&self, now: Time) -> Option<Rate> {
         (self.gate(now, BLOCK) == Gate::Open).then_some(self.line)
     }

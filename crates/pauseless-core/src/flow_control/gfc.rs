@@ -251,6 +251,11 @@ impl Upstream for GfcUpstream {
         }
     }
 
+    #[inline]
+    fn is_stopped(&self, _now: Time, _size: Bytes) -> bool {
+        self.held
+    }
+
     fn rate(&self, _now: Time) -> Option<Rate> {
         (!self.held).then(|| self.limiter.rate())
     }

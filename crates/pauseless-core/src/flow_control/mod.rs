@@ -71,6 +71,9 @@ pub trait Upstream {
     fn on_transmit(&mut self, now: Time, size: Bytes);
     /// Whether a frame of `size` bytes may start.
     fn gate(&self, now: Time, size: Bytes) -> Gate;
+    /// Whether the other half has stopped this one from sending a frame of `size` bytes.
+    /// A half that only waits for its own pace is not stopped.
+    fn is_stopped(&self, now: Time, size: Bytes) -> bool;
     /// The rate at which this half may send on the long run: `None` while it may not at all.
     fn rate(&self, now: Time) -> Option<Rate>;
 }
@@ -242,6 +245,16 @@ impl Upstream for AnyUpstream {
             AnyUpstream::Pfc(half) => half.gate(now, size),
             AnyUpstream::Cbfc(half) => half.gate(now, size),
             AnyUpstream::Gfc(half) => half.gate(now, size),
+        }
+    }
+
+    #[inline]
+    fn is_stopped(&self, now: Time, size: Bytes) -> bool {
+        match self {
+            AnyUpstream::None { .. } => false,
+            AnyUpstream::Pfc(half) => half.is_stopped(now, size),
+            AnyUpstream::Cbfc(half) => half.is_stopped(now, size),
+            AnyUpstream::Gfc(half) => half.is_stopped(now, size),
         }
     }
 

@@ -171,6 +171,11 @@ impl Upstream for PfcUpstream {
         }
     }
 
+    #[inline]
+    fn is_stopped(&self, now: Time, _size: Bytes) -> bool {
+        now < self.until
+    }
+
     fn rate(&self, now: Time) -> Option<Rate> {
         (now >= self.until).then_some(self.line)
     }

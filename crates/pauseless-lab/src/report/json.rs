@@ -76,6 +76,8 @@ pub struct RunRecord {
     pub lost_bytes: u64,
     /// Control frames that told a sender to stop.
     pub pause_frames: u64,
+    /// How often a GFC sender was held, which its mapping is made to avoid.
+    pub gfc_holds: u64,
     /// Control frames of any kind.
     pub feedback_frames: u64,
     /// The largest share of a link's capacity that control frames took.
@@ -269,6 +271,7 @@ fn record(run: &Run) -> RunRecord {
         lost_packets: outcome.lost_packets,
         lost_bytes: outcome.lost_bytes.get(),
         pause_frames: outcome.pause_frames,
+        gfc_holds: outcome.gfc_holds,
         feedback_frames: outcome.feedback_frames,
         feedback_share_max: outcome.feedback_share_max,
         held_bytes_at_end: outcome.held_at_end.get(),

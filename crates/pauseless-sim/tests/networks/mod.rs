@@ -1,6 +1,8 @@
 //! Networks that several tests run on, with the papers' parameters.
 #![allow(dead_code, reason = "every test binary uses some of these")]
 
+pub mod random;
+
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc, gfc, limiter, pfc};
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};

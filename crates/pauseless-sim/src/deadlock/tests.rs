@@ -1,0 +1,78 @@
+//! The detector against the definition, event by event.
+
+use super::*;
+use crate::Simulator;
+use crate::networks::random::{Wildness, random_network};
+use crate::networks::{Scheme, gfc_ring};
+use pauseless_core::switch::Discipline;
+
+/// The definition, computed afresh over all queues: is there a set that can never move again?
+fn is_deadlocked(now: Time, fabric: &Fabric) -> bool {
+    let mut detector = Detector::new(fabric);
+    for queue in fabric.egress_queues() {
+        if let Some(head) = blocked(now, fabric, queue) {
+            let alive = true;
+            detector.add(fabric, Vertex { queue, head, alive });
+        }
+    }
+    detector.shrink(fabric);
+    detector.found.iter().any(|vertex| vertex.alive)
+}
+
+/// Found at the first event at which the definition holds, and the definition holds ever after.
+#[test]
+fn agrees_with_the_definition_after_every_event() {
+    let mut deadlocks = [0; 3];
+    for scheme in [0, 1] {
+        for seed in 0..150 {
+            let wildness = Wildness {
+                scheme,
+                slow_receivers: seed % 3 == 0,
+            };
+            let mut config = random_network(seed, wildness);
+            config.duration = pauseless_core::unit::Span::us(600);
+            let mut run = Simulator::new(&config);
+            while run.step() {
+                let expected = is_deadlocked(run.now, &run.fabric);
+                let found = run.deadlock();
+                assert_eq!(found.is_some(), expected, "seed {seed} at {}", run.now);
+            }
+            let index = Discipline::ALL
+                .iter()
+                .position(|each| *each == config.discipline);
+            deadlocks[index.expect("one of three")] += usize::from(run.deadlock().is_some());
+        }
+    }
+    // The test means nothing if hardly any of these networks deadlocks.
+    assert!(deadlocks.iter().all(|count| *count >= 5), "{deadlocks:?}");
+}
+
+/// On the ring the definition is simple enough to be written out by hand: all three inter-switch
+/// queues paused, no resume under way, and behind each enough bytes for the next one to stay so.
+#[test]
+fn the_ring_is_found_at_the_first_event_that_closes_it() {
+    let config = gfc_ring(Scheme::Pfc, Discipline::OutputQueued, 1);
+    let mut run = Simulator::new(&config);
+    let links = ["S1:S2", "S2:S3", "S3:S1"].map(|name| {
+        let (node, port) = config.topology.port_named(name).expect("a port");
+        EgressQueue {
+            node,
+            port,
+            class: pauseless_core::id::Class(0),
+        }
+    });
+    let is_closed = |fabric: &Fabric, now: Time| {
+        (0..3).all(|index| {
+            let (here, next) = (links[index], links[(index + 1) % 3]);
+            let (far, ingress) = fabric.far_switch(here).expect("a switch");
+            let paused = blocked(now, fabric, here).is_some();
+            paused && far.waiting(ingress, here.class, next.port) >= Bytes::kb(797)
+        })
+    };
+    while run.deadlock().is_none() {
+        assert!(!is_closed(&run.fabric, run.now), "missed at {}", run.now);
+        assert!(run.step());
+    }
+    assert!(is_closed(&run.fabric, run.now));
+    assert_eq!(run.deadlock().expect("found").time, run.now);
+}

@@ -1,0 +1,218 @@
+//! Deadlock verdicts against what happens afterwards.
+
+mod networks;
+
+use networks::random::{Wildness, random_network};
+use networks::{Scheme, Wanted, gfc_ring, network, stop_sources};
+use pauseless_core::flow_control::{FlowControl, pfc};
+use pauseless_core::switch::Discipline;
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
+use pauseless_fabric::builder::TopologyBuilder;
+use pauseless_fabric::topology::LinkSpec;
+use pauseless_sim::config::{Ingress, Probes};
+use pauseless_sim::{Config, run};
+
+/// Sound and complete by experiment: after the sources have stopped and all receivers take what
+/// comes, bytes stay in the buffers for ever if and only if a deadlock was reported.
+#[test]
+fn reported_if_and_only_if_bytes_are_stuck_for_ever() {
+    let mut deadlocks = 0;
+    for scheme in [0, 1] {
+        for seed in 1_000..1_400 {
+            let wildness = Wildness {
+                scheme,
+                slow_receivers: seed % 2 == 0,
+            };
+            let mut config = random_network(seed, wildness);
+            config.duration = Span::ms(6);
+            let outcome = run(&config);
+            let is_stuck = outcome.held_at_end > Bytes::ZERO;
+            assert_eq!(
+                outcome.deadlock.is_some(),
+                is_stuck,
+                "seed {seed}, {scheme}"
+            );
+            assert_eq!(outcome.lost_packets, 0);
+            deadlocks += usize::from(is_stuck);
+        }
+    }
+    assert!(deadlocks > 50, "{deadlocks} of 800 deadlock");
+}
+
+/// The queues that the witness names never send a data frame again.
+#[test]
+fn members_never_send_again() {
+    let mut checked = 0;
+    for seed in 0..200 {
+        let mut config = random_network(
+            seed,
+            Wildness {
+                scheme: 0,
+                slow_receivers: false,
+            },
+        );
+        let Some(deadlock) = run(&config).deadlock else {
+            continue;
+        };
+        if config.ingress.class_count() > 1 {
+            continue;
+        }
+        let ports = deadlock
+            .members
+            .iter()
+            .map(|member| (member.node, member.port));
+        let resolution = Span::us(1);
+        config.probes = Probes {
+            resolution,
+            ports: ports.collect(),
+            flows: Vec::new(),
+        };
+        let outcome = run(&config);
+        assert_eq!(
+            outcome.deadlock.as_ref(),
+            Some(&deadlock),
+            "probes change nothing"
+        );
+        // A frame that was on the wire when the pause took effect may still be leaving.
+        let last = deadlock.time + Span::us(3);
+        for series in &outcome.series.ports {
+            for (time, rate) in outcome.series.times.iter().zip(&series.sending_bps) {
+                assert!(*time <= last || *rate == 0.0, "seed {seed} at {time}");
+            }
+        }
+        checked += 1;
+    }
+    assert!(checked > 10, "{checked}");
+}
+
+/// Every flow that the witness names is needed: without it the ring does not deadlock.
+#[test]
+fn leaving_out_any_flow_of_the_witness_removes_the_deadlock() {
+    for scheme in [Scheme::Pfc, Scheme::Cbfc] {
+        let config = gfc_ring(scheme, Discipline::OutputQueued, 3);
+        let flows = run(&config).deadlock.expect("a deadlock").flows;
+        assert_eq!(flows.len(), 3);
+        for flow in flows {
+            let mut without = config.clone();
+            without.flows.remove(flow.index());
+            assert_eq!(
+                run(&without).deadlock,
+                None,
+                "without {}",
+                config.flows[flow.index()].name
+            );
+        }
+    }
+}
+
+/// HotNets'16 Fig. 3 and 4: the ring A, B, C, D at 40 Gb/s, XOFF 40 KB, packets of 1000 bytes.
+fn hotnets(flows: &[Wanted], seed: u64) -> Config {
+    let mut builder = TopologyBuilder::new();
+    let spec = LinkSpec {
+        rate: Rate::gbps(40),
+        delay: Span::us(1),
+    };
+    let switches = ["A", "B", "C", "D"].map(|name| builder.add_switch(name));
+    for index in 0..4 {
+        builder.connect(switches[index], switches[(index + 1) % 4], spec);
+    }
+    for (index, name) in ["a", "b", "c", "d"].iter().enumerate() {
+        for number in 1..=2 {
+            let host = builder.add_host(format!("{name}{number}"));
+            builder.connect(switches[index], host, spec);
+        }
+    }
+    let topology = builder.build().expect("a ring of four");
+    let (xoff, xon) = (Bytes::kb(40), Bytes::kb(38));
+    let control = FlowControl::Pfc(pfc::Config {
+        xoff,
+        xon,
+        quanta: pfc::QUANTA_MAX,
+    });
+    let ingress = Ingress {
+        control,
+        buffer: Bytes::kb(200),
+    };
+    let mut config = network(topology, flows, ingress, seed);
+    for flow in &mut config.flows {
+        flow.packet = Bytes::new(1_000);
+    }
+    config.processing = Span::ZERO;
+    config
+}
+
+const FLOW_1: Wanted = Wanted {
+    source: "a1",
+    target: "d2",
+    path: &["a1", "A", "B", "C", "D", "d2"],
+};
+const FLOW_2: Wanted = Wanted {
+    source: "c1",
+    target: "b2",
+    path: &["c1", "C", "D", "A", "B", "b2"],
+};
+const FLOW_3: Wanted = Wanted {
+    source: "b1",
+    target: "c2",
+    path: &["b1", "B", "C", "c2"],
+};
+
+/// A cycle of dependencies whose links are paused again and again, and which always dissolves.
+#[test]
+fn a_paused_cycle_that_dissolves_is_not_reported() {
+    for seed in 1..=20 {
+        let mut config = hotnets(&[FLOW_1, FLOW_2], seed);
+        config.duration = Span::ms(20);
+        let paused = ["B:C", "D:A"].map(|name| config.topology.port_named(name).expect("a port"));
+        let free = ["A:B", "C:D"].map(|name| config.topology.port_named(name).expect("a port"));
+        let ports = [paused, free].concat();
+        config.probes = Probes {
+            resolution: Span::us(1),
+            ports,
+            flows: Vec::new(),
+        };
+        let outcome = run(&config);
+        assert_eq!(outcome.deadlock, None, "seed {seed}");
+        let pauses = |index: usize| {
+            let allowed = &outcome.series.ports[index].allowed_bps;
+            allowed.iter().filter(|rate| **rate == 0.0).count()
+        };
+        assert!(
+            pauses(0) > 100 && pauses(1) > 100,
+            "L2 and L4 are paused all the time"
+        );
+        assert_eq!((pauses(2), pauses(3)), (0, 0), "L1 and L3 never are");
+        for flow in &outcome.flows {
+            assert!(
+                (flow.goodput_late_bps / 20e9 - 1.0).abs() < 0.02,
+                "{}",
+                flow.goodput_late_bps
+            );
+        }
+    }
+}
+
+/// One more flow, and the same cycle deadlocks, and stays so after the sources have stopped.
+#[test]
+fn one_more_flow_makes_it_deadlock() {
+    for seed in 1..=20 {
+        let mut config = hotnets(&[FLOW_1, FLOW_2, FLOW_3], seed);
+        stop_sources(&mut config, Time::ZERO + Span::ms(10));
+        config.duration = Span::ms(30);
+        let outcome = run(&config);
+        let deadlock = outcome.deadlock.as_ref().expect("a deadlock");
+        assert!(deadlock.time < Time::ZERO + Span::ms(10));
+        assert_eq!(deadlock.cycle.len(), 4);
+        assert!(outcome.held_at_end > Bytes::kb(100));
+    }
+}
+
+/// No other discipline than output queues deadlocks here; see PROTOCOLS.md section 0.
+#[test]
+fn virtual_output_queues_do_not_deadlock_on_it() {
+    let mut config = hotnets(&[FLOW_1, FLOW_2, FLOW_3], 1);
+    config.discipline = Discipline::VirtualOutputQueued;
+    let outcome = run(&config);
+    assert_eq!(outcome.deadlock, None);
+    assert_eq!(outcome.lost_packets, 0);
+}
