@@ -247,6 +247,12 @@ impl Port {
         self.lanes[class.index()].up.gate(now, size)
     }
 
+    /// See [`AnyUpstream::spends_credit`].
+    #[inline]
+    pub fn spends_credit(&self, class: Class) -> bool {
+        self.lanes[class.index()].up.spends_credit()
+    }
+
     /// Whether the far end has stopped `class` from sending a frame of `size` bytes.
     #[inline]
     pub fn is_stopped(&self, now: Time, class: Class, size: Bytes) -> bool {

@@ -246,8 +246,8 @@ impl<P: Copy> Switch<P> {
         if is_exposed {
             self.rotation.insert(queue, ingress);
         }
-        if self.backlog[queue] == 1 {
-            // The queue was empty, so nobody has asked whether it may send.
+        if self.backlog[queue] == 1 && self.ports[egress.index()].port.spends_credit(class) {
+            // The queue was empty, so nobody has asked whether its credit covers this packet.
             self.look_at_gate(now, egress, class);
         }
         if self.ports[egress.index()].stopped == 0 {
@@ -363,7 +363,9 @@ impl<P: Copy> Switch<P> {
         self.waiting[cell] -= charge.get() as u32;
         self.backlog[queue] -= 1;
         self.ports[index].port.on_transmit(now, class, size);
-        self.look_at_gate(now, port, class);
+        if self.ports[index].port.spends_credit(class) {
+            self.look_at_gate(now, port, class);
+        }
         self.scheduler.on_transmit(port, class, size);
         self.ports[index].sending = Sending::Data {
             ingress: slot.ingress,

@@ -180,7 +180,7 @@ mod tests {
         max_min_rates(flows, |node, port| topology.port(node, port).rate)
     }
 
-    //= gfc19 fig 1 type=test
+    /// gfc19 Fig. 1.
     #[test]
     fn each_flow_of_the_ring_gets_half_a_link() {
         let ring = Shape::Ring {

@@ -14,5 +14,6 @@ pub mod fairness;
 pub mod generate;
 pub mod name;
 pub mod path;
+pub mod rng;
 pub mod routing;
 pub mod trace;

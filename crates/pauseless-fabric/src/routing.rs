@@ -9,6 +9,7 @@ use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_core::table::ForwardingTable;
 
 use crate::path::{self, PathError};
+use crate::rng::{Purpose, Stream};
 use crate::topology::Topology;
 
 /// How many of the shortest paths are used.
@@ -238,17 +239,7 @@ impl Search {
 /// neither on the order of the work nor on the rest of the fabric.
 fn draw(seed: u64, switch: NodeId, host: NodeId, count: usize) -> usize {
     let place = u64::from(switch.0) << 32 | u64::from(host.0);
-    // Two rounds, or neighbouring seeds would be shifted copies of each other.
-    let mixed = mix(mix(seed).wrapping_add(place));
-    ((u128::from(mixed) * count as u128) >> 64) as usize
-}
-
-//= splitmix64 (Steele, Lea, Flood 2014), the output function with its increment
-fn mix(n: u64) -> u64 {
-    let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    n ^ (n >> 31)
+    Stream::new(seed, Purpose::TieBreak, place).below(count as u64) as usize
 }
 
 /// The distance of what a search has not reached, which includes all hosts.

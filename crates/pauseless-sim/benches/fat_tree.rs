@@ -13,8 +13,8 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::generate::{LinkSpecs, Shape};
-use pauseless_fabric::routing::{Multipath, RouteBuilder};
-use pauseless_fabric::topology::LinkSpec;
+use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
+use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{Flow, Ingress, IngressTable, Probes, canonical_order};
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 use pauseless_sim::{Config, Simulator};
@@ -75,7 +75,7 @@ fn measure(k: u32, scheme: &str) {
     );
 }
 
-/// Each host sends to the next one in a random order, without end; paths by ECMP.
+/// A fat tree of 10 Gb/s with paths by ECMP.
 fn fat_tree(k: u32, scheme: &str) -> Config {
     let spec = LinkSpec {
         rate: Rate::gbps(10),
@@ -101,6 +101,33 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         buffer: derivation.buffer,
     };
     let routes = RouteBuilder::new(&topology, Multipath::Ecmp).build();
+    let flows = permutation(&topology, &routes);
+    // About as much work for every size; a hundredth of it is enough to count instructions.
+    let is_short = std::env::args().any(|argument| argument == "short");
+    let work = if is_short { 240_000 } else { 24_000_000 };
+    let duration = Span::us(work / u64::from(k * k * k));
+    Config {
+        ingress: IngressTable::uniform(&topology, 1, ingress),
+        table: routes.table,
+        discipline: Discipline::OutputQueued,
+        scheduler: Scheduler::Strict,
+        processing: Span::us(3),
+        processing_jitter: Span::ZERO,
+        wire_jitter: Span::ZERO,
+        wire_overhead: Bytes::ZERO,
+        receivers: Vec::new(),
+        duration,
+        stop_on_deadlock: false,
+        starvation_permille: 100,
+        probes: Probes::default(),
+        seed: 1,
+        flows,
+        topology,
+    }
+}
+
+/// Each host sends to the next one in a random order, without end.
+fn permutation(topology: &Topology, routes: &Routes) -> Vec<Flow> {
     let mut order = topology.hosts().to_vec();
     Stream::new(1, Purpose::Workload, 0).shuffle(&mut order);
     let mut flows: Vec<Flow> = (0..order.len())
@@ -128,28 +155,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         })
         .collect();
     canonical_order(&mut flows);
-    // About as much work for every size; a hundredth of it is enough to count instructions.
-    let is_short = std::env::args().any(|argument| argument == "short");
-    let work = if is_short { 240_000 } else { 24_000_000 };
-    let duration = Span::us(work / u64::from(k * k * k));
-    Config {
-        ingress: IngressTable::uniform(&topology, 1, ingress),
-        table: routes.table,
-        discipline: Discipline::OutputQueued,
-        scheduler: Scheduler::Strict,
-        processing: Span::us(3),
-        processing_jitter: Span::ZERO,
-        wire_jitter: Span::ZERO,
-        wire_overhead: Bytes::ZERO,
-        receivers: Vec::new(),
-        duration,
-        stop_on_deadlock: false,
-        starvation_permille: 100,
-        probes: Probes::default(),
-        seed: 1,
-        flows,
-        topology,
-    }
+    flows
 }
 
 /// CPU time of this process, from the kernel.

@@ -17,11 +17,11 @@ mod event;
 mod fabric;
 pub mod outcome;
 mod record;
-pub mod rng;
 mod simulator;
 
 pub use config::Config;
 pub use outcome::Outcome;
+pub use pauseless_fabric::rng;
 pub use simulator::Simulator;
 
 /// Runs `config` to its end.

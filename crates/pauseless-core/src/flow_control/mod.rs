@@ -278,6 +278,12 @@ impl AnyUpstream {
         }
     }
 
+    /// Whether sending can close the gate by itself, and for large frames earlier than for small.
+    #[inline]
+    pub fn spends_credit(&self) -> bool {
+        matches!(self, AnyUpstream::Cbfc(_))
+    }
+
     /// How many credit blocks this half has used, for the peer's link packet.
     fn fctbs(&self) -> u32 {
         match self {

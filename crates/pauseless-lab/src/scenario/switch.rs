@@ -37,7 +37,7 @@ impl Switches {
             buffer: None,
             is_buffer_written: false,
             class_count: 1,
-            //= gfc19 5.4 processing
+            // The upper limit that gfc19 5.4 gives for t_r.
             processing: Span::us(3),
             processing_jitter: Span::ZERO,
         };

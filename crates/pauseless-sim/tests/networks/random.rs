@@ -85,10 +85,10 @@ fn random_topology(random: &mut Stream) -> Topology {
             builder.connect(switches[a], switches[b], spec);
         }
     }
-    for n in 0..count {
+    for (n, switch) in switches.iter().enumerate() {
         for m in 0..1 + random.below(2) {
             let host = builder.add_host(format!("H{n}x{m}"));
-            builder.connect(switches[n], host, spec);
+            builder.connect(*switch, host, spec);
         }
     }
     builder.build().expect("a ring with chords")
@@ -218,9 +218,8 @@ fn random_path(random: &mut Stream, topology: &Topology) -> Vec<NodeId> {
         }
         let last = path[path.len() - 1];
         let ports = topology.ports(last).iter().map(|port| port.peer);
-        let target = ports
-            .filter(|node| topology.is_host(*node) && *node != source)
-            .last();
+        let mut targets = ports.filter(|node| topology.is_host(*node) && *node != source);
+        let target = targets.next_back();
         if let Some(target) = target {
             path.push(target);
             return path;

@@ -4,6 +4,8 @@
 /// What a stream is for.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
+    /// Which of several shortest paths a switch takes.
+    TieBreak = 7,
     /// When a flow starts.
     FlowStart = 1,
     /// How much longer than usual a control frame takes to process.
