@@ -340,11 +340,14 @@ fn mean(values: &[f64]) -> f64 {
 fn compare(title: &str, references: &[Reference], run: &Run) -> Differences {
     let differences = Differences::new(references, run);
     println!("{title}");
+    let far = references.iter().zip(&differences.0);
+    let far = far.filter(|(_, difference)| difference.abs() > 0.05);
     println!(
-        "  within 1 %: {}, 1 to 5 %: {}, above: {}",
+        "  within 1 %: {}, 1 to 5 %: {}, above: {} (flows {:?})",
         differences.within(0.01),
         differences.within(0.05) - differences.within(0.01),
-        128 - differences.within(0.05)
+        128 - differences.within(0.05),
+        far.map(|(reference, _)| reference.id).collect::<Vec<u32>>()
     );
     println!(
         "  differences: mean {:+.2} %, median {:.2} %, 90th percentile {:.2} %, largest {:.2} %",
