@@ -185,6 +185,12 @@ impl Port {
             .on_signal(now, control.signal);
     }
 
+    /// Whether its signals take no place on the wire, so that they need not wait for it.
+    #[inline]
+    pub fn is_out_of_band(&self) -> bool {
+        self.out_of_band.is_some()
+    }
+
     /// Whether a control frame waits to be sent.
     #[inline]
     pub fn is_talking(&self) -> bool {

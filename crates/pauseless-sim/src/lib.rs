@@ -16,6 +16,7 @@ mod deadlock;
 mod event;
 mod fabric;
 pub mod outcome;
+mod receiver;
 mod record;
 mod simulator;
 

@@ -1,19 +1,18 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
-use std::collections::VecDeque;
-
 use pauseless_core::flow_control::{Control, Signal, Upstream};
 use pauseless_core::host::Sender;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
 use pauseless_core::port::Overrun;
 use pauseless_core::switch::{Arrival, Discipline, Transmit};
-use pauseless_core::unit::{Bytes, Rate, Span, Time};
+use pauseless_core::unit::{Bytes, Span, Time};
 
 use crate::config::Config;
 use crate::deadlock::Detector;
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
 use crate::outcome::{Deadlock, EgressQueue, Loss, Outcome};
+use crate::receiver::Receivers;
 use crate::record::Recorder;
 use crate::rng::Stream;
 
@@ -25,7 +24,7 @@ pub struct Simulator<'c> {
     queue: EventQueue,
     detector: Detector,
     recorder: Recorder,
-    receivers: Vec<ReceiverState>,
+    receivers: Receivers,
     pub(crate) now: Time,
     end: Time,
     pub(crate) flows: Vec<FlowState>,
@@ -60,14 +59,6 @@ pub(crate) struct Tally {
     pub last_arrival: Time,
 }
 
-/// Packets that a slow host has not taken yet.
-#[derive(Clone, Debug)]
-struct ReceiverState {
-    host: NodeId,
-    steps: Vec<(Time, Option<Rate>)>,
-    waiting: VecDeque<Packet>,
-}
-
 impl<'c> Simulator<'c> {
     /// A run at time zero.
     pub fn new(config: &'c Config) -> Simulator<'c> {
@@ -77,17 +68,12 @@ impl<'c> Simulator<'c> {
             .iter()
             .map(|end| end.delay + end.line.tx_span(Bytes::new(1_500)));
         let horizon = longest.max().unwrap_or(Span::us(1));
-        let receivers = config.receivers.iter().map(|receiver| ReceiverState {
-            host: receiver.host,
-            steps: receiver.steps.clone(),
-            waiting: VecDeque::new(),
-        });
         let mut simulator = Simulator {
             config,
             queue: EventQueue::new(horizon, 2 * fabric.port_count()),
             detector: Detector::new(&fabric),
             recorder: Recorder::new(config),
-            receivers: receivers.collect(),
+            receivers: Receivers::new(&config.receivers),
             now: Time::ZERO,
             end: Time::ZERO + config.duration,
             flows: vec![FlowState::default(); config.flows.len()],
@@ -300,18 +286,13 @@ impl<'c> Simulator<'c> {
             self.lose(index, packet, overrun);
             return;
         }
-        let slow = self
-            .receivers
-            .iter_mut()
-            .position(|receiver| receiver.host == node);
-        match slow {
+        match self.receivers.of(node) {
             None => {
                 host.consume(now, class, size);
                 self.deliver(flow, size);
             }
             Some(position) => {
-                self.receivers[position].waiting.push_back(packet);
-                if self.receivers[position].waiting.len() == 1 {
+                if self.receivers.push(position, packet) {
                     self.schedule_consumption(position);
                 }
             }
@@ -449,40 +430,20 @@ impl<'c> Simulator<'c> {
     }
 
     fn schedule_consumption(&mut self, position: usize) {
-        let receiver = &self.receivers[position];
-        let size = receiver.waiting.front().expect("something waits").size;
-        let mut start = self.now;
-        loop {
-            let later = receiver.steps.iter().position(|(at, _)| *at > start);
-            let current = later.unwrap_or(receiver.steps.len()).checked_sub(1);
-            let pace = current.and_then(|step| receiver.steps[step].1);
-            match (pace, later) {
-                (Some(rate), _) => {
-                    let due = start + rate.tx_span(size);
-                    self.queue
-                        .push(Event::new(due, Kind::Consume, position as u32));
-                    return;
-                }
-                (None, Some(step)) => start = receiver.steps[step].0,
-                (None, None) => return,
-            }
+        if let Some(due) = self.receivers.due(position, self.now) {
+            self.queue
+                .push(Event::new(due, Kind::Consume, position as u32));
         }
     }
 
     fn on_consume(&mut self, position: usize) {
-        let receiver = &mut self.receivers[position];
-        let node = receiver.host;
-        let next = receiver.waiting.pop_front();
-        let Packet { flow, size, class } = next.expect("something is consumed");
-        let is_more = !receiver.waiting.is_empty();
+        let (node, packet) = self.receivers.pop(position);
         let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
             panic!("a receiver is a host");
         };
-        host.consume(self.now, class, size);
-        self.deliver(flow, size);
-        if is_more {
-            self.schedule_consumption(position);
-        }
+        host.consume(self.now, packet.class, packet.size);
+        self.deliver(packet.flow, packet.size);
+        self.schedule_consumption(position);
         self.drain_host(node);
     }
 
@@ -499,15 +460,12 @@ impl<'c> Simulator<'c> {
             };
             let index = first + port.index();
             let transmit = switch.poll_transmit(now, port);
-            let out_of_band = switch.poll_out_of_band(now, port);
             let stopped = switch.stopped(port);
             let wanted = switch.poll_timeout(port);
             if let Some(transmit) = transmit {
                 self.transmit(index, transmit);
             }
-            if let Some((control, delay)) = out_of_band {
-                self.send_out_of_band(index, control, delay);
-            }
+            self.send_out_of_band(index);
             self.arm(index, wanted);
             if stopped != 0 {
                 self.look_for_deadlock_at(node, port, stopped);
@@ -521,11 +479,8 @@ impl<'c> Simulator<'c> {
             unreachable!("asked by the caller");
         };
         let transmit = host.poll_transmit(self.now);
-        let out_of_band = host.poll_out_of_band(self.now);
         let wanted = host.poll_timeout();
-        if let Some((control, delay)) = out_of_band {
-            self.send_out_of_band(index, control, delay);
-        }
+        self.send_out_of_band(index);
         if let Some(transmit) = transmit {
             self.transmit(index, transmit);
         }
@@ -579,9 +534,22 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    fn send_out_of_band(&mut self, index: usize, control: Control, delay: Span) {
-        let peer = self.fabric.ends[index].peer as usize;
-        self.schedule_signal(peer, self.now + delay, control);
+    /// Sends what a port says without using its wire.
+    #[inline]
+    fn send_out_of_band(&mut self, index: usize) {
+        let End {
+            node, port, peer, ..
+        } = self.fabric.ends[index];
+        loop {
+            let next = match &mut self.fabric.nodes[node.index()] {
+                Node::Switch(switch) => switch.poll_out_of_band(self.now, port),
+                Node::Host(host) => host.poll_out_of_band(self.now),
+            };
+            let Some((control, delay)) = next else {
+                return;
+            };
+            self.schedule_signal(peer as usize, self.now + delay, control);
+        }
     }
 
     /// Makes sure that a timeout event is pending for when the port wants one.
@@ -628,11 +596,7 @@ impl<'c> Simulator<'c> {
                 }
             }
         }
-        for receiver in &self.receivers {
-            for packet in &receiver.waiting {
-                in_network += packet.size;
-            }
-        }
+        in_network += self.receivers.waiting();
         let delivered = self
             .flows
             .iter()

@@ -371,12 +371,13 @@ fn compare(title: &str, references: &[Reference], run: &Run) -> Differences {
 }
 
 /// For each flow that is above 5 % without acknowledgements: what remains when all are there,
-/// only those that use a link of its own path, and only those that do not; what remains without
-/// any when the buffers are deep; and how far both runs move when frames come a little late.
+/// only those that use a link of its own path, and only those that do not; what remains when the
+/// buffers are deep; and how far both runs move when frames come a little late.
 fn explain(references: &[Reference], [silent, answered]: &[Run; 2], shaken: &[[Run; 2]]) {
-    let deep = simulate(references, deep());
+    let deep = [Vec::new(), silent.arrivals.clone()].map(|acks| simulate(references, deep(acks)));
     println!(
-        "flow  route     htsim us  without    all    own  other   deep  without, late  all, late"
+        "flow  route     htsim us   none    all    own  other  none, deep  all, deep  none, late  \
+         all, late"
     );
     for (n, reference) in references.iter().enumerate() {
         let of = |run: &Run| (run.finishes_us[n] / reference.finish_us - 1.0) * 100.0;
@@ -401,22 +402,24 @@ fn explain(references: &[Reference], [silent, answered]: &[Run; 2], shaken: &[[R
             format!("{least:.1} to {most:.1}")
         });
         println!(
-            "{:>4}  {:<8}  {:>8.1}  {:>7.1} {:>6.1} {own:>6.1} {other:>6.1} {:>6.1}  {:>13}  {:>9}",
+            "{:>4}  {:<8}  {:>8.1} {:>6.1} {:>6.1} {own:>6.1} {other:>6.1}  {:>10.1} {:>10.1}  {}  {}",
             reference.id,
             format!("{}->{}", reference.source, reference.target),
             reference.finish_us,
             of(silent),
             of(answered),
-            of(&deep),
+            of(&deep[0]),
+            of(&deep[1]),
             ranges[0],
             ranges[1]
         );
     }
 }
 
-/// No acknowledgements, and thresholds above what a link carries from a resume to its effect.
-fn deep() -> Setting {
+/// Thresholds above what a link carries between a resume and its effect.
+fn deep(acks: Vec<Vec<u64>>) -> Setting {
     Setting {
+        acks,
         pfc: pfc::Config {
             xoff: Bytes::new(50_000),
             xon: Bytes::new(45_500),

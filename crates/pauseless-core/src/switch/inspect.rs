@@ -1,0 +1,99 @@
+//! Questions about a switch that change nothing: what the deadlock detector and reports ask.
+
+use super::{Discipline, Fifo, Switch, SwitchPort};
+use crate::id::{Class, PortId};
+use crate::unit::{Bytes, Time};
+
+impl<P: Copy> Switch<P> {
+    /// Classes of `egress` that the far end has stopped while packets wait, a bit each.
+    #[inline]
+    pub fn stopped(&self, egress: PortId) -> u8 {
+        let stopped = self.ports[egress.index()].stopped;
+        if stopped == 0 {
+            return 0;
+        }
+        let queue = self.queue(egress, Class(0));
+        let has_backlog = |class: &usize| self.backlog[queue + class] > 0;
+        let classes = (0..self.class_count).filter(has_backlog);
+        stopped & classes.fold(0, |bits, class| bits | 1 << class)
+    }
+
+    /// Packets that wait for (`egress`, `class`), wherever they stand.
+    pub fn backlog(&self, egress: PortId, class: Class) -> u32 {
+        self.backlog[self.queue(egress, class)]
+    }
+
+    /// The size of the head frame of (`egress`, `class`) if the far end has stopped it.
+    ///
+    /// In an input-queued switch packets may wait for an egress behind heads that want another one;
+    /// the egress then counts as stopped if it would not take the smallest frame.
+    pub fn blocked(&self, now: Time, egress: PortId, class: Class) -> Option<Bytes> {
+        if self.backlog(egress, class) == 0 {
+            return None;
+        }
+        let size = self.head(egress, class).unwrap_or(Bytes::new(64));
+        let port = &self.ports[egress.index()].port;
+        port.is_stopped(now, class, size).then_some(size)
+    }
+
+    /// Bytes on the counter of (`ingress`, `class`) that wait for `egress`.
+    #[inline]
+    pub fn waiting(&self, ingress: PortId, class: Class, egress: PortId) -> Bytes {
+        Bytes::new(u64::from(self.waiting[self.cell(ingress, class, egress)]))
+    }
+
+    /// Bytes on the counter of (`ingress`, `class`) that never leave if the egresses in `stuck`
+    /// never send again and all others drain.
+    pub fn kept(&self, ingress: PortId, class: Class, stuck: impl Fn(PortId) -> bool) -> Bytes {
+        if self.discipline != Discipline::InputQueued {
+            let ports = (0..self.ports.len()).map(|port| PortId(port as u16));
+            let held = ports.filter(|port| stuck(*port));
+            return held.fold(Bytes::ZERO, |sum, port| {
+                sum + self.waiting(ingress, class, port)
+            });
+        }
+        // What stands behind the first packet that is stuck is stuck as well.
+        let fifo = &self.fifos[self.queue(ingress, class)];
+        let behind = self
+            .pool
+            .iter(fifo)
+            .skip_while(|waiting| !stuck(waiting.egress));
+        behind.fold(Bytes::ZERO, |sum, waiting| {
+            let size = Bytes::new(u64::from(waiting.size));
+            sum + self.ports[ingress.index()].port.charge(class, size)
+        })
+    }
+
+    /// Calls `visit` with every packet that waits: where it came from, where it goes, its class.
+    pub fn for_each_waiting(&self, mut visit: impl FnMut(PortId, PortId, Class, &P)) {
+        for waiting in self.fifos.iter().flat_map(|fifo| self.pool.iter(fifo)) {
+            visit(
+                waiting.ingress,
+                waiting.egress,
+                waiting.class,
+                &waiting.packet,
+            );
+        }
+    }
+
+    /// Frame bytes that wait in the switch; a frame that is being sent is on its wire already.
+    pub fn inside(&self) -> Bytes {
+        let all = self.fifos.iter().flat_map(|fifo| self.pool.iter(fifo));
+        all.fold(Bytes::ZERO, |sum, waiting| {
+            sum + Bytes::new(u64::from(waiting.size))
+        })
+    }
+
+    /// Bytes of heap memory in use.
+    pub fn heap_bytes(&self) -> usize {
+        self.ports.capacity() * size_of::<SwitchPort>()
+            + self
+                .ports
+                .iter()
+                .map(|port| port.port.heap_bytes())
+                .sum::<usize>()
+            + self.fifos.len() * size_of::<Fifo>()
+            + self.pool.heap_bytes()
+            + (self.waiting.len() + self.backlog.len()) * size_of::<u32>()
+    }
+}

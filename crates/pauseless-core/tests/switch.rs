@@ -1,0 +1,224 @@
+//! The switch by itself: order of service, accounting, control frames, in the three disciplines.
+
+use pauseless_core::flow_control::{Control, FlowControl, Signal, pfc};
+use pauseless_core::id::{Class, PortId};
+use pauseless_core::port::{LaneConfig, PortConfig};
+use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::{Arrival, Discipline, Switch, SwitchConfig, Transmit};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
+
+const NOW: Time = Time::ZERO;
+
+/// Four ports at 10 Gb/s with two classes, PFC at 10 KB of 20 KB.
+fn switch(discipline: Discipline) -> Switch<u32> {
+    let control = FlowControl::Pfc(pfc::Config {
+        xoff: Bytes::kb(10),
+        xon: Bytes::kb(8),
+        quanta: pfc::QUANTA_MAX,
+    });
+    let lane = LaneConfig {
+        ingress: control,
+        egress: control,
+        buffer: Bytes::kb(20),
+        phase: Span::ZERO,
+    };
+    let port = PortConfig {
+        line: Rate::gbps(10),
+        lanes: [lane; 2].into(),
+    };
+    let (scheduler, ports) = (Scheduler::Strict, vec![port; 4]);
+    Switch::new(&SwitchConfig {
+        discipline,
+        scheduler,
+        ports,
+    })
+}
+
+fn arrive(switch: &mut Switch<u32>, ingress: u16, egress: u16, packet: u32) {
+    arrive_in(switch, (ingress, egress), packet, Class(0));
+}
+
+fn arrive_in(switch: &mut Switch<u32>, (ingress, egress): (u16, u16), packet: u32, class: Class) {
+    let (size, egress) = (Bytes::kb(1), PortId(egress));
+    let arrival = Arrival {
+        packet,
+        size,
+        class,
+        egress,
+    };
+    switch
+        .handle_arrival(NOW, PortId(ingress), arrival)
+        .expect("there is room");
+}
+
+/// The packet that `port` sends next, if it may.
+fn send(switch: &mut Switch<u32>, port: u16) -> Option<u32> {
+    match switch.poll_transmit(NOW, PortId(port))? {
+        Transmit::Data { packet, .. } => Some(packet),
+        Transmit::Control(control) => panic!("{control:?}"),
+    }
+}
+
+/// Everything that `port` sends, one after the other.
+fn send_all(switch: &mut Switch<u32>, port: u16) -> Vec<u32> {
+    let mut sent = Vec::new();
+    while let Some(packet) = send(switch, port) {
+        sent.push(packet);
+        switch.handle_transmitted(NOW, PortId(port));
+    }
+    sent
+}
+
+fn pause(switch: &mut Switch<u32>, port: u16, quanta: u16) {
+    let control = Control {
+        class: Class(0),
+        signal: Signal::Pause { quanta },
+    };
+    switch.handle_signal(NOW, PortId(port), control);
+}
+
+#[test]
+fn output_queues_serve_in_order_of_arrival() {
+    let mut switch = switch(Discipline::OutputQueued);
+    for (ingress, packet) in [(0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (1, 6)] {
+        arrive(&mut switch, ingress, 3, packet);
+    }
+    assert_eq!(send_all(&mut switch, 3), [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn virtual_output_queues_take_turns() {
+    let mut switch = switch(Discipline::VirtualOutputQueued);
+    for (ingress, packet) in [(0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (1, 6)] {
+        arrive(&mut switch, ingress, 3, packet);
+    }
+    assert_eq!(send_all(&mut switch, 3), [1, 4, 5, 2, 6, 3]);
+}
+
+#[test]
+fn only_an_input_queue_lets_a_blocked_head_block_what_is_behind_it() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch(discipline);
+        arrive(&mut switch, 0, 3, 1);
+        arrive(&mut switch, 0, 2, 2);
+        pause(&mut switch, 3, 100);
+        let is_blocked = discipline == Discipline::InputQueued;
+        assert_eq!(send(&mut switch, 3), None, "port 3 is paused");
+        assert_eq!(send(&mut switch, 2).is_none(), is_blocked, "{discipline:?}");
+        if is_blocked {
+            pause(&mut switch, 3, 0);
+            assert_eq!(send(&mut switch, 3), Some(1));
+            assert_eq!(send(&mut switch, 2), None, "one packet of a FIFO at a time");
+            switch.handle_transmitted(NOW, PortId(3));
+            assert_eq!(send(&mut switch, 2), Some(2));
+        }
+    }
+}
+
+#[test]
+fn a_packet_is_charged_until_its_last_bit_has_left() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch(discipline);
+        arrive(&mut switch, 0, 3, 1);
+        assert_eq!(switch.port(PortId(0)).held(Class(0)), Bytes::kb(1));
+        assert_eq!(send(&mut switch, 3), Some(1));
+        assert_eq!(
+            switch.port(PortId(0)).held(Class(0)),
+            Bytes::kb(1),
+            "still on the wire"
+        );
+        assert_eq!(switch.inside(), Bytes::ZERO, "but no longer waiting");
+        switch.handle_transmitted(NOW, PortId(3));
+        assert_eq!(switch.port(PortId(0)).held(Class(0)), Bytes::ZERO);
+        assert_eq!(switch.port(PortId(0)).held_max(Class(0)), Bytes::kb(1));
+    }
+}
+
+#[test]
+fn control_goes_before_data_but_interrupts_none() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch(discipline);
+        arrive(&mut switch, 1, 0, 100);
+        assert_eq!(send(&mut switch, 0), Some(100));
+        // Eleven packets of 1 KB exceed XOFF at port 0 while it is sending, with data behind.
+        for packet in 0..11 {
+            arrive(&mut switch, 0, 3, packet);
+        }
+        arrive(&mut switch, 2, 0, 101);
+        assert_eq!(switch.poll_transmit(NOW, PortId(0)), None, "no preemption");
+        switch.handle_transmitted(NOW, PortId(0));
+        let quanta = pfc::QUANTA_MAX;
+        let control = Control {
+            class: Class(0),
+            signal: Signal::Pause { quanta },
+        };
+        assert_eq!(
+            switch.poll_transmit(NOW, PortId(0)),
+            Some(Transmit::Control(control))
+        );
+        switch.handle_transmitted(NOW, PortId(0));
+        assert_eq!(send(&mut switch, 0), Some(101));
+    }
+}
+
+#[test]
+fn the_highest_class_goes_first_and_a_paused_one_is_skipped() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch(discipline);
+        arrive_in(&mut switch, (0, 3), 1, Class(0));
+        arrive_in(&mut switch, (0, 3), 2, Class(1));
+        arrive_in(&mut switch, (1, 3), 3, Class(0));
+        assert_eq!(send_all(&mut switch, 3), [2, 1, 3], "{discipline:?}");
+        arrive_in(&mut switch, (0, 3), 4, Class(1));
+        arrive_in(&mut switch, (0, 3), 5, Class(0));
+        pause(&mut switch, 3, 100);
+        assert_eq!(
+            send_all(&mut switch, 3),
+            [4],
+            "class 0 is paused, class 1 is not"
+        );
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_leaves_no_trace() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch(discipline);
+        for packet in 0..20 {
+            arrive(&mut switch, 0, 3, packet);
+        }
+        let (size, class, egress) = (Bytes::new(1), Class(0), PortId(3));
+        let arrival = Arrival {
+            packet: 99,
+            size,
+            class,
+            egress,
+        };
+        let overrun = switch.handle_arrival(NOW, PortId(0), arrival).unwrap_err();
+        assert_eq!(
+            (overrun.held, overrun.buffer),
+            (Bytes::kb(20), Bytes::kb(20))
+        );
+        assert_eq!(switch.inside(), Bytes::kb(20));
+        // Another class and another port have room of their own.
+        arrive_in(&mut switch, (0, 3), 100, Class(1));
+        arrive(&mut switch, 1, 3, 101);
+        assert_eq!(switch.backlog(PortId(3), Class(0)), 21);
+    }
+}
+
+#[test]
+fn what_is_stuck_behind_a_stopped_egress_depends_on_the_discipline() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch(discipline);
+        arrive(&mut switch, 0, 2, 1);
+        arrive(&mut switch, 0, 3, 2);
+        arrive(&mut switch, 0, 2, 3);
+        let kept = switch.kept(PortId(0), Class(0), |egress| egress == PortId(3));
+        let expected = match discipline {
+            Discipline::InputQueued => Bytes::kb(2),
+            _ => Bytes::kb(1),
+        };
+        assert_eq!(kept, expected, "{discipline:?}");
+    }
+}
