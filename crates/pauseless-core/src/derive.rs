@@ -49,13 +49,17 @@ pub struct Latency {
     pub processing: Span,
     /// How many classes may have a message waiting at once.
     pub classes: u8,
+    /// By how much `wire` and `processing`, which are the longest, may differ from frame to frame.
+    pub jitter: Span,
+    /// What every frame takes on the wire beyond its size.
+    pub overhead: Bytes,
 }
 
 impl Latency {
     /// tau, from the making of a message to the change of the input rate.
     //= gfc19 5.4 eq 6
     pub fn tau(&self) -> Span {
-        self.line.tx_span(self.mtu * 2) + self.wire * 2 + self.processing
+        self.line.tx_span((self.mtu + self.overhead) * 2) + self.wire * 2 + self.processing
     }
 
     /// C tau, rounded up.
@@ -66,7 +70,12 @@ impl Latency {
     /// What may still arrive after a PAUSE has become due: C tau, the frame that crossed the
     /// threshold, and the messages of all classes.
     pub fn pfc_headroom(&self) -> Bytes {
-        self.c_tau() + self.mtu + Control::SIZE * u64::from(self.classes)
+        self.c_tau() + self.mtu + self.messages()
+    }
+
+    /// One message of every class on the wire.
+    fn messages(&self) -> Bytes {
+        (Control::SIZE + self.overhead) * u64::from(self.classes)
     }
 }
 
@@ -312,8 +321,11 @@ impl Derivation {
             rule,
         }
         .at_least(Bytes::new(1))?;
-        // A refresh leaves after half the pause, at worst behind one frame and all other classes.
-        let worst = self.latency.mtu + Control::SIZE * u64::from(self.latency.classes);
+        // A refresh leaves after half the pause, at worst behind one frame and all other classes,
+        // and may take longer on its way than the PAUSE before it.
+        let latency = &self.latency;
+        let ahead = latency.mtu + latency.overhead + latency.messages();
+        let worst = ahead + latency.line.bytes_in_up(latency.jitter);
         let half = pfc::QUANTUM * (u64::from(config.quanta) / 2);
         if half <= worst {
             return Err(Violation::Quanta {
@@ -370,6 +382,8 @@ mod tests {
             wire: Span::us(1),
             processing: Span::us(3),
             classes: 1,
+            jitter: Span::ZERO,
+            overhead: Bytes::ZERO,
         }
     }
 

@@ -155,7 +155,10 @@ impl Host {
             if sender.left != Bytes::MAX {
                 sender.left -= size;
             }
-            sender.next = now + sender.pace.tx_span(size);
+            let span = sender.pace.tx_span(size);
+            // A frame that had to wait its turn makes up for that, but for one frame at the most.
+            let earliest = Time::from_ps(now.as_ps().saturating_sub(span.as_ps()));
+            sender.next = sender.next.max(earliest) + span;
             let (flow, class) = (sender.flow, sender.class);
             self.cursor = index + 1;
             self.busy = true;

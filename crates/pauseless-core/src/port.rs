@@ -48,8 +48,8 @@ pub struct Port {
     talking: u8,
     /// The earliest [`Downstream::poll_timeout`] of all classes.
     timer: Time,
-    /// The delay of signals that are an idealisation and take no place on the wire.
-    out_of_band: Option<Span>,
+    /// Set when signals are an idealisation and take no place on the wire.
+    is_out_of_band: bool,
 }
 
 /// Both halves of one class, and the ingress counter between them.
@@ -60,6 +60,8 @@ struct Lane {
     held_max: Bytes,
     /// The counter counts in multiples of this.
     cell: u32,
+    /// How long an out-of-band signal takes.
+    delay: Span,
     down: AnyDownstream,
     up: AnyUpstream,
 }
@@ -73,21 +75,24 @@ impl Port {
             buffer: lane.buffer,
             held_max: Bytes::ZERO,
             cell: lane.ingress.charge(Bytes::new(1)).get() as u32,
+            delay: out_of_band_delay(&lane.ingress).unwrap_or(Span::ZERO),
             down: lane.ingress.downstream(line, lane.phase),
             up: lane.egress.upstream(line),
         });
         let lanes: Box<[Lane]> = lanes.collect();
         assert!(lanes.len() <= Class::COUNT_MAX, "{} classes", lanes.len());
-        let delays = config.lanes.iter().map(|lane| match lane.ingress {
-            FlowControl::GfcConceptual(conceptual) => Some(conceptual.delay),
-            _ => None,
-        });
+        let is_conceptual = |lane: &LaneConfig| out_of_band_delay(&lane.ingress).is_some();
+        let is_out_of_band = config.lanes.iter().any(is_conceptual);
+        assert!(
+            !is_out_of_band || config.lanes.iter().all(is_conceptual),
+            "conceptual GFC is for all classes of a port or for none"
+        );
         let mut port = Port {
             line,
             lanes,
             talking: 0,
             timer: Time::MAX,
-            out_of_band: delays.flatten().max(),
+            is_out_of_band,
         };
         port.rearm();
         port
@@ -188,7 +193,7 @@ impl Port {
     /// Whether its signals take no place on the wire, so that they need not wait for it.
     #[inline]
     pub fn is_out_of_band(&self) -> bool {
-        self.out_of_band.is_some()
+        self.is_out_of_band
     }
 
     /// Whether a control frame waits to be sent.
@@ -200,7 +205,7 @@ impl Port {
     /// The next control frame; lower classes first.
     #[inline]
     pub fn poll_signal(&mut self, now: Time) -> Option<Control> {
-        if self.talking == 0 || self.out_of_band.is_some() {
+        if self.talking == 0 || self.is_out_of_band {
             return None;
         }
         self.next_signal(now)
@@ -209,8 +214,11 @@ impl Port {
     /// The next signal that takes no place on the wire, and its delay.
     #[inline]
     pub fn poll_out_of_band(&mut self, now: Time) -> Option<(Control, Span)> {
-        let delay = self.out_of_band?;
-        Some((self.next_signal(now)?, delay))
+        if !self.is_out_of_band {
+            return None;
+        }
+        let control = self.next_signal(now)?;
+        Some((control, self.lanes[control.class.index()].delay))
     }
 
     fn next_signal(&mut self, now: Time) -> Option<Control> {
@@ -223,6 +231,8 @@ impl Port {
                 self.rearm();
                 return Some(Control { class, signal });
             }
+            // It had nothing to say after all, but its timer was left out while it waited.
+            self.rearm();
         }
         None
     }
@@ -283,5 +293,13 @@ impl Port {
         let silent = silent.filter(|(class, _)| talking & (1 << class) == 0);
         let due = silent.filter_map(|(_, lane)| lane.down.poll_timeout());
         self.timer = due.min().unwrap_or(Time::MAX);
+    }
+}
+
+/// How long the signals of a scheme take that are on no wire.
+fn out_of_band_delay(control: &FlowControl) -> Option<Span> {
+    match control {
+        FlowControl::GfcConceptual(config) => Some(config.delay),
+        _ => None,
     }
 }

@@ -147,7 +147,8 @@ struct Waiting<P> {
     class: Class,
 }
 
-/// Ports to be asked, at most as many as one input can touch.
+/// Ports to be asked, at most as many as one input can touch: the driver asks them all before the
+/// next input.
 #[derive(Clone, Debug, Default)]
 struct Ready {
     ports: [u16; 4],
@@ -248,8 +249,9 @@ impl<P: Copy> Switch<P> {
         if is_exposed {
             self.rotation.insert(queue, ingress);
         }
-        if self.backlog[queue] == 1 && self.ports[egress.index()].port.spends_credit(class) {
-            // The queue was empty, so nobody has asked whether its credit covers this packet.
+        let is_new_head = is_exposed || self.backlog[queue] == 1;
+        if is_new_head && self.ports[egress.index()].port.spends_credit(class) {
+            // Nobody has asked yet whether there is credit for this packet.
             self.look_at_gate(now, egress, class);
         }
         if self.ports[egress.index()].stopped == 0 {
@@ -296,7 +298,7 @@ impl<P: Copy> Switch<P> {
                     self.mark_talking(ingress);
                 }
                 if self.discipline == Discipline::InputQueued {
-                    self.expose_head(ingress, class);
+                    self.expose_head(now, ingress, class);
                 }
             }
         }
@@ -433,12 +435,15 @@ impl<P: Copy> Switch<P> {
     }
 
     /// The packet that was sent has left: the next one of its FIFO is head now.
-    fn expose_head(&mut self, ingress: PortId, class: Class) {
+    fn expose_head(&mut self, now: Time, ingress: PortId, class: Class) {
         let fifo = self.queue(ingress, class);
         self.in_service[fifo] = false;
         if let Some(head) = self.pool.front(&self.fifos[fifo]) {
             let egress = head.egress;
             self.rotation.insert(self.queue(egress, class), ingress);
+            if self.ports[egress.index()].port.spends_credit(class) {
+                self.look_at_gate(now, egress, class);
+            }
             self.mark_ready(egress);
         }
     }

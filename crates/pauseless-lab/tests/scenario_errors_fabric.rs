@@ -268,13 +268,13 @@ fn flow_controls() {
         "buffer = \"1012 KB\"",
         "buffer = \"5 KB\"",
         expect![[r#"
-        pauseless: t.toml:12:8: flow_control.xoff: no xoff is safe at S1:H1
-           |
-        12 | xoff = "800 KB"
-           |        ^^^^^^^^ expected more than 10814 B instead of 5 KB
-           |
-           = help: enlarge the buffer: the bound is buffer - (C tau + MTU + 64 B per class); or unsafe_parameters = true in [flow_control] to run it all the same
-    "#]],
+            pauseless: t.toml:12:8: flow_control.xoff: no xoff is safe at S1:H1
+               |
+            12 | xoff = "800 KB"
+               |        ^^^^^^^^ expected a buffer that is 5814 B larger
+               |
+               = help: the bound is buffer - (C tau + MTU + 64 B per class), and that would be below zero; or unsafe_parameters = true in [flow_control] to run it all the same
+        "#]],
     );
     let other = |keys: &str| format!("kind = {keys}");
     let from = "kind = \"pfc\"\nxoff = \"800 KB\"";

@@ -194,22 +194,22 @@ fn conceptual() {
 fn the_numbers_of_the_paper() {
     expect![[r#"
         GFC (SIGCOMM 2019), section 5.4: t_w 1 us, t_r 3 us
-          quantity                 C         formula                    ours        paper     note
-          tau, Ethernet            10 Gbps   2 MTU / C + 2 t_w + t_r    7.4 us      7.4 us
-          tau, Ethernet            40 Gbps   2 MTU / C + 2 t_w + t_r    5.6 us      5.6 us
-          tau, Ethernet            100 Gbps  2 MTU / C + 2 t_w + t_r    5.24 us     5.2 us    printed rounded
-          tau, InfiniBand          10 Gbps   2 MTU / C + 2 t_w + t_r    11.4 us     11.4 us   needs an MTU of 4000 B, not 4096 B
-          tau, InfiniBand          40 Gbps   2 MTU / C + 2 t_w + t_r    6.6 us      6.6 us    needs an MTU of 4000 B, not 4096 B
-          tau, InfiniBand          100 Gbps  2 MTU / C + 2 t_w + t_r    5.64 us     5.6 us    needs an MTU of 4000 B, not 4096 B
-          B_m - B_1, buffer-based  10 Gbps   2 C tau                    18.5 KB     18.5 KB
-          B_m - B_1, buffer-based  40 Gbps   2 C tau                    56 KB       56 KB
-          B_m - B_1, buffer-based  100 Gbps  2 C tau                    131 KB      130 KB    the paper computes with its rounded tau
-          N, buffer-based          10 Gbps   1 + ceil(log2(B_m - B_1))  16          16
-          N, buffer-based          40 Gbps   1 + ceil(log2(B_m - B_1))  17          18        the paper's own rule gives ours
-          N, buffer-based          100 Gbps  1 + ceil(log2(B_m - B_1))  18          20        the paper's own rule gives ours
-          B_m - B_0, time-based    10 Gbps   (sqrt(tau / T) + 1)^2 C T  140.904 KB  140.8 KB  C T of 65535 B
-          B_m - B_0, time-based    40 Gbps   (sqrt(tau / T) + 1)^2 C T  191.544 KB  191.4 KB  C T of 65535 B
-          B_m - B_0, time-based    100 Gbps  (sqrt(tau / T) + 1)^2 C T  271.98 KB   271 KB    the paper computes with its rounded tau
-          feedback at most         10 Gbps   64 B / (C tau)             0.69 %      0.69 %
+          quantity                     C         formula                    ours        paper     note
+          tau, Ethernet                10 Gbps   2 MTU / C + 2 t_w + t_r    7.4 us      7.4 us
+          tau, Ethernet                40 Gbps   2 MTU / C + 2 t_w + t_r    5.6 us      5.6 us
+          tau, Ethernet                100 Gbps  2 MTU / C + 2 t_w + t_r    5.24 us     5.2 us    printed rounded
+          tau, InfiniBand              10 Gbps   2 MTU / C + 2 t_w + t_r    11.4 us     11.4 us   needs an MTU of 4000 B, not 4096 B
+          tau, InfiniBand              40 Gbps   2 MTU / C + 2 t_w + t_r    6.6 us      6.6 us    needs an MTU of 4000 B, not 4096 B
+          tau, InfiniBand              100 Gbps  2 MTU / C + 2 t_w + t_r    5.64 us     5.6 us    needs an MTU of 4000 B, not 4096 B
+          B_m - B_1, buffer-based      10 Gbps   2 C tau                    18.5 KB     18.5 KB
+          B_m - B_1, buffer-based      40 Gbps   2 C tau                    56 KB       56 KB
+          B_m - B_1, buffer-based      100 Gbps  2 C tau                    131 KB      130 KB    the paper computes with its rounded tau
+          N, buffer-based              10 Gbps   1 + ceil(log2(B_m - B_1))  16          16
+          N, buffer-based              40 Gbps   1 + ceil(log2(B_m - B_1))  17          18        the paper's own rule gives ours
+          N, buffer-based              100 Gbps  1 + ceil(log2(B_m - B_1))  18          20        the paper's own rule gives ours
+          B_m - B_0, time-based        10 Gbps   (sqrt(tau / T) + 1)^2 C T  140.904 KB  140.8 KB  C T of 65535 B
+          B_m - B_0, time-based        40 Gbps   (sqrt(tau / T) + 1)^2 C T  191.544 KB  191.4 KB  C T of 65535 B
+          B_m - B_0, time-based        100 Gbps  (sqrt(tau / T) + 1)^2 C T  271.98 KB   271 KB    the paper computes with its rounded tau
+          feedback, a message per tau  10 Gbps   64 B / (C tau)             0.69 %      0.69 %
     "#]].assert_eq(&paper().to_string());
 }

@@ -90,6 +90,8 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         wire: spec.delay,
         processing: Span::us(3),
         classes: 1,
+        jitter: Span::ZERO,
+        overhead: Bytes::ZERO,
     };
     let derivation = Derivation::new(latency, Bytes::kb(312));
     let control = match scheme {

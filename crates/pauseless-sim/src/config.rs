@@ -96,6 +96,11 @@ impl IngressTable {
         &mut self.cells[index]
     }
 
+    /// Whether the flow control of any cell is one that `is_wanted`.
+    pub fn any(&self, is_wanted: impl Fn(&FlowControl) -> bool) -> bool {
+        self.cells.iter().any(|cell| is_wanted(&cell.control))
+    }
+
     fn index(&self, node: NodeId, port: PortId, class: Class) -> usize {
         self.starts[node.index()] + port.index() * self.class_count + class.index()
     }

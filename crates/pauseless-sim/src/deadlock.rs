@@ -101,7 +101,7 @@ impl Detector {
         })
     }
 
-    /// Depth-first search over blocked queues from `start`; whether it comes back to it.
+    /// Breadth-first search over blocked queues from `start`; whether it comes back to it.
     fn explore(&mut self, now: Time, fabric: &Fabric, start: Vertex) -> bool {
         self.add(fabric, start);
         let mut is_on_cycle = false;

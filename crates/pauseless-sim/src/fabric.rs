@@ -194,7 +194,7 @@ impl Fabric {
         })
     }
 
-    /// Bytes of data in all switches and on all wires.
+    /// Bytes on the ingress counters of all switches; credits count whole blocks.
     pub(crate) fn held(&self) -> Bytes {
         let mut sum = Bytes::ZERO;
         for queue in self.egress_queues() {

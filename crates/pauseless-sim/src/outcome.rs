@@ -45,7 +45,7 @@ pub struct Outcome {
 /// A set of egress queues that can never move again. Found by the greatest fixed point over blocked queues, never by a timeout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// When it became inevitable.
+    /// The first event after which all members are blocked for good.
     pub time: Time,
     /// All egress queues that can never send again.
     pub members: Vec<EgressQueue>,
@@ -150,7 +150,8 @@ pub struct PortSeries {
     pub queue: Vec<u64>,
     /// Mean rate at which data came in since the last sample, in bit/s.
     pub input_bps: Vec<f64>,
-    /// Mean rate at which data went out since the last sample, in bit/s.
+    /// Mean rate at which data went out since the last sample, in bit/s; a frame counts when it
+    /// starts.
     pub sending_bps: Vec<f64>,
     /// The rate that the far end allows the egress, the least over all classes; 0 when paused.
     pub allowed_bps: Vec<f64>,

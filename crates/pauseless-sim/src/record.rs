@@ -1,5 +1,7 @@
 //! Recording over time, and the outcome at the end.
 
+use std::collections::BTreeMap;
+
 use pauseless_core::flow_control::Upstream;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::port::Port;
@@ -23,6 +25,8 @@ pub(crate) struct Recorder {
     received: Vec<Bytes>,
     sent: Vec<Bytes>,
     delivered: Vec<Bytes>,
+    /// The sum of all samples of the ingress counters, per probed port and class.
+    held_sums: Vec<[u64; Class::COUNT_MAX]>,
     tick: Span,
     /// Bytes delivered per flow, one row per tick.
     progress: Vec<Vec<Bytes>>,
@@ -52,6 +56,7 @@ impl Recorder {
             received: vec![Bytes::ZERO; series.ports.len()],
             sent: vec![Bytes::ZERO; series.ports.len()],
             delivered: vec![Bytes::ZERO; series.flows.len()],
+            held_sums: vec![[0; Class::COUNT_MAX]; series.ports.len()],
             series,
             tick: tick_span(config),
             progress: Vec::new(),
@@ -82,7 +87,11 @@ impl Recorder {
             let traffic = fabric.traffic[fabric.end_index(series.node, series.port)];
             let port = port_of(fabric, series.node, series.port);
             let classes = (0..fabric.class_count()).map(|class| Class(class as u8));
-            let held = classes.clone().map(|class| port.held(class).get()).sum();
+            let held = classes.clone().map(|class| port.held(class).get());
+            for (sum, held) in self.held_sums[index].iter_mut().zip(held.clone()) {
+                *sum += held;
+            }
+            let held = held.sum();
             let allowed = classes.map(|class| port.upstream(class).rate(now));
             let allowed = allowed
                 .map(|rate| rate.map_or(0, |rate| rate.as_bps()))
@@ -140,7 +149,11 @@ impl Recorder {
             let bytes = self.progress[last][index] - self.progress[first][index];
             Some(rate_bps(bytes, self.tick * (last - first) as u64)).filter(|rate| rate.is_finite())
         });
-        let delivered = state.delivered_by_stop.unwrap_or(state.delivered);
+        // A flow that was stopped is judged by its life until then, unless it came to its end.
+        let delivered = match state.finish {
+            Some(_) => state.delivered,
+            None => state.delivered_by_stop.unwrap_or(state.delivered),
+        };
         let goodput_bps = rate_bps(delivered, end.saturating_since(flow.start));
         FlowOutcome {
             delivered: state.delivered,
@@ -173,45 +186,80 @@ impl Recorder {
     /// Flows that were unfinished and below their share throughout the last quarter of their life.
     fn starved(&self, run: &Simulator<'_>) -> Vec<Starved> {
         let config = run.config;
-        let is_open = |index: &usize| run.flows[*index].finish.is_none();
-        let open: Vec<usize> = (0..run.flows.len()).filter(is_open).collect();
-        let fair = fair_rates(config, &open);
-        let share = f64::from(config.starvation_permille) / 1_000.0;
-        let mut starved = Vec::new();
-        for (index, fair_bps) in open.into_iter().zip(fair) {
-            let Some((first, last)) = self.late_ticks(run, index) else {
-                continue;
-            };
-            let floor = share * fair_bps;
-            let packet_bits = config.flows[index].packet.get() as f64 * 8.0;
-            // Too short to tell slow from unlucky: a tick must have room for several packets.
-            if fair_bps * self.tick.as_secs_f64() < 20.0 * packet_bits {
-                continue;
+        // A flow whose missing bytes were lost waits for nothing any more.
+        let is_open = |index: &usize| {
+            let state = &run.flows[*index];
+            state.delivered + state.lost < config.flows[*index].size
+        };
+        let mut windows: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for index in (0..run.flows.len()).filter(is_open) {
+            if let Some(window) = self.late_ticks(run, index) {
+                windows.entry(window).or_default().push(index);
             }
-            let rate_in = |from: usize, to: usize| {
-                let bytes = self.progress[to][index] - self.progress[from][index];
-                rate_bps(bytes, self.tick * (to - from) as u64)
-            };
-            if (first..last).any(|tick| rate_in(tick, tick + 1) >= floor) {
-                continue;
-            }
-            let rate_late = rate_in(first, last);
-            // A flow that does not move at all in a deadlocked network is a victim of that.
-            if run.tally.deadlock.is_some() && rate_late == 0.0 {
-                continue;
-            }
-            let since = (0..first)
-                .rev()
-                .find(|tick| rate_in(*tick, tick + 1) >= floor);
-            let since = since.map_or(0, |tick| tick as u64 + 2);
-            starved.push(Starved {
-                flow: FlowId(index as u32),
-                rate_bps: rate_late,
-                fair_bps,
-                since: (Time::ZERO + self.tick * since).max(config.flows[index].start),
-            });
         }
+        let mut starved = Vec::new();
+        for (window, judged) in windows {
+            let present = self.present(run, window);
+            let fair = fair_rates(config, &present);
+            for index in judged {
+                let position = present
+                    .binary_search(&index)
+                    .expect("it lives in its own window");
+                starved.extend(self.judge(run, index, (window, fair[position])));
+            }
+        }
+        starved.sort_by_key(|starved| starved.flow);
         starved
+    }
+
+    /// Flows that lived at some time between two ticks.
+    fn present(&self, run: &Simulator<'_>, (first, last): (usize, usize)) -> Vec<usize> {
+        let begin = Time::ZERO + self.tick * (first as u64 + 1);
+        let end = Time::ZERO + self.tick * (last as u64 + 1);
+        let lives = |index: &usize| {
+            let flow = &run.config.flows[*index];
+            let death = run.flows[*index].finish.unwrap_or(Time::MAX).min(flow.stop);
+            flow.start < end && death > begin
+        };
+        (0..run.flows.len()).filter(lives).collect()
+    }
+
+    /// Whether a flow starved in its window, given its fair rate there.
+    fn judge(
+        &self,
+        run: &Simulator<'_>,
+        index: usize,
+        ((first, last), fair_bps): ((usize, usize), f64),
+    ) -> Option<Starved> {
+        let flow = &run.config.flows[index];
+        let floor = f64::from(run.config.starvation_permille) / 1_000.0 * fair_bps;
+        let packet_bits = flow.packet.get() as f64 * 8.0;
+        // Too short to tell slow from unlucky: a tick must have room for several packets.
+        if fair_bps * self.tick.as_secs_f64() < 20.0 * packet_bits {
+            return None;
+        }
+        let rate_in = |from: usize, to: usize| {
+            let bytes = self.progress[to][index] - self.progress[from][index];
+            rate_bps(bytes, self.tick * (to - from) as u64)
+        };
+        if (first..last).any(|tick| rate_in(tick, tick + 1) >= floor) {
+            return None;
+        }
+        let rate_late = rate_in(first, last);
+        // A flow that does not move at all in a deadlocked network is a victim of that.
+        if run.tally.deadlock.is_some() && rate_late == 0.0 {
+            return None;
+        }
+        let since = (0..first)
+            .rev()
+            .find(|tick| rate_in(*tick, tick + 1) >= floor);
+        let since = since.map_or(0, |tick| tick as u64 + 2);
+        Some(Starved {
+            flow: FlowId(index as u32),
+            rate_bps: rate_late,
+            fair_bps,
+            since: (Time::ZERO + self.tick * since).max(flow.start),
+        })
     }
 
     fn queues(&self, run: &Simulator<'_>) -> Vec<QueueOutcome> {
@@ -222,18 +270,17 @@ impl Recorder {
             if state.held_max(class) == Bytes::ZERO {
                 continue;
             }
-            let series = self.series.ports.iter();
-            let series = series.filter(|series| (series.node, series.port) == (node, port));
-            let mut mean = series.map(|series| {
-                series.queue.iter().sum::<u64>() as f64 / series.queue.len().max(1) as f64
-            });
+            let mut probed = self.series.ports.iter();
+            let probed = probed.position(|series| (series.node, series.port) == (node, port));
+            let samples = self.series.times.len().max(1) as f64;
+            let mean = probed.map(|at| self.held_sums[at][class.index()] as f64 / samples);
             queues.push(QueueOutcome {
                 node,
                 port,
                 class,
                 max: state.held_max(class),
                 last: state.held(class),
-                mean: mean.next(),
+                mean,
             });
         }
         queues

@@ -1,6 +1,6 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
-use pauseless_core::flow_control::{Control, Signal, Upstream};
+use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
 use pauseless_core::host::Sender;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
 use pauseless_core::port::Overrun;
@@ -32,6 +32,8 @@ pub struct Simulator<'c> {
     routes: Vec<(GroupId, u64)>,
     /// Whether a probe wants to know what passes the ports.
     is_counting: bool,
+    /// Whether any port speaks without using its wire.
+    is_out_of_band: bool,
     pub(crate) tally: Tally,
 }
 
@@ -40,6 +42,7 @@ pub struct Simulator<'c> {
 pub(crate) struct FlowState {
     pub delivered: Bytes,
     pub finish: Option<Time>,
+    pub lost: Bytes,
     /// What had been delivered when the flow was stopped.
     pub delivered_by_stop: Option<Bytes>,
 }
@@ -83,6 +86,9 @@ impl<'c> Simulator<'c> {
                 .map(|flow| (flow.group, flow.hash))
                 .collect(),
             is_counting: config.probes.resolution > Span::ZERO,
+            is_out_of_band: config
+                .ingress
+                .any(|control| matches!(control, FlowControl::GfcConceptual(_))),
             tally: Tally::default(),
             fabric,
         };
@@ -313,6 +319,7 @@ impl<'c> Simulator<'c> {
         let End { node, port, .. } = self.fabric.ends[index];
         self.tally.lost_packets += 1;
         self.tally.lost_bytes += size;
+        self.flows[flow.index()].lost += size;
         let Overrun { held, buffer } = overrun;
         let time = self.now;
         let loss = Loss {
@@ -383,26 +390,27 @@ impl<'c> Simulator<'c> {
             self.queue
                 .push(Event::new(*next, Kind::Signal, index as u32));
         }
-        let is_held = match &mut self.fabric.nodes[node.index()] {
-            Node::Switch(switch) => {
-                switch.handle_signal(self.now, port, control);
-                switch
-                    .port(port)
-                    .upstream(control.class)
-                    .rate(self.now)
-                    .is_none()
-            }
-            Node::Host(host) => {
-                host.handle_signal(self.now, control);
-                host.port().upstream(control.class).rate(self.now).is_none()
-            }
-        };
         let is_gfc = matches!(
             control.signal,
             Signal::Stage(_) | Signal::Free(_) | Signal::Level(_)
         );
-        self.tally.gfc_holds += u64::from(is_gfc && is_held);
+        let was_held = is_gfc && self.is_held(node, port, control.class);
+        match &mut self.fabric.nodes[node.index()] {
+            Node::Switch(switch) => switch.handle_signal(self.now, port, control),
+            Node::Host(host) => host.handle_signal(self.now, control),
+        }
+        let is_held = is_gfc && self.is_held(node, port, control.class);
+        self.tally.gfc_holds += u64::from(is_held && !was_held);
         self.drain(node);
+    }
+
+    /// Whether a sender may not send at all.
+    fn is_held(&self, node: NodeId, port: PortId, class: Class) -> bool {
+        let port = match &self.fabric.nodes[node.index()] {
+            Node::Switch(switch) => switch.port(port),
+            Node::Host(host) => host.port(),
+        };
+        port.upstream(class).rate(self.now).is_none()
     }
 
     fn drain(&mut self, node: NodeId) {
@@ -537,6 +545,9 @@ impl<'c> Simulator<'c> {
     /// Sends what a port says without using its wire.
     #[inline]
     fn send_out_of_band(&mut self, index: usize) {
+        if !self.is_out_of_band {
+            return;
+        }
         let End {
             node, port, peer, ..
         } = self.fabric.ends[index];

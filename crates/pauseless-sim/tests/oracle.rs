@@ -21,6 +21,8 @@ fn derivation(processing: Span, buffer: Bytes) -> Derivation {
         wire,
         processing,
         classes: 1,
+        jitter: Span::ZERO,
+        overhead: Bytes::ZERO,
     };
     Derivation::new(latency, buffer)
 }

@@ -17,6 +17,14 @@ pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         discipline: args.discipline,
         ..Overrides::default()
     };
+    let page = match (&args.out, args.json) {
+        (Some(path), _) => Some(path.as_path()),
+        (None, false) => Some(Path::new(PAGE)),
+        (None, true) => None,
+    };
+    if let Some(path) = page {
+        output::check_place(path)?;
+    }
     let scenarios = demo::scenarios(&overrides)?;
     let count = scenarios.len();
     output::complain(&format!("pauseless: {count} runs of one ring"));
@@ -24,11 +32,6 @@ pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         let (name, verdict) = (&run.scenario.name, verdict::brief(run));
         output::complain(&format!("  {name}: {verdict} ({:.2} s)", run.wall_s));
     });
-    let page = match (&args.out, args.json) {
-        (Some(path), _) => Some(path.as_path()),
-        (None, false) => Some(Path::new(PAGE)),
-        (None, true) => None,
-    };
     if args.json {
         output::print(&json::to_text(&json::runs_document(&runs)))?;
     } else {

@@ -69,6 +69,21 @@ pub fn warn(scenario: &Scenario) {
     }
 }
 
+/// Makes sure before a long run that there will be a place for its file.
+pub fn check_place(path: &Path) -> anyhow::Result<()> {
+    let is_new = !path.exists();
+    let open = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path);
+    open.with_context(|| format!("cannot write {}", path.display()))?;
+    if is_new {
+        // Nothing is left behind if the run does not come to its end.
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
+}
+
 /// Writes a file and names it if that fails.
 pub fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))

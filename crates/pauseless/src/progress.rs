@@ -31,6 +31,9 @@ pub fn execute(scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(INTERRUPTED));
         }
+        crate::output::complain(
+            "pauseless: stopping with what was found so far; again to quit now",
+        );
     };
     ctrlc::set_handler(handler).context("cannot watch for Ctrl-C")?;
     let mut view = View::new(bar);

@@ -31,14 +31,24 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         let create = std::fs::create_dir_all(directory);
         create.with_context(|| format!("cannot create {}", directory.display()))?;
     }
+    if let Some(file) = &args.html {
+        output::check_place(file)?;
+    }
     let bar = if args.quiet { Bar::Never } else { Bar::Auto };
     let run = progress::execute(scenario, bar)?;
     let printed = output::print(&report(args, &run, terminal));
     if let Some(directory) = &args.out {
-        write_results(directory, &run)?;
+        let names = write_results(directory, &run)?;
+        let place = directory.display();
+        if !args.quiet {
+            output::complain(&format!("pauseless: wrote {} to {place}", names.join(", ")));
+        }
     }
     if let Some(file) = &args.html {
         output::write_file(file, &page(&run))?;
+        if !args.quiet {
+            output::complain(&format!("pauseless: wrote {}", file.display()));
+        }
     }
     printed?;
     Ok(status(args, &run))
@@ -78,13 +88,16 @@ fn page(run: &Run) -> String {
     html::page(&heading, std::slice::from_ref(run))
 }
 
-fn write_results(directory: &Path, run: &Run) -> anyhow::Result<()> {
-    let write = |name: &str, text: &str| output::write_file(&directory.join(name), text);
-    write("result.json", &json::to_text(&json::run_document(run)))?;
-    write("resolved.toml", &run.scenario.resolved)?;
-    write("report.html", &page(run))?;
-    if let Some(series) = csv::series(run) {
-        write("series.csv", &series)?;
+/// Writes all that is known of a run, and returns the names of the files.
+fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str>> {
+    let mut files = vec![
+        ("result.json", json::to_text(&json::run_document(run))),
+        ("resolved.toml", run.scenario.resolved.clone()),
+        ("report.html", page(run)),
+    ];
+    files.extend(csv::series(run).map(|series| ("series.csv", series)));
+    for (name, text) in &files {
+        output::write_file(&directory.join(name), text)?;
     }
-    Ok(())
+    Ok(files.into_iter().map(|(name, _)| name).collect())
 }

@@ -132,6 +132,8 @@ fn json_has_every_field_of_the_contract() {
         "feedback_frames",
         "feedback_share_max",
         "held_bytes_at_end",
+        "sources_stop_ps",
+        "last_arrival_ps",
         "flows",
         "queues",
     ] {
@@ -282,6 +284,33 @@ fn every_example_works_as_printed() {
     ] {
         assert!(place.path(file).exists(), "{file}");
     }
+}
+
+/// `cargo run` must know which program is meant, and what follows must work as printed.
+#[test]
+fn every_command_of_the_readme_works_as_printed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).expect("the manifest");
+    assert!(manifest.contains("default-members = [\"crates/pauseless\"]"));
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("the readme");
+    let lines = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("cargo run --release -- "));
+    let place = Place::new();
+    let mut count = 0;
+    for line in lines {
+        let (command, comment) = line.split_once('#').unwrap_or((line, ""));
+        let args: Vec<&str> = command.split_whitespace().collect();
+        let done = place.run(&args);
+        let expected = if comment.contains("exit status 1") {
+            1
+        } else {
+            0
+        };
+        assert_eq!(done.code, Some(expected), "{line}\n{}", done.stderr);
+        count += 1;
+    }
+    assert!(count >= 7, "{count} commands");
 }
 
 #[test]

@@ -136,7 +136,8 @@ impl fmt::Display for Violation {
             } => write!(
                 f,
                 "no {name} is safe: its bound is {rule}, and {base} is less than the {margin} \
-                 to be subtracted; enlarge the buffer"
+                 to be subtracted; enlarge the buffer by {}",
+                margin.saturating_sub(*base)
             ),
             Violation::Quanta { quanta, least } => write!(
                 f,

@@ -3,7 +3,7 @@
 //! **Models** 64-byte blocks, the counters ABR, FCTBS and FCCL with their 12 bits and modulo
 //! arithmetic, the grant limit of 2,048 blocks, a link packet per period, resynchronisation of ABR.
 //!
-//! **Source** InfiniBand Architecture Specification vol. 1, 7.9; PROTOCOLS.md section 2.
+//! **Source** InfiniBand Architecture Specification vol. 1, 7.9.
 //!
 //! **Deviates** [`Counters::Wide`] uses 32 bits and grants up to 2^31 blocks, because the 131,072
 //! bytes that the real counters can grant are less than the buffers of the GFC paper.
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(blocks(MTU), 24);
     }
 
-    /// The vectors of PROTOCOLS.md section 14.
+    /// Worked out by hand from the definition.
     //= iba 7.9.4.4 modulo type=test
     #[test]
     fn the_modulo_rule_at_the_wrap() {

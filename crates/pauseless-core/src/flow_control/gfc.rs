@@ -3,7 +3,7 @@
 //! **Models** conceptual GFC (continuous feedback), buffer-based GFC (a message on every stage
 //! crossing) and time-based GFC (a message every period), all over the [`Limiter`].
 //!
-//! **Source** gfc19 sections 4 and 5; misprints as resolved in PROTOCOLS.md section 15.
+//! **Source** gfc19 sections 4 and 5; misprints resolved as in the comments below.
 //!
 //! **Deviates** The paper lets the sender go on for ever at the rate of the last stage, which fills
 //! any finite buffer if nothing drains for long enough. Above `hold`, a level inside the
@@ -58,7 +58,7 @@ pub struct ConceptualConfig {
     pub delay: Span,
 }
 
-/// How time-based GFC measures the free space (PROTOCOLS.md section 3).
+/// How time-based GFC measures the free space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// The message carries the free space at the time that it was made, as the proofs assume.
@@ -188,9 +188,12 @@ impl GfcUpstream {
         self.fctbs
     }
 
-    /// How often this half was let go after it had been held.
+    /// How often this half was let go after it had been held; see [`Downstream::resumes`].
     pub fn resumes(&self) -> u32 {
-        self.resumes
+        match &*self.scheme {
+            Scheme::Time(config) if config.measure == Measure::Credit => 0,
+            _ => self.resumes,
+        }
     }
 
     /// What a signal asks for: a rate, or `None` to hold. Signals of other schemes mean nothing.
@@ -312,7 +315,7 @@ impl BufferDownstream {
             k => config.threshold(k),
         };
         let high = match stage {
-            k if k < config.stages => config.threshold(k + 1),
+            k if k < config.stages => config.threshold(k + 1).min(above_hold),
             k if k == config.stages => above_hold,
             _ => Bytes::MAX,
         };
@@ -434,11 +437,24 @@ impl Downstream for TimeDownstream {
     }
 
     fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
-        self.hold.told && kept > self.config.mapping.hold
+        match self.config.measure {
+            Measure::Message => self.hold.told && kept > self.config.mapping.hold,
+            Measure::Credit => {
+                // As for credits: with all else gone this is the most that is ever granted again.
+                let block = cbfc::BLOCK.get();
+                let free = self.config.capacity.saturating_sub(kept).get() / block * block;
+                self.config.capacity - Bytes::new(free) > self.config.mapping.hold
+            }
+        }
     }
 
     fn resumes(&self) -> u32 {
-        self.hold.resumes
+        match self.config.measure {
+            Measure::Message => self.hold.resumes,
+            // The sender also counts what is in flight, so it is held and let go unasked; but no
+            // message under way can grant more than what `keeps_blocked` allows for.
+            Measure::Credit => 0,
+        }
     }
 }
 
@@ -525,7 +541,7 @@ mod tests {
         }
     }
 
-    /// The vector of PROTOCOLS.md section 14.
+    /// Worked out by hand from the definition.
     //= gfc19 4.2 eq 4 type=test
     //= gfc19 4.2 eq 5 type=test
     #[test]

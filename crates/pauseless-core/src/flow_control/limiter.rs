@@ -102,7 +102,7 @@ mod tests {
     const LINE: Rate = Rate::gbps(10);
     const FRAME: Bytes = Bytes::new(1_500);
 
-    /// The vector of PROTOCOLS.md section 14.
+    /// Worked out by hand from the definition.
     //= gfc19 5.3 countdown type=test
     #[test]
     fn a_quarter_of_the_line_waits_three_frames() {

@@ -195,6 +195,8 @@ pub fn latency(line: Rate, mtu: Bytes, wire: Span, processing: Span) -> Latency 
         wire,
         processing,
         classes: 1,
+        jitter: Span::ZERO,
+        overhead: Bytes::ZERO,
     }
 }
 

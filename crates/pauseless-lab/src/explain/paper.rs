@@ -92,7 +92,7 @@ pub fn paper() -> Paper {
     );
     let share = 100.0 * Control::SIZE.get() as f64 / ethernet[0].c_tau().get() as f64;
     rows.push(PaperRow {
-        quantity: "feedback at most",
+        quantity: "feedback, a message per tau",
         line: ethernet[0].line,
         formula: "64 B / (C tau)",
         ours: format!("{share:.2} %"),
@@ -109,6 +109,8 @@ fn latency(gbps: u64, mtu: u64) -> Latency {
         wire: Span::us(1),
         processing: Span::us(3),
         classes: 1,
+        jitter: Span::ZERO,
+        overhead: Bytes::ZERO,
     }
 }
 

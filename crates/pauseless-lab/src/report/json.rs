@@ -84,6 +84,10 @@ pub struct RunRecord {
     pub feedback_share_max: f64,
     /// Bytes in the buffers of all switches at the end.
     pub held_bytes_at_end: u64,
+    /// When the scenario had stopped the last flow, if it stopped all that were not delivered.
+    pub sources_stop_ps: Option<u64>,
+    /// When the last data frame arrived anywhere: the switches are drained from then on, or stuck.
+    pub last_arrival_ps: u64,
     /// One element per flow, in canonical order.
     pub flows: Vec<FlowRecord>,
     /// One element per switch ingress and class that ever held anything.
@@ -275,6 +279,8 @@ fn record(run: &Run) -> RunRecord {
         feedback_frames: outcome.feedback_frames,
         feedback_share_max: outcome.feedback_share_max,
         held_bytes_at_end: outcome.held_at_end.get(),
+        sources_stop_ps: run.sources_stopped().map(|time| time.as_ps()),
+        last_arrival_ps: outcome.last_arrival.as_ps(),
         flows: flows.map(|(index, pair)| flow(run, index, pair)).collect(),
         queues: outcome.queues.iter().map(|at| queue(run, at)).collect(),
         series: None,

@@ -14,7 +14,7 @@ pub mod verdict;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
@@ -50,16 +50,27 @@ impl Run {
     pub fn execute(scenario: Scenario, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Run {
         let begin = Instant::now();
         let duration = scenario.config.duration;
-        let slice = Span::ps((duration.as_ps() / SLICES).max(1));
+        let longest = Span::ps((duration.as_ps() / SLICES).max(1));
+        let mut slice = Span::ps((longest.as_ps() / SLICES).max(1));
         let end = Time::ZERO + duration;
         let mut simulator = Simulator::new(&scenario.config);
         let mut interrupted = false;
-        while simulator.advance(simulator.now().saturating_add(slice)) {
+        loop {
+            let slice_begin = Instant::now();
+            if !simulator.advance(simulator.now().saturating_add(slice)) {
+                break;
+            }
             let now = simulator.now();
             if watch(Progress { now, end }).is_break() {
                 interrupted = true;
                 break;
             }
+            // Nobody waits long for an answer to Ctrl-C, however much happens in a slice.
+            slice = match slice_begin.elapsed() {
+                elapsed if elapsed > SLICE_WALL * 2 => Span::ps((slice.as_ps() / 2).max(1)),
+                elapsed if elapsed < SLICE_WALL => longest.min(slice * 2),
+                _ => slice,
+            };
         }
         let outcome = simulator.finish();
         Run {
@@ -111,16 +122,39 @@ impl Run {
         maxima.max().unwrap_or(Bytes::ZERO)
     }
 
-    /// When the last flow stopped, if all of them did before the end.
+    /// When the last flow was stopped by the scenario, if no flow went on to the end.
+    /// Flows that were delivered before they could be stopped do not count.
     pub fn sources_stopped(&self) -> Option<Time> {
-        let flows = self.scenario.config.flows.iter();
-        let ends = flows.zip(&self.outcome.flows).map(|(flow, outcome)| {
-            let end = outcome.finish.unwrap_or(flow.stop);
-            end.min(flow.stop)
+        let flows = self.scenario.config.flows.iter().zip(&self.outcome.flows);
+        let open = flows.filter(|(flow, outcome)| outcome.finish.is_none_or(|at| at > flow.stop));
+        let last = open.map(|(flow, _)| flow.stop).max();
+        last.filter(|stop| *stop < self.outcome.end)
+    }
+
+    /// Flows that get nothing at the end although they are neither finished nor stopped, other than
+    /// those that close the deadlock: its victims.
+    pub fn victims(&self) -> Vec<FlowId> {
+        let Some(deadlock) = &self.outcome.deadlock else {
+            return Vec::new();
+        };
+        let flows = self
+            .scenario
+            .config
+            .flows
+            .iter()
+            .zip(&self.outcome.flows)
+            .enumerate();
+        let victims = flows.filter(|(index, (flow, outcome))| {
+            let is_open = outcome.finish.is_none() && flow.stop > deadlock.time;
+            let closes_it = deadlock.flows.contains(&FlowId(*index as u32));
+            is_open && outcome.goodput_late_bps == 0.0 && !closes_it
         });
-        ends.max().filter(|end| *end < self.outcome.end)
+        victims.map(|(index, _)| FlowId(index as u32)).collect()
     }
 }
 
-/// Into how many slices a run is cut, so that it can be watched and broken off.
+/// Into at least how many slices a run is cut, so that it can be watched and broken off.
 const SLICES: u64 = 200;
+
+/// About how long a slice lasts on the wall, at most.
+const SLICE_WALL: Duration = Duration::from_millis(50);

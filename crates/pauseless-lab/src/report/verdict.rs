@@ -51,8 +51,11 @@ impl Finding {
                 Some(loss) => loss_sentence(run, loss),
                 None => "no loss".to_string(),
             },
-            Finding::Starvation if run.outcome.starved.is_empty() => "no starvation".to_string(),
-            Finding::Starvation => starvation_sentence(run),
+            Finding::Starvation => match (&run.outcome.deadlock, run.outcome.starved.is_empty()) {
+                (_, false) => starvation_sentence(run),
+                (None, true) => "no starvation".to_string(),
+                (Some(_), true) => "no starvation beside what the deadlock has stopped".to_string(),
+            },
         }
     }
 }
@@ -119,7 +122,12 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
         ),
     };
     let flows = flow_list(run, &deadlock.flows);
-    format!("deadlock at {time}: {cycle}, closed by {flows}{others}")
+    let victims = run.victims();
+    let victims = match victims.is_empty() {
+        true => String::new(),
+        false => format!("; it has also stopped {}", flow_list(run, &victims)),
+    };
+    format!("deadlock at {time}: {cycle}, closed by {flows}{others}{victims}")
 }
 
 fn loss_sentence(run: &Run, loss: &Loss) -> String {

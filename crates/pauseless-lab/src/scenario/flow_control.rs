@@ -106,6 +106,7 @@ pub(crate) struct Resolver<'r> {
     pub switches: &'r Switches,
     pub mtu: Bytes,
     pub wire_jitter: Span,
+    pub wire_overhead: Bytes,
     pub sink: &'r Sink,
 }
 
@@ -151,6 +152,8 @@ impl Resolver<'_> {
                 wire: delay + self.wire_jitter,
                 processing: self.switches.processing + self.switches.processing_jitter,
                 classes: self.switches.class_count,
+                jitter: self.wire_jitter + self.switches.processing_jitter,
+                overhead: self.wire_overhead,
             };
             let draft = Draft::new(&params, latency, self.sink);
             let Some(group) = draft.group(self.written.kind, members) else {

@@ -252,6 +252,7 @@ impl Written {
             switches: &self.switches,
             mtu: self.general.mtu,
             wire_jitter: self.flows.timing.wire_jitter,
+            wire_overhead: self.general.wire_overhead,
             sink,
         };
         resolver.resolve(&fabric.topology)

@@ -259,10 +259,12 @@ fn violation_problem(place: &Place, violation: &Violation, port: &str) -> Proble
             margin,
             rule,
         } => {
-            let (base, margin) = (base.exact(), margin.exact());
+            let short = margin.saturating_sub(base).exact();
             let problem = place.problem(format!("no {name} is safe at {port}"));
-            let problem = problem.expected(format!("more than {margin} instead of {base}"));
-            problem.help(format!("enlarge the buffer: the bound is {rule}; {anyway}"))
+            let problem = problem.expected(format!("a buffer that is {short} larger"));
+            problem.help(format!(
+                "the bound is {rule}, and that would be below zero; {anyway}"
+            ))
         }
         Violation::Quanta { quanta, least } => {
             let message = format!("pause_quanta = {quanta} is not safe at {port}");

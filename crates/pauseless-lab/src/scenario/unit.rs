@@ -77,7 +77,7 @@ impl Quantity for Rate {
 
 impl Quantity for Bytes {
     const NOUN: &'static str = "an amount of bytes";
-    // KB and its kin stand for powers of ten, as in the papers (PROTOCOLS.md section 0).
+    // KB and its kin stand for powers of ten, as in the papers.
     const UNITS: &'static [(&'static str, u64)] = &[
         ("B", 1),
         ("KB", 1_000),

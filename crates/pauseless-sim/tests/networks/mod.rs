@@ -143,6 +143,8 @@ pub fn ring_derivation() -> Derivation {
         wire: Span::us(1),
         processing: Span::us(85),
         classes: 1,
+        jitter: Span::ZERO,
+        overhead: Bytes::ZERO,
     };
     Derivation::new(latency, Bytes::mb(1) + MTU * 8)
 }

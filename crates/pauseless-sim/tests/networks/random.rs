@@ -104,10 +104,11 @@ fn random_ingress(
     let latency = Latency {
         mtu: MTU,
         line: link.rate,
-        // Preamble and gap make frames last longer; a larger t_r covers them all.
         wire: link.delay,
-        processing: processing + Span::us(1),
+        processing,
         classes: class_count as u8,
+        jitter: Span::ZERO,
+        overhead: Bytes::new(20),
     };
     let mut derivation = Derivation::new(latency, Bytes::ZERO);
     derivation.guard_frames = GUARD_FRAMES_MIN + random.below(4);
