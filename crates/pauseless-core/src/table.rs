@@ -12,12 +12,12 @@ use crate::id::{GroupId, NodeId, PortId};
 pub struct ForwardingTable {
     group_count: usize,
     /// One set number per (node, group); set 0 is empty.
-    entries: Vec<u32>,
+    entries: Vec<u16>,
     /// Where set `i` begins in `ports`; it ends where the next one begins.
     set_starts: Vec<u32>,
     ports: Vec<PortId>,
     /// The number of each set, so that filling a large table does not search all sets each time.
-    set_numbers: BTreeMap<Vec<PortId>, u32>,
+    set_numbers: BTreeMap<Vec<PortId>, u16>,
 }
 
 impl ForwardingTable {
@@ -79,13 +79,13 @@ impl ForwardingTable {
         node.index() * self.group_count + group.index()
     }
 
-    fn intern(&mut self, ports: &[PortId]) -> u32 {
+    fn intern(&mut self, ports: &[PortId]) -> u16 {
         if let Some(&known) = self.set_numbers.get(ports) {
             return known;
         }
         self.ports.extend_from_slice(ports);
         self.set_starts.push(self.ports.len() as u32);
-        let number = (self.set_starts.len() - 2) as u32;
+        let number = u16::try_from(self.set_starts.len() - 2).expect("fewer than 65,536 sets");
         self.set_numbers.insert(ports.to_vec(), number);
         number
     }

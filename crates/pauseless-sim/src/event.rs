@@ -76,6 +76,14 @@ impl Event {
 const BUCKETS: usize = 8_192;
 const WORDS: usize = BUCKETS / 64;
 
+const NIL: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    event: Event,
+    next: u32,
+}
+
 /// Pending events. Pushing into the past is a bug and panics.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
@@ -85,7 +93,11 @@ pub(crate) struct EventQueue {
     cursor: u64,
     /// The rest of that bucket, latest first.
     current: Vec<Event>,
-    buckets: Vec<Vec<Event>>,
+    /// The first node of every bucket's list, in no order: a bucket is sorted when its turn comes.
+    heads: Vec<u32>,
+    /// All lists in one pool, so that the node freed last, which is in the cache, is used next.
+    nodes: Vec<Node>,
+    free: u32,
     occupied: [u64; WORDS],
     near: usize,
     /// What lies beyond the wheel.
@@ -103,7 +115,9 @@ impl EventQueue {
             shift: ideal.max(least).clamp(64, 1 << 24).ilog2(),
             cursor: 0,
             current: Vec::new(),
-            buckets: vec![Vec::new(); BUCKETS],
+            heads: vec![NIL; BUCKETS],
+            nodes: Vec::new(),
+            free: NIL,
             occupied: [0; WORDS],
             near: 0,
             far: BinaryHeap::new(),
@@ -142,7 +156,16 @@ impl EventQueue {
 
     fn file(&mut self, bucket: u64, event: Event) {
         let index = bucket as usize % BUCKETS;
-        self.buckets[index].push(event);
+        let next = std::mem::replace(&mut self.heads[index], self.free);
+        let node = Node { event, next };
+        if self.free == NIL {
+            self.heads[index] = self.nodes.len() as u32;
+            self.nodes.push(node);
+        } else {
+            let slot = &mut self.nodes[self.free as usize];
+            self.free = slot.next;
+            *slot = node;
+        }
         self.occupied[index / 64] |= 1 << (index % 64);
         self.near += 1;
     }
@@ -161,7 +184,13 @@ impl EventQueue {
         let index = self.next_occupied();
         let ahead = (index + BUCKETS - self.cursor as usize % BUCKETS) % BUCKETS;
         self.cursor += ahead as u64;
-        std::mem::swap(&mut self.current, &mut self.buckets[index]);
+        let mut at = std::mem::replace(&mut self.heads[index], NIL);
+        while at != NIL {
+            let node = &mut self.nodes[at as usize];
+            self.current.push(node.event);
+            let next = std::mem::replace(&mut node.next, self.free);
+            self.free = std::mem::replace(&mut at, next);
+        }
         self.occupied[index / 64] &= !(1 << (index % 64));
         self.near -= self.current.len();
         if self.current.len() > 1 {
