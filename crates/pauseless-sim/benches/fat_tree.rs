@@ -22,14 +22,22 @@ use pauseless_sim::{Config, Simulator};
 const MTU: Bytes = Bytes::new(1_500);
 
 fn main() {
-    let asked: Vec<u32> = std::env::args()
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let sizes: Vec<u32> = arguments
+        .iter()
         .filter_map(|argument| argument.parse().ok())
         .collect();
-    let sizes = if asked.is_empty() {
+    let sizes = if sizes.is_empty() {
         vec![4, 8, 16]
     } else {
-        asked
+        sizes
     };
+    if let Some(scheme) = SCHEMES
+        .iter()
+        .find(|name| arguments.iter().any(|a| a == *name))
+    {
+        return measure(*sizes.last().expect("at least one"), scheme);
+    }
     println!("permutation traffic, 10 Gb/s, 1 us, 300 KB per ingress, output-queued, one thread");
     println!(
         "{:>3} {:>6} {:<11} {:>12} {:>12} {:>8} {:>12} {:>12} {:>10} {:>9}",
@@ -45,11 +53,18 @@ fn main() {
         "verdict"
     );
     for k in sizes {
-        for scheme in ["pfc", "gfc-buffer"] {
-            measure(k, scheme);
+        for scheme in SCHEMES {
+            // A process of its own for each case, as for every run of the tool, so that none finds
+            // the heap as another has left it.
+            let program = std::env::current_exe().expect("this program");
+            let mut case = std::process::Command::new(program);
+            case.args(&arguments).args([&k.to_string(), scheme]);
+            assert!(case.status().expect("it starts").success());
         }
     }
 }
+
+const SCHEMES: [&str; 2] = ["pfc", "gfc-buffer"];
 
 fn measure(k: u32, scheme: &str) {
     let config = fat_tree(k, scheme);
