@@ -123,6 +123,7 @@ fn flows(run: &Run) -> String {
     let rows = flows.zip(&run.outcome.flows).map(|(flow, outcome)| {
         let finish = match outcome.finish {
             Some(finish) => quantity::time(finish),
+            None if flow.start >= run.outcome.end => "not started".to_string(),
             None if flow.is_finite() => "unfinished".to_string(),
             None if flow.stop != Time::MAX => format!("stopped {}", quantity::time(flow.stop)),
             None => "endless".to_string(),
@@ -138,7 +139,10 @@ fn flows(run: &Run) -> String {
         ]
     });
     let mut table = Table::new("flow source target <delivered <goodput <late-goodput <finish");
-    table.extend(rows, run.outcome.flows.len())
+    let table = table.extend(rows, run.outcome.flows.len());
+    format!(
+        "{table}  Goodput until the finish, the stop or the end; late: over the last quarter of that.\n"
+    )
 }
 
 fn queues(run: &Run) -> String {
@@ -167,7 +171,14 @@ fn queues(run: &Run) -> String {
             quantity::bytes(config.buffer),
         ]
     });
-    Table::new("port <largest <mean <at-the-end <buffer").extend(rows, count)
+    let table = Table::new("port <largest <mean <at-the-end <buffer").extend(rows, count);
+    let is_probed = run.outcome.queues.iter().all(|queue| queue.mean.is_some());
+    let note = if is_probed {
+        ""
+    } else {
+        "  The mean is known where a [probe] looks.\n"
+    };
+    format!("{table}{note}")
 }
 
 fn feedback(run: &Run) -> String {
