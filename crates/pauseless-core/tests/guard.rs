@@ -112,6 +112,11 @@ fn nothing_overflows_when_nothing_drains_for_ever() {
                         "{control:?}"
                     );
                     assert_eq!(pair.in_flight(), Bytes::ZERO);
+                    // Of the two frames above the hold one is used: the frame that crosses it.
+                    assert!(
+                        pair.held_max <= derivation.hold() + latency.mtu,
+                        "{control:?}"
+                    );
                     // One packet is enough to set it going again.
                     while pair.held + latency.mtu > derivation.hold() {
                         assert!(pair.drain());
@@ -148,8 +153,9 @@ fn the_overshoot_is_below_two_frames_when_the_last_rate_is_in_force() {
             worst = worst.max(frames);
         }
     }
-    // The proof allows two frames and less than one of slop; a fluid would have none.
-    assert!(worst > 0.5, "{worst}");
+    // The proof allows two frames and less than one of slop; a fluid would have none. On these links
+    // it is less than one.
+    assert!(worst > 0.5 && worst < 1.0, "{worst}");
 }
 
 #[test]

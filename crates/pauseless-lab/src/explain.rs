@@ -145,7 +145,7 @@ impl Steps {
     fn latency(&mut self, group: &PortGroup) {
         const EQ: &str = "gfc19 5.4 eq 6";
         let latency = &group.derivation.latency;
-        let frame = latency.line.tx_span(latency.mtu);
+        let frame = latency.line.tx_span(latency.mtu + latency.overhead);
         self.add(("C", "rate of the link"), latency.line, "scenario");
         self.bytes(("MTU", "largest frame"), latency.mtu, "scenario");
         self.bytes(

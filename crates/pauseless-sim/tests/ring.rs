@@ -104,22 +104,24 @@ fn output_queued_plain_gfc_never_stops_a_sender_loses_nothing_and_starves() {
 }
 
 #[test]
-fn output_queued_cycle_aware_thresholds_restore_the_fair_rate() {
+fn cycle_aware_thresholds_give_the_fair_rate_in_every_discipline() {
     let buffer = early_buffer(Bytes::kb(400), Bytes::kb(170));
     let time = early_time(Bytes::kb(520), Bytes::kb(20));
-    for (scheme, early) in [(Scheme::GfcBuffer, buffer), (Scheme::GfcTime, time)] {
-        over_seeds(
-            |seed| {
-                let mut config = gfc_ring(scheme, Discipline::OutputQueued, seed);
-                config.duration = Span::ms(40);
-                make_cycle_aware(&mut config, early);
-                config
-            },
-            |config, outcome| {
-                assert_fair(config, &outcome);
-                assert_eq!(outcome.gfc_holds, 0);
-            },
-        );
+    for discipline in Discipline::ALL {
+        for (scheme, early) in [(Scheme::GfcBuffer, buffer), (Scheme::GfcTime, time)] {
+            over_seeds(
+                |seed| {
+                    let mut config = gfc_ring(scheme, discipline, seed);
+                    config.duration = Span::ms(40);
+                    make_cycle_aware(&mut config, early);
+                    config
+                },
+                |config, outcome| {
+                    assert_fair(config, &outcome);
+                    assert_eq!(outcome.gfc_holds, 0);
+                },
+            );
+        }
     }
 }
 

@@ -126,7 +126,7 @@ impl<'d> Draft<'d> {
     fn gfc_conceptual(&self) -> Option<(FlowControl, Span)> {
         let latency = self.derivation.latency;
         let tau = value(&self.params.tau).unwrap_or(latency.tau());
-        let frames = latency.line.tx_span(latency.mtu * 2);
+        let frames = latency.line.tx_span((latency.mtu + latency.overhead) * 2);
         self.at_least(
             "tau",
             tau,

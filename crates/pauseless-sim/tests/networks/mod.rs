@@ -4,7 +4,7 @@
 pub mod random;
 
 use pauseless_core::derive::{Derivation, Latency};
-use pauseless_core::flow_control::{FlowControl, cbfc, gfc, limiter, pfc};
+use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
@@ -228,16 +228,4 @@ pub fn early_buffer(bm: Bytes, b1: Bytes) -> FlowControl {
 pub fn early_time(bm: Bytes, b0: Bytes) -> FlowControl {
     let config = ring_derivation().gfc_time(Some(bm), Some(b0), Some(Span::ns(52_400)));
     FlowControl::GfcTime(config)
-}
-
-/// The floor of a rate limiter in these tests.
-pub const UNIT: Rate = limiter::RATE_UNIT;
-
-/// The mapping of a time-based configuration.
-pub fn mapping(control: &FlowControl) -> Option<gfc::Mapping> {
-    match control {
-        FlowControl::GfcTime(config) => Some(config.mapping),
-        FlowControl::GfcConceptual(config) => Some(config.mapping),
-        _ => None,
-    }
 }
