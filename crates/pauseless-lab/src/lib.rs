@@ -1,6 +1,8 @@
-//! Scenarios, reports and everything else that touches files.
+//! Scenarios, imports, reports and everything else that touches files.
 
 pub mod demo;
 pub mod explain;
+pub mod import;
+pub mod problem;
 pub mod report;
 pub mod scenario;

@@ -11,7 +11,7 @@ use pauseless_sim::config::IngressTable;
 use super::parameters::{KINDS, Kind, Params};
 use super::pattern;
 use super::port_group::{Draft, PortGroup};
-use super::problem::Sink;
+use crate::problem::Sink;
 use super::reader::{At, Item, Section};
 use super::switch::{BUFFERS, Switches};
 

@@ -7,7 +7,7 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_sim::rng::{Purpose, Stream};
 
-use super::problem::Sink;
+use crate::problem::Sink;
 use super::reader::{At, Place, Section};
 use super::topology::{DELAYS, Fabric};
 use super::unit::Quantity;

@@ -12,7 +12,6 @@ mod observe;
 mod parameters;
 mod pattern;
 mod port_group;
-mod problem;
 mod reader;
 mod resolve;
 mod routes;
@@ -32,12 +31,12 @@ use pauseless_sim::Config;
 use toml::de::DeTable;
 
 pub use port_group::PortGroup;
-pub use problem::{Problem, Problems};
+pub use crate::problem::{Problem, Problems};
 
 use flow_control::Resolver;
 use flows::{Limits, Plan, Planner, Timing};
 use observe::{Verdicts, WrittenProbe, WrittenReceiver};
-use problem::Sink;
+use crate::problem::Sink;
 use reader::{Place, Section};
 use switch::Switches;
 use topology::Fabric;

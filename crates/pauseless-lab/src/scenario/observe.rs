@@ -7,7 +7,7 @@ use pauseless_sim::config::{Probes, Receiver};
 
 use super::flows::TIMES;
 use super::pattern;
-use super::problem::Sink;
+use crate::problem::Sink;
 use super::reader::{At, Item, Section};
 use super::topology::{Fabric, RATES};
 

@@ -3,7 +3,7 @@
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::topology::Topology;
 
-use super::problem::Sink;
+use crate::problem::Sink;
 use super::reader::At;
 
 /// The ports that any of `patterns` names, each once, in order.

@@ -9,7 +9,7 @@ use pauseless_core::unit::{Bytes, Span};
 use pauseless_sim::config::Ingress;
 
 use super::parameters::{Kind, Params, value};
-use super::problem::{Problem, Sink};
+use crate::problem::{Problem, Sink};
 use super::reader::Place;
 use super::unit::Quantity;
 

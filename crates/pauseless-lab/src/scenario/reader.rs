@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::problem::{Problem, Sink};
+use crate::problem::{Problem, Sink};
 use super::unit::{self, Quantity};
 
 /// Where something was written: the key path and the bytes of the text.
@@ -33,18 +33,6 @@ impl Place {
             expected: String::new(),
             help: String::new(),
         }
-    }
-}
-
-impl Problem {
-    pub(crate) fn expected(mut self, expected: impl Into<String>) -> Problem {
-        self.expected = expected.into();
-        self
-    }
-
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Problem {
-        self.help = help.into();
-        self
     }
 }
 

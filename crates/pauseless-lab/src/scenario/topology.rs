@@ -10,7 +10,7 @@ use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
 use super::custom::{Custom, read_specs};
-use super::problem::Sink;
+use crate::problem::Sink;
 use super::reader::{At, Item, Place, Section, did_you_mean};
 
 /// A byte lasts at least 5 ps, so that times stay exact; see [`pauseless_core::unit`].

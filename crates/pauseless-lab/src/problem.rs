@@ -1,4 +1,4 @@
-//! What is wrong with a scenario file: all of it at once, each with its place and its fix.
+//! What is wrong with a file that was read: all of it at once, each with its place and its fix.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -20,6 +20,31 @@ pub struct Problem {
     pub expected: String,
     /// What to do about it; may be empty.
     pub help: String,
+}
+
+impl Problem {
+    /// Something wrong at these bytes of the text.
+    pub fn new(at: Range<usize>, message: impl Into<String>) -> Problem {
+        Problem {
+            at: Some(at),
+            key: String::new(),
+            message: message.into(),
+            expected: String::new(),
+            help: String::new(),
+        }
+    }
+
+    /// Says what would have been right.
+    pub fn expected(mut self, expected: impl Into<String>) -> Problem {
+        self.expected = expected.into();
+        self
+    }
+
+    /// Says what to do about it.
+    pub fn help(mut self, help: impl Into<String>) -> Problem {
+        self.help = help.into();
+        self
+    }
 }
 
 /// Everything that is wrong with a file.

@@ -1,0 +1,1 @@
+//! Ethernet: SONiC's configuration, and wiring from containerlab or Batfish.

@@ -1,0 +1,1 @@
+//! InfiniBand: what `ibnetdiscover`, `opensm` and `ibdiagnet` write.

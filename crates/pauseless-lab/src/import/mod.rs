@@ -1,0 +1,5 @@
+//! Fabrics from the dumps of other tools, recognised by their content.
+
+pub mod ethernet;
+pub mod ib;
+pub mod source;
