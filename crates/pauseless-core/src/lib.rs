@@ -12,6 +12,7 @@ pub mod unit;
 
 pub mod flow_control;
 
+pub mod class_map;
 pub mod derive;
 
 pub mod fifo;

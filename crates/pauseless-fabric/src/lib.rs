@@ -10,6 +10,8 @@
 pub mod topology;
 
 pub mod builder;
+pub mod dependency;
+pub mod failure;
 pub mod fairness;
 pub mod generate;
 pub mod name;

@@ -18,6 +18,10 @@ pub enum Purpose {
     Hash = 5,
     /// How much later than usual a frame arrives.
     Wire = 6,
+    /// Which switches of a random fabric are joined.
+    Wiring = 8,
+    /// Which links fail.
+    Failure = 9,
 }
 
 /// A counter-based stream.

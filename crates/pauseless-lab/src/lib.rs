@@ -1,7 +1,9 @@
 //! Scenarios, imports, reports and everything else that touches files.
 
+pub mod check;
 pub mod demo;
 pub mod explain;
+pub mod fabric;
 pub mod import;
 pub mod problem;
 pub mod report;

@@ -208,11 +208,11 @@ fn keys() {
         "kind = \"ring\"",
         "kind = \"donut\"",
         expect![[r#"
-        pauseless: t.toml:3:8: topology.kind: unknown value "donut"
-          |
-        3 | kind = "donut"
-          |        ^^^^^^^ expected one of "ring", "line", "dumbbell", "n-to-1", "fat-tree", "custom"
-    "#]],
+            pauseless: t.toml:3:8: topology.kind: unknown value "donut"
+              |
+            3 | kind = "donut"
+              |        ^^^^^^^ expected one of "ring", "line", "dumbbell", "n-to-1", "parking-lot", "fat-tree", "leaf-spine", "clos", "rail-optimised", "dragonfly", "torus", "mesh", "random-regular", "custom"
+        "#]],
     );
     check_edit(
         "rate = \"10 Gbps\"\n",

@@ -5,16 +5,68 @@ use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::Simulator;
 use proptest::prelude::*;
 
-const SEEDS: [&str; 5] = [
+const SEEDS: [&str; 8] = [
     include_str!("../../../scenarios/gfc-ring.toml"),
     include_str!("../../../scenarios/gfc-ring-time.toml"),
     include_str!("../../../scenarios/gfc-fig5-conceptual.toml"),
     include_str!("../../../scenarios/gfc-fig11-pfc.toml"),
     include_str!("../../../scenarios/hotnets-fig3.toml"),
+    TORUS,
+    RANDOM,
+    CLOS,
 ];
 
+const TORUS: &str = "duration = \"20 us\"
+[topology]
+kind = \"torus\"
+dimensions = [4, 3, 2]
+hosts_per_switch = 1
+rate = \"10 Gbps\"
+delay = \"1 us\"
+failed_links = [[\"S0_0_0\", \"S1_0_0#1\"]]
+[flow_control]
+kind = \"none\"
+[traffic]
+kind = \"permutation\"
+";
+
+const RANDOM: &str = "duration = \"20 us\"
+[topology]
+kind = \"random-regular\"
+switches = 8
+degree = 3
+hosts_per_switch = 2
+seed = 4
+rate = \"10 Gbps\"
+delay = \"1 us\"
+random_failures = { share = \"10 %\", seed = 2 }
+[flow_control]
+kind = \"none\"
+[[flow]]
+source = \"H0\"
+target = \"H1\"
+";
+
+const CLOS: &str = "duration = \"20 us\"
+[topology]
+kind = \"clos\"
+pods = 2
+tors_per_pod = 2
+leaves_per_pod = 2
+spines = 2
+hosts_per_tor = 2
+links_per_tor_leaf = 2
+rate = \"10 Gbps\"
+delay = \"1 us\"
+failed_switches = [\"S1\"]
+[flow_control]
+kind = \"none\"
+[traffic]
+kind = \"permutation\"
+";
+
 /// Pieces that mean something in a scenario file.
-const PIECES: [&str; 44] = [
+const PIECES: [&str; 56] = [
     "\"0 B\"",
     "\"64 B\"",
     "\"4 GB\"",
@@ -52,6 +104,18 @@ const PIECES: [&str; 44] = [
     "\"dumbbell\"",
     "\"n-to-1\"",
     "\"fat-tree\"",
+    "\"parking-lot\"",
+    "\"leaf-spine\"",
+    "\"clos\"",
+    "\"rail-optimised\"",
+    "\"dragonfly\"",
+    "\"torus\"",
+    "\"mesh\"",
+    "\"random-regular\"",
+    "[3, 2]",
+    "\"50 %\"",
+    "{ share = \"20 %\" }",
+    "{ count = 1 }",
     "\"custom\"",
     "\"S1\"",
     "\"*\"",
@@ -62,7 +126,7 @@ const PIECES: [&str; 44] = [
 ];
 
 /// Keys that may be added to any section.
-const KEYS: [&str; 36] = [
+const KEYS: [&str; 43] = [
     "mtu",
     "wire_overhead",
     "switches",
@@ -74,6 +138,13 @@ const KEYS: [&str; 36] = [
     "rate",
     "delay",
     "failed_links",
+    "failed_switches",
+    "random_failures",
+    "dimensions",
+    "degree",
+    "links",
+    "spines",
+    "links_per_pair",
     "tie_break",
     "buffer",
     "classes",

@@ -35,12 +35,29 @@ pub enum Color {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Say from a fabric's own dumps whether it can deadlock, because of whom, and what would help
+    Check(CheckArgs),
     /// Simulate a scenario and say what was found
     Run(RunArgs),
     /// Show one ring under six flow controls: who deadlocks, who starves, who flows
     Demo(DemoArgs),
     /// Show the parameters that a scenario would use, derived line by line
     Explain(ExplainArgs),
+}
+
+/// `check`
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct CheckArgs {
+    /// The files of one fabric, recognised by their content, gzipped or not
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Print the verdict only
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// `run`
@@ -143,6 +160,11 @@ const EXAMPLES: &str = "Examples:
   pauseless explain --paper
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
+
+const CHECK_EXAMPLES: &str = "Examples:
+  pauseless check opensm-subnet.lst opensm.fdbs psl slvl
+
+Exit status: 0 no cyclic buffer dependency, 1 a cyclic one, 2 bad usage or input.";
 
 const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml

@@ -3,6 +3,7 @@
 //! Exit status: 0 done, 1 a finding that was denied, 2 bad usage or input, 130 interrupted.
 
 mod args;
+mod check;
 mod demo;
 mod explain;
 mod output;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     };
     let terminal = Terminal::new(cli.color);
     let done = match cli.command {
+        Command::Check(args) => check::run(&args, terminal),
         Command::Run(args) => run::run(&args, terminal),
         Command::Demo(args) => demo::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),

@@ -11,9 +11,9 @@ use pauseless_sim::config::IngressTable;
 use super::parameters::{KINDS, Kind, Params};
 use super::pattern;
 use super::port_group::{Draft, PortGroup};
-use crate::problem::Sink;
 use super::reader::{At, Item, Section};
 use super::switch::{BUFFERS, Switches};
+use crate::problem::Sink;
 
 /// `[flow_control]` as it was written.
 #[derive(Clone, Debug)]

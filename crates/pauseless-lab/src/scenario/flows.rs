@@ -7,10 +7,10 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_sim::rng::{Purpose, Stream};
 
-use crate::problem::Sink;
 use super::reader::{At, Place, Section};
 use super::topology::{DELAYS, Fabric};
 use super::unit::Quantity;
+use crate::problem::Sink;
 
 /// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.
 pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);

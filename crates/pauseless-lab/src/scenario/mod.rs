@@ -30,13 +30,13 @@ use pauseless_fabric::routing::Multipath;
 use pauseless_sim::Config;
 use toml::de::DeTable;
 
-pub use port_group::PortGroup;
 pub use crate::problem::{Problem, Problems};
+pub use port_group::PortGroup;
 
+use crate::problem::Sink;
 use flow_control::Resolver;
 use flows::{Limits, Plan, Planner, Timing};
 use observe::{Verdicts, WrittenProbe, WrittenReceiver};
-use crate::problem::Sink;
 use reader::{Place, Section};
 use switch::Switches;
 use topology::Fabric;

@@ -7,9 +7,9 @@ use pauseless_sim::config::{Probes, Receiver};
 
 use super::flows::TIMES;
 use super::pattern;
-use crate::problem::Sink;
 use super::reader::{At, Item, Section};
 use super::topology::{Fabric, RATES};
+use crate::problem::Sink;
 
 /// Ports that are recorded without being asked for, at most.
 const PORTS_MAX: usize = 64;

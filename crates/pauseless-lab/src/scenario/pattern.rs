@@ -3,8 +3,8 @@
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::topology::Topology;
 
-use crate::problem::Sink;
 use super::reader::At;
+use crate::problem::Sink;
 
 /// The ports that any of `patterns` names, each once, in order.
 /// A pattern that names none is reported.

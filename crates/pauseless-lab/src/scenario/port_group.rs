@@ -9,9 +9,9 @@ use pauseless_core::unit::{Bytes, Span};
 use pauseless_sim::config::Ingress;
 
 use super::parameters::{Kind, Params, value};
-use crate::problem::{Problem, Sink};
 use super::reader::Place;
 use super::unit::Quantity;
+use crate::problem::{Problem, Sink};
 
 /// Ingress queues that are all configured alike, and why they are as they are.
 #[derive(Clone, Debug)]

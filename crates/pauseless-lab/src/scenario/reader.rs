@@ -6,8 +6,8 @@ use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::problem::{Problem, Sink};
 use super::unit::{self, Quantity};
+use crate::problem::{Problem, Sink};
 
 /// Where something was written: the key path and the bytes of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

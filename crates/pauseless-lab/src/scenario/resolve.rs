@@ -13,6 +13,7 @@ use pauseless_fabric::topology::{NodeKind, Topology};
 use super::Parts;
 use super::flows::Plan;
 use super::port_group::PortGroup;
+use super::topology::written_shape;
 use super::unit::Quantity;
 
 /// Every default and every derived value, written out.
@@ -106,8 +107,11 @@ fn write_topology(file: &mut File, parts: &Parts) {
         Some((shape, links)) => write_shape(file, shape, links),
         None => file.text("kind", "custom"),
     }
-    let pairs = fabric.failed.iter();
-    let pairs = pairs.map(|[a, b]| format!("[{}, {}]", quote(a), quote(b)));
+    let pairs = fabric.failed.ends(&fabric.healthy);
+    let pairs = pairs.map(|([a, b], number)| match number {
+        1 => format!("[{}, {}]", quote(a), quote(b)),
+        _ => format!("[{}, {}]", quote(a), quote(&format!("{b}#{number}"))),
+    });
     let pairs: Vec<String> = pairs.collect();
     file.plain("failed_links", format_args!("[{}]", pairs.join(", ")));
     if fabric.shape.is_some() {
@@ -132,34 +136,10 @@ fn write_topology(file: &mut File, parts: &Parts) {
 }
 
 fn write_shape(file: &mut File, shape: Shape, links: LinkSpecs) {
-    let (kind, sizes): (&str, &[(&str, u32)]) = match shape {
-        Shape::Ring {
-            switches,
-            hosts_per_switch,
-        } => (
-            "ring",
-            &[
-                ("switches", switches),
-                ("hosts_per_switch", hosts_per_switch),
-            ],
-        ),
-        Shape::Line {
-            switches,
-            hosts_per_switch,
-        } => (
-            "line",
-            &[
-                ("switches", switches),
-                ("hosts_per_switch", hosts_per_switch),
-            ],
-        ),
-        Shape::Dumbbell { left, right } => ("dumbbell", &[("left", left), ("right", right)]),
-        Shape::NToOne { senders } => ("n-to-1", &[("senders", senders)]),
-        Shape::FatTree { k } => ("fat-tree", &[("k", k)]),
-    };
+    let (kind, keys) = written_shape(shape);
     file.text("kind", kind);
-    for (key, size) in sizes {
-        file.plain(key, size);
+    for (key, value) in keys {
+        file.plain(key, value);
     }
     file.quantity("rate", links.switch.rate);
     file.quantity("delay", links.switch.delay);

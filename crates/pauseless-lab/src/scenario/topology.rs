@@ -1,17 +1,21 @@
 //! The sections `[topology]` and `[routing]`.
 
-use std::collections::BTreeMap;
+mod failures;
+mod shape;
+
 use std::ops::RangeInclusive;
 
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Rate, Span};
-use pauseless_fabric::generate::{LinkSpecs, Shape, SizeError};
+use pauseless_fabric::failure::Failures;
+use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, TieBreak};
-use pauseless_fabric::topology::{LinkSpec, Topology};
+use pauseless_fabric::topology::Topology;
 
-use super::custom::{Custom, read_specs};
+use super::reader::{At, Place, Section, did_you_mean};
 use crate::problem::Sink;
-use super::reader::{At, Item, Place, Section, did_you_mean};
+
+pub(crate) use shape::written as written_shape;
 
 /// A byte lasts at least 5 ps, so that times stay exact; see [`pauseless_core::unit`].
 pub(crate) const RATES: RangeInclusive<Rate> = Rate::mbps(1)..=Rate::gbps(1_600);
@@ -29,8 +33,8 @@ pub(crate) struct Fabric {
     pub healthy: Topology,
     /// The generator and its links; `None` for a custom fabric.
     pub shape: Option<(Shape, LinkSpecs)>,
-    /// The ends of the failed links.
-    pub failed: Vec<[String; 2]>,
+    /// The links of the healthy fabric that are down.
+    pub failed: Failures,
     /// Where the section begins.
     pub place: Place,
 }
@@ -46,19 +50,18 @@ impl Fabric {
             return None;
         };
         let place = section.place.clone();
-        let healthy = read_healthy(&mut section);
-        let failures = section.list("failed_links");
+        let healthy = shape::read_healthy(&mut section);
+        let failures = failures::Written::read(&mut section);
         section.finish();
         let (healthy, shape) = healthy?;
-        let mut fabric = Fabric {
-            topology: healthy.clone(),
+        let failed = failures.resolve(&healthy, sink);
+        Some(Fabric {
+            topology: failed.apply(&healthy),
             healthy,
             shape,
-            failed: Vec::new(),
+            failed,
             place,
-        };
-        fabric.fail(failures, sink);
-        Some(fabric)
+        })
     }
 
     /// Reports and returns `None` if `classes` and `groups` make the run too large for memory.
@@ -82,15 +85,7 @@ impl Fabric {
 
     /// The node called `name`, or a report.
     pub(crate) fn node(&self, sink: &Sink, name: &At<String>) -> Option<NodeId> {
-        let found = self.topology.node_named(&name.value);
-        if found.is_none() {
-            let problem = name
-                .place
-                .problem(format!("there is no node {:?}", name.value));
-            let names = self.topology.nodes().iter().map(|node| node.name.as_str());
-            sink.push(problem.help(did_you_mean(&name.value, names)));
-        }
-        found
+        find_node(&self.topology, sink, name)
     }
 
     /// The host called `name`, or a report.
@@ -103,179 +98,25 @@ impl Fabric {
         sink.push(problem.expected("a host"));
         None
     }
-
-    /// Takes the failed links out.
-    fn fail(&mut self, list: Option<At<Vec<Item<'_>>>>, sink: &Sink) {
-        let mut failed = Vec::new();
-        let mut times: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
-        for item in list.into_iter().flat_map(|list| list.value) {
-            let Some((place, [a, b])) = read_pair(item, sink) else {
-                continue;
-            };
-            let (Some(first), Some(second)) = (self.node(sink, &a), self.node(sink, &b)) else {
-                continue;
-            };
-            let pair = (first.min(second), first.max(second));
-            let count = times.entry(pair).or_insert(0);
-            let port = self.healthy.ports_towards(first, second).nth(*count);
-            *count += 1;
-            let Some(port) = port else {
-                let names = [&a.value, &b.value].map(String::as_str);
-                let message = match self.healthy.link_between(names[0], names[1]) {
-                    Ok(_) => format!("the link {} is listed twice", names.join("-")),
-                    Err(error) => error.to_string(),
-                };
-                sink.push(place.problem(message));
-                continue;
-            };
-            if let Some(host) = [first, second]
-                .into_iter()
-                .find(|n| self.healthy.is_host(*n))
-            {
-                let name = &self.healthy.node(host).name;
-                let problem = place.problem(format!("host {name} would have no link left"));
-                sink.push(problem.help("fail links between switches only"));
-                continue;
-            }
-            failed.push(self.healthy.port(first, port).link);
-            self.failed.push([a.value, b.value]);
-        }
-        failed.sort_unstable();
-        self.topology = self.healthy.without_links(&failed);
-    }
 }
 
-/// Whether the link was there before the failures.
+/// The node of `topology` called `name`, or a report.
+fn find_node(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<NodeId> {
+    let found = topology.node_named(&name.value);
+    if found.is_none() {
+        let problem = name
+            .place
+            .problem(format!("there is no node {:?}", name.value));
+        let names = topology.nodes().iter().map(|node| node.name.as_str());
+        sink.push(problem.help(did_you_mean(&name.value, names)));
+    }
+    found
+}
+
+/// Whether a link between the two is down.
 pub(crate) fn has_failed(fabric: &Fabric, a: &str, b: &str) -> bool {
-    let is_pair =
-        |pair: &[String; 2]| (pair[0] == a && pair[1] == b) || (pair[0] == b && pair[1] == a);
-    fabric.failed.iter().any(is_pair)
-}
-
-/// Two names in a list.
-fn read_pair(item: Item<'_>, sink: &Sink) -> Option<(Place, [At<String>; 2])> {
-    let At { value, place } = item.list("a list of two node names")?;
-    let names: Vec<At<String>> = value.into_iter().filter_map(Item::string).collect();
-    match <[At<String>; 2]>::try_from(names) {
-        Ok(pair) => Some((place, pair)),
-        Err(names) => {
-            let problem = place.problem(format!("{} names stand here", names.len()));
-            sink.push(problem.expected("a list of two node names"));
-            None
-        }
-    }
-}
-
-type Healthy = (Topology, Option<(Shape, LinkSpecs)>);
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Ring,
-    Line,
-    Dumbbell,
-    NToOne,
-    FatTree,
-    Custom,
-}
-
-const KINDS: [(&str, Kind); 6] = [
-    ("ring", Kind::Ring),
-    ("line", Kind::Line),
-    ("dumbbell", Kind::Dumbbell),
-    ("n-to-1", Kind::NToOne),
-    ("fat-tree", Kind::FatTree),
-    ("custom", Kind::Custom),
-];
-
-fn read_healthy(section: &mut Section<'_>) -> Option<Healthy> {
-    let has_kind = section.has("kind");
-    let kind = section.choice("kind", &KINDS);
-    let Some(kind) = kind else {
-        if !has_kind {
-            section.missing(
-                "kind",
-                "\"ring\", \"line\", \"dumbbell\", \"n-to-1\", \"fat-tree\" or \"custom\"",
-            );
-        }
-        section.discard();
-        return None;
-    };
-    let (name, _) = KINDS[kind.value as usize];
-    section.set_context(format!(" with kind = {name:?}"));
-    if let Kind::Custom = kind.value {
-        return Some((Custom::read(section)?, None));
-    }
-    let place = section.place.clone();
-    let mut sizes: Vec<At<u64>> = Vec::new();
-    let mut size = |key: &'static str| {
-        let has_key = section.has(key);
-        let found = section.integer(key, 0..=u64::from(u32::MAX));
-        if !has_key {
-            section.missing(key, "a whole number");
-        }
-        sizes.extend(found.clone());
-        found.map(|found| found.value as u32)
-    };
-    let shape =
-        match kind.value {
-            Kind::Ring => size("switches").zip(size("hosts_per_switch")).map(
-                |(switches, hosts_per_switch)| Shape::Ring {
-                    switches,
-                    hosts_per_switch,
-                },
-            ),
-            Kind::Line => size("switches").zip(size("hosts_per_switch")).map(
-                |(switches, hosts_per_switch)| Shape::Line {
-                    switches,
-                    hosts_per_switch,
-                },
-            ),
-            Kind::Dumbbell => {
-                let sizes = size("left").zip(size("right"));
-                sizes.map(|(left, right)| Shape::Dumbbell { left, right })
-            }
-            Kind::NToOne => size("senders").map(|senders| Shape::NToOne { senders }),
-            Kind::FatTree | Kind::Custom => size("k").map(|k| Shape::FatTree { k }),
-        };
-    let specs = read_specs(section).complete(section);
-    let shape = shape?;
-    if host_count(shape).pow(2) > CELLS_MAX {
-        let message = format!("too large: it would have {} hosts", host_count(shape));
-        section.report(place.problem(message).help("make the fabric smaller"));
-        return None;
-    }
-    // The size is judged even if no link can be made.
-    let any = LinkSpec {
-        rate: *RATES.start(),
-        delay: Span::ZERO,
-    };
-    match shape.build(specs.unwrap_or(LinkSpecs::same(any))) {
-        Ok(topology) => specs.map(|specs| (topology, Some((shape, specs)))),
-        Err(error) => {
-            let (SizeError::OutOfRange { given: n, .. } | SizeError::OddFatTree { k: n }) = error;
-            let size = sizes.iter().find(|size| size.value == u64::from(n));
-            let place = size.map_or(&place, |size| &size.place);
-            section.report(place.problem(error.to_string()));
-            None
-        }
-    }
-}
-
-fn host_count(shape: Shape) -> u64 {
-    let product = |a: u32, b: u32| u64::from(a).saturating_mul(u64::from(b)).min(1 << 31);
-    match shape {
-        Shape::Ring {
-            switches,
-            hosts_per_switch,
-        } => product(switches, hosts_per_switch),
-        Shape::Line {
-            switches,
-            hosts_per_switch,
-        } => product(switches, hosts_per_switch),
-        Shape::Dumbbell { left, right } => (u64::from(left) + u64::from(right)).min(1 << 31),
-        Shape::NToOne { senders } => u64::from(senders).min(1 << 31),
-        Shape::FatTree { k } => u64::from(k.min(1 << 10)).pow(3) / 4,
-    }
+    let mut ends = fabric.failed.ends(&fabric.healthy);
+    ends.any(|(ends, _)| ends == [a, b] || ends == [b, a])
 }
 
 /// Reads `[routing]`.

@@ -1,1 +1,140 @@
-//! Ethernet: SONiC's configuration, and wiring from containerlab or Batfish.
+//! Ethernet: SONiC's configuration, and wiring from containerlab, Batfish or NetQ.
+//!
+//! Every parser takes the whole text and returns plain data, or the first [`Problem`] with the
+//! bytes at which it lies.
+//! The files come from strangers: nothing here recurses as deeply as the text is nested, copies
+//! what an alias stands for, or fills in a value that the file does not have.
+
+pub mod batfish;
+pub mod containerlab;
+mod json;
+pub mod netq;
+pub mod pg_profile;
+pub mod sonic;
+#[cfg(test)]
+mod testing;
+pub mod wiring;
+mod yaml;
+
+use crate::problem::Problem;
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A containerlab topology, for [`containerlab::parse`].
+    Containerlab,
+    /// Batfish's layer-1 topology, for [`batfish::parse`].
+    BatfishLayer1,
+    /// NetQ's topology graph, for [`netq::parse`].
+    NetqTopology,
+    /// SONiC's `config_db.json` or a dump of one of its databases, for [`sonic::parse`].
+    SonicConfig,
+    /// SONiC's `pg_profile_lookup.ini`, for [`pg_profile::parse`].
+    PgProfileLookup,
+}
+
+/// Which of the formats `text` is, by its content; a broken file is recognised if its start is
+/// whole, so that its parser can say what is wrong with it.
+pub fn recognise(text: &str) -> Option<Format> {
+    match text {
+        _ if batfish::looks_like(text) => Some(Format::BatfishLayer1),
+        _ if netq::looks_like(text) => Some(Format::NetqTopology),
+        _ if containerlab::looks_like(text) => Some(Format::Containerlab),
+        _ if sonic::looks_like(text) => Some(Format::SonicConfig),
+        _ if pg_profile::looks_like(text) => Some(Format::PgProfileLookup),
+        _ => None,
+    }
+}
+
+/// Refuses what is far larger than `what` ever is, before anything is allocated for it.
+fn within(text: &str, limit: usize, what: &str) -> Result<(), Problem> {
+    if text.len() <= limit {
+        return Ok(());
+    }
+    let message = format!("larger than {} MiB, the limit for {what}", limit >> 20);
+    Err(Problem::new(0..1, message).help("is this the right file?"))
+}
+
+/// `name` in quotes, cut where it is too long for a message.
+fn quoted(name: &str) -> String {
+    const LENGTH_MAX: usize = 64;
+    match name.char_indices().nth(LENGTH_MAX) {
+        None => format!("\"{name}\""),
+        Some((cut, _)) => format!("\"{}..\"", &name[..cut]),
+    }
+}
+
+/// The line of a byte, from 1.
+fn line_of(text: &str, byte: usize) -> usize {
+    let before = &text.as_bytes()[..byte.min(text.len())];
+    before.iter().filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// `text` without a byte-order mark, which some editors leave at the start.
+fn after_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn real_files_are_recognised() {
+        let table = [
+            ("clos02.clab.yml", Format::Containerlab),
+            (
+                "batfish-example_layer1_topology.json",
+                Format::BatfishLayer1,
+            ),
+            ("topograph-netq-topologyGraph.json", Format::NetqTopology),
+            ("config_db-acs-msn4700-t1.json", Format::SonicConfig),
+            ("appl_db-acs-msn4700-t1.json", Format::SonicConfig),
+            ("qos-arista7260-dualtor.json", Format::SonicConfig),
+            ("buffer-arista7260-dualtor.json", Format::SonicConfig),
+            ("buffers-mellanox4600c-t1-dynamic.json", Format::SonicConfig),
+            ("pg_profile_lookup.ACS-MSN2700.ini", Format::PgProfileLookup),
+            ("pg_profile_lookup.ACS-MSN4700.ini", Format::PgProfileLookup),
+        ];
+        for (name, format) in table {
+            assert_eq!(recognise(&testing::sample(name)), Some(format), "{name}");
+        }
+    }
+
+    #[test]
+    fn formats_are_told_apart_by_content() {
+        let table = [
+            ("{\"edges\": [{\"node1\": ", Some(Format::BatfishLayer1)),
+            ("{\"edges\": []}", Some(Format::BatfishLayer1)),
+            (
+                "[{\"links\": [{\"compounded_links\"",
+                Some(Format::NetqTopology),
+            ),
+            ("name: a\ntopology:\n  nodes:\n", Some(Format::Containerlab)),
+            (
+                "{\"topology\": {\"nodes\": {}}}",
+                Some(Format::Containerlab),
+            ),
+            ("{\"PORT\": {\"Ethernet0\"", Some(Format::SonicConfig)),
+            (
+                "{\"BUFFER_PG|Ethernet0|3-4\": {}}",
+                Some(Format::SonicConfig),
+            ),
+            (
+                "{\"BUFFER_PG_TABLE:Ethernet0:3\": {",
+                Some(Format::SonicConfig),
+            ),
+            ("# x\n 400000 40m 1 2 3 0\n", Some(Format::PgProfileLookup)),
+            ("\u{feff}10000 5m 1", Some(Format::PgProfileLookup)),
+            ("", None),
+            ("{}", None),
+            ("[1, 2]", None),
+            ("topology.txt", None),
+            ("Switch 8 \"S-00aa\"", None),
+            ("3 2 1\n0 1\n", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(recognise(text), expected, "{text}");
+        }
+    }
+}

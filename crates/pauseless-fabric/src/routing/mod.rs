@@ -1,36 +1,73 @@
-//! From a graph to the forwarding table: shortest paths by hop count, and explicit paths.
+//! From a graph to the forwarding table: by a rule for all hosts, and along explicit paths.
 //!
 //! Each host has a group, in the order of [`Topology::hosts`]; each explicit path has a group
 //! of its own, after those of the hosts.
 
-use std::collections::VecDeque;
+mod dimension_order;
+mod search;
+mod up_down;
 
 use pauseless_core::id::{GroupId, NodeId, PortId};
-use pauseless_core::table::ForwardingTable;
+use pauseless_core::table::{ForwardingTable, WayId};
+
+pub use dimension_order::{Dimensions, port_counts};
 
 use crate::path::{self, PathError};
 use crate::rng::{Purpose, Stream};
-use crate::topology::Topology;
+use crate::topology::{LinkIndex, Topology};
+pub(crate) use search::View;
+use search::{Rule, Search};
+use up_down::Order;
 
-/// How many of the shortest paths are used.
+/// By which rule ways are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Fewest hops.
+    Shortest,
+    /// Never up after down, in the order of a tree; see the module of that name.
+    UpDown,
+    /// One dimension after the other, on a mesh or torus.
+    DimensionOrder(Dimensions),
+}
+
+/// How many of the ways that the rule allows are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multipath {
     /// One next hop per switch and target host.
     Single {
-        /// Which, if several are equally short.
+        /// Which, if several are equally good.
         tie_break: TieBreak,
     },
-    /// All next hops that are equally short; the hash of a flow chooses.
+    /// All next hops that are equally good; the hash of a flow chooses.
     Ecmp,
 }
 
-/// Which of several equally short next hops is used.
+/// Which of several equally good next hops is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TieBreak {
     /// The one with the lowest port number.
     Lowest,
     /// A random one for each switch and target host, which this seed determines.
     Seeded(u64),
+}
+
+/// How ways are found and how many of them are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Routing {
+    /// The rule.
+    pub algorithm: Algorithm,
+    /// What is done with equally good next hops.
+    pub multipath: Multipath,
+}
+
+impl From<Multipath> for Routing {
+    /// Shortest paths.
+    fn from(multipath: Multipath) -> Routing {
+        Routing {
+            algorithm: Algorithm::Shortest,
+            multipath,
+        }
+    }
 }
 
 /// A forwarding table and what its groups mean.
@@ -57,14 +94,48 @@ impl Routes {
     }
 }
 
-/// The groups of a forwarding table: first one per host, then one per explicit path.
+/// The groups of a forwarding table: first one per host, then any number of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
     of_node: Vec<Option<GroupId>>,
     targets: Vec<NodeId>,
+    is_address: Vec<bool>,
 }
 
 impl Groups {
+    /// One group per host, in their order.
+    pub fn of_hosts(topology: &Topology) -> Groups {
+        let mut of_node = vec![None; topology.nodes().len()];
+        for (number, host) in (0..).zip(topology.hosts()) {
+            of_node[host.index()] = Some(GroupId(number));
+        }
+        Groups {
+            of_node,
+            targets: topology.hosts().to_vec(),
+            is_address: vec![true; topology.host_count()],
+        }
+    }
+
+    /// One more group of packets for this host: those of a path that somebody pinned.
+    pub fn add_path(&mut self, target: NodeId) -> GroupId {
+        self.targets.push(target);
+        self.is_address.push(false);
+        GroupId((self.targets.len() - 1) as u32)
+    }
+
+    /// One more address of this host, by which everybody may send to it.
+    pub fn add_address(&mut self, target: NodeId) -> GroupId {
+        let group = self.add_path(target);
+        self.is_address[group.index()] = true;
+        group
+    }
+
+    /// The groups by which everybody may send.
+    pub fn addresses(&self) -> impl Iterator<Item = GroupId> + '_ {
+        let groups = (0..).map(GroupId).zip(&self.is_address);
+        groups.filter(|(_, is)| **is).map(|(group, _)| group)
+    }
+
     /// The group of packets for this host that have no path of their own.
     /// Panics on a switch, which nobody sends to.
     pub fn of_host(&self, host: NodeId) -> GroupId {
@@ -80,158 +151,183 @@ impl Groups {
     pub fn count(&self) -> usize {
         self.targets.len()
     }
-
-    fn of_hosts(topology: &Topology) -> Groups {
-        let mut of_node = vec![None; topology.nodes().len()];
-        for (number, host) in (0..).zip(topology.hosts()) {
-            of_node[host.index()] = Some(GroupId(number));
-        }
-        Groups {
-            of_node,
-            targets: topology.hosts().to_vec(),
-        }
-    }
-
-    fn add(&mut self, target: NodeId) -> GroupId {
-        self.targets.push(target);
-        GroupId((self.targets.len() - 1) as u32)
-    }
 }
 
-/// Collects explicit paths, and compiles them with the shortest paths to all hosts.
+/// Collects explicit paths, and compiles them with the ways to all hosts.
 #[derive(Clone, Debug)]
 pub struct RouteBuilder<'t> {
     topology: &'t Topology,
-    multipath: Multipath,
+    routing: Routing,
+    failed: Vec<bool>,
     groups: Groups,
-    /// The next hops of the explicit paths, switch by switch.
-    path_hops: Vec<(NodeId, GroupId, PortId)>,
+    /// The switches of each explicit path with their next hops.
+    paths: Vec<Vec<(NodeId, PortId)>>,
 }
 
 impl<'t> RouteBuilder<'t> {
     /// Routes to all hosts of the fabric, and no explicit path yet.
-    pub fn new(topology: &'t Topology, multipath: Multipath) -> RouteBuilder<'t> {
-        let groups = Groups::of_hosts(topology);
+    pub fn new(topology: &'t Topology, routing: impl Into<Routing>) -> RouteBuilder<'t> {
         RouteBuilder {
             topology,
-            multipath,
-            groups,
-            path_hops: Vec::new(),
+            routing: routing.into(),
+            failed: vec![false; topology.links().len()],
+            groups: Groups::of_hosts(topology),
+            paths: Vec::new(),
         }
+    }
+
+    /// The same fabric after these links have failed, its ports numbered as before.
+    pub fn without_links(mut self, failed: &[LinkIndex]) -> RouteBuilder<'t> {
+        for link in failed {
+            self.failed[link.0 as usize] = true;
+        }
+        self
     }
 
     /// Adds a group that is forwarded exactly along `path`, from the source host to the target
     /// host. Between nodes with parallel links it takes the first.
     pub fn add_path(&mut self, path: &[NodeId]) -> Result<GroupId, PathError> {
         let ports = path::ports_along(self.topology, path)?;
-        let group = self.groups.add(path[path.len() - 1]);
-        let hops = path.iter().zip(ports).skip(1);
-        self.path_hops
-            .extend(hops.map(|(&switch, port)| (switch, group, port)));
-        Ok(group)
+        let hops = path.iter().copied().zip(ports).skip(1);
+        self.paths.push(hops.collect());
+        Ok(self.groups.add_path(path[path.len() - 1]))
     }
 
     /// Compiles the table.
     ///
     /// The hosts of one switch share a search, so the work is one pass over the links per switch
-    /// that has hosts, and one table entry per switch and group.
+    /// that has hosts, and one table entry per switch and way.
     pub fn build(self) -> Routes {
-        let node_count = self.topology.nodes().len();
-        let mut table = ForwardingTable::new(node_count, self.groups.count());
-        let mut search = Search::new(node_count);
-        for &target_switch in self.topology.switches() {
-            let ports = self.topology.ports(target_switch).iter();
-            let hosts: Vec<NodeId> = ports
-                .map(|port| port.peer)
-                .filter(|peer| self.topology.is_host(*peer))
-                .collect();
-            if !hosts.is_empty() {
-                search.run(self.topology, target_switch);
-                self.fill(&mut table, &search, &hosts);
+        let view = View {
+            topology: self.topology,
+            failed: &self.failed,
+        };
+        let mut table = build_table(view, self.routing);
+        for path in &self.paths {
+            let way = table.add_way();
+            table.add_group(way, None);
+            for (switch, port) in path {
+                table.set_way(*switch, way, &[*port]);
             }
-        }
-        for (switch, group, port) in self.path_hops {
-            table.set(switch, group, &[port]);
         }
         Routes {
             table,
             groups: self.groups,
         }
     }
+}
+
+/// The ways to all hosts, one group per host.
+pub(crate) fn build_table(view: View<'_>, routing: Routing) -> ForwardingTable {
+    let rule = match routing.algorithm {
+        Algorithm::Shortest => Rule::Shortest,
+        Algorithm::DimensionOrder(dimensions) => Rule::DimensionOrder(dimensions),
+        Algorithm::UpDown => {
+            let natural = Rule::UpDown(Order::of_many_roots(view));
+            match reaches_all(view, &natural) {
+                true => natural,
+                false => Rule::UpDown(Order::of_one_root(view)),
+            }
+        }
+    };
+    let mut filler = Filler::new(view, routing.multipath);
+    let mut search = Search::new(view.topology.nodes().len());
+    for &target in view.topology.switches() {
+        let hosts = Vec::from_iter(view.hosts(target).map(|(_, host)| host));
+        if !hosts.is_empty() {
+            search.run(view, &rule, target);
+            filler.fill(&search, &hosts);
+        }
+    }
+    filler.table
+}
+
+/// Whether the rule finds a way wherever there is one between two switches that have hosts.
+fn reaches_all(view: View<'_>, rule: &Rule) -> bool {
+    let switches = view.topology.switches().iter().copied();
+    let with_hosts = Vec::from_iter(switches.filter(|s| view.hosts(*s).next().is_some()));
+    let node_count = view.topology.nodes().len();
+    let (mut legal, mut any) = (Search::new(node_count), Search::new(node_count));
+    let count = |search: &Search| {
+        let reached = search.reached.iter();
+        reached.filter(|s| view.hosts(**s).next().is_some()).count()
+    };
+    with_hosts.iter().all(|&target| {
+        legal.run(view, rule, target);
+        any.run(view, &Rule::Shortest, target);
+        count(&legal) == count(&any)
+    })
+}
+
+/// Enters what searches find into the table.
+struct Filler {
+    table: ForwardingTable,
+    multipath: Multipath,
+    /// By node, for hosts.
+    ways: Vec<Option<WayId>>,
+}
+
+impl Filler {
+    /// A group per host. The hosts of a switch share a way unless each has its own tie-breaks.
+    fn new(view: View<'_>, multipath: Multipath) -> Filler {
+        let topology = view.topology;
+        let mut table = ForwardingTable::new(topology.nodes().len(), topology.switches());
+        let is_own = matches!(
+            multipath,
+            Multipath::Single {
+                tie_break: TieBreak::Seeded(_)
+            }
+        );
+        let mut ways = vec![None; topology.nodes().len()];
+        for &host in topology.hosts() {
+            let link = topology.ports(host).first();
+            let link = link.filter(|port| !view.failed[port.link.0 as usize]);
+            let shared = link.and_then(|port| ways[port.peer.index()]);
+            let way = match shared {
+                Some(way) if !is_own => way,
+                _ => table.add_way(),
+            };
+            table.add_group(way, link.map(|port| (port.peer, port.peer_port)));
+            ways[host.index()] = Some(way);
+            if let Some(port) = link {
+                ways[port.peer.index()] = Some(way);
+            }
+        }
+        Filler {
+            table,
+            multipath,
+            ways,
+        }
+    }
 
     /// Enters the next hops of every switch that the search reached, towards each of `hosts`,
     /// all of which are on the switch where the search began.
-    fn fill(&self, table: &mut ForwardingTable, search: &Search, hosts: &[NodeId]) {
-        let (&target_switch, others) = search.reached.split_first().expect("it reached its start");
-        for &host in hosts {
-            let port = self.topology.ports(host)[0].peer_port;
-            table.set(target_switch, self.groups.of_host(host), &[port]);
-        }
-        let mut shortest = Vec::new();
-        for &switch in others {
-            let closer = search.distance(switch) - 1;
-            shortest.clear();
-            for (number, port) in (0..).zip(self.topology.ports(switch)) {
-                if search.distance(port.peer) == closer {
-                    shortest.push(PortId(number));
-                }
-            }
+    fn fill(&mut self, search: &Search, hosts: &[NodeId]) {
+        for (at, &switch) in search.reached.iter().enumerate() {
+            let choices = search.next_hops(at);
+            let (used, seed) = match self.multipath {
+                Multipath::Ecmp => (choices, None),
+                Multipath::Single {
+                    tie_break: TieBreak::Lowest,
+                } => (&choices[..1], None),
+                Multipath::Single {
+                    tie_break: TieBreak::Seeded(seed),
+                } => (choices, Some(seed)),
+            };
+            let Some(seed) = seed else {
+                self.table.set_way(switch, self.way(hosts[0]), used);
+                continue;
+            };
             for &host in hosts {
-                let used = match self.multipath {
-                    Multipath::Ecmp => &shortest[..],
-                    Multipath::Single {
-                        tie_break: TieBreak::Lowest,
-                    } => &shortest[..1],
-                    Multipath::Single {
-                        tie_break: TieBreak::Seeded(seed),
-                    } => {
-                        let at = draw(seed, switch, host, shortest.len());
-                        &shortest[at..=at]
-                    }
-                };
-                table.set(switch, self.groups.of_host(host), used);
-            }
-        }
-    }
-}
-
-/// A breadth-first search over switches. It keeps its vectors from one run to the next.
-struct Search {
-    distances: Vec<u32>,
-    /// The switches that the last run reached, nearest first.
-    reached: Vec<NodeId>,
-    queue: VecDeque<NodeId>,
-}
-
-impl Search {
-    fn new(node_count: usize) -> Search {
-        let distances = vec![UNREACHED; node_count];
-        Search {
-            distances,
-            reached: Vec::new(),
-            queue: VecDeque::new(),
-        }
-    }
-
-    fn run(&mut self, topology: &Topology, start: NodeId) {
-        self.distances.fill(UNREACHED);
-        self.reached.clear();
-        self.distances[start.index()] = 0;
-        self.queue.push_back(start);
-        while let Some(switch) = self.queue.pop_front() {
-            self.reached.push(switch);
-            let next = self.distance(switch) + 1;
-            for port in topology.ports(switch) {
-                if self.distance(port.peer) == UNREACHED && !topology.is_host(port.peer) {
-                    self.distances[port.peer.index()] = next;
-                    self.queue.push_back(port.peer);
-                }
+                let draw = draw(seed, switch, host, choices.len());
+                self.table
+                    .set_way(switch, self.way(host), &choices[draw..=draw]);
             }
         }
     }
 
-    fn distance(&self, node: NodeId) -> u32 {
-        self.distances[node.index()]
+    fn way(&self, host: NodeId) -> WayId {
+        self.ways[host.index()].expect("every host has a way")
     }
 }
 
@@ -241,9 +337,6 @@ fn draw(seed: u64, switch: NodeId, host: NodeId, count: usize) -> usize {
     let place = u64::from(switch.0) << 32 | u64::from(host.0);
     Stream::new(seed, Purpose::TieBreak, place).below(count as u64) as usize
 }
-
-/// The distance of what a search has not reached, which includes all hosts.
-const UNREACHED: u32 = u32::MAX;
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,128 @@
+//! Which end nodes alone are to blame: without them there would be no cycle.
+
+use pauseless_core::id::NodeId;
+
+use super::graph::Checker;
+use super::{Component, Network};
+
+/// End nodes that have something in common, such as what they call themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspects {
+    /// What they have in common.
+    pub name: String,
+    /// The hosts.
+    pub hosts: Vec<NodeId>,
+}
+
+/// End nodes without which there is no cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blame {
+    /// What they have in common; `None` if nothing that was known beforehand.
+    pub name: Option<String>,
+    /// The hosts.
+    pub hosts: Vec<NodeId>,
+    /// Those of them that must be left out at the least: with any one of these back there is a
+    /// cycle again. Other choices of as few may exist.
+    pub needed: Vec<NodeId>,
+}
+
+impl Checker {
+    /// Looks for end nodes, at most half of them, without which `network` has no cycle: first
+    /// among the `suspects`, in their order, then by leaving out those who make the rarest
+    /// dependency of a cycle.
+    pub fn blame(&mut self, network: Network<'_>, suspects: &[Suspects]) -> Option<Blame> {
+        let mut trial = Trial {
+            left_out: vec![false; network.topology.nodes().len()],
+            most: network.topology.host_count() / 2,
+            checker: self,
+            network,
+        };
+        let most = trial.most;
+        for suspects in suspects.iter().filter(|s| s.hosts.len() <= most) {
+            trial.leave_out_only(&suspects.hosts);
+            if !trial.is_cyclic() {
+                let name = Some(suspects.name.clone());
+                return Some(trial.verdict(name, suspects.hosts.clone()));
+            }
+        }
+        trial.leave_out_only(&[]);
+        let hosts = trial.leave_out_the_rarest()?;
+        Some(trial.verdict(None, hosts))
+    }
+}
+
+struct Trial<'t> {
+    checker: &'t mut Checker,
+    network: Network<'t>,
+    left_out: Vec<bool>,
+    most: usize,
+}
+
+impl Trial<'_> {
+    fn leave_out_only(&mut self, hosts: &[NodeId]) {
+        self.left_out.fill(false);
+        for host in hosts {
+            self.left_out[host.index()] = true;
+        }
+    }
+
+    fn is_cyclic(&mut self) -> bool {
+        self.checker.graph(self.network, &self.left_out).is_cyclic()
+    }
+
+    /// Leaves out who makes the rarest dependency of a shortest cycle, again and again until there
+    /// is no cycle. `None` if that would be too many.
+    fn leave_out_the_rarest(&mut self) -> Option<Vec<NodeId>> {
+        let mut hosts = Vec::new();
+        for _ in 0..ROUNDS_MAX {
+            let graph = self.checker.graph(self.network, &self.left_out);
+            let here = (&graph, &self.left_out[..]);
+            let components = self.checker.explain(self.network, here, 1);
+            let Some(Component { cycle, .. }) = components.first() else {
+                return Some(hosts);
+            };
+            let makers = cycle
+                .hops
+                .iter()
+                .flat_map(|hop| [&hop.targets, &hop.sources]);
+            let rarest = makers.min_by_key(|makers| makers.len())?;
+            if hosts.len() + rarest.len() > self.most {
+                return None;
+            }
+            for host in rarest {
+                self.left_out[host.index()] = true;
+                hosts.push(*host);
+            }
+        }
+        None
+    }
+
+    /// Takes back whom it need not leave out.
+    fn verdict(mut self, name: Option<String>, mut hosts: Vec<NodeId>) -> Blame {
+        hosts.sort_unstable();
+        let mut needed = Vec::new();
+        // Beyond this nobody reads the list, and every host costs a whole check.
+        let is_worth_it = hosts.len() <= TRIALS_MAX;
+        for &host in hosts.iter().filter(|_| is_worth_it) {
+            self.left_out[host.index()] = false;
+            if self.is_cyclic() {
+                self.left_out[host.index()] = true;
+                needed.push(host);
+            }
+        }
+        if !is_worth_it {
+            needed = hosts.clone();
+        }
+        if name.is_none() {
+            hosts = needed.clone();
+        }
+        Blame {
+            name,
+            hosts,
+            needed,
+        }
+    }
+}
+
+const ROUNDS_MAX: usize = 64;
+const TRIALS_MAX: usize = 256;

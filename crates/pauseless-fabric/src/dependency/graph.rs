@@ -1,0 +1,285 @@
+//! The graph itself: filled way by way as bits, read as lists.
+
+use std::sync::Arc;
+
+use super::channel::Channels;
+use super::component;
+use super::walk::{Streams, Visitor, Walker};
+use super::{Buffer, Network};
+use crate::topology::Topology;
+use pauseless_core::id::NodeId;
+
+/// Builds graphs of one fabric, for different routes and traffic. It keeps its memory from one to
+/// the next, which is what makes thousands of them cheap.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    channels: Arc<Channels>,
+    walker: Walker,
+    /// Where the rows of each channel begin in `bits`: one per class.
+    row_starts: Vec<u32>,
+    /// The words of a row, per channel.
+    row_words: Vec<u32>,
+    bits: Vec<u64>,
+}
+
+impl Checker {
+    /// For all networks of this fabric with up to `class_count` classes.
+    pub fn new(topology: &Topology, class_count: usize) -> Checker {
+        let channels = Arc::new(Channels::new(topology, class_count));
+        let (mut row_starts, mut row_words, mut total) = (Vec::new(), Vec::new(), 0);
+        for channel in 0..channels.channel_count() as u32 {
+            let (node, _) = channels.end(channel);
+            let words = (channels.from(node).len() * class_count).div_ceil(64);
+            row_starts.push(total as u32);
+            row_words.push(words as u32);
+            total += words * class_count;
+        }
+        Checker {
+            walker: Walker::new(&channels),
+            channels,
+            row_starts,
+            row_words,
+            bits: vec![0; total],
+        }
+    }
+
+    /// For this network.
+    pub fn of(network: &Network<'_>) -> Checker {
+        Checker::new(network.topology, Channels::class_count(network))
+    }
+
+    /// The graph of `network`. Hosts whose mark in `left_out`, by node, is set neither send nor
+    /// receive.
+    pub fn graph(&mut self, network: Network<'_>, left_out: &[bool]) -> Graph {
+        assert!(Channels::class_count(&network) <= self.channels.class_count);
+        self.bits.fill(0);
+        let channels = Arc::clone(&self.channels);
+        let streams = Streams::new(network, &channels, left_out);
+        let mut marks = Marks {
+            channels: &channels,
+            row_starts: &self.row_starts,
+            row_words: &self.row_words,
+            bits: &mut self.bits,
+            masks: vec![Mask::default(); network.topology.nodes().len()],
+            words: Vec::new(),
+            stream: 0,
+            lossy: LossyVertices::new(&network, &channels),
+        };
+        for stream in &streams.list {
+            self.walker
+                .follow((&streams, &channels), *stream, &mut marks);
+        }
+        self.read()
+    }
+
+    pub(crate) fn channels(&self) -> &Channels {
+        &self.channels
+    }
+
+    pub(crate) fn walker(&mut self) -> &mut Walker {
+        &mut self.walker
+    }
+
+    fn read(&self) -> Graph {
+        let classes = self.channels.class_count;
+        let mut starts = Vec::with_capacity(self.channels.vertex_count() + 1);
+        let mut targets = Vec::new();
+        for vertex in 0..self.channels.vertex_count() {
+            starts.push(targets.len() as u32);
+            let (channel, class) = (vertex / classes, vertex % classes);
+            let (node, _) = self.channels.end(channel as u32);
+            let words = self.row_words[channel] as usize;
+            let row = self.row_starts[channel] as usize + class * words;
+            for (number, word) in self.bits[row..row + words].iter().enumerate() {
+                let mut word = *word;
+                while word != 0 {
+                    let bit = number * 64 + word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    let next = self.channels.from(node).start + (bit / classes) as u32;
+                    targets.push(next * classes as u32 + (bit % classes) as u32);
+                }
+            }
+        }
+        starts.push(targets.len() as u32);
+        Graph {
+            channels: Arc::clone(&self.channels),
+            starts,
+            targets,
+        }
+    }
+}
+
+/// Which buffer can wait for which.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    channels: Arc<Channels>,
+    /// Where the successors of each vertex begin in `targets`.
+    starts: Vec<u32>,
+    targets: Vec<u32>,
+}
+
+impl Graph {
+    /// How many ingress buffers face switches.
+    pub fn buffer_count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many pairs of them have one waiting for the other.
+    pub fn dependency_count(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Whether some buffers can wait for each other in a circle.
+    pub fn is_cyclic(&self) -> bool {
+        component::is_cyclic(self)
+    }
+
+    /// The strongly connected components that have a cycle: the largest first, each with its
+    /// buffers in order.
+    pub fn components(&self) -> Vec<Vec<Buffer>> {
+        let components = component::strong(self).into_iter();
+        let buffers = |vertices: Vec<u32>| {
+            let buffers = vertices.into_iter();
+            buffers.map(|vertex| self.channels.buffer(vertex)).collect()
+        };
+        components.map(buffers).collect()
+    }
+
+    /// The buffers that `buffer` can wait for. Panics on one that faces a host.
+    pub fn waits_for(&self, topology: &Topology, buffer: Buffer) -> Vec<Buffer> {
+        let port = topology.port(buffer.node, buffer.port);
+        let channel = self.channels.leaving(port.peer, port.peer_port);
+        let channel = channel.expect("hosts are never waited for");
+        let vertex = self.channels.vertex(channel, buffer.class);
+        let successors = self.successors(vertex).iter();
+        successors.map(|next| self.channels.buffer(*next)).collect()
+    }
+
+    pub(crate) fn successors(&self, vertex: u32) -> &[u32] {
+        let vertex = vertex as usize;
+        &self.targets[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
+    }
+}
+
+/// A visitor that marks dependencies.
+struct Marks<'c> {
+    channels: &'c Channels,
+    row_starts: &'c [u32],
+    row_words: &'c [u32],
+    bits: &'c mut [u64],
+    /// Per node, what the stream at hand can go on to, as words of a row.
+    masks: Vec<Mask>,
+    words: Vec<u64>,
+    stream: u32,
+    lossy: LossyVertices,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Mask {
+    stream: u32,
+    first_next: u32,
+    start: u32,
+}
+
+impl Marks<'_> {
+    /// Where the row of a vertex begins, and how many words it has.
+    #[inline]
+    fn row(&self, vertex: u32) -> (usize, usize) {
+        let classes = self.channels.class_count as u32;
+        let channel = (vertex / classes) as usize;
+        let words = self.row_words[channel];
+        let start = self.row_starts[channel] + (vertex % classes) * words;
+        (start as usize, words as usize)
+    }
+
+    /// Writes `nexts`, at least one, as words of a row of `node`.
+    fn write_mask(&mut self, node: NodeId, words: usize, nexts: &[u32]) -> Mask {
+        let base = self.channels.from(node).start * self.channels.class_count as u32;
+        let start = self.words.len();
+        self.words.resize(start + words, 0);
+        for next in nexts {
+            let bit = (next - base) as usize;
+            self.words[start + bit / 64] |= 1 << (bit % 64);
+        }
+        let mask = Mask {
+            stream: self.stream,
+            first_next: nexts[0],
+            start: start as u32,
+        };
+        self.masks[node.index()] = mask;
+        mask
+    }
+}
+
+impl Visitor for Marks<'_> {
+    fn enter(&mut self, _: NodeId, _: u32) {}
+
+    #[inline]
+    fn depend(&mut self, from: u32, to: u32) {
+        if self.lossy.has(from) || self.lossy.has(to) {
+            return;
+        }
+        let (row, _) = self.row(from);
+        let (node, _) = self.channels.end(self.channels.channel(from));
+        let base = self.channels.from(node).start * self.channels.class_count as u32;
+        let bit = (to - base) as usize;
+        self.bits[row + bit / 64] |= 1 << (bit % 64);
+    }
+
+    fn begin(&mut self) {
+        self.stream += 1;
+        self.words.clear();
+    }
+
+    #[inline]
+    fn depend_all(&mut self, from: u32, node: NodeId, nexts: &[u32]) {
+        match nexts {
+            [] => return,
+            [only] => return self.depend(from, *only),
+            _ if !self.lossy.is_empty() => {
+                return nexts.iter().for_each(|next| self.depend(from, *next));
+            }
+            _ => {}
+        }
+        let (row, words) = self.row(from);
+        let mut mask = self.masks[node.index()];
+        // Another class of the same stream has other vertices.
+        if mask.stream != self.stream || mask.first_next != nexts[0] {
+            mask = self.write_mask(node, words, nexts);
+        }
+        let mask = &self.words[mask.start as usize..][..words];
+        for (word, mask) in self.bits[row..row + words].iter_mut().zip(mask) {
+            *word |= mask;
+        }
+    }
+}
+
+/// The vertices that never make anybody wait.
+#[derive(Clone, Debug)]
+pub(crate) struct LossyVertices {
+    /// Empty when there is none.
+    marks: Vec<bool>,
+}
+
+impl LossyVertices {
+    pub(crate) fn new(network: &Network<'_>, channels: &Channels) -> LossyVertices {
+        let is_lossy = |vertex| {
+            let Buffer { node, port, class } = channels.buffer(vertex);
+            network.lossy.at(node, port) & 1 << class.0 != 0
+        };
+        let marks = match network.lossy.classes.is_empty() {
+            true => Vec::new(),
+            false => (0..channels.vertex_count() as u32).map(is_lossy).collect(),
+        };
+        LossyVertices { marks }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.marks.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn has(&self, vertex: u32) -> bool {
+        !self.marks.is_empty() && self.marks[vertex as usize]
+    }
+}

@@ -1,0 +1,117 @@
+//! The buffer dependency graph: which ingress buffer can wait for which, and whether in a circle.
+//!
+//! A vertex is an ingress buffer of a switch, that is a port that faces another switch, and a
+//! class. There is an edge from one to the next when some packet that its source may send, and
+//! that the tables forward, can lie in the first and want to go on to the second. Without a cycle
+//! no lossless traffic can deadlock; with one it depends on rates (Dally and Seitz 1987).
+//! Buffers that face hosts are no vertices: nothing waits for them but the host itself, and
+//! hosts drain what reaches them.
+//!
+//! The cost is that of following each way of the table once per label through the fabric; it
+//! does not grow with the number of pairs of hosts.
+
+mod blame;
+mod channel;
+mod component;
+mod graph;
+mod walk;
+mod witness;
+
+use std::collections::BTreeMap;
+
+use pauseless_core::class_map::ClassMap;
+use pauseless_core::id::{Class, GroupId, NodeId, PortId};
+
+use crate::routing::Routes;
+use crate::topology::Topology;
+
+pub use blame::{Blame, Suspects};
+pub use graph::{Checker, Graph};
+pub use witness::{Arc, ClosingFlow, Component, Cycle, Hop};
+
+/// Everything that decides which buffer can wait for which.
+#[derive(Clone, Copy, Debug)]
+pub struct Network<'n> {
+    /// Who is joined to whom.
+    pub topology: &'n Topology,
+    /// Where packets go.
+    pub routes: &'n Routes,
+    /// In which class they go there.
+    pub classes: &'n ClassMap,
+    /// Which packets there are.
+    pub traffic: &'n Traffic,
+    /// Which buffers drop rather than make anybody wait.
+    pub lossy: &'n Lossy,
+}
+
+/// The packets that sources may send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// Every host to every other, in each of these lanes.
+    AllPairs(Vec<Lane>),
+    /// These alone.
+    Demands(Vec<Demand>),
+}
+
+/// How a packet enters the fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lane {
+    /// What it carries all the way, such as a service level.
+    pub label: u8,
+    /// The class on the link from its source.
+    pub class: Class,
+}
+
+impl Lane {
+    /// What a fabric with a single class has.
+    pub const ONLY: Lane = Lane {
+        label: 0,
+        class: Class(0),
+    };
+}
+
+/// Packets of one source that are forwarded alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Demand {
+    /// What the switches forward them by.
+    pub group: GroupId,
+    /// How they enter.
+    pub lane: Lane,
+    /// The host that sends them.
+    pub source: NodeId,
+}
+
+/// The (ingress port, class) that drop what does not fit: flow control is off there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lossy {
+    /// A bit per class.
+    classes: BTreeMap<(NodeId, PortId), u16>,
+}
+
+impl Lossy {
+    /// Nothing is ever dropped.
+    pub fn nothing() -> Lossy {
+        Lossy::default()
+    }
+
+    /// Marks the classes whose bits are set at this ingress as lossy.
+    pub fn add(&mut self, node: NodeId, port: PortId, classes: u16) {
+        *self.classes.entry((node, port)).or_insert(0) |= classes;
+    }
+
+    /// The lossy classes at this ingress, a bit each.
+    pub fn at(&self, node: NodeId, port: PortId) -> u16 {
+        self.classes.get(&(node, port)).copied().unwrap_or(0)
+    }
+}
+
+/// An ingress buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Buffer {
+    /// The switch.
+    pub node: NodeId,
+    /// The port at which packets arrive.
+    pub port: PortId,
+    /// Their class.
+    pub class: Class,
+}

@@ -1,0 +1,444 @@
+//! Following all packets of one way and label through the fabric at once.
+
+use std::ops::Range;
+
+use pauseless_core::class_map::{ClassMap, Passage};
+use pauseless_core::id::{Class, GroupId, NodeId, PortId};
+use pauseless_core::table::WayId;
+
+use super::channel::Channels;
+use super::{Demand, Lane, Network, Traffic};
+
+/// What is told of a walk.
+pub(crate) trait Visitor {
+    /// Another stream is followed from here on.
+    fn begin(&mut self) {}
+    /// Packets enter the fabric at `switch` and go to this vertex.
+    fn enter(&mut self, switch: NodeId, vertex: u32);
+    /// Packets in one vertex want to go on to another.
+    fn depend(&mut self, from: u32, to: u32);
+    /// The same for all vertices that packets in `from`, at `node`, can go on to. For one stream
+    /// these are the same wherever at `node` they come from.
+    fn depend_all(&mut self, from: u32, node: NodeId, nexts: &[u32]) {
+        let _ = node;
+        for &to in nexts {
+            self.depend(from, to);
+        }
+    }
+}
+
+/// Packets that are forwarded alike and carry the same label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stream {
+    pub way: WayId,
+    pub label: u8,
+    pub sources: Sources,
+}
+
+/// Who sends them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sources {
+    /// All hosts that are not left out, in this lane of [`Traffic::AllPairs`].
+    All(usize),
+    /// The sources of these demands, from the first to before the last.
+    Listed(usize, usize),
+}
+
+/// The streams of a network, with what is needed to follow them.
+#[derive(Clone, Debug)]
+pub(crate) struct Streams<'n> {
+    network: Network<'n>,
+    left_out: &'n [bool],
+    /// Sorted by way, then by label.
+    demands: Vec<Demand>,
+    /// The switches that have sources.
+    entrances: Vec<NodeId>,
+    /// Per lane and port of the fabric, in which classes packets that enter leave by that port.
+    entering: Vec<Vec<u16>>,
+    /// The groups that each way leads to, as far as anybody sends to them.
+    groups: Vec<Vec<GroupId>>,
+    pub list: Vec<Stream>,
+}
+
+impl<'n> Streams<'n> {
+    /// The streams between hosts whose mark in `left_out`, by node, is not set.
+    pub(crate) fn new(
+        network: Network<'n>,
+        channels: &Channels,
+        left_out: &'n [bool],
+    ) -> Streams<'n> {
+        let mut streams = Streams {
+            network,
+            left_out,
+            demands: Vec::new(),
+            entrances: Vec::new(),
+            entering: Vec::new(),
+            groups: vec![Vec::new(); network.routes.table.way_count()],
+            list: Vec::new(),
+        };
+        match network.traffic {
+            Traffic::AllPairs(lanes) => streams.take_all(lanes, channels),
+            Traffic::Demands(demands) => streams.take_demands(demands),
+        }
+        streams
+    }
+
+    fn take_all(&mut self, lanes: &[Lane], channels: &Channels) {
+        let Network {
+            topology, routes, ..
+        } = self.network;
+        let is_source = |host: &NodeId| {
+            topology.is_host(*host)
+                && !self.left_out[host.index()]
+                && !topology.ports(*host).is_empty()
+        };
+        let switches = topology.switches().iter().copied();
+        self.entrances = switches
+            .filter(|switch| {
+                let peers = topology.ports(*switch).iter();
+                peers.into_iter().any(|port| is_source(&port.peer))
+            })
+            .collect();
+        for lane in lanes {
+            let mut classes = vec![0; channels.port_count()];
+            for &node in &self.entrances {
+                let hosts = (0..).map(PortId).zip(topology.ports(node));
+                let hosts = Vec::from_iter(hosts.filter(|(_, port)| is_source(&port.peer)));
+                for number in 0..topology.ports(node).len() {
+                    let egress = PortId(number as u16);
+                    for (ingress, _) in &hosts {
+                        let passage = Passage {
+                            node,
+                            ingress: *ingress,
+                            egress,
+                        };
+                        let next = self.network.classes.next(passage, lane.label, lane.class);
+                        classes[channels.port_place(node, egress)] |= next.map_or(0, mask);
+                        if !matches!(self.network.classes, ClassMap::Table(_)) {
+                            // It does not depend on the port by which they came.
+                            break;
+                        }
+                    }
+                }
+            }
+            self.entering.push(classes);
+        }
+        for group in routes.groups.addresses() {
+            if is_source(&routes.groups.target(group)) {
+                self.groups[routes.table.way(group).index()].push(group);
+            }
+        }
+        let ways = (0..).map(WayId).zip(&self.groups);
+        for (way, _) in ways.filter(|(_, groups)| !groups.is_empty()) {
+            let streams = lanes.iter().enumerate().map(|(number, lane)| Stream {
+                way,
+                label: lane.label,
+                sources: Sources::All(number),
+            });
+            self.list.extend(streams);
+        }
+    }
+
+    fn take_demands(&mut self, demands: &[Demand]) {
+        let Network { routes, .. } = self.network;
+        let way = |demand: &Demand| routes.table.way(demand.group);
+        let is_left_out = |node: NodeId| self.left_out[node.index()];
+        let wanted = demands.iter().filter(|demand| {
+            !is_left_out(demand.source) && !is_left_out(routes.groups.target(demand.group))
+        });
+        self.demands = wanted.copied().collect();
+        self.demands
+            .sort_unstable_by_key(|demand| (way(demand), demand.lane.label, *demand));
+        let mut start = 0;
+        let key = |demand: &Demand| (way(demand), demand.lane.label);
+        for demand in &self.demands {
+            let groups = &mut self.groups[way(demand).index()];
+            if !groups.contains(&demand.group) {
+                groups.push(demand.group);
+            }
+        }
+        for chunk in self.demands.chunk_by(|a, b| key(a) == key(b)) {
+            let end = start + chunk.len();
+            let (way, label) = key(&chunk[0]);
+            self.list.push(Stream {
+                way,
+                label,
+                sources: Sources::Listed(start, end),
+            });
+            start = end;
+        }
+    }
+
+    /// The groups that the packets of `stream` belong to, at least one.
+    pub(crate) fn groups(&self, stream: Stream) -> &[GroupId] {
+        &self.groups[stream.way.index()]
+    }
+
+    /// The hosts whose packets of `stream` enter at `switch` and go from there to the vertex
+    /// (`channel`, `class`).
+    pub(crate) fn sources_at(
+        &self,
+        stream: Stream,
+        switch: NodeId,
+        (channels, vertex): (&Channels, u32),
+    ) -> Vec<(NodeId, Lane)> {
+        let Network { topology, .. } = self.network;
+        let buffer = channels.buffer(vertex);
+        let egress = topology.port(buffer.node, buffer.port).peer_port;
+        let leads_there = |host: NodeId, lane: Lane| {
+            let ingress = topology.ports(host)[0].peer_port;
+            let passage = Passage {
+                node: switch,
+                ingress,
+                egress,
+            };
+            let next = self.network.classes.next(passage, lane.label, lane.class);
+            next == Some(buffer.class)
+        };
+        match (stream.sources, self.network.traffic) {
+            (Sources::All(number), Traffic::AllPairs(lanes)) => {
+                let hosts = topology.ports(switch).iter().map(|port| port.peer);
+                let hosts = hosts.filter(|host| topology.is_host(*host));
+                let hosts = hosts.filter(|host| !self.left_out[host.index()]);
+                let lane = lanes[number];
+                let hosts = hosts.filter(|host| leads_there(*host, lane));
+                hosts.map(|host| (host, lane)).collect()
+            }
+            (Sources::Listed(start, end), _) => {
+                let demands = self.demands[start..end].iter();
+                let here = demands.filter(|demand| {
+                    let at = topology.ports(demand.source).first();
+                    at.is_some_and(|port| port.peer == switch)
+                });
+                let here = here.filter(|demand| leads_there(demand.source, demand.lane));
+                here.map(|demand| (demand.source, demand.lane)).collect()
+            }
+            (Sources::All(_), Traffic::Demands(_)) => unreachable!("streams are of their traffic"),
+        }
+    }
+}
+
+fn mask(class: Class) -> u16 {
+    1 << class.0
+}
+
+/// Follows streams. It keeps its vectors from one to the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Walker {
+    /// Per channel, the classes in which the stream was met.
+    seen: Vec<u16>,
+    touched: Vec<u32>,
+    stack: Vec<(u32, Class)>,
+    /// Where classes stay the same, what follows each switch, per stream.
+    fans: Fans,
+}
+
+impl Walker {
+    pub(crate) fn new(channels: &Channels) -> Walker {
+        Walker {
+            seen: vec![0; channels.channel_count()],
+            touched: Vec::new(),
+            stack: Vec::new(),
+            fans: Fans::default(),
+        }
+    }
+
+    /// Tells `visitor` of every place that a packet of `stream` can be in.
+    pub(crate) fn follow(
+        &mut self,
+        (streams, channels): (&Streams<'_>, &Channels),
+        stream: Stream,
+        visitor: &mut impl Visitor,
+    ) {
+        visitor.begin();
+        match stream.sources {
+            Sources::All(lane) => self.enter_all((streams, channels), (stream, lane), visitor),
+            Sources::Listed(start, end) => {
+                for demand in &streams.demands[start..end] {
+                    self.enter_one((streams, channels), *demand, visitor);
+                }
+            }
+        }
+        match streams.network.classes {
+            ClassMap::Same => self.spread_plainly((streams, channels), stream, visitor),
+            _ => self.spread((streams, channels), stream, visitor),
+        }
+        for channel in self.touched.drain(..) {
+            self.seen[channel as usize] = 0;
+        }
+    }
+
+    /// From where packets have entered to wherever they can go.
+    fn spread(
+        &mut self,
+        (streams, channels): (&Streams<'_>, &Channels),
+        stream: Stream,
+        visitor: &mut impl Visitor,
+    ) {
+        let Network {
+            routes, classes, ..
+        } = streams.network;
+        while let Some((channel, class)) = self.stack.pop() {
+            let (node, ingress) = channels.end(channel);
+            let from = channels.vertex(channel, class);
+            for &egress in routes.table.next_hops_of_way(node, stream.way) {
+                let Some(next) = channels.leaving(node, egress) else {
+                    continue;
+                };
+                let passage = Passage {
+                    node,
+                    ingress,
+                    egress,
+                };
+                if let Some(class) = classes.next(passage, stream.label, class) {
+                    visitor.depend(from, channels.vertex(next, class));
+                    self.visit(next, class);
+                }
+            }
+        }
+    }
+
+    /// The same where classes stay the same: what follows a switch does not depend on the port by
+    /// which packets came, so it is looked up once, which matters where there are many equal ways.
+    fn spread_plainly(
+        &mut self,
+        (streams, channels): (&Streams<'_>, &Channels),
+        stream: Stream,
+        visitor: &mut impl Visitor,
+    ) {
+        let table = &streams.network.routes.table;
+        self.fans.clear(streams.network.topology.nodes().len());
+        while let Some((channel, class)) = self.stack.pop() {
+            let (node, _) = channels.end(channel);
+            let mut is_new = false;
+            let fan = match self.fans.get(node, class) {
+                Some(fan) => fan,
+                None => {
+                    is_new = true;
+                    let ports = table.next_hops_of_way(node, stream.way).iter();
+                    let nexts = ports.filter_map(|egress| channels.leaving(node, *egress));
+                    let vertices = nexts.map(|next| channels.vertex(next, class));
+                    self.fans.add(node, class, vertices)
+                }
+            };
+            let from = channels.vertex(channel, class);
+            visitor.depend_all(from, node, &self.fans.vertices[fan.clone()]);
+            if is_new {
+                for at in fan {
+                    self.visit(channels.channel(self.fans.vertices[at]), class);
+                }
+            }
+        }
+    }
+
+    fn enter_all(
+        &mut self,
+        (streams, channels): (&Streams<'_>, &Channels),
+        (stream, lane): (Stream, usize),
+        visitor: &mut impl Visitor,
+    ) {
+        let Network { routes, .. } = streams.network;
+        let entering = &streams.entering[lane];
+        for &switch in &streams.entrances {
+            for &egress in routes.table.next_hops_of_way(switch, stream.way) {
+                let Some(channel) = channels.leaving(switch, egress) else {
+                    continue;
+                };
+                let mut classes = entering[channels.port_place(switch, egress)];
+                while classes != 0 {
+                    let class = Class(classes.trailing_zeros() as u8);
+                    classes &= classes - 1;
+                    visitor.enter(switch, channels.vertex(channel, class));
+                    self.visit(channel, class);
+                }
+            }
+        }
+    }
+
+    fn enter_one(
+        &mut self,
+        (streams, channels): (&Streams<'_>, &Channels),
+        demand: Demand,
+        visitor: &mut impl Visitor,
+    ) {
+        let Network {
+            topology,
+            routes,
+            classes,
+            ..
+        } = streams.network;
+        let Some(link) = topology.ports(demand.source).first() else {
+            return;
+        };
+        let switch = link.peer;
+        for &egress in routes.table.next_hops(switch, demand.group) {
+            let Some(channel) = channels.leaving(switch, egress) else {
+                continue;
+            };
+            let passage = Passage {
+                node: switch,
+                ingress: link.peer_port,
+                egress,
+            };
+            if let Some(class) = classes.next(passage, demand.lane.label, demand.lane.class) {
+                visitor.enter(switch, channels.vertex(channel, class));
+                self.visit(channel, class);
+            }
+        }
+    }
+
+    #[inline]
+    fn visit(&mut self, channel: u32, class: Class) {
+        let seen = &mut self.seen[channel as usize];
+        if *seen & mask(class) != 0 {
+            return;
+        }
+        if *seen == 0 {
+            self.touched.push(channel);
+        }
+        *seen |= mask(class);
+        self.stack.push((channel, class));
+    }
+}
+
+/// What packets of the stream at hand can go on to from each switch. A stream of demands may have
+/// several classes; each has its own.
+#[derive(Clone, Debug, Default)]
+struct Fans {
+    /// Per node: the class and the stream that `bounds` are of.
+    owners: Vec<(Class, u32)>,
+    bounds: Vec<(u32, u32)>,
+    vertices: Vec<u32>,
+    /// The number of the stream at hand.
+    stream: u32,
+}
+
+impl Fans {
+    fn clear(&mut self, node_count: usize) {
+        self.owners.resize(node_count, (Class(0), 0));
+        self.bounds.resize(node_count, (0, 0));
+        self.vertices.clear();
+        self.stream += 1;
+    }
+
+    #[inline]
+    fn get(&self, node: NodeId, class: Class) -> Option<Range<usize>> {
+        let (start, end) = self.bounds[node.index()];
+        let is_known = self.owners[node.index()] == (class, self.stream);
+        is_known.then_some(start as usize..end as usize)
+    }
+
+    fn add(
+        &mut self,
+        node: NodeId,
+        class: Class,
+        vertices: impl Iterator<Item = u32>,
+    ) -> Range<usize> {
+        let start = self.vertices.len();
+        self.vertices.extend(vertices);
+        let fan = start..self.vertices.len();
+        self.owners[node.index()] = (class, self.stream);
+        self.bounds[node.index()] = (fan.start as u32, fan.end as u32);
+        fan
+    }
+}

@@ -1,0 +1,367 @@
+//! Why a cycle is there: who sends what through it, and the fewest flows that close it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pauseless_core::id::{GroupId, NodeId, PortId};
+
+use super::channel::Channels;
+use super::graph::{Checker, Graph};
+use super::walk::{Stream, Streams, Visitor, Walker};
+use super::{Buffer, Lane, Network, component};
+
+/// Buffers that can all wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// All of them, in order.
+    pub buffers: Vec<Buffer>,
+    /// How many pairs of them have one waiting for the other.
+    pub dependency_count: usize,
+    /// A shortest cycle among them.
+    pub cycle: Cycle,
+}
+
+/// Buffers that can wait for each other in a circle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// Each waits for the next, and the last for the first.
+    pub hops: Vec<Hop>,
+    /// The fewest flows that close it. A single one means that its packets travel in a circle.
+    pub flows: Vec<ClosingFlow>,
+}
+
+/// One buffer of a cycle, and why it can wait for the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The buffer.
+    pub buffer: Buffer,
+    /// The port behind which the next one lies.
+    pub egress: PortId,
+    /// The hosts for which packets go from this buffer to the next, in order.
+    pub targets: Vec<NodeId>,
+    /// The hosts that send them, in order.
+    pub sources: Vec<NodeId>,
+}
+
+/// Some consecutive dependencies of a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arc {
+    /// The first of them: from this hop to the next.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+/// A flow that makes a part of a cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClosingFlow {
+    /// The host that sends.
+    pub source: NodeId,
+    /// What its packets are forwarded by.
+    pub group: GroupId,
+    /// How they enter.
+    pub lane: Lane,
+    /// The egress ports that they pass, from that of the source on. Where tables leave a choice,
+    /// it is the one that leads through the cycle.
+    pub path: Vec<(NodeId, PortId)>,
+    /// The part of the cycle.
+    pub arc: Arc,
+}
+
+impl Checker {
+    /// The cyclic components of `graph`, which must be that of `network` and `left_out`, at most
+    /// `count_max` of them, the largest first.
+    pub fn explain(
+        &mut self,
+        network: Network<'_>,
+        (graph, left_out): (&Graph, &[bool]),
+        count_max: usize,
+    ) -> Vec<Component> {
+        let channels = self.channels().clone();
+        let streams = Streams::new(network, &channels, left_out);
+        let components = component::strong(graph).into_iter().take(count_max);
+        let explained = components.map(|vertices| {
+            let mut investigation = Investigation {
+                network,
+                channels: &channels,
+                streams: &streams,
+                walker: self.walker(),
+                cycle: component::shortest_cycle(graph, &vertices),
+            };
+            let is_inside = |vertex: &&u32| vertices.binary_search(vertex).is_ok();
+            let successors = vertices.iter().map(|vertex| graph.successors(*vertex));
+            Component {
+                dependency_count: successors.flatten().filter(is_inside).count(),
+                cycle: investigation.explain(),
+                buffers: vertices.iter().map(|v| channels.buffer(*v)).collect(),
+            }
+        });
+        explained.collect()
+    }
+}
+
+/// Asks every stream what it has to do with one cycle.
+struct Investigation<'i> {
+    network: Network<'i>,
+    channels: &'i Channels,
+    streams: &'i Streams<'i>,
+    walker: &'i mut Walker,
+    cycle: Vec<u32>,
+}
+
+/// A stream that makes some dependencies of the cycle.
+struct Involved {
+    stream: Stream,
+    /// By hop: whether it makes the dependency from there to the next.
+    uses: Vec<bool>,
+}
+
+impl Involved {
+    /// How many consecutive dependencies it makes from `first` on.
+    fn run(&self, first: usize) -> usize {
+        let count = self.uses.len();
+        let run = (0..count).take_while(|n| self.uses[(first + n) % count]);
+        run.count()
+    }
+}
+
+impl Investigation<'_> {
+    fn explain(&mut self) -> Cycle {
+        let count = self.cycle.len();
+        let node_count = self.network.topology.nodes().len();
+        let mut sources = vec![vec![false; node_count]; count];
+        let mut targets = vec![vec![false; node_count]; count];
+        let mut involved = Vec::new();
+        for &stream in &self.streams.list {
+            let trace = self.trace(stream);
+            let uses = trace.uses(&self.cycle);
+            if !uses.contains(&true) {
+                continue;
+            }
+            for at in (0..count).filter(|at| uses[*at]) {
+                for (host, _) in self.upstream(stream, &trace, self.cycle[at]) {
+                    sources[at][host.index()] = true;
+                }
+                for group in self.streams.groups(stream) {
+                    targets[at][self.network.routes.groups.target(*group).index()] = true;
+                }
+            }
+            involved.push(Involved { stream, uses });
+        }
+        let marked = |marks: &[bool]| {
+            let nodes = (0..).map(NodeId).zip(marks);
+            nodes.filter(|(_, mark)| **mark).map(|(n, _)| n).collect()
+        };
+        let hops = (0..count).map(|at| {
+            let next = self.channels.buffer(self.cycle[(at + 1) % count]);
+            Hop {
+                buffer: self.channels.buffer(self.cycle[at]),
+                egress: self.network.topology.port(next.node, next.port).peer_port,
+                targets: marked(&targets[at]),
+                sources: marked(&sources[at]),
+            }
+        });
+        let hops = hops.collect();
+        let flows = self.close(&involved);
+        Cycle { hops, flows }
+    }
+
+    /// The fewest flows that make all dependencies of the cycle.
+    ///
+    /// A packet that goes on from some hop as far as another goes on as far from any hop between,
+    /// so from a given first hop the longest arc is always the best; only the first hop is tried.
+    fn close(&mut self, involved: &[Involved]) -> Vec<ClosingFlow> {
+        let count = self.cycle.len();
+        let longest = |first| involved.iter().map(|one| one.run(first)).max();
+        let longest = Vec::from_iter((0..count).map(|first| longest(first).unwrap_or(0)));
+        let cover = |first: usize| {
+            let (mut arcs, mut covered) = (Vec::new(), 0);
+            while covered < count {
+                let at = (first + covered) % count;
+                let arc = Arc {
+                    first: at,
+                    count: longest[at],
+                };
+                assert!(arc.count > 0, "some stream makes every dependency");
+                covered += arc.count;
+                arcs.push(arc);
+            }
+            arcs
+        };
+        let covers = (0..count).map(cover);
+        let arcs = covers.min_by_key(Vec::len).unwrap_or_default();
+        let mut flows: Vec<ClosingFlow> = Vec::new();
+        for arc in arcs {
+            let able = involved
+                .iter()
+                .filter(|one| one.run(arc.first) >= arc.count);
+            // Flows that share no host with each other can all send at their full rate.
+            let flow = able
+                .take(CHOICES_MAX)
+                .map(|one| self.flow(one.stream, arc, &flows))
+                .min_by_key(|(shared, _)| *shared);
+            flows.extend(flow.map(|(_, flow)| flow));
+        }
+        flows
+    }
+
+    /// A flow of `stream` that covers `arc`, and how many hosts it shares with `others`.
+    fn flow(&mut self, stream: Stream, arc: Arc, others: &[ClosingFlow]) -> (usize, ClosingFlow) {
+        let groups = &self.network.routes.groups;
+        let trace = self.trace(stream);
+        let first = self.cycle[arc.first];
+        let is_taken = |host: NodeId| {
+            let hosts = others
+                .iter()
+                .flat_map(|flow| [flow.source, groups.target(flow.group)]);
+            usize::from(hosts.into_iter().any(|other| other == host))
+        };
+        let choices = self.streams.groups(stream).iter().copied();
+        let group = choices.min_by_key(|group| is_taken(groups.target(*group)));
+        let group = group.expect("a stream leads somewhere");
+        let target = groups.target(group);
+        let sources = self.upstream(stream, &trace, first).into_iter();
+        let (source, (lane, entrance)) = sources
+            .min_by_key(|(host, _)| (*host == target, is_taken(*host)))
+            .expect("somebody sends what is in a buffer");
+        let mut vertices = trace.path(entrance, first);
+        let count = self.cycle.len();
+        let covered = (1..=arc.count).map(|n| self.cycle[(arc.first + n) % count]);
+        vertices.extend(covered);
+        let flow = ClosingFlow {
+            source,
+            group,
+            lane,
+            path: self.ports(source, group, &vertices),
+            arc,
+        };
+        (is_taken(source) + is_taken(target), flow)
+    }
+
+    /// The egress ports from `source` through `vertices`, and on to the end.
+    fn ports(&self, source: NodeId, group: GroupId, vertices: &[u32]) -> Vec<(NodeId, PortId)> {
+        let topology = self.network.topology;
+        let mut path = vec![(source, PortId(0))];
+        for vertex in vertices {
+            let buffer = self.channels.buffer(*vertex);
+            let port = topology.port(buffer.node, buffer.port);
+            path.push((port.peer, port.peer_port));
+        }
+        let end = self.channels.buffer(vertices[vertices.len() - 1]);
+        let mut at = end.node;
+        let table = &self.network.routes.table;
+        // A packet that travels in a circle never arrives.
+        let length_max = vertices.len() + topology.switches().len();
+        while !topology.is_host(at) && path.len() <= length_max {
+            let Some(&port) = table.next_hops(at, group).first() else {
+                break;
+            };
+            path.push((at, port));
+            at = topology.port(at, port).peer;
+        }
+        path
+    }
+
+    fn trace(&mut self, stream: Stream) -> Trace {
+        let mut trace = Trace::default();
+        self.walker
+            .follow((self.streams, self.channels), stream, &mut trace);
+        trace.entries.sort_unstable_by_key(|(_, vertex)| *vertex);
+        trace.edges.sort_unstable_by_key(|(_, to)| *to);
+        trace
+    }
+
+    /// The hosts whose packets of `stream` can get into `vertex`, the nearest first, with how
+    /// they enter and the vertex that they enter by.
+    fn upstream(&self, stream: Stream, trace: &Trace, vertex: u32) -> Vec<(NodeId, (Lane, u32))> {
+        let mut hosts = Vec::new();
+        for reached in trace.backwards(vertex) {
+            for (switch, entry) in trace.entries_at(reached) {
+                let here = (self.channels, *entry);
+                let sources = self.streams.sources_at(stream, *switch, here);
+                let sources = sources.into_iter();
+                hosts.extend(sources.map(|(host, lane)| (host, (lane, *entry))));
+            }
+        }
+        hosts
+    }
+}
+
+/// Everything that one stream does.
+#[derive(Default)]
+struct Trace {
+    /// In order of the vertex.
+    entries: Vec<(NodeId, u32)>,
+    /// In order of the second vertex.
+    edges: Vec<(u32, u32)>,
+}
+
+impl Visitor for Trace {
+    fn enter(&mut self, switch: NodeId, vertex: u32) {
+        self.entries.push((switch, vertex));
+    }
+
+    fn depend(&mut self, from: u32, to: u32) {
+        self.edges.push((from, to));
+    }
+}
+
+impl Trace {
+    /// By hop of the cycle: whether the dependency from there to the next is made.
+    fn uses(&self, cycle: &[u32]) -> Vec<bool> {
+        let mut uses = vec![false; cycle.len()];
+        for (from, to) in &self.edges {
+            if let Some(at) = cycle.iter().position(|vertex| vertex == from) {
+                uses[at] |= cycle[(at + 1) % cycle.len()] == *to;
+            }
+        }
+        uses
+    }
+
+    fn entries_at(&self, vertex: u32) -> &[(NodeId, u32)] {
+        let from = self.entries.partition_point(|(_, entry)| *entry < vertex);
+        let to = self.entries.partition_point(|(_, entry)| *entry <= vertex);
+        &self.entries[from..to]
+    }
+
+    /// The dependencies on `vertex`.
+    fn edges_to(&self, vertex: u32) -> &[(u32, u32)] {
+        let from = self.edges.partition_point(|(_, to)| *to < vertex);
+        let to = self.edges.partition_point(|(_, to)| *to <= vertex);
+        &self.edges[from..to]
+    }
+
+    /// The vertices from which `end` is reached, the nearest first, itself included.
+    fn backwards(&self, end: u32) -> Vec<u32> {
+        self.search(end).into_iter().map(|(at, _)| at).collect()
+    }
+
+    /// A shortest path from `start` to `end`, both included.
+    fn path(&self, start: u32, end: u32) -> Vec<u32> {
+        let after: BTreeMap<u32, u32> = self.search(end).into_iter().collect();
+        let mut path = vec![start];
+        while path[path.len() - 1] != end {
+            path.push(after[&path[path.len() - 1]]);
+        }
+        path
+    }
+
+    /// The vertices from which `end` is reached, the nearest first, each with the next one on a
+    /// shortest path to it.
+    fn search(&self, end: u32) -> Vec<(u32, u32)> {
+        let mut found = vec![(end, end)];
+        let mut known = BTreeSet::from([end]);
+        let mut at = 0;
+        while let Some(&(vertex, _)) = found.get(at) {
+            for (from, _) in self.edges_to(vertex) {
+                if known.insert(*from) {
+                    found.push((*from, vertex));
+                }
+            }
+            at += 1;
+        }
+        found
+    }
+}
+
+/// Enough streams to find one that shares no host with those already chosen.
+const CHOICES_MAX: usize = 16;

@@ -1,0 +1,75 @@
+//! The dragonfly of Kim, Dally, Scott and Abts (ISCA 2008).
+
+use pauseless_core::id::NodeId;
+
+use super::Build;
+
+/// Groups of routers, each fully connected inside and joined to every other group.
+///
+/// Router 1 of group 0 is G0R1, and host Hn is on router n / `hosts_per_router` in the order of
+/// groups. The global links are arranged as a palm tree: counting the global ports of a group
+/// through its routers, port j leads to the group j + 1 further on, modulo the number of groups.
+/// With fewer groups than a h + 1 the ports go round again as long as they suffice for a whole
+/// round, so that any two groups are joined by equally many links, and what is left over is not
+/// connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dragonfly {
+    /// From 1 to a h + 1.
+    pub groups: u32,
+    /// The a of the paper; at least one.
+    pub routers_per_group: u32,
+    /// The p of the paper; at least one.
+    pub hosts_per_router: u32,
+    /// The h of the paper: how many global links a router has at most.
+    pub global_links_per_router: u32,
+}
+
+impl Dragonfly {
+    /// a h + 1: with more groups two of them would have no link between them.
+    pub fn groups_max(self) -> u64 {
+        u64::from(self.routers_per_group) * u64::from(self.global_links_per_router) + 1
+    }
+
+    /// How many links join any two groups.
+    pub fn links_per_group_pair(self) -> u64 {
+        let ports = self.groups_max() - 1;
+        let others = u64::from(self.groups.saturating_sub(1));
+        ports.checked_div(others).unwrap_or(0)
+    }
+}
+
+impl Build {
+    pub(super) fn dragonfly(&mut self, shape: Dragonfly) {
+        let size = shape.routers_per_group;
+        let name = |n| format!("G{}R{}", n / size, n % size);
+        let routers = self.row(1, shape.groups * size, name);
+        self.attach_all(&routers, shape.hosts_per_router);
+        let groups: Vec<&[NodeId]> = routers.chunks(size as usize).collect();
+        for group in &groups {
+            for (n, &router) in group.iter().enumerate() {
+                self.join_all(&[router], &group[n + 1..], 1);
+            }
+        }
+        self.join_groups(&groups, shape);
+    }
+
+    fn join_groups(&mut self, groups: &[&[NodeId]], shape: Dragonfly) {
+        let others = groups.len() - 1;
+        let per_router = shape.global_links_per_router as usize;
+        for round in 0..shape.links_per_group_pair() as usize {
+            let router = |group: usize, steps: usize| {
+                groups[group][(round * others + steps - 1) / per_router]
+            };
+            for group in 0..groups.len() {
+                for steps in 1..=others {
+                    let other = (group + steps) % groups.len();
+                    // Each link is seen from both ends; the way back is the rest of the circle.
+                    if group < other {
+                        let back = groups.len() - steps;
+                        self.link(router(group, steps), router(other, back));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Which next hops lead to one target switch, by the rule of the routing.
+
+use std::collections::VecDeque;
+
+use pauseless_core::id::{NodeId, PortId};
+
+use super::Dimensions;
+use super::up_down::Order;
+use crate::topology::{Port, Topology};
+
+/// A fabric some of whose links have failed. Ports keep their numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'t> {
+    pub topology: &'t Topology,
+    /// By link.
+    pub failed: &'t [bool],
+}
+
+impl<'t> View<'t> {
+    /// The ports of `switch` that face switches over links that work.
+    pub(crate) fn trunks(self, switch: NodeId) -> impl Iterator<Item = (PortId, &'t Port)> {
+        let ports = (0..).map(PortId).zip(self.topology.ports(switch));
+        ports.filter(move |(_, port)| {
+            !self.failed[port.link.0 as usize] && !self.topology.is_host(port.peer)
+        })
+    }
+
+    /// The ports of `switch` that face hosts over links that work.
+    pub(crate) fn hosts(self, switch: NodeId) -> impl Iterator<Item = (PortId, NodeId)> {
+        let ports = (0..).map(PortId).zip(self.topology.ports(switch));
+        let hosts = ports.filter(move |(_, port)| {
+            !self.failed[port.link.0 as usize] && self.topology.is_host(port.peer)
+        });
+        hosts.map(|(number, port)| (number, port.peer))
+    }
+}
+
+/// The rule, with the working memory that it needs.
+pub(crate) enum Rule {
+    /// Fewest hops.
+    Shortest,
+    /// Up, then down.
+    UpDown(Order),
+    /// One dimension after the other.
+    DimensionOrder(Dimensions),
+}
+
+/// The next hops towards one target switch. It keeps its vectors from one target to the next.
+#[derive(Debug)]
+pub(crate) struct Search {
+    /// Hops to the target by the way that is used.
+    distances: Vec<u32>,
+    /// The switches that reach the target, the target left out.
+    pub reached: Vec<NodeId>,
+    /// Where the next hops of the `i`-th of `reached` begin in `ports`.
+    starts: Vec<u32>,
+    ports: Vec<PortId>,
+    queue: VecDeque<NodeId>,
+}
+
+impl Search {
+    pub(crate) fn new(node_count: usize) -> Search {
+        Search {
+            distances: vec![UNREACHED; node_count],
+            reached: Vec::new(),
+            starts: Vec::new(),
+            ports: Vec::new(),
+            queue: VecDeque::new(),
+        }
+    }
+
+    /// Finds the next hops of all switches towards `target`.
+    pub(crate) fn run(&mut self, view: View<'_>, rule: &Rule, target: NodeId) {
+        self.reached.clear();
+        self.starts.clear();
+        self.ports.clear();
+        match rule {
+            Rule::Shortest => self.shortest(view, target),
+            Rule::UpDown(order) => self.up_down(view, order, target),
+            Rule::DimensionOrder(dimensions) => self.dimension_order(view, *dimensions, target),
+        }
+        self.starts.push(self.ports.len() as u32);
+    }
+
+    /// The next hops of the `at`-th switch of `reached`, at least one, lowest first.
+    pub(crate) fn next_hops(&self, at: usize) -> &[PortId] {
+        &self.ports[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    fn shortest(&mut self, view: View<'_>, target: NodeId) {
+        self.measure(view, target, |_, _| true);
+        let order = std::mem::take(&mut self.reached);
+        for &switch in order.iter().skip(1) {
+            let closer = self.distance(switch) - 1;
+            self.starts.push(self.ports.len() as u32);
+            for (number, port) in view.trunks(switch) {
+                if self.distances[port.peer.index()] == closer {
+                    self.ports.push(number);
+                }
+            }
+        }
+        self.reached = order;
+        self.reached.remove(0);
+    }
+
+    /// Breadth-first distances to `target` over moves that `is_legal(from, to)` allows; the
+    /// switches reached, nearest first, are left in `reached`.
+    fn measure(
+        &mut self,
+        view: View<'_>,
+        target: NodeId,
+        is_legal: impl Fn(NodeId, NodeId) -> bool,
+    ) {
+        self.distances.fill(UNREACHED);
+        self.distances[target.index()] = 0;
+        self.queue.push_back(target);
+        while let Some(switch) = self.queue.pop_front() {
+            self.reached.push(switch);
+            let next = self.distance(switch) + 1;
+            for (_, port) in view.trunks(switch) {
+                if self.distance(port.peer) == UNREACHED && is_legal(port.peer, switch) {
+                    self.distances[port.peer.index()] = next;
+                    self.queue.push_back(port.peer);
+                }
+            }
+        }
+    }
+
+    /// Down all the way if there is such a way, else up; so nobody who was reached by going down
+    /// ever goes up again.
+    fn up_down(&mut self, view: View<'_>, order: &Order, target: NodeId) {
+        self.measure(view, target, |from, to| order.is_up(to, from));
+        self.reached.clear();
+        // Whoever is above has its distance before those below ask for it.
+        for &switch in order.from_the_top() {
+            if switch == target {
+                continue;
+            }
+            let goes_down = self.distance(switch) != UNREACHED;
+            let is_legal = |peer| order.is_up(switch, peer) != goes_down;
+            let legal = view.trunks(switch).filter(|(_, port)| is_legal(port.peer));
+            let peers = legal.map(|(number, port)| (self.distance(port.peer), number));
+            let peers = Vec::from_iter(peers);
+            let closest = peers.iter().map(|(distance, _)| *distance).min();
+            let Some(closest) = closest.filter(|closest| *closest != UNREACHED) else {
+                continue;
+            };
+            self.starts.push(self.ports.len() as u32);
+            let chosen = peers.iter().filter(|(distance, _)| *distance == closest);
+            self.ports.extend(chosen.map(|(_, number)| *number));
+            self.reached.push(switch);
+            self.distances[switch.index()] = closest + 1;
+        }
+    }
+
+    fn dimension_order(&mut self, view: View<'_>, dimensions: Dimensions, target: NodeId) {
+        for &switch in view.topology.switches() {
+            let Some(next) = dimensions.next(switch, target) else {
+                continue;
+            };
+            let mut trunks = view.trunks(switch);
+            if let Some((number, _)) = trunks.find(|(_, port)| port.peer == next) {
+                self.starts.push(self.ports.len() as u32);
+                self.ports.push(number);
+                self.reached.push(switch);
+            }
+        }
+    }
+
+    fn distance(&self, node: NodeId) -> u32 {
+        self.distances[node.index()]
+    }
+}
+
+/// The distance of what a search has not reached, which includes all hosts.
+const UNREACHED: u32 = u32::MAX;

@@ -1,0 +1,125 @@
+//! `check`: can this fabric deadlock, because of whom, and what would help.
+
+pub mod json;
+pub mod text;
+
+use pauseless_core::id::NodeId;
+use pauseless_fabric::dependency::{Blame, Checker, Component, Network, Traffic};
+use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
+
+use crate::fabric::{Fabric, Origin};
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// How many ingress buffers face switches.
+    pub buffer_count: usize,
+    /// How many pairs of them have one waiting for the other.
+    pub dependency_count: usize,
+    /// How many groups of buffers can all wait for each other.
+    pub component_count: usize,
+    /// The largest of these, each with a shortest cycle.
+    pub components: Vec<Component>,
+    /// The end nodes without which there would be no cycle.
+    pub blame: Option<Blame>,
+    /// Whether up*/down* routing over the same cables has no cycle; `None` if it was not tried.
+    pub up_down_helps: Option<bool>,
+    /// Pairs of end nodes between which there is no route.
+    pub unrouted_pairs: u64,
+    /// End nodes that were not looked at.
+    pub left_out: Vec<NodeId>,
+}
+
+impl Verdict {
+    /// Whether buffers can wait for each other in a circle.
+    pub fn is_cyclic(&self) -> bool {
+        self.component_count > 0
+    }
+}
+
+/// Checks `fabric` without the end nodes of `left_out`.
+pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
+    let mut marks = fabric.nobody();
+    for node in left_out {
+        marks[node.index()] = true;
+    }
+    let network = fabric.network();
+    let mut checker = Checker::of(&network);
+    let graph = checker.graph(network, &marks);
+    let component_count = match graph.is_cyclic() {
+        true => graph.components().len(),
+        false => 0,
+    };
+    let components = checker.explain(network, (&graph, &marks), COMPONENTS_MAX);
+    let mut verdict = Verdict {
+        buffer_count: graph.buffer_count(),
+        dependency_count: graph.dependency_count(),
+        component_count,
+        components,
+        blame: None,
+        up_down_helps: None,
+        unrouted_pairs: unrouted_pairs(fabric, &marks),
+        left_out: left_out.to_vec(),
+    };
+    if verdict.is_cyclic() {
+        if left_out.is_empty() {
+            verdict.blame = checker.blame(network, &fabric.suspects());
+        }
+        verdict.up_down_helps = up_down_helps(fabric, &marks);
+    }
+    verdict
+}
+
+/// Whether up*/down* routing over the same cables has no cycle.
+fn up_down_helps(fabric: &Fabric, left_out: &[bool]) -> Option<bool> {
+    let is_up_down = |routing: Routing| routing.algorithm == Algorithm::UpDown;
+    if matches!(fabric.origin, Origin::Rule(routing) if is_up_down(routing)) {
+        return None;
+    }
+    let routing = Routing {
+        algorithm: Algorithm::UpDown,
+        multipath: Multipath::Single {
+            tie_break: TieBreak::Lowest,
+        },
+    };
+    let routes = RouteBuilder::new(&fabric.topology, routing).build();
+    let lanes = vec![pauseless_fabric::dependency::Lane::ONLY];
+    let network = Network {
+        routes: &routes,
+        traffic: &Traffic::AllPairs(lanes),
+        ..fabric.network()
+    };
+    let graph = Checker::of(&network).graph(network, left_out);
+    Some(!graph.is_cyclic())
+}
+
+/// How many pairs of end nodes have no route from the one to the other.
+fn unrouted_pairs(fabric: &Fabric, left_out: &[bool]) -> u64 {
+    let Fabric {
+        topology, routes, ..
+    } = fabric;
+    if let Traffic::Demands(_) = fabric.traffic {
+        return 0;
+    }
+    let is_in = |host: &NodeId| topology.is_host(*host) && !left_out[host.index()];
+    let hosts_at = |switch: &NodeId| {
+        let peers = topology.ports(*switch).iter().map(|port| port.peer);
+        peers.filter(is_in).count() as u64
+    };
+    let switches = topology.switches().iter();
+    let entrances = switches.map(|switch| (*switch, hosts_at(switch)));
+    let entrances = Vec::from_iter(entrances.filter(|(_, count)| *count > 0));
+    let mut unrouted = 0;
+    for &host in topology.hosts().iter().filter(|host| is_in(host)) {
+        let group = routes.groups.of_host(host);
+        for (switch, count) in &entrances {
+            if routes.table.next_hops(*switch, group).is_empty() {
+                unrouted += count;
+            }
+        }
+    }
+    unrouted
+}
+
+/// More cycles than this nobody reads.
+const COMPONENTS_MAX: usize = 8;

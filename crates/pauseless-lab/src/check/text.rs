@@ -1,0 +1,228 @@
+//! A verdict for people.
+
+use std::fmt::Write;
+
+use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_fabric::dependency::{Blame, ClosingFlow, Component, Cycle, Hop};
+
+use super::Verdict;
+use crate::fabric::{Fabric, Origin};
+use crate::report::text::{Mood, Paint};
+
+/// The whole report.
+pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
+    let mut out = headline(fabric, verdict, paint);
+    let page = Page { fabric };
+    page.summary(&mut out, verdict);
+    for (number, component) in verdict.components.iter().enumerate() {
+        page.component(&mut out, (number + 1, verdict.component_count), component);
+    }
+    let hidden = verdict.component_count - verdict.components.len();
+    if hidden > 0 {
+        let _ = writeln!(out, "\n{hidden} smaller groups of buffers are not shown.");
+    }
+    page.advice(&mut out, verdict);
+    for note in &fabric.notes {
+        let _ = writeln!(out, "\nnote: {note}");
+    }
+    out
+}
+
+/// The verdict alone.
+pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
+    let name = &fabric.name;
+    match verdict.is_cyclic() {
+        false => {
+            let free = paint.paint(Mood::Good, "no cyclic buffer dependency");
+            format!("{name}: {free}; lossless traffic cannot deadlock on these routes\n")
+        }
+        true => {
+            let cyclic = paint.paint(Mood::Bad, "cyclic buffer dependency");
+            format!("{name}: {cyclic}; lossless traffic can deadlock\n")
+        }
+    }
+}
+
+struct Page<'f> {
+    fabric: &'f Fabric,
+}
+
+impl Page<'_> {
+    fn summary(&self, out: &mut String, verdict: &Verdict) {
+        let topology = &self.fabric.topology;
+        let routes = match self.fabric.origin {
+            Origin::Tables => "the switches' own tables",
+            Origin::Flows => "the paths of the flows",
+            Origin::Rule(_) => "a rule",
+        };
+        let _ = writeln!(
+            out,
+            "{} end nodes, {} switches, {} links; routes from {routes}.",
+            topology.host_count(),
+            topology.switches().len(),
+            topology.links().len(),
+        );
+        let _ = writeln!(
+            out,
+            "{} ingress buffers between switches, {} dependencies between them.",
+            verdict.buffer_count, verdict.dependency_count
+        );
+        if verdict.unrouted_pairs > 0 {
+            let _ = writeln!(
+                out,
+                "{} pairs of end nodes have no route.",
+                verdict.unrouted_pairs
+            );
+        }
+        if !verdict.left_out.is_empty() {
+            let _ = writeln!(out, "Left out: {}.", self.nodes(&verdict.left_out));
+        }
+    }
+
+    fn component(&self, out: &mut String, (number, count): (usize, usize), found: &Component) {
+        let Component {
+            buffers,
+            dependency_count,
+            cycle,
+        } = found;
+        let _ = writeln!(
+            out,
+            "\nCycle {number} of {count}: {} buffers can all wait for each other ({} dependencies); \
+             the shortest way round is {} hops.",
+            buffers.len(),
+            dependency_count,
+            cycle.hops.len()
+        );
+        for (at, hop) in cycle.hops.iter().enumerate() {
+            self.hop(out, (at + 1, cycle.hops.len()), hop);
+        }
+        self.flows(out, cycle);
+    }
+
+    fn hop(&self, out: &mut String, (number, count): (usize, usize), hop: &Hop) {
+        let next = if number == count { 1 } else { number + 1 };
+        let buffer = hop.buffer;
+        let topology = &self.fabric.topology;
+        let from = topology.port(buffer.node, buffer.port).peer;
+        let _ = writeln!(
+            out,
+            "  {number}. {}, {} (from {}) waits for {next}, out of {}",
+            self.port(buffer.node, buffer.port),
+            self.class(buffer.class),
+            topology.node(from).name,
+            self.port(buffer.node, hop.egress),
+        );
+        let _ = writeln!(
+            out,
+            "     with packets for {} from {}",
+            self.nodes(&hop.targets),
+            self.nodes(&hop.sources)
+        );
+    }
+
+    fn flows(&self, out: &mut String, cycle: &Cycle) {
+        if let [only] = &cycle.flows[..] {
+            let target = self.fabric.routes.groups.target(only.group);
+            let _ = writeln!(
+                out,
+                "  A single flow closes it: packets from {} for {} travel in a circle.",
+                self.name(only.source),
+                self.name(target)
+            );
+            return;
+        }
+        let _ = writeln!(
+            out,
+            "  {} flows close it, and fewer do not:",
+            cycle.flows.len()
+        );
+        for flow in &cycle.flows {
+            let _ = writeln!(out, "    {}", self.flow(flow, cycle.hops.len()));
+        }
+    }
+
+    fn flow(&self, flow: &ClosingFlow, count: usize) -> String {
+        let target = self.fabric.routes.groups.target(flow.group);
+        let switches = flow.path.iter().skip(1).map(|(node, _)| self.name(*node));
+        let hops = (0..flow.arc.count).map(|n| ((flow.arc.first + n) % count + 1).to_string());
+        format!(
+            "{} > {} > {}  (hops {})",
+            self.name(flow.source),
+            Vec::from_iter(switches).join(" > "),
+            self.name(target),
+            Vec::from_iter(hops).join(", ")
+        )
+    }
+
+    fn advice(&self, out: &mut String, verdict: &Verdict) {
+        if !verdict.is_cyclic() {
+            return;
+        }
+        let _ = writeln!(out, "\nWhat would help:");
+        if let Some(blame) = &verdict.blame {
+            self.blame(out, blame);
+        } else if verdict.left_out.is_empty() {
+            let _ = writeln!(
+                out,
+                "  - No small set of end nodes is to blame: it is the routing itself."
+            );
+        }
+        match verdict.up_down_helps {
+            Some(true) => {
+                let _ = writeln!(
+                    out,
+                    "  - Up*/down* routing over the same cables has no cycle (checked)."
+                );
+            }
+            Some(false) => {
+                let _ = writeln!(
+                    out,
+                    "  - Up*/down* routing over the same cables has a cycle too."
+                );
+            }
+            None => {}
+        }
+    }
+
+    fn blame(&self, out: &mut String, blame: &Blame) {
+        let who = match &blame.name {
+            Some(name) => format!("the {} {name}", blame.hosts.len()),
+            None => self.nodes(&blame.hosts),
+        };
+        let _ = writeln!(
+            out,
+            "  - Without {who} there is no cycle: they need not send or receive lossless traffic, \
+             or need a class of their own."
+        );
+        if blame.needed.len() < blame.hosts.len() {
+            let _ = writeln!(
+                out,
+                "    Of these it is enough to leave out {}.",
+                self.nodes(&blame.needed)
+            );
+        }
+    }
+
+    fn port(&self, node: NodeId, port: PortId) -> String {
+        self.fabric.port_name(node, port)
+    }
+
+    fn name(&self, node: NodeId) -> &str {
+        &self.fabric.topology.node(node).name
+    }
+
+    fn class(&self, class: Class) -> String {
+        format!("{} {}", self.fabric.medium.class_name(), class.0)
+    }
+
+    /// Some names and how many there are.
+    fn nodes(&self, nodes: &[NodeId]) -> String {
+        const SHOWN: usize = 4;
+        let names = nodes.iter().take(SHOWN).map(|node| self.name(*node));
+        let names = Vec::from_iter(names).join(", ");
+        match nodes.len() {
+            count if count <= SHOWN => names,
+            count => format!("{count} end nodes ({names}, ..)"),
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! What a switch is configured to do, as plain data.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::ops::Range;
+
+use crate::import::ethernet::wiring::{Skipped, WiredLink, WiredNode, Wiring};
+
+/// The configuration of one switch; what the file does not say is `None` or not there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SwitchConfig {
+    /// Its name.
+    pub hostname: Option<String>,
+    /// Where its name is in the file.
+    pub hostname_at: Range<usize>,
+    /// The model, such as `ACS-MSN4700`.
+    pub hwsku: Option<String>,
+    /// Its place in the fabric, such as `LeafRouter`.
+    pub device_type: Option<String>,
+    /// `dynamic` where the switch calculates headroom itself.
+    pub buffer_model: Option<String>,
+    /// The ports by name.
+    pub ports: BTreeMap<String, Port>,
+    /// The cables by port.
+    pub cables: BTreeMap<String, Cable>,
+    /// The buffer pools by name.
+    pub pools: BTreeMap<String, BufferPool>,
+    /// The buffer profiles by name.
+    pub profiles: BTreeMap<String, BufferProfile>,
+    /// The ingress priority groups by port; no two of a port have a class in common.
+    pub groups: BTreeMap<String, Vec<BufferGroup>>,
+    /// PFC and maps by port; `global` is the switch.
+    pub port_qos: BTreeMap<String, PortQos>,
+    /// The QoS maps by kind and name.
+    pub maps: BTreeMap<(MapKind, String), QosMap>,
+    /// The tunnels by name.
+    pub tunnels: BTreeMap<String, Tunnel>,
+    /// The PFC watchdogs by port.
+    pub watchdogs: BTreeMap<String, Watchdog>,
+    /// How often the watchdogs look, in milliseconds.
+    pub poll_interval_ms: Option<u32>,
+    /// The far ends of the cables by port.
+    pub neighbours: BTreeMap<String, Neighbour>,
+    /// Tables of the file that were not read, each once.
+    pub ignored: Vec<String>,
+    /// Contradictions that an operator would want to know, in the order of the file.
+    pub warnings: Vec<Warning>,
+}
+
+/// A port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Speed in Mb/s, above 0.
+    pub speed_mbps: Option<u32>,
+    /// Largest frame in bytes.
+    pub mtu: Option<u32>,
+    /// Lanes of the switch chip.
+    pub lanes: Vec<u32>,
+    /// The name on the front panel.
+    pub alias: Option<String>,
+    /// Whether the port is switched on.
+    pub admin_up: Option<bool>,
+    /// Where it is in the file.
+    pub at: Range<usize>,
+}
+
+/// The cable at a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cable {
+    /// Its length; 0 for ports inside the box.
+    pub metres: u32,
+    /// Where it is in the file.
+    pub at: Range<usize>,
+}
+
+/// Which way the frames of a pool go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Into the switch.
+    Ingress,
+    /// Out of the switch.
+    Egress,
+    /// The pool counts both.
+    Both,
+}
+
+/// How the limits of a pool are set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// In bytes.
+    Static,
+    /// As a share of what is free.
+    Dynamic,
+}
+
+/// A buffer pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferPool {
+    /// Which way its frames go.
+    pub direction: Direction,
+    /// How its limits are set.
+    pub mode: Mode,
+    /// Bytes; `None` where the switch calculates them.
+    pub size: Option<u64>,
+    /// Bytes of headroom that all ports share.
+    pub xoff: Option<u64>,
+    /// Where it is in the file.
+    pub at: Range<usize>,
+}
+
+/// Up to where a queue may grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threshold {
+    /// `n`: 2^n times what is free in the pool.
+    Dynamic(i8),
+    /// Bytes.
+    Static(u64),
+}
+
+/// A buffer profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferProfile {
+    /// The pool that it takes from; defined in the same file.
+    pub pool: String,
+    /// Reserved bytes; `None` where the switch calculates them.
+    pub size: Option<u64>,
+    /// Bytes down to which a paused group must drain.
+    pub xon: Option<u64>,
+    /// Bytes of headroom; a profile without is lossy.
+    pub xoff: Option<u64>,
+    /// How far below its threshold a paused group must drain.
+    pub xon_offset: Option<u64>,
+    /// Up to where a queue may grow.
+    pub threshold: Option<Threshold>,
+    /// Whether the switch calculates the headroom (`headroom_type` is `dynamic`).
+    pub calculated: bool,
+    /// Mb/s and metres that the name says it was made for (`pg_lossless_100000_40m_profile`).
+    pub made_for: Option<(u32, u32)>,
+    /// Where it is in the file.
+    pub at: Range<usize>,
+}
+
+impl BufferProfile {
+    /// Whether it has room for what arrives after the pause was sent.
+    pub fn is_lossless(&self) -> bool {
+        self.calculated || self.xoff.is_some_and(|xoff| xoff > 0)
+    }
+}
+
+/// The profile of a priority group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GroupProfile {
+    /// Defined in the same file.
+    Named(String),
+    /// `NULL`: the switch calculates a lossless one from speed and cable.
+    Calculated,
+}
+
+/// Ingress priority groups of a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferGroup {
+    /// One bit per group, group 0 the lowest.
+    pub classes: u8,
+    /// What buffer they get.
+    pub profile: GroupProfile,
+    /// Where it is in the file.
+    pub at: Range<usize>,
+}
+
+/// PFC and maps of a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortQos {
+    /// One bit per class that sends and obeys PFC, class 0 the lowest.
+    pub pfc_enable: u8,
+    /// One bit per class that the watchdog looks after.
+    pub pfcwd_sw_enable: u8,
+    /// The map of each kind, by name; defined in the same file.
+    pub maps: BTreeMap<MapKind, String>,
+    /// Where it is in the file.
+    pub at: Range<usize>,
+}
+
+/// From what to what a map leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MapKind {
+    /// From the DSCP of a packet to its traffic class.
+    DscpToTc,
+    /// From the 802.1p priority of a frame to its traffic class.
+    Dot1pToTc,
+    /// From traffic class to ingress priority group.
+    TcToPriorityGroup,
+    /// From traffic class to egress queue.
+    TcToQueue,
+    /// From traffic class to the DSCP of the outer header.
+    TcToDscp,
+    /// From the class of a PFC frame to the queue that it stops.
+    PfcToQueue,
+    /// From the class of a PFC frame to the priority group that sends it.
+    PfcToPriorityGroup,
+}
+
+/// A QoS map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QosMap {
+    /// From key to value.
+    pub entries: BTreeMap<u8, u8>,
+    /// Where it is in the file.
+    pub at: Range<usize>,
+}
+
+/// The QoS maps of a tunnel, which remap priorities on the way in and out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tunnel {
+    /// For packets that leave the tunnel, by name of the map.
+    pub decap: BTreeMap<MapKind, String>,
+    /// For packets that enter the tunnel, by name of the map.
+    pub encap: BTreeMap<MapKind, String>,
+    /// Where it is in the file.
+    pub at: Range<usize>,
+}
+
+/// What a watchdog does to a queue that is paused for too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Throw its frames away.
+    Drop,
+    /// Send them in spite of the pause.
+    Forward,
+    /// Tell somebody.
+    Alert,
+}
+
+/// The PFC watchdog of a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watchdog {
+    /// What it does.
+    pub action: Option<Action>,
+    /// After which time it does so.
+    pub detection_ms: Option<u32>,
+    /// After which time without a pause it stops doing so.
+    pub restoration_ms: Option<u32>,
+    /// Where it is in the file.
+    pub at: Range<usize>,
+}
+
+/// The far end of a cable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// The other device.
+    pub name: String,
+    /// The other device's port.
+    pub port: String,
+    /// Where it is in the file.
+    pub at: Range<usize>,
+}
+
+/// A contradiction that may be meant so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The table.
+    pub table: &'static str,
+    /// The key in the table.
+    pub key: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The bytes.
+    pub at: Range<usize>,
+    /// What is odd, and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, table, key) = (self.line, self.table, &self.key);
+        write!(f, "line {line}: {table}|{key}: {}", self.message)
+    }
+}
+
+impl SwitchConfig {
+    /// One bit per class that `port` does not lose frames of, class 0 the lowest.
+    ///
+    /// That is a class with PFC whose priority group, if the file gives it a buffer, has headroom.
+    /// A group without a buffer counts, because SONiC may give it one when it starts.
+    /// Where the file says nothing about PFC on any port, the buffers alone decide.
+    pub fn lossless_classes(&self, port: &str) -> u8 {
+        if self.port_qos.is_empty() {
+            return self.buffered(port).0;
+        }
+        let Some(qos) = self.port_qos.get(port) else {
+            return 0;
+        };
+        let (_, lossy) = self.buffered(port);
+        let has_no_headroom = |class: &u8| lossy & self.group_of(qos, *class) != 0;
+        let classes = (0..8).filter(|class| qos.pfc_enable & 1 << class != 0);
+        let lossless = classes.filter(|class| !has_no_headroom(class));
+        lossless.fold(0, |mask, class| mask | 1 << class)
+    }
+
+    /// One bit per priority group of `port` with and without headroom; a group that has no buffer
+    /// in the file is in neither.
+    pub fn buffered(&self, port: &str) -> (u8, u8) {
+        let (mut lossless, mut lossy) = (0, 0);
+        for group in self.groups.get(port).into_iter().flatten() {
+            match self.is_lossless(group) {
+                true => lossless |= group.classes,
+                false => lossy |= group.classes,
+            }
+        }
+        (lossless, lossy)
+    }
+
+    /// Whether a priority group has headroom.
+    pub fn is_lossless(&self, group: &BufferGroup) -> bool {
+        match &group.profile {
+            GroupProfile::Calculated => true,
+            GroupProfile::Named(name) => {
+                let profile = self.profiles.get(name);
+                profile.is_some_and(BufferProfile::is_lossless)
+            }
+        }
+    }
+
+    /// The cables that this switch knows of: half the truth, as each neighbour has its own half.
+    /// `None` if the file does not name the switch.
+    pub fn wiring(&self) -> Option<Wiring> {
+        let name = self.hostname.clone()?;
+        let mut wiring = Wiring::default();
+        wiring.nodes.push(WiredNode {
+            name: name.clone(),
+            kind: self.device_type.clone(),
+            at: self.hostname_at.clone(),
+        });
+        let mut named = HashSet::from([name.as_str()]);
+        for (port, neighbour) in &self.neighbours {
+            if neighbour.name == name {
+                wiring.skipped.push(Skipped {
+                    what: format!("{port} is cabled to the same switch"),
+                    at: neighbour.at.clone(),
+                });
+                continue;
+            }
+            if named.insert(&neighbour.name) {
+                wiring.nodes.push(WiredNode {
+                    name: neighbour.name.clone(),
+                    kind: None,
+                    at: neighbour.at.clone(),
+                });
+            }
+            let peer = (neighbour.name.clone(), neighbour.port.clone());
+            wiring.links.push(WiredLink {
+                ends: [(name.clone(), port.clone()), peer],
+                at: neighbour.at.clone(),
+            });
+        }
+        Some(wiring)
+    }
+
+    /// The bit of the priority group that sends the PFC frames of a class.
+    pub(super) fn group_of(&self, qos: &PortQos, class: u8) -> u8 {
+        let kind = MapKind::PfcToPriorityGroup;
+        let map = qos.maps.get(&kind);
+        let map = map.and_then(|name| self.maps.get(&(kind, name.clone())));
+        let group = map.and_then(|map| map.entries.get(&class)).copied();
+        // Without a map, class and group have the same number.
+        1u8.checked_shl(u32::from(group.unwrap_or(class)))
+            .unwrap_or(0)
+    }
+}

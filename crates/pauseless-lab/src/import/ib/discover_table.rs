@@ -1,0 +1,147 @@
+//! `ibnetdiscover -p`: one line per port, with its peer if it has one.
+//!
+//! The table has the GUIDs of ports, not of nodes, so that each port of an adapter is a node
+//! here. It has neither LMCs nor numbers of ports.
+
+use std::ops::Range;
+
+use super::cabling::{
+    Builder, Cabling, IbLink, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
+};
+use super::line::{Line, Lines, Word, nothing, quoted};
+use super::rate::{LaneSpeed, LinkRate, SPEEDS, WIDTHS, is_unknown, width_from_name};
+use crate::problem::Problem;
+
+/// Whether the first line with anything on it is one of this format.
+pub fn looks_like(text: &str) -> bool {
+    Lines::new(text)
+        .find(|line| !line.rest().trim().is_empty())
+        .is_some_and(|mut line| {
+            let words = [(); 4].map(|()| line.word());
+            KINDS.iter().any(|(name, _)| *name == words[0].text)
+                && words[1].decimal(u64::MAX, "").is_ok()
+                && words[2].decimal(u64::MAX, "").is_ok()
+                && words[3].text.starts_with("0x")
+        })
+}
+
+/// Reads the cabling.
+pub fn parse(text: &str) -> Result<Cabling, Problem> {
+    let mut builder = Builder::new(text);
+    for mut line in Lines::new(text) {
+        if line.is_done() {
+            continue;
+        }
+        parse_row(&mut builder, &mut line)?;
+    }
+    if builder.nodes().is_empty() {
+        let help = "ibnetdiscover -p writes lines that begin with `SW` or `CA`";
+        return Err(nothing("line for a port", help));
+    }
+    builder.finish()
+}
+
+struct Seen {
+    kind: NodeKind,
+    lid: Option<u16>,
+    port: u8,
+    guid: u64,
+    at: Range<usize>,
+}
+
+fn parse_row(builder: &mut Builder<'_>, line: &mut Line<'_>) -> Result<(), Problem> {
+    let at = line.range();
+    let near = parse_end(line)?;
+    let rate = parse_rate(line)?;
+    if !line.eat("-") {
+        line.expect("'")?;
+        let Some(description) = line.up_to_last("'") else {
+            let problem = Problem::new(line.here(), "the description has no end");
+            return Err(problem
+                .expected("a second quote")
+                .help("is the file cut off?"));
+        };
+        line.expect_end()?;
+        return add(builder, near, description.text).map(|_| ());
+    }
+    let far = parse_end(line)?;
+    line.expect("( '")?;
+    let start = line.here();
+    let Some(descriptions) = line.up_to_last("' )") else {
+        let problem = Problem::new(start, "the descriptions have no end");
+        return Err(problem.expected("`' )`").help("is the file cut off?"));
+    };
+    line.expect_end()?;
+    let mut parts = descriptions.text.split("' - '");
+    let (Some(one), Some(other), None) = (parts.next(), parts.next(), parts.next()) else {
+        let message = "it is not clear where the first description ends";
+        return Err(Problem::new(descriptions.range(), message)
+            .expected("`' - '` once, between the descriptions")
+            .help("rename the node, or use ibnetdiscover without -p"));
+    };
+    let ends = [add(builder, near, one)?, add(builder, far, other)?];
+    builder.link(IbLink { ends, rate, at })?;
+    Ok(())
+}
+
+fn parse_end(line: &mut Line<'_>) -> Result<Seen, Problem> {
+    let name = line.word();
+    let Some(&(_, kind)) = KINDS.iter().find(|(known, _)| *known == name.text) else {
+        let message = format!("{} is not a kind of node", quoted(name.text));
+        return Err(Problem::new(name.range(), message).expected("SW, CA or RT"));
+    };
+    let lid = line.word();
+    let lid = assigned_lid(lid.decimal(u16::MAX.into(), "a LID")?, lid.range())?;
+    let port = line.word().decimal(PORT_MAX.into(), "a port")? as u8;
+    let guid = line.word().guid()?;
+    Ok(Seen {
+        kind,
+        lid,
+        port,
+        guid,
+        at: name.at..line.here().start,
+    })
+}
+
+fn parse_rate(line: &mut Line<'_>) -> Result<Option<LinkRate>, Problem> {
+    let (width, speed) = (line.word(), line.word());
+    let known_width = width_from_name(width.text);
+    let known_speed = LaneSpeed::from_name(speed.text);
+    let complain = |word: Word<'_>, what: &str, expected: &str| {
+        let message = format!("{} is not a {what}", quoted(word.text));
+        Err(Problem::new(word.range(), message).expected(expected))
+    };
+    if known_width.is_none() && !is_unknown(width.text) {
+        return complain(width, "width of a link", WIDTHS);
+    }
+    if known_speed.is_none() && !is_unknown(speed.text) {
+        return complain(speed, "speed of a link", SPEEDS);
+    }
+    let rate = known_width.zip(known_speed);
+    Ok(rate.map(|(width, speed)| LinkRate { width, speed }))
+}
+
+fn add(builder: &mut Builder<'_>, seen: Seen, description: &str) -> Result<(usize, u8), Problem> {
+    let node = builder.node(NodeSeen {
+        guid: seen.guid,
+        kind: seen.kind,
+        port_count: None,
+        description,
+        at: seen.at.clone(),
+    })?;
+    builder.grow(node, seen.port);
+    let port = match seen.kind {
+        NodeKind::Switch => 0,
+        NodeKind::Adapter => seen.port,
+    };
+    if let Some(lid) = seen.lid {
+        builder.lid(node, PortLid { port, lid, lmc: 0 }, seen.at)?;
+    }
+    Ok((node, seen.port))
+}
+
+const KINDS: [(&str, NodeKind); 3] = [
+    ("SW", NodeKind::Switch),
+    ("CA", NodeKind::Adapter),
+    ("RT", NodeKind::Adapter),
+];

@@ -1,0 +1,90 @@
+//! `psl`: the service level of each path, as `ibdmchk -c` reads it.
+
+use std::ops::Range;
+
+use super::cabling::LID_MAX;
+use super::line::{Line, Lines, expect_last_line_end, nothing};
+use super::rows::{Keyed, without_repetition};
+use crate::problem::Problem;
+
+/// The service level with which a node sends to a LID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathSl {
+    /// The source: a node, not a port.
+    pub guid: u64,
+    /// The target.
+    pub dlid: u16,
+    /// The service level, 0 to 15.
+    pub sl: u8,
+    /// Its line.
+    pub at: Range<usize>,
+}
+
+impl Keyed for PathSl {
+    type Key = (u64, u16);
+
+    fn key(&self) -> Self::Key {
+        (self.guid, self.dlid)
+    }
+
+    fn agrees(&self, other: &Self) -> bool {
+        self.sl == other.sl
+    }
+
+    fn at(&self) -> Range<usize> {
+        self.at.clone()
+    }
+
+    fn name(&self) -> String {
+        format!("the path from {:#018x} to LID {}", self.guid, self.dlid)
+    }
+
+    fn value(&self) -> String {
+        format!("service level {}", self.sl)
+    }
+}
+
+/// Whether the first line with anything on it is a row.
+pub fn looks_like(text: &str) -> bool {
+    let mut lines = Lines::new(text).filter(|line| !line.rest().trim().is_empty());
+    let first = lines.find(|line| !line.rest().trim_start().starts_with('#'));
+    first.is_some_and(|mut line| parse_row(&mut line).is_ok())
+}
+
+/// Reads all rows, in the order of the file.
+pub fn parse(text: &str) -> Result<Vec<PathSl>, Problem> {
+    expect_last_line_end(text)?;
+    let mut rows = Vec::new();
+    for mut line in Lines::new(text) {
+        if !line.is_done() && !line.rest().starts_with('#') {
+            rows.push(parse_row(&mut line)?);
+        }
+    }
+    if rows.is_empty() {
+        let help = "a row is `0x<source guid> <target lid> <service level>`";
+        return Err(nothing("path", help));
+    }
+    without_repetition(text, rows)
+}
+
+fn parse_row(line: &mut Line<'_>) -> Result<PathSl, Problem> {
+    let at = line.range();
+    let guid = line.word().guid()?;
+    let dlid = line.word();
+    let number = match dlid.text.starts_with("0x") {
+        true => dlid.prefixed_hex(LID_MAX.into(), "a LID")?,
+        false => dlid.decimal(LID_MAX.into(), "a LID")?,
+    };
+    if number == 0 {
+        let problem = Problem::new(dlid.range(), "LID 0 is nobody's");
+        return Err(problem.expected("a LID from 1 to 49151"));
+    }
+    let sl = line.word().decimal(15, "a service level")?;
+    line.expect_end()?;
+    Ok(PathSl {
+        guid,
+        dlid: number as u16,
+        sl: sl as u8,
+        at,
+    })
+}
