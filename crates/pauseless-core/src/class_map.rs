@@ -109,6 +109,19 @@ impl ClassTable {
         self.pairs[pair] = number;
     }
 
+    /// What rows are indexed by.
+    pub fn key(&self) -> Key {
+        self.key
+    }
+
+    /// The row of a passage; `None` where the class stays as it is.
+    pub fn row(&self, passage: Passage) -> Option<&[u8; LANE_COUNT]> {
+        match self.pairs[self.pair(passage)] {
+            0 => None,
+            number => Some(&self.rows[usize::from(number)]),
+        }
+    }
+
     /// The highest class that any row can give.
     pub fn class_max(&self) -> Class {
         let classes = self.rows.iter().flatten().filter(|c| **c != Self::DROP);
@@ -156,6 +169,8 @@ mod tests {
                 egress: PortId(1),
                 ..PASSAGE
             };
+            assert_eq!((table.key(), table.row(PASSAGE)), (key, Some(&row)));
+            assert_eq!(table.row(elsewhere), None);
             let map = ClassMap::Table(table);
             assert_eq!(map.next(PASSAGE, 5, Class(3)), expected);
             assert_eq!(map.next(PASSAGE, 6, Class(6)), None);

@@ -80,8 +80,8 @@ impl ForwardingTable {
         way
     }
 
-    /// Adds a group that follows `way`. At the switch of `exit` it leaves by that port, whatever
-    /// the way says there.
+    /// Adds a group that follows `way`. At the switch of `exit` it leaves by that port; the way
+    /// itself has no next hops there.
     pub fn add_group(&mut self, way: WayId, exit: Option<(NodeId, PortId)>) -> GroupId {
         let group = GroupId(u32::try_from(self.groups.len()).expect("groups have 32 bits"));
         self.users[way.index()] += 1;

@@ -16,6 +16,7 @@ pub mod fairness;
 pub mod generate;
 pub mod name;
 pub mod path;
+pub mod reroute;
 pub mod rng;
 pub mod routing;
 pub mod trace;

@@ -6,6 +6,23 @@ use thiserror::Error;
 use crate::name::listed;
 use crate::topology::Topology;
 
+/// A node of a path, and by which of parallel links it is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step {
+    /// The node.
+    pub node: NodeId,
+    /// The number of the link that leads to it, from 1, among those that join it to the node
+    /// before. The first node of a path is reached by none and has 1.
+    pub link: usize,
+}
+
+impl From<NodeId> for Step {
+    /// By the first link.
+    fn from(node: NodeId) -> Step {
+        Step { node, link: 1 }
+    }
+}
+
 /// Why a list of nodes is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PathError {
@@ -55,11 +72,65 @@ pub enum PathError {
         /// The names of all neighbours of the first node.
         neighbours: Vec<String>,
     },
+    /// Two consecutive nodes have fewer parallel links.
+    #[error(
+        "the path goes from {from} to {to} by link number {wanted}; there {}",
+        match count { 1 => "is only 1".to_string(), count => format!("are only {count}") }
+    )]
+    NotParallel {
+        /// The first node.
+        from: String,
+        /// The node after it.
+        to: String,
+        /// The number that was written.
+        wanted: usize,
+        /// How many links join the two.
+        count: usize,
+    },
+    /// The first node has the number of a link, but no link leads to it.
+    #[error("the path begins at {name}, so no link leads there; remove the #{wanted}")]
+    LinkToSource {
+        /// The source.
+        name: String,
+        /// The number that was written.
+        wanted: usize,
+    },
 }
 
 /// The egress ports along `path`, from that of the source host to that of the last switch.
-/// Between nodes with parallel links it takes the first.
-pub(crate) fn ports_along(topology: &Topology, path: &[NodeId]) -> Result<Vec<PortId>, PathError> {
+pub(crate) fn ports_along(topology: &Topology, path: &[Step]) -> Result<Vec<PortId>, PathError> {
+    check_nodes(topology, &Vec::from_iter(path.iter().map(|step| step.node)))?;
+    let name = |node: NodeId| topology.node(node).name.clone();
+    if path[0].link != 1 {
+        return Err(PathError::LinkToSource {
+            name: name(path[0].node),
+            wanted: path[0].link,
+        });
+    }
+    let mut ports = Vec::with_capacity(path.len());
+    for hop in path.windows(2) {
+        let (from, to) = (hop[0].node, hop[1].node);
+        let parallel = topology.parallel_ports(from, to);
+        if parallel.is_empty() {
+            return Err(PathError::NotAdjacent {
+                from: name(from),
+                to: name(to),
+                neighbours: topology.neighbour_names(from),
+            });
+        }
+        let port = hop[1].link.checked_sub(1).and_then(|at| parallel.get(at));
+        ports.push(*port.ok_or_else(|| PathError::NotParallel {
+            from: name(from),
+            to: name(to),
+            wanted: hop[1].link,
+            count: parallel.len(),
+        })?);
+    }
+    Ok(ports)
+}
+
+/// Whether packets could pass these nodes in this order if they were all joined.
+fn check_nodes(topology: &Topology, path: &[NodeId]) -> Result<(), PathError> {
     let [source, switches @ .., target] = path else {
         return Err(PathError::TooShort { count: path.len() });
     };
@@ -88,16 +159,7 @@ pub(crate) fn ports_along(topology: &Topology, path: &[NodeId]) -> Result<Vec<Po
             name: name(twice[0]),
         });
     }
-    let mut ports = Vec::with_capacity(path.len());
-    for hop in path.windows(2) {
-        let port = topology.ports_towards(hop[0], hop[1]).next();
-        ports.push(port.ok_or_else(|| PathError::NotAdjacent {
-            from: name(hop[0]),
-            to: name(hop[1]),
-            neighbours: topology.neighbour_names(hop[0]),
-        })?);
-    }
-    Ok(ports)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -105,6 +167,7 @@ mod tests {
     use super::*;
     use crate::generate::{LinkSpecs, Shape};
     use crate::topology::LinkSpec;
+    use crate::topology::tests::build;
     use pauseless_core::unit::{Rate, Span};
 
     #[test]
@@ -137,12 +200,7 @@ mod tests {
             ),
             ("H0 E1 H2", "the path goes from E1 to H2"),
         ];
-        let nodes = |names: &str| -> Vec<NodeId> {
-            names
-                .split(' ')
-                .map(|name| topology.node_named(name).unwrap())
-                .collect()
-        };
+        let nodes = |names: &str| steps(&topology, names);
         for (path, expected) in cases {
             let message = ports_along(&topology, &nodes(path))
                 .unwrap_err()
@@ -156,5 +214,54 @@ mod tests {
             ports_along(&topology, &[]),
             Err(PathError::TooShort { count: 0 })
         );
+    }
+
+    /// Names of nodes, with the number of a link behind them where it is not the first.
+    fn steps(topology: &Topology, names: &str) -> Vec<Step> {
+        let step = |name: &str| {
+            let (name, link) = name.split_once('#').unwrap_or((name, "1"));
+            Step {
+                node: topology.node_named(name).unwrap(),
+                link: link.parse().unwrap(),
+            }
+        };
+        names.split(' ').map(step).collect()
+    }
+
+    #[test]
+    fn parallel_links_are_chosen_by_number() {
+        let links = [(2, 0), (0, 1), (1, 3), (1, 0), (0, 1)];
+        let topology = build(&["S1", "S2", "H1", "H2"], &links).unwrap();
+        for (path, port) in [
+            ("H1 S1 S2 H2", 1),
+            ("H1 S1 S2#1 H2", 1),
+            ("H1 S1#1 S2#2 H2", 2),
+            ("H1 S1 S2#3 H2#1", 3),
+        ] {
+            let ports = ports_along(&topology, &steps(&topology, path));
+            assert_eq!(ports.unwrap()[1], PortId(port), "{path}");
+        }
+        let cases = [
+            (
+                "H1 S1 S2#4 H2",
+                "the path goes from S1 to S2 by link number 4; there are only 3",
+            ),
+            (
+                "H1 S1 S2#0 H2",
+                "the path goes from S1 to S2 by link number 0; there are only 3",
+            ),
+            (
+                "H1 S1 S2 H2#2",
+                "the path goes from S2 to H2 by link number 2; there is only 1",
+            ),
+            (
+                "H1#2 S1 S2 H2",
+                "the path begins at H1, so no link leads there; remove the #2",
+            ),
+        ];
+        for (path, expected) in cases {
+            let error = ports_along(&topology, &steps(&topology, path)).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
     }
 }

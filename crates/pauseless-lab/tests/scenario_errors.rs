@@ -155,20 +155,20 @@ fn keys() {
         "[switch]",
         "[swich]",
         expect![[r#"
-        pauseless: t.toml:8:2: swich: unknown key
-          |
-        8 | [swich]
-          |  ^^^^^ expected one of duration, flow, flow_control, mtu, probe, receiver, routing, seed, switch, timing, title, topology, traffic, verdict, wire_overhead
-          |
-          = help: did you mean switch?
+            pauseless: t.toml:8:2: swich: unknown key
+              |
+            8 | [swich]
+              |  ^^^^^ expected one of classes, duration, flow, flow_control, lanes, lossy, medium, mtu, notes, probe, receiver, routing, seed, switch, timing, title, topology, traffic, verdict, wire_overhead
+              |
+              = help: did you mean switch?
 
-        pauseless: t.toml:10:1: flow_control: the switches have no buffer
-           |
-        10 | [flow_control]
-           | ^^^^^^^^^^^^^^
-           |
-           = help: add buffer = "1 MB" to [switch]
-    "#]],
+            pauseless: t.toml:10:1: flow_control: the switches have no buffer
+               |
+            10 | [flow_control]
+               | ^^^^^^^^^^^^^^
+               |
+               = help: add buffer = "1 MB" to [switch]
+        "#]],
     );
     check_edit(
         "kind = \"pfc\"",
@@ -242,16 +242,16 @@ fn keys() {
         "[topology]",
         "topology = 3\n[other]",
         expect![[r#"
-        pauseless: t.toml:2:12: topology: an integer stands here
-          |
-        2 | topology = 3
-          |            ^ expected a table, such as [topology]
+            pauseless: t.toml:2:12: topology: an integer stands here
+              |
+            2 | topology = 3
+              |            ^ expected a table, such as [topology]
 
-        pauseless: t.toml:3:2: other: unknown key
-          |
-        3 | [other]
-          |  ^^^^^ expected one of duration, flow, flow_control, mtu, probe, receiver, routing, seed, switch, timing, title, topology, traffic, verdict, wire_overhead
-    "#]],
+            pauseless: t.toml:3:2: other: unknown key
+              |
+            3 | [other]
+              |  ^^^^^ expected one of classes, duration, flow, flow_control, lanes, lossy, medium, mtu, notes, probe, receiver, routing, seed, switch, timing, title, topology, traffic, verdict, wire_overhead
+        "#]],
     );
     check_edit(
         "[switch]",
@@ -387,7 +387,7 @@ fn everything_at_once() {
             pauseless: t.toml:3:1: foo: unknown key
               |
             3 | foo = 1
-              | ^^^ expected one of duration, flow, flow_control, mtu, probe, receiver, routing, seed, switch, timing, title, topology, traffic, verdict, wire_overhead
+              | ^^^ expected one of classes, duration, flow, flow_control, lanes, lossy, medium, mtu, notes, probe, receiver, routing, seed, switch, timing, title, topology, traffic, verdict, wire_overhead
 
             pauseless: t.toml:6:12: topology.switches: switches of a ring: 2 is not in the range from 3 to 1024
               |

@@ -2,26 +2,242 @@
 
 use std::process::ExitCode;
 
-use pauseless_lab::check::{self, json, text};
-use pauseless_lab::fabric::read;
+use anyhow::{Context, bail};
+use pauseless_fabric::reroute::Reroute;
+use pauseless_fabric::routing::{Multipath, Routing};
+use pauseless_lab::check::confirm::{self, Confirmation};
+use pauseless_lab::check::sweep::{self, Amount, Cases, Plan, Sweep};
+use pauseless_lab::check::{self, Verdict, json, sarif, svg, text};
+use pauseless_lab::fabric::ethernet::Tunnels;
+use pauseless_lab::fabric::{Fabric, Origin, read, shape};
 use pauseless_lab::report;
 
-use crate::FINDING;
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, Failing};
 use crate::output::{self, Terminal};
+use crate::progress::{Count, Interrupt};
+use crate::{FINDING, INTERRUPTED};
 
-/// Checks a fabric and reports.
+/// Checks fabrics and reports.
 pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
-    let fabric = read::read(&args.files)?;
-    let verdict = check::check(&fabric, &[]);
-    let printed = match (args.json, args.quiet) {
-        (true, _) => report::json::to_text(&json::document(&fabric, &verdict)),
-        (false, true) => text::headline(&fabric, &verdict, terminal.paint()),
-        (false, false) => text::report(&fabric, &verdict, terminal.paint()),
+    let files = [&args.sarif, &args.svg, &args.confirm_out];
+    for file in files.into_iter().flatten() {
+        output::check_place(file)?;
+    }
+    let routing = args.routing.map(|rule| {
+        let routing = rule.routing(args.seed);
+        routing.context("--routing detour: a detour needs a failure; use --reroute detour")
+    });
+    let routing = routing.transpose()?;
+    let mut fabrics = Vec::new();
+    if args.generate.is_empty() {
+        let tunnels = match args.bounced {
+            true => Tunnels::Bounced,
+            false => Tunnels::LeftOut,
+        };
+        fabrics.push(read::read_with(&args.files, tunnels)?);
+    }
+    for shape in &args.generate {
+        fabrics.push(shape::parse(shape)?);
+    }
+    for fabric in &mut fabrics {
+        if let Some(routing) = routing {
+            fabric.route_by(routing);
+        }
+    }
+    let interrupt = Interrupt::watch()?;
+    let mut reports = Vec::new();
+    for mut fabric in fabrics {
+        restrict(&mut fabric, args)?;
+        reports.push(Report::new(args, fabric, &interrupt)?);
+    }
+    let printed = match args.json {
+        true => report::json::to_text(&document(&reports)),
+        false => Vec::from_iter(reports.iter().map(|r| r.text(args, terminal))).join("\n"),
     };
     output::print(&printed)?;
-    Ok(match verdict.is_cyclic() {
-        true => ExitCode::from(FINDING),
-        false => ExitCode::SUCCESS,
+    write_files(args, &reports)?;
+    Ok(if reports.iter().any(|report| report.is_interrupted) {
+        ExitCode::from(INTERRUPTED)
+    } else if reports.iter().any(Report::is_cyclic) {
+        ExitCode::from(FINDING)
+    } else {
+        ExitCode::SUCCESS
     })
+}
+
+fn restrict(fabric: &mut Fabric, args: &CheckArgs) -> anyhow::Result<()> {
+    if !args.flow.is_empty() {
+        fabric
+            .restrict_to_flows(&args.flow)
+            .map_err(anyhow::Error::msg)?;
+    }
+    if args.confirm && args.failures.is_some() {
+        bail!("--confirm simulates the cycles of one fabric; leave out --failures");
+    }
+    Ok(())
+}
+
+/// What was found in one fabric.
+struct Report {
+    fabric: Fabric,
+    verdict: Verdict,
+    sweep: Option<Sweep>,
+    /// One element per cycle that is shown.
+    confirmations: Vec<Confirmation>,
+    is_interrupted: bool,
+}
+
+impl Report {
+    fn new(args: &CheckArgs, fabric: Fabric, interrupt: &Interrupt) -> anyhow::Result<Report> {
+        let left_out = fabric.left_out(&args.leave_out, &args.only);
+        let left_out = left_out.map_err(anyhow::Error::msg)?;
+        let verdict = check::check(&fabric, &left_out);
+        let mut report = Report {
+            fabric,
+            verdict,
+            sweep: None,
+            confirmations: Vec::new(),
+            is_interrupted: false,
+        };
+        if let Some(failing) = args.failures {
+            report.sweep(args, failing, interrupt)?;
+        }
+        if args.confirm {
+            report.confirm(interrupt);
+        }
+        Ok(report)
+    }
+
+    fn sweep(
+        &mut self,
+        args: &CheckArgs,
+        Failing(amount): Failing,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<()> {
+        let cases = match (amount, args.samples) {
+            (Amount::Count(1), None) => Cases::Singles,
+            (amount, Some(samples)) => Cases::Random { amount, samples },
+            (_, None) => {
+                bail!("--failures other than 1 needs --samples, how many random sets to try")
+            }
+        };
+        let reroute = match (args.reroute, self.fabric.origin) {
+            (Some(rule), _) => rule.reroute(args.seed),
+            (None, Origin::Rule(routing)) => Reroute::Rule(routing),
+            (None, _) => Reroute::Rule(Routing::from(Multipath::Ecmp)),
+        };
+        let plan = Plan {
+            cases,
+            reroute,
+            seed: args.seed,
+        };
+        let count = Count::new(&self.fabric.name, args.quiet);
+        let sweep = sweep::sweep(&self.fabric, plan, |done, total, found| {
+            count.show(done, total, &format!("{found} with a cycle"));
+            interrupt.flow()
+        });
+        count.clear();
+        let sweep = sweep?;
+        self.is_interrupted |= !sweep.is_complete();
+        self.sweep = Some(sweep);
+        Ok(())
+    }
+
+    fn confirm(&mut self, interrupt: &Interrupt) {
+        let count = Count::new("simulating", false);
+        for component in &self.verdict.components {
+            let options = confirm::Options::default();
+            let confirmation =
+                confirm::confirm(&self.fabric, component, &options, |done, total| {
+                    count.show(done, total, "runs");
+                    interrupt.flow()
+                });
+            match confirmation {
+                Some(confirmation) => self.confirmations.push(confirmation),
+                None => {
+                    self.is_interrupted = true;
+                    break;
+                }
+            }
+        }
+        count.clear();
+    }
+
+    fn is_cyclic(&self) -> bool {
+        let after = self.sweep.as_ref().is_some_and(|sweep| sweep.cyclic > 0);
+        self.verdict.is_cyclic() || after
+    }
+
+    fn text(&self, args: &CheckArgs, terminal: Terminal) -> String {
+        let paint = terminal.paint();
+        let mut text = match args.quiet || self.sweep.is_some() {
+            true => text::headline(&self.fabric, &self.verdict, paint),
+            false => text::report(&self.fabric, &self.verdict, paint),
+        };
+        if let Some(sweep) = &self.sweep {
+            text += &match args.quiet {
+                true => sweep::text::headline(&self.fabric, sweep, paint),
+                false => sweep::text::report(&self.fabric, sweep, paint),
+            };
+        }
+        for (number, confirmation) in (1..).zip(&self.confirmations) {
+            text += &format!(
+                "\nCycle {number}, simulated:\n{}",
+                confirm::text(confirmation)
+            );
+        }
+        text
+    }
+
+    fn record(&self) -> json::CheckRecord {
+        let mut record = json::record(&self.fabric, &self.verdict);
+        record.failures = self
+            .sweep
+            .as_ref()
+            .map(|sweep| sweep::json::record(&self.fabric, sweep));
+        let confirmations = self.confirmations.iter().map(confirm::record);
+        record.confirmations = confirmations.collect();
+        record
+    }
+}
+
+/// One record as a document of its own, several in a list.
+fn document(reports: &[Report]) -> json::Documents {
+    json::Documents::new(reports.iter().map(Report::record).collect())
+}
+
+fn write_files(args: &CheckArgs, reports: &[Report]) -> anyhow::Result<()> {
+    let Some(first) = reports.first() else {
+        return Ok(());
+    };
+    let mut written = Vec::new();
+    if let Some(path) = &args.sarif {
+        let files = args.files.iter().map(|file| file.display().to_string());
+        let log = sarif::document(&first.fabric, &first.verdict, &Vec::from_iter(files));
+        output::write_file(path, &report::json::to_text(&log))?;
+        written.push(path);
+    }
+    if let Some(path) = &args.svg {
+        output::write_file(path, &svg::draw(&first.fabric, &first.verdict, 0))?;
+        written.push(path);
+    }
+    if let Some(path) = &args.confirm_out {
+        let scenario = first.confirmations.iter().find_map(|one| match one {
+            Confirmation::Simulated(simulated) => Some(&simulated.scenario),
+            Confirmation::NotSimulated { .. } => None,
+        });
+        match scenario {
+            Some(scenario) => {
+                output::write_file(path, scenario)?;
+                written.push(path);
+            }
+            None => output::complain(
+                "pauseless: nothing was simulated, so there is no scenario to write",
+            ),
+        }
+    }
+    for path in written.iter().filter(|_| !args.quiet) {
+        output::complain(&format!("pauseless: wrote {}", path.display()));
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@
 
 mod args;
 mod check;
+mod convert;
 mod demo;
 mod explain;
 mod output;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let terminal = Terminal::new(cli.color);
     let done = match cli.command {
         Command::Check(args) => check::run(&args, terminal),
+        Command::Convert(args) => convert::run(&args),
         Command::Run(args) => run::run(&args, terminal),
         Command::Demo(args) => demo::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),

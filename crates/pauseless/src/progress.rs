@@ -2,8 +2,8 @@
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -22,30 +22,94 @@ pub enum Bar {
     Never,
 }
 
-/// Runs `scenario`. On Ctrl-C it ends early, with what was found until then; a second one does
-/// not wait for that.
-pub fn execute(scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupted);
-    let handler = move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-        crate::output::complain(
-            "pauseless: stopping with what was found so far; again to quit now",
-        );
-    };
-    ctrlc::set_handler(handler).context("cannot watch for Ctrl-C")?;
-    let mut view = View::new(bar);
-    let run = Run::execute(scenario, |progress| {
-        view.show(progress);
-        match interrupted.load(Ordering::Relaxed) {
+/// Whether the user has pressed Ctrl-C.
+pub struct Interrupt {
+    flag: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    /// Watches from here on. The first Ctrl-C ends what is being done early, with what was found
+    /// until then; a second one does not wait for that.
+    pub fn watch() -> anyhow::Result<Interrupt> {
+        let flag = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&flag);
+        let handler = move || {
+            if seen.swap(true, Ordering::Relaxed) {
+                std::process::exit(i32::from(INTERRUPTED));
+            }
+            crate::output::complain(
+                "pauseless: stopping with what was found so far; again to quit now",
+            );
+        };
+        ctrlc::set_handler(handler).context("cannot watch for Ctrl-C")?;
+        Ok(Interrupt { flag })
+    }
+
+    /// Whether to go on.
+    pub fn flow(&self) -> ControlFlow<()> {
+        match self.flag.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+}
+
+/// Runs `scenario`, as long as nobody interrupts it.
+pub fn execute(scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
+    let interrupt = Interrupt::watch()?;
+    let mut view = View::new(bar);
+    let run = Run::execute(scenario, |progress| {
+        view.show(progress);
+        interrupt.flow()
     });
     view.clear();
     Ok(run)
+}
+
+/// A bar for work of many equal pieces, done by several threads.
+pub struct Count {
+    name: String,
+    begin: Instant,
+    bar: OnceLock<ProgressBar>,
+    is_wanted: bool,
+}
+
+impl Count {
+    /// Nothing is shown before it turns out to be long, and never if `is_quiet`.
+    pub fn new(name: &str, is_quiet: bool) -> Count {
+        Count {
+            name: name.to_string(),
+            begin: Instant::now(),
+            bar: OnceLock::new(),
+            is_wanted: !is_quiet && io::stderr().is_terminal(),
+        }
+    }
+
+    /// So many are done of so many.
+    pub fn show(&self, done: usize, total: usize, message: &str) {
+        if !self.is_wanted || self.begin.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_init(|| {
+            let target = ProgressDrawTarget::stderr();
+            let bar = ProgressBar::with_draw_target(Some(total as u64), target);
+            let template = "{prefix} {wide_bar} {pos} of {len}  {per_sec}  {msg}  {eta} left";
+            let style = ProgressStyle::with_template(template);
+            bar.with_style(style.expect("the template is valid"))
+                .with_prefix(self.name.clone())
+                .with_elapsed(self.begin.elapsed())
+        });
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+        bar.set_message(message.to_string());
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 /// A bar that appears when a run turns out to be long.

@@ -12,6 +12,8 @@ use crate::topology::Topology;
 #[derive(Clone, Debug)]
 pub(crate) struct Channels {
     pub class_count: usize,
+    /// A vertex is a channel shifted by so many bits, plus a class.
+    pub class_bits: u32,
     /// Where the ports of each node begin in `leaving`.
     port_starts: Vec<u32>,
     /// The channel behind each port; `NONE` if it leads to a host.
@@ -27,6 +29,7 @@ impl Channels {
         assert!((1..=LANE_COUNT).contains(&class_count));
         let mut channels = Channels {
             class_count,
+            class_bits: class_count.next_power_of_two().ilog2(),
             port_starts: vec![0],
             leaving: Vec::new(),
             ends: Vec::new(),
@@ -68,7 +71,7 @@ impl Channels {
     }
 
     pub(crate) fn vertex_count(&self) -> usize {
-        self.ends.len() * self.class_count
+        self.ends.len() << self.class_bits
     }
 
     /// The channel behind `port`, or `None` if it leads to a host.
@@ -102,18 +105,17 @@ impl Channels {
 
     #[inline]
     pub(crate) fn vertex(&self, channel: u32, class: Class) -> u32 {
-        channel * self.class_count as u32 + u32::from(class.0)
+        channel << self.class_bits | u32::from(class.0)
     }
 
     #[inline]
     pub(crate) fn channel(&self, vertex: u32) -> u32 {
-        vertex / self.class_count as u32
+        vertex >> self.class_bits
     }
 
     pub(crate) fn buffer(&self, vertex: u32) -> Buffer {
-        let classes = self.class_count as u32;
-        let (node, port) = self.end(vertex / classes);
-        let class = Class((vertex % classes) as u8);
+        let (node, port) = self.end(self.channel(vertex));
+        let class = Class((vertex & ((1 << self.class_bits) - 1)) as u8);
         Buffer { node, port, class }
     }
 }

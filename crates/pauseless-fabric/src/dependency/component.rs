@@ -6,7 +6,7 @@ use super::graph::Graph;
 
 /// Whether there is a cycle: takes away what nothing waits for until nothing is left.
 pub(crate) fn is_cyclic(graph: &Graph) -> bool {
-    let count = graph.buffer_count() as u32;
+    let count = graph.vertex_count() as u32;
     let mut waiting = vec![0u32; count as usize];
     for vertex in 0..count {
         for &next in graph.successors(vertex) {
@@ -31,7 +31,7 @@ pub(crate) fn is_cyclic(graph: &Graph) -> bool {
 /// The strongly connected components of more than one vertex: the largest first, then by their
 /// lowest vertex. (Tarjan 1972, without recursion.)
 pub(crate) fn strong(graph: &Graph) -> Vec<Vec<u32>> {
-    let count = graph.buffer_count();
+    let count = graph.vertex_count();
     let mut search = Tarjan {
         graph,
         order: vec![0; count],
@@ -119,7 +119,7 @@ impl Tarjan<'_> {
 /// A shortest cycle of a component, beginning at its lowest vertex; of several the one that a
 /// search from the lowest vertex finds first.
 pub(crate) fn shortest_cycle(graph: &Graph, component: &[u32]) -> Vec<u32> {
-    let count = graph.buffer_count();
+    let count = graph.vertex_count();
     let mut is_member = vec![false; count];
     for vertex in component {
         is_member[*vertex as usize] = true;

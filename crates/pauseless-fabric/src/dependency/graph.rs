@@ -1,5 +1,6 @@
 //! The graph itself: filled way by way as bits, read as lists.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::channel::Channels;
@@ -15,10 +16,8 @@ use pauseless_core::id::NodeId;
 pub struct Checker {
     channels: Arc<Channels>,
     walker: Walker,
-    /// Where the rows of each channel begin in `bits`: one per class.
-    row_starts: Vec<u32>,
-    /// The words of a row, per channel.
-    row_words: Vec<u32>,
+    /// Where the row of each vertex begins in `bits`; it ends where the next one begins.
+    rows: Vec<u32>,
     bits: Vec<u64>,
 }
 
@@ -26,19 +25,18 @@ impl Checker {
     /// For all networks of this fabric with up to `class_count` classes.
     pub fn new(topology: &Topology, class_count: usize) -> Checker {
         let channels = Arc::new(Channels::new(topology, class_count));
-        let (mut row_starts, mut row_words, mut total) = (Vec::new(), Vec::new(), 0);
-        for channel in 0..channels.channel_count() as u32 {
-            let (node, _) = channels.end(channel);
-            let words = (channels.from(node).len() * class_count).div_ceil(64);
-            row_starts.push(total as u32);
-            row_words.push(words as u32);
-            total += words * class_count;
+        let mut rows = vec![0];
+        let mut total = 0;
+        for vertex in 0..channels.vertex_count() as u32 {
+            let (node, _) = channels.end(channels.channel(vertex));
+            let bits = channels.from(node).len() << channels.class_bits;
+            total += bits.div_ceil(64);
+            rows.push(total as u32);
         }
         Checker {
             walker: Walker::new(&channels),
             channels,
-            row_starts,
-            row_words,
+            rows,
             bits: vec![0; total],
         }
     }
@@ -57,8 +55,7 @@ impl Checker {
         let streams = Streams::new(network, &channels, left_out);
         let mut marks = Marks {
             channels: &channels,
-            row_starts: &self.row_starts,
-            row_words: &self.row_words,
+            rows: &self.rows,
             bits: &mut self.bits,
             masks: vec![Mask::default(); network.topology.nodes().len()],
             words: Vec::new(),
@@ -81,22 +78,19 @@ impl Checker {
     }
 
     fn read(&self) -> Graph {
-        let classes = self.channels.class_count;
+        let bits = self.channels.class_bits;
         let mut starts = Vec::with_capacity(self.channels.vertex_count() + 1);
         let mut targets = Vec::new();
         for vertex in 0..self.channels.vertex_count() {
             starts.push(targets.len() as u32);
-            let (channel, class) = (vertex / classes, vertex % classes);
-            let (node, _) = self.channels.end(channel as u32);
-            let words = self.row_words[channel] as usize;
-            let row = self.row_starts[channel] as usize + class * words;
-            for (number, word) in self.bits[row..row + words].iter().enumerate() {
+            let (node, _) = self.channels.end(self.channels.channel(vertex as u32));
+            let first = self.channels.from(node).start << bits;
+            let row = self.rows[vertex] as usize..self.rows[vertex + 1] as usize;
+            for (number, word) in (0..).zip(&self.bits[row]) {
                 let mut word = *word;
                 while word != 0 {
-                    let bit = number * 64 + word.trailing_zeros() as usize;
+                    targets.push(first + number * 64 + word.trailing_zeros());
                     word &= word - 1;
-                    let next = self.channels.from(node).start + (bit / classes) as u32;
-                    targets.push(next * classes as u32 + (bit % classes) as u32);
                 }
             }
         }
@@ -121,7 +115,7 @@ pub struct Graph {
 impl Graph {
     /// How many ingress buffers face switches.
     pub fn buffer_count(&self) -> usize {
-        self.starts.len() - 1
+        self.channels.channel_count() * self.channels.class_count
     }
 
     /// How many pairs of them have one waiting for the other.
@@ -155,6 +149,11 @@ impl Graph {
         successors.map(|next| self.channels.buffer(*next)).collect()
     }
 
+    /// How many vertices there are; some stand for classes that nobody uses.
+    pub(crate) fn vertex_count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
     pub(crate) fn successors(&self, vertex: u32) -> &[u32] {
         let vertex = vertex as usize;
         &self.targets[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
@@ -164,8 +163,7 @@ impl Graph {
 /// A visitor that marks dependencies.
 struct Marks<'c> {
     channels: &'c Channels,
-    row_starts: &'c [u32],
-    row_words: &'c [u32],
+    rows: &'c [u32],
     bits: &'c mut [u64],
     /// Per node, what the stream at hand can go on to, as words of a row.
     masks: Vec<Mask>,
@@ -182,23 +180,26 @@ struct Mask {
 }
 
 impl Marks<'_> {
-    /// Where the row of a vertex begins, and how many words it has.
+    /// The words of the row of a vertex.
     #[inline]
-    fn row(&self, vertex: u32) -> (usize, usize) {
-        let classes = self.channels.class_count as u32;
-        let channel = (vertex / classes) as usize;
-        let words = self.row_words[channel];
-        let start = self.row_starts[channel] + (vertex % classes) * words;
-        (start as usize, words as usize)
+    fn row(&self, vertex: u32) -> Range<usize> {
+        let rows = &self.rows[vertex as usize..vertex as usize + 2];
+        rows[0] as usize..rows[1] as usize
+    }
+
+    /// The vertex of the first bit of all rows of `node`.
+    #[inline]
+    fn first(&self, node: NodeId) -> u32 {
+        self.channels.from(node).start << self.channels.class_bits
     }
 
     /// Writes `nexts`, at least one, as words of a row of `node`.
     fn write_mask(&mut self, node: NodeId, words: usize, nexts: &[u32]) -> Mask {
-        let base = self.channels.from(node).start * self.channels.class_count as u32;
+        let first = self.first(node);
         let start = self.words.len();
         self.words.resize(start + words, 0);
         for next in nexts {
-            let bit = (next - base) as usize;
+            let bit = (next - first) as usize;
             self.words[start + bit / 64] |= 1 << (bit % 64);
         }
         let mask = Mask {
@@ -219,11 +220,9 @@ impl Visitor for Marks<'_> {
         if self.lossy.has(from) || self.lossy.has(to) {
             return;
         }
-        let (row, _) = self.row(from);
         let (node, _) = self.channels.end(self.channels.channel(from));
-        let base = self.channels.from(node).start * self.channels.class_count as u32;
-        let bit = (to - base) as usize;
-        self.bits[row + bit / 64] |= 1 << (bit % 64);
+        let bit = (to - self.first(node)) as usize;
+        self.bits[self.rows[from as usize] as usize + bit / 64] |= 1 << (bit % 64);
     }
 
     fn begin(&mut self) {
@@ -241,14 +240,14 @@ impl Visitor for Marks<'_> {
             }
             _ => {}
         }
-        let (row, words) = self.row(from);
+        let row = self.row(from);
         let mut mask = self.masks[node.index()];
         // Another class of the same stream has other vertices.
         if mask.stream != self.stream || mask.first_next != nexts[0] {
-            mask = self.write_mask(node, words, nexts);
+            mask = self.write_mask(node, row.len(), nexts);
         }
-        let mask = &self.words[mask.start as usize..][..words];
-        for (word, mask) in self.bits[row..row + words].iter_mut().zip(mask) {
+        let mask = &self.words[mask.start as usize..][..row.len()];
+        for (word, mask) in self.bits[row].iter_mut().zip(mask) {
             *word |= mask;
         }
     }

@@ -49,7 +49,7 @@ pub(crate) enum Sources {
 pub(crate) struct Streams<'n> {
     network: Network<'n>,
     left_out: &'n [bool],
-    /// Sorted by way, then by label.
+    /// Sorted by group, then by label.
     demands: Vec<Demand>,
     /// The switches that have sources.
     entrances: Vec<NodeId>,
@@ -124,7 +124,7 @@ impl<'n> Streams<'n> {
             self.entering.push(classes);
         }
         for group in routes.groups.addresses() {
-            if is_source(&routes.groups.target(group)) {
+            if !self.left_out[routes.groups.target(group).index()] {
                 self.groups[routes.table.way(group).index()].push(group);
             }
         }
@@ -140,28 +140,22 @@ impl<'n> Streams<'n> {
     }
 
     fn take_demands(&mut self, demands: &[Demand]) {
-        let Network { routes, .. } = self.network;
-        let way = |demand: &Demand| routes.table.way(demand.group);
+        let groups = &self.network.routes.groups;
         let is_left_out = |node: NodeId| self.left_out[node.index()];
         let wanted = demands.iter().filter(|demand| {
-            !is_left_out(demand.source) && !is_left_out(routes.groups.target(demand.group))
+            !is_left_out(demand.source) && !is_left_out(groups.target(demand.group))
         });
         self.demands = wanted.copied().collect();
-        self.demands
-            .sort_unstable_by_key(|demand| (way(demand), demand.lane.label, *demand));
+        // By group and then by label. Groups that share a way are kept apart: not everybody who
+        // sends to one of them sends to the others.
+        self.demands.sort_unstable();
+        let key = |demand: &Demand| (demand.group, demand.lane.label);
         let mut start = 0;
-        let key = |demand: &Demand| (way(demand), demand.lane.label);
-        for demand in &self.demands {
-            let groups = &mut self.groups[way(demand).index()];
-            if !groups.contains(&demand.group) {
-                groups.push(demand.group);
-            }
-        }
         for chunk in self.demands.chunk_by(|a, b| key(a) == key(b)) {
             let end = start + chunk.len();
-            let (way, label) = key(&chunk[0]);
+            let (group, label) = key(&chunk[0]);
             self.list.push(Stream {
-                way,
+                way: self.network.routes.table.way(group),
                 label,
                 sources: Sources::Listed(start, end),
             });
@@ -171,7 +165,10 @@ impl<'n> Streams<'n> {
 
     /// The groups that the packets of `stream` belong to, at least one.
     pub(crate) fn groups(&self, stream: Stream) -> &[GroupId] {
-        &self.groups[stream.way.index()]
+        match stream.sources {
+            Sources::All(_) => &self.groups[stream.way.index()],
+            Sources::Listed(start, _) => std::slice::from_ref(&self.demands[start].group),
+        }
     }
 
     /// The hosts whose packets of `stream` enter at `switch` and go from there to the vertex
@@ -310,6 +307,14 @@ impl Walker {
         self.fans.clear(streams.network.topology.nodes().len());
         while let Some((channel, class)) = self.stack.pop() {
             let (node, _) = channels.end(channel);
+            let from = channels.vertex(channel, class);
+            if let [egress] = table.next_hops_of_way(node, stream.way) {
+                if let Some(next) = channels.leaving(node, *egress) {
+                    visitor.depend(from, channels.vertex(next, class));
+                    self.visit(next, class);
+                }
+                continue;
+            }
             let mut is_new = false;
             let fan = match self.fans.get(node, class) {
                 Some(fan) => fan,
@@ -321,7 +326,6 @@ impl Walker {
                     self.fans.add(node, class, vertices)
                 }
             };
-            let from = channels.vertex(channel, class);
             visitor.depend_all(from, node, &self.fans.vertices[fan.clone()]);
             if is_new {
                 for at in fan {

@@ -12,10 +12,10 @@ use pauseless_core::table::{ForwardingTable, WayId};
 
 pub use dimension_order::{Dimensions, port_counts};
 
-use crate::path::{self, PathError};
+use crate::path::{self, PathError, Step};
 use crate::rng::{Purpose, Stream};
 use crate::topology::{LinkIndex, Topology};
-pub(crate) use search::View;
+use search::View;
 use search::{Rule, Search};
 use up_down::Order;
 
@@ -157,11 +157,18 @@ impl Groups {
 #[derive(Clone, Debug)]
 pub struct RouteBuilder<'t> {
     topology: &'t Topology,
-    routing: Routing,
+    base: Base,
     failed: Vec<bool>,
     groups: Groups,
     /// The switches of each explicit path with their next hops.
     paths: Vec<Vec<(NodeId, PortId)>>,
+}
+
+/// What explicit paths are added to.
+#[derive(Clone, Debug)]
+enum Base {
+    Rule(Routing),
+    Table(ForwardingTable),
 }
 
 impl<'t> RouteBuilder<'t> {
@@ -169,14 +176,26 @@ impl<'t> RouteBuilder<'t> {
     pub fn new(topology: &'t Topology, routing: impl Into<Routing>) -> RouteBuilder<'t> {
         RouteBuilder {
             topology,
-            routing: routing.into(),
+            base: Base::Rule(routing.into()),
             failed: vec![false; topology.links().len()],
             groups: Groups::of_hosts(topology),
             paths: Vec::new(),
         }
     }
 
-    /// The same fabric after these links have failed, its ports numbered as before.
+    /// Routes that are known already, to which explicit paths can be added.
+    pub fn from_routes(topology: &'t Topology, routes: Routes) -> RouteBuilder<'t> {
+        RouteBuilder {
+            topology,
+            base: Base::Table(routes.table),
+            failed: vec![false; topology.links().len()],
+            groups: routes.groups,
+            paths: Vec::new(),
+        }
+    }
+
+    /// The same fabric after these links have failed, its ports numbered as before. Routes that
+    /// are known already do not change.
     pub fn without_links(mut self, failed: &[LinkIndex]) -> RouteBuilder<'t> {
         for link in failed {
             self.failed[link.0 as usize] = true;
@@ -185,12 +204,13 @@ impl<'t> RouteBuilder<'t> {
     }
 
     /// Adds a group that is forwarded exactly along `path`, from the source host to the target
-    /// host. Between nodes with parallel links it takes the first.
-    pub fn add_path(&mut self, path: &[NodeId]) -> Result<GroupId, PathError> {
-        let ports = path::ports_along(self.topology, path)?;
-        let hops = path.iter().copied().zip(ports).skip(1);
-        self.paths.push(hops.collect());
-        Ok(self.groups.add_path(path[path.len() - 1]))
+    /// host. Nodes alone stand for the first of parallel links; a [`Step`] may name another.
+    pub fn add_path<S: Copy + Into<Step>>(&mut self, path: &[S]) -> Result<GroupId, PathError> {
+        let steps = Vec::from_iter(path.iter().map(|step| (*step).into()));
+        let ports = path::ports_along(self.topology, &steps)?;
+        let nodes = steps.iter().map(|step| step.node);
+        self.paths.push(nodes.zip(ports).skip(1).collect());
+        Ok(self.groups.add_path(steps[steps.len() - 1].node))
     }
 
     /// Compiles the table.
@@ -198,11 +218,11 @@ impl<'t> RouteBuilder<'t> {
     /// The hosts of one switch share a search, so the work is one pass over the links per switch
     /// that has hosts, and one table entry per switch and way.
     pub fn build(self) -> Routes {
-        let view = View {
-            topology: self.topology,
-            failed: &self.failed,
+        let view = View::new(self.topology, &self.failed);
+        let mut table = match self.base {
+            Base::Rule(routing) => build_table(&view, routing),
+            Base::Table(table) => table,
         };
-        let mut table = build_table(view, self.routing);
         for path in &self.paths {
             let way = table.add_way();
             table.add_group(way, None);
@@ -218,7 +238,7 @@ impl<'t> RouteBuilder<'t> {
 }
 
 /// The ways to all hosts, one group per host.
-pub(crate) fn build_table(view: View<'_>, routing: Routing) -> ForwardingTable {
+pub(crate) fn build_table(view: &View<'_>, routing: Routing) -> ForwardingTable {
     let rule = match routing.algorithm {
         Algorithm::Shortest => Rule::Shortest,
         Algorithm::DimensionOrder(dimensions) => Rule::DimensionOrder(dimensions),
@@ -243,7 +263,7 @@ pub(crate) fn build_table(view: View<'_>, routing: Routing) -> ForwardingTable {
 }
 
 /// Whether the rule finds a way wherever there is one between two switches that have hosts.
-fn reaches_all(view: View<'_>, rule: &Rule) -> bool {
+fn reaches_all(view: &View<'_>, rule: &Rule) -> bool {
     let switches = view.topology.switches().iter().copied();
     let with_hosts = Vec::from_iter(switches.filter(|s| view.hosts(*s).next().is_some()));
     let node_count = view.topology.nodes().len();
@@ -269,7 +289,7 @@ struct Filler {
 
 impl Filler {
     /// A group per host. The hosts of a switch share a way unless each has its own tie-breaks.
-    fn new(view: View<'_>, multipath: Multipath) -> Filler {
+    fn new(view: &View<'_>, multipath: Multipath) -> Filler {
         let topology = view.topology;
         let mut table = ForwardingTable::new(topology.nodes().len(), topology.switches());
         let is_own = matches!(

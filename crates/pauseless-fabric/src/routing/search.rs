@@ -6,27 +6,52 @@ use pauseless_core::id::{NodeId, PortId};
 
 use super::Dimensions;
 use super::up_down::Order;
-use crate::topology::{Port, Topology};
+use crate::topology::Topology;
 
 /// A fabric some of whose links have failed. Ports keep their numbers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct View<'t> {
     pub topology: &'t Topology,
     /// By link.
     pub failed: &'t [bool],
+    /// Where the ports of each node begin in `trunks`.
+    starts: Vec<u32>,
+    /// The ports that face switches over links that work, each with its peer, node after node:
+    /// searches do little else than read them.
+    trunks: Vec<(PortId, NodeId)>,
 }
 
 impl<'t> View<'t> {
-    /// The ports of `switch` that face switches over links that work.
-    pub(crate) fn trunks(self, switch: NodeId) -> impl Iterator<Item = (PortId, &'t Port)> {
-        let ports = (0..).map(PortId).zip(self.topology.ports(switch));
-        ports.filter(move |(_, port)| {
-            !self.failed[port.link.0 as usize] && !self.topology.is_host(port.peer)
-        })
+    pub(crate) fn new(topology: &'t Topology, failed: &'t [bool]) -> View<'t> {
+        let mut view = View {
+            topology,
+            failed,
+            starts: vec![0],
+            trunks: Vec::new(),
+        };
+        for node in (0..topology.nodes().len()).map(|node| NodeId(node as u32)) {
+            let ports = (0..).map(PortId).zip(topology.ports(node));
+            let trunks = ports.filter(|(_, port)| {
+                !failed[port.link.0 as usize]
+                    && !topology.is_host(port.peer)
+                    && !topology.is_host(node)
+            });
+            view.trunks
+                .extend(trunks.map(|(number, port)| (number, port.peer)));
+            view.starts.push(view.trunks.len() as u32);
+        }
+        view
     }
 
-    /// The ports of `switch` that face hosts over links that work.
-    pub(crate) fn hosts(self, switch: NodeId) -> impl Iterator<Item = (PortId, NodeId)> {
+    /// The ports of `switch` that face switches over links that work, with their peers.
+    #[inline]
+    pub(crate) fn trunks(&self, switch: NodeId) -> &[(PortId, NodeId)] {
+        let starts = &self.starts[switch.index()..switch.index() + 2];
+        &self.trunks[starts[0] as usize..starts[1] as usize]
+    }
+
+    /// The hosts of `switch` whose links work, with their ports.
+    pub(crate) fn hosts(&self, switch: NodeId) -> impl Iterator<Item = (PortId, NodeId)> {
         let ports = (0..).map(PortId).zip(self.topology.ports(switch));
         let hosts = ports.filter(move |(_, port)| {
             !self.failed[port.link.0 as usize] && self.topology.is_host(port.peer)
@@ -70,7 +95,7 @@ impl Search {
     }
 
     /// Finds the next hops of all switches towards `target`.
-    pub(crate) fn run(&mut self, view: View<'_>, rule: &Rule, target: NodeId) {
+    pub(crate) fn run(&mut self, view: &View<'_>, rule: &Rule, target: NodeId) {
         self.reached.clear();
         self.starts.clear();
         self.ports.clear();
@@ -87,15 +112,15 @@ impl Search {
         &self.ports[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    fn shortest(&mut self, view: View<'_>, target: NodeId) {
+    fn shortest(&mut self, view: &View<'_>, target: NodeId) {
         self.measure(view, target, |_, _| true);
         let order = std::mem::take(&mut self.reached);
         for &switch in order.iter().skip(1) {
             let closer = self.distance(switch) - 1;
             self.starts.push(self.ports.len() as u32);
-            for (number, port) in view.trunks(switch) {
-                if self.distances[port.peer.index()] == closer {
-                    self.ports.push(number);
+            for (number, peer) in view.trunks(switch) {
+                if self.distances[peer.index()] == closer {
+                    self.ports.push(*number);
                 }
             }
         }
@@ -107,7 +132,7 @@ impl Search {
     /// switches reached, nearest first, are left in `reached`.
     fn measure(
         &mut self,
-        view: View<'_>,
+        view: &View<'_>,
         target: NodeId,
         is_legal: impl Fn(NodeId, NodeId) -> bool,
     ) {
@@ -117,10 +142,10 @@ impl Search {
         while let Some(switch) = self.queue.pop_front() {
             self.reached.push(switch);
             let next = self.distance(switch) + 1;
-            for (_, port) in view.trunks(switch) {
-                if self.distance(port.peer) == UNREACHED && is_legal(port.peer, switch) {
-                    self.distances[port.peer.index()] = next;
-                    self.queue.push_back(port.peer);
+            for &(_, peer) in view.trunks(switch) {
+                if self.distance(peer) == UNREACHED && is_legal(peer, switch) {
+                    self.distances[peer.index()] = next;
+                    self.queue.push_back(peer);
                 }
             }
         }
@@ -128,18 +153,19 @@ impl Search {
 
     /// Down all the way if there is such a way, else up; so nobody who was reached by going down
     /// ever goes up again.
-    fn up_down(&mut self, view: View<'_>, order: &Order, target: NodeId) {
+    fn up_down(&mut self, view: &View<'_>, order: &Order, target: NodeId) {
         self.measure(view, target, |from, to| order.is_up(to, from));
         self.reached.clear();
         // Whoever is above has its distance before those below ask for it.
-        for &switch in order.from_the_top() {
+        for &switch in order.descending() {
             if switch == target {
                 continue;
             }
             let goes_down = self.distance(switch) != UNREACHED;
             let is_legal = |peer| order.is_up(switch, peer) != goes_down;
-            let legal = view.trunks(switch).filter(|(_, port)| is_legal(port.peer));
-            let peers = legal.map(|(number, port)| (self.distance(port.peer), number));
+            let trunks = view.trunks(switch).iter();
+            let legal = trunks.filter(|(_, peer)| is_legal(*peer));
+            let peers = legal.map(|(number, peer)| (self.distance(*peer), *number));
             let peers = Vec::from_iter(peers);
             let closest = peers.iter().map(|(distance, _)| *distance).min();
             let Some(closest) = closest.filter(|closest| *closest != UNREACHED) else {
@@ -153,15 +179,15 @@ impl Search {
         }
     }
 
-    fn dimension_order(&mut self, view: View<'_>, dimensions: Dimensions, target: NodeId) {
+    fn dimension_order(&mut self, view: &View<'_>, dimensions: Dimensions, target: NodeId) {
         for &switch in view.topology.switches() {
             let Some(next) = dimensions.next(switch, target) else {
                 continue;
             };
-            let mut trunks = view.trunks(switch);
-            if let Some((number, _)) = trunks.find(|(_, port)| port.peer == next) {
+            let mut trunks = view.trunks(switch).iter();
+            if let Some((number, _)) = trunks.find(|(_, peer)| *peer == next) {
                 self.starts.push(self.ports.len() as u32);
-                self.ports.push(number);
+                self.ports.push(*number);
                 self.reached.push(switch);
             }
         }

@@ -15,13 +15,13 @@ pub(crate) struct Order {
     /// Per node: 0 for the roots; smaller is higher.
     ranks: Vec<u32>,
     /// All switches, the highest first.
-    from_the_top: Vec<NodeId>,
+    descending: Vec<NodeId>,
 }
 
 impl Order {
     /// Every switch that is farthest from the hosts is a root. This is the natural order of a
     /// tree, but where links have failed it may leave pairs without a legal way.
-    pub(crate) fn of_many_roots(view: View<'_>) -> Order {
+    pub(crate) fn of_many_roots(view: &View<'_>) -> Order {
         let heights = distances(view, &leaves(view));
         let switches = view.topology.switches();
         let height = |switch: &NodeId| heights[switch.index()];
@@ -37,13 +37,13 @@ impl Order {
 
     /// One root in each part of the fabric that hangs together. Every pair then has a legal way:
     /// up to the root and down.
-    pub(crate) fn of_one_root(view: View<'_>) -> Order {
+    pub(crate) fn of_one_root(view: &View<'_>) -> Order {
         let heights = distances(view, &leaves(view));
         let mut candidates = view.topology.switches().to_vec();
         // A switch that nothing reaches from a leaf is of no use as a root.
         let merit = |s: &NodeId| match heights[s.index()] {
             UNREACHED => (0, 0),
-            height => (height + 1, view.trunks(*s).count()),
+            height => (height + 1, view.trunks(*s).len()),
         };
         candidates.sort_by_key(|s| (std::cmp::Reverse(merit(s)), *s));
         let mut roots: Vec<NodeId> = Vec::new();
@@ -61,19 +61,16 @@ impl Order {
         Order::below(view, &roots)
     }
 
-    fn below(view: View<'_>, roots: &[NodeId]) -> Order {
+    fn below(view: &View<'_>, roots: &[NodeId]) -> Order {
         let ranks = distances(view, roots);
-        let mut from_the_top = view.topology.switches().to_vec();
-        from_the_top.sort_by_key(|switch| (ranks[switch.index()], *switch));
-        Order {
-            ranks,
-            from_the_top,
-        }
+        let mut descending = view.topology.switches().to_vec();
+        descending.sort_by_key(|switch| (ranks[switch.index()], *switch));
+        Order { ranks, descending }
     }
 
     /// All switches, the highest first.
-    pub(crate) fn from_the_top(&self) -> &[NodeId] {
-        &self.from_the_top
+    pub(crate) fn descending(&self) -> &[NodeId] {
+        &self.descending
     }
 
     /// Whether the move from one switch to its neighbour goes up.
@@ -84,7 +81,7 @@ impl Order {
 
 /// The switches that have many hosts: a few on a spine, such as those that aggregate in the
 /// network, do not make it a leaf.
-fn leaves(view: View<'_>) -> Vec<NodeId> {
+fn leaves(view: &View<'_>) -> Vec<NodeId> {
     let counts = view.topology.switches().iter();
     let counts = Vec::from_iter(counts.map(|switch| (view.hosts(*switch).count(), *switch)));
     let most = counts.iter().map(|(count, _)| *count).max().unwrap_or(0);
@@ -94,17 +91,17 @@ fn leaves(view: View<'_>) -> Vec<NodeId> {
 }
 
 /// Per node, how far it is from the nearest of `starts`.
-fn distances(view: View<'_>, starts: &[NodeId]) -> Vec<u32> {
+fn distances(view: &View<'_>, starts: &[NodeId]) -> Vec<u32> {
     let mut distances = vec![UNREACHED; view.topology.nodes().len()];
     for start in starts {
         distances[start.index()] = 0;
     }
     let mut queue = VecDeque::from(starts.to_vec());
     while let Some(switch) = queue.pop_front() {
-        for (_, port) in view.trunks(switch) {
-            if distances[port.peer.index()] == UNREACHED {
-                distances[port.peer.index()] = distances[switch.index()] + 1;
-                queue.push_back(port.peer);
+        for (_, peer) in view.trunks(switch) {
+            if distances[peer.index()] == UNREACHED {
+                distances[peer.index()] = distances[switch.index()] + 1;
+                queue.push_back(*peer);
             }
         }
     }

@@ -5,17 +5,39 @@ use pauseless_fabric::dependency::{Blame, Buffer, ClosingFlow, Component, Hop};
 use serde::Serialize;
 
 use super::Verdict;
+use super::confirm::ConfirmationRecord;
+use super::sweep::json::SweepRecord;
 use crate::fabric::{Fabric, Origin};
 use crate::report::json::SCHEMA;
 
-/// The document of one check.
+/// What `check` prints: one fabric is a document of its own, several are a list.
 #[derive(Clone, Debug, Serialize)]
-pub struct CheckDocument {
+pub struct Documents {
     /// See [`SCHEMA`].
     pub schema: u32,
-    /// The check itself.
     #[serde(flatten)]
-    pub check: CheckRecord,
+    content: Content,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+enum Content {
+    One(Box<CheckRecord>),
+    Many { checks: Vec<CheckRecord> },
+}
+
+impl Documents {
+    /// The document of these checks.
+    pub fn new(mut checks: Vec<CheckRecord>) -> Documents {
+        let content = match checks.len() {
+            1 => Content::One(Box::new(checks.remove(0))),
+            _ => Content::Many { checks },
+        };
+        Documents {
+            schema: SCHEMA,
+            content,
+        }
+    }
 }
 
 /// Everything that was found in one fabric.
@@ -55,6 +77,12 @@ pub struct CheckRecord {
     pub left_out: Vec<String>,
     /// What the reader should know about the input.
     pub notes: Vec<String>,
+    /// What came of simulating the cycles, one element per component, where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub confirmations: Vec<ConfirmationRecord>,
+    /// What came of failures, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures: Option<SweepRecord>,
 }
 
 /// Buffers that can all wait for each other.
@@ -131,14 +159,6 @@ pub struct BlameRecord {
     pub needed: Vec<String>,
 }
 
-/// The document of one check.
-pub fn document(fabric: &Fabric, verdict: &Verdict) -> CheckDocument {
-    CheckDocument {
-        schema: SCHEMA,
-        check: record(fabric, verdict),
-    }
-}
-
 /// The record of one check.
 pub fn record(fabric: &Fabric, verdict: &Verdict) -> CheckRecord {
     let namer = Namer { fabric };
@@ -168,7 +188,14 @@ pub fn record(fabric: &Fabric, verdict: &Verdict) -> CheckRecord {
         unrouted_pairs: verdict.unrouted_pairs,
         left_out: namer.names(&verdict.left_out),
         notes: fabric.notes.clone(),
+        confirmations: Vec::new(),
+        failures: None,
     }
+}
+
+/// The record of one group of buffers.
+pub fn component_record(fabric: &Fabric, component: &Component) -> ComponentRecord {
+    Namer { fabric }.component(component)
 }
 
 struct Namer<'f> {

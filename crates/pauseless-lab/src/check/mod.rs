@@ -1,11 +1,18 @@
 //! `check`: can this fabric deadlock, because of whom, and what would help.
 
+pub mod confirm;
 pub mod json;
+pub mod sarif;
+pub mod svg;
+pub mod sweep;
 pub mod text;
 
+use std::collections::BTreeSet;
+
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::NodeId;
-use pauseless_fabric::dependency::{Blame, Checker, Component, Network, Traffic};
-use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
+use pauseless_fabric::dependency::{Blame, Checker, Component, Lane, Network, Traffic};
+use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routes, Routing, TieBreak};
 
 use crate::fabric::{Fabric, Origin};
 
@@ -58,7 +65,7 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
         components,
         blame: None,
         up_down_helps: None,
-        unrouted_pairs: unrouted_pairs(fabric, &marks),
+        unrouted_pairs: unrouted_pairs(fabric, &fabric.routes, &marks),
         left_out: left_out.to_vec(),
     };
     if verdict.is_cyclic() {
@@ -83,9 +90,17 @@ fn up_down_helps(fabric: &Fabric, left_out: &[bool]) -> Option<bool> {
         },
     };
     let routes = RouteBuilder::new(&fabric.topology, routing).build();
-    let lanes = vec![pauseless_fabric::dependency::Lane::ONLY];
+    let lanes = match &fabric.traffic {
+        Traffic::AllPairs(lanes) => lanes.clone(),
+        Traffic::Demands(demands) => {
+            let lanes: BTreeSet<Lane> = demands.iter().map(|demand| demand.lane).collect();
+            Vec::from_iter(lanes)
+        }
+    };
+    // The rule is for a fabric that leaves classes as they are.
     let network = Network {
         routes: &routes,
+        classes: &ClassMap::Same,
         traffic: &Traffic::AllPairs(lanes),
         ..fabric.network()
     };
@@ -94,10 +109,8 @@ fn up_down_helps(fabric: &Fabric, left_out: &[bool]) -> Option<bool> {
 }
 
 /// How many pairs of end nodes have no route from the one to the other.
-fn unrouted_pairs(fabric: &Fabric, left_out: &[bool]) -> u64 {
-    let Fabric {
-        topology, routes, ..
-    } = fabric;
+fn unrouted_pairs(fabric: &Fabric, routes: &Routes, left_out: &[bool]) -> u64 {
+    let topology = &fabric.topology;
     if let Traffic::Demands(_) = fabric.traffic {
         return 0;
     }

@@ -22,8 +22,11 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
         let _ = writeln!(out, "\n{hidden} smaller groups of buffers are not shown.");
     }
     page.advice(&mut out, verdict);
+    if !fabric.notes.is_empty() {
+        out.push('\n');
+    }
     for note in &fabric.notes {
-        let _ = writeln!(out, "\nnote: {note}");
+        let _ = writeln!(out, "note: {note}");
     }
     out
 }
@@ -186,13 +189,16 @@ impl Page<'_> {
 
     fn blame(&self, out: &mut String, blame: &Blame) {
         let who = match &blame.name {
+            Some(name) if blame.hosts.len() == 1 => {
+                format!("{} (the only one of the {name})", self.nodes(&blame.hosts))
+            }
             Some(name) => format!("the {} {name}", blame.hosts.len()),
             None => self.nodes(&blame.hosts),
         };
         let _ = writeln!(
             out,
-            "  - Without {who} there is no cycle: they need not send or receive lossless traffic, \
-             or need a class of their own."
+            "  - Without {who} there is no cycle: keep them off the lossless class, or give \
+             them one of their own."
         );
         if blame.needed.len() < blame.hosts.len() {
             let _ = writeln!(

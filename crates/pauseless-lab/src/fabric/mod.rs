@@ -1,13 +1,18 @@
 //! A fabric as an operator has it: topology and routes with the names that its own tools use.
 
+pub mod ethernet;
+pub mod graphml;
 pub mod ib;
 mod names;
 pub mod read;
+mod restrict;
+pub mod shape;
+pub mod toml;
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::dependency::{Lossy, Network, Suspects, Traffic};
-use pauseless_fabric::routing::{Routes, Routing};
+use pauseless_fabric::routing::{RouteBuilder, Routes, Routing};
 use pauseless_fabric::topology::Topology;
 
 pub use names::{Device, Names};
@@ -85,6 +90,20 @@ impl Fabric {
             traffic: &self.traffic,
             lossy: &self.lossy,
         }
+    }
+
+    /// Replaces the routes by those of a rule. Flows keep their sources and targets, not their
+    /// paths.
+    pub fn route_by(&mut self, routing: Routing) {
+        let routes = RouteBuilder::new(&self.topology, routing).build();
+        if let Traffic::Demands(demands) = &mut self.traffic {
+            for demand in demands {
+                let target = self.routes.groups.target(demand.group);
+                demand.group = routes.groups.of_host(target);
+            }
+        }
+        self.routes = routes;
+        self.origin = Origin::Rule(routing);
     }
 
     /// Nobody is left out.

@@ -13,7 +13,8 @@ pub struct Device {
     pub description: String,
     /// Its GUID, on InfiniBand.
     pub guid: Option<u64>,
-    /// What its tools call each port; empty if they have no names of their own.
+    /// What its tools call each port; empty if they have no names of their own. A single empty
+    /// name is that of a port without one.
     pub ports: Vec<String>,
 }
 
@@ -38,7 +39,7 @@ impl Names {
     /// What its tools call a port.
     pub fn port(&self, node: NodeId, port: PortId) -> Option<&str> {
         let label = self.device(node)?.ports.get(port.index())?;
-        Some(label.as_str())
+        Some(label.as_str()).filter(|label| !label.is_empty())
     }
 
     /// The end nodes that call themselves alike but for numbers, at least two of each kind, the

@@ -2,33 +2,68 @@
 
 use std::path::PathBuf;
 
-use super::Fabric;
+use super::ethernet::{Choices, EthernetDumps, Tunnels};
 use super::ib::{Dumps, Parsed};
-use crate::import::ib;
+use super::{Fabric, toml};
 use crate::import::source::Source;
+use crate::import::{self, ib};
 use crate::problem::Problems;
 
 /// Reads the files of one fabric.
 pub fn read(paths: &[PathBuf]) -> Result<Fabric, Problems> {
+    read_with(paths, Tunnels::default())
+}
+
+/// The same with a choice about SONiC's dual-ToR tunnels.
+pub fn read_with(paths: &[PathBuf], tunnels: Tunnels) -> Result<Fabric, Problems> {
     let mut sources = Vec::new();
     for path in paths {
         sources.push(Source::read(path)?);
     }
-    from_sources(&sources)
+    assemble(&sources, tunnels)
 }
 
 /// The same for files that have been read already.
 pub fn from_sources(sources: &[Source]) -> Result<Fabric, Problems> {
+    assemble(sources, Tunnels::default())
+}
+
+fn assemble(sources: &[Source], tunnels: Tunnels) -> Result<Fabric, Problems> {
     let name = Vec::from_iter(sources.iter().map(|source| source.file.as_str())).join(" ");
-    let mut dumps = Dumps::default();
+    if let Some(source) = sources.iter().find(|source| toml::is_toml(source)) {
+        if sources.len() > 1 {
+            let message = "a fabric file or scenario has the whole fabric in it".to_string();
+            let help = "pass it alone, without the other files";
+            return Err(Problems::of_file(&source.file, message, help));
+        }
+        return toml::read(source);
+    }
+    let (mut infiniband, mut ethernet) = (Dumps::default(), EthernetDumps::default());
+    let mut media: [Option<&Source>; 2] = [None, None];
     for source in sources {
-        let Some(format) = ib::recognise(&source.text) else {
+        if let Some(format) = ib::recognise(&source.text) {
+            media[0] = Some(source);
+            take(&mut infiniband, source, format)?;
+        } else if let Some(format) = import::ethernet::recognise(&source.text) {
+            media[1] = Some(source);
+            ethernet.take(source, format)?;
+        } else {
             let message = "not a file that can be read here".to_string();
             return Err(Problems::of_file(&source.file, message, READABLE));
-        };
-        take(&mut dumps, source, format)?;
+        }
     }
-    dumps.assemble(name)
+    match media {
+        [Some(_), Some(other)] => {
+            let message = "an Ethernet file among InfiniBand files".to_string();
+            let help = "check one fabric at a time";
+            Err(Problems::of_file(&other.file, message, help))
+        }
+        [_, Some(_)] => {
+            let routing = None;
+            ethernet.assemble(name, Choices { routing, tunnels })
+        }
+        _ => infiniband.assemble(name),
+    }
 }
 
 fn take<'s>(dumps: &mut Dumps<'s>, source: &'s Source, format: ib::Format) -> Result<(), Problems> {
@@ -98,4 +133,5 @@ fn put<'s, T>(
 }
 
 const READABLE: &str = "files that can be read: ibnetdiscover (also -p), opensm-subnet.lst, \
-    .fdbs, dump_lfts, opensm-lfts.dump, opensm-sl2vl.dump, psl, slvl";
+    .fdbs, dump_lfts, opensm-lfts.dump, opensm-sl2vl.dump, psl, slvl; SONiC config_db.json, \
+    pg_profile_lookup.ini, containerlab, Batfish layer-1 and NetQ wiring; and our own TOML";

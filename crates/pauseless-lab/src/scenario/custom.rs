@@ -1,6 +1,6 @@
 //! Fabrics that are written node by node, and the rates and delays of all kinds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Rate, Span};
@@ -10,6 +10,7 @@ use pauseless_fabric::topology::{LinkSpec, NodeKind, Topology};
 
 use super::reader::{At, Place, Section, did_you_mean};
 use super::topology::{DELAYS, RATES};
+use crate::fabric::{Device, Names};
 
 /// Rates and delays as far as they were written.
 #[derive(Clone, Copy)]
@@ -64,16 +65,22 @@ impl Specs {
 pub(crate) struct Custom {
     builder: TopologyBuilder,
     nodes: BTreeMap<String, (NodeId, NodeKind, Place)>,
+    /// What its own tools call each node and its ports.
+    devices: Vec<Device>,
+    /// The names of ports that are taken.
+    port_names: BTreeSet<(NodeId, String)>,
     place: Place,
 }
 
 impl Custom {
     /// Reads the nodes and links of `[topology]`.
-    pub(crate) fn read(section: &mut Section<'_>) -> Option<Topology> {
+    pub(crate) fn read(section: &mut Section<'_>) -> Option<(Topology, Names)> {
         let specs = read_specs(section);
         let mut custom = Custom {
             builder: TopologyBuilder::new(),
             nodes: BTreeMap::new(),
+            devices: Vec::new(),
+            port_names: BTreeSet::new(),
             place: section.place.clone(),
         };
         let mut is_good = true;
@@ -90,10 +97,19 @@ impl Custom {
         let Custom {
             builder,
             nodes,
+            mut devices,
             place,
+            ..
         } = custom;
+        for device in &mut devices {
+            if device.ports.iter().all(String::is_empty) {
+                device.ports.clear();
+            }
+        }
+        let is_known = devices.iter().any(|device| *device != Device::default());
+        let devices = if is_known { devices } else { Vec::new() };
         match builder.build() {
-            Ok(topology) => Some(topology),
+            Ok(topology) => Some((topology, Names::new(devices))),
             Err(error) => {
                 let name = match &error {
                     TopologyError::HostLinkCount { name, .. }
@@ -119,6 +135,15 @@ impl Custom {
         if !has_kind {
             section.missing("kind", "\"switch\" or kind = \"host\"");
         }
+        if let Some(NodeKind::Host) = kind.as_ref().map(|kind| kind.value) {
+            section.set_context(" with kind = \"host\"".to_string());
+        }
+        let layer = match &kind {
+            Some(kind) if kind.value == NodeKind::Switch => section.integer("layer", 1..=255),
+            _ => None,
+        };
+        let description = section.string("description");
+        let guid = read_guid(&mut section);
         let (At { value: name, place }, kind) = name.zip(kind)?;
         let kind = kind.value;
         if self.nodes.contains_key(&name) {
@@ -126,10 +151,18 @@ impl Custom {
             return None;
         }
         let id = match kind {
-            NodeKind::Switch => self.builder.add_switch(&name),
+            NodeKind::Switch => {
+                let layer = layer.map_or(1, |layer| layer.value as u8);
+                self.builder.add_switch_at(layer, &name)
+            }
             NodeKind::Host => self.builder.add_host(&name),
         };
         self.nodes.insert(name, (id, kind, place));
+        self.devices.push(Device {
+            description: description.map_or(String::new(), |description| description.value),
+            guid,
+            ports: Vec::new(),
+        });
         section.finish();
         Some(())
     }
@@ -141,6 +174,7 @@ impl Custom {
             section.missing("between", "[\"S1\", \"H1\"]");
         }
         let own = read_specs_of_link(&mut section);
+        let ports = section.strings("ports");
         let At { value: ends, place } = ends?;
         let [a, b] = &ends[..] else {
             let problem = place.problem(format!("{} names stand here", ends.len()));
@@ -171,10 +205,55 @@ impl Custom {
         if delay.is_none() && !specs.is_delay_written {
             section.missing("delay", "\"1 us\", or topology.delay for all links");
         }
+        self.name_ports(&section, ports, [first.0, second.0])?;
         section.finish();
         let (rate, delay) = rate.zip(delay)?;
         self.builder
             .connect(first.0, second.0, LinkSpec { rate, delay });
+        Some(())
+    }
+
+    /// Takes what the devices at both ends of a link call their ports; an empty name is none.
+    fn name_ports(
+        &mut self,
+        section: &Section<'_>,
+        ports: Option<At<Vec<At<String>>>>,
+        ends: [NodeId; 2],
+    ) -> Option<()> {
+        let (names, places) = match ports {
+            None => return self.add_ports(ends, [String::new(), String::new()]),
+            Some(At { value, place }) => {
+                let places = Vec::from_iter(value.iter().map(|name| name.place.clone()));
+                let names = Vec::from_iter(value.into_iter().map(|name| name.value));
+                match <[String; 2]>::try_from(names) {
+                    Ok(names) => (names, places),
+                    Err(names) => {
+                        let problem = place.problem(format!("{} names stand here", names.len()));
+                        section.report(problem.expected("the names of the two ports"));
+                        return None;
+                    }
+                }
+            }
+        };
+        let mut is_good = true;
+        for ((end, name), place) in ends.into_iter().zip(&names).zip(&places) {
+            if !name.is_empty() && !self.port_names.insert((end, name.clone())) {
+                let message = format!("the device has another port {name:?}");
+                let problem = place.problem(message);
+                section.report(problem.help("each port of a device has a name of its own"));
+                is_good = false;
+            }
+        }
+        match is_good {
+            true => self.add_ports(ends, names),
+            false => None,
+        }
+    }
+
+    fn add_ports(&mut self, ends: [NodeId; 2], names: [String; 2]) -> Option<()> {
+        for (end, name) in ends.into_iter().zip(names) {
+            self.devices[end.index()].ports.push(name);
+        }
         Some(())
     }
 
@@ -189,6 +268,18 @@ impl Custom {
         section.report(problem.help(did_you_mean(&name.value, names)));
         None
     }
+}
+
+/// A GUID has more bits than numbers of TOML have, so it is a text.
+fn read_guid(section: &mut Section<'_>) -> Option<u64> {
+    let At { value, place } = section.string("guid")?;
+    let digits = value.strip_prefix("0x");
+    let guid = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    if guid.is_none() {
+        let problem = place.problem(format!("{value:?} is no GUID"));
+        section.report(problem.expected("hexadecimal digits, as in \"0x0002c90300001234\""));
+    }
+    guid
 }
 
 fn read_specs_of_link(section: &mut Section<'_>) -> (Option<Rate>, Option<Span>) {

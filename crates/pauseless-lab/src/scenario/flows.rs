@@ -5,8 +5,10 @@ use std::ops::RangeInclusive;
 
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Bytes, Rate, Span};
+use pauseless_fabric::path::Step;
 use pauseless_sim::rng::{Purpose, Stream};
 
+use super::Aim;
 use super::reader::{At, Place, Section};
 use super::topology::{DELAYS, Fabric};
 use super::unit::Quantity;
@@ -23,7 +25,7 @@ pub(crate) struct Plan {
     pub source: NodeId,
     pub target: NodeId,
     /// All nodes from source to target, if they were written.
-    pub path: Option<Vec<NodeId>>,
+    pub path: Option<Vec<Step>>,
     pub terms: Terms,
     pub pace: Rate,
     /// Where it was written.
@@ -47,6 +49,7 @@ pub(crate) struct Terms {
 pub(crate) struct Limits {
     pub mtu: Bytes,
     pub class_count: u8,
+    pub aim: Aim,
 }
 
 /// `[timing]`.
@@ -95,7 +98,8 @@ impl Written {
             section.finish();
             (terms, place)
         });
-        if !is_flow_written && !is_traffic_written {
+        let is_needed = limits.aim == Aim::Run;
+        if is_needed && !is_flow_written && !is_traffic_written {
             let problem = root.place.problem("no flows: nothing would happen");
             root.report(problem.help("add [[flow]] with a source and a target, or [traffic]"));
         }
@@ -237,14 +241,10 @@ impl Planner<'_> {
         let source = self.fabric.host(self.sink, &flow.source);
         let target = self.fabric.host(self.sink, &flow.target);
         let path = flow.path.as_ref().map(|path| {
-            let nodes = path
-                .value
-                .iter()
-                .map(|name| self.fabric.node(self.sink, name));
-            nodes
-                .collect::<Vec<_>>()
-                .into_iter()
-                .collect::<Option<Vec<NodeId>>>()
+            let steps = path.value.iter().map(|written| self.step(written));
+            // All of them are read before one that is wrong ends it, so that all are reported.
+            let steps = Vec::from_iter(steps);
+            steps.into_iter().collect::<Option<Vec<Step>>>()
         });
         let (source, target) = source.zip(target)?;
         if source == target {
@@ -257,7 +257,7 @@ impl Planner<'_> {
         }
         let path = match path {
             None => None,
-            Some(nodes) => Some(complete(nodes?, source, target)),
+            Some(steps) => Some(complete(steps?, source, target)),
         };
         let pace = self.pace(source, &flow.terms)?;
         let plan = Plan {
@@ -274,6 +274,31 @@ impl Planner<'_> {
                 .clone(),
         };
         Some((flow.name.clone(), plan))
+    }
+
+    /// A node of a path. Behind its name may stand by which of parallel links it is reached.
+    fn step(&self, written: &At<String>) -> Option<Step> {
+        let (name, link) = match written.value.split_once('#') {
+            None => (written.value.as_str(), Some(1)),
+            Some((name, number)) => (name, number.parse().ok().filter(|link| *link > 0)),
+        };
+        let node = self.fabric.node(
+            self.sink,
+            &At {
+                value: name.to_string(),
+                place: written.place.clone(),
+            },
+        );
+        let Some(link) = link else {
+            let number = &written.value[name.len() + 1..];
+            let problem = written
+                .place
+                .problem(format!("{number:?} is no number of a link"));
+            self.sink
+                .push(problem.help("the second of parallel links to NODE is \"NODE#2\""));
+            return None;
+        };
+        Some(Step { node: node?, link })
     }
 
     /// The rate that was written, or that of the host's link.
@@ -377,12 +402,12 @@ impl Planner<'_> {
 }
 
 /// The path with its ends, which may be left out of the file.
-fn complete(mut nodes: Vec<NodeId>, source: NodeId, target: NodeId) -> Vec<NodeId> {
-    if nodes.first() != Some(&source) {
-        nodes.insert(0, source);
+fn complete(mut steps: Vec<Step>, source: NodeId, target: NodeId) -> Vec<Step> {
+    if steps.first().map(|step| step.node) != Some(source) {
+        steps.insert(0, source.into());
     }
-    if nodes.last() != Some(&target) {
-        nodes.push(target);
+    if steps.last().map(|step| step.node) != Some(target) {
+        steps.push(target.into());
     }
-    nodes
+    steps
 }

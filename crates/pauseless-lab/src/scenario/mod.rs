@@ -5,18 +5,25 @@
 //! Problems are collected throughout and reported all at once. `docs/scenario.md` is the
 //! reference of the format.
 
+pub(crate) mod check;
+mod check_only;
+mod classes;
 mod custom;
+pub(crate) mod file;
 mod flow_control;
 mod flows;
+pub(crate) mod hosts;
+pub(crate) mod lanes;
 mod observe;
 mod parameters;
-mod pattern;
+pub(crate) mod pattern;
 mod port_group;
 mod reader;
 mod resolve;
 mod routes;
+pub(crate) mod routing;
 mod switch;
-mod topology;
+pub(crate) mod topology;
 pub(crate) mod unit;
 
 use std::fs::File;
@@ -24,9 +31,10 @@ use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use pauseless_core::class_map::LANE_COUNT;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_fabric::routing::Multipath;
+use pauseless_fabric::routing::{Routes, Routing};
 use pauseless_sim::Config;
 use toml::de::DeTable;
 
@@ -34,6 +42,7 @@ pub use crate::problem::{Problem, Problems};
 pub use port_group::PortGroup;
 
 use crate::problem::Sink;
+use check_only::CheckOnly;
 use flow_control::Resolver;
 use flows::{Limits, Plan, Planner, Timing};
 use observe::{Verdicts, WrittenProbe, WrittenReceiver};
@@ -52,7 +61,7 @@ pub struct Scenario {
     pub config: Config,
     /// The same scenario as a file in which nothing is left out, to be written next to results.
     pub resolved: String,
-    /// Bounds that the scenario violates on purpose: do not trust the result before reading them.
+    /// Bounds that the scenario violates on aim: do not trust the result before reading them.
     pub warnings: Vec<String>,
     /// The parameters of all ports, those that are alike together.
     pub port_groups: Vec<PortGroup>,
@@ -69,6 +78,15 @@ pub struct Overrides {
     pub discipline: Option<Discipline>,
     /// Instead of `verdict.stop_on_deadlock`.
     pub stop_on_deadlock: Option<bool>,
+}
+
+/// What a file is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// To be simulated: everything must be there.
+    Run,
+    /// To be looked at by `check`: the fabric is enough.
+    Check,
 }
 
 /// Far more than anybody writes by hand.
@@ -130,20 +148,11 @@ fn parse_file(file: &str, name: &str, input: (&str, &Overrides)) -> Result<Scena
         let message = format!("larger than {} MiB, the limit", FILE_MAX >> 20);
         return Err(Problems::of_file(file, message, "is this a scenario file?"));
     }
-    let (table, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        let problems = errors.iter().map(|error| {
-            let span = error.span().unwrap_or(0..0);
-            Place {
-                key: String::new(),
-                span,
-            }
-            .problem(error.message())
-        });
-        return Err(refuse(problems.collect()));
-    }
+    let table = parse_table(text).map_err(refuse)?;
     let sink = Sink::default();
-    let written = Written::read(Section::root(&sink, table.into_inner()), &sink, overrides);
+    let root = Section::root(&sink, table);
+    let written = Written::read(root, &sink, (overrides, Aim::Run));
+    written.check_only.refuse_run(&sink);
     let parts = written.resolve(&sink);
     let scenario = parts.map(|parts| parts.assemble(name));
     match scenario {
@@ -152,17 +161,41 @@ fn parse_file(file: &str, name: &str, input: (&str, &Overrides)) -> Result<Scena
     }
 }
 
+/// The tables of a TOML text, or all that is wrong with its syntax.
+fn parse_table(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if errors.is_empty() {
+        return Ok(table.into_inner());
+    }
+    let problems = errors.iter().map(|error| {
+        let span = error.span().unwrap_or(0..0);
+        Place {
+            key: String::new(),
+            span,
+        }
+        .problem(error.message())
+    });
+    Err(problems.collect())
+}
+
 /// Everything that was read and resolved.
 struct Parts {
     general: General,
     fabric: Fabric,
-    multipath: Multipath,
+    routing: Rules,
     switches: Switches,
     is_unsafe: bool,
     control: flow_control::Resolved,
     timing: Timing,
     plans: Vec<Plan>,
     config: Config,
+}
+
+/// By what a run forwards.
+enum Rules {
+    Rule(Routing),
+    /// The tables of the switches, and the paths of flows.
+    Tables(Box<Routes>),
 }
 
 /// The keys outside all sections.
@@ -175,12 +208,12 @@ struct General {
 }
 
 impl General {
-    fn read(root: &mut Section<'_>, overrides: &Overrides) -> General {
+    fn read(root: &mut Section<'_>, overrides: &Overrides, aim: Aim) -> General {
         let title = root.string("title").map(|title| title.value);
         let seed = root.integer("seed", 0..=u64::MAX).map(|seed| seed.value);
         let is_written = root.has("duration") || overrides.duration.is_some();
         let duration = root.quantity_within("duration", Span::ps(1)..=*flows::TIMES.end());
-        if !is_written {
+        if !is_written && aim == Aim::Run {
             root.missing("duration", "\"100 ms\"");
         }
         let duration = duration.map(|duration| duration.value);
@@ -200,7 +233,8 @@ impl General {
 struct Written {
     general: General,
     fabric: Option<Fabric>,
-    multipath: Multipath,
+    routing: routing::Written,
+    check_only: CheckOnly,
     switches: Switches,
     control: Option<flow_control::Written>,
     flows: flows::Written,
@@ -210,16 +244,28 @@ struct Written {
 }
 
 impl Written {
-    fn read(mut root: Section<'_>, sink: &Sink, overrides: &Overrides) -> Written {
-        let general = General::read(&mut root, overrides);
-        let fabric = Fabric::read(&mut root, sink);
-        let multipath = topology::read_routing(&mut root, general.seed);
+    fn read(mut root: Section<'_>, sink: &Sink, how: (&Overrides, Aim)) -> Written {
+        let (overrides, aim) = how;
+        let general = General::read(&mut root, overrides, aim);
+        let fabric = Fabric::read(&mut root, sink, aim);
+        let context = routing::Context {
+            seed: general.seed,
+            fabric: fabric.as_ref(),
+            sink,
+        };
+        let routing = routing::Written::read(&mut root, context);
+        let check_only = CheckOnly::read(&mut root, fabric.as_ref(), sink);
+        let is_any_class = aim == Aim::Check && !root.has("switch");
         let mut switches = Switches::read(&mut root);
         switches.discipline = overrides.discipline.unwrap_or(switches.discipline);
-        let control = flow_control::Written::read(&mut root, &switches);
+        let control = read_control(&mut root, &switches, aim);
         let limits = Limits {
             mtu: general.mtu,
-            class_count: switches.class_count,
+            class_count: match is_any_class {
+                true => LANE_COUNT as u8,
+                false => switches.class_count,
+            },
+            aim,
         };
         let flows = flows::Written::read(&mut root, limits);
         let receivers = WrittenReceiver::read_all(&mut root);
@@ -232,7 +278,8 @@ impl Written {
         Written {
             general,
             fabric,
-            multipath,
+            routing,
+            check_only,
             switches,
             control,
             flows,
@@ -273,11 +320,16 @@ impl Written {
         let probes = self
             .probe
             .map(|probe| probe.probes(&fabric.topology, sink, run));
-        let routing = planner.route(self.multipath, &plans)?;
+        let builder = self.routing.builder(&fabric.topology, []);
+        let routing = planner.route(builder, &plans)?;
         if !sink.is_empty() {
             return None;
         }
         let control = control?;
+        let rules = match &self.routing {
+            routing::Written::Rule(rule) => Rules::Rule(*rule),
+            routing::Written::Tables(_) => Rules::Tables(Box::new(routing.routes.clone())),
+        };
         let config = Config {
             topology: fabric.topology.clone(),
             discipline: self.switches.discipline,
@@ -302,11 +354,31 @@ impl Written {
             timing: self.flows.timing,
             general: self.general,
             fabric,
-            multipath: self.multipath,
+            routing: rules,
             switches: self.switches,
             plans,
             config,
         })
+    }
+}
+
+/// Reads `[flow_control]`, which `check` can do without.
+fn read_control(
+    root: &mut Section<'_>,
+    switches: &Switches,
+    aim: Aim,
+) -> Option<flow_control::Written> {
+    match aim {
+        Aim::Run => flow_control::Written::read(root, switches),
+        Aim::Check if !root.has("flow_control") => {
+            root.take("flow_control");
+            None
+        }
+        Aim::Check => {
+            let mut switches = switches.clone();
+            switches.is_buffer_written = true;
+            flow_control::Written::read(root, &switches)
+        }
     }
 }
 

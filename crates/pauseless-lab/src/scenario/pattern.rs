@@ -51,7 +51,7 @@ fn all_names(topology: &Topology) -> Vec<(String, (NodeId, PortId))> {
 }
 
 /// Whether `name` is `pattern` with any text for each `*`.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut p, mut n) = (0, 0);
     // Where the last `*` was, and how much of the name it has taken so far.

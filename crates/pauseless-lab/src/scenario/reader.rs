@@ -193,6 +193,32 @@ impl<'s> Section<'s> {
         Some(At { value, place })
     }
 
+    /// Takes all that is left, each with its key: for tables whose keys are names.
+    pub(crate) fn entries(&mut self) -> Vec<(At<String>, Item<'s>)> {
+        let entries = std::mem::take(&mut self.entries).into_iter();
+        let named = entries.map(|(name, entry)| {
+            let key = self.path(&name);
+            let name = At {
+                value: name,
+                place: Place {
+                    key: key.clone(),
+                    span: entry.key_span.clone(),
+                },
+            };
+            let item = Item {
+                place: Place {
+                    key,
+                    span: entry.value.span(),
+                },
+                sink: self.sink,
+                key_span: entry.key_span,
+                value: entry.value.into_inner(),
+            };
+            (name, item)
+        });
+        named.collect()
+    }
+
     /// A table.
     pub(crate) fn table(&mut self, key: &'static str) -> Option<Section<'s>> {
         let item = self.take(key)?;
@@ -372,6 +398,11 @@ impl<'s> Item<'s> {
         }
     }
 
+    /// Whether it is a text.
+    pub(crate) fn is_string(&self) -> bool {
+        self.value.is_str()
+    }
+
     /// Whether it is exactly this text.
     pub(crate) fn is_text(&self, text: &str) -> bool {
         self.value.as_str() == Some(text)
@@ -399,7 +430,8 @@ impl<'s> Item<'s> {
         })
     }
 
-    fn table(self) -> Option<Section<'s>> {
+    /// A table.
+    pub(crate) fn table(self) -> Option<Section<'s>> {
         match self.value {
             DeValue::Table(table) => Some(Section::new(self.sink, self.place, table)),
             _ => {

@@ -1,20 +1,21 @@
 //! The scenario as a file in which nothing is left out: reading it gives the same run.
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write};
 
 use pauseless_core::flow_control::{FlowControl, cbfc, gfc};
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_fabric::generate::{LinkSpecs, Shape};
-use pauseless_fabric::routing::{Multipath, TieBreak};
+use pauseless_fabric::path::Step;
 use pauseless_fabric::topology::{NodeKind, Topology};
 
-use super::Parts;
+use super::file::{File, quote};
 use super::flows::Plan;
 use super::port_group::PortGroup;
+use super::routing::{write_tables, written_rule};
 use super::topology::written_shape;
 use super::unit::Quantity;
+use super::{Parts, Rules};
 
 /// Every default and every derived value, written out.
 pub(crate) fn write(parts: &Parts) -> String {
@@ -28,7 +29,7 @@ pub(crate) fn write(parts: &Parts) -> String {
     file.quantity("mtu", general.mtu);
     file.quantity("wire_overhead", general.wire_overhead);
     write_topology(&mut file, parts);
-    write_routing(&mut file, parts.multipath);
+    write_routing(&mut file, parts);
     // The most common parameters stand for all, the others for the ports that they are about.
     let groups = &parts.control.groups;
     let base = groups.iter().max_by_key(|group| group.members.len());
@@ -47,57 +48,6 @@ pub(crate) fn write(parts: &Parts) -> String {
     }
     write_rest(&mut file, parts);
     file.text
-}
-
-/// A file in the making.
-#[derive(Default)]
-struct File {
-    text: String,
-}
-
-impl File {
-    fn line(&mut self, line: impl Display) {
-        writeln!(self.text, "{line}").expect("a string takes everything");
-    }
-
-    fn section(&mut self, header: &str) {
-        self.line("");
-        self.line(header);
-    }
-
-    fn plain(&mut self, key: &str, value: impl Display) {
-        self.line(format_args!("{key} = {value}"));
-    }
-
-    fn text(&mut self, key: &str, value: &str) {
-        self.plain(key, quote(value));
-    }
-
-    fn quantity<Q: Quantity>(&mut self, key: &str, value: Q) {
-        self.text(key, &value.exact());
-    }
-
-    fn texts(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
-        let quoted: Vec<String> = values.into_iter().map(|value| quote(&value)).collect();
-        self.plain(key, format_args!("[{}]", quoted.join(", ")));
-    }
-}
-
-/// A basic string of TOML.
-fn quote(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            c if c.is_control() => {
-                write!(quoted, "\\u{:04X}", u32::from(c)).expect("a string takes everything");
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 fn write_topology(file: &mut File, parts: &Parts) {
@@ -125,6 +75,9 @@ fn write_topology(file: &mut File, parts: &Parts) {
             NodeKind::Host => "host",
         };
         file.text("kind", kind);
+        if node.layer > 1 {
+            file.plain("layer", node.layer);
+        }
     }
     for link in fabric.healthy.links() {
         file.section("[[topology.link]]");
@@ -147,19 +100,19 @@ fn write_shape(file: &mut File, shape: Shape, links: LinkSpecs) {
     file.quantity("host_delay", links.host.delay);
 }
 
-fn write_routing(file: &mut File, multipath: Multipath) {
+fn write_routing(file: &mut File, parts: &Parts) {
     file.section("[routing]");
-    let tie_break = match multipath {
-        Multipath::Ecmp => return file.text("kind", "ecmp"),
-        Multipath::Single {
-            tie_break: TieBreak::Lowest,
-        } => "lowest",
-        Multipath::Single {
-            tie_break: TieBreak::Seeded(_),
-        } => "seeded",
-    };
-    file.text("kind", "shortest");
-    file.text("tie_break", tie_break);
+    match &parts.routing {
+        Rules::Rule(routing) => {
+            for (key, word) in written_rule(*routing) {
+                file.text(key, word);
+            }
+        }
+        Rules::Tables(routes) => {
+            file.text("kind", "tables");
+            write_tables(file, &parts.fabric.topology, routes);
+        }
+    }
 }
 
 fn write_switch(file: &mut File, parts: &Parts, base: &PortGroup) {
@@ -258,7 +211,11 @@ fn write_flow(file: &mut File, parts: &Parts, plan: &Plan) {
     file.text("source", &name(&plan.source));
     file.text("target", &name(&plan.target));
     if let Some([_, switches @ .., _]) = plan.path.as_deref() {
-        file.texts("path", switches.iter().map(name));
+        let step = |step: &Step| match step.link {
+            1 => name(&step.node),
+            number => format!("{}#{number}", name(&step.node)),
+        };
+        file.texts("path", switches.iter().map(step));
     }
     file.quantity("rate", plan.pace);
     if let Some(size) = plan.terms.size {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use pauseless_core::id::{Class, GroupId, NodeId};
+use pauseless_core::id::{Class, GroupId};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_fabric::path::PathError;
-use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
+use pauseless_fabric::path::{PathError, Step};
+use pauseless_fabric::routing::{RouteBuilder, Routes};
+use pauseless_fabric::trace::{Header, TraceError, trace};
 use pauseless_sim::config::{Flow, canonical_order};
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 
@@ -14,10 +15,9 @@ use super::topology::has_failed;
 
 impl Planner<'_> {
     /// The routes of all flows, and which group each flow is in.
-    pub(crate) fn route(&self, multipath: Multipath, plans: &[Plan]) -> Option<Routing> {
+    pub(crate) fn route(&self, mut builder: RouteBuilder<'_>, plans: &[Plan]) -> Option<Routing> {
         let topology = &self.fabric.topology;
-        let mut builder = RouteBuilder::new(topology, multipath);
-        let mut by_path: BTreeMap<&[NodeId], GroupId> = BTreeMap::new();
+        let mut by_path: BTreeMap<&[Step], GroupId> = BTreeMap::new();
         let mut groups = Vec::new();
         for plan in plans {
             let Some(path) = &plan.path else {
@@ -49,17 +49,23 @@ impl Planner<'_> {
 
     fn refuse_path(&self, plan: &Plan, error: &PathError) {
         let mut problem = plan.place.problem(error.to_string());
-        if let PathError::NotAdjacent { from, to, .. } = error
+        if let PathError::NotAdjacent { from, to, .. } | PathError::NotParallel { from, to, .. } =
+            error
             && has_failed(self.fabric, from, to)
         {
-            problem = problem.help(format!("{from}-{to} is one of topology.failed_links"));
+            let help = match error {
+                PathError::NotParallel { .. } => "numbers are those of the links that are left; ",
+                _ => "",
+            };
+            let help = format!("{help}{from}-{to} is one of topology.failed_links");
+            problem = problem.help(help);
         }
         self.sink.push(problem);
     }
 
     fn reach(&self, plan: &Plan, routes: &Routes) -> Option<GroupId> {
         if routes.reachable(&self.fabric.topology, plan.source, plan.target) {
-            return Some(routes.groups.of_host(plan.target));
+            return self.arrive(plan, routes);
         }
         let [source, target] =
             [plan.source, plan.target].map(|node| &self.fabric.topology.node(node).name);
@@ -73,12 +79,50 @@ impl Planner<'_> {
         });
         None
     }
+
+    /// The group of a flow whose packets arrive. A rule sees to that; tables may say anything.
+    fn arrive(&self, plan: &Plan, routes: &Routes) -> Option<GroupId> {
+        let topology = &self.fabric.topology;
+        let group = routes.groups.of_host(plan.target);
+        let header = Header {
+            source: plan.source,
+            group,
+            hash: hash(self.seed, &plan.name),
+        };
+        let name = |node| topology.node(node).name.as_str();
+        let problem = match trace(topology, &routes.table, header) {
+            Ok(path) => {
+                let last = path
+                    .last()
+                    .map(|(node, port)| topology.port(*node, *port).peer);
+                match last {
+                    Some(last) if last != plan.target => {
+                        format!("packets for {} arrive at {}", name(plan.target), name(last))
+                    }
+                    _ => return Some(group),
+                }
+            }
+            Err(TraceError::NoNextHop { at, .. }) => {
+                format!("{at} has no next hop for packets to {}", name(plan.target))
+            }
+            Err(error) => error.to_string(),
+        };
+        let problem = plan.place.problem(problem);
+        self.sink
+            .push(problem.help("mend routing.tables, or give the flow a path"));
+        None
+    }
+}
+
+/// What chooses between equal paths of the flow with this name.
+fn hash(seed: u64, name: &str) -> u64 {
+    Stream::new(seed, Purpose::Hash, hash_name(name)).next_u64()
 }
 
 /// The table, and the group of each plan; `None` where a problem was reported.
 pub(crate) struct Routing {
     pub routes: Routes,
-    groups: Vec<Option<GroupId>>,
+    pub groups: Vec<Option<GroupId>>,
 }
 
 impl Routing {
@@ -101,7 +145,7 @@ impl Routing {
                 size: plan.terms.size.unwrap_or(Bytes::MAX),
                 start: Time::ZERO + plan.terms.start + Span::ps(jitter),
                 stop: stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
-                hash: Stream::new(seed, Purpose::Hash, entity).next_u64(),
+                hash: hash(seed, &plan.name),
             });
         }
         canonical_order(&mut flows);

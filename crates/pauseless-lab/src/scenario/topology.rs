@@ -9,13 +9,14 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::failure::Failures;
 use pauseless_fabric::generate::{LinkSpecs, Shape};
-use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::Topology;
 
+use super::Aim;
 use super::reader::{At, Place, Section, did_you_mean};
+use crate::fabric::{Device, Names};
 use crate::problem::Sink;
 
-pub(crate) use shape::written as written_shape;
+pub(crate) use shape::{lead_key, written as written_shape};
 
 /// A byte lasts at least 5 ps, so that times stay exact; see [`pauseless_core::unit`].
 pub(crate) const RATES: RangeInclusive<Rate> = Rate::mbps(1)..=Rate::gbps(1_600);
@@ -35,13 +36,16 @@ pub(crate) struct Fabric {
     pub shape: Option<(Shape, LinkSpecs)>,
     /// The links of the healthy fabric that are down.
     pub failed: Failures,
+    /// What its own tools call its nodes, and their ports before the failures.
+    pub names: Names,
     /// Where the section begins.
     pub place: Place,
+    aim: Aim,
 }
 
 impl Fabric {
     /// Reads `[topology]`.
-    pub(crate) fn read(root: &mut Section<'_>, sink: &Sink) -> Option<Fabric> {
+    pub(crate) fn read(root: &mut Section<'_>, sink: &Sink, aim: Aim) -> Option<Fabric> {
         let is_written = root.has("topology");
         let Some(mut section) = root.table("topology") else {
             if !is_written {
@@ -50,18 +54,40 @@ impl Fabric {
             return None;
         };
         let place = section.place.clone();
-        let healthy = shape::read_healthy(&mut section);
+        let healthy = shape::read_healthy(&mut section, aim);
         let failures = failures::Written::read(&mut section);
         section.finish();
-        let (healthy, shape) = healthy?;
+        let shape::Healthy {
+            topology: healthy,
+            names,
+            shape,
+        } = healthy?;
         let failed = failures.resolve(&healthy, sink);
         Some(Fabric {
             topology: failed.apply(&healthy),
+            names,
             healthy,
             shape,
             failed,
             place,
+            aim,
         })
+    }
+
+    /// What its own tools call the nodes and ports that are left: ports are numbered anew when
+    /// links fail.
+    pub(crate) fn names_left(&self) -> Names {
+        let nodes = (0..self.healthy.nodes().len()).map(|node| NodeId(node as u32));
+        let devices = nodes.filter_map(|node| {
+            let device = self.names.device(node)?;
+            let ports = device.ports.iter().zip(self.healthy.ports(node));
+            let left = ports.filter(|(_, port)| !self.failed.contains(port.link));
+            Some(Device {
+                ports: left.map(|(name, _)| name.clone()).collect(),
+                ..device.clone()
+            })
+        });
+        Names::new(devices.collect())
     }
 
     /// Reports and returns `None` if `classes` and `groups` make the run too large for memory.
@@ -71,7 +97,11 @@ impl Fabric {
         let switches = self.topology.switches().iter();
         let pairs = switches.map(|switch| (self.topology.ports(*switch).len() as u64).pow(2));
         let pairs = pairs.sum::<u64>() * classes;
-        let cells = entries.max(pairs);
+        let cells = match self.aim {
+            Aim::Run => entries.max(pairs),
+            // Ways are shared where routes are, and nothing is kept per pair of ports.
+            Aim::Check => 0,
+        };
         if cells <= CELLS_MAX {
             return Some(());
         }
@@ -117,30 +147,4 @@ fn find_node(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<Node
 pub(crate) fn has_failed(fabric: &Fabric, a: &str, b: &str) -> bool {
     let mut ends = fabric.failed.ends(&fabric.healthy);
     ends.any(|(ends, _)| ends == [a, b] || ends == [b, a])
-}
-
-/// Reads `[routing]`.
-pub(crate) fn read_routing(root: &mut Section<'_>, seed: u64) -> Multipath {
-    let mut tie_break = TieBreak::Lowest;
-    let mut is_ecmp = false;
-    if let Some(mut section) = root.table("routing") {
-        let kind = section.choice("kind", &[("shortest", false), ("ecmp", true)]);
-        is_ecmp = kind.is_some_and(|kind| kind.value);
-        if is_ecmp {
-            section.set_context(" with kind = \"ecmp\"".to_string());
-        } else {
-            let choices = [
-                ("lowest", TieBreak::Lowest),
-                ("seeded", TieBreak::Seeded(seed)),
-            ];
-            let choice = section.choice("tie_break", &choices);
-            tie_break = choice.map_or(TieBreak::Lowest, |choice| choice.value);
-        }
-        section.finish();
-    }
-    if is_ecmp {
-        Multipath::Ecmp
-    } else {
-        Multipath::Single { tie_break }
-    }
 }

@@ -11,9 +11,9 @@ use proptest::test_runner::{Config, TestRunner};
 use crate::import::source::Source;
 use crate::problem::Problem;
 
-/// A file of `tests/data/ethernet`, unpacked if it is gzipped.
+/// A file of `examples/ethernet`, unpacked if it is gzipped.
 pub(super) fn sample(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/ethernet");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ethernet");
     let packed = folder.join(format!("{name}.gz"));
     let path = match packed.exists() {
         true => packed,

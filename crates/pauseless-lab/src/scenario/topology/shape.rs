@@ -6,12 +6,19 @@ use pauseless_fabric::generate::{
 };
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
+use super::super::Aim;
 use super::super::custom::{Custom, read_specs};
 use super::super::reader::{Item, Place, Section, quoted};
 use super::{CELLS_MAX, RATES};
+use crate::fabric::Names;
 
-/// The fabric before any failure, and its generator unless it is custom.
-pub(crate) type Healthy = (Topology, Option<(Shape, LinkSpecs)>);
+/// The fabric before any failure.
+pub(super) struct Healthy {
+    pub topology: Topology,
+    pub names: Names,
+    /// Its generator, unless it is custom.
+    pub shape: Option<(Shape, LinkSpecs)>,
+}
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -49,8 +56,29 @@ const KINDS: [(&str, Kind); 14] = [
     ("custom", Kind::Custom),
 ];
 
+/// More hosts than any fabric has; each may need a row in every switch.
+const HOSTS_MAX: u64 = 1 << 18;
+
+/// The key that a size without a key belongs to, as in `fat-tree:48`; `None` for an unknown kind.
+pub(crate) fn lead_key(kind: &str) -> Option<&'static str> {
+    let (_, kind) = KINDS.iter().find(|(name, _)| *name == kind)?;
+    Some(match kind {
+        Kind::Ring | Kind::Line | Kind::RandomRegular => "switches",
+        Kind::Dumbbell => "left",
+        Kind::NToOne => "senders",
+        Kind::ParkingLot => "links",
+        Kind::FatTree => "k",
+        Kind::LeafSpine => "leaves",
+        Kind::Clos => "pods",
+        Kind::RailOptimised => "blocks",
+        Kind::Dragonfly => "groups",
+        Kind::Torus | Kind::Mesh => "dimensions",
+        Kind::Custom => "node",
+    })
+}
+
 /// Reads everything of `[topology]` but the failures.
-pub(super) fn read_healthy(section: &mut Section<'_>) -> Option<Healthy> {
+pub(super) fn read_healthy(section: &mut Section<'_>, aim: Aim) -> Option<Healthy> {
     let has_kind = section.has("kind");
     let kind = section.choice("kind", &KINDS);
     let Some(kind) = kind else {
@@ -65,7 +93,12 @@ pub(super) fn read_healthy(section: &mut Section<'_>) -> Option<Healthy> {
     let (name, _) = KINDS[kind.value as usize];
     section.set_context(format!(" with kind = {name:?}"));
     if let Kind::Custom = kind.value {
-        return Some((Custom::read(section)?, None));
+        let (topology, names) = Custom::read(section)?;
+        return Some(Healthy {
+            topology,
+            names,
+            shape: None,
+        });
     }
     let mut sizes = Sizes {
         section,
@@ -76,7 +109,11 @@ pub(super) fn read_healthy(section: &mut Section<'_>) -> Option<Healthy> {
     let specs = read_specs(section).complete(section);
     let shape = shape?;
     let hosts = shape.size().hosts;
-    if hosts.saturating_pow(2) > CELLS_MAX {
+    let hosts_max = match aim {
+        Aim::Run => CELLS_MAX.isqrt(),
+        Aim::Check => HOSTS_MAX,
+    };
+    if hosts > hosts_max {
         let problem = section
             .place
             .problem(format!("too large: it would have {hosts} hosts"));
@@ -89,7 +126,11 @@ pub(super) fn read_healthy(section: &mut Section<'_>) -> Option<Healthy> {
         delay: Span::ZERO,
     };
     match shape.build(specs.unwrap_or(LinkSpecs::same(any))) {
-        Ok(topology) => specs.map(|specs| (topology, Some((shape, specs)))),
+        Ok(topology) => specs.map(|specs| Healthy {
+            topology,
+            names: Names::default(),
+            shape: Some((shape, specs)),
+        }),
         Err(error) => {
             let place = places.iter().find(|(key, _)| Some(*key) == error.field());
             let place = place.map_or(&section.place, |(_, place)| place);

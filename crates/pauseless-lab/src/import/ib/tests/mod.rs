@@ -21,9 +21,9 @@ const OPENSM_SL2VL: Check = |text| sl2vl::opensm::parse(text).map(drop);
 const IBDMCHK_SL2VL: Check = |text| sl2vl::ibdmchk::parse(text).map(drop);
 const PATH_SL: Check = |text| path_sl::parse(text).map(drop);
 
-/// The text of a file in `tests/data/ib`.
+/// The text of a file in `examples/ib`.
 fn sample(path: &str) -> String {
-    let path = format!("{}/tests/data/ib/{path}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../examples/ib/{path}", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(&path).expect("the sample is there");
     Source::from_bytes(&path, bytes)
         .expect("the sample is text")

@@ -1,0 +1,127 @@
+//! Many runs at once; what comes of them does not depend on how many threads there are.
+
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use pauseless_core::unit::Time;
+
+use super::plan::{Case, Plan};
+use crate::report::Run;
+use crate::scenario::{Overrides, Problems, Scenario};
+
+/// Which of the runs are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// All.
+    End,
+    /// Only whether any deadlocks.
+    Deadlock,
+}
+
+/// Runs the cases of a plan, and says how far it is.
+pub(super) struct Bench<P> {
+    pub plan: Plan,
+    pub threads: NonZero<usize>,
+    pub progress: P,
+    /// Runs so far.
+    pub done: usize,
+    /// Runs in all, as far as is known.
+    pub total: usize,
+}
+
+impl<P: FnMut(usize, usize) -> ControlFlow<()>> Bench<P> {
+    /// When each case deadlocks; `None` when it was broken off.
+    pub(super) fn times(&mut self, cases: &[Case]) -> Option<Vec<Option<Time>>> {
+        self.run(cases, Until::End)
+    }
+
+    /// Whether any case deadlocks; `None` when it was broken off.
+    pub(super) fn any(&mut self, cases: &[Case]) -> Option<bool> {
+        let times = self.run(cases, Until::Deadlock)?;
+        Some(times.iter().any(Option::is_some))
+    }
+
+    fn run(&mut self, cases: &[Case], until: Until) -> Option<Vec<Option<Time>>> {
+        let mut times = vec![None; cases.len()];
+        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let queue = Queue {
+            plan: &self.plan,
+            cases,
+            next: &next,
+            is_over: &is_over,
+        };
+        let (sender, receiver) = mpsc::channel();
+        thread::scope(|scope| {
+            for _ in 0..self.threads.get().min(cases.len()) {
+                let sender = sender.clone();
+                scope.spawn(move || queue.work(&sender));
+            }
+            drop(sender);
+            let base = self.done;
+            loop {
+                match receiver.recv_timeout(PATIENCE) {
+                    Ok((index, time)) => {
+                        times[index] = time;
+                        self.done += 1;
+                        if time.is_some() && until == Until::Deadlock {
+                            is_over.store(true, Ordering::Relaxed);
+                        }
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+                if (self.progress)(self.done, self.total).is_break() {
+                    is_over.store(true, Ordering::Relaxed);
+                    return None;
+                }
+            }
+            // Those that nobody needs any more count as done.
+            self.done = base + cases.len();
+            Some(times)
+        })
+    }
+}
+
+/// What the threads share.
+#[derive(Clone, Copy)]
+struct Queue<'q> {
+    plan: &'q Plan,
+    cases: &'q [Case],
+    next: &'q AtomicUsize,
+    is_over: &'q AtomicBool,
+}
+
+impl Queue<'_> {
+    fn work(self, sender: &Sender<(usize, Option<Time>)>) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(case) = self.cases.get(index) else {
+                return;
+            };
+            let scenario = parse(&self.plan.text(case)).expect("the first case was read, too");
+            let run = Run::execute(scenario, |_| match self.is_over.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            });
+            assert!(
+                run.outcome.loss.is_none(),
+                "derived parameters lose nothing"
+            );
+            let deadlock = run.outcome.deadlock.as_ref();
+            // Nobody listens any more when it was broken off.
+            let _ = sender.send((index, deadlock.map(|deadlock| deadlock.time)));
+        }
+    }
+}
+
+/// Reads the text of a case as `pauseless run` would.
+pub(super) fn parse(text: &str) -> Result<Scenario, Problems> {
+    Scenario::parse("cycle", text, &Overrides::default())
+}
+
+/// How long nobody is asked whether to go on.
+const PATIENCE: Duration = Duration::from_millis(50);

@@ -1,0 +1,368 @@
+//! The same check after failures: every single one, or many random sets of them.
+
+pub mod json;
+pub mod text;
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use pauseless_core::id::NodeId;
+use pauseless_fabric::dependency::{Checker, Component, Demand, Network, Traffic};
+use pauseless_fabric::failure::{Draw, FailureError, Failures};
+use pauseless_fabric::reroute::Reroute;
+use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
+use rayon::prelude::*;
+
+use super::unrouted_pairs;
+use crate::fabric::Fabric;
+
+/// Which failures are tried, and how the fabric answers to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Which failures.
+    pub cases: Cases,
+    /// How routes change.
+    pub reroute: Reroute,
+    /// What random failures are drawn from.
+    pub seed: u64,
+}
+
+/// Which failures are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cases {
+    /// Every link between switches alone, and every switch alone.
+    Singles,
+    /// Random sets of links between switches.
+    Random {
+        /// How many fail.
+        amount: Amount,
+        /// How many sets.
+        samples: u64,
+    },
+}
+
+/// How many links of a random set fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Exactly so many.
+    Count(usize),
+    /// Each with this probability, in millionths.
+    Share(u32),
+}
+
+/// What came of a sweep.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// The plan.
+    pub plan: Plan,
+    /// How many cases there are.
+    pub case_count: usize,
+    /// How many were tried: all of them, unless it was broken off.
+    pub tried: usize,
+    /// How many of them have a cycle.
+    pub cyclic: usize,
+    /// How many leave some pair of end nodes without a route; `None` for random sets, where it is
+    /// not counted.
+    pub disconnecting: Option<usize>,
+    /// The worst of those with a cycle: most buffers in cycles first.
+    pub worst: Vec<Finding>,
+}
+
+impl Plan {
+    /// What was tried, in a few words.
+    pub fn describe(&self) -> String {
+        let failures = match self.cases {
+            Cases::Singles => {
+                "every single link between switches and every single switch failed".to_string()
+            }
+            Cases::Random {
+                amount: Amount::Count(count),
+                samples,
+            } => {
+                format!("{samples} random sets of {count} failed links between switches")
+            }
+            Cases::Random {
+                amount: Amount::Share(ppm),
+                samples,
+            } => format!(
+                "{samples} random networks in which each link between switches failed with a probability of {} %",
+                f64::from(ppm) / 1e4
+            ),
+        };
+        format!("{failures}; {}", describe(self.reroute))
+    }
+}
+
+/// How routes change, in a few words.
+pub fn describe(reroute: Reroute) -> &'static str {
+    let Reroute::Rule(Routing {
+        algorithm,
+        multipath,
+    }) = reroute
+    else {
+        return "local detours around them";
+    };
+    match (algorithm, multipath) {
+        (Algorithm::Shortest, Multipath::Ecmp) => "all shortest paths (ECMP) computed anew",
+        (
+            Algorithm::Shortest,
+            Multipath::Single {
+                tie_break: TieBreak::Lowest,
+            },
+        ) => "one shortest path computed anew, of equal ones that with the lowest port",
+        (
+            Algorithm::Shortest,
+            Multipath::Single {
+                tie_break: TieBreak::Seeded(_),
+            },
+        ) => "one shortest path computed anew, of equal ones a random one per switch and target",
+        (Algorithm::UpDown, _) => "up*/down* routes computed anew",
+        (Algorithm::DimensionOrder(_), _) => "dimension-order routes, which do not change",
+    }
+}
+
+impl Sweep {
+    /// Whether it came to its end.
+    pub fn is_complete(&self) -> bool {
+        self.tried == self.case_count
+    }
+
+    /// The share of cases with a cycle, and the bounds of its 95 % confidence interval (Wilson
+    /// 1927): a statement about all such sets of failures, if the cases are random.
+    pub fn share(&self) -> (f64, [f64; 2]) {
+        let (count, total) = (self.cyclic as f64, (self.tried as f64).max(1.0));
+        let share = count / total;
+        let z = 1.96;
+        let middle = share + z * z / (2.0 * total);
+        let half = z * (share * (1.0 - share) / total + z * z / (4.0 * total * total)).sqrt();
+        let scale = 1.0 + z * z / total;
+        let bound = |value: f64| (value / scale).clamp(0.0, 1.0);
+        (share, [bound(middle - half), bound(middle + half)])
+    }
+}
+
+/// Failures that create a cycle.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The number of the case; of random sets, the sample.
+    pub case: usize,
+    /// What fails.
+    pub failed: Vec<String>,
+    /// How many buffers lie in cycles.
+    pub buffers: usize,
+    /// The largest group of them, with a shortest cycle.
+    pub component: Component,
+    /// Pairs of end nodes without a route.
+    pub unrouted_pairs: u64,
+}
+
+/// Tries all cases of `plan` on all cores. `progress` hears how many are done, of how many, and how
+/// many of them have a cycle, from any thread, and may break the sweep off.
+pub fn sweep(
+    fabric: &Fabric,
+    plan: Plan,
+    progress: impl Fn(usize, usize, usize) -> ControlFlow<()> + Sync,
+) -> Result<Sweep, FailureError> {
+    let cases = Sets::new(fabric, plan)?;
+    let trial = Trial::new(fabric, plan);
+    let stop = AtomicBool::new(false);
+    let (done, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let checker = Checker::of(&fabric.network());
+    let outcomes = (0..cases.count()).into_par_iter().map_init(
+        || checker.clone(),
+        |checker, case| {
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            let outcome = trial.judge(checker, case, &cases.get(case));
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            let more = usize::from(outcome.buffers > 0);
+            let found = found.fetch_add(more, Ordering::Relaxed) + more;
+            if progress(done, cases.count(), found).is_break() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            Some(outcome)
+        },
+    );
+    let outcomes: Vec<Outcome> = outcomes.flatten().collect();
+    let mut cyclic = Vec::from_iter(outcomes.iter().filter(|outcome| outcome.buffers > 0));
+    cyclic.sort_by_key(|outcome| (std::cmp::Reverse(outcome.buffers), outcome.case));
+    let worst = cyclic.par_iter().take(WORST_MAX).map_init(
+        || checker.clone(),
+        |checker, outcome| trial.explain(checker, outcome, &cases.get(outcome.case)),
+    );
+    Ok(Sweep {
+        plan,
+        case_count: cases.count(),
+        tried: outcomes.len(),
+        cyclic: cyclic.len(),
+        disconnecting: match plan.cases {
+            Cases::Singles => Some(outcomes.iter().filter(|o| o.disconnects).count()),
+            Cases::Random { .. } => None,
+        },
+        worst: worst.collect(),
+    })
+}
+
+/// The sets of failures of a plan, by number.
+struct Sets<'f> {
+    fabric: &'f Fabric,
+    plan: Plan,
+    singles: Vec<Failures>,
+}
+
+impl<'f> Sets<'f> {
+    fn new(fabric: &'f Fabric, plan: Plan) -> Result<Sets<'f>, FailureError> {
+        let topology = &fabric.topology;
+        let singles = match plan.cases {
+            Cases::Singles => {
+                let links = Failures::single_links(topology);
+                links.chain(Failures::single_switches(topology)).collect()
+            }
+            Cases::Random { amount, .. } => {
+                if let Amount::Count(count) = amount {
+                    // Refused once, before all the samples are.
+                    let draw = Draw { seed: 0, sample: 0 };
+                    Failures::random_count(topology, count, draw)?;
+                }
+                Vec::new()
+            }
+        };
+        Ok(Sets {
+            fabric,
+            plan,
+            singles,
+        })
+    }
+
+    fn count(&self) -> usize {
+        match self.plan.cases {
+            Cases::Singles => self.singles.len(),
+            Cases::Random { samples, .. } => samples as usize,
+        }
+    }
+
+    fn get(&self, case: usize) -> Failures {
+        let topology = &self.fabric.topology;
+        let draw = Draw {
+            seed: self.plan.seed,
+            sample: case as u64,
+        };
+        match self.plan.cases {
+            Cases::Singles => self.singles[case].clone(),
+            Cases::Random {
+                amount: Amount::Share(ppm),
+                ..
+            } => Failures::random_links(topology, ppm, draw),
+            Cases::Random {
+                amount: Amount::Count(count),
+                ..
+            } => Failures::random_count(topology, count, draw).expect("the count was checked"),
+        }
+    }
+}
+
+/// What is the same for all cases.
+struct Trial<'f> {
+    fabric: &'f Fabric,
+    reroute: Reroute,
+    traffic: Traffic,
+    nobody: Vec<bool>,
+    /// Whether to ask if anybody is cut off.
+    counts_cuts: bool,
+}
+
+struct Outcome {
+    case: usize,
+    /// How many buffers lie in cycles.
+    buffers: usize,
+    disconnects: bool,
+}
+
+impl<'f> Trial<'f> {
+    fn new(fabric: &'f Fabric, plan: Plan) -> Trial<'f> {
+        let groups = &fabric.routes.groups;
+        let traffic = match (&fabric.traffic, plan.reroute) {
+            // A rule knows no paths of flows, only their targets.
+            (Traffic::Demands(demands), Reroute::Rule(_)) => {
+                let demands = demands.iter().map(|demand| Demand {
+                    group: groups.of_host(groups.target(demand.group)),
+                    ..*demand
+                });
+                Traffic::Demands(demands.collect())
+            }
+            (traffic, _) => traffic.clone(),
+        };
+        Trial {
+            fabric,
+            reroute: plan.reroute,
+            traffic,
+            nobody: fabric.nobody(),
+            counts_cuts: plan.cases == Cases::Singles,
+        }
+    }
+
+    fn judge(&self, checker: &mut Checker, case: usize, failures: &Failures) -> Outcome {
+        let reroute = self.reroute.of_sample(case as u64);
+        let Fabric {
+            topology, routes, ..
+        } = self.fabric;
+        let routes = reroute.routes(topology, routes, failures);
+        let network = Network {
+            routes: &routes,
+            traffic: &self.traffic,
+            ..self.fabric.network()
+        };
+        let graph = checker.graph(network, &self.nobody);
+        let buffers = match graph.is_cyclic() {
+            true => graph.components().iter().map(Vec::len).sum(),
+            false => 0,
+        };
+        let cuts = || unrouted_pairs(self.fabric, &routes, &self.nobody);
+        Outcome {
+            case,
+            buffers,
+            disconnects: self.counts_cuts && cuts() > 0,
+        }
+    }
+
+    fn explain(&self, checker: &mut Checker, outcome: &Outcome, failures: &Failures) -> Finding {
+        let reroute = self.reroute.of_sample(outcome.case as u64);
+        let Fabric {
+            topology, routes, ..
+        } = self.fabric;
+        let routes = reroute.routes(topology, routes, failures);
+        let network = Network {
+            routes: &routes,
+            traffic: &self.traffic,
+            ..self.fabric.network()
+        };
+        let graph = checker.graph(network, &self.nobody);
+        let components = checker.explain(network, (&graph, &self.nobody), 1);
+        Finding {
+            case: outcome.case,
+            failed: name(self.fabric, failures),
+            buffers: outcome.buffers,
+            component: components.into_iter().next().expect("it has a cycle"),
+            unrouted_pairs: unrouted_pairs(self.fabric, &routes, &self.nobody),
+        }
+    }
+}
+
+/// A switch all of whose links have failed, or the links.
+fn name(fabric: &Fabric, failures: &Failures) -> Vec<String> {
+    let topology = &fabric.topology;
+    let is_whole = |switch: &&NodeId| {
+        let ports = topology.ports(**switch);
+        ports.len() == failures.links().len() && ports.iter().all(|p| failures.contains(p.link))
+    };
+    match topology.switches().iter().find(is_whole) {
+        Some(switch) if failures.links().len() > 1 => {
+            vec![format!("switch {}", topology.node(*switch).name)]
+        }
+        _ => failures.names(topology),
+    }
+}
+
+/// More than this nobody reads.
+const WORST_MAX: usize = 12;

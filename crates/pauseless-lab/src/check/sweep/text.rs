@@ -1,0 +1,102 @@
+//! A sweep for people.
+
+use std::fmt::Write;
+
+use super::{Cases, Finding, Sweep};
+use crate::fabric::Fabric;
+use crate::report::text::{Mood, Paint};
+
+/// The whole report.
+pub fn report(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
+    let mut out = headline(fabric, sweep, paint);
+    let _ = writeln!(out, "Tried: {}.", sweep.plan.describe());
+    if !sweep.is_complete() {
+        let _ = writeln!(
+            out,
+            "Broken off after {} of {} cases; the numbers are those of the cases tried.",
+            sweep.tried, sweep.case_count
+        );
+    }
+    if let Some(count) = sweep.disconnecting.filter(|count| *count > 0) {
+        let _ = writeln!(out, "{count} leave some pair of end nodes without a route.");
+    }
+    if sweep.worst.is_empty() {
+        return out;
+    }
+    let hidden = sweep.cyclic - sweep.worst.len();
+    let _ = writeln!(
+        out,
+        "\nThe worst first, by the number of buffers in cycles:"
+    );
+    for finding in &sweep.worst {
+        let _ = writeln!(out, "  {}", line(fabric, sweep, finding));
+    }
+    if hidden > 0 {
+        let _ = writeln!(out, "  .. and {hidden} more");
+    }
+    out
+}
+
+/// The verdict alone.
+pub fn headline(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
+    let name = &fabric.name;
+    let tried = sweep.tried;
+    if sweep.cyclic == 0 {
+        let none = paint.paint(Mood::Good, "no cyclic buffer dependency");
+        let bound = match sweep.plan.cases {
+            Cases::Singles => String::new(),
+            Cases::Random { .. } => {
+                let (_, [_, high]) = sweep.share();
+                format!(" (95 % confidence: in fewer than {:.2} %)", high * 100.0)
+            }
+        };
+        return format!("{name}: {none} after any of {tried} failures{bound}\n");
+    }
+    let some = paint.paint(Mood::Bad, "cyclic buffer dependency");
+    let share = match sweep.plan.cases {
+        Cases::Singles => String::new(),
+        Cases::Random { .. } => {
+            let (share, [low, high]) = sweep.share();
+            let [share, low, high] = [share, low, high].map(|value| value * 100.0);
+            format!(" ({share:.2} %, 95 % confidence interval {low:.2} to {high:.2} %)")
+        }
+    };
+    format!(
+        "{name}: {some} after {} of {tried} failures{share}\n",
+        sweep.cyclic
+    )
+}
+
+fn line(fabric: &Fabric, sweep: &Sweep, finding: &Finding) -> String {
+    let cycle = &finding.component.cycle;
+    let name = |node| fabric.topology.node(node).name.as_str();
+    let switches = cycle.hops.iter().map(|hop| name(hop.buffer.node));
+    let failed = match (&finding.failed[..], sweep.plan.cases) {
+        ([], _) => "nothing".to_string(),
+        (failed, _) if failed.len() <= NAMES_MAX => failed.join(", "),
+        (failed, _) => format!(
+            "{} and {} more",
+            failed[..NAMES_MAX].join(", "),
+            failed.len() - NAMES_MAX
+        ),
+    };
+    let sample = match sweep.plan.cases {
+        Cases::Singles => String::new(),
+        Cases::Random { .. } => format!("sample {}: ", finding.case),
+    };
+    let unrouted = match finding.unrouted_pairs {
+        0 => String::new(),
+        count => format!(", {count} pairs without a route"),
+    };
+    let flows = match cycle.flows.len() {
+        1 => "a single flow travels in a circle".to_string(),
+        count => format!("closed by {count} flows"),
+    };
+    format!(
+        "{sample}{failed}: {} buffers in cycles, the shortest {} ({flows}){unrouted}",
+        finding.buffers,
+        Vec::from_iter(switches).join(" > "),
+    )
+}
+
+const NAMES_MAX: usize = 4;

@@ -1,0 +1,138 @@
+//! Generated fabrics by a short text, such as `fat-tree:48`,
+//! `leaf-spine:leaves=4,spines=2,hosts_per_leaf=8` or
+//! `torus:4x4x4,hosts_per_switch=2,routing=dimension-order,classes=dateline`.
+//!
+//! The text stands for a fabric file, so kinds, keys and messages are those of the file.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::Fabric;
+use crate::import::source::Source;
+use crate::problem::{Problem, Problems};
+use crate::scenario::check;
+use crate::scenario::topology::lead_key;
+
+/// The fabric that `spec` describes. Links have 100 Gb/s and 1 us unless it says otherwise.
+pub fn parse(spec: &str) -> Result<Fabric, Problems> {
+    let source = Source {
+        file: NAME.to_string(),
+        text: spec.to_string(),
+    };
+    let table = table(spec).map_err(|problem| source.refuse(*problem))?;
+    let mut fabric = check::read_table(&source, table)?;
+    fabric.name = spec.to_string();
+    Ok(fabric)
+}
+
+/// The spec as the table of a file, every value at its own place in the text.
+fn table(spec: &str) -> Result<DeTable<'_>, Box<Problem>> {
+    let kind_end = spec.find(':').unwrap_or(spec.len());
+    let kind = &spec[..kind_end];
+    let mut tables = Tables::default();
+    tables.topology.insert(
+        Spanned::new(0..kind_end, "kind".into()),
+        Spanned::new(0..kind_end, DeValue::String(kind.into())),
+    );
+    let mut start = kind_end + 1;
+    // Nothing may stand behind the kind, but an empty part after a comma is a slip.
+    let parts = spec.get(start..).filter(|rest| !rest.is_empty());
+    for part in parts.into_iter().flat_map(|rest| rest.split(',')) {
+        let at = start..start + part.len();
+        start = at.end + 1;
+        match part.split_once('=') {
+            Some((key, value)) => {
+                let middle = at.start + key.len();
+                tables.add((key, at.start..middle), (value, middle + 1..at.end))?;
+            }
+            None => match lead_key(kind).filter(|_| at.start == kind_end + 1) {
+                Some(key) => tables.add((key, at.clone()), (part, at))?,
+                // An unknown kind is reported once, and well, by whoever reads the table.
+                None if lead_key(kind).is_none() => {}
+                None => {
+                    let problem = Problem::new(at, format!("{part:?} has no key"));
+                    return Err(Box::new(problem.expected("KEY=VALUE")));
+                }
+            },
+        }
+    }
+    Ok(tables.finish())
+}
+
+/// The sections of the file.
+#[derive(Default)]
+struct Tables<'s> {
+    topology: DeTable<'s>,
+    routing: DeTable<'s>,
+    classes: DeTable<'s>,
+}
+
+impl<'s> Tables<'s> {
+    fn add(
+        &mut self,
+        (key, key_at): (&'s str, Range<usize>),
+        (value, at): (&'s str, Range<usize>),
+    ) -> Result<(), Box<Problem>> {
+        let (table, name) = match key {
+            "routing" => (&mut self.routing, "kind"),
+            "multipath" | "tie_break" => (&mut self.routing, key),
+            "classes" => (&mut self.classes, "kind"),
+            _ => (&mut self.topology, key),
+        };
+        let value = self::value(value, at);
+        let key = Spanned::new(key_at.clone(), name.into());
+        if table.insert(key, value).is_some() {
+            let problem = Problem::new(key_at, format!("{name} stands here twice"));
+            return Err(Box::new(problem.help("keep one of them")));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> DeTable<'s> {
+        for (key, value) in [("rate", "100 Gbps"), ("delay", "1 us")] {
+            if !self.topology.contains_key(key) {
+                let value = DeValue::String(value.into());
+                let key = Spanned::new(0..0, key.into());
+                self.topology.insert(key, Spanned::new(0..0, value));
+            }
+        }
+        let sections = [
+            ("topology", self.topology),
+            ("routing", self.routing),
+            ("classes", self.classes),
+        ];
+        let mut root = DeTable::new();
+        for (name, table) in sections.into_iter().filter(|(_, table)| !table.is_empty()) {
+            let value = Spanned::new(0..0, DeValue::Table(table));
+            root.insert(Spanned::new(0..0, name.into()), value);
+        }
+        root
+    }
+}
+
+/// A number, numbers with `x` between them, or a text.
+fn value(text: &str, at: Range<usize>) -> Spanned<DeValue<'_>> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let number = |text, at| {
+        let parsed = DeValue::parse(text).map(Spanned::into_inner);
+        Spanned::new(at, parsed.unwrap_or(DeValue::String("".into())))
+    };
+    if is_number(text) {
+        return number(text, at);
+    }
+    if !text.contains('x') || !text.split('x').all(is_number) {
+        return Spanned::new(at, DeValue::String(text.into()));
+    }
+    let mut array = DeArray::new();
+    let mut start = at.start;
+    for part in text.split('x') {
+        array.push(number(part, start..start + part.len()));
+        start += part.len() + 1;
+    }
+    Spanned::new(at, DeValue::Array(array))
+}
+
+/// What messages call the text.
+const NAME: &str = "--generate";

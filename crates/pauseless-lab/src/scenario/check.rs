@@ -1,0 +1,120 @@
+//! Reading a file for `check`: the fabric and who sends to whom are all that matters.
+
+use pauseless_core::id::Class;
+use pauseless_fabric::dependency::{Demand, Lane, Traffic};
+use toml::de::DeTable;
+
+use super::flows::{Plan, Planner};
+use super::lanes::WrittenLossy;
+use super::reader::Section;
+use super::routes::Routing;
+use super::routing::{self, Addresses};
+use super::{Aim, Overrides, Written, parse_table};
+use crate::fabric::{Fabric, Origin};
+use crate::import::source::Source;
+use crate::problem::{Problems, Sink};
+
+/// The fabric of a TOML file.
+pub(crate) fn read(source: &Source) -> Result<Fabric, Problems> {
+    let refuse = |list| Problems::new(&source.file, &source.text, list);
+    let table = parse_table(&source.text).map_err(refuse)?;
+    read_table(source, table)
+}
+
+/// The same for a text that has been parsed already.
+pub(crate) fn read_table(source: &Source, table: DeTable<'_>) -> Result<Fabric, Problems> {
+    let sink = Sink::default();
+    let root = Section::root(&sink, table);
+    let written = Written::read(root, &sink, (&Overrides::default(), Aim::Check));
+    let fabric = written.into_fabric(&source.file, &sink);
+    match fabric {
+        Some(fabric) if sink.is_empty() => Ok(fabric),
+        _ => Err(Problems::new(&source.file, &source.text, sink.into_list())),
+    }
+}
+
+impl Written {
+    /// Holds everything against the fabric; `None` if something was reported.
+    fn into_fabric(mut self, name: &str, sink: &Sink) -> Option<Fabric> {
+        let fabric = self.fabric.take()?;
+        let topology = &fabric.topology;
+        let planner = Planner {
+            fabric: &fabric,
+            seed: self.general.seed,
+            sink,
+        };
+        let plans = planner.plans(&self.flows);
+        let lanes = self.check_only.lanes.as_ref();
+        let targets = lanes.into_iter().flat_map(|lanes| lanes.value.targets());
+        let targets = Vec::from_iter(targets.cloned());
+        if let routing::Written::Rule(_) = &self.routing {
+            for target in targets.iter().filter(|target| target.value.address > 1) {
+                let problem = target.place.problem("with a rule, hosts have one address");
+                sink.push(problem.help("further addresses need routing.kind = \"tables\""));
+            }
+        }
+        let others = Vec::from_iter(targets.iter().map(|target| target.value));
+        let builder = self.routing.builder(topology, others.iter().copied());
+        let routing = planner.route(builder, &plans)?;
+        let rule = match &self.routing {
+            routing::Written::Rule(rule) => Some(*rule),
+            routing::Written::Tables(_) => None,
+        };
+        let classes = self.check_only.classes.as_ref();
+        let classes = classes.map_or(&super::classes::Written::Same, |classes| &classes.value);
+        let classes = classes.resolve(topology, rule, sink);
+        let lossy = WrittenLossy::resolve(&self.check_only.lossy, topology, sink);
+        if let Some(lanes) = lanes.filter(|_| !plans.is_empty()) {
+            let problem = lanes
+                .place
+                .problem("the flows of this file have classes already");
+            sink.push(problem.help("remove [lanes], or the flows"));
+        }
+        if !sink.is_empty() {
+            return None;
+        }
+        let (traffic, origin) = match (plans.is_empty(), rule) {
+            (false, _) => (demands(&plans, &routing), Origin::Flows),
+            (true, rule) => {
+                let tables = self.routing.spans().chain(others);
+                let addresses = Addresses::new(topology, tables);
+                let traffic = self.check_only.traffic(&fabric, &addresses);
+                let traffic = traffic.unwrap_or(Traffic::AllPairs(vec![Lane::ONLY]));
+                (traffic, rule.map_or(Origin::Tables, Origin::Rule))
+            }
+        };
+        Some(Fabric {
+            name: name.to_string(),
+            medium: self.check_only.medium,
+            names: fabric.names_left(),
+            routes: routing.routes,
+            origin,
+            classes,
+            traffic,
+            lossy,
+            notes: self.check_only.notes,
+            topology: fabric.topology,
+        })
+    }
+}
+
+/// What the flows send.
+fn demands(plans: &[Plan], routing: &Routing) -> Traffic {
+    let demands = plans.iter().zip(&routing.groups);
+    let demands = demands.filter_map(|(plan, group)| {
+        let class = Class(plan.terms.class);
+        let lane = Lane {
+            label: class.0,
+            class,
+        };
+        Some(Demand {
+            group: (*group)?,
+            lane,
+            source: plan.source,
+        })
+    });
+    let mut demands = Vec::from_iter(demands);
+    demands.sort_unstable();
+    demands.dedup();
+    Traffic::Demands(demands)
+}

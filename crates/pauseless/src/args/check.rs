@@ -1,0 +1,171 @@
+//! The arguments of `check` and `convert`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use pauseless_fabric::reroute::Reroute;
+use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
+use pauseless_lab::check::sweep::Amount;
+
+/// `check`
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct CheckArgs {
+    /// The files of one fabric, recognised by their content, gzipped or not
+    #[arg(value_name = "FILE", required_unless_present = "generate")]
+    pub files: Vec<PathBuf>,
+    /// Check a generated fabric instead, such as fat-tree:4 or ring:switches=4,hosts_per_switch=1; repeatable
+    #[arg(long, value_name = "SHAPE", conflicts_with = "files")]
+    pub generate: Vec<String>,
+    /// Route by this rule instead of the fabric's own tables or rule
+    #[arg(long, value_enum, value_name = "RULE")]
+    pub routing: Option<Rule>,
+    /// Leave out these end nodes: names, with * for any text; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub leave_out: Vec<String>,
+    /// Look at these end nodes only; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub only: Vec<String>,
+    /// Look at these flows only, SOURCE:TARGET; repeatable
+    #[arg(long, value_name = "FLOW")]
+    pub flow: Vec<String>,
+    /// Check after failures: 1 for every single link and switch; with --samples, a number of
+    /// links or a share such as 5%
+    #[arg(long, value_name = "N", value_parser = parse_failing)]
+    pub failures: Option<Failing>,
+    /// How many random sets of failures to try
+    #[arg(long, value_name = "M", requires = "failures")]
+    pub samples: Option<u64>,
+    /// How the fabric routes after failures; by default by its own rule, or ecmp if it has tables
+    #[arg(long, value_enum, value_name = "RULE", requires = "failures")]
+    pub reroute: Option<Rule>,
+    /// The seed of random failures and of random tie-breaks
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Of SONiC dual-ToR pairs, follow packets that bounce through the tunnel to the other ToR too
+    #[arg(long, conflicts_with_all = ["routing", "failures", "generate"])]
+    pub bounced: bool,
+    /// Simulate the fewest flows that close each cycle: does it deadlock in fact?
+    #[arg(long)]
+    pub confirm: bool,
+    /// Write the scenario that was simulated to this file, for `run`
+    #[arg(long, value_name = "FILE", requires = "confirm")]
+    pub confirm_out: Option<PathBuf>,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Write the findings to this file as SARIF 2.1.0
+    #[arg(long, value_name = "FILE", conflicts_with = "failures")]
+    pub sarif: Option<PathBuf>,
+    /// Draw the fabric with its first cycle to this file, as SVG
+    #[arg(long, value_name = "FILE", conflicts_with = "failures")]
+    pub svg: Option<PathBuf>,
+    /// Print the verdict only
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `convert`
+#[derive(Debug, Args)]
+#[command(after_help = CONVERT_EXAMPLES)]
+pub struct ConvertArgs {
+    /// The files of one fabric, recognised by their content, gzipped or not
+    #[arg(value_name = "FILE", required_unless_present = "generate")]
+    pub files: Vec<PathBuf>,
+    /// Convert a generated fabric instead, such as fat-tree:4
+    #[arg(long, value_name = "SHAPE", conflicts_with = "files")]
+    pub generate: Option<String>,
+    /// Into what
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ConvertFormat::Fabric)]
+    pub to: ConvertFormat,
+    /// Write to this file instead of the standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// What a fabric is turned into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ConvertFormat {
+    /// Our own fabric file, TOML
+    Fabric,
+    /// GraphML, for graph tools
+    Graphml,
+}
+
+/// How many links fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failing(pub Amount);
+
+/// A way to route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Rule {
+    /// One shortest path, of equal ones a random one per switch and target
+    Shortest,
+    /// One shortest path, of equal ones that with the lowest port
+    Lowest,
+    /// All shortest paths
+    Ecmp,
+    /// Never up after down, all such paths
+    UpDown,
+    /// Only the switches next to a failure change anything
+    Detour,
+}
+
+impl Rule {
+    /// The rule as the fabric knows it; `None` for detours, which are no rule of a whole fabric.
+    pub fn routing(self, seed: u64) -> Option<Routing> {
+        let single = |tie_break| Routing::from(Multipath::Single { tie_break });
+        match self {
+            Rule::Shortest => Some(single(TieBreak::Seeded(seed))),
+            Rule::Lowest => Some(single(TieBreak::Lowest)),
+            Rule::Ecmp => Some(Routing::from(Multipath::Ecmp)),
+            Rule::UpDown => Some(Routing {
+                algorithm: Algorithm::UpDown,
+                multipath: Multipath::Ecmp,
+            }),
+            Rule::Detour => None,
+        }
+    }
+
+    /// The same as an answer to failures.
+    pub fn reroute(self, seed: u64) -> Reroute {
+        match self.routing(seed) {
+            Some(routing) => Reroute::Rule(routing),
+            None => Reroute::LocalDetour,
+        }
+    }
+}
+
+fn parse_failing(text: &str) -> Result<Failing, String> {
+    let wrong = || format!("{text:?} is neither a number of links nor a share such as 5%");
+    let Some(share) = text.trim().strip_suffix('%') else {
+        let count = text.trim().parse().ok().filter(|count| *count > 0);
+        return Ok(Failing(Amount::Count(count.ok_or_else(wrong)?)));
+    };
+    let percent: f64 = share.trim().parse().map_err(|_| wrong())?;
+    if !(percent > 0.0 && percent <= 100.0) {
+        return Err(format!("{text:?} is not a share above 0 % and up to 100 %"));
+    }
+    Ok(Failing(Amount::Share(
+        (percent * 1e4).round().max(1.0) as u32
+    )))
+}
+
+const CHECK_EXAMPLES: &str = "Examples:
+  pauseless check examples/ib/dgx-minhop/opensm-subnet.lst.gz examples/ib/dgx-minhop/opensm.fdbs.gz
+  pauseless check scenarios/gfc-fig11-pfc.toml --confirm
+  pauseless check --generate torus:dimensions=4x4,hosts_per_switch=1 --svg torus.svg --sarif torus.sarif
+  pauseless check --generate fat-tree:8 --failures 1 --reroute ecmp
+  pauseless check --generate fat-tree:4 --failures 5% --samples 1000 --reroute shortest
+
+Files: ibnetdiscover (also -p), opensm-subnet.lst, .fdbs, dump_lfts, opensm-lfts.dump,
+opensm-sl2vl.dump, psl, slvl; SONiC config_db.json and pg_profile_lookup.ini with containerlab,
+Batfish layer-1 or NetQ wiring; fabric files and scenarios of our own (docs/check.md).
+
+Exit status: 0 no cyclic buffer dependency, 1 a cyclic one, 2 bad usage or input, 130 interrupted.";
+
+const CONVERT_EXAMPLES: &str = "Examples:
+  pauseless convert examples/ib/dgx-minhop/opensm-subnet.lst.gz examples/ib/dgx-minhop/opensm.fdbs.gz -o dgx.toml
+  pauseless convert --generate fat-tree:4 --to graphml
+
+Exit status: 0 done, 2 bad usage or input.";

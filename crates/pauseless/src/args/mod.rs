@@ -1,0 +1,168 @@
+//! What can be typed.
+
+mod check;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use pauseless_core::switch::Discipline;
+use pauseless_core::unit::Span;
+use pauseless_lab::report::quantity::parse_span;
+use pauseless_lab::report::verdict::Finding;
+
+pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
+
+/// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
+/// packet by packet, with deadlocks decided exactly.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say from a fabric's own dumps whether it can deadlock, because of whom, and what would help
+    Check(CheckArgs),
+    /// Turn the dumps of a fabric into one fabric file, or into GraphML
+    Convert(ConvertArgs),
+    /// Simulate a scenario and say what was found
+    Run(RunArgs),
+    /// Show one ring under six flow controls: who deadlocks, who starves, who flows
+    Demo(DemoArgs),
+    /// Show the parameters that a scenario would use, derived line by line
+    Explain(ExplainArgs),
+}
+
+/// `run`
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArgs {
+    /// The scenario, a TOML file
+    pub file: PathBuf,
+    /// Use this seed instead of the scenario's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Simulate this long instead, such as "20 ms"
+    #[arg(long, value_name = "T", value_parser = parse_span)]
+    pub duration: Option<Span>,
+    /// Let packets wait in this way instead: output-queued, virtual-output-queued, input-queued
+    #[arg(long, value_name = "D", value_parser = parse_discipline)]
+    pub discipline: Option<Discipline>,
+    /// Exit with status 1 if one of these is found
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
+    pub deny: Vec<Deny>,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Write result.json, resolved.toml, report.html and, if something was probed, series.csv
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write the page with the figures to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the verdict only, and no progress or warnings
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `demo`
+#[derive(Debug, Args)]
+#[command(after_help = DEMO_EXAMPLES)]
+pub struct DemoArgs {
+    /// Use this seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Let packets wait in this way: output-queued, virtual-output-queued, input-queued
+    #[arg(long, value_name = "D", value_parser = parse_discipline)]
+    pub discipline: Option<Discipline>,
+    /// Write the page to this file; by default pauseless-demo.html, or none with --json
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Print one JSON document instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `explain`
+#[derive(Debug, Args)]
+#[command(after_help = EXPLAIN_EXAMPLES)]
+pub struct ExplainArgs {
+    /// The scenario, a TOML file
+    #[arg(required_unless_present = "paper", conflicts_with = "paper")]
+    pub file: Option<PathBuf>,
+    /// Recompute the numbers of the GFC paper, section 5.4, beside the printed ones
+    #[arg(long)]
+    pub paper: bool,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A finding that makes a run fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Deny {
+    /// Queues that can never move again
+    Deadlock,
+    /// A packet that did not fit
+    Loss,
+    /// A flow far below its fair rate
+    Starvation,
+}
+
+impl From<Deny> for Finding {
+    fn from(deny: Deny) -> Finding {
+        match deny {
+            Deny::Deadlock => Finding::Deadlock,
+            Deny::Loss => Finding::Loss,
+            Deny::Starvation => Finding::Starvation,
+        }
+    }
+}
+
+fn parse_discipline(text: &str) -> Result<Discipline, String> {
+    let found = Discipline::ALL.into_iter().find(|it| it.name() == text);
+    found.ok_or_else(|| {
+        let names = Discipline::ALL.map(Discipline::name);
+        format!("expected {}", names.join(", "))
+    })
+}
+
+const EXAMPLES: &str = "Examples:
+  pauseless demo
+  pauseless run scenarios/gfc-ring.toml
+  pauseless explain --paper
+
+Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
+
+const RUN_EXAMPLES: &str = "Examples:
+  pauseless run scenarios/gfc-ring.toml
+  pauseless run scenarios/gfc-ring.toml --discipline virtual-output-queued --deny deadlock,loss
+  pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
+
+Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
+
+const DEMO_EXAMPLES: &str = "Examples:
+  pauseless demo
+  pauseless demo --seed 7 --discipline input-queued --out input-queued.html";
+
+const EXPLAIN_EXAMPLES: &str = "Examples:
+  pauseless explain scenarios/gfc-ring-buffer.toml
+  pauseless explain --paper";

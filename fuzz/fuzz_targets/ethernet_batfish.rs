@@ -1,0 +1,9 @@
+//! Batfish layer-1 JSON: any text is parsed or refused, never anything else.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pauseless_lab::import::ethernet;
+
+fuzz_target!(|text: &str| {
+    let _ = ethernet::batfish::parse(text);
+});

@@ -1,0 +1,9 @@
+//! `ibnetdiscover`: any text is parsed or refused, never anything else.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pauseless_lab::import::ib;
+
+fuzz_target!(|text: &str| {
+    let _ = ib::discover::parse(text);
+});

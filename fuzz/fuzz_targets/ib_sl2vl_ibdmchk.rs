@@ -1,0 +1,9 @@
+//! `slvl`: any text is parsed or refused, never anything else.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pauseless_lab::import::ib;
+
+fuzz_target!(|text: &str| {
+    let _ = ib::sl2vl::ibdmchk::parse(text);
+});
