@@ -1,6 +1,6 @@
 //! The command line: arguments, messages and exit codes. What it does is in `pauseless-lab`.
 //!
-//! Exit status: 0 done, 1 a finding that was denied, 2 bad usage or input, 130 interrupted.
+//! Exit status: 0 done, 1 a finding (of `run`: one that was denied), 2 bad usage or input, 130 interrupted.
 
 mod args;
 mod check;

@@ -31,14 +31,20 @@ impl Checker {
     /// among the `suspects`, in their order, then by leaving out those who make the rarest
     /// dependency of a cycle.
     pub fn blame(&mut self, network: Network<'_>, suspects: &[Suspects]) -> Option<Blame> {
+        let ways = network.routes.table.way_count() as u64;
         let mut trial = Trial {
             left_out: vec![false; network.topology.nodes().len()],
             most: network.topology.host_count() / 2,
+            cost: ways * network.topology.switches().len() as u64,
+            patience: PATIENCE,
             checker: self,
             network,
         };
         let most = trial.most;
         for suspects in suspects.iter().filter(|s| s.hosts.len() <= most) {
+            if !trial.can_afford(1) {
+                break;
+            }
             trial.leave_out_only(&suspects.hosts);
             if !trial.is_cyclic() {
                 let name = Some(suspects.name.clone());
@@ -56,9 +62,20 @@ struct Trial<'t> {
     network: Network<'t>,
     left_out: Vec<bool>,
     most: usize,
+    /// What a check costs: a step per way and switch.
+    cost: u64,
+    /// How many steps are left to be spent.
+    patience: u64,
 }
 
 impl Trial<'_> {
+    /// Pays for so many checks, if it can.
+    fn can_afford(&mut self, checks: u64) -> bool {
+        let left = self.patience.checked_sub(checks.saturating_mul(self.cost));
+        self.patience = left.unwrap_or(0);
+        left.is_some()
+    }
+
     fn leave_out_only(&mut self, hosts: &[NodeId]) {
         self.left_out.fill(false);
         for host in hosts {
@@ -81,6 +98,10 @@ impl Trial<'_> {
             let Some(Component { cycle, .. }) = components.first() else {
                 return Some(hosts);
             };
+            // Asking who makes a cycle is as much work as a check for each of its hops.
+            if !self.can_afford(cycle.hops.len() as u64) {
+                return None;
+            }
             let makers = cycle
                 .hops
                 .iter()
@@ -101,8 +122,9 @@ impl Trial<'_> {
     fn verdict(mut self, name: Option<String>, mut hosts: Vec<NodeId>) -> Blame {
         hosts.sort_unstable();
         let mut needed = Vec::new();
-        // Beyond this nobody reads the list, and every host costs a whole check.
-        let is_worth_it = hosts.len() <= TRIALS_MAX;
+        // What is found is worth some patience again; a list too long is not read anyhow.
+        self.patience = PATIENCE;
+        let is_worth_it = hosts.len() <= TRIALS_MAX && self.can_afford(hosts.len() as u64);
         for &host in hosts.iter().filter(|_| is_worth_it) {
             self.left_out[host.index()] = false;
             if self.is_cyclic() {
@@ -125,4 +147,6 @@ impl Trial<'_> {
 }
 
 const ROUNDS_MAX: usize = 64;
+/// A few seconds.
+const PATIENCE: u64 = 100_000_000;
 const TRIALS_MAX: usize = 256;

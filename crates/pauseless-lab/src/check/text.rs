@@ -106,13 +106,13 @@ impl Page<'_> {
         let next = if number == count { 1 } else { number + 1 };
         let buffer = hop.buffer;
         let topology = &self.fabric.topology;
-        let from = topology.port(buffer.node, buffer.port).peer;
+        let far = topology.port(buffer.node, buffer.port);
         let _ = writeln!(
             out,
             "  {number}. {}, {} (from {}) waits for {next}, out of {}",
             self.port(buffer.node, buffer.port),
             self.class(buffer.class),
-            topology.node(from).name,
+            self.port(far.peer, far.peer_port),
             self.port(buffer.node, hop.egress),
         );
         let _ = writeln!(
@@ -149,10 +149,14 @@ impl Page<'_> {
         let switches = flow.path.iter().skip(1).map(|(node, _)| self.name(*node));
         let hops = (0..flow.arc.count).map(|n| ((flow.arc.first + n) % count + 1).to_string());
         format!(
-            "{} > {} > {}  (hops {})",
+            "{} > {} > {}  ({} {})",
             self.name(flow.source),
             Vec::from_iter(switches).join(" > "),
             self.name(target),
+            match flow.arc.count {
+                1 => "hop",
+                _ => "hops",
+            },
             Vec::from_iter(hops).join(", ")
         )
     }
@@ -188,18 +192,16 @@ impl Page<'_> {
     }
 
     fn blame(&self, out: &mut String, blame: &Blame) {
-        let who = match &blame.name {
-            Some(name) if blame.hosts.len() == 1 => {
-                format!("{} (the only one of the {name})", self.nodes(&blame.hosts))
-            }
-            Some(name) => format!("the {} {name}", blame.hosts.len()),
-            None => self.nodes(&blame.hosts),
+        let who = match (&blame.name, &blame.hosts[..]) {
+            (_, [only]) => self.name(*only).to_string(),
+            (Some(name), hosts) => format!("the {} {name}", hosts.len()),
+            (None, hosts) => self.nodes(hosts),
         };
-        let _ = writeln!(
-            out,
-            "  - Without {who} there is no cycle: keep them off the lossless class, or give \
-             them one of their own."
-        );
+        let advice = match blame.hosts.len() {
+            1 => "keep it off the lossless class, or give it one of its own",
+            _ => "keep them off the lossless class, or give them one of their own",
+        };
+        let _ = writeln!(out, "  - Without {who} there is no cycle: {advice}.");
         if blame.needed.len() < blame.hosts.len() {
             let _ = writeln!(
                 out,
@@ -223,7 +225,7 @@ impl Page<'_> {
 
     /// Some names and how many there are.
     fn nodes(&self, nodes: &[NodeId]) -> String {
-        const SHOWN: usize = 4;
+        const SHOWN: usize = 3;
         let names = nodes.iter().take(SHOWN).map(|node| self.name(*node));
         let names = Vec::from_iter(names).join(", ");
         match nodes.len() {

@@ -152,20 +152,24 @@ fn parse_failing(text: &str) -> Result<Failing, String> {
 }
 
 const CHECK_EXAMPLES: &str = "Examples:
-  pauseless check examples/ib/dgx-minhop/opensm-subnet.lst.gz examples/ib/dgx-minhop/opensm.fdbs.gz
-  pauseless check scenarios/gfc-fig11-pfc.toml --confirm
-  pauseless check --generate torus:dimensions=4x4,hosts_per_switch=1 --svg torus.svg --sarif torus.sarif
+  pauseless check examples/ib/dgx-minhop/opensm-subnet.lst.gz \\
+      examples/ib/dgx-minhop/opensm.fdbs.gz
+  pauseless check scenarios/gfc-fig11-pfc.toml --confirm --sarif fig11.sarif
+  pauseless check --generate torus:4x4,hosts_per_switch=1 --svg torus.svg
   pauseless check --generate fat-tree:8 --failures 1 --reroute ecmp
-  pauseless check --generate fat-tree:4 --failures 5% --samples 1000 --reroute shortest
+  pauseless check --generate fat-tree:4 --failures 5% --samples 1000
 
-Files: ibnetdiscover (also -p), opensm-subnet.lst, .fdbs, dump_lfts, opensm-lfts.dump,
-opensm-sl2vl.dump, psl, slvl; SONiC config_db.json and pg_profile_lookup.ini with containerlab,
-Batfish layer-1 or NetQ wiring; fabric files and scenarios of our own (docs/check.md).
+Files: ibnetdiscover (also -p), opensm-subnet.lst, .fdbs, dump_lfts,
+  opensm-lfts.dump, opensm-sl2vl.dump, psl, slvl; SONiC config_db.json and
+  pg_profile_lookup.ini with containerlab, Batfish layer-1 or NetQ wiring;
+  fabric files and scenarios of our own. See docs/check.md.
 
-Exit status: 0 no cyclic buffer dependency, 1 a cyclic one, 2 bad usage or input, 130 interrupted.";
+Exit status: 0 no cyclic buffer dependency, 1 a cyclic one, 2 bad usage or
+  input, 130 interrupted.";
 
 const CONVERT_EXAMPLES: &str = "Examples:
-  pauseless convert examples/ib/dgx-minhop/opensm-subnet.lst.gz examples/ib/dgx-minhop/opensm.fdbs.gz -o dgx.toml
+  pauseless convert examples/ib/dgx-minhop/opensm-subnet.lst.gz \\
+      examples/ib/dgx-minhop/opensm.fdbs.gz -o dgx.toml
   pauseless convert --generate fat-tree:4 --to graphml
 
 Exit status: 0 done, 2 bad usage or input.";

@@ -146,15 +146,16 @@ fn parse_discipline(text: &str) -> Result<Discipline, String> {
 }
 
 const EXAMPLES: &str = "Examples:
+  pauseless check --generate ring:4,hosts_per_switch=1,routing=ecmp
   pauseless demo
   pauseless run scenarios/gfc-ring.toml
   pauseless explain --paper
 
-Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
+Exit status: 0 done, 1 a finding, 2 bad usage or input, 130 interrupted.";
 
 const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml
-  pauseless run scenarios/gfc-ring.toml --discipline virtual-output-queued --deny deadlock,loss
+  pauseless run scenarios/gfc-ring.toml --discipline input-queued --deny loss
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";

@@ -1,0 +1,296 @@
+//! `check` and `convert` as their users meet them.
+
+mod place;
+
+use place::Place;
+use serde_json::Value;
+
+const RING: [&str; 2] = [
+    "examples/ib/ring4-minhop/opensm-subnet.lst",
+    "examples/ib/ring4-minhop/opensm.fdbs",
+];
+const TREE: [&str; 2] = [
+    "examples/ib/ft4-minhop/opensm-subnet.lst.gz",
+    "examples/ib/ft4-minhop/opensm.fdbs.gz",
+];
+
+fn check<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&["check"], args].concat()
+}
+
+#[test]
+fn the_exit_status_is_the_verdict() {
+    let place = Place::new();
+    let torus = "examples/ib/t44-dfsssp-vl";
+    let torus = ["opensm-subnet.lst", "opensm.fdbs", "psl", "slvl"]
+        .map(|name| format!("{torus}/{name}.gz"));
+    let torus = torus.each_ref().map(String::as_str);
+    let cases = [
+        (&RING[..], 1),
+        (&TREE, 0),
+        // In any order, and with the levels that make the difference.
+        (&[RING[1], RING[0]], 1),
+        (&torus[..2], 1),
+        (&torus, 0),
+        (&["scenarios/gfc-fig11-pfc.toml"], 1),
+        (&["examples/ethernet/clos02.clab.yml"], 0),
+        (&["--generate", "fat-tree:8"], 0),
+        (
+            &[
+                "--generate",
+                "ring:switches=4,hosts_per_switch=1,routing=ecmp",
+            ],
+            1,
+        ),
+    ];
+    for (args, code) in cases {
+        let done = place.run(&check(args));
+        assert_eq!(done.code, Some(code), "{args:?}\n{}", done.stderr);
+        let says = match code {
+            0 => "no cyclic buffer dependency",
+            _ => ": cyclic buffer dependency",
+        };
+        assert!(done.stdout.contains(says), "{}", done.stdout);
+        assert_eq!(done.stderr, "");
+    }
+}
+
+#[test]
+fn json_names_the_cycle_and_the_flows() {
+    let document = Place::new()
+        .run(&check(&[RING[0], RING[1], "--json"]))
+        .json();
+    assert_eq!(document["schema"], 1);
+    assert_eq!(document["cyclic"], true);
+    assert_eq!(document["verdict"], "cyclic");
+    assert_eq!(
+        (&document["hosts"], &document["switches"]),
+        (&Value::from(4), &Value::from(4))
+    );
+    let component = &document["components"][0];
+    let cycle = component["cycle"].as_array().unwrap();
+    let switches = Vec::from_iter(cycle.iter().map(|hop| hop["switch"].as_str().unwrap()));
+    assert_eq!(switches, ["S3", "S2", "S1", "S0"]);
+    assert_eq!(cycle[0]["port"], "P3");
+    assert_eq!(cycle[0]["guid"], "0x0000000000200003");
+    assert_eq!(cycle[0]["targets"][0], "H2_0");
+    assert_eq!(component["flows"].as_array().unwrap().len(), 4);
+    let free = Place::new()
+        .run(&check(&[TREE[0], TREE[1], "--json"]))
+        .json();
+    assert_eq!(free["cyclic"], false);
+    assert_eq!(free["components"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn several_fabrics_are_a_list() {
+    let args = [
+        "--generate",
+        "fat-tree:4",
+        "--generate",
+        "fat-tree:6",
+        "--json",
+    ];
+    let document = Place::new().run(&check(&args)).json();
+    assert_eq!(document["schema"], 1);
+    let checks = document["checks"].as_array().unwrap();
+    assert_eq!(
+        Vec::from_iter(checks.iter().map(|one| one["hosts"].as_u64())),
+        [Some(16), Some(54)]
+    );
+}
+
+#[test]
+fn a_part_of_the_traffic_can_be_looked_at() {
+    let place = Place::new();
+    let cases: [(&[&str], i32); 5] = [
+        (&["--leave-out", "H0_0"], 0),
+        (&["--only", "H1*", "--only", "H2_0"], 0),
+        (&["--only", "H*"], 1),
+        (&["--flow", "H0_0:H2_0", "--flow", "H1_0:H3_0"], 0),
+        (
+            &[
+                "--flow",
+                "H0_0:H2_0",
+                "--flow",
+                "H1_0:H3_0",
+                "--flow",
+                "H2_0:H0_0",
+                "--flow",
+                "H3_0:H1_0",
+            ],
+            1,
+        ),
+    ];
+    for (args, code) in cases {
+        let done = place.run(&check(&[&RING, args].concat()));
+        assert_eq!(done.code, Some(code), "{args:?}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn failures_are_swept_and_counted() {
+    let place = Place::new();
+    let args = [
+        "--generate",
+        "fat-tree:4",
+        "--failures",
+        "5%",
+        "--samples",
+        "400",
+        "--json",
+    ];
+    let shortest = [&args[..], &["--reroute", "shortest"]].concat();
+    let done = place.run(&check(&shortest));
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    let failures = &done.json()["failures"];
+    assert_eq!(
+        (&failures["case_count"], &failures["tried_count"]),
+        (&400.into(), &400.into())
+    );
+    let share = failures["cyclic_share"].as_f64().unwrap();
+    assert!((0.03..0.15).contains(&share), "{share}");
+    let worst = failures["worst"].as_array().unwrap();
+    assert!(worst[0]["buffers"].as_u64() >= worst[1]["buffers"].as_u64());
+    // The same again, byte for byte, on whatever number of cores.
+    let one = place
+        .command(&check(&shortest))
+        .env("RAYON_NUM_THREADS", "1")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(one.stdout).unwrap(), done.stdout);
+    // No rule that never goes up after down ever has a cycle.
+    let done = place.run(&check(&[&args[..], &["--reroute", "up-down"]].concat()));
+    assert_eq!(done.code, Some(0), "{}", done.stdout);
+    assert_eq!(done.json()["failures"]["cyclic_count"], 0);
+    let done = place.run(&check(&[
+        "--generate",
+        "fat-tree:4",
+        "--failures",
+        "1",
+        "--reroute",
+        "detour",
+    ]));
+    assert!(
+        done.stdout.contains("of 52 failures") || done.stdout.contains("any of 52"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
+fn a_cycle_is_confirmed_and_can_be_run() {
+    let place = Place::new();
+    let args = [
+        RING[0],
+        RING[1],
+        "--confirm",
+        "--confirm-out",
+        "cycle.toml",
+        "--json",
+    ];
+    let done = place.run(&check(&args));
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    assert_eq!(done.json()["confirmations"].as_array().unwrap().len(), 1);
+    let run = place.run(&["run", "cycle.toml", "--deny", "deadlock", "--quiet"]);
+    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+}
+
+#[test]
+fn what_is_converted_has_the_same_verdict() {
+    let place = Place::new();
+    for (files, code) in [(RING, 1), (TREE, 0)] {
+        let done = place.run(&["convert", files[0], files[1], "-o", "fabric.toml"]);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        let done = place.run(&["check", "fabric.toml"]);
+        assert_eq!(done.code, Some(code), "{}", done.stderr);
+    }
+    let done = place.run(&["convert", "--generate", "fat-tree:4", "--to", "graphml"]);
+    assert!(done.stdout.contains("<graphml"), "{}", done.stdout);
+}
+
+#[test]
+fn bad_input_is_refused_with_its_place() {
+    let place = Place::new();
+    let list = std::fs::read_to_string(place.path(RING[0])).unwrap();
+    let tables = std::fs::read_to_string(place.path(RING[1])).unwrap();
+    place.write("cut.fdbs", &tables[..tables.len() - 200]);
+    place.write("wrong.lst", &list.replacen("PN:02", "PN:zz", 1));
+    place.write("noise", "\u{1}\u{2}\u{3} hello");
+    place.write("empty", "");
+    std::fs::write(place.path("latin.lst"), b"\xe9\xe8").unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (&[RING[0], "cut.fdbs"], "pauseless: cut.fdbs:"),
+        (
+            &["wrong.lst", RING[1]],
+            "pauseless: wrong.lst:3:149: `zz` is not a port",
+        ),
+        (
+            &["noise"],
+            "pauseless: noise: not a file that can be read here",
+        ),
+        (
+            &["empty"],
+            "pauseless: empty: not a file that can be read here",
+        ),
+        (&["latin.lst"], "pauseless: latin.lst:1:1: not UTF-8"),
+        (
+            &[RING[1]],
+            "pauseless: examples/ib/ring4-minhop/opensm.fdbs: no file says how",
+        ),
+        (
+            &[RING[0], RING[0]],
+            "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: says again",
+        ),
+        (
+            &[RING[0], TREE[1]],
+            "pauseless: examples/ib/ft4-minhop/opensm.fdbs.gz:",
+        ),
+        (
+            &[RING[0], "examples/ethernet/clos02.clab.yml"],
+            "pauseless: examples/ethernet/clos02",
+        ),
+        (&["no-such-file"], "pauseless: no-such-file: cannot be read"),
+        (&["--generate", "fat-tree:5"], "pauseless: --generate:1:"),
+        (&["--generate", "blob:5"], "pauseless: --generate:1:"),
+        (
+            &["--generate", "fat-tree:4", "--failures", "2"],
+            "pauseless: --failures other than 1",
+        ),
+        (
+            &["--generate", "fat-tree:4", "--failures", "0"],
+            "pauseless: invalid value '0'",
+        ),
+        (
+            &[
+                "--generate",
+                "fat-tree:4",
+                "--failures",
+                "99",
+                "--samples",
+                "1",
+            ],
+            "pauseless: ",
+        ),
+        (
+            &["--generate", "fat-tree:4", "--leave-out", "X"],
+            "pauseless: no end node is called \"X\"",
+        ),
+        (
+            &["--generate", "fat-tree:4", "--flow", "H1"],
+            "pauseless: \"H1\" is no flow",
+        ),
+        (
+            &["--generate", "fat-tree:4", "--svg", "no/such/folder.svg"],
+            "pauseless: cannot write",
+        ),
+    ];
+    for (args, expected) in cases {
+        let done = place.run(&check(args));
+        assert_eq!(done.code, Some(2), "{args:?}: {}", done.stdout);
+        let has = done.stderr.lines().any(|line| line.starts_with(expected));
+        assert!(has, "{args:?} should say {expected:?}:\n{}", done.stderr);
+        assert!(!done.stderr.contains("panicked"), "{args:?}");
+        assert_eq!(done.stdout, "", "{args:?}");
+    }
+}
