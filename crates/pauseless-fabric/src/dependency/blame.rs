@@ -147,6 +147,6 @@ impl Trial<'_> {
 }
 
 const ROUNDS_MAX: usize = 64;
-/// A few seconds.
-const PATIENCE: u64 = 100_000_000;
+/// About a second.
+const PATIENCE: u64 = 30_000_000;
 const TRIALS_MAX: usize = 256;

@@ -137,10 +137,8 @@ impl Investigation<'_> {
             if !uses.contains(&true) {
                 continue;
             }
+            self.mark_sources((stream, &trace), &uses, &mut sources);
             for at in (0..count).filter(|at| uses[*at]) {
-                for (host, _) in self.upstream(stream, &trace, self.cycle[at]) {
-                    sources[at][host.index()] = true;
-                }
                 for group in self.streams.groups(stream) {
                     targets[at][self.network.routes.groups.target(*group).index()] = true;
                 }
@@ -163,6 +161,34 @@ impl Investigation<'_> {
         let hops = hops.collect();
         let flows = self.close(&involved);
         Cycle { hops, flows }
+    }
+
+    /// Marks, at every hop that a stream uses, who sends it. Along consecutive hops ever more do, so
+    /// each is looked for only from where the hop before left off.
+    fn mark_sources(
+        &self,
+        (stream, trace): (Stream, &Trace),
+        uses: &[bool],
+        sources: &mut [Vec<bool>],
+    ) {
+        let count = uses.len();
+        let is_first = |at: &usize| uses[*at] && !uses[(at + count - 1) % count];
+        let first = (0..count).find(is_first).unwrap_or(0);
+        let (mut known, mut hosts) = (BTreeSet::new(), Vec::new());
+        for at in (0..count).map(|n| (first + n) % count) {
+            if !uses[at] {
+                known.clear();
+                hosts.clear();
+                continue;
+            }
+            for (vertex, _) in trace.search(self.cycle[at], &mut known) {
+                let entering = self.entering(stream, trace, vertex);
+                hosts.extend(entering.into_iter().map(|(host, _)| host));
+            }
+            for host in &hosts {
+                sources[at][host.index()] = true;
+            }
+        }
     }
 
     /// The fewest flows that make all dependencies of the cycle.
@@ -273,14 +299,24 @@ impl Investigation<'_> {
     /// The hosts whose packets of `stream` can get into `vertex`, the nearest first, with how
     /// they enter and the vertex that they enter by.
     fn upstream(&self, stream: Stream, trace: &Trace, vertex: u32) -> Vec<(NodeId, (Lane, u32))> {
+        let reached = trace.search(vertex, &mut BTreeSet::new());
+        let hosts = reached.into_iter();
+        hosts
+            .flat_map(|(vertex, _)| self.entering(stream, trace, vertex))
+            .collect()
+    }
+
+    /// The hosts whose packets of `stream` enter the fabric by going to `vertex`.
+    fn entering(&self, stream: Stream, trace: &Trace, vertex: u32) -> Vec<(NodeId, (Lane, u32))> {
         let mut hosts = Vec::new();
-        for reached in trace.backwards(vertex) {
-            for (switch, entry) in trace.entries_at(reached) {
-                let here = (self.channels, *entry);
-                let sources = self.streams.sources_at(stream, *switch, here);
-                let sources = sources.into_iter();
-                hosts.extend(sources.map(|(host, lane)| (host, (lane, *entry))));
-            }
+        for (switch, entry) in trace.entries_at(vertex) {
+            let here = (self.channels, *entry);
+            let sources = self.streams.sources_at(stream, *switch, here);
+            hosts.extend(
+                sources
+                    .into_iter()
+                    .map(|(host, lane)| (host, (lane, *entry))),
+            );
         }
         hosts
     }
@@ -308,13 +344,12 @@ impl Visitor for Trace {
 impl Trace {
     /// By hop of the cycle: whether the dependency from there to the next is made.
     fn uses(&self, cycle: &[u32]) -> Vec<bool> {
-        let mut uses = vec![false; cycle.len()];
-        for (from, to) in &self.edges {
-            if let Some(at) = cycle.iter().position(|vertex| vertex == from) {
-                uses[at] |= cycle[(at + 1) % cycle.len()] == *to;
-            }
-        }
-        uses
+        let next = |at: usize| cycle[(at + 1) % cycle.len()];
+        let is_used = |at: usize| {
+            let mut edges = self.edges_to(next(at)).iter();
+            edges.any(|(from, _)| *from == cycle[at])
+        };
+        (0..cycle.len()).map(is_used).collect()
     }
 
     fn entries_at(&self, vertex: u32) -> &[(NodeId, u32)] {
@@ -330,14 +365,10 @@ impl Trace {
         &self.edges[from..to]
     }
 
-    /// The vertices from which `end` is reached, the nearest first, itself included.
-    fn backwards(&self, end: u32) -> Vec<u32> {
-        self.search(end).into_iter().map(|(at, _)| at).collect()
-    }
-
     /// A shortest path from `start` to `end`, both included.
     fn path(&self, start: u32, end: u32) -> Vec<u32> {
-        let after: BTreeMap<u32, u32> = self.search(end).into_iter().collect();
+        let found = self.search(end, &mut BTreeSet::new());
+        let after: BTreeMap<u32, u32> = found.into_iter().collect();
         let mut path = vec![start];
         while path[path.len() - 1] != end {
             path.push(after[&path[path.len() - 1]]);
@@ -345,11 +376,13 @@ impl Trace {
         path
     }
 
-    /// The vertices from which `end` is reached, the nearest first, each with the next one on a
-    /// shortest path to it.
-    fn search(&self, end: u32) -> Vec<(u32, u32)> {
-        let mut found = vec![(end, end)];
-        let mut known = BTreeSet::from([end]);
+    /// The vertices from which `end` is reached other than through those already `known`, the
+    /// nearest first, itself included, each with the next one on a shortest path to it.
+    fn search(&self, end: u32, known: &mut BTreeSet<u32>) -> Vec<(u32, u32)> {
+        let mut found = Vec::new();
+        if known.insert(end) {
+            found.push((end, end));
+        }
         let mut at = 0;
         while let Some(&(vertex, _)) = found.get(at) {
             for (from, _) in self.edges_to(vertex) {
