@@ -132,7 +132,8 @@ impl Report {
             seed: args.seed,
         };
         let count = Count::new(&self.fabric.name, args.quiet);
-        let sweep = sweep::sweep(&self.fabric, plan, |done, total, found| {
+        let left_out = self.verdict.left_out.clone();
+        let sweep = sweep::sweep(&self.fabric, &left_out, plan, |done, total, found| {
             count.show(done, total, &format!("{found} with a cycle"));
             interrupt.flow()
         });

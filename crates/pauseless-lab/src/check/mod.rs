@@ -46,10 +46,7 @@ impl Verdict {
 
 /// Checks `fabric` without the end nodes of `left_out`.
 pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
-    let mut marks = fabric.nobody();
-    for node in left_out {
-        marks[node.index()] = true;
-    }
+    let marks = fabric.marks(left_out);
     let network = fabric.network();
     let mut checker = Checker::of(&network);
     let graph = checker.graph(network, &marks);

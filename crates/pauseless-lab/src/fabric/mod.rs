@@ -106,9 +106,13 @@ impl Fabric {
         self.origin = Origin::Rule(routing);
     }
 
-    /// Nobody is left out.
-    pub fn nobody(&self) -> Vec<bool> {
-        vec![false; self.topology.nodes().len()]
+    /// These end nodes marked, by node.
+    pub fn marks(&self, nodes: &[NodeId]) -> Vec<bool> {
+        let mut marks = vec![false; self.topology.nodes().len()];
+        for node in nodes {
+            marks[node.index()] = true;
+        }
+        marks
     }
 
     /// What a port is called, such as `leaf1 P12`, or `S1:S2` where its tools have no name for it.

@@ -10,7 +10,7 @@ use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::{Checker, Component, Demand, Network, Traffic};
 use pauseless_fabric::failure::{Draw, FailureError, Failures};
 use pauseless_fabric::reroute::Reroute;
-use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
+use pauseless_fabric::routing::{Algorithm, Multipath, Routes, Routing, TieBreak};
 use rayon::prelude::*;
 
 use super::unrouted_pairs;
@@ -156,15 +156,17 @@ pub struct Finding {
     pub unrouted_pairs: u64,
 }
 
-/// Tries all cases of `plan` on all cores. `progress` hears how many are done, of how many, and how
+/// Tries all cases of `plan` on all cores, without the end nodes of `left_out`. `progress` hears how many are done, of how many, and how
 /// many of them have a cycle, from any thread, and may break the sweep off.
 pub fn sweep(
     fabric: &Fabric,
+    left_out: &[NodeId],
     plan: Plan,
     progress: impl Fn(usize, usize, usize) -> ControlFlow<()> + Sync,
 ) -> Result<Sweep, FailureError> {
     let cases = Sets::new(fabric, plan)?;
-    let trial = Trial::new(fabric, plan);
+    let left_out = fabric.marks(left_out);
+    let trial = Trial::new(fabric, &left_out, plan);
     let stop = AtomicBool::new(false);
     let (done, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let checker = Checker::of(&fabric.network());
@@ -267,7 +269,7 @@ struct Trial<'f> {
     fabric: &'f Fabric,
     reroute: Reroute,
     traffic: Traffic,
-    nobody: Vec<bool>,
+    left_out: &'f [bool],
     /// Whether to ask if anybody is cut off.
     counts_cuts: bool,
 }
@@ -280,7 +282,7 @@ struct Outcome {
 }
 
 impl<'f> Trial<'f> {
-    fn new(fabric: &'f Fabric, plan: Plan) -> Trial<'f> {
+    fn new(fabric: &'f Fabric, left_out: &'f [bool], plan: Plan) -> Trial<'f> {
         let groups = &fabric.routes.groups;
         let traffic = match (&fabric.traffic, plan.reroute) {
             // A rule knows no paths of flows, only their targets.
@@ -297,28 +299,33 @@ impl<'f> Trial<'f> {
             fabric,
             reroute: plan.reroute,
             traffic,
-            nobody: fabric.nobody(),
+            left_out,
             counts_cuts: plan.cases == Cases::Singles,
         }
     }
 
-    fn judge(&self, checker: &mut Checker, case: usize, failures: &Failures) -> Outcome {
+    /// The routes of a case.
+    fn routes(&self, case: usize, failures: &Failures) -> Routes {
         let reroute = self.reroute.of_sample(case as u64);
-        let Fabric {
-            topology, routes, ..
-        } = self.fabric;
-        let routes = reroute.routes(topology, routes, failures);
-        let network = Network {
-            routes: &routes,
+        reroute.routes(&self.fabric.topology, &self.fabric.routes, failures)
+    }
+
+    fn network<'r>(&'r self, routes: &'r Routes) -> Network<'r> {
+        Network {
+            routes,
             traffic: &self.traffic,
             ..self.fabric.network()
-        };
-        let graph = checker.graph(network, &self.nobody);
+        }
+    }
+
+    fn judge(&self, checker: &mut Checker, case: usize, failures: &Failures) -> Outcome {
+        let routes = self.routes(case, failures);
+        let graph = checker.graph(self.network(&routes), self.left_out);
         let buffers = match graph.is_cyclic() {
             true => graph.components().iter().map(Vec::len).sum(),
             false => 0,
         };
-        let cuts = || unrouted_pairs(self.fabric, &routes, &self.nobody);
+        let cuts = || unrouted_pairs(self.fabric, &routes, self.left_out);
         Outcome {
             case,
             buffers,
@@ -327,24 +334,16 @@ impl<'f> Trial<'f> {
     }
 
     fn explain(&self, checker: &mut Checker, outcome: &Outcome, failures: &Failures) -> Finding {
-        let reroute = self.reroute.of_sample(outcome.case as u64);
-        let Fabric {
-            topology, routes, ..
-        } = self.fabric;
-        let routes = reroute.routes(topology, routes, failures);
-        let network = Network {
-            routes: &routes,
-            traffic: &self.traffic,
-            ..self.fabric.network()
-        };
-        let graph = checker.graph(network, &self.nobody);
-        let components = checker.explain(network, (&graph, &self.nobody), 1);
+        let routes = self.routes(outcome.case, failures);
+        let network = self.network(&routes);
+        let graph = checker.graph(network, self.left_out);
+        let components = checker.explain(network, (&graph, self.left_out), 1);
         Finding {
             case: outcome.case,
             failed: name(self.fabric, failures),
             buffers: outcome.buffers,
             component: components.into_iter().next().expect("it has a cycle"),
-            unrouted_pairs: unrouted_pairs(self.fabric, &routes, &self.nobody),
+            unrouted_pairs: unrouted_pairs(self.fabric, &routes, self.left_out),
         }
     }
 }
