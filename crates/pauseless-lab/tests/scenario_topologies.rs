@@ -447,7 +447,7 @@ fn wrong_failures_are_explained() {
             5 | failed_links = [["A1", "C1#2"], ["A1", "C1#x"], ["A1", "C1"], ["A1", "C1#1"]]
               |                                        ^^^^^^
               |
-              = help: the second of parallel links is "NODE#2"
+              = help: the second of parallel links to NODE is "NODE#2"
 
             pauseless: t.toml:5:63: topology.failed_links[3]: the link A1-C1#1 is listed twice
               |

@@ -278,27 +278,10 @@ impl Planner<'_> {
 
     /// A node of a path. Behind its name may stand by which of parallel links it is reached.
     fn step(&self, written: &At<String>) -> Option<Step> {
-        let (name, link) = match written.value.split_once('#') {
-            None => (written.value.as_str(), Some(1)),
-            Some((name, number)) => (name, number.parse().ok().filter(|link| *link > 0)),
-        };
-        let node = self.fabric.node(
-            self.sink,
-            &At {
-                value: name.to_string(),
-                place: written.place.clone(),
-            },
-        );
-        let Some(link) = link else {
-            let number = &written.value[name.len() + 1..];
-            let problem = written
-                .place
-                .problem(format!("{number:?} is no number of a link"));
-            self.sink
-                .push(problem.help("the second of parallel links to NODE is \"NODE#2\""));
-            return None;
-        };
-        Some(Step { node: node?, link })
+        let (name, link) = written.split_link(self.sink)?;
+        let node = self.fabric.node(self.sink, &name)?;
+        let link = link.unwrap_or(1);
+        Some(Step { node, link })
     }
 
     /// The rate that was written, or that of the host's link.

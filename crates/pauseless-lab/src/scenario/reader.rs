@@ -23,6 +23,30 @@ pub(crate) struct At<T> {
     pub place: Place,
 }
 
+impl At<String> {
+    /// The name of a node, and which of parallel links to it is meant if it is written `NODE#2`;
+    /// `None` and a report if what follows the mark is no number.
+    pub(crate) fn split_link(&self, sink: &Sink) -> Option<(At<String>, Option<usize>)> {
+        let (name, link) = match self.value.split_once('#') {
+            None => (self.value.as_str(), None),
+            Some((name, number)) => match number.parse() {
+                Ok(link) if link > 0 => (name, Some(link)),
+                _ => {
+                    let message = format!("{number:?} is no number of a link");
+                    let help = "the second of parallel links to NODE is \"NODE#2\"";
+                    sink.push(self.place.problem(message).help(help));
+                    return None;
+                }
+            },
+        };
+        let name = At {
+            value: name.to_string(),
+            place: self.place.clone(),
+        };
+        Some((name, link))
+    }
+}
+
 impl Place {
     /// A problem here.
     pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {

@@ -135,23 +135,11 @@ impl Links<'_> {
 
     /// Takes the link between two nodes down. Behind the second name may stand which of parallel
     /// links it is; otherwise it is the first that is not listed yet.
-    fn add(&mut self, place: &Place, [a, mut b]: [At<String>; 2]) {
-        let number = match b.value.split_once('#') {
-            None => None,
-            Some((_, number)) => match number.parse::<usize>() {
-                Ok(number) if number > 0 => Some(number),
-                _ => {
-                    let problem = b
-                        .place
-                        .problem(format!("{:?} is no number of a link", number));
-                    self.sink
-                        .push(problem.help("the second of parallel links is \"NODE#2\""));
-                    return;
-                }
-            },
-        };
+    fn add(&mut self, place: &Place, [a, b]: [At<String>; 2]) {
         let written = [a.value.clone(), b.value.clone()];
-        b.value.truncate(b.value.find('#').unwrap_or(b.value.len()));
+        let Some((b, number)) = b.split_link(self.sink) else {
+            return;
+        };
         let first = find_node(self.healthy, self.sink, &a);
         let Some((first, second)) = first.zip(find_node(self.healthy, self.sink, &b)) else {
             return;
