@@ -69,9 +69,9 @@ pub struct ClassTable {
     /// Where the pairs of each node begin in `pairs`, and how many ports it has.
     nodes: Vec<(usize, usize)>,
     /// The number of a row, by ingress and then egress.
-    pairs: Box<[u16]>,
+    pairs: Box<[u32]>,
     rows: Vec<[u8; LANE_COUNT]>,
-    numbers: BTreeMap<[u8; LANE_COUNT], u16>,
+    numbers: BTreeMap<[u8; LANE_COUNT], u32>,
 }
 
 impl ClassTable {
@@ -100,7 +100,7 @@ impl ClassTable {
     pub fn set(&mut self, passage: Passage, row: [u8; LANE_COUNT]) {
         let is_class = |value: &u8| usize::from(*value) < LANE_COUNT || *value == Self::DROP;
         assert!(row.iter().all(is_class));
-        let next = u16::try_from(self.rows.len()).expect("fewer than 65,536 different rows");
+        let next = self.rows.len() as u32;
         let number = *self.numbers.entry(row).or_insert(next);
         if number == next {
             self.rows.push(row);
@@ -118,7 +118,7 @@ impl ClassTable {
     pub fn row(&self, passage: Passage) -> Option<&[u8; LANE_COUNT]> {
         match self.pairs[self.pair(passage)] {
             0 => None,
-            number => Some(&self.rows[usize::from(number)]),
+            number => Some(&self.rows[number as usize]),
         }
     }
 
@@ -137,7 +137,7 @@ impl ClassTable {
             Key::Label => usize::from(label),
             Key::Class => class.index(),
         };
-        let next = self.rows[usize::from(number)][key];
+        let next = self.rows[number as usize][key];
         (next != Self::DROP).then_some(Class(next))
     }
 

@@ -29,6 +29,9 @@ impl NodeId {
 }
 
 impl PortId {
+    /// Above every port of a node.
+    pub const MAX: PortId = PortId(u16::MAX);
+
     /// The position in a vector that has one element per port of the node.
     pub const fn index(self) -> usize {
         self.0 as usize

@@ -162,7 +162,10 @@ impl Problems {
         let to = char_floor(text, line_end.min(from + WIDTH)).max(start);
         let end = char_floor(text, at.end.clamp(start, to));
         // Control characters would move the cursor of the terminal.
-        let clean = |part: &str| part.replace(|c: char| c.is_control(), "\u{fffd}");
+        let clean = |part: &str| {
+            part.replace('\t', " ")
+                .replace(|c: char| c.is_control(), "\u{fffd}")
+        };
         let (before, inside) = (clean(&text[from..start]), clean(&text[start..end]));
         let span = before.len()..before.len() + inside.len();
         Excerpt {

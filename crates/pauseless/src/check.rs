@@ -8,7 +8,7 @@ use pauseless_fabric::routing::{Multipath, Routing};
 use pauseless_lab::check::confirm::{self, Confirmation};
 use pauseless_lab::check::sweep::{self, Amount, Cases, Plan, Sweep};
 use pauseless_lab::check::{self, Verdict, json, sarif, svg, text};
-use pauseless_lab::fabric::ethernet::Tunnels;
+use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
 use pauseless_lab::fabric::{Fabric, Origin, read, shape};
 use pauseless_lab::report;
 
@@ -34,7 +34,8 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             true => Tunnels::Bounced,
             false => Tunnels::LeftOut,
         };
-        fabrics.push(read::read_with(&args.files, tunnels)?);
+        let choices = Choices { routing, tunnels };
+        fabrics.push(read::read_with(&args.files, choices)?);
     }
     for shape in &args.generate {
         fabrics.push(shape::parse(shape)?);
@@ -91,7 +92,12 @@ impl Report {
     fn new(args: &CheckArgs, fabric: Fabric, interrupt: &Interrupt) -> anyhow::Result<Report> {
         let left_out = fabric.left_out(&args.leave_out, &args.only);
         let left_out = left_out.map_err(anyhow::Error::msg)?;
-        let verdict = check::check(&fabric, &left_out);
+        let mut verdict = check::check(&fabric, &left_out);
+        match args.flow.len() {
+            0 => {}
+            1 => verdict.scope.push("1 flow looked at".to_string()),
+            count => verdict.scope.push(format!("{count} flows looked at")),
+        }
         let mut report = Report {
             fabric,
             verdict,

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
 use pauseless_lab::fabric::{self, graphml, read, shape};
 
 use crate::args::{ConvertArgs, ConvertFormat};
@@ -14,7 +15,11 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
     }
     let fabric = match &args.generate {
         Some(spec) => shape::parse(spec)?,
-        None => read::read(&args.files)?,
+        None => {
+            let routing = args.routing.and_then(|rule| rule.routing(1));
+            let tunnels = Tunnels::LeftOut;
+            read::read_with(&args.files, Choices { routing, tunnels })?
+        }
     };
     for note in &fabric.notes {
         output::complain(&format!("pauseless: note: {note}"));

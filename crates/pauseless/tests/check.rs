@@ -129,6 +129,62 @@ fn a_part_of_the_traffic_can_be_looked_at() {
 }
 
 #[test]
+fn the_verdict_says_what_it_rests_on() {
+    let place = Place::new();
+    let cases: [(&[&str], &str); 5] = [
+        (
+            &[RING[0], "--routing", "ecmp"],
+            "routes: all shortest paths (ECMP).",
+        ),
+        (
+            &["--generate", "fat-tree:4"],
+            "if it is routed by this rule",
+        ),
+        (&[TREE[0], TREE[1]], "cannot deadlock on these routes\n"),
+        (
+            &[
+                RING[0],
+                RING[1],
+                "--flow",
+                "H0_0:H2_0",
+                "--leave-out",
+                "H3_0",
+            ],
+            "(1 end node left out, 1 flow looked at)",
+        ),
+        (
+            &[RING[0], RING[1], "--only", "H0_0"],
+            "no buffer waits for another",
+        ),
+    ];
+    for (args, expected) in cases {
+        let done = place.run(&check(args));
+        assert!(
+            done.stdout.contains(expected),
+            "{args:?}:\n{}{}",
+            done.stdout,
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn pairs_that_a_detour_loses_on_its_way_are_counted() {
+    // Each of the six links is the only way of some pair in one direction: the leaf knows
+    // another spine, but the spine at the failed link knows no other way down.
+    let args = [
+        "--generate",
+        "leaf-spine:leaves=3,spines=2,hosts_per_leaf=1",
+    ];
+    let detour = ["--failures", "1", "--reroute", "detour", "--json"];
+    let done = Place::new().run(&check(&[&args[..], &detour].concat()));
+    let failures = &done.json()["failures"];
+    assert_eq!(failures["case_count"], 6 + 5);
+    let disconnecting = failures["disconnecting_count"].as_u64().unwrap();
+    assert!(disconnecting >= 6, "{disconnecting}");
+}
+
+#[test]
 fn failures_are_swept_and_counted() {
     let place = Place::new();
     let args = [
@@ -229,10 +285,7 @@ fn bad_input_is_refused_with_its_place() {
             &["noise"],
             "pauseless: noise: not a file that can be read here",
         ),
-        (
-            &["empty"],
-            "pauseless: empty: not a file that can be read here",
-        ),
+        (&["empty"], "pauseless: empty: there is nothing in it"),
         (&["latin.lst"], "pauseless: latin.lst:1:1: not UTF-8"),
         (
             &[RING[1]],

@@ -238,7 +238,7 @@ fn every_example_works_as_printed() {
         "results/result.json",
         "pauseless-demo.html",
         "input-queued.html",
-        "torus.svg",
+        "r.svg",
         "fig11.sarif",
         "dgx.toml",
     ] {

@@ -3,7 +3,7 @@
 use pauseless_core::id::NodeId;
 
 use super::graph::Checker;
-use super::{Component, Network};
+use super::{Component, Network, Traffic};
 
 /// End nodes that have something in common, such as what they call themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,9 +21,10 @@ pub struct Blame {
     pub name: Option<String>,
     /// The hosts.
     pub hosts: Vec<NodeId>,
-    /// Those of them that must be left out at the least: with any one of these back there is a
-    /// cycle again. Other choices of as few may exist.
-    pub needed: Vec<NodeId>,
+    /// Those of them that are enough to leave out, and of which none can come back without a
+    /// cycle; there may be other such choices, even smaller ones. `None` if it was not looked for,
+    /// because that would have taken too long.
+    pub needed: Option<Vec<NodeId>>,
 }
 
 impl Checker {
@@ -32,10 +33,14 @@ impl Checker {
     /// dependency of a cycle.
     pub fn blame(&mut self, network: Network<'_>, suspects: &[Suspects]) -> Option<Blame> {
         let ways = network.routes.table.way_count() as u64;
+        let demands = match network.traffic {
+            Traffic::AllPairs(_) => 0,
+            Traffic::Demands(demands) => demands.len(),
+        };
         let mut trial = Trial {
             left_out: vec![false; network.topology.nodes().len()],
             most: network.topology.host_count() / 2,
-            cost: ways * network.topology.switches().len() as u64,
+            cost: ways * network.topology.switches().len() as u64 + demands as u64,
             patience: PATIENCE,
             checker: self,
             network,
@@ -52,6 +57,7 @@ impl Checker {
             }
         }
         trial.leave_out_only(&[]);
+        trial.patience = PATIENCE;
         let hosts = trial.leave_out_the_rarest()?;
         Some(trial.verdict(None, hosts))
     }
@@ -121,21 +127,21 @@ impl Trial<'_> {
     /// Takes back whom it need not leave out.
     fn verdict(mut self, name: Option<String>, mut hosts: Vec<NodeId>) -> Blame {
         hosts.sort_unstable();
-        let mut needed = Vec::new();
         // What is found is worth some patience again; a list too long is not read anyhow.
         self.patience = PATIENCE;
         let is_worth_it = hosts.len() <= TRIALS_MAX && self.can_afford(hosts.len() as u64);
-        for &host in hosts.iter().filter(|_| is_worth_it) {
-            self.left_out[host.index()] = false;
-            if self.is_cyclic() {
-                self.left_out[host.index()] = true;
-                needed.push(host);
+        let needed = is_worth_it.then(|| {
+            let mut needed = Vec::new();
+            for &host in &hosts {
+                self.left_out[host.index()] = false;
+                if self.is_cyclic() {
+                    self.left_out[host.index()] = true;
+                    needed.push(host);
+                }
             }
-        }
-        if !is_worth_it {
-            needed = hosts.clone();
-        }
-        if name.is_none() {
+            needed
+        });
+        if let (None, Some(needed)) = (&name, &needed) {
             hosts = needed.clone();
         }
         Blame {

@@ -27,7 +27,7 @@ use crate::topology::Topology;
 
 pub use blame::{Blame, Suspects};
 pub use graph::{Checker, Graph};
-pub use witness::{Arc, ClosingFlow, Component, Cycle, Hop};
+pub use witness::{ClosingFlow, Component, Cycle, Hop};
 
 /// Everything that decides which buffer can wait for which.
 #[derive(Clone, Copy, Debug)]

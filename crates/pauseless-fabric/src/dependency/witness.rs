@@ -25,8 +25,10 @@ pub struct Component {
 pub struct Cycle {
     /// Each waits for the next, and the last for the first.
     pub hops: Vec<Hop>,
-    /// The fewest flows that close it. A single one means that its packets travel in a circle.
+    /// A few flows that close it. A single one means that its packets travel in a circle.
     pub flows: Vec<ClosingFlow>,
+    /// Whether it is certain that fewer flows do not close it.
+    pub is_fewest: bool,
 }
 
 /// One buffer of a cycle, and why it can wait for the next.
@@ -44,11 +46,11 @@ pub struct Hop {
 
 /// Some consecutive dependencies of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arc {
+struct Arc {
     /// The first of them: from this hop to the next.
-    pub first: usize,
+    first: usize,
     /// How many.
-    pub count: usize,
+    count: usize,
 }
 
 /// A flow that makes a part of a cycle.
@@ -63,8 +65,8 @@ pub struct ClosingFlow {
     /// The egress ports that they pass, from that of the source on. Where tables leave a choice,
     /// it is the one that leads through the cycle.
     pub path: Vec<(NodeId, PortId)>,
-    /// The part of the cycle.
-    pub arc: Arc,
+    /// The dependencies of the cycle that it was chosen for: from each of these hops to the next.
+    pub hops: Vec<usize>,
 }
 
 impl Checker {
@@ -122,6 +124,13 @@ impl Involved {
         let run = (0..count).take_while(|n| self.uses[(first + n) % count]);
         run.count()
     }
+
+    /// How many separate runs of dependencies it makes.
+    fn run_count(&self) -> usize {
+        let count = self.uses.len();
+        let is_first = |at: &usize| self.uses[*at] && !self.uses[(at + count - 1) % count];
+        (0..count).filter(is_first).count()
+    }
 }
 
 impl Investigation<'_> {
@@ -160,7 +169,14 @@ impl Investigation<'_> {
         });
         let hops = hops.collect();
         let flows = self.close(&involved);
-        Cycle { hops, flows }
+        // Arcs are chosen as if a flow made but one; one that leaves the cycle and comes back may
+        // do the work of two.
+        let is_fewest = involved.iter().all(|one| one.run_count() <= 1);
+        Cycle {
+            hops,
+            flows,
+            is_fewest,
+        }
     }
 
     /// Marks, at every hop that a stream uses, who sends it. Along consecutive hops ever more do, so
@@ -217,6 +233,12 @@ impl Investigation<'_> {
         let arcs = covers.min_by_key(Vec::len).unwrap_or_default();
         let mut flows: Vec<ClosingFlow> = Vec::new();
         for arc in arcs {
+            let covered = (0..arc.count).map(|n| (arc.first + n) % count);
+            let covered = Vec::from_iter(covered);
+            if let Some(flow) = flows.iter_mut().find(|flow| self.makes(flow, &covered)) {
+                flow.hops.extend(covered);
+                continue;
+            }
             let able = involved
                 .iter()
                 .filter(|one| one.run(arc.first) >= arc.count);
@@ -228,6 +250,21 @@ impl Investigation<'_> {
             flows.extend(flow.map(|(_, flow)| flow));
         }
         flows
+    }
+
+    /// Whether the path of a flow makes these dependencies as well.
+    fn makes(&self, flow: &ClosingFlow, hops: &[usize]) -> bool {
+        let topology = self.network.topology;
+        let passes = |at: usize| {
+            let wanted = [at, (at + 1) % self.cycle.len()].map(|at| {
+                let buffer = self.channels.buffer(self.cycle[at]);
+                let port = topology.port(buffer.node, buffer.port);
+                (port.peer, port.peer_port)
+            });
+            // Classes cannot be told from a path, so only where there is one is it certain.
+            self.channels.class_count == 1 && flow.path.windows(2).any(|pair| pair == wanted)
+        };
+        hops.iter().all(|at| passes(*at))
     }
 
     /// A flow of `stream` that covers `arc`, and how many hosts it shares with `others`.
@@ -258,7 +295,7 @@ impl Investigation<'_> {
             group,
             lane,
             path: self.ports(source, group, &vertices),
-            arc,
+            hops: (0..arc.count).map(|n| (arc.first + n) % count).collect(),
         };
         (is_taken(source) + is_taken(target), flow)
     }
@@ -291,7 +328,11 @@ impl Investigation<'_> {
         let mut trace = Trace::default();
         self.walker
             .follow((self.streams, self.channels), stream, &mut trace);
-        trace.entries.sort_unstable_by_key(|(_, vertex)| *vertex);
+        trace
+            .entries
+            .sort_unstable_by_key(|(switch, vertex)| (*vertex, *switch));
+        // Every demand of one switch enters alike.
+        trace.entries.dedup();
         trace.edges.sort_unstable_by_key(|(_, to)| *to);
         trace
     }

@@ -2,10 +2,12 @@
 
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::dependency::{Blame, Buffer, ClosingFlow, Component, Hop};
+use pauseless_fabric::reroute::Reroute;
 use serde::Serialize;
 
 use super::Verdict;
 use super::confirm::ConfirmationRecord;
+use super::sweep::describe;
 use super::sweep::json::SweepRecord;
 use crate::fabric::{Fabric, Origin};
 use crate::report::json::SCHEMA;
@@ -59,6 +61,10 @@ pub struct CheckRecord {
     pub links: usize,
     /// Where the routes come from: `tables`, `flows` or `rule`.
     pub routes: &'static str,
+    /// The rule in words, if it is one.
+    pub rule: Option<&'static str>,
+    /// What part of the traffic was looked at; empty for all of it.
+    pub scope: Vec<String>,
     /// How many ingress buffers face switches.
     pub buffers: usize,
     /// How many pairs of them have one waiting for the other.
@@ -94,8 +100,10 @@ pub struct ComponentRecord {
     pub dependencies: usize,
     /// A shortest cycle: each buffer waits for the next, the last for the first.
     pub cycle: Vec<HopRecord>,
-    /// The fewest flows that close it.
+    /// A few flows that close it.
     pub flows: Vec<FlowRecord>,
+    /// Whether it is certain that fewer flows do not close it.
+    pub fewest: bool,
 }
 
 /// One buffer of a cycle.
@@ -155,8 +163,8 @@ pub struct BlameRecord {
     pub count: usize,
     /// Who.
     pub hosts: Vec<String>,
-    /// Those of them that must be left out at the least.
-    pub needed: Vec<String>,
+    /// Those of them that are enough to leave out; null if that was not looked for.
+    pub needed: Option<Vec<String>>,
 }
 
 /// The record of one check.
@@ -179,6 +187,11 @@ pub fn record(fabric: &Fabric, verdict: &Verdict) -> CheckRecord {
             Origin::Flows => "flows",
             Origin::Rule(_) => "rule",
         },
+        rule: match fabric.origin {
+            Origin::Rule(routing) => Some(describe(Reroute::Rule(routing))),
+            Origin::Tables | Origin::Flows => None,
+        },
+        scope: verdict.scope.clone(),
         buffers: verdict.buffer_count,
         dependencies: verdict.dependency_count,
         component_count: verdict.component_count,
@@ -209,12 +222,12 @@ impl Namer<'_> {
             dependency_count,
             cycle,
         } = component;
-        let count = cycle.hops.len();
         ComponentRecord {
             buffers: buffers.len(),
             dependencies: *dependency_count,
             cycle: cycle.hops.iter().map(|hop| self.hop(hop)).collect(),
-            flows: cycle.flows.iter().map(|f| self.flow(f, count)).collect(),
+            flows: cycle.flows.iter().map(|flow| self.flow(flow)).collect(),
+            fewest: cycle.is_fewest,
         }
     }
 
@@ -243,17 +256,16 @@ impl Namer<'_> {
         }
     }
 
-    fn flow(&self, flow: &ClosingFlow, count: usize) -> FlowRecord {
+    fn flow(&self, flow: &ClosingFlow) -> FlowRecord {
         let target = self.fabric.routes.groups.target(flow.group);
         let mut path = Vec::from_iter(flow.path.iter().map(|(node, _)| self.name(*node)));
         path.push(self.name(target));
-        let hops = (0..flow.arc.count).map(|n| (flow.arc.first + n) % count);
         FlowRecord {
             source: self.name(flow.source),
             target: self.name(target),
             label: flow.lane.label,
             path,
-            hops: hops.collect(),
+            hops: flow.hops.clone(),
         }
     }
 
@@ -262,7 +274,7 @@ impl Namer<'_> {
             kind: blame.name.clone(),
             count: blame.hosts.len(),
             hosts: self.names(&blame.hosts),
-            needed: self.names(&blame.needed),
+            needed: blame.needed.as_ref().map(|needed| self.names(needed)),
         }
     }
 

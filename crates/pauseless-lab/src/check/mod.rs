@@ -10,9 +10,11 @@ pub mod text;
 use std::collections::BTreeSet;
 
 use pauseless_core::class_map::ClassMap;
-use pauseless_core::id::NodeId;
+use pauseless_core::id::{GroupId, NodeId};
+use pauseless_core::table::WayId;
 use pauseless_fabric::dependency::{Blame, Checker, Component, Lane, Network, Traffic};
 use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routes, Routing, TieBreak};
+use pauseless_fabric::topology::Topology;
 
 use crate::fabric::{Fabric, Origin};
 
@@ -35,6 +37,8 @@ pub struct Verdict {
     pub unrouted_pairs: u64,
     /// End nodes that were not looked at.
     pub left_out: Vec<NodeId>,
+    /// What part of the traffic was looked at, in words; empty for all of it.
+    pub scope: Vec<String>,
 }
 
 impl Verdict {
@@ -64,6 +68,11 @@ pub fn check(fabric: &Fabric, left_out: &[NodeId]) -> Verdict {
         up_down_helps: None,
         unrouted_pairs: unrouted_pairs(fabric, &fabric.routes, &marks),
         left_out: left_out.to_vec(),
+        scope: match left_out.len() {
+            0 => Vec::new(),
+            1 => vec!["1 end node left out".to_string()],
+            count => vec![format!("{count} end nodes left out")],
+        },
     };
     if verdict.is_cyclic() {
         if left_out.is_empty() {
@@ -105,30 +114,95 @@ fn up_down_helps(fabric: &Fabric, left_out: &[bool]) -> Option<bool> {
     Some(!graph.is_cyclic())
 }
 
-/// How many pairs of end nodes have no route from the one to the other.
+/// How many pairs of end nodes have no route from the one to the other, not by any of equal ways.
 fn unrouted_pairs(fabric: &Fabric, routes: &Routes, left_out: &[bool]) -> u64 {
     let topology = &fabric.topology;
-    if let Traffic::Demands(_) = fabric.traffic {
-        return 0;
-    }
     let is_in = |host: &NodeId| topology.is_host(*host) && !left_out[host.index()];
-    let hosts_at = |switch: &NodeId| {
-        let peers = topology.ports(*switch).iter().map(|port| port.peer);
-        peers.filter(is_in).count() as u64
-    };
-    let switches = topology.switches().iter();
-    let entrances = switches.map(|switch| (*switch, hosts_at(switch)));
-    let entrances = Vec::from_iter(entrances.filter(|(_, count)| *count > 0));
+    let switch_of = |host: NodeId| topology.ports(host).first().map(|port| port.peer);
+    let mut reach = Reach::new(topology, routes);
+    if let Traffic::Demands(demands) = &fabric.traffic {
+        let wanted = demands.iter().filter(|demand| {
+            is_in(&demand.source) && is_in(&fabric.routes.groups.target(demand.group))
+        });
+        let lost = wanted.filter(|demand| {
+            let group = match demand.group.index() < routes.groups.count() {
+                true => demand.group,
+                false => routes
+                    .groups
+                    .of_host(fabric.routes.groups.target(demand.group)),
+            };
+            !switch_of(demand.source).is_some_and(|switch| reach.get(group)[switch.index()])
+        });
+        return lost.count() as u64;
+    }
+    let mut hosts_at = vec![0; topology.nodes().len()];
+    for switch in topology.hosts().iter().filter(|host| is_in(host)) {
+        if let Some(switch) = switch_of(*switch) {
+            hosts_at[switch.index()] += 1;
+        }
+    }
+    let entrances = topology.switches().iter().copied();
+    let entrances = Vec::from_iter(entrances.filter(|switch| hosts_at[switch.index()] > 0));
     let mut unrouted = 0;
     for &host in topology.hosts().iter().filter(|host| is_in(host)) {
-        let group = routes.groups.of_host(host);
-        for (switch, count) in &entrances {
-            if routes.table.next_hops(*switch, group).is_empty() {
-                unrouted += count;
-            }
+        let own = switch_of(host);
+        let reached = reach.get(routes.groups.of_host(host));
+        for switch in entrances.iter().filter(|switch| !reached[switch.index()]) {
+            // Nobody sends to itself.
+            unrouted += hosts_at[switch.index()] - u64::from(own == Some(*switch));
         }
     }
     unrouted
+}
+
+/// From which switches a group is reached. It keeps the last answer, because hosts of one switch
+/// share a way.
+struct Reach<'r> {
+    topology: &'r Topology,
+    routes: &'r Routes,
+    last: Option<(WayId, Option<NodeId>)>,
+    reached: Vec<bool>,
+}
+
+impl<'r> Reach<'r> {
+    fn new(topology: &'r Topology, routes: &'r Routes) -> Reach<'r> {
+        Reach {
+            topology,
+            routes,
+            last: None,
+            reached: vec![false; topology.nodes().len()],
+        }
+    }
+
+    /// By node: whether some of the next hops there lead to the target of `group`.
+    fn get(&mut self, group: GroupId) -> &[bool] {
+        let table = &self.routes.table;
+        let exit = table.exit(group).map(|(switch, _)| switch);
+        let key = (table.way(group), exit);
+        if self.last == Some(key) && exit.is_some() {
+            return &self.reached;
+        }
+        self.last = Some(key);
+        self.reached.fill(false);
+        let target = self.routes.groups.target(group);
+        let mut before: Vec<Vec<NodeId>> = vec![Vec::new(); self.reached.len()];
+        let mut found = Vec::new();
+        for &switch in self.topology.switches() {
+            for port in table.next_hops(switch, group) {
+                let peer = self.topology.port(switch, *port).peer;
+                match peer == target {
+                    true => found.push(switch),
+                    false => before[peer.index()].push(switch),
+                }
+            }
+        }
+        while let Some(switch) = found.pop() {
+            if !std::mem::replace(&mut self.reached[switch.index()], true) {
+                found.append(&mut before[switch.index()]);
+            }
+        }
+        &self.reached
+    }
 }
 
 /// More cycles than this nobody reads.

@@ -4,8 +4,10 @@ use std::fmt::Write;
 
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_fabric::dependency::{Blame, ClosingFlow, Component, Cycle, Hop};
+use pauseless_fabric::reroute::Reroute;
 
 use super::Verdict;
+use super::sweep::describe;
 use crate::fabric::{Fabric, Origin};
 use crate::report::text::{Mood, Paint};
 
@@ -34,16 +36,32 @@ pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
 /// The verdict alone.
 pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     let name = &fabric.name;
-    match verdict.is_cyclic() {
-        false => {
-            let free = paint.paint(Mood::Good, "no cyclic buffer dependency");
-            format!("{name}: {free}; lossless traffic cannot deadlock on these routes\n")
-        }
-        true => {
-            let cyclic = paint.paint(Mood::Bad, "cyclic buffer dependency");
-            format!("{name}: {cyclic}; lossless traffic can deadlock\n")
-        }
+    let scope = match &verdict.scope[..] {
+        [] => String::new(),
+        scope => format!(" ({})", scope.join(", ")),
+    };
+    if !verdict.is_cyclic() {
+        let free = paint.paint(Mood::Good, "no cyclic buffer dependency");
+        let routes = match fabric.origin {
+            Origin::Tables | Origin::Flows => "on these routes",
+            Origin::Rule(_) => "if it is routed by this rule",
+        };
+        let says = match verdict.dependency_count {
+            0 => format!("no buffer waits for another {routes}"),
+            _ => format!("lossless traffic cannot deadlock {routes}"),
+        };
+        return format!("{name}: {free}; {says}{scope}\n");
     }
+    let cyclic = paint.paint(Mood::Bad, "cyclic buffer dependency");
+    let loops = verdict
+        .components
+        .iter()
+        .filter(|component| component.cycle.flows.len() == 1);
+    let says = match loops.count() {
+        0 => "lossless traffic can deadlock",
+        _ => "packets travel in a circle (a routing loop), and lossless traffic can deadlock",
+    };
+    format!("{name}: {cyclic}; {says}{scope}\n")
 }
 
 struct Page<'f> {
@@ -56,11 +74,11 @@ impl Page<'_> {
         let routes = match self.fabric.origin {
             Origin::Tables => "the switches' own tables",
             Origin::Flows => "the paths of the flows",
-            Origin::Rule(_) => "a rule",
+            Origin::Rule(routing) => describe(Reroute::Rule(routing)),
         };
         let _ = writeln!(
             out,
-            "{} end nodes, {} switches, {} links; routes from {routes}.",
+            "{} end nodes, {} switches, {} links; routes: {routes}.",
             topology.host_count(),
             topology.switches().len(),
             topology.links().len(),
@@ -71,11 +89,10 @@ impl Page<'_> {
             verdict.buffer_count, verdict.dependency_count
         );
         if verdict.unrouted_pairs > 0 {
-            let _ = writeln!(
-                out,
-                "{} pairs of end nodes have no route.",
-                verdict.unrouted_pairs
-            );
+            let _ = match verdict.unrouted_pairs {
+                1 => writeln!(out, "1 pair of end nodes has no route."),
+                count => writeln!(out, "{count} pairs of end nodes have no route."),
+            };
         }
         if !verdict.left_out.is_empty() {
             let _ = writeln!(out, "Left out: {}.", self.nodes(&verdict.left_out));
@@ -136,24 +153,28 @@ impl Page<'_> {
         }
         let _ = writeln!(
             out,
-            "  {} flows close it, and fewer do not:",
-            cycle.flows.len()
+            "  {} flows close it{}:",
+            cycle.flows.len(),
+            match cycle.is_fewest {
+                true => ", and fewer do not",
+                false => "",
+            }
         );
         for flow in &cycle.flows {
-            let _ = writeln!(out, "    {}", self.flow(flow, cycle.hops.len()));
+            let _ = writeln!(out, "    {}", self.flow(flow));
         }
     }
 
-    fn flow(&self, flow: &ClosingFlow, count: usize) -> String {
+    fn flow(&self, flow: &ClosingFlow) -> String {
         let target = self.fabric.routes.groups.target(flow.group);
         let switches = flow.path.iter().skip(1).map(|(node, _)| self.name(*node));
-        let hops = (0..flow.arc.count).map(|n| ((flow.arc.first + n) % count + 1).to_string());
+        let hops = flow.hops.iter().map(|hop| (hop + 1).to_string());
         format!(
             "{} > {} > {}  ({} {})",
             self.name(flow.source),
             Vec::from_iter(switches).join(" > "),
             self.name(target),
-            match flow.arc.count {
+            match flow.hops.len() {
                 1 => "hop",
                 _ => "hops",
             },
@@ -171,7 +192,7 @@ impl Page<'_> {
         } else if verdict.left_out.is_empty() {
             let _ = writeln!(
                 out,
-                "  - No small set of end nodes is to blame: it is the routing itself."
+                "  - No small set of end nodes was found to be to blame; it may be the routing itself."
             );
         }
         match verdict.up_down_helps {
@@ -202,11 +223,15 @@ impl Page<'_> {
             _ => "keep them off the lossless class, or give them one of their own",
         };
         let _ = writeln!(out, "  - Without {who} there is no cycle: {advice}.");
-        if blame.needed.len() < blame.hosts.len() {
+        if let Some(needed) = blame
+            .needed
+            .as_ref()
+            .filter(|needed| needed.len() < blame.hosts.len())
+        {
             let _ = writeln!(
                 out,
-                "    Of these it is enough to leave out {}.",
-                self.nodes(&blame.needed)
+                "    Of these it is enough to leave out {}; --json has all names.",
+                self.nodes(needed)
             );
         }
     }

@@ -1,7 +1,8 @@
 //! From InfiniBand dumps to a fabric.
 //!
 //! A host is a port of an adapter, since that is what has a LID and a cable. Packets for the
-//! switches themselves are left out: they are management traffic, on a lane of its own.
+//! switches themselves (port 0) are left out, as ibdmchk does: they are management traffic, most of
+//! it on a lane of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +12,7 @@ use pauseless_core::table::ForwardingTable;
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::dependency::{Demand, Lane, Lossy, Traffic};
-use pauseless_fabric::routing::{
-    Groups, Multipath, RouteBuilder, Routes, Routing, TieBreak, port_counts,
-};
+use pauseless_fabric::routing::{Groups, RouteBuilder, Routes, Routing, port_counts};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
 use super::names::Namer;
@@ -39,7 +38,11 @@ pub(crate) struct Dumps<'s> {
 
 impl Dumps<'_> {
     /// The fabric, or what is missing or contradictory.
-    pub(crate) fn assemble(&self, name: String) -> Result<Fabric, Problems> {
+    pub(crate) fn assemble(
+        &self,
+        name: String,
+        routing: Option<Routing>,
+    ) -> Result<Fabric, Problems> {
         let Some(cabling) = &self.cabling else {
             let others = [
                 self.tables.as_ref().map(|tables| tables.source),
@@ -55,10 +58,15 @@ impl Dumps<'_> {
         let mut cabled = Cabled::new(cabling)?;
         let (addressed, origin) = match &self.tables {
             Some(tables) => (cabled.routes(tables)?, Origin::Tables),
-            None => {
-                let (addressed, routing) = cabled.assumed();
-                (addressed, Origin::Rule(routing))
-            }
+            None => match routing {
+                Some(routing) => (cabled.routed_by(routing), Origin::Rule(routing)),
+                None => {
+                    let message = "no file has the forwarding tables".to_string();
+                    let help = "add opensm.fdbs, or the output of dump_lfts; or say with \
+                                --routing by which rule the fabric routes";
+                    return Err(Problems::of_file(&cabling.source.file, message, help));
+                }
+            },
         };
         let classes = match &self.lanes {
             Some(lanes) => cabled.classes(lanes)?,
@@ -379,23 +387,20 @@ impl Cabled {
         lids
     }
 
-    /// Routes by the rule that is assumed where there are no tables.
-    fn assumed(&mut self) -> (Addressed, Routing) {
-        let routing = Routing::from(Multipath::Single {
-            tie_break: TieBreak::Lowest,
-        });
-        self.notes.push(NO_TABLES.to_string());
+    /// Routes by a rule, where there are no tables. It knows one address per host.
+    fn routed_by(&self, routing: Routing) -> Addressed {
         let routes = RouteBuilder::new(&self.topology, routing).build();
         let mut lids = vec![None; self.topology.host_count()];
         for (&lid, &host) in self.lids.iter().rev() {
             lids[routes.groups.of_host(host).index()] = Some(lid);
         }
-        (Addressed { routes, lids }, routing)
+        Addressed { routes, lids }
     }
 
     fn classes(&mut self, lanes: &Parsed<'_, SlToVl>) -> Result<ClassMap, Problems> {
         let mut table = ClassTable::new(Key::Label, port_counts(&self.topology));
         let missing = self.fill_with_identity(&mut table, &lanes.value);
+        let mut known = BTreeSet::new();
         if missing > 0 {
             self.notes.push(format!(
                 "{missing} switches have no table from service levels to lanes; there each level \
@@ -423,13 +428,35 @@ impl Cabled {
                 ingress,
                 egress,
             };
+            known.insert((*node, ingress, egress));
             let lanes = row.vls.map(|vl| match vl {
                 VL_DROP => ClassTable::DROP,
                 vl => vl,
             });
             table.set(passage, lanes);
         }
+        self.note_missing_rows(&known);
         Ok(ClassMap::Table(table))
+    }
+
+    /// Says for how many ways through switches that have a table there is no row in it.
+    fn note_missing_rows(&mut self, known: &BTreeSet<(NodeId, PortId, PortId)>) {
+        let with_rows: BTreeSet<NodeId> = known.iter().map(|(node, _, _)| *node).collect();
+        let mut missing = 0;
+        for &node in &with_rows {
+            let count = self.topology.ports(node).len();
+            let known =
+                known.range((node, PortId(0), PortId(0))..=(node, PortId::MAX, PortId::MAX));
+            let known = known.filter(|(_, ingress, egress)| ingress != egress);
+            missing += count * count - count - known.count();
+        }
+        if missing > 0 {
+            self.notes.push(format!(
+                "{missing} ways through switches have no row in the tables from service levels to \
+                 lanes; there each level is taken for the lane of the same number, so the verdict \
+                 is only as good as that guess"
+            ));
+        }
     }
 
     /// Enters the lane of the same number for every level, which is what a switch without a table
@@ -519,8 +546,6 @@ impl Cabled {
 }
 
 const SAME_TIME: &str = "dump the tables and the cabling of the same fabric at the same time";
-const NO_TABLES: &str = "no file has the forwarding tables; shortest paths are assumed, \
-     of equal ones the one with the lowest port";
 const NO_LANES: &str = "no file maps service levels to virtual lanes; each level is taken for \
      the lane of the same number";
 const NO_LEVELS: &str = "no file gives service levels to paths; all are taken to have level 0";

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::ethernet::{Choices, EthernetDumps, Tunnels};
+use super::ethernet::{Choices, EthernetDumps};
 use super::ib::{Dumps, Parsed};
 use super::{Fabric, toml};
 use crate::import::source::Source;
@@ -11,24 +11,25 @@ use crate::problem::Problems;
 
 /// Reads the files of one fabric.
 pub fn read(paths: &[PathBuf]) -> Result<Fabric, Problems> {
-    read_with(paths, Tunnels::default())
+    read_with(paths, Choices::default())
 }
 
-/// The same with a choice about SONiC's dual-ToR tunnels.
-pub fn read_with(paths: &[PathBuf], tunnels: Tunnels) -> Result<Fabric, Problems> {
+/// The same with choices about what the files do not say. The rule of routing counts only where
+/// they have no routes.
+pub fn read_with(paths: &[PathBuf], choices: Choices) -> Result<Fabric, Problems> {
     let mut sources = Vec::new();
     for path in paths {
         sources.push(Source::read(path)?);
     }
-    assemble(&sources, tunnels)
+    assemble(&sources, choices)
 }
 
 /// The same for files that have been read already.
 pub fn from_sources(sources: &[Source]) -> Result<Fabric, Problems> {
-    assemble(sources, Tunnels::default())
+    assemble(sources, Choices::default())
 }
 
-fn assemble(sources: &[Source], tunnels: Tunnels) -> Result<Fabric, Problems> {
+fn assemble(sources: &[Source], choices: Choices) -> Result<Fabric, Problems> {
     let name = Vec::from_iter(sources.iter().map(|source| source.file.as_str())).join(" ");
     if let Some(source) = sources.iter().find(|source| toml::is_toml(source)) {
         if sources.len() > 1 {
@@ -47,6 +48,9 @@ fn assemble(sources: &[Source], tunnels: Tunnels) -> Result<Fabric, Problems> {
         } else if let Some(format) = import::ethernet::recognise(&source.text) {
             media[1] = Some(source);
             ethernet.take(source, format)?;
+        } else if source.text.trim().is_empty() {
+            let message = "there is nothing in it".to_string();
+            return Err(Problems::of_file(&source.file, message, "dump it again"));
         } else {
             let message = "not a file that can be read here".to_string();
             return Err(Problems::of_file(&source.file, message, READABLE));
@@ -58,11 +62,8 @@ fn assemble(sources: &[Source], tunnels: Tunnels) -> Result<Fabric, Problems> {
             let help = "check one fabric at a time";
             Err(Problems::of_file(&other.file, message, help))
         }
-        [_, Some(_)] => {
-            let routing = None;
-            ethernet.assemble(name, Choices { routing, tunnels })
-        }
-        _ => infiniband.assemble(name),
+        [_, Some(_)] => ethernet.assemble(name, choices),
+        _ => infiniband.assemble(name, choices.routing),
     }
 }
 

@@ -40,22 +40,32 @@ impl Fabric {
                 return Err(format!("{flow:?} begins and ends at one end node"));
             }
             match &lanes {
-                Some(lanes) => {
-                    demands.extend(lanes.iter().map(|lane| self.demand(source, target, *lane)))
+                Some(lanes) => demands.extend(self.all_lanes(source, target, lanes)),
+                None => {
+                    let known = self.known(source, target);
+                    if known.is_empty() {
+                        return Err(format!("{flow:?} is no flow that the files know of"));
+                    }
+                    demands.extend(known);
                 }
-                None => demands.extend(self.known(source, target)),
             }
         }
         self.traffic = Traffic::Demands(demands);
         Ok(())
     }
 
-    fn demand(&self, source: NodeId, target: NodeId, lane: Lane) -> Demand {
-        Demand {
-            group: self.routes.groups.of_host(target),
-            lane,
-            source,
-        }
+    /// Packets between these two, to every address of the target and in every lane.
+    fn all_lanes(&self, source: NodeId, target: NodeId, lanes: &[Lane]) -> Vec<Demand> {
+        let groups = &self.routes.groups;
+        let addresses = groups.addresses().filter(|g| groups.target(*g) == target);
+        let demands = addresses.flat_map(|group| {
+            lanes.iter().map(move |lane| Demand {
+                group,
+                lane: *lane,
+                source,
+            })
+        });
+        demands.collect()
     }
 
     /// What the fabric knows of packets between these two.

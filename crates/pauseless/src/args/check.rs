@@ -34,7 +34,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = parse_failing)]
     pub failures: Option<Failing>,
     /// How many random sets of failures to try
-    #[arg(long, value_name = "M", requires = "failures")]
+    #[arg(long, value_name = "M", requires = "failures",
+          value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub samples: Option<u64>,
     /// How the fabric routes after failures; by default by its own rule, or ecmp if it has tables
     #[arg(long, value_enum, value_name = "RULE", requires = "failures")]
@@ -75,6 +76,9 @@ pub struct ConvertArgs {
     /// Convert a generated fabric instead, such as fat-tree:4
     #[arg(long, value_name = "SHAPE", conflicts_with = "files")]
     pub generate: Option<String>,
+    /// The rule by which the fabric routes, where the files have no routes
+    #[arg(long, value_enum, value_name = "RULE")]
+    pub routing: Option<Rule>,
     /// Into what
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ConvertFormat::Fabric)]
     pub to: ConvertFormat,
@@ -155,7 +159,7 @@ const CHECK_EXAMPLES: &str = "Examples:
   pauseless check examples/ib/dgx-minhop/opensm-subnet.lst.gz \\
       examples/ib/dgx-minhop/opensm.fdbs.gz
   pauseless check scenarios/gfc-fig11-pfc.toml --confirm --sarif fig11.sarif
-  pauseless check --generate torus:4x4,hosts_per_switch=1 --svg torus.svg
+  pauseless check --generate ring:6,hosts_per_switch=1,routing=ecmp --svg r.svg
   pauseless check --generate fat-tree:8 --failures 1 --reroute ecmp
   pauseless check --generate fat-tree:4 --failures 5% --samples 1000
 

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use pauseless_core::id::{GroupId, NodeId, PortId};
-use pauseless_fabric::dependency::{Arc, ClosingFlow, Component, Demand, Traffic};
+use pauseless_fabric::dependency::{ClosingFlow, Component, Demand, Traffic};
 
 use crate::fabric::Fabric;
 
@@ -30,7 +30,7 @@ impl Crowd<'_> {
                 let target = self.target(flow.group);
                 let is_source = flows.iter().any(|other| other.source == flow.source);
                 let is_target = flows.iter().any(|other| self.target(other.group) == target);
-                (is_source, Reverse(flow.arc.count), is_target)
+                (is_source, Reverse(flow.hops.len()), is_target)
             });
             flows.push(best?);
         }
@@ -109,7 +109,9 @@ impl Crowd<'_> {
             group,
             lane,
             path,
-            arc: Arc { first: hop, count },
+            hops: (0..count)
+                .map(|n| (hop + n) % self.component.cycle.hops.len())
+                .collect(),
         })
     }
 

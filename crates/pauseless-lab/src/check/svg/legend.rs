@@ -89,7 +89,7 @@ impl Legend<'_> {
                 "<path d=\"M{EDGE} {y:.1}h34\" fill=\"none\" {}/>",
                 manner_of_flow(number)
             );
-            self.flow(out, flow, cycle.hops.len());
+            self.flow(out, flow);
         }
         if cycle.flows.len() > FLOWS_MAX {
             let more = count(cycle.flows.len() - FLOWS_MAX, ("more flow", "more flows"));
@@ -98,13 +98,13 @@ impl Legend<'_> {
     }
 
     /// The path, in names as long as the line allows, and the hops that it makes.
-    fn flow(&self, out: &mut String, flow: &ClosingFlow, hop_count: usize) {
+    fn flow(&self, out: &mut String, flow: &ClosingFlow) {
         let target = self.cast.fabric.routes.groups.target(flow.group);
         let nodes = flow.path.iter().map(|(node, _)| *node).chain([target]);
         let names = Vec::from_iter(nodes.map(|node| self.cast.name(node)));
-        let hops = (0..flow.arc.count).map(|n| (flow.arc.first + n) % hop_count + 1);
+        let hops = flow.hops.iter().map(|hop| hop + 1);
         let hops = Vec::from_iter(hops.map(|hop| hop.to_string())).join(", ");
-        let word = if flow.arc.count == 1 { "hop" } else { "hops" };
+        let word = if flow.hops.len() == 1 { "hop" } else { "hops" };
         let x = EDGE + 46.0;
         let room = self.width - x - EDGE;
         let path = |most: usize| {

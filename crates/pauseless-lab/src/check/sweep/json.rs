@@ -20,6 +20,8 @@ pub struct SweepRecord {
     /// Present and true when the sweep was broken off.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
+    /// Whether the same rule has a cycle even without any failure.
+    pub healthy_cyclic: bool,
     /// How many have a cyclic buffer dependency.
     pub cyclic_count: usize,
     /// Their share.
@@ -63,6 +65,7 @@ pub fn record(fabric: &Fabric, sweep: &Sweep) -> SweepRecord {
         case_count: sweep.case_count,
         tried_count: sweep.tried,
         interrupted: !sweep.is_complete(),
+        healthy_cyclic: sweep.is_healthy_cyclic,
         cyclic_count: sweep.cyclic,
         cyclic_share: share,
         confidence_95: match sweep.plan.cases {

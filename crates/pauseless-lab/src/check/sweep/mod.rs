@@ -61,6 +61,8 @@ pub struct Sweep {
     pub tried: usize,
     /// How many of them have a cycle.
     pub cyclic: usize,
+    /// Whether the same rule has a cycle even without any failure.
+    pub is_healthy_cyclic: bool,
     /// How many leave some pair of end nodes without a route; `None` for random sets, where it is
     /// not counted.
     pub disconnecting: Option<usize>,
@@ -89,35 +91,36 @@ impl Plan {
                 f64::from(ppm) / 1e4
             ),
         };
-        format!("{failures}; {}", describe(self.reroute))
+        format!("{failures}; routes: {}", describe(self.reroute))
     }
 }
 
-/// How routes change, in a few words.
+/// By what routes are found, in a few words.
 pub fn describe(reroute: Reroute) -> &'static str {
     let Reroute::Rule(Routing {
         algorithm,
         multipath,
     }) = reroute
     else {
-        return "local detours around them";
+        return "local detours around the failures";
     };
     match (algorithm, multipath) {
-        (Algorithm::Shortest, Multipath::Ecmp) => "all shortest paths (ECMP) computed anew",
+        (Algorithm::Shortest, Multipath::Ecmp) => "all shortest paths (ECMP)",
         (
             Algorithm::Shortest,
             Multipath::Single {
                 tie_break: TieBreak::Lowest,
             },
-        ) => "one shortest path computed anew, of equal ones that with the lowest port",
+        ) => "one shortest path, of equal ones that with the lowest port",
         (
             Algorithm::Shortest,
             Multipath::Single {
                 tie_break: TieBreak::Seeded(_),
             },
-        ) => "one shortest path computed anew, of equal ones a random one per switch and target",
-        (Algorithm::UpDown, _) => "up*/down* routes computed anew",
-        (Algorithm::DimensionOrder(_), _) => "dimension-order routes, which do not change",
+        ) => "one shortest path, of equal ones a random one per switch and target",
+        (Algorithm::UpDown, Multipath::Ecmp) => "up*/down*, all equally short paths",
+        (Algorithm::UpDown, Multipath::Single { .. }) => "up*/down*, one path",
+        (Algorithm::DimensionOrder(_), _) => "dimension order",
     }
 }
 
@@ -193,8 +196,11 @@ pub fn sweep(
         || checker.clone(),
         |checker, outcome| trial.explain(checker, outcome, &cases.get(outcome.case)),
     );
+    let none = Failures::default();
+    let healthy = trial.judge(&mut checker.clone(), 0, &none);
     Ok(Sweep {
         plan,
+        is_healthy_cyclic: healthy.buffers > 0,
         case_count: cases.count(),
         tried: outcomes.len(),
         cyclic: cyclic.len(),

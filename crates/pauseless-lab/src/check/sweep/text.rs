@@ -17,8 +17,18 @@ pub fn report(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
             sweep.tried, sweep.case_count
         );
     }
+    if sweep.is_healthy_cyclic {
+        let _ = writeln!(
+            out,
+            "Without any failure the same rule has a cycle already, so the failures are not to blame."
+        );
+    }
     if let Some(count) = sweep.disconnecting.filter(|count| *count > 0) {
-        let _ = writeln!(out, "{count} leave some pair of end nodes without a route.");
+        let what = match count {
+            1 => "1 leaves some pair of end nodes without a route, or".to_string(),
+            count => format!("{count} leave some pair of end nodes without a route, or"),
+        };
+        let _ = writeln!(out, "{what} with one that a failed switch cuts off.");
     }
     if sweep.worst.is_empty() {
         return out;
@@ -40,17 +50,24 @@ pub fn report(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
 /// The verdict alone.
 pub fn headline(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
     let name = &fabric.name;
-    let tried = sweep.tried;
+    let tried = match sweep.is_complete() {
+        true => sweep.tried.to_string(),
+        false => format!("the first {} of {}", sweep.tried, sweep.case_count),
+    };
+    let cases = match sweep.plan.cases {
+        Cases::Singles => "failures",
+        Cases::Random { .. } => "sets of failures",
+    };
     if sweep.cyclic == 0 {
         let none = paint.paint(Mood::Good, "no cyclic buffer dependency");
         let bound = match sweep.plan.cases {
             Cases::Singles => String::new(),
             Cases::Random { .. } => {
                 let (_, [_, high]) = sweep.share();
-                format!(" (95 % confidence: in fewer than {:.2} %)", high * 100.0)
+                format!(" (95 % confidence: in fewer than {:.2e} of all)", high)
             }
         };
-        return format!("{name}: {none} after any of {tried} failures{bound}\n");
+        return format!("{name}: {none} after any of {tried} {cases}{bound}\n");
     }
     let some = paint.paint(Mood::Bad, "cyclic buffer dependency");
     let share = match sweep.plan.cases {
@@ -62,7 +79,7 @@ pub fn headline(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
         }
     };
     format!(
-        "{name}: {some} after {} of {tried} failures{share}\n",
+        "{name}: {some} after {} of {tried} {cases}{share}\n",
         sweep.cyclic
     )
 }

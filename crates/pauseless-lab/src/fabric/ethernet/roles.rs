@@ -58,6 +58,7 @@ pub(super) fn assign(nodes: &[SiteNode], ends: &[[usize; 2]]) -> (Vec<Role>, Vec
 
 /// Says what was guessed.
 pub(super) fn take_notes(site: &Site, is_guess: &[bool], notes: &mut Vec<String>) {
+    note_software(site, notes);
     for (role, what) in [(Role::Host, "host"), (Role::Switch, "switch")] {
         let nodes = site.nodes.iter().zip(is_guess);
         let guessed = nodes.filter(|(node, is)| **is && node.is_cabled && node.role == role);
@@ -69,6 +70,31 @@ pub(super) fn take_notes(site: &Site, is_guess: &[bool], notes: &mut Vec<String>
                 some(&names)
             ));
         }
+    }
+}
+
+/// Routers in software, such as FRR, are `linux` in containerlab as well as servers are. One that
+/// joins several switches may be a server with several cables, or it may forward.
+fn note_software(site: &Site, notes: &mut Vec<String>) {
+    let mut switches = vec![BTreeSet::new(); site.nodes.len()];
+    for cable in &site.cables {
+        let [a, b] = [cable[0].node, cable[1].node];
+        switches[a].insert(b);
+        switches[b].insert(a);
+    }
+    let nodes = site.nodes.iter().zip(&switches);
+    let may_forward = nodes.filter(|(node, switches)| {
+        let is_software = matches!(node.kind.as_deref(), Some("linux" | "generic_vm"));
+        is_software && node.role == Role::Host && switches.len() > 1
+    });
+    let names = Vec::from_iter(may_forward.map(|(node, _)| node.name.clone()));
+    if !names.is_empty() {
+        notes.push(format!(
+            "{} of kind linux or generic_vm with cables to several switches taken for hosts, which \
+             forward nothing; if one of them is a router, give it another kind: {}",
+            count(names.len(), "node"),
+            some(&names)
+        ));
     }
 }
 
@@ -94,6 +120,14 @@ pub(super) fn implied(site: &Site, notes: &mut Vec<String>) -> Vec<usize> {
     let tors = all().filter(|node| site.nodes[*node].is_tor() && !has_host[*node]);
     let tors = Vec::from_iter(tors);
     if !tors.is_empty() || has_host.contains(&true) {
+        let populated = all().filter(|node| has_host[*node] || tors.contains(node));
+        if populated.count() < 2 {
+            notes.push(
+                "the files have hosts at one switch only, so that nobody is taken to send from the \
+                 others; add the other hosts"
+                    .to_string(),
+            );
+        }
         note(
             site,
             &tors,

@@ -283,7 +283,7 @@ impl SwitchConfig {
     /// A group without a buffer counts, because SONiC may give it one when it starts.
     /// Where the file says nothing about PFC on any port, the buffers alone decide.
     pub fn lossless_classes(&self, port: &str) -> u8 {
-        if self.port_qos.is_empty() {
+        if self.port_qos.keys().all(|port| port == "global") {
             return self.buffered(port).0;
         }
         let Some(qos) = self.port_qos.get(port) else {
