@@ -286,6 +286,25 @@ fn bad_input_is_refused_with_its_place() {
             "pauseless: noise: not a file that can be read here",
         ),
         (&["empty"], "pauseless: empty: there is nothing in it"),
+        (
+            &[RING[0]],
+            "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: no file has the forwarding",
+        ),
+        (
+            &["scenarios/gfc-fig11-pfc.toml", "--flow", "H0:H1"],
+            "pauseless: \"H0:H1\" is no flow that the files know of",
+        ),
+        (
+            &[
+                "--generate",
+                "fat-tree:4",
+                "--failures",
+                "2",
+                "--samples",
+                "0",
+            ],
+            "pauseless: invalid value '0'",
+        ),
         (&["latin.lst"], "pauseless: latin.lst:1:1: not UTF-8"),
         (
             &[RING[1]],
