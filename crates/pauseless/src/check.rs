@@ -23,6 +23,9 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     for file in files.into_iter().flatten() {
         output::check_place(file)?;
     }
+    if args.generate.len() > 1 && files.iter().any(|file| file.is_some()) {
+        bail!("--svg, --sarif and --confirm-out are of one fabric; generate one at a time");
+    }
     let routing = args.routing.map(|rule| {
         let routing = rule.routing(args.seed);
         routing.context("--routing detour: a detour needs a failure; use --reroute detour")
@@ -186,6 +189,9 @@ impl Report {
                 true => sweep::text::headline(&self.fabric, sweep, paint),
                 false => sweep::text::report(&self.fabric, sweep, paint),
             };
+        }
+        if args.confirm && !self.verdict.is_cyclic() {
+            text += "There is no cycle to simulate.\n";
         }
         for (number, confirmation) in (1..).zip(&self.confirmations) {
             text += &format!(

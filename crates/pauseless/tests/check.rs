@@ -275,89 +275,7 @@ fn bad_input_is_refused_with_its_place() {
     place.write("noise", "\u{1}\u{2}\u{3} hello");
     place.write("empty", "");
     std::fs::write(place.path("latin.lst"), b"\xe9\xe8").unwrap();
-    let cases: &[(&[&str], &str)] = &[
-        (&[RING[0], "cut.fdbs"], "pauseless: cut.fdbs:"),
-        (
-            &["wrong.lst", RING[1]],
-            "pauseless: wrong.lst:3:149: `zz` is not a port",
-        ),
-        (
-            &["noise"],
-            "pauseless: noise: not a file that can be read here",
-        ),
-        (&["empty"], "pauseless: empty: there is nothing in it"),
-        (
-            &[RING[0]],
-            "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: no file has the forwarding",
-        ),
-        (
-            &["scenarios/gfc-fig11-pfc.toml", "--flow", "H0:H1"],
-            "pauseless: \"H0:H1\" is no flow that the files know of",
-        ),
-        (
-            &[
-                "--generate",
-                "fat-tree:4",
-                "--failures",
-                "2",
-                "--samples",
-                "0",
-            ],
-            "pauseless: invalid value '0'",
-        ),
-        (&["latin.lst"], "pauseless: latin.lst:1:1: not UTF-8"),
-        (
-            &[RING[1]],
-            "pauseless: examples/ib/ring4-minhop/opensm.fdbs: no file says how",
-        ),
-        (
-            &[RING[0], RING[0]],
-            "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: says again",
-        ),
-        (
-            &[RING[0], TREE[1]],
-            "pauseless: examples/ib/ft4-minhop/opensm.fdbs.gz:",
-        ),
-        (
-            &[RING[0], "examples/ethernet/clos02.clab.yml"],
-            "pauseless: examples/ethernet/clos02",
-        ),
-        (&["no-such-file"], "pauseless: no-such-file: cannot be read"),
-        (&["--generate", "fat-tree:5"], "pauseless: --generate:1:"),
-        (&["--generate", "blob:5"], "pauseless: --generate:1:"),
-        (
-            &["--generate", "fat-tree:4", "--failures", "2"],
-            "pauseless: --failures other than 1",
-        ),
-        (
-            &["--generate", "fat-tree:4", "--failures", "0"],
-            "pauseless: invalid value '0'",
-        ),
-        (
-            &[
-                "--generate",
-                "fat-tree:4",
-                "--failures",
-                "99",
-                "--samples",
-                "1",
-            ],
-            "pauseless: ",
-        ),
-        (
-            &["--generate", "fat-tree:4", "--leave-out", "X"],
-            "pauseless: no end node is called \"X\"",
-        ),
-        (
-            &["--generate", "fat-tree:4", "--flow", "H1"],
-            "pauseless: \"H1\" is no flow",
-        ),
-        (
-            &["--generate", "fat-tree:4", "--svg", "no/such/folder.svg"],
-            "pauseless: cannot write",
-        ),
-    ];
-    for (args, expected) in cases {
+    for (args, expected) in BAD {
         let done = place.run(&check(args));
         assert_eq!(done.code, Some(2), "{args:?}: {}", done.stdout);
         let has = done.stderr.lines().any(|line| line.starts_with(expected));
@@ -366,3 +284,87 @@ fn bad_input_is_refused_with_its_place() {
         assert_eq!(done.stdout, "", "{args:?}");
     }
 }
+
+/// Arguments, and how a line of the message begins.
+const BAD: &[(&[&str], &str)] = &[
+    (&[RING[0], "cut.fdbs"], "pauseless: cut.fdbs:"),
+    (
+        &["wrong.lst", RING[1]],
+        "pauseless: wrong.lst:3:149: `zz` is not a port",
+    ),
+    (
+        &["noise"],
+        "pauseless: noise: not a file that can be read here",
+    ),
+    (&["empty"], "pauseless: empty: there is nothing in it"),
+    (
+        &[RING[0]],
+        "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: no file has the forwarding",
+    ),
+    (
+        &["scenarios/gfc-fig11-pfc.toml", "--flow", "H0:H1"],
+        "pauseless: \"H0:H1\" is no flow that the files know of",
+    ),
+    (
+        &[
+            "--generate",
+            "fat-tree:4",
+            "--failures",
+            "2",
+            "--samples",
+            "0",
+        ],
+        "pauseless: invalid value '0'",
+    ),
+    (&["latin.lst"], "pauseless: latin.lst:1:1: not UTF-8"),
+    (
+        &[RING[1]],
+        "pauseless: examples/ib/ring4-minhop/opensm.fdbs: no file says how",
+    ),
+    (
+        &[RING[0], RING[0]],
+        "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: says again",
+    ),
+    (
+        &[RING[0], TREE[1]],
+        "pauseless: examples/ib/ft4-minhop/opensm.fdbs.gz:",
+    ),
+    (
+        &[RING[0], "examples/ethernet/clos02.clab.yml"],
+        "pauseless: examples/ethernet/clos02",
+    ),
+    (&["no-such-file"], "pauseless: no-such-file: cannot be read"),
+    (&["--generate", "fat-tree:5"], "pauseless: --generate:1:"),
+    (&["--generate", "blob:5"], "pauseless: --generate:1:"),
+    (
+        &["--generate", "fat-tree:4", "--failures", "2"],
+        "pauseless: --failures other than 1",
+    ),
+    (
+        &["--generate", "fat-tree:4", "--failures", "0"],
+        "pauseless: invalid value '0'",
+    ),
+    (
+        &[
+            "--generate",
+            "fat-tree:4",
+            "--failures",
+            "99",
+            "--samples",
+            "1",
+        ],
+        "pauseless: ",
+    ),
+    (
+        &["--generate", "fat-tree:4", "--leave-out", "X"],
+        "pauseless: no end node is called \"X\"",
+    ),
+    (
+        &["--generate", "fat-tree:4", "--flow", "H1"],
+        "pauseless: \"H1\" is no flow",
+    ),
+    (
+        &["--generate", "fat-tree:4", "--svg", "no/such/folder.svg"],
+        "pauseless: cannot write",
+    ),
+];

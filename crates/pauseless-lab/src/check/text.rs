@@ -187,6 +187,20 @@ impl Page<'_> {
             return;
         }
         let _ = writeln!(out, "\nWhat would help:");
+        let cycles = verdict.components.iter().map(|component| &component.cycle);
+        for (cycle, flow) in cycles.filter_map(|cycle| match &cycle.flows[..] {
+            [only] => Some((cycle, only)),
+            _ => None,
+        }) {
+            let target = self.fabric.routes.groups.target(flow.group);
+            let switches = cycle.hops.iter().map(|hop| self.name(hop.buffer.node));
+            let _ = writeln!(
+                out,
+                "  - Correct the entries for {} at {}: they send its packets round and round.",
+                self.name(target),
+                Vec::from_iter(switches).join(", ")
+            );
+        }
         if let Some(blame) = &verdict.blame {
             self.blame(out, blame);
         } else if verdict.left_out.is_empty() {

@@ -494,6 +494,18 @@ impl Cabled {
         let first_lid = |group| lids[routes.groups.of_host(routes.groups.target(group)).index()];
         let mut demands = Vec::new();
         let senders: BTreeSet<u64> = levels.value.iter().map(|path| path.guid).collect();
+        let known: BTreeSet<u16> = lids.iter().flatten().copied().collect();
+        let strange = levels
+            .value
+            .iter()
+            .filter(|path| !self.adapters.contains_key(&path.guid) || !known.contains(&path.dlid));
+        let strange = strange.count();
+        if strange > 0 {
+            self.notes.push(format!(
+                "{strange} service levels are of paths from or to nobody in the cabling; is this \
+                 list of the same fabric?"
+            ));
+        }
         let silent = self.adapters.keys().filter(|guid| !senders.contains(guid));
         let silent = silent.count();
         if silent > 0 {

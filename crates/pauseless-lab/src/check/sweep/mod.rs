@@ -6,11 +6,12 @@ pub mod text;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use pauseless_core::id::NodeId;
+use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::dependency::{Checker, Component, Demand, Network, Traffic};
 use pauseless_fabric::failure::{Draw, FailureError, Failures};
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Algorithm, Multipath, Routes, Routing, TieBreak};
+use pauseless_fabric::topology::LinkIndex;
 use rayon::prelude::*;
 
 use super::unrouted_pairs;
@@ -365,7 +366,27 @@ fn name(fabric: &Fabric, failures: &Failures) -> Vec<String> {
         Some(switch) if failures.links().len() > 1 => {
             vec![format!("switch {}", topology.node(*switch).name)]
         }
-        _ => failures.names(topology),
+        _ => {
+            let links = failures.links().iter().map(|link| link_name(fabric, *link));
+            links.collect()
+        }
+    }
+}
+
+/// Both ends of a link, by the names of their ports where they have any.
+fn link_name(fabric: &Fabric, link: LinkIndex) -> String {
+    let topology = &fabric.topology;
+    let a = topology.links()[link.0 as usize].a;
+    let ports = (0..).map(PortId).zip(topology.ports(a));
+    let mut ports = ports.filter(|(_, port)| port.link == link);
+    let (number, port) = ports.next().expect("a link has a port at its end");
+    match fabric.names.port(a, number) {
+        None => Failures::of_links([link]).names(topology).join(""),
+        Some(_) => format!(
+            "{} = {}",
+            fabric.port_name(a, number),
+            fabric.port_name(port.peer, port.peer_port)
+        ),
     }
 }
 

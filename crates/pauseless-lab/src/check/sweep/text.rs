@@ -116,4 +116,4 @@ fn line(fabric: &Fabric, sweep: &Sweep, finding: &Finding) -> String {
     )
 }
 
-const NAMES_MAX: usize = 4;
+const NAMES_MAX: usize = 6;
