@@ -363,7 +363,9 @@ fn labels(cast: &Cast<'_>, (cycle, arrows): (&Cycle, &[(Step, Track)]), room: &m
         // A port that is named after its peer says nothing that the arrow does not.
         if let Some(egress) = names.port(step.from, step.port) {
             let point = track.at(track.after_start(20.0));
-            label(&mut text, (&[format!("out {egress}")], point), room);
+            // The number says which arrow is meant where there is room only beside another cable.
+            let line = format!("to {}: out {egress}", next + 1);
+            label(&mut text, (&[line], point), room);
         }
     }
     text

@@ -46,13 +46,13 @@ impl Legend<'_> {
         let hops = &cycle.hops;
         for (number, hop) in hops.iter().take(HOPS_MAX).enumerate() {
             let buffer = hop.buffer;
-            let from = self.cast.topology().port(buffer.node, buffer.port).peer;
+            let far = self.cast.topology().port(buffer.node, buffer.port);
             let line = format!(
                 "{}, {} {} (from {}) waits for {}, out of {}",
                 self.port(buffer.node, buffer.port),
                 self.cast.fabric.medium.class_name(),
                 buffer.class.0,
-                self.name(from),
+                self.port(far.peer, far.peer_port),
                 (number + 1) % hops.len() + 1,
                 self.port(buffer.node, hop.egress),
             );
@@ -78,7 +78,8 @@ impl Legend<'_> {
     fn flows(&mut self, out: &mut String, cycle: &Cycle) {
         let heading = match cycle.flows.len() {
             1 => "A single flow closes it: its packets travel in a circle".to_string(),
-            count => format!("{count} flows close it, and fewer do not"),
+            count if cycle.is_fewest => format!("{count} flows close it, and fewer do not"),
+            count => format!("{count} flows close it"),
         };
         self.heading(out, &heading);
         for (number, flow) in self.cast.flows.iter().enumerate() {
