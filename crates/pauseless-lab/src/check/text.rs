@@ -64,6 +64,14 @@ pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     format!("{name}: {cyclic}; {says}{scope}\n")
 }
 
+/// A number with what it counts, in singular or plural.
+fn counted(count: usize, [one, many]: [&str; 2]) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    }
+}
+
 struct Page<'f> {
     fabric: &'f Fabric,
 }
@@ -78,10 +86,10 @@ impl Page<'_> {
         };
         let _ = writeln!(
             out,
-            "{} end nodes, {} switches, {} links; routes: {routes}.",
-            topology.host_count(),
-            topology.switches().len(),
-            topology.links().len(),
+            "{}, {}, {}; routes: {routes}.",
+            counted(topology.host_count(), ["end node", "end nodes"]),
+            counted(topology.switches().len(), ["switch", "switches"]),
+            counted(topology.links().len(), ["link", "links"]),
         );
         let _ = writeln!(
             out,
