@@ -14,7 +14,7 @@ use pauseless_fabric::routing::{Algorithm, Multipath, Routes, Routing, TieBreak}
 use pauseless_fabric::topology::LinkIndex;
 use rayon::prelude::*;
 
-use super::unrouted_pairs;
+use super::reach::unrouted_pairs;
 use crate::fabric::Fabric;
 
 /// Which failures are tried, and how the fabric answers to them.
@@ -332,7 +332,7 @@ impl<'f> Trial<'f> {
             true => graph.components().iter().map(Vec::len).sum(),
             false => 0,
         };
-        let cuts = || unrouted_pairs(self.fabric, &routes, self.left_out);
+        let cuts = || unrouted_pairs(self.network(&routes), self.left_out);
         Outcome {
             case,
             buffers,
@@ -350,7 +350,7 @@ impl<'f> Trial<'f> {
             failed: name(self.fabric, failures),
             buffers: outcome.buffers,
             component: components.into_iter().next().expect("it has a cycle"),
-            unrouted_pairs: unrouted_pairs(self.fabric, &routes, self.left_out),
+            unrouted_pairs: unrouted_pairs(self.network(&routes), self.left_out),
         }
     }
 }
