@@ -8,6 +8,23 @@ use crate::port::{Overrun, Port, PortConfig};
 use crate::switch::Transmit;
 use crate::unit::{Bytes, Rate, Span, Time};
 
+/// A flow's own rhythm: it sends for a while, is silent for a while, and so on from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Duty {
+    /// How long it sends.
+    pub on: Span,
+    /// How long it is silent.
+    pub off: Span,
+}
+
+impl Duty {
+    /// Never silent.
+    pub const ALWAYS: Duty = Duty {
+        on: Span::MAX,
+        off: Span::ZERO,
+    };
+}
+
 /// A flow that a host sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {

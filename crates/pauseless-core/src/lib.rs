@@ -10,6 +10,7 @@ extern crate alloc;
 pub mod id;
 pub mod unit;
 
+pub mod congestion;
 pub mod flow_control;
 
 pub mod class_map;

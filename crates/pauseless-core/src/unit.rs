@@ -58,6 +58,8 @@ impl Time {
 impl Span {
     /// No time at all.
     pub const ZERO: Span = Span(0);
+    /// For ever.
+    pub const MAX: Span = Span(u64::MAX);
 
     /// `n` picoseconds.
     pub const fn ps(n: u64) -> Span {

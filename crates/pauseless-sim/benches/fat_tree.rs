@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::FlowControl;
+use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
@@ -15,7 +16,9 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
-use pauseless_sim::config::{Flow, Ingress, IngressTable, Probes, canonical_order};
+use pauseless_sim::config::{
+    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+};
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 use pauseless_sim::{Config, Simulator};
 
@@ -139,6 +142,8 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         probes: Probes::default(),
         seed: 1,
         flows,
+        congestion: Congestion::NONE,
+        follows: Vec::new(),
         topology,
     }
 }
@@ -167,6 +172,8 @@ fn permutation(topology: &Topology, routes: &Routes) -> Vec<Flow> {
                 start: Time::from_ps(Stream::new(1, Purpose::FlowStart, hash).below(5_000_000)),
                 stop: Time::MAX,
                 hash,
+                duty: Duty::ALWAYS,
+                reaction: Reaction::None,
                 name,
             }
         })

@@ -1,6 +1,8 @@
 //! What a run needs to know, validated by whoever builds it.
 
+use pauseless_core::congestion::CongestionControl;
 use pauseless_core::flow_control::FlowControl;
+use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
@@ -30,8 +32,12 @@ pub struct Config {
     pub wire_jitter: Span,
     /// Bytes that every frame takes on the wire beyond its size: preamble and gap, or nothing.
     pub wire_overhead: Bytes,
+    /// What end hosts and switches do about congestion.
+    pub congestion: Congestion,
     /// In canonical order; see [`canonical_order`].
     pub flows: Vec<Flow>,
+    /// Flows that wait for others; sorted, and without circles.
+    pub follows: Vec<Follow>,
     /// Hosts that do not take every packet at once.
     pub receivers: Vec<Receiver>,
     /// How long to simulate.
@@ -106,6 +112,34 @@ impl IngressTable {
     }
 }
 
+/// What end hosts and switches do about congestion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Congestion {
+    /// The scheme of all flows that obey one.
+    pub control: CongestionControl,
+    /// The target of such a flow acknowledges every so many packets; 0 for never.
+    pub ack_every: u32,
+}
+
+impl Congestion {
+    /// Only flow control holds anybody back.
+    pub const NONE: Congestion = Congestion {
+        control: CongestionControl::None,
+        ack_every: 0,
+    };
+}
+
+/// One flow starts after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Follow {
+    /// The one that has to be finished first.
+    pub first: FlowId,
+    /// The one that starts then, if it waits for no other one.
+    pub then: FlowId,
+    /// How long after, at the least.
+    pub delay: Span,
+}
+
 /// A flow from one host to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flow {
@@ -125,12 +159,32 @@ pub struct Flow {
     pub pace: Rate,
     /// Frame bytes to send; [`Bytes::MAX`] for a flow without end.
     pub size: Bytes,
-    /// When it starts, start offset included.
+    /// When it starts, start offset included; no earlier if it waits for others.
     pub start: Time,
     /// When it stops although it is not finished; [`Time::MAX`] for never.
     pub stop: Time,
     /// Chooses between equal paths.
     pub hash: u64,
+    /// When it is silent by itself.
+    pub duty: Duty,
+    /// Whether it obeys [`Config::congestion`].
+    pub reaction: Reaction,
+}
+
+/// A flow's part in congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reaction {
+    /// It sends at its pace whatever happens, and nobody answers.
+    None,
+    /// It obeys the scheme.
+    Controlled {
+        /// The rate at which it starts.
+        initial: Rate,
+        /// How what is said to its source is forwarded.
+        group: GroupId,
+        /// The class that this travels in.
+        class: Class,
+    },
 }
 
 /// Sorts flows by name, so that the order in a file cannot matter, and checks that names differ.

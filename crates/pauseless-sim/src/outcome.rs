@@ -1,7 +1,7 @@
 //! What a run has found.
 
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
-use pauseless_core::unit::{Bytes, Time};
+use pauseless_core::unit::{Bytes, Span, Time};
 
 /// Findings, measurements and recordings of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +38,14 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// One element per switch ingress and class that ever held anything.
     pub queues: Vec<QueueOutcome>,
+    /// One element per port of every node, in their order.
+    pub ports: Vec<PortOutcome>,
+    /// How far and how long congestion spread from link to link.
+    pub tree: CongestionTree,
+    /// Packets that were sent to tell sources something: acknowledgements and notifications.
+    pub answers: u64,
+    /// Their bytes, each counted once.
+    pub answer_bytes: Bytes,
     /// What the probes recorded.
     pub series: Series,
 }
@@ -103,8 +111,12 @@ pub struct Loss {
 pub struct FlowOutcome {
     /// Frame bytes received by the target.
     pub delivered: Bytes,
+    /// When it started, if it did.
+    pub start: Option<Time>,
     /// When the target had received everything.
     pub finish: Option<Time>,
+    /// How long it would take alone in an empty network; [`Span::ZERO`] for a flow without end.
+    pub ideal: Span,
     /// Mean goodput from the start to the finish, the stop or the end, in bit/s.
     pub goodput_bps: f64,
     /// Mean goodput over the last quarter of that time, in bit/s.
@@ -128,6 +140,38 @@ pub struct QueueOutcome {
     pub mean: Option<f64>,
 }
 
+/// What has left a port, and how its far end held it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortOutcome {
+    /// The node.
+    pub node: NodeId,
+    /// Its port.
+    pub port: PortId,
+    /// Bytes of data and answers that it sent; control frames are not counted.
+    pub sent: Bytes,
+    /// How often the far end told it to stop although it had not been stopped, over all classes.
+    pub pauses: u64,
+    /// How long it was stopped, or slowed down by GFC, in any class.
+    pub held: Span,
+    /// When that was for the first time.
+    pub held_first: Option<Time>,
+    /// When that was for the last time.
+    pub held_last: Option<Time>,
+}
+
+/// The links that were stopped, or slowed down by GFC, at the same time or within a round trip.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CongestionTree {
+    /// For how long any link was in it.
+    pub duration: Span,
+    /// The most links at a time.
+    pub links_max: u32,
+    /// The mean number of links while there was any.
+    pub links_mean: f64,
+    /// How many hosts were reached at any time.
+    pub hosts: u32,
+}
+
 /// Recordings, one element per sample in each vector.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
@@ -148,6 +192,8 @@ pub struct PortSeries {
     pub port: PortId,
     /// Bytes on the ingress counters of all classes.
     pub queue: Vec<u64>,
+    /// Bytes that wait to leave here, of all classes; 0 for a host.
+    pub egress: Vec<u64>,
     /// Mean rate at which data came in since the last sample, in bit/s.
     pub input_bps: Vec<f64>,
     /// Mean rate at which data went out since the last sample, in bit/s; a frame counts when it
@@ -164,4 +210,6 @@ pub struct FlowSeries {
     pub flow: FlowId,
     /// Mean goodput since the last sample, in bit/s.
     pub goodput_bps: Vec<f64>,
+    /// The rate that congestion control allows, in bit/s; 0 before its start and after its end.
+    pub allowed_bps: Vec<f64>,
 }

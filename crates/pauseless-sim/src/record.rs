@@ -11,7 +11,9 @@ use pauseless_fabric::trace::{Header, trace};
 
 use crate::config::Config;
 use crate::fabric::{Fabric, Node};
-use crate::outcome::{FlowOutcome, FlowSeries, Outcome, PortSeries, QueueOutcome, Series, Starved};
+use crate::outcome::{
+    CongestionTree, FlowOutcome, FlowSeries, Outcome, PortSeries, QueueOutcome, Series, Starved,
+};
 use crate::simulator::{FlowState, Simulator};
 
 /// Into how many parts the time of sending is cut to see how flows progress.
@@ -38,6 +40,7 @@ impl Recorder {
             node: *node,
             port: *port,
             queue: Vec::new(),
+            egress: Vec::new(),
             input_bps: Vec::new(),
             sending_bps: Vec::new(),
             allowed_bps: Vec::new(),
@@ -45,6 +48,7 @@ impl Recorder {
         let flows = config.probes.flows.iter().map(|flow| FlowSeries {
             flow: *flow,
             goodput_bps: Vec::new(),
+            allowed_bps: Vec::new(),
         });
         let series = Series {
             times: Vec::new(),
@@ -137,6 +141,10 @@ impl Recorder {
             last_arrival: tally.last_arrival,
             flows: flows.collect(),
             queues: self.queues(run),
+            ports: Vec::new(),
+            tree: CongestionTree::default(),
+            answers: 0,
+            answer_bytes: Bytes::ZERO,
             series: self.series,
         }
     }
@@ -157,7 +165,9 @@ impl Recorder {
         let goodput_bps = rate_bps(delivered, end.saturating_since(flow.start));
         FlowOutcome {
             delivered: state.delivered,
+            start: Some(flow.start),
             finish: state.finish,
+            ideal: Span::ZERO,
             goodput_bps,
             goodput_late_bps: late.unwrap_or(goodput_bps),
         }

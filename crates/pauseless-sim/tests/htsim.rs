@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 
 use pauseless_core::flow_control::{FlowControl, pfc};
+use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
@@ -18,7 +19,9 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
-use pauseless_sim::config::{Flow, Ingress, IngressTable, Probes, canonical_order};
+use pauseless_sim::config::{
+    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+};
 use pauseless_sim::{Config, Outcome};
 
 #[test]
@@ -180,6 +183,8 @@ fn config(references: &[Reference], setting: &Setting) -> Config {
             start: Time::ZERO,
             stop: Time::MAX,
             hash: 0,
+            duty: Duty::ALWAYS,
+            reaction: Reaction::None,
         };
         if let Some(counts) = setting.acks.get(n) {
             flows.extend(acknowledgements(&data, groups[n].1, counts));
@@ -216,6 +221,8 @@ fn config(references: &[Reference], setting: &Setting) -> Config {
         probes,
         seed: setting.seed,
         flows,
+        congestion: Congestion::NONE,
+        follows: Vec::new(),
         topology,
     }
 }

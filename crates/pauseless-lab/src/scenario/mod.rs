@@ -36,6 +36,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::routing::{Routes, Routing};
 use pauseless_sim::Config;
+use pauseless_sim::config::Congestion;
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
@@ -339,6 +340,8 @@ impl Written {
             processing_jitter: self.switches.processing_jitter,
             wire_jitter: self.flows.timing.wire_jitter,
             wire_overhead: self.general.wire_overhead,
+            congestion: Congestion::NONE,
+            follows: Vec::new(),
             flows: routing.flows(&plans, self.flows.timing, seed)?,
             table: routing.routes.table,
             receivers,

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, GroupId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::path::{PathError, Step};
 use pauseless_fabric::routing::{RouteBuilder, Routes};
 use pauseless_fabric::trace::{Header, TraceError, trace};
-use pauseless_sim::config::{Flow, canonical_order};
+use pauseless_sim::config::{Flow, Reaction, canonical_order};
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 
 use super::flows::{Plan, Planner, Timing};
@@ -146,6 +147,8 @@ impl Routing {
                 start: Time::ZERO + plan.terms.start + Span::ps(jitter),
                 stop: stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
                 hash: hash(seed, &plan.name),
+                duty: Duty::ALWAYS,
+                reaction: Reaction::None,
             });
         }
         canonical_order(&mut flows);

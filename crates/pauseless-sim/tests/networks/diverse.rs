@@ -3,6 +3,7 @@
 
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc};
+use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
@@ -15,7 +16,9 @@ use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routes, Rout
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::Config;
-use pauseless_sim::config::{Flow, Ingress, IngressTable, Probes, canonical_order};
+use pauseless_sim::config::{
+    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+};
 use pauseless_sim::rng::{Purpose, Stream};
 
 use super::{MTU, Scheme};
@@ -125,6 +128,8 @@ impl Diverse {
             wire_jitter: Span::ZERO,
             wire_overhead: Bytes::ZERO,
             flows: self.flows.clone(),
+            congestion: Congestion::NONE,
+            follows: Vec::new(),
             receivers: Vec::new(),
             duration: Span::us(300),
             stop_on_deadlock: true,
@@ -182,6 +187,8 @@ impl Diverse {
             start: Time::from_ps(random.below(20_000_000)),
             stop: Time::MAX,
             hash: random.next_u64(),
+            duty: Duty::ALWAYS,
+            reaction: Reaction::None,
         });
     }
 

@@ -6,6 +6,7 @@ pub mod random;
 
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
+use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
@@ -14,7 +15,9 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
-use pauseless_sim::config::{Flow, Ingress, IngressTable, Probes, canonical_order};
+use pauseless_sim::config::{
+    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+};
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 
 pub const MTU: Bytes = Bytes::new(1_500);
@@ -59,6 +62,8 @@ pub fn network(topology: Topology, wanted: &[Wanted], ingress: Ingress, seed: u6
                 start: Time::from_ps(offset),
                 stop: Time::MAX,
                 hash,
+                duty: Duty::ALWAYS,
+                reaction: Reaction::None,
             }
         })
         .collect();
@@ -79,6 +84,8 @@ pub fn network(topology: Topology, wanted: &[Wanted], ingress: Ingress, seed: u6
         probes: Probes::default(),
         seed,
         flows,
+        congestion: Congestion::NONE,
+        follows: Vec::new(),
         topology,
     }
 }

@@ -2,6 +2,7 @@
 
 use pauseless_core::derive::{Derivation, GUARD_FRAMES_MIN, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc};
+use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
@@ -10,7 +11,9 @@ use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::routing::{Multipath, RouteBuilder};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
-use pauseless_sim::config::{Flow, Ingress, IngressTable, Probes, Receiver, canonical_order};
+use pauseless_sim::config::{
+    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, Receiver, canonical_order,
+};
 use pauseless_sim::rng::{Purpose, Stream};
 
 use super::MTU;
@@ -52,6 +55,8 @@ pub fn random_network(seed: u64, wildness: Wildness) -> Config {
         wire_jitter: Span::ZERO,
         wire_overhead: Bytes::new(random.below(2) * 20),
         flows,
+        congestion: Congestion::NONE,
+        follows: Vec::new(),
         receivers,
         duration: Span::ms(3),
         stop_on_deadlock: false,
@@ -180,6 +185,8 @@ fn random_flows(
             start,
             stop: Time::ZERO + Span::us(400),
             hash: random.next_u64(),
+            duty: Duty::ALWAYS,
+            reaction: Reaction::None,
         });
     }
     canonical_order(&mut flows);

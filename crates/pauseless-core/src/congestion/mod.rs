@@ -1,0 +1,370 @@
+//! End-to-end congestion control, each scheme as up to three parts.
+//!
+//! - The [`CongestionPoint`] sits in a switch, one per (egress, class): it marks packets that leave,
+//!   or makes [`Feedback`] of its own for packets that arrive.
+//! - The [`NotificationPoint`] sits at a flow's target: it turns marks and arrivals into feedback.
+//! - The [`ReactionPoint`] sits at a flow's source: it turns feedback into a rate.
+//!
+//! To add a scheme: one file here with its parts, and one arm in [`CongestionControl`] and in the
+//! `Any*` of each part that it has.
+
+pub mod dcqcn;
+pub mod dither;
+pub mod fluid;
+pub mod marking;
+pub mod pcn;
+pub mod qcn;
+pub mod timely;
+
+use crate::unit::{Bytes, Rate, Time};
+
+/// What is said to a flow's source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// The target has received the packet of this number and all before it that were not lost.
+    Ack {
+        /// See [`Sequence`].
+        sequence: Sequence,
+        /// Whether that packet was marked on its way.
+        is_marked: bool,
+    },
+    /// DCQCN: a marked packet has arrived.
+    Cnp,
+    /// PCN: whether the flow is congested, and the rate at which it arrives.
+    Receiving {
+        /// The ECN field of the notification: at least 95 % of the packets were marked.
+        is_congested: bool,
+        /// The 32-bit field RecRate, in units of 1 Mb/s.
+        rate_mbps: u32,
+    },
+    /// QCN: a quantised measure of the congestion, 1 to 63, made by a switch.
+    Congestion {
+        /// The six bits of the notification.
+        psi: u8,
+    },
+}
+
+impl Feedback {
+    /// Frame bytes of an acknowledgement: Ethernet 14, IPv4 20, UDP 8, BTH 12, AETH 4, ICRC 4, FCS 4.
+    pub const ACK_SIZE: Bytes = Bytes::new(66);
+    /// Frame bytes of a CNP: as above, with 16 reserved octets instead of the AETH.
+    //= ib-a17 17.9.3
+    pub const CNP_SIZE: Bytes = Bytes::new(78);
+    /// Frame bytes of QCN's congestion notification message, without the encapsulated frame.
+    pub const CNM_SIZE: Bytes = Bytes::new(64);
+
+    /// Frame bytes of the packet that carries this.
+    pub fn size(self) -> Bytes {
+        match self {
+            Feedback::Ack { .. } => Feedback::ACK_SIZE,
+            Feedback::Cnp | Feedback::Receiving { .. } => Feedback::CNP_SIZE,
+            Feedback::Congestion { .. } => Feedback::CNM_SIZE,
+        }
+    }
+}
+
+/// The number of a packet of its flow, with the 24 bits that RoCE has for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sequence(pub u32);
+
+impl Sequence {
+    const BITS: u32 = 24;
+
+    /// The number after this one.
+    #[must_use]
+    pub const fn next(self) -> Sequence {
+        Sequence((self.0 + 1) & ((1 << Sequence::BITS) - 1))
+    }
+
+    /// Whether this is `other` or comes after it, less than half a turn away.
+    pub const fn is_from(self, other: Sequence) -> bool {
+        self.0.wrapping_sub(other.0) & (1 << (Sequence::BITS - 1)) == 0
+    }
+}
+
+/// What a congestion point sees of its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueState {
+    /// Packets that wait, without the one that is leaving.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: Bytes,
+    /// Whether the far end holds this queue back: PFC and credits stop it, GFC slows it down.
+    pub is_held: bool,
+}
+
+/// A packet as it leaves its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Frame bytes.
+    pub size: Bytes,
+    /// Its number.
+    pub sequence: Sequence,
+}
+
+/// A packet as it arrives at its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Frame bytes.
+    pub size: Bytes,
+    /// Its number.
+    pub sequence: Sequence,
+    /// Whether a switch has marked it.
+    pub is_marked: bool,
+}
+
+/// The part in a switch, one per (egress, class).
+pub trait CongestionPoint {
+    /// A packet of `size` bytes has joined the queue, which counts it already.
+    /// Feedback for the packet's source, if this scheme's switches speak themselves.
+    fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Option<Feedback>;
+    /// A packet of `size` bytes starts to leave; whether to mark it.
+    fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool;
+    /// The far end has ceased to hold the queue back.
+    fn on_release(&mut self, now: Time, queue: QueueState);
+}
+
+/// The part at a flow's target.
+pub trait NotificationPoint {
+    /// A packet has arrived; what to tell the source at once.
+    fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback>;
+    /// When [`NotificationPoint::handle_timeout`] wants to be called; [`Time::MAX`] for never.
+    fn poll_timeout(&self) -> Time;
+    /// The instant has come; what to tell the source. Calling too early does nothing.
+    fn handle_timeout(&mut self, now: Time) -> Option<Feedback>;
+}
+
+/// The part at a flow's source.
+pub trait ReactionPoint {
+    /// A packet starts to leave.
+    fn on_send(&mut self, now: Time, packet: Sent);
+    /// Feedback has arrived. What another scheme's parts would say is ignored.
+    fn on_feedback(&mut self, now: Time, feedback: Feedback);
+    /// The rate at which the flow may send.
+    fn rate(&self) -> Rate;
+    /// When [`ReactionPoint::handle_timeout`] wants to be called; [`Time::MAX`] for never.
+    fn poll_timeout(&self) -> Time;
+    /// The instant has come. Calling too early does nothing.
+    fn handle_timeout(&mut self, now: Time);
+}
+
+/// A scheme with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CongestionControl {
+    /// Every flow sends at its pace; only flow control holds it back.
+    None,
+    /// Photonic congestion notification.
+    Pcn(pcn::Config),
+    /// IEEE 802.1Qau.
+    Qcn(qcn::Config),
+    /// ECN marks, CNPs, and a sender in the manner of QCN's.
+    Dcqcn(dcqcn::Config),
+    /// Round-trip times and their gradient.
+    Timely(timely::Config),
+}
+
+/// Any congestion point, dispatched by `match`.
+#[derive(Clone, Debug)]
+pub enum AnyCongestionPoint {
+    /// Marks nothing.
+    None,
+    /// See [`pcn`].
+    Pcn(pcn::CongestionPoint),
+    /// See [`qcn`].
+    Qcn(qcn::CongestionPoint),
+    /// See [`marking`].
+    Marker(marking::Marker),
+}
+
+/// Any notification point, dispatched by `match`.
+#[derive(Clone, Debug)]
+pub enum AnyNotificationPoint {
+    /// Says nothing.
+    None,
+    /// See [`pcn`].
+    Pcn(pcn::NotificationPoint),
+    /// See [`dcqcn`].
+    Dcqcn(dcqcn::NotificationPoint),
+}
+
+/// Any reaction point, dispatched by `match`.
+#[derive(Clone, Debug)]
+pub enum AnyReactionPoint {
+    /// Always the same rate.
+    None {
+        /// That rate.
+        rate: Rate,
+    },
+    /// See [`pcn`].
+    Pcn(pcn::ReactionPoint),
+    /// See [`qcn`].
+    Qcn(qcn::ReactionPoint),
+    /// See [`dcqcn`].
+    Dcqcn(dcqcn::ReactionPoint),
+    /// See [`timely`].
+    Timely(timely::ReactionPoint),
+}
+
+impl CongestionControl {
+    /// The name in scenario files and reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            CongestionControl::None => "none",
+            CongestionControl::Pcn(_) => "pcn",
+            CongestionControl::Qcn(_) => "qcn",
+            CongestionControl::Dcqcn(_) => "dcqcn",
+            CongestionControl::Timely(_) => "timely",
+        }
+    }
+
+    /// Every how many packets the target must acknowledge for the scheme to work; 0 for never.
+    pub fn ack_every(&self) -> u32 {
+        match self {
+            CongestionControl::Timely(_) => 1,
+            _ => 0,
+        }
+    }
+
+    /// The part in a switch, for an egress of rate `line`. What it does at random follows `seed`.
+    pub fn congestion_point(&self, line: Rate, seed: u64) -> AnyCongestionPoint {
+        match self {
+            CongestionControl::None | CongestionControl::Timely(_) => AnyCongestionPoint::None,
+            CongestionControl::Pcn(_) => AnyCongestionPoint::Pcn(pcn::CongestionPoint::new()),
+            CongestionControl::Qcn(config) => {
+                AnyCongestionPoint::Qcn(qcn::CongestionPoint::new(config, seed))
+            }
+            CongestionControl::Dcqcn(config) => {
+                AnyCongestionPoint::Marker(marking::Marker::new(&config.marking, line, seed))
+            }
+        }
+    }
+
+    /// The part at a flow's target.
+    pub fn notification_point(&self) -> AnyNotificationPoint {
+        match self {
+            CongestionControl::None | CongestionControl::Qcn(_) | CongestionControl::Timely(_) => {
+                AnyNotificationPoint::None
+            }
+            CongestionControl::Pcn(config) => {
+                AnyNotificationPoint::Pcn(pcn::NotificationPoint::new(config))
+            }
+            CongestionControl::Dcqcn(config) => {
+                AnyNotificationPoint::Dcqcn(dcqcn::NotificationPoint::new(config))
+            }
+        }
+    }
+
+    /// The part at a flow's source, on a link of rate `line`; it starts at the rate `initial`.
+    pub fn reaction_point(&self, line: Rate, initial: Rate) -> AnyReactionPoint {
+        match self {
+            CongestionControl::None => AnyReactionPoint::None { rate: initial },
+            CongestionControl::Pcn(config) => {
+                AnyReactionPoint::Pcn(pcn::ReactionPoint::new(config, line, initial))
+            }
+            CongestionControl::Qcn(config) => {
+                AnyReactionPoint::Qcn(qcn::ReactionPoint::new(config, line, initial))
+            }
+            CongestionControl::Dcqcn(config) => {
+                AnyReactionPoint::Dcqcn(dcqcn::ReactionPoint::new(config, line, initial))
+            }
+            CongestionControl::Timely(config) => {
+                AnyReactionPoint::Timely(timely::ReactionPoint::new(config, line, initial))
+            }
+        }
+    }
+}
+
+impl CongestionPoint for AnyCongestionPoint {
+    #[inline]
+    fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Option<Feedback> {
+        match self {
+            AnyCongestionPoint::Qcn(point) => point.on_enqueue(now, size, queue),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool {
+        match self {
+            AnyCongestionPoint::None | AnyCongestionPoint::Qcn(_) => false,
+            AnyCongestionPoint::Pcn(point) => point.on_dequeue(now, size, queue),
+            AnyCongestionPoint::Marker(point) => point.on_dequeue(now, size, queue),
+        }
+    }
+
+    #[inline]
+    fn on_release(&mut self, now: Time, queue: QueueState) {
+        if let AnyCongestionPoint::Pcn(point) = self {
+            point.on_release(now, queue);
+        }
+    }
+}
+
+impl NotificationPoint for AnyNotificationPoint {
+    #[inline]
+    fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback> {
+        match self {
+            AnyNotificationPoint::None => None,
+            AnyNotificationPoint::Pcn(point) => point.on_packet(now, packet),
+            AnyNotificationPoint::Dcqcn(point) => point.on_packet(now, packet),
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        match self {
+            AnyNotificationPoint::None => Time::MAX,
+            AnyNotificationPoint::Pcn(point) => point.poll_timeout(),
+            AnyNotificationPoint::Dcqcn(point) => point.poll_timeout(),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time) -> Option<Feedback> {
+        match self {
+            AnyNotificationPoint::None => None,
+            AnyNotificationPoint::Pcn(point) => point.handle_timeout(now),
+            AnyNotificationPoint::Dcqcn(point) => point.handle_timeout(now),
+        }
+    }
+}
+
+macro_rules! each_reaction_point {
+    ($self:expr, $point:ident => $call:expr, none => $none:expr) => {
+        match $self {
+            AnyReactionPoint::None { .. } => $none,
+            AnyReactionPoint::Pcn($point) => $call,
+            AnyReactionPoint::Qcn($point) => $call,
+            AnyReactionPoint::Dcqcn($point) => $call,
+            AnyReactionPoint::Timely($point) => $call,
+        }
+    };
+}
+
+impl ReactionPoint for AnyReactionPoint {
+    #[inline]
+    fn on_send(&mut self, now: Time, packet: Sent) {
+        each_reaction_point!(self, point => point.on_send(now, packet), none => ());
+    }
+
+    fn on_feedback(&mut self, now: Time, feedback: Feedback) {
+        each_reaction_point!(self, point => point.on_feedback(now, feedback), none => ());
+    }
+
+    #[inline]
+    fn rate(&self) -> Rate {
+        match self {
+            AnyReactionPoint::None { rate } => *rate,
+            AnyReactionPoint::Pcn(point) => point.rate(),
+            AnyReactionPoint::Qcn(point) => point.rate(),
+            AnyReactionPoint::Dcqcn(point) => point.rate(),
+            AnyReactionPoint::Timely(point) => point.rate(),
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        each_reaction_point!(self, point => point.poll_timeout(), none => Time::MAX)
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        each_reaction_point!(self, point => point.handle_timeout(now), none => ());
+    }
+}
