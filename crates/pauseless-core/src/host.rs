@@ -1,59 +1,71 @@
-//! The host: a port whose egress is fed by paced flows, served round robin.
+//! The host: a port whose egress is fed by paced flows, served round robin, and by what it has to
+//! tell the sources of the flows that it receives.
 
+mod listener;
+mod sender;
+
+use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
+pub use listener::Listener;
+pub use sender::{Duty, Sender};
+
+use crate::congestion::{Feedback, Received, Sequence};
 use crate::flow_control::{Control, Gate};
 use crate::id::{Class, FlowId};
 use crate::port::{Overrun, Port, PortConfig};
 use crate::switch::Transmit;
 use crate::unit::{Bytes, Rate, Span, Time};
+use listener::Listening;
+use sender::Sending;
 
-/// A flow's own rhythm: it sends for a while, is silent for a while, and so on from its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Duty {
-    /// How long it sends.
-    pub on: Span,
-    /// How long it is silent.
-    pub off: Span,
-}
-
-impl Duty {
-    /// Never silent.
-    pub const ALWAYS: Duty = Duty {
-        on: Span::MAX,
-        off: Span::ZERO,
-    };
-}
-
-/// A flow that a host sends.
-#[derive(Clone, Copy, Debug)]
-pub struct Sender {
-    /// Whose packets these are.
-    pub flow: FlowId,
-    /// The class that they travel in.
-    pub class: Class,
-    /// Frame bytes of a full packet.
-    pub packet: Bytes,
-    /// The pace: frames start no closer together than this rate allows.
-    pub pace: Rate,
-    /// Frame bytes still to be sent; [`Bytes::MAX`] for a flow without end.
-    pub left: Bytes,
-    /// The next frame starts no earlier.
-    pub next: Time,
-    /// No frame starts at or after this instant.
-    pub stop: Time,
+/// A packet as a host makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outgoing {
+    /// The next packet of a flow.
+    Data {
+        /// Whose it is.
+        flow: FlowId,
+        /// Its number.
+        sequence: Sequence,
+    },
+    /// Something to tell the source of a flow.
+    Answer {
+        /// Which flow.
+        flow: FlowId,
+        /// What.
+        feedback: Feedback,
+    },
 }
 
 /// A host NIC. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Host {
     port: Port,
-    senders: Vec<Sender>,
+    /// In the order in which they started.
+    senders: Vec<Sending>,
     cursor: usize,
+    /// In the order of their numbers.
+    listeners: Vec<Listening>,
+    /// What waits to be told to sources, per class.
+    answers: [VecDeque<(FlowId, Feedback)>; Class::COUNT_MAX],
+    /// When reaction and notification points want to be called. Some entries are stale.
+    timers: BinaryHeap<Reverse<(Time, Timer)>>,
     busy: bool,
+    /// Nothing can be sent before this instant unless something happens.
     wake: Time,
+    /// Whether something has happened since `wake` was found.
+    is_stale: bool,
     /// Frame bytes that this host has put on the wire.
     sent: Bytes,
+}
+
+/// Whose timer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    Reaction(FlowId),
+    Notification(FlowId),
 }
 
 impl Host {
@@ -63,8 +75,12 @@ impl Host {
             port: Port::new(config),
             senders: Vec::new(),
             cursor: 0,
+            listeners: Vec::new(),
+            answers: Default::default(),
+            timers: BinaryHeap::new(),
             busy: false,
             wake: Time::MAX,
+            is_stale: false,
             sent: Bytes::ZERO,
         }
     }
@@ -74,21 +90,34 @@ impl Host {
         &self.port
     }
 
-    /// Frame bytes of data sent so far.
+    /// Frame bytes of data and answers sent so far.
     pub fn sent(&self) -> Bytes {
         self.sent
     }
 
     /// Starts a flow.
     pub fn start(&mut self, sender: Sender) {
-        self.senders.push(sender);
+        self.senders.push(Sending::new(sender));
+        self.is_stale = true;
     }
 
-    /// Whether `flow` still has something to send at `now`.
-    pub fn is_sending(&self, now: Time, flow: FlowId) -> bool {
-        self.senders
-            .iter()
-            .any(|sender| sender.flow == flow && now < sender.stop)
+    /// Starts to listen to a flow: its source is to be told about its packets.
+    pub fn listen(&mut self, listener: Listener) {
+        let place = self.listener(listener.flow);
+        let place = place.expect_err("a flow is listened to once");
+        self.listeners.insert(place, Listening::new(listener));
+    }
+
+    /// Ceases to listen to a flow that is complete.
+    pub fn forget(&mut self, flow: FlowId) {
+        if let Ok(place) = self.listener(flow) {
+            self.listeners.remove(place);
+        }
+    }
+
+    /// The rate at which `flow` may send, if it has something to send.
+    pub fn rate(&self, flow: FlowId) -> Option<Rate> {
+        Some(self.senders[self.sender(flow)?].rate())
     }
 
     /// A packet has fully arrived; it stays on the counter until [`Host::consume`].
@@ -103,6 +132,32 @@ impl Host {
         self.port.dequeue(now, class, charge);
     }
 
+    /// The packet that was taken out is data of `flow`.
+    pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) {
+        let Ok(place) = self.listener(flow) else {
+            return;
+        };
+        let listening = &mut self.listeners[place];
+        let feedback = listening.on_packet(now, packet);
+        let class = listening.class();
+        if let Some(due) = listening.poll_armed() {
+            self.timers.push(Reverse((due, Timer::Notification(flow))));
+        }
+        for feedback in feedback.into_iter().flatten() {
+            self.answers[class.index()].push_back((flow, feedback));
+        }
+    }
+
+    /// The packet that was taken out says something to the source of `flow`.
+    pub fn handle_feedback(&mut self, now: Time, flow: FlowId, feedback: Feedback) {
+        // A flow that has sent everything has nothing to change.
+        if let Some(place) = self.sender(flow) {
+            self.senders[place].on_feedback(now, feedback);
+            self.arm_sender(place);
+            self.is_stale = true;
+        }
+    }
+
     /// A control frame has arrived on the wire, see [`Port::handle_control`].
     pub fn handle_control(&mut self, control: Control) {
         self.port.handle_control(control);
@@ -111,11 +166,50 @@ impl Host {
     /// A control frame takes effect.
     pub fn handle_signal(&mut self, now: Time, control: Control) {
         self.port.handle_signal(now, control);
+        self.is_stale = true;
     }
 
     /// The instant that [`Host::poll_timeout`] named has come.
     pub fn handle_timeout(&mut self, now: Time) {
         self.port.handle_timeout(now);
+        while let Some(Reverse((due, timer))) = self.timers.peek().copied()
+            && due <= now
+        {
+            self.timers.pop();
+            match timer {
+                Timer::Reaction(flow) => {
+                    if let Some(place) = self.sender(flow) {
+                        self.senders[place].handle_timeout(now, due);
+                        self.arm_sender(place);
+                        self.is_stale = true;
+                    }
+                }
+                Timer::Notification(flow) => self.handle_notification(now, (flow, due)),
+            }
+        }
+    }
+
+    fn handle_notification(&mut self, now: Time, (flow, due): (FlowId, Time)) {
+        let Ok(place) = self.listener(flow) else {
+            return;
+        };
+        let listening = &mut self.listeners[place];
+        let feedback = listening.handle_timeout(now, due);
+        let class = listening.class();
+        if let Some(due) = listening.poll_armed() {
+            self.timers.push(Reverse((due, Timer::Notification(flow))));
+        }
+        if let Some(feedback) = feedback {
+            self.answers[class.index()].push_back((flow, feedback));
+        }
+    }
+
+    fn arm_sender(&mut self, place: usize) {
+        let sending = &mut self.senders[place];
+        if let Some(due) = sending.poll_armed() {
+            let timer = Timer::Reaction(sending.flow());
+            self.timers.push(Reverse((due, timer)));
+        }
     }
 
     /// The last bit of what was being sent has left.
@@ -126,12 +220,14 @@ impl Host {
 
     /// When [`Host::handle_timeout`] wants to be called; [`Time::MAX`] for never.
     pub fn poll_timeout(&self) -> Time {
-        let periodic = self.port.poll_timeout();
+        let points = self.timers.peek();
+        let points = points.map_or(Time::MAX, |Reverse((due, _))| *due);
+        let timers = self.port.poll_timeout().min(points);
         // A gate that opens in mid-frame is seen when the frame has left.
         if self.busy {
-            periodic
+            timers
         } else {
-            self.wake.min(periodic)
+            self.wake.min(timers)
         }
     }
 
@@ -140,8 +236,9 @@ impl Host {
         self.port.poll_out_of_band(now)
     }
 
-    /// The next frame, if the wire is free and something may be sent.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<FlowId>> {
+    /// The next frame, if the wire is free and something may be sent: control first, then answers,
+    /// those of the highest class before the others, then the flows in turn.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
         if self.busy {
             return None;
         }
@@ -149,19 +246,49 @@ impl Host {
             self.busy = true;
             return Some(Transmit::Control(control));
         }
-        self.senders
-            .retain(|sender| now < sender.stop && sender.left > Bytes::ZERO);
-        self.wake = Time::MAX;
+        let answer_gate = match self.next_answer(now) {
+            Ok((class, flow, feedback)) => {
+                self.answers[class.index()].pop_front();
+                let packet = Outgoing::Answer { flow, feedback };
+                return Some(self.transmit(now, packet, (class, feedback.size())));
+            }
+            Err(time) => time,
+        };
+        if now < self.wake && !self.is_stale {
+            self.wake = self.wake.min(answer_gate);
+            return None;
+        }
+        self.is_stale = false;
+        self.wake = answer_gate;
+        self.next_data(now)
+    }
+
+    /// The answer that goes next, or when one may.
+    #[inline]
+    fn next_answer(&self, now: Time) -> Result<(Class, FlowId, Feedback), Time> {
+        let mut wake = Time::MAX;
+        for class in (0..self.port.class_count()).rev() {
+            let class = Class(class as u8);
+            let Some((flow, feedback)) = self.answers[class.index()].front() else {
+                continue;
+            };
+            match self.port.gate(now, class, feedback.size()) {
+                Gate::Open => return Ok((class, *flow, *feedback)),
+                Gate::At(time) => wake = wake.min(time),
+                Gate::Closed => {}
+            }
+        }
+        Err(wake)
+    }
+
+    fn next_data(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
+        self.retire(now);
         let count = self.senders.len();
         for step in 0..count {
             let index = (self.cursor + step) % count;
-            let sender = &mut self.senders[index];
-            let size = sender.packet.min(sender.left);
-            let gate = match self.port.gate(now, sender.class, size) {
-                Gate::Open if now < sender.next => Gate::At(sender.next),
-                other => other,
-            };
-            match gate {
+            let sending = &mut self.senders[index];
+            let (class, size) = (sending.class(), sending.size());
+            match self.port.gate(now, class, size).and(sending.gate(now)) {
                 Gate::Open => {}
                 Gate::At(time) => {
                     self.wake = self.wake.min(time);
@@ -169,24 +296,51 @@ impl Host {
                 }
                 Gate::Closed => continue,
             }
-            if sender.left != Bytes::MAX {
-                sender.left -= size;
-            }
-            let span = sender.pace.tx_span(size);
-            // A frame that had to wait its turn makes up for that, but for one frame at the most.
-            let earliest = Time::from_ps(now.as_ps().saturating_sub(span.as_ps()));
-            sender.next = sender.next.max(earliest) + span;
-            let (flow, class) = (sender.flow, sender.class);
+            let packet = sending.on_send(now, size);
+            let is_complete = sending.is_complete();
+            self.arm_sender(index);
             self.cursor = index + 1;
-            self.busy = true;
-            self.sent += size;
-            self.port.on_transmit(now, class, size);
-            return Some(Transmit::Data {
-                packet: flow,
-                size,
-                class,
-            });
+            if is_complete {
+                self.senders.remove(index);
+                self.cursor = index;
+            }
+            return Some(self.transmit(now, packet, (class, size)));
         }
         None
+    }
+
+    /// Drops flows that were stopped.
+    fn retire(&mut self, now: Time) {
+        if self.senders.iter().any(|sending| sending.stop() <= now) {
+            self.senders.retain(|sending| now < sending.stop());
+        }
+    }
+
+    fn transmit(
+        &mut self,
+        now: Time,
+        packet: Outgoing,
+        (class, size): (Class, Bytes),
+    ) -> Transmit<Outgoing> {
+        self.busy = true;
+        self.is_stale = true;
+        self.sent += size;
+        self.port.on_transmit(now, class, size);
+        Transmit::Data {
+            packet,
+            size,
+            class,
+            is_marked: false,
+        }
+    }
+
+    fn sender(&self, flow: FlowId) -> Option<usize> {
+        let mut senders = self.senders.iter();
+        senders.position(|sending| sending.flow() == flow)
+    }
+
+    fn listener(&self, flow: FlowId) -> Result<usize, usize> {
+        self.listeners
+            .binary_search_by_key(&flow, |listening| listening.flow())
     }
 }

@@ -275,6 +275,13 @@ impl Port {
         self.lanes[class.index()].up.is_stopped(now, size)
     }
 
+    /// Whether the far end has stopped `class` from sending a frame of `size` bytes, or slowed it
+    /// down below the line.
+    pub fn is_held(&self, now: Time, class: Class, size: Bytes) -> bool {
+        let up = &self.lanes[class.index()].up;
+        up.is_stopped(now, size) || up.rate(now).is_some_and(|rate| rate < self.line)
+    }
+
     /// A data frame starts.
     #[inline]
     pub fn on_transmit(&mut self, now: Time, class: Class, size: Bytes) {

@@ -11,11 +11,13 @@
 //! Generic over a packet handle, so that the simulator and a real dataplane drive the same code.
 //! Nothing is allocated per packet once the queues have grown to their working size.
 
+mod congestion;
 mod inspect;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::congestion::{AnyCongestionPoint, CongestionControl, Feedback};
 use crate::fifo::{Fifo, Pool};
 use crate::flow_control::{Control, Gate};
 use crate::id::{Class, PortId};
@@ -63,6 +65,10 @@ pub struct SwitchConfig {
     pub scheduler: Scheduler,
     /// One element per port; all have the same number of classes.
     pub ports: Vec<PortConfig>,
+    /// What every egress does about congestion.
+    pub congestion: CongestionControl,
+    /// What its congestion points do at random follows this.
+    pub seed: u64,
 }
 
 /// A packet as the switch sees it.
@@ -91,6 +97,8 @@ pub enum Transmit<P> {
         size: Bytes,
         /// Its class.
         class: Class,
+        /// Whether to set its ECN mark; a mark that it has already stays.
+        is_marked: bool,
     },
 }
 
@@ -106,13 +114,24 @@ pub struct Switch<P> {
     pool: Pool<Waiting<P>>,
     /// Bytes waiting per (ingress, class, egress), not counting the frame on the wire.
     waiting: Box<[u32]>,
-    /// Packets waiting per (egress, class).
-    backlog: Box<[u32]>,
+    /// What waits per (egress, class).
+    backlog: Box<[Backlog]>,
     /// Per (egress, class), the ingresses that it can serve next; unused when output-queued.
     rotation: Rotation,
     /// Per (ingress, class), whether a packet of its FIFO is being sent; only when input-queued.
     in_service: Box<[bool]>,
+    /// One per (egress, class), or none at all.
+    points: Box<[AnyCongestionPoint]>,
+    /// Packets of the switch's own per egress, which are on no ingress counter.
+    notices: Box<[Fifo]>,
     ready: Ready,
+}
+
+/// Packets of one class that wait for one egress, wherever they stand.
+#[derive(Clone, Copy, Debug, Default)]
+struct Backlog {
+    bytes: u64,
+    packets: u32,
 }
 
 /// A port and what its egress is doing, side by side in memory.
@@ -124,12 +143,15 @@ struct SwitchPort {
     wake: Time,
     /// Classes that the far end has stopped, a bit each.
     stopped: u8,
+    /// Classes that it has stopped or slowed down, a bit each; only with congestion points.
+    held: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Sending {
     Nothing,
     Control,
+    Notice,
     Data {
         ingress: PortId,
         class: Class,
@@ -176,7 +198,12 @@ impl<P: Copy> Switch<P> {
             sending: Sending::Nothing,
             wake: Time::MAX,
             stopped: 0,
+            held: 0,
         });
+        let notices = match config.congestion {
+            CongestionControl::Qcn(_) => port_count,
+            _ => 0,
+        };
         Switch {
             discipline: config.discipline,
             class_count,
@@ -185,9 +212,11 @@ impl<P: Copy> Switch<P> {
             fifos: alloc::vec![Fifo::EMPTY; fifo_count].into(),
             pool: Pool::new(),
             waiting: alloc::vec![0; pairs * port_count].into(),
-            backlog: alloc::vec![0; pairs].into(),
+            backlog: alloc::vec![Backlog::default(); pairs].into(),
             rotation: Rotation::new(pairs, port_count),
             in_service: alloc::vec![false; pairs].into(),
+            points: congestion::points(config, class_count),
+            notices: alloc::vec![Fifo::EMPTY; notices].into(),
             ready: Ready::default(),
         }
     }
@@ -207,13 +236,14 @@ impl<P: Copy> Switch<P> {
         self.ports.len()
     }
 
-    /// A packet has fully arrived at `ingress`.
+    /// A packet has fully arrived at `ingress`. What the egress wants to tell the packet's source,
+    /// if anything; the driver knows the way there and calls [`Switch::notify`].
     pub fn handle_arrival(
         &mut self,
         now: Time,
         ingress: PortId,
         arrival: Arrival<P>,
-    ) -> Result<(), Overrun> {
+    ) -> Result<Option<Feedback>, Overrun> {
         let Arrival {
             packet,
             size,
@@ -229,7 +259,9 @@ impl<P: Copy> Switch<P> {
         let cell = self.cell(ingress, class, egress);
         self.waiting[cell] += charge.get() as u32;
         let queue = self.queue(egress, class);
-        self.backlog[queue] += 1;
+        self.backlog[queue].packets += 1;
+        self.backlog[queue].bytes += size.get();
+        let feedback = self.look_at_arrival(now, (egress, class), size);
 
         let size = u32::try_from(size.get()).expect("a frame is smaller than 4 GiB");
         let fifo = self.fifo(ingress, class, egress);
@@ -249,7 +281,7 @@ impl<P: Copy> Switch<P> {
         if is_exposed {
             self.rotation.insert(queue, ingress);
         }
-        let is_new_head = is_exposed || self.backlog[queue] == 1;
+        let is_new_head = is_exposed || self.backlog[queue].packets == 1;
         if is_new_head && self.ports[egress.index()].port.spends_credit(class) {
             // Nobody has asked yet whether there is credit for this packet.
             self.look_at_gate(now, egress, class);
@@ -260,7 +292,22 @@ impl<P: Copy> Switch<P> {
             // The driver wants to know that a stopped queue has grown.
             self.mark_ready(egress);
         }
-        Ok(())
+        Ok(feedback)
+    }
+
+    /// Sends a packet of the switch's own, before the data that waits but no less subject to flow
+    /// control. It holds no ingress buffer.
+    pub fn notify(&mut self, notice: Arrival<P>) {
+        let waiting = Waiting {
+            packet: notice.packet,
+            size: u32::try_from(notice.size.get()).expect("a frame is smaller than 4 GiB"),
+            ingress: notice.egress,
+            egress: notice.egress,
+            class: notice.class,
+        };
+        let fifo = &mut self.notices[notice.egress.index()];
+        self.pool.push_back(fifo, waiting);
+        self.mark_ready(notice.egress);
     }
 
     /// A control frame has arrived on the wire of `port`, see [`Port::handle_control`].
@@ -272,6 +319,7 @@ impl<P: Copy> Switch<P> {
     pub fn handle_signal(&mut self, now: Time, port: PortId, control: Control) {
         self.ports[port.index()].port.handle_signal(now, control);
         self.look_at_gate(now, port, control.class);
+        self.look_for_release(now, port, control.class);
         self.mark_ready(port);
     }
 
@@ -286,7 +334,7 @@ impl<P: Copy> Switch<P> {
         let sending = &mut self.ports[port.index()].sending;
         match core::mem::replace(sending, Sending::Nothing) {
             Sending::Nothing => panic!("port {} was not sending", port.0),
-            Sending::Control => {}
+            Sending::Control | Sending::Notice => {}
             Sending::Data {
                 ingress,
                 class,
@@ -325,7 +373,7 @@ impl<P: Copy> Switch<P> {
         match sending {
             Sending::Nothing => periodic.min(*wake),
             // A gate that opens in mid-frame is seen when the frame has left.
-            Sending::Control | Sending::Data { .. } => periodic,
+            Sending::Control | Sending::Notice | Sending::Data { .. } => periodic,
         }
     }
 
@@ -345,8 +393,18 @@ impl<P: Copy> Switch<P> {
             self.ports[index].sending = Sending::Control;
             return Some(Transmit::Control(control));
         }
-        let class = self.choose_class(now, port)?;
+        let notice_gate = self.notice_gate(now, port);
+        if notice_gate == Gate::Open {
+            return Some(self.send_notice(now, port));
+        }
+        let class = self.choose_class(now, port);
+        if let Gate::At(time) = notice_gate {
+            let wake = &mut self.ports[index].wake;
+            *wake = time.min(*wake);
+        }
+        let class = class?;
         let queue = self.queue(port, class);
+        self.look_for_release(now, port, class);
         let fifo = match self.discipline {
             Discipline::OutputQueued => queue,
             Discipline::VirtualOutputQueued => {
@@ -365,7 +423,9 @@ impl<P: Copy> Switch<P> {
         let charge = self.ports[slot.ingress.index()].port.charge(class, size);
         let cell = self.cell(slot.ingress, class, port);
         self.waiting[cell] -= charge.get() as u32;
-        self.backlog[queue] -= 1;
+        self.backlog[queue].packets -= 1;
+        self.backlog[queue].bytes -= size.get();
+        let is_marked = self.look_at_departure(now, (port, class), size);
         self.ports[index].port.on_transmit(now, class, size);
         if self.ports[index].port.spends_credit(class) {
             self.look_at_gate(now, port, class);
@@ -380,6 +440,7 @@ impl<P: Copy> Switch<P> {
             packet: slot.packet,
             size,
             class,
+            is_marked,
         })
     }
 
@@ -451,7 +512,7 @@ impl<P: Copy> Switch<P> {
     /// The size of the frame that (`egress`, `class`) would send next.
     fn head(&self, egress: PortId, class: Class) -> Option<Bytes> {
         let queue = self.queue(egress, class);
-        if self.backlog[queue] == 0 {
+        if self.backlog[queue].packets == 0 {
             return None;
         }
         let fifo = match self.discipline {
@@ -469,12 +530,16 @@ impl<P: Copy> Switch<P> {
     fn look_at_gate(&mut self, now: Time, port: PortId, class: Class) {
         let queue = self.queue(port, class);
         let size = self.head(port, class).unwrap_or(Bytes::new(64));
-        let SwitchPort { port, stopped, .. } = &mut self.ports[port.index()];
-        let is_stopped = port.is_stopped(now, class, size);
+        let state = &mut self.ports[port.index()];
+        let is_stopped = state.port.is_stopped(now, class, size);
+        let stopped = &mut state.stopped;
         *stopped = (*stopped & !(1 << class.0)) | u8::from(is_stopped) << class.0;
         if is_stopped && self.discipline != Discipline::OutputQueued {
             // A smaller packet that arrives later must not overtake the one that lacks credit.
             self.rotation.pin(queue);
+        }
+        if is_stopped {
+            state.held |= 1 << class.0;
         }
     }
 

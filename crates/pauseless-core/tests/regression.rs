@@ -1,6 +1,7 @@
 //! Faults that were found by review before the first release, so that they stay mended.
 
 use pauseless_core::derive::{Derivation, Latency, Violation};
+use pauseless_core::congestion::CongestionControl;
 use pauseless_core::flow_control::{
     Downstream, FlowControl, Signal, Upstream, cbfc, gfc, limiter, pfc,
 };
@@ -105,6 +106,8 @@ fn conceptual_signals_wait_for_no_wire_and_for_no_other_class() {
     };
     let (discipline, scheduler) = (Discipline::OutputQueued, Scheduler::Strict);
     let mut switch = Switch::new(&SwitchConfig {
+        congestion: CongestionControl::None,
+        seed: 0,
         discipline,
         scheduler,
         ports: vec![port; 2],
@@ -156,6 +159,8 @@ fn credit_switch(discipline: Discipline) -> Switch<u32> {
     };
     let ports = vec![port(wide), port(wide), port(tight), port(wide)];
     Switch::new(&SwitchConfig {
+        congestion: CongestionControl::None,
+        seed: 0,
         discipline,
         scheduler: Scheduler::Strict,
         ports,

@@ -1,5 +1,6 @@
 //! The switch by itself: order of service, accounting, control frames, in the three disciplines.
 
+use pauseless_core::congestion::CongestionControl;
 use pauseless_core::flow_control::{Control, FlowControl, Signal, pfc};
 use pauseless_core::id::{Class, PortId};
 use pauseless_core::port::{LaneConfig, PortConfig};
@@ -28,6 +29,8 @@ fn switch(discipline: Discipline) -> Switch<u32> {
     };
     let (scheduler, ports) = (Scheduler::Strict, vec![port; 4]);
     Switch::new(&SwitchConfig {
+        congestion: CongestionControl::None,
+        seed: 0,
         discipline,
         scheduler,
         ports,

@@ -22,6 +22,8 @@ pub enum Purpose {
     Wiring = 8,
     /// Which links fail.
     Failure = 9,
+    /// Which packets a switch marks or samples.
+    Marking = 10,
 }
 
 /// A counter-based stream.

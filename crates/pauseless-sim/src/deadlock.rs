@@ -229,7 +229,7 @@ impl Detector {
                 .expect("a kept queue faces a switch");
             switch.for_each_waiting(|from, to, class, packet| {
                 if from == ingress && to == next.port && class == queue.class {
-                    flows.push(*packet);
+                    flows.push(packet.flow());
                 }
             });
         }

@@ -3,7 +3,7 @@
 use pauseless_core::fifo::{Fifo, Pool};
 use pauseless_core::flow_control::Control;
 use pauseless_core::host::Host;
-use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::switch::{Switch, SwitchConfig};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
@@ -11,18 +11,19 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use crate::config::Config;
 use crate::outcome::EgressQueue;
 use crate::rng::{Purpose, Stream};
+use crate::tag::Tag;
 
-/// A switch or a host, from the core. Packets are known by their flow.
+/// A switch or a host, from the core.
 #[derive(Debug)]
 pub(crate) enum Node {
-    Switch(Switch<FlowId>),
+    Switch(Switch<Tag>),
     Host(Host),
 }
 
-/// A data frame.
+/// A data frame, or a packet that tells a flow's source something.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    pub flow: FlowId,
+    pub tag: Tag,
     pub size: Bytes,
     pub class: Class,
 }
@@ -52,14 +53,15 @@ pub(crate) struct End {
     pub signals: Fifo,
     /// When the pending timeout event will come; other timeout events are stale.
     pub armed: Time,
+    /// Bytes of data and answers that this end has put on its wire.
+    pub sent: Bytes,
 }
 
 /// What has passed one end of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Traffic {
-    /// Data received and sent; counted only in runs with probes.
+    /// Counted only in runs with probes.
     pub received: Bytes,
-    pub sent: Bytes,
     pub control_sent: Bytes,
 }
 
@@ -113,11 +115,13 @@ impl Fabric {
             fabric.nodes.push(if topology.is_host(node) {
                 Node::Host(Host::new(ports.first().expect("a host has a link")))
             } else {
-                let (discipline, scheduler) = (config.discipline, config.scheduler);
+                let mut seed = Stream::new(config.seed, Purpose::Marking, u64::from(node.0));
                 Node::Switch(Switch::new(&SwitchConfig {
-                    discipline,
-                    scheduler,
+                    discipline: config.discipline,
+                    scheduler: config.scheduler,
                     ports,
+                    congestion: config.congestion.control,
+                    seed: seed.next_u64(),
                 }))
             });
         }
@@ -141,6 +145,7 @@ impl Fabric {
                 incoming: Fifo::EMPTY,
                 signals: Fifo::EMPTY,
                 armed: Time::MAX,
+                sent: Bytes::ZERO,
             });
         }
     }
@@ -172,7 +177,7 @@ impl Fabric {
     }
 
     /// The switch that `queue` sends to, and the ingress port there; `None` for a host.
-    pub(crate) fn far_switch(&self, queue: EgressQueue) -> Option<(&Switch<FlowId>, PortId)> {
+    pub(crate) fn far_switch(&self, queue: EgressQueue) -> Option<(&Switch<Tag>, PortId)> {
         let end = &self.ends[self.end_index(queue.node, queue.port)];
         let peer = &self.ends[end.peer as usize];
         match &self.nodes[peer.node.index()] {

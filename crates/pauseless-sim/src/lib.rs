@@ -19,6 +19,7 @@ pub mod outcome;
 mod receiver;
 mod record;
 mod simulator;
+mod tag;
 
 pub use config::Config;
 pub use outcome::Outcome;

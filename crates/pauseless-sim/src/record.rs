@@ -19,6 +19,15 @@ use crate::simulator::{FlowState, Simulator};
 /// Into how many parts the time of sending is cut to see how flows progress.
 const TICKS: usize = 64;
 
+/// What a sample is taken of.
+#[derive(Clone, Copy)]
+pub(crate) struct SampledRun<'r> {
+    pub now: Time,
+    pub config: &'r Config,
+    pub fabric: &'r Fabric,
+    pub flows: &'r [FlowState],
+}
+
 /// Takes samples of the probed ports and flows, and notes the progress of all flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
@@ -30,8 +39,8 @@ pub(crate) struct Recorder {
     /// The sum of all samples of the ingress counters, per probed port and class.
     held_sums: Vec<[u64; Class::COUNT_MAX]>,
     tick: Span,
-    /// Bytes delivered per flow, one row per tick.
-    progress: Vec<Vec<Bytes>>,
+    /// Bytes delivered of the flows that were under way, one row per tick, in the order of flows.
+    progress: Vec<Vec<(u32, Bytes)>>,
 }
 
 impl Recorder {
@@ -81,14 +90,36 @@ impl Recorder {
     }
 
     pub(crate) fn tick(&mut self, flows: &[FlowState]) {
-        self.progress
-            .push(flows.iter().map(|flow| flow.delivered).collect());
+        let under_way = (0..)
+            .zip(flows)
+            .filter(|(_, flow)| flow.start.is_some() && flow.finish.is_none());
+        let row = under_way.map(|(index, flow)| (index, flow.delivered));
+        self.progress.push(row.collect());
     }
 
-    pub(crate) fn sample(&mut self, now: Time, fabric: &Fabric, flows: &[FlowState]) {
+    /// What had been delivered of a flow at a tick.
+    fn progress_at(&self, run: &Simulator<'_>, tick: usize, index: usize) -> Bytes {
+        let row = &self.progress[tick];
+        if let Ok(place) = row.binary_search_by_key(&(index as u32), |(flow, _)| *flow) {
+            return row[place].1;
+        }
+        // It had not started, or it was complete.
+        let time = Time::ZERO + self.tick * (tick as u64 + 1);
+        match run.flows[index].finish {
+            Some(finish) if finish <= time => run.flows[index].delivered,
+            _ => Bytes::ZERO,
+        }
+    }
+
+    pub(crate) fn sample(&mut self, run: &SampledRun<'_>) {
+        let SampledRun {
+            now, fabric, flows, ..
+        } = *run;
         self.series.times.push(now);
         for (index, series) in self.series.ports.iter_mut().enumerate() {
-            let traffic = fabric.traffic[fabric.end_index(series.node, series.port)];
+            let number = fabric.end_index(series.node, series.port);
+            let traffic = fabric.traffic[number];
+            let sent_total = fabric.ends[number].sent;
             let port = port_of(fabric, series.node, series.port);
             let classes = (0..fabric.class_count()).map(|class| Class(class as u8));
             let held = classes.clone().map(|class| port.held(class).get());
@@ -106,10 +137,16 @@ impl Recorder {
             series
                 .input_bps
                 .push(rate_bps(traffic.received - received, self.resolution));
-            let sent = std::mem::replace(&mut self.sent[index], traffic.sent);
+            let sent = std::mem::replace(&mut self.sent[index], sent_total);
             series
                 .sending_bps
-                .push(rate_bps(traffic.sent - sent, self.resolution));
+                .push(rate_bps(sent_total - sent, self.resolution));
+            series
+                .egress
+                .push(match &fabric.nodes[series.node.index()] {
+                    Node::Switch(switch) => switch.queued(series.port).get(),
+                    Node::Host(_) => 0,
+                });
         }
         for (index, series) in self.series.flows.iter_mut().enumerate() {
             let total = flows[series.flow.index()].delivered;
@@ -117,6 +154,13 @@ impl Recorder {
             series
                 .goodput_bps
                 .push(rate_bps(total - before, self.resolution));
+            let source = run.config.flows[series.flow.index()].source;
+            let allowed = match &fabric.nodes[source.index()] {
+                Node::Host(host) => host.rate(series.flow),
+                Node::Switch(_) => None,
+            };
+            let allowed = allowed.map_or(0, |rate| rate.as_bps());
+            series.allowed_bps.push(allowed as f64);
         }
     }
 
@@ -143,8 +187,8 @@ impl Recorder {
             queues: self.queues(run),
             ports: Vec::new(),
             tree: CongestionTree::default(),
-            answers: 0,
-            answer_bytes: Bytes::ZERO,
+            answers: tally.answers,
+            answer_bytes: tally.answer_bytes,
             series: self.series,
         }
     }
@@ -154,7 +198,7 @@ impl Recorder {
         let state = run.flows[index];
         let end = state.finish.unwrap_or(run.now.min(flow.stop));
         let late = self.late_ticks(run, index).and_then(|(first, last)| {
-            let bytes = self.progress[last][index] - self.progress[first][index];
+            let bytes = self.progress_at(run, last, index) - self.progress_at(run, first, index);
             Some(rate_bps(bytes, self.tick * (last - first) as u64)).filter(|rate| rate.is_finite())
         });
         // A flow that was stopped is judged by its life until then, unless it came to its end.
@@ -162,10 +206,11 @@ impl Recorder {
             Some(_) => state.delivered,
             None => state.delivered_by_stop.unwrap_or(state.delivered),
         };
-        let goodput_bps = rate_bps(delivered, end.saturating_since(flow.start));
+        let start = state.start.unwrap_or(flow.start);
+        let goodput_bps = rate_bps(delivered, end.saturating_since(start));
         FlowOutcome {
             delivered: state.delivered,
-            start: Some(flow.start),
+            start: state.start,
             finish: state.finish,
             ideal: Span::ZERO,
             goodput_bps,
@@ -176,17 +221,14 @@ impl Recorder {
     /// The first and last tick of the last quarter of a flow's life, if it is long enough to judge.
     fn late_ticks(&self, run: &Simulator<'_>, index: usize) -> Option<(usize, usize)> {
         let flow = &run.config.flows[index];
+        let start = run.flows[index].start?;
         let end = run.flows[index]
             .finish
             .unwrap_or(run.now)
             .min(flow.stop)
             .min(run.now);
         // Tick i is taken at (i + 1) * tick.
-        let first = flow
-            .start
-            .as_ps()
-            .div_ceil(self.tick.as_ps())
-            .saturating_sub(1) as usize;
+        let first = start.as_ps().div_ceil(self.tick.as_ps()).saturating_sub(1) as usize;
         let last = (end.as_ps() / self.tick.as_ps()).checked_sub(1)? as usize;
         let last = last.min(self.progress.len().checked_sub(1)?);
         let life = last.checked_sub(first)?;
@@ -228,8 +270,9 @@ impl Recorder {
         let end = Time::ZERO + self.tick * (last as u64 + 1);
         let lives = |index: &usize| {
             let flow = &run.config.flows[*index];
-            let death = run.flows[*index].finish.unwrap_or(Time::MAX).min(flow.stop);
-            flow.start < end && death > begin
+            let FlowState { start, finish, .. } = run.flows[*index];
+            let death = finish.unwrap_or(Time::MAX).min(flow.stop);
+            start.is_some_and(|start| start < end) && death > begin
         };
         (0..run.flows.len()).filter(lives).collect()
     }
@@ -243,13 +286,17 @@ impl Recorder {
     ) -> Option<Starved> {
         let flow = &run.config.flows[index];
         let floor = f64::from(run.config.starvation_permille) / 1_000.0 * fair_bps;
+        // A flow that is silent for longer than a tick says nothing about the network.
+        if flow.duty.off >= self.tick {
+            return None;
+        }
         let packet_bits = flow.packet.get() as f64 * 8.0;
         // Too short to tell slow from unlucky: a tick must have room for several packets.
         if fair_bps * self.tick.as_secs_f64() < 20.0 * packet_bits {
             return None;
         }
         let rate_in = |from: usize, to: usize| {
-            let bytes = self.progress[to][index] - self.progress[from][index];
+            let bytes = self.progress_at(run, to, index) - self.progress_at(run, from, index);
             rate_bps(bytes, self.tick * (to - from) as u64)
         };
         if (first..last).any(|tick| rate_in(tick, tick + 1) >= floor) {
@@ -268,7 +315,8 @@ impl Recorder {
             flow: FlowId(index as u32),
             rate_bps: rate_late,
             fair_bps,
-            since: (Time::ZERO + self.tick * since).max(flow.start),
+            since: (Time::ZERO + self.tick * since)
+                .max(run.flows[index].start.unwrap_or(flow.start)),
         })
     }
 

@@ -1,20 +1,25 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
+mod flows;
+
+pub(crate) use flows::FlowState;
+use flows::Followers;
+
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
-use pauseless_core::host::Sender;
-use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
+use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::port::Overrun;
 use pauseless_core::switch::{Arrival, Discipline, Transmit};
 use pauseless_core::unit::{Bytes, Span, Time};
 
-use crate::config::Config;
+use crate::config::{Config, Reaction};
 use crate::deadlock::Detector;
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
 use crate::outcome::{Deadlock, EgressQueue, Loss, Outcome};
 use crate::receiver::Receivers;
-use crate::record::Recorder;
+use crate::record::{Recorder, SampledRun};
 use crate::rng::Stream;
+use crate::tag::{Answers, Content, Tag};
 
 /// A run in progress.
 #[derive(Debug)]
@@ -30,21 +35,15 @@ pub struct Simulator<'c> {
     pub(crate) flows: Vec<FlowState>,
     /// The group and hash of every flow, close together for the packet path.
     routes: Vec<(GroupId, u64)>,
+    followers: Followers,
+    answers: Answers,
     /// Whether a probe wants to know what passes the ports.
     is_counting: bool,
+    /// Whether any flow obeys congestion control.
+    is_controlling: bool,
     /// Whether any port speaks without using its wire.
     is_out_of_band: bool,
     pub(crate) tally: Tally,
-}
-
-/// What a flow has achieved.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FlowState {
-    pub delivered: Bytes,
-    pub finish: Option<Time>,
-    pub lost: Bytes,
-    /// What had been delivered when the flow was stopped.
-    pub delivered_by_stop: Option<Bytes>,
 }
 
 /// Counters and findings of the whole run.
@@ -54,6 +53,13 @@ pub(crate) struct Tally {
     pub packet_hops: u64,
     pub lost_packets: u64,
     pub lost_bytes: Bytes,
+    /// Packets that tell sources something, and their bytes.
+    pub answers: u64,
+    pub answer_bytes: Bytes,
+    /// Those of the answers' bytes that switches have made.
+    pub notice_bytes: Bytes,
+    /// Those that have arrived.
+    pub answered_bytes: Bytes,
     pub loss: Option<Loss>,
     pub pause_frames: u64,
     pub feedback_frames: u64,
@@ -85,7 +91,13 @@ impl<'c> Simulator<'c> {
                 .iter()
                 .map(|flow| (flow.group, flow.hash))
                 .collect(),
+            followers: Followers::new(config),
+            answers: Answers::default(),
             is_counting: config.probes.resolution > Span::ZERO,
+            is_controlling: config
+                .flows
+                .iter()
+                .any(|flow| flow.reaction != Reaction::None),
             is_out_of_band: config
                 .ingress
                 .any(|control| matches!(control, FlowControl::GfcConceptual(_))),
@@ -99,8 +111,10 @@ impl<'c> Simulator<'c> {
     fn schedule_start(&mut self) {
         for (index, flow) in self.config.flows.iter().enumerate() {
             let index = index as u32;
-            self.queue
-                .push(Event::new(flow.start, Kind::FlowStart, index));
+            if self.followers.is_free(index) {
+                self.queue
+                    .push(Event::new(flow.start, Kind::FlowStart, index));
+            }
             if flow.stop < self.end {
                 self.queue
                     .push(Event::new(flow.stop, Kind::FlowStop, index));
@@ -199,7 +213,12 @@ impl<'c> Simulator<'c> {
                 flow.delivered_by_stop = Some(flow.delivered);
             }
             Kind::Sample => {
-                self.recorder.sample(self.now, &self.fabric, &self.flows);
+                self.recorder.sample(&SampledRun {
+                    now: self.now,
+                    config: self.config,
+                    fabric: &self.fabric,
+                    flows: &self.flows,
+                });
                 if let Some(next) = self.recorder.next_sample() {
                     self.queue.push(Event::new(next, Kind::Sample, 0));
                 }
@@ -251,22 +270,27 @@ impl<'c> Simulator<'c> {
     }
 
     fn on_switch_arrival(&mut self, index: usize, packet: Packet) {
-        let Packet { flow, size, class } = packet;
+        let Packet { tag, size, class } = packet;
         let End { node, port, .. } = self.fabric.ends[index];
-        let (group, hash) = self.routes[flow.index()];
+        let (group, hash) = match tag.is_answer() {
+            false => self.routes[tag.flow().index()],
+            true => self.route_of_answers(tag.flow()),
+        };
         let egress = self.config.table.next_hop(node, group, hash);
         let egress = egress.expect("routes were checked before the run");
         let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
             unreachable!("asked by the caller");
         };
         let arrival = Arrival {
-            packet: flow,
+            packet: tag,
             size,
             class,
             egress,
         };
-        if let Err(overrun) = switch.handle_arrival(self.now, port, arrival) {
-            self.lose(index, packet, overrun);
+        match switch.handle_arrival(self.now, port, arrival) {
+            Ok(None) => {}
+            Ok(Some(feedback)) => self.notify(node, tag, feedback),
+            Err(overrun) => self.lose(index, packet, overrun),
         }
         self.drain_switch(node);
         if self.config.discipline == Discipline::InputQueued {
@@ -282,7 +306,7 @@ impl<'c> Simulator<'c> {
     }
 
     fn on_host_arrival(&mut self, index: usize, packet: Packet) {
-        let Packet { flow, size, class } = packet;
+        let Packet { size, class, .. } = packet;
         let node = self.fabric.ends[index].node;
         let now = self.now;
         let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
@@ -293,10 +317,7 @@ impl<'c> Simulator<'c> {
             return;
         }
         match self.receivers.of(node) {
-            None => {
-                host.consume(now, class, size);
-                self.deliver(flow, size);
-            }
+            None => self.consume(node, packet),
             Some(position) => {
                 if self.receivers.push(position, packet) {
                     self.schedule_consumption(position);
@@ -306,20 +327,18 @@ impl<'c> Simulator<'c> {
         self.drain_host(node);
     }
 
-    fn deliver(&mut self, flow: FlowId, size: Bytes) {
-        let state = &mut self.flows[flow.index()];
-        state.delivered += size;
-        if state.delivered == self.config.flows[flow.index()].size {
-            state.finish = Some(self.now);
-        }
-    }
-
     fn lose(&mut self, index: usize, packet: Packet, overrun: Overrun) {
-        let Packet { flow, size, class } = packet;
+        let Packet { tag, size, class } = packet;
         let End { node, port, .. } = self.fabric.ends[index];
         self.tally.lost_packets += 1;
         self.tally.lost_bytes += size;
-        self.flows[flow.index()].lost += size;
+        let flow = tag.flow();
+        match tag.content() {
+            Content::Data { .. } => self.flows[flow.index()].lost += size,
+            Content::Answer { place } => {
+                self.answers.remove(place);
+            }
+        }
         let Overrun { held, buffer } = overrun;
         let time = self.now;
         let loss = Loss {
@@ -420,23 +439,6 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    fn on_flow_start(&mut self, index: usize) {
-        let flow = &self.config.flows[index];
-        let Node::Host(host) = &mut self.fabric.nodes[flow.source.index()] else {
-            panic!("flow {} starts at a switch", flow.name);
-        };
-        host.start(Sender {
-            flow: FlowId(index as u32),
-            class: flow.class,
-            packet: flow.packet,
-            pace: flow.pace,
-            left: flow.size,
-            next: self.now,
-            stop: flow.stop,
-        });
-        self.drain_host(flow.source);
-    }
-
     fn schedule_consumption(&mut self, position: usize) {
         if let Some(due) = self.receivers.due(position, self.now) {
             self.queue
@@ -446,11 +448,7 @@ impl<'c> Simulator<'c> {
 
     fn on_consume(&mut self, position: usize) {
         let (node, packet) = self.receivers.pop(position);
-        let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
-            panic!("a receiver is a host");
-        };
-        host.consume(self.now, packet.class, packet.size);
-        self.deliver(packet.flow, packet.size);
+        self.consume(node, packet);
         self.schedule_consumption(position);
         self.drain_host(node);
     }
@@ -490,6 +488,7 @@ impl<'c> Simulator<'c> {
         let wanted = host.poll_timeout();
         self.send_out_of_band(index);
         if let Some(transmit) = transmit {
+            let transmit = self.tag(transmit);
             self.transmit(index, transmit);
         }
         self.arm(index, wanted);
@@ -497,7 +496,7 @@ impl<'c> Simulator<'c> {
 
     /// Puts a frame on the wire.
     #[inline]
-    fn transmit(&mut self, index: usize, transmit: Transmit<FlowId>) {
+    fn transmit(&mut self, index: usize, transmit: Transmit<Tag>) {
         let Fabric {
             ends,
             frames,
@@ -511,12 +510,11 @@ impl<'c> Simulator<'c> {
                 packet,
                 size,
                 class,
+                is_marked,
             } => {
-                if self.is_counting {
-                    traffic[index].sent += size;
-                }
-                let flow = packet;
-                (Frame::Data(Packet { flow, size, class }), size)
+                end.sent += size;
+                let tag = if is_marked { packet.marked() } else { packet };
+                (Frame::Data(Packet { tag, size, class }), size)
             }
             Transmit::Control(control) => {
                 traffic[index].control_sent += Control::SIZE;
@@ -592,7 +590,7 @@ impl<'c> Simulator<'c> {
 
     /// Every byte that a host has sent was delivered, was lost, waits in a node or is on a wire.
     fn assert_conserved(&self) {
-        let mut sent = Bytes::ZERO;
+        let mut sent = self.tally.notice_bytes;
         let mut in_network = Bytes::ZERO;
         for node in &self.fabric.nodes {
             match node {
@@ -614,7 +612,7 @@ impl<'c> Simulator<'c> {
             .fold(Bytes::ZERO, |sum, flow| sum + flow.delivered);
         assert_eq!(
             sent,
-            delivered + self.tally.lost_bytes + in_network,
+            delivered + self.tally.answered_bytes + self.tally.lost_bytes + in_network,
             "bytes are conserved"
         );
     }

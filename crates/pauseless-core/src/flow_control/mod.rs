@@ -26,6 +26,17 @@ pub enum Gate {
     Closed,
 }
 
+impl Gate {
+    /// Open when both are; otherwise when the first one that must open does.
+    #[must_use]
+    pub fn and(self, other: Gate) -> Gate {
+        match self {
+            Gate::Open => other,
+            shut => shut,
+        }
+    }
+}
+
 /// What a downstream half tells its upstream half about one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {

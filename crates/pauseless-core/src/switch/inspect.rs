@@ -1,6 +1,7 @@
 //! Questions about a switch that change nothing: what the deadlock detector and reports ask.
 
-use super::{Discipline, Fifo, Switch, SwitchPort};
+use super::{Backlog, Discipline, Fifo, Switch, SwitchPort};
+use crate::congestion::AnyCongestionPoint;
 use crate::id::{Class, PortId};
 use crate::unit::{Bytes, Time};
 
@@ -13,14 +14,14 @@ impl<P: Copy> Switch<P> {
             return 0;
         }
         let queue = self.queue(egress, Class(0));
-        let has_backlog = |class: &usize| self.backlog[queue + class] > 0;
+        let has_backlog = |class: &usize| self.backlog[queue + class].packets > 0;
         let classes = (0..self.class_count).filter(has_backlog);
         stopped & classes.fold(0, |bits, class| bits | 1 << class)
     }
 
     /// Packets that wait for (`egress`, `class`), wherever they stand.
     pub fn backlog(&self, egress: PortId, class: Class) -> u32 {
-        self.backlog[self.queue(egress, class)]
+        self.backlog[self.queue(egress, class)].packets
     }
 
     /// The size of the head frame of (`egress`, `class`) if the far end has stopped it.
@@ -78,7 +79,8 @@ impl<P: Copy> Switch<P> {
 
     /// Frame bytes that wait in the switch; a frame that is being sent is on its wire already.
     pub fn inside(&self) -> Bytes {
-        let all = self.fifos.iter().flat_map(|fifo| self.pool.iter(fifo));
+        let fifos = self.fifos.iter().chain(&self.notices);
+        let all = fifos.flat_map(|fifo| self.pool.iter(fifo));
         all.fold(Bytes::ZERO, |sum, waiting| {
             sum + Bytes::new(u64::from(waiting.size))
         })
@@ -94,6 +96,8 @@ impl<P: Copy> Switch<P> {
                 .sum::<usize>()
             + self.fifos.len() * size_of::<Fifo>()
             + self.pool.heap_bytes()
-            + (self.waiting.len() + self.backlog.len()) * size_of::<u32>()
+            + self.waiting.len() * size_of::<u32>()
+            + self.backlog.len() * size_of::<Backlog>()
+            + self.points.len() * size_of::<AnyCongestionPoint>()
     }
 }

@@ -1,0 +1,136 @@
+//! The congestion points of a switch, and the packets that it sends on their behalf.
+
+use alloc::boxed::Box;
+
+use super::{Sending, Switch, SwitchConfig, Transmit};
+use crate::congestion::{
+    AnyCongestionPoint, CongestionControl, CongestionPoint, Feedback, QueueState,
+};
+use crate::flow_control::Gate;
+use crate::id::{Class, PortId};
+use crate::unit::{Bytes, Time};
+
+impl<P: Copy> Switch<P> {
+    /// Bytes of all classes that wait for `egress`, without the frame on the wire.
+    pub fn queued(&self, egress: PortId) -> Bytes {
+        let first = self.queue(egress, Class(0));
+        let queues = &self.backlog[first..first + self.class_count];
+        Bytes::new(queues.iter().map(|queue| queue.bytes).sum())
+    }
+
+    /// A packet has joined the queue of (`egress`, `class`).
+    #[inline]
+    pub(super) fn look_at_arrival(
+        &mut self,
+        now: Time,
+        (egress, class): (PortId, Class),
+        size: Bytes,
+    ) -> Option<Feedback> {
+        if self.points.is_empty() {
+            return None;
+        }
+        let queue = self.queue(egress, class);
+        let state = self.queue_state(now, egress, class);
+        self.points[queue].on_enqueue(now, size, state)
+    }
+
+    /// A packet leaves the queue of (`egress`, `class`); whether to mark it.
+    #[inline]
+    pub(super) fn look_at_departure(
+        &mut self,
+        now: Time,
+        (egress, class): (PortId, Class),
+        size: Bytes,
+    ) -> bool {
+        if self.points.is_empty() {
+            return false;
+        }
+        let queue = self.queue(egress, class);
+        let state = self.queue_state(now, egress, class);
+        self.points[queue].on_dequeue(now, size, state)
+    }
+
+    /// Tells the congestion point of (`egress`, `class`) if the far end has ceased to hold it back:
+    /// when its signal takes effect, or when a pause that has run out is noticed.
+    #[inline]
+    pub(super) fn look_for_release(&mut self, now: Time, egress: PortId, class: Class) {
+        if self.points.is_empty() {
+            return;
+        }
+        let state = self.queue_state(now, egress, class);
+        let bit = 1 << class.0;
+        let held = &mut self.ports[egress.index()].held;
+        let was_held = *held & bit != 0;
+        *held = if state.is_held {
+            *held | bit
+        } else {
+            *held & !bit
+        };
+        if was_held && !state.is_held {
+            let queue = self.queue(egress, class);
+            self.points[queue].on_release(now, state);
+        }
+    }
+
+    fn queue_state(&self, now: Time, egress: PortId, class: Class) -> QueueState {
+        let backlog = self.backlog[self.queue(egress, class)];
+        let port = &self.ports[egress.index()].port;
+        let head = self.head(egress, class).unwrap_or(Bytes::new(64));
+        QueueState {
+            packets: backlog.packets,
+            bytes: Bytes::new(backlog.bytes),
+            is_held: port.is_held(now, class, head),
+        }
+    }
+
+    /// Whether a packet of the switch's own may leave `egress`; closed when there is none.
+    #[inline]
+    pub(super) fn notice_gate(&self, now: Time, egress: PortId) -> Gate {
+        let waiting = self.notices.get(egress.index());
+        match waiting.and_then(|fifo| self.pool.front(fifo)) {
+            None => Gate::Closed,
+            Some(notice) => {
+                let size = Bytes::new(u64::from(notice.size));
+                self.ports[egress.index()]
+                    .port
+                    .gate(now, notice.class, size)
+            }
+        }
+    }
+
+    /// Sends the first packet of the switch's own.
+    pub(super) fn send_notice(&mut self, now: Time, egress: PortId) -> Transmit<P> {
+        let next = self.pool.pop_front(&mut self.notices[egress.index()]);
+        let notice = next.expect("its gate is open");
+        let size = Bytes::new(u64::from(notice.size));
+        let class = notice.class;
+        self.ports[egress.index()]
+            .port
+            .on_transmit(now, class, size);
+        if self.ports[egress.index()].port.spends_credit(class) {
+            self.look_at_gate(now, egress, class);
+        }
+        self.ports[egress.index()].sending = Sending::Notice;
+        Transmit::Data {
+            packet: notice.packet,
+            size,
+            class,
+            is_marked: false,
+        }
+    }
+}
+
+/// The congestion points of a switch, unless its scheme has none.
+pub(super) fn points(config: &SwitchConfig, class_count: usize) -> Box<[AnyCongestionPoint]> {
+    let ports = (0u64..).zip(&config.ports);
+    let points = ports.flat_map(|(port, lanes)| {
+        (0..class_count as u64).map(move |class| {
+            let seed = config.seed ^ (port << 8 | class).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            config.congestion.congestion_point(lanes.line, seed)
+        })
+    });
+    match config.congestion {
+        CongestionControl::None | CongestionControl::Timely(_) => Box::default(),
+        _ => points.collect(),
+    }
+}

@@ -1,0 +1,220 @@
+//! The life of flows: how they start, what arrives of them, and what is said about them.
+
+use pauseless_core::congestion::{AnyReactionPoint, Feedback, Received};
+use pauseless_core::host::{Listener, Outgoing, Sender};
+use pauseless_core::id::{FlowId, GroupId, NodeId};
+use pauseless_core::switch::{Arrival, Transmit};
+use pauseless_core::unit::{Bytes, Time};
+
+use super::Simulator;
+use crate::config::{Config, Reaction};
+use crate::event::{Event, Kind};
+use crate::fabric::{Node, Packet};
+use crate::tag::{Content, Tag};
+
+/// What a flow has achieved.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowState {
+    pub delivered: Bytes,
+    pub start: Option<Time>,
+    pub finish: Option<Time>,
+    pub lost: Bytes,
+    /// What had been delivered when the flow was stopped.
+    pub delivered_by_stop: Option<Bytes>,
+}
+
+/// Which flows wait for others.
+#[derive(Debug)]
+pub(crate) struct Followers {
+    /// For each flow, how many it waits for and when it may start at the earliest; empty if none
+    /// waits.
+    waits: Vec<(u32, Time)>,
+}
+
+impl Followers {
+    pub(crate) fn new(config: &Config) -> Followers {
+        let mut waits = Vec::new();
+        if !config.follows.is_empty() {
+            assert!(config.follows.is_sorted(), "follows are sorted");
+            waits = config.flows.iter().map(|flow| (0, flow.start)).collect();
+        }
+        for follow in &config.follows {
+            waits[follow.then.index()].0 += 1;
+        }
+        Followers { waits }
+    }
+
+    /// Whether a flow waits for no other one.
+    pub(crate) fn is_free(&self, flow: u32) -> bool {
+        self.waits
+            .get(flow as usize)
+            .is_none_or(|(count, _)| *count == 0)
+    }
+}
+
+impl Simulator<'_> {
+    pub(super) fn on_flow_start(&mut self, index: usize) {
+        let config = self.config;
+        let flow = &config.flows[index];
+        if flow.stop <= self.now {
+            return;
+        }
+        let id = FlowId(index as u32);
+        self.flows[index].start = Some(self.now);
+        let mut control = AnyReactionPoint::None { rate: flow.pace };
+        if let Reaction::Controlled { initial, class, .. } = flow.reaction {
+            let line = config.topology.ports(flow.source)[0].rate;
+            control = config.congestion.control.reaction_point(line, initial);
+            let Node::Host(target) = &mut self.fabric.nodes[flow.target.index()] else {
+                panic!("flow {} ends at a switch", flow.name);
+            };
+            target.listen(Listener {
+                flow: id,
+                class,
+                ack_every: config.congestion.ack_every,
+                point: config.congestion.control.notification_point(),
+            });
+        }
+        let Node::Host(source) = &mut self.fabric.nodes[flow.source.index()] else {
+            panic!("flow {} starts at a switch", flow.name);
+        };
+        source.start(Sender {
+            flow: id,
+            class: flow.class,
+            packet: flow.packet,
+            pace: flow.pace,
+            size: flow.size,
+            start: self.now,
+            stop: flow.stop,
+            duty: flow.duty,
+            control,
+        });
+        self.drain_host(flow.source);
+    }
+
+    /// A host takes a packet out of its ingress buffer.
+    pub(super) fn consume(&mut self, node: NodeId, packet: Packet) {
+        let Packet { tag, size, class } = packet;
+        let (now, flow) = (self.now, tag.flow());
+        let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
+            panic!("a receiver is a host");
+        };
+        host.consume(now, class, size);
+        match tag.content() {
+            Content::Answer { place } => {
+                host.handle_feedback(now, flow, self.answers.remove(place));
+                self.tally.answered_bytes += size;
+            }
+            Content::Data {
+                sequence,
+                is_marked,
+            } => {
+                let received = Received {
+                    size,
+                    sequence,
+                    is_marked,
+                };
+                if self.is_controlling {
+                    host.handle_data(now, flow, received);
+                }
+                self.deliver(node, flow, size);
+            }
+        }
+    }
+
+    fn deliver(&mut self, node: NodeId, flow: FlowId, size: Bytes) {
+        let state = &mut self.flows[flow.index()];
+        state.delivered += size;
+        if state.delivered != self.config.flows[flow.index()].size {
+            return;
+        }
+        state.finish = Some(self.now);
+        if let Node::Host(host) = &mut self.fabric.nodes[node.index()] {
+            host.forget(flow);
+        }
+        self.release_followers(flow);
+    }
+
+    /// Starts the flows that have waited for nothing but this one.
+    fn release_followers(&mut self, first: FlowId) {
+        let follows = &self.config.follows;
+        let begin = follows.partition_point(|follow| follow.first < first);
+        let followers = follows[begin..].iter();
+        for follow in followers.take_while(|follow| follow.first == first) {
+            let (count, earliest) = &mut self.followers.waits[follow.then.index()];
+            *count -= 1;
+            *earliest = (*earliest).max(self.now + follow.delay);
+            if *count == 0 {
+                let start = Event::new(*earliest, Kind::FlowStart, follow.then.0);
+                self.queue.push(start);
+            }
+        }
+    }
+
+    /// What a host sends, as it travels.
+    pub(super) fn tag(&mut self, transmit: Transmit<Outgoing>) -> Transmit<Tag> {
+        match transmit {
+            Transmit::Control(control) => Transmit::Control(control),
+            Transmit::Data {
+                packet,
+                size,
+                class,
+                is_marked,
+            } => {
+                let packet = match packet {
+                    Outgoing::Data { flow, sequence } => Tag::data(flow, sequence),
+                    Outgoing::Answer { flow, feedback } => self.answer(flow, feedback),
+                };
+                Transmit::Data {
+                    packet,
+                    size,
+                    class,
+                    is_marked,
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, flow: FlowId, feedback: Feedback) -> Tag {
+        self.tally.answers += 1;
+        self.tally.answer_bytes += feedback.size();
+        Tag::answer(flow, self.answers.insert(feedback))
+    }
+
+    /// A switch tells the source of a packet something, unless that would not listen.
+    pub(super) fn notify(&mut self, node: NodeId, about: Tag, feedback: Feedback) {
+        let flow = about.flow();
+        let Reaction::Controlled { class, .. } = self.config.flows[flow.index()].reaction else {
+            return;
+        };
+        if about.is_answer() {
+            return;
+        }
+        let (group, hash) = self.route_of_answers(flow);
+        let Some(egress) = self.config.table.next_hop(node, group, hash) else {
+            // Written tables may know the way back from the target only.
+            return;
+        };
+        let size = feedback.size();
+        self.tally.notice_bytes += size;
+        let packet = self.answer(flow, feedback);
+        let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
+            unreachable!("asked by the caller");
+        };
+        switch.notify(Arrival {
+            packet,
+            size,
+            class,
+            egress,
+        });
+    }
+
+    /// How what is said to the source of `flow` is forwarded.
+    pub(super) fn route_of_answers(&self, flow: FlowId) -> (GroupId, u64) {
+        let flow = &self.config.flows[flow.index()];
+        match flow.reaction {
+            Reaction::Controlled { group, .. } => (group, flow.hash),
+            Reaction::None => unreachable!("nobody answers flow {}", flow.name),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What the simulator knows a packet by.
+
+use pauseless_core::congestion::{Feedback, Sequence};
+use pauseless_core::id::FlowId;
+
+/// Eight bytes, since queues and wires are made of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tag {
+    /// The flow, and whether this is an answer.
+    flow: u32,
+    /// Of data: its number, and whether it was marked. Of an answer: its place in [`Answers`].
+    note: u32,
+}
+
+const ANSWER: u32 = 1 << 31;
+const MARK: u32 = 1 << 31;
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Data { sequence: Sequence, is_marked: bool },
+    Answer { place: u32 },
+}
+
+impl Tag {
+    pub(crate) fn data(flow: FlowId, sequence: Sequence) -> Tag {
+        Tag {
+            flow: flow.0,
+            note: sequence.0,
+        }
+    }
+
+    pub(crate) fn answer(flow: FlowId, place: u32) -> Tag {
+        Tag {
+            flow: flow.0 | ANSWER,
+            note: place,
+        }
+    }
+
+    /// The flow, or the one whose source is told something.
+    #[inline]
+    pub(crate) fn flow(self) -> FlowId {
+        FlowId(self.flow & !ANSWER)
+    }
+
+    #[inline]
+    pub(crate) fn is_answer(self) -> bool {
+        self.flow & ANSWER != 0
+    }
+
+    /// The same packet, marked; answers have nothing to mark.
+    #[inline]
+    pub(crate) fn marked(self) -> Tag {
+        match self.is_answer() {
+            true => self,
+            false => Tag {
+                note: self.note | MARK,
+                ..self
+            },
+        }
+    }
+
+    pub(crate) fn content(self) -> Content {
+        match self.is_answer() {
+            true => Content::Answer { place: self.note },
+            false => Content::Data {
+                sequence: Sequence(self.note & !MARK),
+                is_marked: self.note & MARK != 0,
+            },
+        }
+    }
+}
+
+/// What the answers that are on their way say.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    slots: Vec<Feedback>,
+    free: Vec<u32>,
+}
+
+impl Answers {
+    pub(crate) fn insert(&mut self, feedback: Feedback) -> u32 {
+        match self.free.pop() {
+            Some(place) => {
+                self.slots[place as usize] = feedback;
+                place
+            }
+            None => {
+                self.slots.push(feedback);
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, place: u32) -> Feedback {
+        self.free.push(place);
+        self.slots[place as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_keep_what_they_are_given() {
+        let sequence = Sequence((1 << 24) - 1);
+        let data = Tag::data(FlowId(7), sequence);
+        let content = |is_marked| Content::Data {
+            sequence,
+            is_marked,
+        };
+        assert_eq!((data.flow(), data.content()), (FlowId(7), content(false)));
+        assert_eq!(data.marked().content(), content(true));
+        assert_eq!(data.marked().marked().content(), content(true));
+        let answer = Tag::answer(FlowId(7), 9);
+        assert_eq!(answer.flow(), FlowId(7));
+        assert_eq!(answer.marked().content(), Content::Answer { place: 9 });
+    }
+
+    #[test]
+    fn places_are_used_again() {
+        let mut answers = Answers::default();
+        let (first, second) = (answers.insert(Feedback::Cnp), answers.insert(Feedback::Cnp));
+        assert_ne!(first, second);
+        assert_eq!(answers.remove(first), Feedback::Cnp);
+        let third = Feedback::Congestion { psi: 3 };
+        assert_eq!(answers.insert(third), first);
+        assert_eq!(answers.remove(first), third);
+    }
+}
