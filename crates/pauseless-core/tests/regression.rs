@@ -1,7 +1,7 @@
 //! Faults that were found by review before the first release, so that they stay mended.
 
-use pauseless_core::derive::{Derivation, Latency, Violation};
 use pauseless_core::congestion::CongestionControl;
+use pauseless_core::derive::{Derivation, Latency, Violation};
 use pauseless_core::flow_control::{
     Downstream, FlowControl, Signal, Upstream, cbfc, gfc, limiter, pfc,
 };

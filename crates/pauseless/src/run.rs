@@ -20,6 +20,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         seed: args.seed,
         duration: args.duration,
         discipline: args.discipline,
+        congestion: args.congestion_control,
         ..Overrides::default()
     };
     let scenario = Scenario::read(&args.file, &overrides)?;

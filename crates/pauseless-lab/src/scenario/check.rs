@@ -74,7 +74,13 @@ impl Written {
             return None;
         }
         let (traffic, origin) = match (plans.is_empty(), rule) {
-            (false, _) => (demands(&plans, &routing), Origin::Flows),
+            (false, _) => {
+                let mut demands = demands(&plans, &routing);
+                demands.extend(self.answers(&plans, &routing));
+                demands.sort_unstable();
+                demands.dedup();
+                (Traffic::Demands(demands), Origin::Flows)
+            }
             (true, rule) => {
                 let tables = self.routing.spans().chain(others);
                 let addresses = Addresses::new(topology, tables);
@@ -98,8 +104,29 @@ impl Written {
     }
 }
 
+impl Written {
+    /// What the targets of the flows tell their sources, which is traffic as well.
+    fn answers(&self, plans: &[Plan], routing: &Routing) -> Vec<Demand> {
+        if !self.congestion.is_answering() {
+            return Vec::new();
+        }
+        let answer = |plan: &Plan| {
+            let class = self.congestion.class(&self.switches, plan);
+            Demand {
+                group: routing.routes.groups.of_host(plan.source),
+                lane: Lane {
+                    label: class.0,
+                    class,
+                },
+                source: plan.target,
+            }
+        };
+        plans.iter().map(answer).collect()
+    }
+}
+
 /// What the flows send.
-fn demands(plans: &[Plan], routing: &Routing) -> Traffic {
+fn demands(plans: &[Plan], routing: &Routing) -> Vec<Demand> {
     let demands = plans.iter().zip(&routing.groups);
     let demands = demands.filter_map(|(plan, group)| {
         let class = Class(plan.terms.class);
@@ -113,8 +140,5 @@ fn demands(plans: &[Plan], routing: &Routing) -> Traffic {
             source: plan.source,
         })
     });
-    let mut demands = Vec::from_iter(demands);
-    demands.sort_unstable();
-    demands.dedup();
-    Traffic::Demands(demands)
+    demands.collect()
 }

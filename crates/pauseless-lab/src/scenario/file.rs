@@ -28,6 +28,11 @@ impl File {
         self.plain(key, quote(value));
     }
 
+    /// A plain number, with decimals in any case.
+    pub(crate) fn number(&mut self, key: &str, value: f64) {
+        self.plain(key, format_args!("{value:?}"));
+    }
+
     pub(crate) fn quantity<Q: Quantity>(&mut self, key: &str, value: Q) {
         self.text(key, &value.exact());
     }

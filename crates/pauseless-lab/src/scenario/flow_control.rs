@@ -61,7 +61,7 @@ impl Written {
         let mut others = Vec::new();
         for mut other in section.tables("at") {
             other.set_context(context.clone());
-            others.extend(Other::read(other, kind.value, switches.class_count));
+            others.extend(Other::read(other, kind.value, switches.lane_count()));
         }
         if !switches.is_buffer_written && kind.value != Kind::None {
             let problem = section.place.problem("the switches have no buffer");
@@ -128,7 +128,7 @@ impl Resolver<'_> {
         for node in (0..topology.nodes().len()).map(|node| NodeId(node as u32)) {
             for (number, port) in (0..).zip(topology.ports(node)) {
                 let named = overlays.get(&(node, PortId(number)));
-                for class in (0..self.switches.class_count).map(Class) {
+                for class in (0..self.switches.lane_count()).map(Class) {
                     let named = named.into_iter().flatten().copied();
                     let named = named.filter(|other| self.covers(*other, class)).collect();
                     let members = cells.entry((named, port.rate, port.delay)).or_default();
@@ -151,7 +151,7 @@ impl Resolver<'_> {
                 // A bound must hold for the slowest message, too.
                 wire: delay + self.wire_jitter,
                 processing: self.switches.processing + self.switches.processing_jitter,
-                classes: self.switches.class_count,
+                classes: self.switches.lane_count(),
                 jitter: self.wire_jitter + self.switches.processing_jitter,
                 overhead: self.wire_overhead,
             };
@@ -179,7 +179,7 @@ impl Resolver<'_> {
         mut groups: Vec<PortGroup>,
         warnings: Vec<String>,
     ) -> Resolved {
-        let class_count = usize::from(self.switches.class_count);
+        let class_count = usize::from(self.switches.lane_count());
         let first = groups.first().map(|group| group.ingress);
         let first = first.expect("a fabric has at least one link");
         let mut table = IngressTable::uniform(topology, class_count, first);

@@ -8,6 +8,7 @@
 pub(crate) mod check;
 mod check_only;
 mod classes;
+pub mod congestion;
 mod custom;
 pub(crate) mod file;
 mod flow_control;
@@ -36,7 +37,6 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::routing::{Routes, Routing};
 use pauseless_sim::Config;
-use pauseless_sim::config::Congestion;
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
@@ -77,6 +77,8 @@ pub struct Overrides {
     pub duration: Option<Span>,
     /// Instead of `switch.discipline`.
     pub discipline: Option<Discipline>,
+    /// Instead of `congestion_control.kind`, with that scheme's defaults.
+    pub congestion: Option<congestion::Kind>,
     /// Instead of `verdict.stop_on_deadlock`.
     pub stop_on_deadlock: Option<bool>,
 }
@@ -187,6 +189,7 @@ struct Parts {
     switches: Switches,
     is_unsafe: bool,
     control: flow_control::Resolved,
+    congestion: congestion::Written,
     timing: Timing,
     plans: Vec<Plan>,
     config: Config,
@@ -237,6 +240,7 @@ struct Written {
     routing: routing::Written,
     check_only: CheckOnly,
     switches: Switches,
+    congestion: congestion::Written,
     control: Option<flow_control::Written>,
     flows: flows::Written,
     receivers: Vec<WrittenReceiver>,
@@ -259,6 +263,8 @@ impl Written {
         let is_any_class = aim == Aim::Check && !root.has("switch");
         let mut switches = Switches::read(&mut root);
         switches.discipline = overrides.discipline.unwrap_or(switches.discipline);
+        let congestion = congestion::Written::read(&mut root, overrides.congestion);
+        congestion.claim_class(&mut switches, &root);
         let control = read_control(&mut root, &switches, aim);
         let limits = Limits {
             mtu: general.mtu,
@@ -282,6 +288,7 @@ impl Written {
             routing,
             check_only,
             switches,
+            congestion,
             control,
             flows,
             receivers,
@@ -293,7 +300,7 @@ impl Written {
     /// The parameters of all ports.
     fn control(&self, fabric: &Fabric, sink: &Sink) -> Option<flow_control::Resolved> {
         let hosts = fabric.topology.host_count();
-        fabric.check_size(sink, hosts, u64::from(self.switches.class_count))?;
+        fabric.check_size(sink, hosts, u64::from(self.switches.lane_count()))?;
         let resolver = Resolver {
             written: self.control.as_ref()?,
             switches: &self.switches,
@@ -331,6 +338,14 @@ impl Written {
             routing::Written::Rule(rule) => Rules::Rule(*rule),
             routing::Written::Tables(_) => Rules::Tables(Box::new(routing.routes.clone())),
         };
+        let mut flows = routing.flows(&plans, self.flows.timing, seed)?;
+        let mut answers = congestion::Answers {
+            written: &mut self.congestion,
+            switches: &self.switches,
+            planner: &planner,
+            routes: &routing.routes,
+        };
+        answers.arrange(&plans, &mut flows)?;
         let config = Config {
             topology: fabric.topology.clone(),
             discipline: self.switches.discipline,
@@ -340,9 +355,9 @@ impl Written {
             processing_jitter: self.switches.processing_jitter,
             wire_jitter: self.flows.timing.wire_jitter,
             wire_overhead: self.general.wire_overhead,
-            congestion: Congestion::NONE,
+            congestion: self.congestion.resolved(),
             follows: Vec::new(),
-            flows: routing.flows(&plans, self.flows.timing, seed)?,
+            flows,
             table: routing.routes.table,
             receivers,
             duration,
@@ -354,6 +369,7 @@ impl Written {
         Some(Parts {
             is_unsafe: self.control.is_some_and(|control| control.is_unsafe),
             control,
+            congestion: self.congestion,
             timing: self.flows.timing,
             general: self.general,
             fabric,

@@ -43,6 +43,7 @@ pub(crate) fn write(parts: &Parts) -> String {
             write_others(&mut file, &parts.fabric.topology, group);
         }
     }
+    parts.congestion.write(&mut file);
     for plan in &parts.plans {
         write_flow(&mut file, parts, plan);
     }

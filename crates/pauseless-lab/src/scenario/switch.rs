@@ -23,7 +23,10 @@ pub(crate) struct Switches {
     pub buffer: Option<At<Bytes>>,
     /// Whether it was written, be it well or not.
     pub is_buffer_written: bool,
+    /// Those that data can travel in.
     pub class_count: u8,
+    /// Whether there is one more, for what sources are told.
+    pub has_feedback_class: bool,
     pub processing: Span,
     pub processing_jitter: Span,
 }
@@ -37,6 +40,7 @@ impl Switches {
             buffer: None,
             is_buffer_written: false,
             class_count: 1,
+            has_feedback_class: false,
             // The upper limit that gfc19 5.4 gives for t_r.
             processing: Span::us(3),
             processing_jitter: Span::ZERO,
@@ -46,6 +50,11 @@ impl Switches {
             section.finish();
         }
         switches
+    }
+
+    /// All classes.
+    pub(crate) fn lane_count(&self) -> u8 {
+        self.class_count + u8::from(self.has_feedback_class)
     }
 
     fn fill(&mut self, section: &mut Section<'_>) {

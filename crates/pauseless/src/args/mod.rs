@@ -9,6 +9,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 use pauseless_lab::report::quantity::parse_span;
 use pauseless_lab::report::verdict::Finding;
+use pauseless_lab::scenario::congestion::Kind;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
 
@@ -66,6 +67,9 @@ pub struct RunArgs {
     /// Let packets wait in this way instead: output-queued, virtual-output-queued, input-queued
     #[arg(long, value_name = "D", value_parser = parse_discipline)]
     pub discipline: Option<Discipline>,
+    /// Use this scheme with its defaults instead: none, pcn, qcn, dcqcn, timely
+    #[arg(long, value_name = "CC", value_parser = parse_congestion)]
+    pub congestion_control: Option<Kind>,
     /// Exit with status 1 if one of these is found
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
     pub deny: Vec<Deny>,
@@ -141,6 +145,14 @@ fn parse_discipline(text: &str) -> Result<Discipline, String> {
     let found = Discipline::ALL.into_iter().find(|it| it.name() == text);
     found.ok_or_else(|| {
         let names = Discipline::ALL.map(Discipline::name);
+        format!("expected {}", names.join(", "))
+    })
+}
+
+fn parse_congestion(text: &str) -> Result<Kind, String> {
+    let found = Kind::ALL.into_iter().find(|(name, _)| *name == text);
+    found.map(|(_, kind)| kind).ok_or_else(|| {
+        let names = Kind::ALL.map(|(name, _)| name);
         format!("expected {}", names.join(", "))
     })
 }

@@ -1,0 +1,496 @@
+//! The section `[congestion_control]`.
+
+use std::ops::RangeInclusive;
+
+use pauseless_core::congestion::{CongestionControl, dcqcn, marking, pcn, qcn, timely};
+use pauseless_core::id::Class;
+use pauseless_core::schedule::Scheduler;
+use pauseless_core::unit::{Bytes, Rate, Span};
+use pauseless_fabric::routing::Routes;
+use pauseless_fabric::trace::{Header, trace};
+use pauseless_sim::config::{Congestion, Flow, Reaction};
+
+use super::file::File;
+use super::flows::{Plan, Planner};
+use super::reader::{At, Item, Section};
+use super::switch::Switches;
+use super::topology::RATES;
+
+/// What end hosts and switches do about congestion, as it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub control: CongestionControl,
+    pub ack_every: u32,
+    pub feedback: FeedbackClass,
+    /// Whether TIMELY's smallest round-trip time is to be found in the fabric.
+    pub is_min_rtt_open: bool,
+}
+
+/// In which class sources are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FeedbackClass {
+    /// One of its own, above those of the switches.
+    Own,
+    /// That of the data.
+    Data,
+}
+
+/// The schemes by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Only flow control holds anybody back.
+    None,
+    /// Photonic congestion notification.
+    Pcn,
+    /// IEEE 802.1Qau.
+    Qcn,
+    /// ECN marks and CNPs.
+    Dcqcn,
+    /// Round-trip times.
+    Timely,
+}
+
+impl Kind {
+    /// All of them, with their names in scenario files.
+    pub const ALL: [(&'static str, Kind); 5] = [
+        ("none", Kind::None),
+        ("pcn", Kind::Pcn),
+        ("qcn", Kind::Qcn),
+        ("dcqcn", Kind::Dcqcn),
+        ("timely", Kind::Timely),
+    ];
+}
+
+const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
+const BYTES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000);
+/// What a notification can name at the most, and no product of them overflows.
+const RATES_ANY: RangeInclusive<Rate> = Rate::bps(1)..=*RATES.end();
+const SHARES: RangeInclusive<f64> = 1e-9..=1.0;
+
+impl Written {
+    /// Reads `[congestion_control]`. With `instead`, that scheme with its defaults is meant and
+    /// what the section says of another one does not count.
+    pub(crate) fn read(root: &mut Section<'_>, instead: Option<Kind>) -> Written {
+        let mut written = Written {
+            control: CongestionControl::None,
+            ack_every: 0,
+            feedback: FeedbackClass::Own,
+            is_min_rtt_open: false,
+        };
+        let section = root.table("congestion_control");
+        let Some(mut section) = section else {
+            written.choose(instead.unwrap_or(Kind::None));
+            return written;
+        };
+        let has_kind = section.has("kind");
+        let kind = section.choice("kind", &Kind::ALL);
+        if !has_kind && instead.is_none() {
+            let words = Kind::ALL.map(|(name, _)| format!("{name:?}"));
+            section.missing("kind", &words.join(" or "));
+        }
+        let places = [("own", FeedbackClass::Own), ("data", FeedbackClass::Data)];
+        if let Some(feedback) = section.choice("feedback_class", &places) {
+            written.feedback = feedback.value;
+        }
+        let acks = section.integer("ack_every", 0..=1_000_000);
+        let kind = kind.map(|kind| kind.value);
+        let is_other = instead.is_some() && instead != kind;
+        let Some(kind) = instead.or(kind) else {
+            section.discard();
+            return written;
+        };
+        written.choose(kind);
+        if let Some(acks) = acks {
+            written.ack_every = acks.value as u32;
+            if acks.value == 0 && kind == Kind::Timely {
+                let problem = acks.place.problem("TIMELY lives on acknowledgements");
+                section.report(problem.expected("at least 1"));
+            }
+        }
+        if is_other {
+            section.discard();
+        }
+        section.set_context(format!(" with kind = {:?}", written.control.name()));
+        written.fill(&mut section);
+        section.finish();
+        written
+    }
+
+    fn choose(&mut self, kind: Kind) {
+        self.control = match kind {
+            Kind::None => CongestionControl::None,
+            Kind::Pcn => CongestionControl::Pcn(pcn::Config::default()),
+            Kind::Qcn => CongestionControl::Qcn(qcn::Config::default()),
+            Kind::Dcqcn => CongestionControl::Dcqcn(dcqcn::Config::default()),
+            Kind::Timely => CongestionControl::Timely(timely::Config::per_packet(Span::us(20))),
+        };
+        self.ack_every = self.control.ack_every();
+        self.is_min_rtt_open = kind == Kind::Timely;
+    }
+
+    fn fill(&mut self, section: &mut Section<'_>) {
+        match &mut self.control {
+            CongestionControl::None => {}
+            CongestionControl::Pcn(config) => fill_pcn(config, section),
+            CongestionControl::Qcn(config) => fill_qcn(config, section),
+            CongestionControl::Dcqcn(config) => fill_dcqcn(config, section),
+            CongestionControl::Timely(config) => {
+                self.is_min_rtt_open = !section.has("min_rtt");
+                fill_timely(config, section);
+            }
+        }
+    }
+
+    /// Whether anybody is told anything.
+    pub(crate) fn is_answering(&self) -> bool {
+        self.control != CongestionControl::None || self.ack_every > 0
+    }
+
+    /// Makes room for the class of its own, if there is to be one.
+    pub(crate) fn claim_class(&self, switches: &mut Switches, root: &Section<'_>) {
+        if !self.is_answering() || self.feedback == FeedbackClass::Data {
+            return;
+        }
+        if usize::from(switches.class_count) == Class::COUNT_MAX {
+            let mut place = root.place.clone();
+            place.key = "congestion_control.feedback_class".to_string();
+            let problem = place.problem("no class is left for what sources are told");
+            let help = "write feedback_class = \"data\", or switch.classes = 7";
+            root.report(problem.help(help));
+            return;
+        }
+        switches.has_feedback_class = true;
+        if let Scheduler::Weighted(weights) = &mut switches.scheduler {
+            let own = usize::from(switches.class_count);
+            weights[own] = weights[..own].iter().copied().max().unwrap_or(1);
+        }
+    }
+
+    /// The class in which the source of `plan` is told.
+    pub(crate) fn class(&self, switches: &Switches, plan: &Plan) -> Class {
+        match self.feedback {
+            FeedbackClass::Own => Class(switches.class_count),
+            FeedbackClass::Data => Class(plan.terms.class),
+        }
+    }
+
+    /// As the simulator wants it.
+    pub(crate) fn resolved(&self) -> Congestion {
+        Congestion {
+            control: self.control,
+            ack_every: self.ack_every,
+        }
+    }
+
+    /// Writes the section with nothing left out.
+    pub(crate) fn write(&self, file: &mut File) {
+        file.section("[congestion_control]");
+        file.text("kind", self.control.name());
+        let feedback = match self.feedback {
+            FeedbackClass::Own => "own",
+            FeedbackClass::Data => "data",
+        };
+        file.text("feedback_class", feedback);
+        file.plain("ack_every", self.ack_every);
+        match &self.control {
+            CongestionControl::None => {}
+            CongestionControl::Pcn(config) => {
+                file.quantity("period", config.period);
+                file.number("w_min", config.w_min);
+                file.number("w_max", config.w_max);
+                file.quantity("rate_min", config.rate_min);
+            }
+            CongestionControl::Qcn(config) => write_qcn(config, file),
+            CongestionControl::Dcqcn(config) => write_dcqcn(config, file),
+            CongestionControl::Timely(config) => write_timely(config, file),
+        }
+    }
+}
+
+/// Arranges how sources are told.
+pub(crate) struct Answers<'a> {
+    pub written: &'a mut Written,
+    pub switches: &'a Switches,
+    pub planner: &'a Planner<'a>,
+    pub routes: &'a Routes,
+}
+
+impl Answers<'_> {
+    /// Gives every flow that is to be controlled its part; both are in the order of names.
+    pub(crate) fn arrange(&mut self, plans: &[Plan], flows: &mut [Flow]) -> Option<()> {
+        if !self.written.is_answering() {
+            return Some(());
+        }
+        let mut longest = Some(Span::ZERO);
+        for (plan, flow) in plans.iter().zip(flows) {
+            flow.reaction = Reaction::Controlled {
+                initial: plan.pace,
+                group: self.routes.groups.of_host(plan.source),
+                class: self.written.class(self.switches, plan),
+            };
+            // All of them are looked at, so that every one without a way back is reported.
+            let round_trip = self.round_trip(plan, flow);
+            longest = longest.zip(round_trip).map(|(a, b)| a.max(b));
+        }
+        let longest = longest?;
+        if let CongestionControl::Timely(config) = &mut self.written.control
+            && self.written.is_min_rtt_open
+            && longest > Span::ZERO
+        {
+            config.min_rtt = longest;
+        }
+        Some(())
+    }
+
+    /// The delays of all links there and back; `None` if there is no way back.
+    fn round_trip(&self, plan: &Plan, flow: &Flow) -> Option<Span> {
+        let topology = &self.planner.fabric.topology;
+        let there = Header {
+            source: flow.source,
+            group: flow.group,
+            hash: flow.hash,
+        };
+        let back = Header {
+            source: flow.target,
+            group: self.routes.groups.of_host(flow.source),
+            hash: flow.hash,
+        };
+        let delays = |header| {
+            let path = trace(topology, &self.routes.table, header).ok()?;
+            let last = path.last().map(|(node, port)| topology.port(*node, *port));
+            let delays = path.iter().map(|(node, port)| topology.port(*node, *port));
+            let sum = delays.fold(Span::ZERO, |sum, port| sum + port.delay);
+            Some((last?.peer, sum))
+        };
+        let (_, there) = delays(there)?;
+        match delays(back) {
+            Some((end, back)) if end == flow.source => Some(there + back),
+            _ => {
+                let [source, target] =
+                    [flow.source, flow.target].map(|node| &topology.node(node).name);
+                let message = format!("there is no way back from {target} to {source}");
+                let problem = plan.place.problem(message);
+                let help = "what the target tells the source needs one; mend routing.tables";
+                self.planner.sink.push(problem.help(help));
+                None
+            }
+        }
+    }
+}
+
+fn span(section: &mut Section<'_>, key: &'static str, value: &mut Span) {
+    if let Some(found) = section.quantity_within(key, SPANS) {
+        *value = found.value;
+    }
+}
+
+fn bytes(section: &mut Section<'_>, key: &'static str, value: &mut Bytes) {
+    if let Some(found) = section.quantity_within(key, BYTES) {
+        *value = found.value;
+    }
+}
+
+fn rate(section: &mut Section<'_>, key: &'static str, value: &mut Rate) {
+    if let Some(found) = section.quantity_within(key, RATES_ANY) {
+        *value = found.value;
+    }
+}
+
+fn count(section: &mut Section<'_>, key: &'static str, value: &mut u32) {
+    if let Some(found) = section.integer(key, 1..=1_000) {
+        *value = found.value as u32;
+    }
+}
+
+/// A plain number within `range`.
+fn number(
+    section: &mut Section<'_>,
+    key: &'static str,
+    range: RangeInclusive<f64>,
+) -> Option<At<f64>> {
+    let found = section.take(key).and_then(Item::number)?;
+    if range.contains(&found.value) {
+        return Some(found);
+    }
+    let problem = found
+        .place
+        .problem(format!("{} is out of range", found.value));
+    section.report(problem.expected(format!("from {} to {}", range.start(), range.end())));
+    None
+}
+
+fn share(section: &mut Section<'_>, key: &'static str, value: &mut f64) {
+    if let Some(found) = number(section, key, SHARES) {
+        *value = found.value;
+    }
+}
+
+/// Whether parameters grow with the speed of the link; they are meant for `reference` then.
+fn scale(section: &mut Section<'_>, reference: &mut Option<Rate>, speed: Rate) {
+    if let Some(is_scaled) = section.boolean("scale_with_speed") {
+        *reference = is_scaled.value.then_some(speed);
+    }
+}
+
+fn fill_pcn(config: &mut pcn::Config, section: &mut Section<'_>) {
+    span(section, "period", &mut config.period);
+    share(section, "w_min", &mut config.w_min);
+    if let Some(found) = number(section, "w_max", SHARES) {
+        config.w_max = found.value;
+        if found.value < config.w_min {
+            let problem = found.place.problem("w_max is less than w_min");
+            section.report(problem.expected(format!("at least {}", config.w_min)));
+        }
+    } else if config.w_max < config.w_min {
+        // The default is an upper end for any lower one.
+        config.w_max = config.w_min;
+    }
+    rate(section, "rate_min", &mut config.rate_min);
+}
+
+fn fill_qcn(config: &mut qcn::Config, section: &mut Section<'_>) {
+    bytes(section, "queue_set_point", &mut config.queue_set_point);
+    if let Some(weight) = number(section, "weight", 0.0..=64.0) {
+        config.weight = weight.value;
+    }
+    bytes(section, "sample_base", &mut config.sample_base);
+    share(section, "gd", &mut config.gd);
+    let factor = &mut config.decrease_factor_min;
+    share(section, "decrease_factor_min", factor);
+    bytes(section, "byte_reset", &mut config.byte_reset);
+    span(section, "time_reset", &mut config.time_reset);
+    count(section, "threshold", &mut config.threshold);
+    rate(section, "rate_ai", &mut config.rate_ai);
+    rate(section, "rate_hai", &mut config.rate_hai);
+    rate(section, "rate_min", &mut config.rate_min);
+    scale(section, &mut config.reference, QCN_SPEED);
+}
+
+/// The speeds that the schemes' defaults are for.
+const QCN_SPEED: Rate = Rate::gbps(10);
+const DCQCN_SPEED: Rate = Rate::gbps(40);
+const TIMELY_SPEED: Rate = Rate::gbps(10);
+
+const CLAMPS: [(&str, dcqcn::Clamp); 3] = [
+    ("always", dcqcn::Clamp::Always),
+    ("after-stage", dcqcn::Clamp::AfterStage),
+    ("after-byte-stage", dcqcn::Clamp::AfterByteStage),
+];
+
+fn fill_dcqcn(config: &mut dcqcn::Config, section: &mut Section<'_>) {
+    fill_marking(&mut config.marking, section);
+    span(section, "cnp_interval", &mut config.cnp_interval);
+    span(section, "alpha_timer", &mut config.alpha_timer);
+    share(section, "alpha_initial", &mut config.alpha_initial);
+    share(section, "g", &mut config.g);
+    span(section, "increase_timer", &mut config.increase_timer);
+    bytes(section, "byte_counter", &mut config.byte_counter);
+    count(section, "threshold", &mut config.threshold);
+    rate(section, "rate_ai", &mut config.rate_ai);
+    rate(section, "rate_hai", &mut config.rate_hai);
+    rate(section, "rate_min", &mut config.rate_min);
+    if let Some(clamp) = section.choice("clamp", &CLAMPS) {
+        config.clamp = clamp.value;
+    }
+    scale(section, &mut config.reference, DCQCN_SPEED);
+    config.marking.reference = config.reference;
+}
+
+fn fill_marking(config: &mut marking::Config, section: &mut Section<'_>) {
+    bytes(section, "kmin", &mut config.kmin);
+    if let Some(kmax) = section.quantity_within("kmax", BYTES) {
+        config.kmax = kmax.value;
+        if kmax.value < config.kmin {
+            let problem = kmax.place.problem("kmax is less than kmin");
+            section.report(problem.help("let both be equal to mark above one threshold"));
+        }
+    } else {
+        config.kmax = config.kmax.max(config.kmin);
+    }
+    share(section, "pmax", &mut config.pmax);
+    if let Some(phantom) = number(section, "phantom", 0.01..=1.0) {
+        config.phantom = Some(phantom.value);
+    }
+}
+
+fn fill_timely(config: &mut timely::Config, section: &mut Section<'_>) {
+    share(section, "ewma_weight", &mut config.ewma_weight);
+    share(section, "beta", &mut config.beta);
+    if let Some(low) = section.quantity_within("t_low", Span::ZERO..=*SPANS.end()) {
+        config.t_low = low.value;
+    }
+    if let Some(high) = section.quantity_within("t_high", SPANS) {
+        config.t_high = high.value;
+        if high.value < config.t_low {
+            section.report(high.place.problem("t_high is less than t_low"));
+        }
+    } else {
+        config.t_high = config.t_high.max(config.t_low);
+    }
+    rate(section, "delta", &mut config.delta);
+    span(section, "min_rtt", &mut config.min_rtt);
+    count(section, "hai_threshold", &mut config.hai_threshold);
+    if let Some(factor) = number(section, "hai_factor", 1.0..=1_000.0) {
+        config.hai_factor = factor.value;
+    }
+    rate(section, "rate_min", &mut config.rate_min);
+    if let Some(is_patched) = section.boolean("patched") {
+        config.is_patched = is_patched.value;
+        if config.is_patched && config.t_low == Span::ZERO {
+            let problem = is_patched.place.problem("patched TIMELY divides by t_low");
+            section.report(problem.help("add t_low = \"50 us\""));
+        }
+    }
+    scale(section, &mut config.reference, TIMELY_SPEED);
+}
+
+fn write_qcn(config: &qcn::Config, file: &mut File) {
+    file.quantity("queue_set_point", config.queue_set_point);
+    file.number("weight", config.weight);
+    file.quantity("sample_base", config.sample_base);
+    file.number("gd", config.gd);
+    file.number("decrease_factor_min", config.decrease_factor_min);
+    file.quantity("byte_reset", config.byte_reset);
+    file.quantity("time_reset", config.time_reset);
+    file.plain("threshold", config.threshold);
+    file.quantity("rate_ai", config.rate_ai);
+    file.quantity("rate_hai", config.rate_hai);
+    file.quantity("rate_min", config.rate_min);
+    file.plain("scale_with_speed", config.reference.is_some());
+}
+
+fn write_dcqcn(config: &dcqcn::Config, file: &mut File) {
+    file.quantity("kmin", config.marking.kmin);
+    file.quantity("kmax", config.marking.kmax);
+    file.number("pmax", config.marking.pmax);
+    if let Some(phantom) = config.marking.phantom {
+        file.number("phantom", phantom);
+    }
+    file.quantity("cnp_interval", config.cnp_interval);
+    file.quantity("alpha_timer", config.alpha_timer);
+    file.number("alpha_initial", config.alpha_initial);
+    file.number("g", config.g);
+    file.quantity("increase_timer", config.increase_timer);
+    file.quantity("byte_counter", config.byte_counter);
+    file.plain("threshold", config.threshold);
+    file.quantity("rate_ai", config.rate_ai);
+    file.quantity("rate_hai", config.rate_hai);
+    file.quantity("rate_min", config.rate_min);
+    let clamp = CLAMPS.iter().find(|(_, clamp)| *clamp == config.clamp);
+    file.text("clamp", clamp.expect("every clamp has a name").0);
+    file.plain("scale_with_speed", config.reference.is_some());
+}
+
+fn write_timely(config: &timely::Config, file: &mut File) {
+    file.number("ewma_weight", config.ewma_weight);
+    file.number("beta", config.beta);
+    file.quantity("t_low", config.t_low);
+    file.quantity("t_high", config.t_high);
+    file.quantity("delta", config.delta);
+    file.quantity("min_rtt", config.min_rtt);
+    file.plain("hai_threshold", config.hai_threshold);
+    file.number("hai_factor", config.hai_factor);
+    file.quantity("rate_min", config.rate_min);
+    file.plain("patched", config.is_patched);
+    file.plain("scale_with_speed", config.reference.is_some());
+}
