@@ -15,10 +15,12 @@ pub mod config;
 mod deadlock;
 mod event;
 mod fabric;
+pub mod ideal;
 pub mod outcome;
 mod receiver;
 mod record;
 mod simulator;
+mod spread;
 mod tag;
 
 pub use config::Config;

@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 
 use pauseless_core::flow_control::Upstream;
+use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::port::Port;
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::fairness::{FairFlow, max_min_rates};
 use pauseless_fabric::trace::{Header, trace};
 
-use crate::config::Config;
+use crate::config::{Config, Flow};
 use crate::fabric::{Fabric, Node};
+use crate::ideal::ideal_of;
 use crate::outcome::{
-    CongestionTree, FlowOutcome, FlowSeries, Outcome, PortSeries, QueueOutcome, Series, Starved,
+    CongestionTree, FlowOutcome, FlowSeries, Outcome, PortOutcome, PortSeries, QueueOutcome,
+    Series, Starved,
 };
 use crate::simulator::{FlowState, Simulator};
 
@@ -167,6 +170,7 @@ impl Recorder {
     /// Everything that was found and measured.
     pub(crate) fn outcome(self, run: &Simulator<'_>) -> Outcome {
         let tally = run.tally.clone();
+        let (ports, tree) = port_outcomes(run);
         let flows = (0..run.flows.len()).map(|flow| self.flow_outcome(run, flow));
         Outcome {
             end: run.now,
@@ -185,8 +189,8 @@ impl Recorder {
             last_arrival: tally.last_arrival,
             flows: flows.collect(),
             queues: self.queues(run),
-            ports: Vec::new(),
-            tree: CongestionTree::default(),
+            ports,
+            tree,
             answers: tally.answers,
             answer_bytes: tally.answer_bytes,
             series: self.series,
@@ -212,7 +216,7 @@ impl Recorder {
             delivered: state.delivered,
             start: state.start,
             finish: state.finish,
-            ideal: Span::ZERO,
+            ideal: ideal_of(run.config, flow),
             goodput_bps,
             goodput_late_bps: late.unwrap_or(goodput_bps),
         }
@@ -353,6 +357,17 @@ fn tick_span(config: &Config) -> Span {
     Span::ps((sending.as_ps() / TICKS as u64).max(1))
 }
 
+/// What a flow would send on the long run if nothing held it back.
+fn demand(flow: &Flow) -> Rate {
+    let Duty { on, off } = flow.duty;
+    if off == Span::ZERO {
+        return flow.pace;
+    }
+    let share = u128::from(flow.pace.as_bps()) * u128::from(on.as_ps());
+    let mean = share / u128::from(on.as_ps() + off.as_ps());
+    Rate::bps((mean as u64).max(1))
+}
+
 /// The max-min fair rates of the flows in `open`, as if they had the network to themselves.
 fn fair_rates(config: &Config, open: &[usize]) -> Vec<f64> {
     let flows: Vec<FairFlow> = open
@@ -367,11 +382,31 @@ fn fair_rates(config: &Config, open: &[usize]) -> Vec<f64> {
             let path = trace(&config.topology, &config.table, header);
             FairFlow {
                 path: path.expect("routes were checked before the run"),
-                demand: Some(flow.pace),
+                demand: Some(demand(flow)),
             }
         })
         .collect();
     max_min_rates(&flows, |node, port| config.topology.port(node, port).rate)
+}
+
+/// What has left every port, and how far congestion spread.
+fn port_outcomes(run: &Simulator<'_>) -> (Vec<PortOutcome>, CongestionTree) {
+    let ends = &run.fabric.ends;
+    let is_host = |port: usize| {
+        let node = ends[port].node;
+        matches!(run.fabric.nodes[node.index()], Node::Host(_))
+    };
+    let (held, tree) = run.spread.clone().finish(run.now, is_host);
+    let ports = ends.iter().zip(held).map(|(end, held)| PortOutcome {
+        node: end.node,
+        port: end.port,
+        sent: end.sent,
+        pauses: held.pauses,
+        held: held.span,
+        held_first: held.first,
+        held_last: held.last,
+    });
+    (ports.collect(), tree)
 }
 
 fn port_of(fabric: &Fabric, node: NodeId, port: PortId) -> &Port {

@@ -19,6 +19,7 @@ use crate::outcome::{Deadlock, EgressQueue, Loss, Outcome};
 use crate::receiver::Receivers;
 use crate::record::{Recorder, SampledRun};
 use crate::rng::Stream;
+use crate::spread::Spread;
 use crate::tag::{Answers, Content, Tag};
 
 /// A run in progress.
@@ -37,10 +38,17 @@ pub struct Simulator<'c> {
     routes: Vec<(GroupId, u64)>,
     followers: Followers,
     answers: Answers,
+    pub(crate) spread: Spread,
+    /// Classes that are held at each end, a bit each.
+    held: Vec<u8>,
+    /// The largest packet of any flow.
+    packet_max: Bytes,
     /// Whether a probe wants to know what passes the ports.
     is_counting: bool,
     /// Whether any flow obeys congestion control.
     is_controlling: bool,
+    /// Whether any sender spends credit.
+    is_counting_credit: bool,
     /// Whether any port speaks without using its wire.
     is_out_of_band: bool,
     pub(crate) tally: Tally,
@@ -93,11 +101,17 @@ impl<'c> Simulator<'c> {
                 .collect(),
             followers: Followers::new(config),
             answers: Answers::default(),
+            spread: Spread::new(fabric.port_count(), flows::round_trip(config)),
+            held: vec![0; fabric.port_count()],
+            packet_max: flows::packet_max(config),
             is_counting: config.probes.resolution > Span::ZERO,
             is_controlling: config
                 .flows
                 .iter()
                 .any(|flow| flow.reaction != Reaction::None),
+            is_counting_credit: config
+                .ingress
+                .any(|control| matches!(control, FlowControl::Cbfc(_))),
             is_out_of_band: config
                 .ingress
                 .any(|control| matches!(control, FlowControl::GfcConceptual(_))),
@@ -414,13 +428,34 @@ impl<'c> Simulator<'c> {
             Signal::Stage(_) | Signal::Free(_) | Signal::Level(_)
         );
         let was_held = is_gfc && self.is_held(node, port, control.class);
+        if matches!(control.signal, Signal::Pause { quanta } if quanta > 0)
+            && self.held[index] & 1 << control.class.0 == 0
+        {
+            self.spread.on_pause(index);
+        }
         match &mut self.fabric.nodes[node.index()] {
             Node::Switch(switch) => switch.handle_signal(self.now, port, control),
             Node::Host(host) => host.handle_signal(self.now, control),
         }
         let is_held = is_gfc && self.is_held(node, port, control.class);
         self.tally.gfc_holds += u64::from(is_held && !was_held);
+        self.look_at_spread(index, control.class);
         self.drain(node);
+    }
+
+    /// Notes whether the sender at an end begins or ceases to be stopped or slowed down.
+    fn look_at_spread(&mut self, index: usize, class: Class) {
+        let End { node, port, .. } = self.fabric.ends[index];
+        let port = match &self.fabric.nodes[node.index()] {
+            Node::Switch(switch) => switch.port(port),
+            Node::Host(host) => host.port(),
+        };
+        let is_held = port.is_held(self.now, class, self.packet_max);
+        let bit = 1 << class.0;
+        if is_held != (self.held[index] & bit != 0) {
+            self.held[index] ^= bit;
+            self.spread.on_change(self.now, index, is_held);
+        }
     }
 
     /// Whether a sender may not send at all.
@@ -470,6 +505,7 @@ impl<'c> Simulator<'c> {
             let wanted = switch.poll_timeout(port);
             if let Some(transmit) = transmit {
                 self.transmit(index, transmit);
+                self.look_at_sent(index, transmit);
             }
             self.send_out_of_band(index);
             self.arm(index, wanted);
@@ -490,8 +526,19 @@ impl<'c> Simulator<'c> {
         if let Some(transmit) = transmit {
             let transmit = self.tag(transmit);
             self.transmit(index, transmit);
+            self.look_at_sent(index, transmit);
         }
         self.arm(index, wanted);
+    }
+
+    /// What is sent shows that a pause has run out, or uses up the last credit.
+    #[inline]
+    fn look_at_sent(&mut self, index: usize, transmit: Transmit<Tag>) {
+        if let Transmit::Data { class, .. } = transmit
+            && (self.held[index] != 0 || self.is_counting_credit)
+        {
+            self.look_at_spread(index, class);
+        }
     }
 
     /// Puts a frame on the wire.

@@ -4,7 +4,8 @@ use pauseless_core::congestion::{AnyReactionPoint, Feedback, Received};
 use pauseless_core::host::{Listener, Outgoing, Sender};
 use pauseless_core::id::{FlowId, GroupId, NodeId};
 use pauseless_core::switch::{Arrival, Transmit};
-use pauseless_core::unit::{Bytes, Time};
+use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_fabric::trace::{Header, trace};
 
 use super::Simulator;
 use crate::config::{Config, Reaction};
@@ -50,6 +51,33 @@ impl Followers {
             .get(flow as usize)
             .is_none_or(|(count, _)| *count == 0)
     }
+}
+
+/// The largest packet of any flow.
+pub(super) fn packet_max(config: &Config) -> Bytes {
+    let packets = config.flows.iter().map(|flow| flow.packet);
+    packets.max().unwrap_or(Bytes::new(1_500))
+}
+
+/// The propagation there and back of the flow that has the longest way. With very many flows, some
+/// of them tell.
+pub(super) fn round_trip(config: &Config) -> Span {
+    const FLOWS_MAX: usize = 10_000;
+    let step = config.flows.len().div_ceil(FLOWS_MAX).max(1);
+    let spans = config.flows.iter().step_by(step).map(|flow| {
+        let header = Header {
+            source: flow.source,
+            group: flow.group,
+            hash: flow.hash,
+        };
+        let path = trace(&config.topology, &config.table, header);
+        let path = path.expect("routes were checked before the run");
+        let ports = path
+            .iter()
+            .map(|(node, port)| config.topology.port(*node, *port));
+        ports.fold(Span::ZERO, |sum, port| sum + port.delay * 2)
+    });
+    spans.max().unwrap_or(Span::ZERO)
 }
 
 impl Simulator<'_> {
