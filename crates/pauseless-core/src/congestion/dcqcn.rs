@@ -1,5 +1,27 @@
-//! DCQCN.
-use super::{Feedback, Received, Sent, marking};
+//! Data center quantized congestion notification.
+//!
+//! **Models** the notification point that answers marked packets with CNPs, at most one per flow
+//! and interval, and the reaction point with its estimate alpha, two timers and a byte counter.
+//! The congestion point is [`marking`].
+//!
+//! **Source** dcqcn15 section 3.1; parameters of PROTOCOLS section 5, whose paper column has R_HAI
+//! and the least rate from public code.
+//!
+//! **Deviates** The target rate never exceeds the line rate, as in public code. In hyper increase
+//! the first step is one R_HAI, the second two, and so on.
+//!
+//! **States** of the reaction point, where each counter has a stage since the last CNP:
+//! ```text
+//!   unlimited --CNP--> fast recovery ------> additive increase -----> hyper increase
+//!                       both stages < F  >= F                    > F   both stages > F
+//!                            ^_______________|_____CNP_______________|
+//! ```
+//! alpha falls at every expiry of its timer and rises with every CNP.
+//!
+//! **Not modelled** notification points that check periodically or answer every packet, byte
+//! counters and timers that run before the first CNP.
+
+use super::{Bounds, Feedback, Received, Sent, marking, scaled};
 use crate::unit::{Bytes, Rate, Span, Time};
 
 /// When a CNP makes the target rate follow the current one.
@@ -45,6 +67,8 @@ pub struct Config {
 }
 
 impl Default for Config {
+    /// For links of 40 Gb/s, scaled to others.
+    //= dcqcn15 3.1 defaults
     fn default() -> Config {
         let reference = Some(Rate::gbps(40));
         Config {
@@ -71,50 +95,178 @@ impl Default for Config {
     }
 }
 
-/// Notification point.
+/// Answers marked packets.
 #[derive(Clone, Debug)]
-pub struct NotificationPoint;
+pub struct NotificationPoint {
+    interval: Span,
+    /// Before this instant a CNP would be one too many.
+    ready: Time,
+}
 
 impl NotificationPoint {
     /// Before the first packet.
-    pub fn new(_config: &Config) -> NotificationPoint {
-        NotificationPoint
+    pub fn new(config: &Config) -> NotificationPoint {
+        NotificationPoint {
+            interval: config.cnp_interval,
+            ready: Time::ZERO,
+        }
     }
 }
 
 impl super::NotificationPoint for NotificationPoint {
-    fn on_packet(&mut self, _: Time, _: Received) -> Option<Feedback> {
-        None
+    #[inline]
+    fn on_packet(&mut self, now: Time, packet: Received) -> Option<Feedback> {
+        //= dcqcn15 3.1 cnp
+        if !packet.is_marked || now < self.ready {
+            return None;
+        }
+        self.ready = now.saturating_add(self.interval);
+        Some(Feedback::Cnp)
     }
+
     fn poll_timeout(&self) -> Time {
         Time::MAX
     }
-    fn handle_timeout(&mut self, _: Time) -> Option<Feedback> {
+
+    fn handle_timeout(&mut self, _now: Time) -> Option<Feedback> {
         None
     }
 }
 
-/// Reaction point.
+/// Falls by half of alpha with each CNP and recovers by bytes sent and by time.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
-    rate: Rate,
+    config: Config,
+    bounds: Bounds,
+    rate_ai: f64,
+    rate_hai: f64,
+    /// RC.
+    current: f64,
+    /// RT.
+    target: f64,
+    alpha: f64,
+    byte_stage: u32,
+    time_stage: u32,
+    /// Bytes up to the next byte stage, once there was a CNP.
+    bytes_left: Option<Bytes>,
+    /// When the next time stage begins.
+    increase_at: Time,
+    /// When alpha falls.
+    alpha_at: Time,
 }
 
 impl ReactionPoint {
-    /// On a link of rate `line`, starting at `initial`.
-    pub fn new(_config: &Config, _line: Rate, initial: Rate) -> ReactionPoint {
-        ReactionPoint { rate: initial }
+    /// On a link of rate `line`, starting at `initial`. Panics if a timer is zero.
+    pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
+        assert!(config.increase_timer > Span::ZERO, "a stage takes time");
+        assert!(config.alpha_timer > Span::ZERO, "alpha falls in time");
+        let bounds = Bounds::new(config.rate_min, line);
+        let initial = bounds.limit(initial.as_bps() as f64);
+        ReactionPoint {
+            config: *config,
+            bounds,
+            rate_ai: scaled(config.rate_ai, line, config.reference),
+            rate_hai: scaled(config.rate_hai, line, config.reference),
+            current: initial,
+            target: initial,
+            alpha: config.alpha_initial,
+            byte_stage: 0,
+            time_stage: 0,
+            bytes_left: None,
+            increase_at: Time::MAX,
+            alpha_at: Time::MAX,
+        }
+    }
+
+    /// The estimate of the congestion, 0 to 1.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// Whether a CNP makes the target rate follow the current one.
+    fn clamps(&self) -> bool {
+        match self.config.clamp {
+            Clamp::Always => true,
+            Clamp::AfterStage => self.byte_stage > 0 || self.time_stage > 0,
+            Clamp::AfterByteStage => self.byte_stage > 0,
+        }
+    }
+
+    /// A stage has begun: raises the target rate, and the current rate half way towards it.
+    fn increase(&mut self) {
+        let threshold = self.config.threshold;
+        let lower = self.byte_stage.min(self.time_stage);
+        let increase = if self.byte_stage.max(self.time_stage) < threshold {
+            //= dcqcn15 3.1 eq 3
+            0.0
+        } else if lower > threshold {
+            //= dcqcn15 3.1 hyper-increase
+            f64::from(lower - threshold) * self.rate_hai
+        } else {
+            //= dcqcn15 3.1 eq 4
+            self.rate_ai
+        };
+        self.target = self.bounds.limit(self.target + increase);
+        self.current = self.bounds.limit((self.current + self.target) / 2.0);
     }
 }
 
 impl super::ReactionPoint for ReactionPoint {
-    fn on_send(&mut self, _: Time, _: Sent) {}
-    fn on_feedback(&mut self, _: Time, _: Feedback) {}
+    #[inline]
+    fn on_send(&mut self, _now: Time, packet: Sent) {
+        let Some(bytes_left) = &mut self.bytes_left else {
+            return;
+        };
+        if packet.size < *bytes_left {
+            *bytes_left -= packet.size;
+            return;
+        }
+        *bytes_left = self.config.byte_counter;
+        self.byte_stage = self.byte_stage.saturating_add(1);
+        self.increase();
+    }
+
+    fn on_feedback(&mut self, now: Time, feedback: Feedback) {
+        if feedback != Feedback::Cnp {
+            return;
+        }
+        // The cut is by the old alpha, which is how the paper orders its lines.
+        //= dcqcn15 3.1 eq 1
+        if self.clamps() {
+            self.target = self.current;
+        }
+        self.current = self.bounds.limit(self.current * (1.0 - self.alpha / 2.0));
+        self.alpha = (1.0 - self.config.g) * self.alpha + self.config.g;
+        self.byte_stage = 0;
+        self.time_stage = 0;
+        self.bytes_left = Some(self.config.byte_counter);
+        self.increase_at = now.saturating_add(self.config.increase_timer);
+        self.alpha_at = now.saturating_add(self.config.alpha_timer);
+    }
+
+    #[inline]
     fn rate(&self) -> Rate {
-        self.rate
+        self.bounds.rate(self.current)
     }
+
     fn poll_timeout(&self) -> Time {
-        Time::MAX
+        self.increase_at.min(self.alpha_at)
     }
-    fn handle_timeout(&mut self, _: Time) {}
+
+    fn handle_timeout(&mut self, now: Time) {
+        // The two timers do not see each other's effect, so that their order does not matter.
+        while self.alpha_at <= now {
+            //= dcqcn15 3.1 eq 2
+            self.alpha *= 1.0 - self.config.g;
+            self.alpha_at = self.alpha_at.saturating_add(self.config.alpha_timer);
+        }
+        while self.increase_at <= now {
+            self.increase_at = self.increase_at.saturating_add(self.config.increase_timer);
+            self.time_stage = self.time_stage.saturating_add(1);
+            self.increase();
+        }
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,20 @@
-//! ECN marking.
-use super::{CongestionPoint, Feedback, QueueState};
+//! ECN marking by the length of the queue.
+//!
+//! **Models** marking with a probability that grows with the instantaneous queue (RED without its
+//! average), the step when both thresholds are equal, and the phantom queue.
+//!
+//! **Source** dcqcn15 section 3.1; hull12 for the phantom queue.
+//!
+//! **Deviates** Packets are marked as they leave, by the queue that they leave behind, as in
+//! public code and in PROTOCOLS section 5; the paper marks as they arrive.
+//!
+//! **States** none but the phantom queue, which grows by every packet that leaves and drains at a
+//! share of the line rate all the time, so that it stands for a link slower than the real one.
+//!
+//! **Not modelled** averages of the queue, packets that cannot be marked.
+
+use super::dither::Dither;
+use super::{CongestionPoint, Feedback, QueueState, scaled};
 use crate::unit::{Bytes, Rate, Time};
 
 /// When to mark, for an egress of the reference speed.
@@ -19,21 +34,217 @@ pub struct Config {
 
 /// Marks packets that leave.
 #[derive(Clone, Debug)]
-pub struct Marker;
+pub struct Marker {
+    kmin: f64,
+    kmax: f64,
+    pmax: f64,
+    phantom: Option<Phantom>,
+    dither: Dither,
+}
+
+/// A counter instead of a queue.
+#[derive(Clone, Debug)]
+struct Phantom {
+    /// Bytes per picosecond.
+    drain: f64,
+    bytes: f64,
+    /// When the last packet left.
+    last: Time,
+}
 
 impl Marker {
-    /// For an egress of rate `line`.
-    pub fn new(_config: &Config, _line: Rate, _seed: u64) -> Marker {
-        Marker
+    /// For an egress of rate `line`. What it does at random follows `seed`.
+    pub fn new(config: &Config, line: Rate, seed: u64) -> Marker {
+        let factor = scaled(line, line, config.reference) / line.as_bps() as f64;
+        let phantom = config.phantom.map(|share| Phantom {
+            drain: share * line.as_bps() as f64 / 8e12,
+            bytes: 0.0,
+            last: Time::ZERO,
+        });
+        Marker {
+            kmin: config.kmin.get() as f64 * factor,
+            kmax: config.kmax.get() as f64 * factor,
+            pmax: config.pmax,
+            phantom,
+            dither: Dither::new(seed),
+        }
+    }
+
+    /// The probability with which a packet is marked at a queue of `bytes`.
+    //= dcqcn15 3.1 marking
+    fn probability(&self, bytes: f64) -> f64 {
+        if bytes <= self.kmin {
+            0.0
+        } else if bytes > self.kmax {
+            1.0
+        } else {
+            self.pmax * (bytes - self.kmin) / (self.kmax - self.kmin)
+        }
+    }
+}
+
+impl Phantom {
+    /// A packet of `size` bytes leaves: the counter with that packet.
+    //= hull12 3.1 phantom-queue
+    fn on_dequeue(&mut self, now: Time, size: Bytes) -> f64 {
+        let passed = now.saturating_since(self.last).as_ps() as f64;
+        self.last = now;
+        self.bytes = (self.bytes - self.drain * passed).max(0.0) + size.get() as f64;
+        self.bytes
     }
 }
 
 impl CongestionPoint for Marker {
-    fn on_enqueue(&mut self, _: Time, _: Bytes, _: QueueState) -> Option<Feedback> {
+    fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Option<Feedback> {
         None
     }
-    fn on_dequeue(&mut self, _: Time, _: Bytes, _: QueueState) -> bool {
-        false
+
+    #[inline]
+    fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool {
+        let bytes = match &mut self.phantom {
+            Some(phantom) => phantom.on_dequeue(now, size),
+            None => queue.bytes.get() as f64,
+        };
+        // The sequence of random numbers goes on only where one is needed.
+        match self.probability(bytes) {
+            p if p <= 0.0 => false,
+            p if p >= 1.0 => true,
+            p => self.dither.share() < p,
+        }
     }
-    fn on_release(&mut self, _: Time, _: QueueState) {}
+
+    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unit::Span;
+
+    const LINE: Rate = Rate::gbps(40);
+    const SIZE: Bytes = Bytes::new(1_000);
+
+    fn config() -> Config {
+        Config {
+            kmin: Bytes::kb(5),
+            kmax: Bytes::kb(200),
+            pmax: 0.01,
+            reference: None,
+            phantom: None,
+        }
+    }
+
+    fn marks(marker: &mut Marker, bytes: u64, count: u32) -> u32 {
+        let queue = QueueState {
+            packets: 1,
+            bytes: Bytes::new(bytes),
+            is_held: false,
+        };
+        let mut marked = 0;
+        for _ in 0..count {
+            marked += u32::from(marker.on_dequeue(Time::ZERO, SIZE, queue));
+        }
+        marked
+    }
+
+    //= dcqcn15 3.1 marking type=test
+    #[test]
+    fn the_probability_grows_between_the_thresholds() {
+        let marker = Marker::new(&config(), LINE, 1);
+        assert_eq!(marker.probability(0.0), 0.0);
+        assert_eq!(marker.probability(5_000.0), 0.0);
+        // 0.01 * 97.5 / 195 = 0.005.
+        assert_eq!(marker.probability(102_500.0), 0.005);
+        assert_eq!(marker.probability(200_000.0), 0.01);
+        assert_eq!(marker.probability(200_001.0), 1.0);
+    }
+
+    #[test]
+    fn marks_follow_the_probability() {
+        let mut marker = Marker::new(&config(), LINE, 1);
+        assert_eq!(marks(&mut marker, 5_000, 10_000), 0);
+        assert_eq!(marks(&mut marker, 200_001, 10_000), 10_000);
+        // 0.005 of 100,000 are 500, with a standard deviation of 22.
+        let marked = marks(&mut marker, 102_500, 100_000);
+        assert!((400..=600).contains(&marked), "{marked}");
+        // The same seed marks the same packets.
+        let mut one = Marker::new(&config(), LINE, 7);
+        let mut other = Marker::new(&config(), LINE, 7);
+        for _ in 0..1_000 {
+            assert_eq!(marks(&mut one, 150_000, 1), marks(&mut other, 150_000, 1));
+        }
+    }
+
+    #[test]
+    fn equal_thresholds_are_a_step() {
+        let step = Config {
+            kmin: Bytes::kb(40),
+            kmax: Bytes::kb(40),
+            ..config()
+        };
+        let mut marker = Marker::new(&step, LINE, 1);
+        assert_eq!(marks(&mut marker, 40_000, 100), 0);
+        assert_eq!(marks(&mut marker, 40_001, 100), 100);
+    }
+
+    /// 40 KB at 40 Gb/s are 10 KB at 10 Gb/s and 100 KB at 100 Gb/s.
+    #[test]
+    fn thresholds_scale_with_the_line_if_asked_to() {
+        let step = Config {
+            kmin: Bytes::kb(40),
+            kmax: Bytes::kb(40),
+            reference: Some(LINE),
+            ..config()
+        };
+        for (gbps, kb) in [(10, 10), (40, 40), (100, 100)] {
+            let mut marker = Marker::new(&step, Rate::gbps(gbps), 1);
+            assert_eq!(marks(&mut marker, kb * 1_000, 1), 0);
+            assert_eq!(marks(&mut marker, kb * 1_000 + 1, 1), 1);
+        }
+    }
+
+    /// At 95 % of 40 Gb/s, 4750 B drain in 1 us. The real queue is always empty.
+    //= hull12 3.1 phantom-queue type=test
+    #[test]
+    fn a_phantom_queue_stands_for_a_slower_link() {
+        let phantom = Config {
+            kmin: Bytes::new(6_000),
+            kmax: Bytes::new(6_000),
+            phantom: Some(0.95),
+            ..config()
+        };
+        let empty = QueueState {
+            packets: 0,
+            bytes: Bytes::ZERO,
+            is_held: false,
+        };
+        let mut marker = Marker::new(&phantom, LINE, 1);
+        let size = Bytes::new(5_000);
+        let mut at = |us: u64| marker.on_dequeue(Time::ZERO + Span::us(us), size, empty);
+        // At the line rate it grows by 250 B per packet: 5000, 5250, .., 6000, 6250.
+        for us in 0..=4 {
+            assert!(!at(us), "{us}");
+        }
+        assert!(at(5));
+        // 100 us later it has been empty for long.
+        assert!(!at(105));
+        // At 95 % of the line rate it does not grow.
+        let mut marker = Marker::new(&phantom, LINE, 1);
+        let size = Bytes::new(4_750);
+        for us in 0..1_000 {
+            assert!(!marker.on_dequeue(Time::ZERO + Span::us(us), size, empty));
+        }
+    }
+
+    #[test]
+    fn packets_that_arrive_and_releases_say_nothing() {
+        let mut marker = Marker::new(&config(), LINE, 1);
+        let queue = QueueState {
+            packets: 9,
+            bytes: Bytes::mb(1),
+            is_held: false,
+        };
+        marker.on_release(Time::ZERO, queue);
+        assert_eq!(marker.on_enqueue(Time::ZERO, SIZE, queue), None);
+    }
 }

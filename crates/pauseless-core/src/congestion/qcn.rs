@@ -1,5 +1,29 @@
-//! QCN.
-use super::{Feedback, QueueState, Sent};
+//! Quantized congestion notification.
+//!
+//! **Models** the congestion point that samples arriving packets and sends the source of a sample
+//! a measure of the congestion, and the reaction point with its byte counter and timer: fast
+//! recovery, active increase, hyper-active increase.
+//!
+//! **Source** IEEE 802.1Qau (802.1Q clauses 30 to 33); parameters from its MIB. The text of the
+//! clauses was not at hand: sampling and states follow public code, as in PROTOCOLS section 4.
+//!
+//! **Deviates** One rate limiter per flow. A limiter that has reached the line rate goes away at
+//! once, whether or not packets wait for it. The target rate of a flow that starts below the
+//! line rate is that rate.
+//!
+//! **States** of the reaction point, where each counter has a stage since the last CNM:
+//! ```text
+//!   no limiter --CNM--> fast recovery -----> active increase -----> hyper-active increase
+//!       ^                a stage < F    >= F   one stage < F   >= F   both stages >= F
+//!       |                     ^________________|_____CNM______________|
+//!       `---- the rate has reached that of the line, in any of the three
+//! ```
+//!
+//! **Not modelled** priority-based CNM tags and the defence modes of clause 31, CNMs that are lost,
+//! the conference version's halving of the counters in active increase and its jitter of them.
+
+use super::dither::Dither;
+use super::{Bounds, Feedback, QueueState, Sent, scaled};
 use crate::unit::{Bytes, Rate, Span, Time};
 
 /// Parameters of QCN.
@@ -32,6 +56,7 @@ pub struct Config {
 }
 
 impl Default for Config {
+    //= ieee8021-cn-mib defaults
     fn default() -> Config {
         Config {
             queue_set_point: Bytes::new(26_000),
@@ -50,48 +75,233 @@ impl Default for Config {
     }
 }
 
-/// Congestion point.
+/// The largest measure of congestion that six bits can hold.
+const PSI_MAX: u8 = 63;
+
+/// Samples the packets that join a queue.
 #[derive(Clone, Debug)]
-pub struct CongestionPoint;
+pub struct CongestionPoint {
+    set_point: f64,
+    weight: f64,
+    sample_base: f64,
+    /// q_old, the queue at the last sample.
+    old: Bytes,
+    /// Bytes up to the next sample.
+    to_sample: Bytes,
+    dither: Dither,
+}
 
 impl CongestionPoint {
-    /// With an empty queue.
-    pub fn new(_config: &Config, _seed: u64) -> CongestionPoint {
-        CongestionPoint
+    /// With an empty queue. What it does at random follows `seed`.
+    pub fn new(config: &Config, seed: u64) -> CongestionPoint {
+        let mut point = CongestionPoint {
+            set_point: config.queue_set_point.get() as f64,
+            weight: config.weight,
+            sample_base: config.sample_base.get() as f64,
+            old: Bytes::ZERO,
+            to_sample: Bytes::ZERO,
+            dither: Dither::new(seed),
+        };
+        point.to_sample = point.jittered(point.interval(0));
+        point
+    }
+
+    /// psi for a queue of `queue` bytes: Fb of the standard, clipped and in 63rds of its range.
+    //= 802.1Q-2022 30.2.1 feedback
+    fn psi(&self, queue: Bytes) -> u8 {
+        let queue = queue.get() as f64;
+        let old = self.old.get() as f64;
+        let excess = (queue - self.set_point) + self.weight * (queue - old);
+        let range = (2.0 * self.weight + 1.0) * self.set_point;
+        let excess = excess.max(0.0).min(range);
+        // A cast rounds down, and 63 * 1 stays 63.
+        ((f64::from(PSI_MAX) * excess / range) as u8).min(PSI_MAX)
+    }
+
+    /// The bytes to the next sample, before jitter: the fewer, the worse the congestion.
+    //= 802.1Q-2022 30.2.1 sampling
+    fn interval(&self, psi: u8) -> f64 {
+        self.sample_base / f64::from(1 + psi / 8)
+    }
+
+    /// `bytes` times a number between 0.85 and 1.15, so that flows cannot hide between samples.
+    //= 802.1Q-2022 30.2.1 jitter
+    fn jittered(&mut self, bytes: f64) -> Bytes {
+        let factor = 0.85 + 0.3 * self.dither.share();
+        Bytes::new((bytes * factor + 0.5) as u64)
     }
 }
 
 impl super::CongestionPoint for CongestionPoint {
-    fn on_enqueue(&mut self, _: Time, _: Bytes, _: QueueState) -> Option<Feedback> {
-        None
+    #[inline]
+    fn on_enqueue(&mut self, _now: Time, size: Bytes, queue: QueueState) -> Option<Feedback> {
+        if size < self.to_sample {
+            self.to_sample -= size;
+            return None;
+        }
+        let psi = self.psi(queue.bytes);
+        self.old = queue.bytes;
+        self.to_sample = self.jittered(self.interval(psi));
+        (psi > 0).then_some(Feedback::Congestion { psi })
     }
-    fn on_dequeue(&mut self, _: Time, _: Bytes, _: QueueState) -> bool {
+
+    fn on_dequeue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> bool {
         false
     }
-    fn on_release(&mut self, _: Time, _: QueueState) {}
+
+    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 }
 
-/// Reaction point.
+/// A rate limiter that falls with each CNM and recovers by bytes sent and by time.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
-    rate: Rate,
+    config: Config,
+    bounds: Bounds,
+    rate_ai: f64,
+    rate_hai: f64,
+    /// CR.
+    current: f64,
+    /// `None` until the first CNM, and again once the flow is back at the line rate.
+    limiter: Option<Limiter>,
+}
+
+/// What a flow that was told to slow down knows beside its rate.
+#[derive(Clone, Copy, Debug)]
+struct Limiter {
+    /// TR.
+    target: f64,
+    byte_stage: u32,
+    time_stage: u32,
+    /// Bytes up to the next byte stage.
+    bytes_left: Bytes,
+    /// When the next time stage begins.
+    timer: Time,
+}
+
+/// What a stage that begins does to the target rate, and to the counter that began it.
+struct Step {
+    increase: f64,
+    /// The counter starts from its reset value divided by this.
+    divisor: u64,
 }
 
 impl ReactionPoint {
-    /// On a link of rate `line`, starting at `initial`.
-    pub fn new(_config: &Config, _line: Rate, initial: Rate) -> ReactionPoint {
-        ReactionPoint { rate: initial }
+    /// On a link of rate `line`, starting at `initial`. Panics if T_rp is zero.
+    pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
+        assert!(config.time_reset > Span::ZERO, "a stage takes time");
+        let bounds = Bounds::new(config.rate_min, line);
+        ReactionPoint {
+            config: *config,
+            bounds,
+            rate_ai: scaled(config.rate_ai, line, config.reference),
+            rate_hai: scaled(config.rate_hai, line, config.reference),
+            current: bounds.limit(initial.as_bps() as f64),
+            limiter: None,
+        }
+    }
+
+    /// A counter whose own stage is `stage` has expired.
+    //= 802.1Q-2022 30.2.2 stages
+    fn step(&self, limiter: &Limiter, stage: u32) -> Step {
+        let threshold = self.config.threshold;
+        let lower = limiter.byte_stage.min(limiter.time_stage);
+        let (increase, divisor) = if stage < threshold {
+            (0.0, 1)
+        } else if lower < threshold {
+            (self.rate_ai, 1)
+        } else {
+            let times = f64::from(lower - threshold) + 1.0;
+            (times * self.rate_hai, 2)
+        };
+        Step { increase, divisor }
+    }
+
+    /// Raises the target rate by `increase`, and the current rate half way towards it.
+    fn adjust_rates(&mut self, mut limiter: Limiter, increase: f64) {
+        // A flow that was cut again and again has a target it had better not return to.
+        //= 802.1Q-2022 30.2.2 extra-fast-recovery
+        let is_first = limiter.byte_stage == 1 || limiter.time_stage == 1;
+        if is_first && limiter.target > 10.0 * self.current {
+            limiter.target /= 8.0;
+        } else {
+            limiter.target += increase;
+        }
+        //= 802.1Q-2022 30.2.2 recovery
+        self.current = self.bounds.limit((self.current + limiter.target) / 2.0);
+        // At the line rate there is nothing to limit: a new CNM makes a new limiter.
+        //= 802.1Q-2022 32.14 termination
+        self.limiter = (self.current < self.bounds.line).then_some(limiter);
     }
 }
 
 impl super::ReactionPoint for ReactionPoint {
-    fn on_send(&mut self, _: Time, _: Sent) {}
-    fn on_feedback(&mut self, _: Time, _: Feedback) {}
+    #[inline]
+    fn on_send(&mut self, _now: Time, packet: Sent) {
+        let Some(limiter) = &mut self.limiter else {
+            return;
+        };
+        if packet.size < limiter.bytes_left {
+            limiter.bytes_left -= packet.size;
+            return;
+        }
+        let mut limiter = *limiter;
+        limiter.byte_stage = limiter.byte_stage.saturating_add(1);
+        let step = self.step(&limiter, limiter.byte_stage);
+        limiter.bytes_left = Bytes::new(self.config.byte_reset.get() / step.divisor);
+        self.adjust_rates(limiter, step.increase);
+    }
+
+    fn on_feedback(&mut self, now: Time, feedback: Feedback) {
+        let Feedback::Congestion { psi } = feedback else {
+            return;
+        };
+        if psi == 0 {
+            return;
+        }
+        let fresh = Limiter {
+            target: self.current,
+            byte_stage: 0,
+            time_stage: 0,
+            bytes_left: self.config.byte_reset,
+            timer: now.saturating_add(self.config.time_reset),
+        };
+        // CNMs in a row, with less than a byte stage between them, keep the target of the first.
+        //= 802.1Q-2022 30.2.2 target
+        self.limiter = match self.limiter {
+            Some(limiter) if limiter.byte_stage == 0 => Some(Limiter {
+                target: limiter.target,
+                bytes_left: limiter.bytes_left,
+                ..fresh
+            }),
+            _ => Some(fresh),
+        };
+        //= 802.1Q-2022 30.2.2 decrease
+        let factor = 1.0 - self.config.gd * f64::from(psi.min(PSI_MAX));
+        let factor = factor.max(self.config.decrease_factor_min);
+        self.current = self.bounds.limit(self.current * factor);
+    }
+
+    #[inline]
     fn rate(&self) -> Rate {
-        self.rate
+        self.bounds.rate(self.current)
     }
+
     fn poll_timeout(&self) -> Time {
-        Time::MAX
+        self.limiter.map_or(Time::MAX, |limiter| limiter.timer)
     }
-    fn handle_timeout(&mut self, _: Time) {}
+
+    fn handle_timeout(&mut self, now: Time) {
+        while let Some(mut limiter) = self.limiter
+            && limiter.timer <= now
+        {
+            limiter.time_stage = limiter.time_stage.saturating_add(1);
+            let step = self.step(&limiter, limiter.time_stage);
+            let span = (self.config.time_reset / step.divisor).max(Span::ps(1));
+            limiter.timer = limiter.timer.saturating_add(span);
+            self.adjust_rates(limiter, step.increase);
+        }
+    }
 }
+
+#[cfg(test)]
+mod tests;
