@@ -1,0 +1,236 @@
+//! Networks of the PCN and GFC papers on which congestion control is tried.
+
+use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, qcn, timely};
+use pauseless_core::flow_control::{FlowControl, pfc};
+use pauseless_core::host::Duty;
+use pauseless_core::id::{Class, FlowId};
+use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::Discipline;
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
+use pauseless_fabric::builder::TopologyBuilder;
+use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
+use pauseless_fabric::topology::{LinkSpec, Topology};
+use pauseless_sim::Config;
+use pauseless_sim::config::{
+    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+};
+use pauseless_sim::rng::{Purpose, Stream, hash_name};
+
+/// The packets of the PCN paper.
+pub const PACKET: Bytes = Bytes::new(1_000);
+
+/// A flow, greedy and without end unless changed.
+#[derive(Clone)]
+pub struct Wish {
+    pub name: String,
+    pub source: String,
+    pub target: String,
+    pub pace: Option<Rate>,
+    pub initial: Option<Rate>,
+    pub size: Bytes,
+    pub start: Time,
+    pub is_controlled: bool,
+    pub class: Class,
+}
+
+impl Wish {
+    pub fn new(name: &str, source: &str, target: &str) -> Wish {
+        Wish {
+            name: name.to_string(),
+            source: source.to_string(),
+            target: target.to_string(),
+            pace: None,
+            initial: None,
+            size: Bytes::MAX,
+            start: Time::ZERO,
+            is_controlled: true,
+            class: Class(0),
+        }
+    }
+}
+
+/// PFC as in all experiments of the PCN paper.
+pub fn pcn_ingress() -> Ingress {
+    Ingress {
+        control: FlowControl::Pfc(pfc::Config {
+            xoff: Bytes::kb(512),
+            xon: Bytes::kb(510),
+            quanta: pfc::QUANTA_MAX,
+        }),
+        buffer: Bytes::mb(1),
+    }
+}
+
+/// A run of `wishes` under `control`, with a class of its own for what sources are told.
+pub fn controlled(
+    topology: Topology,
+    wishes: &[Wish],
+    ingress: Ingress,
+    control: CongestionControl,
+) -> Config {
+    let class_count = 2 + wishes.iter().map(|wish| wish.class.0).max().unwrap_or(0);
+    let tie_break = TieBreak::Lowest;
+    let routes = RouteBuilder::new(&topology, Multipath::Single { tie_break }).build();
+    let seed = 1;
+    let flows = wishes.iter().map(|wish| {
+        let named = |name: &str| topology.node_named(name).expect("a node of that name");
+        let (source, target) = (named(&wish.source), named(&wish.target));
+        let line = topology.ports(source)[0].rate;
+        let hash = hash_name(&wish.name);
+        let offset = Stream::new(seed, Purpose::FlowStart, hash).below(5_000_000);
+        Flow {
+            name: wish.name.clone(),
+            source,
+            target,
+            group: routes.groups.of_host(target),
+            class: wish.class,
+            packet: PACKET,
+            pace: wish.pace.unwrap_or(line),
+            size: wish.size,
+            start: wish.start + Span::ps(offset),
+            stop: Time::MAX,
+            hash,
+            duty: Duty::ALWAYS,
+            reaction: match wish.is_controlled {
+                false => Reaction::None,
+                true => Reaction::Controlled {
+                    initial: wish.initial.unwrap_or(line),
+                    group: routes.groups.of_host(source),
+                    class: Class(class_count - 1),
+                },
+            },
+        }
+    });
+    let mut flows = Vec::from_iter(flows);
+    canonical_order(&mut flows);
+    Config {
+        ingress: IngressTable::uniform(&topology, usize::from(class_count), ingress),
+        table: routes.table.clone(),
+        discipline: Discipline::OutputQueued,
+        scheduler: Scheduler::Strict,
+        processing: Span::us(3),
+        processing_jitter: Span::ZERO,
+        wire_jitter: Span::ZERO,
+        wire_overhead: Bytes::ZERO,
+        congestion: Congestion {
+            control,
+            ack_every: control.ack_every(),
+        },
+        receivers: Vec::new(),
+        duration: Span::ms(10),
+        stop_on_deadlock: false,
+        starvation_permille: 100,
+        probes: Probes::default(),
+        seed,
+        flows,
+        follows: Vec::new(),
+        topology,
+    }
+}
+
+/// The four schemes that the PCN paper compares, for a network with this smallest round trip.
+pub fn schemes(min_rtt: Span) -> [CongestionControl; 4] {
+    [
+        CongestionControl::Pcn(pcn::Config::default()),
+        CongestionControl::Qcn(qcn::Config::default()),
+        CongestionControl::Dcqcn(dcqcn::Config::default()),
+        CongestionControl::Timely(timely::Config::per_packet(min_rtt)),
+    ]
+}
+
+fn spec(gbps: u64, delay: Span) -> LinkSpec {
+    LinkSpec {
+        rate: Rate::gbps(gbps),
+        delay,
+    }
+}
+
+/// PCN Fig. 1: H0 and H1 behind S0, H2 to H15, R0 and R1 at S1; 40 Gb/s and 5 us everywhere.
+pub fn pcn_fig1_topology() -> Topology {
+    let mut builder = TopologyBuilder::new();
+    let link = spec(40, Span::us(5));
+    let (s0, s1) = (builder.add_switch("S0"), builder.add_switch("S1"));
+    builder.connect(s0, s1, link);
+    for index in 0..16 {
+        let host = builder.add_host(format!("H{index}"));
+        builder.connect(host, if index < 2 { s0 } else { s1 }, link);
+    }
+    for name in ["R0", "R1"] {
+        let host = builder.add_host(name);
+        builder.connect(host, s1, link);
+    }
+    builder.build().expect("Fig. 1")
+}
+
+/// When the bursts of [`pcn_fig1`] begin.
+pub const BURST: Time = Time::from_ps(1_000_000_000);
+
+/// PCN Fig. 1 to 3: F0 and F1 at 20 Gb/s each, then H2 to H15 send 16 flows of 64 KB each to R1,
+/// which nothing but flow control holds back.
+pub fn pcn_fig1(control: CongestionControl) -> Config {
+    let half = Some(Rate::gbps(20));
+    let mut wishes = vec![Wish::new("F0", "H0", "R0"), Wish::new("F1", "H1", "R1")];
+    for wish in &mut wishes {
+        wish.initial = half;
+        if control == CongestionControl::None {
+            wish.pace = half;
+        }
+    }
+    for host in 2..16 {
+        for number in 0..16 {
+            let name = format!("B{host}.{number}");
+            wishes.push(Wish {
+                size: Bytes::kb(64),
+                start: BURST,
+                is_controlled: false,
+                ..Wish::new(&name, &format!("H{host}"), "R1")
+            });
+        }
+    }
+    let mut config = controlled(pcn_fig1_topology(), &wishes, pcn_ingress(), control);
+    config.duration = Span::ms(100);
+    let ports = ["H0:S0", "H1:S0", "S0:S1", "S1:R1"];
+    config.probes = Probes {
+        resolution: Span::us(50),
+        ports: ports.map(|name| super::port(&config, name)).to_vec(),
+        flows: ["F0", "F1"].map(|name| super::flow(&config, name)).to_vec(),
+    };
+    config
+}
+
+/// PCN 7.1: three pairs of hosts around one link of 10 Gb/s, a round trip of 500 us; the third
+/// pair has twice as many flows.
+pub fn pcn_dumbbell(flow_count: usize, control: CongestionControl) -> Config {
+    let link = spec(10, Span::us(83));
+    let shape = Shape::Dumbbell { left: 3, right: 3 };
+    let topology = shape.build(LinkSpecs::same(link)).expect("a dumbbell");
+    let quarter = flow_count / 4;
+    let mut wishes = Vec::new();
+    for (pair, count) in [(1, quarter), (2, quarter), (3, 2 * quarter)] {
+        for number in 0..count {
+            let name = format!("P{pair}.{number:03}");
+            wishes.push(Wish::new(&name, &format!("X{pair}"), &format!("Y{pair}")));
+        }
+    }
+    let mut config = controlled(topology, &wishes, pcn_ingress(), control);
+    config.probes = Probes {
+        resolution: Span::us(100),
+        ports: vec![super::port(&config, "SW0:SW1")],
+        flows: (0..flow_count.min(16) as u32).map(FlowId).collect(),
+    };
+    config
+}
+
+/// PCN B.3: F0 passes every link of a row, each other flow one of them.
+pub fn parking_lot(links: u32, control: CongestionControl) -> Config {
+    let shape = Shape::ParkingLot { links };
+    let topology = shape.build(LinkSpecs::same(spec(40, Span::us(5))));
+    let topology = topology.expect("a parking lot");
+    let mut wishes = vec![Wish::new("F00", "A0", "B0")];
+    for link in 1..=links {
+        let name = format!("F{link:02}");
+        wishes.push(Wish::new(&name, &format!("A{link}"), &format!("B{link}")));
+    }
+    controlled(topology, &wishes, pcn_ingress(), control)
+}
