@@ -144,7 +144,8 @@ pub trait ReactionPoint {
     fn rate(&self) -> Rate;
     /// When [`ReactionPoint::handle_timeout`] wants to be called; [`Time::MAX`] for never.
     fn poll_timeout(&self) -> Time;
-    /// The instant has come. Calling too early does nothing.
+    /// The instant has come. Calling too early does nothing, calling late makes up for all that
+    /// was due by then.
     fn handle_timeout(&mut self, now: Time);
 }
 
