@@ -93,6 +93,9 @@ fn a_short_round_trip_adds_a_step() {
     // Even with a rising gradient: 20, then 49 us.
     let point = flow(&config(), Rate::gbps(5), &[20, 49]);
     assert_eq!(point.rate(), Rate::mbps(5_020));
+    // Exactly T_low is not short: 5.01 Gb/s are cut, by half because the gradient is 0.75.
+    let point = flow(&config(), Rate::gbps(5), &[20, 50]);
+    assert_eq!(point.rate(), Rate::mbps(2_505));
     // And without hyper-active increase: ten falling ones.
     let falling = [49, 48, 47, 46, 45, 44, 43, 42, 41, 40];
     let point = flow(&config(), Rate::gbps(5), &falling);
