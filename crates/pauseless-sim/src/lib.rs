@@ -15,10 +15,13 @@ pub mod config;
 mod deadlock;
 mod event;
 mod fabric;
+pub mod ideal;
 pub mod outcome;
 mod receiver;
 mod record;
 mod simulator;
+#[allow(dead_code, reason = "wired in by the simulator next")]
+mod spread;
 
 pub use config::Config;
 pub use outcome::Outcome;
