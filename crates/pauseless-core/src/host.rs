@@ -43,8 +43,9 @@ pub enum Outgoing {
 #[derive(Clone, Debug)]
 pub struct Host {
     port: Port,
-    /// In the order in which they started.
+    /// In the order of their numbers.
     senders: Vec<Sending>,
+    /// The place of the sender whose turn it is.
     cursor: usize,
     /// In the order of their numbers.
     listeners: Vec<Listening>,
@@ -97,7 +98,11 @@ impl Host {
 
     /// Starts a flow.
     pub fn start(&mut self, sender: Sender) {
-        self.senders.push(Sending::new(sender));
+        let place = self.sender(sender.flow);
+        let place = place.expect_err("a flow starts once");
+        self.senders.insert(place, Sending::new(sender));
+        // The turn stays with whom it was.
+        self.cursor += usize::from(place < self.cursor);
         self.is_stale = true;
     }
 
@@ -117,7 +122,8 @@ impl Host {
 
     /// The rate at which `flow` may send, if it has something to send.
     pub fn rate(&self, flow: FlowId) -> Option<Rate> {
-        Some(self.senders[self.sender(flow)?].rate())
+        let place = self.sender(flow).ok()?;
+        Some(self.senders[place].rate())
     }
 
     /// A packet has fully arrived; it stays on the counter until [`Host::consume`].
@@ -151,10 +157,9 @@ impl Host {
     /// The packet that was taken out says something to the source of `flow`.
     pub fn handle_feedback(&mut self, now: Time, flow: FlowId, feedback: Feedback) {
         // A flow that has sent everything has nothing to change.
-        if let Some(place) = self.sender(flow) {
+        if let Ok(place) = self.sender(flow) {
             self.senders[place].on_feedback(now, feedback);
             self.arm_sender(place);
-            self.is_stale = true;
         }
     }
 
@@ -178,10 +183,9 @@ impl Host {
             self.timers.pop();
             match timer {
                 Timer::Reaction(flow) => {
-                    if let Some(place) = self.sender(flow) {
+                    if let Ok(place) = self.sender(flow) {
                         self.senders[place].handle_timeout(now, due);
                         self.arm_sender(place);
-                        self.is_stale = true;
                     }
                 }
                 Timer::Notification(flow) => self.handle_notification(now, (flow, due)),
@@ -204,8 +208,10 @@ impl Host {
         }
     }
 
+    /// After its reaction point was called: its timer and its rate may be others now.
     fn arm_sender(&mut self, place: usize) {
         let sending = &mut self.senders[place];
+        self.wake = self.wake.min(sending.next());
         if let Some(due) = sending.poll_armed() {
             let timer = Timer::Reaction(sending.flow());
             self.timers.push(Reverse((due, timer)));
@@ -313,6 +319,7 @@ impl Host {
     fn retire(&mut self, now: Time) {
         if self.senders.iter().any(|sending| sending.stop() <= now) {
             self.senders.retain(|sending| now < sending.stop());
+            self.cursor = 0;
         }
     }
 
@@ -334,9 +341,9 @@ impl Host {
         }
     }
 
-    fn sender(&self, flow: FlowId) -> Option<usize> {
-        let mut senders = self.senders.iter();
-        senders.position(|sending| sending.flow() == flow)
+    fn sender(&self, flow: FlowId) -> Result<usize, usize> {
+        self.senders
+            .binary_search_by_key(&flow, |sending| sending.flow())
     }
 
     fn listener(&self, flow: FlowId) -> Result<usize, usize> {

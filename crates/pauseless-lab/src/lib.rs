@@ -5,6 +5,7 @@ pub mod demo;
 pub mod explain;
 pub mod fabric;
 pub mod import;
+pub mod metrics;
 pub mod problem;
 pub mod report;
 pub mod scenario;

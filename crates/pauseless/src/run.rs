@@ -95,6 +95,7 @@ fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str
         ("result.json", json::to_text(&json::run_document(run))),
         ("resolved.toml", run.scenario.resolved.clone()),
         ("report.html", page(run)),
+        ("flows.csv", csv::flows(run)),
     ];
     files.extend(csv::series(run).map(|series| ("series.csv", series)));
     for (name, text) in &files {

@@ -100,6 +100,11 @@ impl Sending {
         self.rate
     }
 
+    /// The next packet starts no earlier.
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
     /// Frame bytes of the next packet.
     pub(super) fn size(&self) -> Bytes {
         self.sender.packet.min(self.left)

@@ -1,4 +1,4 @@
-//! Curves over time as SVG, drawn by plotters. Text stays text, so no font is needed here.
+//! Curves over time, or over decades, as SVG, drawn by plotters. Text stays text, so no font is needed here.
 
 use plotters::chart::ChartContext;
 use plotters::coord::Shift;
@@ -14,8 +14,8 @@ use super::series::{downsample, without_level_runs};
 pub struct Figure {
     /// What it shows, for those who cannot see it.
     pub description: String,
-    /// The end of the time axis, in milliseconds.
-    pub time_max_ms: f64,
+    /// The axis across.
+    pub axis: Axis,
     /// The end of the other axis.
     pub value_max: f64,
     /// The curves.
@@ -24,6 +24,43 @@ pub struct Figure {
     pub levels: Vec<Level>,
     /// Instants to be marked.
     pub instants: Vec<Instant>,
+}
+
+/// The axis across a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Axis {
+    /// Time, from zero on.
+    Time {
+        /// Its end, in milliseconds.
+        max_ms: f64,
+    },
+    /// Powers of ten; points are given by their logarithms.
+    Decades {
+        /// The first power.
+        from: i32,
+        /// The last power.
+        to: i32,
+    },
+}
+
+impl Axis {
+    fn range(self) -> (f64, f64) {
+        match self {
+            Axis::Time { max_ms } if max_ms > 0.0 => (0.0, max_ms),
+            Axis::Time { .. } => (0.0, 1.0),
+            Axis::Decades { from, to } => (f64::from(from), f64::from(to.max(from + 1))),
+        }
+    }
+
+    /// What stands at a tick.
+    fn tick(self, value: f64) -> String {
+        match self {
+            Axis::Time { .. } => tick(value),
+            // Only whole powers have a label.
+            Axis::Decades { .. } if (value - value.round()).abs() > 1e-6 => String::new(),
+            Axis::Decades { .. } => tick(10f64.powi(value.round() as i32)),
+        }
+    }
 }
 
 /// A vertical line at an instant.
@@ -53,8 +90,19 @@ pub struct Curve {
     pub label: String,
     /// The position of its colour in [`PALETTE`].
     pub colour: usize,
-    /// Milliseconds and value, in order of time.
+    /// Its line.
+    pub stroke: Stroke,
+    /// The place on the axis, such as milliseconds, and the value; in the order of the axis.
     pub points: Vec<(f64, f64)>,
+}
+
+/// The line of a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// What the figure is about.
+    Solid,
+    /// What goes with it.
+    Dashed,
 }
 
 /// A level line across the figure.
@@ -109,7 +157,10 @@ pub fn svg(figure: &Figure) -> String {
         .find("<svg ")
         .expect("the backend writes an svg element");
     let attributes = format!("<svg role=\"img\" aria-label=\"{label}\" ");
-    text[start..].replacen("<svg ", &attributes, 1)
+    let text = text[start..].replacen("<svg ", &attributes, 1);
+    // The backend knows no dashes but as so many short lines.
+    let mark = format!("opacity=\"{DASHED_OPACITY}\"");
+    text.replace(&mark, "opacity=\"1\" stroke-dasharray=\"9 7\"")
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -117,11 +168,7 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 fn draw(figure: &Figure, area: &Area<'_>) -> Drawn {
-    let time_max = if figure.time_max_ms > 0.0 {
-        figure.time_max_ms
-    } else {
-        1.0
-    };
+    let (start, end) = figure.axis.range();
     let value_max = if figure.value_max > 0.0 {
         figure.value_max
     } else {
@@ -132,7 +179,7 @@ fn draw(figure: &Figure, area: &Area<'_>) -> Drawn {
         .margin_right(20)
         .x_label_area_size(36)
         .y_label_area_size(64)
-        .build_cartesian_2d(0.0..time_max, 0.0..value_max)?;
+        .build_cartesian_2d(start..end, 0.0..value_max)?;
     chart
         .configure_mesh()
         .disable_x_mesh()
@@ -141,11 +188,11 @@ fn draw(figure: &Figure, area: &Area<'_>) -> Drawn {
         .axis_style(rgb(INK))
         .x_labels(8)
         .y_labels(5)
-        .x_label_formatter(&|value| tick(*value))
+        .x_label_formatter(&|value| figure.axis.tick(*value))
         .y_label_formatter(&|value| tick(*value))
         .label_style(font(FONT_SIZE).color(&rgb(INK)))
         .draw()?;
-    draw_levels(figure, &mut chart, (time_max, value_max))?;
+    draw_levels(figure, &mut chart, value_max)?;
     for curve in &figure.curves {
         let points = downsample(&curve.points, POINTS_MAX);
         // The end of the axis is the same for all figures of a page; no curve leaves the figure.
@@ -153,7 +200,11 @@ fn draw(figure: &Figure, area: &Area<'_>) -> Drawn {
             .into_iter()
             .map(|(at, value)| (at, value.min(value_max)));
         let points = without_level_runs(&Vec::from_iter(points));
-        let style = rgb(colour(curve.colour)).stroke_width(3);
+        let colour = rgb(colour(curve.colour));
+        let style = match curve.stroke {
+            Stroke::Solid => colour.stroke_width(3),
+            Stroke::Dashed => colour.mix(DASHED_OPACITY).stroke_width(2),
+        };
         chart.draw_series([PathElement::new(points, style)])?;
     }
     for (row, instant) in figure.instants.iter().enumerate() {
@@ -190,14 +241,11 @@ fn draw_instant(
     Ok(())
 }
 
-fn draw_levels(
-    figure: &Figure,
-    chart: &mut Chart<'_, '_>,
-    (time_max, value_max): (f64, f64),
-) -> Drawn {
+fn draw_levels(figure: &Figure, chart: &mut Chart<'_, '_>, value_max: f64) -> Drawn {
+    let (start, end) = figure.axis.range();
     for level in merge_levels(&figure.levels, value_max * LABEL_SHARE) {
         let colour = rgb(level.colour.map_or(INK, colour));
-        let line = vec![(0.0, level.value), (time_max, level.value)];
+        let line = vec![(start, level.value), (end, level.value)];
         let style = colour.mix(0.6).stroke_width(1);
         chart.draw_series([PathElement::new(line, style)])?;
         let ink = rgb(INK);
@@ -208,7 +256,7 @@ fn draw_levels(
             false => VPos::Top,
         };
         let style = style.pos(Pos::new(HPos::Right, side));
-        let place = (time_max * 0.995, level.value);
+        let place = (end - (end - start) * 0.005, level.value);
         chart.draw_series([Text::new(level.label, place, style)])?;
     }
     Ok(())
@@ -249,6 +297,8 @@ fn rgb((red, green, blue): (u8, u8, u8)) -> RGBColor {
     RGBColor(red, green, blue)
 }
 
+/// Marks what is to be dashed; nothing else is drawn with it.
+const DASHED_OPACITY: f64 = 0.875;
 /// About twice the size at which it is shown, since plotters rounds to whole units.
 const WIDTH: u32 = 760;
 const HEIGHT: u32 = 300;
@@ -265,11 +315,12 @@ mod tests {
     fn figure() -> Figure {
         Figure {
             description: "queue <of> \"S1:H1\"".to_string(),
-            time_max_ms: 10.0,
+            axis: Axis::Time { max_ms: 10.0 },
             value_max: 100.0,
             curves: vec![Curve {
                 label: "S1:H1".to_string(),
                 colour: 0,
+                stroke: Stroke::Solid,
                 points: vec![(0.0, 0.0), (5.0, 50.0), (10.0, 20.0)],
             }],
             levels: Vec::new(),
@@ -324,9 +375,32 @@ mod tests {
     #[test]
     fn an_empty_run_still_has_axes() {
         let mut figure = figure();
-        (figure.time_max_ms, figure.value_max) = (0.0, 0.0);
+        (figure.axis, figure.value_max) = (Axis::Time { max_ms: 0.0 }, 0.0);
         figure.curves.clear();
         assert!(svg(&figure).contains("<text"));
+    }
+
+    #[test]
+    fn what_goes_with_a_curve_is_dashed() {
+        let mut figure = figure();
+        assert!(!svg(&figure).contains("dasharray"));
+        figure.curves.push(Curve {
+            stroke: Stroke::Dashed,
+            ..figure.curves[0].clone()
+        });
+        assert_eq!(svg(&figure).matches("stroke-dasharray").count(), 1);
+    }
+
+    #[test]
+    fn decades_are_labelled_by_their_powers() {
+        let axis = Axis::Decades { from: -1, to: 2 };
+        let labels = [-1.0, 0.5, 0.0, 2.0].map(|value| axis.tick(value));
+        assert_eq!(labels, ["0.1", "", "1", "100"]);
+        assert_eq!(axis.range(), (-1.0, 2.0));
+        let mut figure = figure();
+        figure.axis = axis;
+        figure.curves[0].points = vec![(-0.5, 10.0), (1.5, 90.0)];
+        assert!(svg(&figure).contains(&hex(PALETTE[0])));
     }
 
     #[test]

@@ -5,7 +5,8 @@ use pauseless_core::id::Class;
 use pauseless_core::unit::{Bytes, Time};
 use pauseless_sim::outcome::PortSeries;
 
-use super::chart::{Curve, Figure, Instant, Level, PALETTE, Weight};
+use super::chart::{Axis, Curve, Figure, Instant, Level, PALETTE, Stroke, Weight};
+use super::completion::{self, CompletionScale};
 use super::{Run, quantity};
 
 /// The ends of the axes of all figures of a page.
@@ -17,13 +18,15 @@ pub struct Scale {
     pub queue_max_kb: f64,
     /// The end of the axis of rates, in Gb/s.
     pub rate_max_gbps: f64,
+    /// The axes of completion times and slowdowns.
+    pub completion: Option<CompletionScale>,
 }
 
 /// A figure with its heading.
 #[derive(Clone, Debug)]
 pub struct Panel {
     /// What it shows and in which units.
-    pub heading: &'static str,
+    pub caption: String,
     /// The figure.
     pub figure: Figure,
     /// Recordings that found no place in it.
@@ -37,12 +40,14 @@ impl Scale {
             time_max_ms: 0.0,
             queue_max_kb: 0.0,
             rate_max_gbps: 0.0,
+            completion: CompletionScale::of(runs),
         };
         for run in runs {
             let series = &run.outcome.series;
             scale.time_max_ms = scale.time_max_ms.max(ms(run.outcome.end));
             for port in &series.ports {
-                let queues = port.queue.iter().map(|queue| kb(*queue));
+                let queues = port.queue.iter().chain(&port.egress);
+                let queues = queues.map(|queue| kb(*queue));
                 let levels = thresholds(run, port)
                     .into_iter()
                     .map(|(_, at)| kb(at.get()));
@@ -51,7 +56,9 @@ impl Scale {
                 scale.rate_max_gbps = rates.fold(scale.rate_max_gbps, f64::max);
             }
             for flow in &series.flows {
-                let rates = flow.goodput_bps.iter().map(|rate| gbps(*rate));
+                let allowed = run.allowed_rates(flow).unwrap_or_default();
+                let rates = flow.goodput_bps.iter().chain(allowed);
+                let rates = rates.map(|rate| gbps(*rate));
                 scale.rate_max_gbps = rates.fold(scale.rate_max_gbps, f64::max);
             }
         }
@@ -62,8 +69,16 @@ impl Scale {
     }
 }
 
-/// The figures of a run; none when nothing was recorded.
+/// The figures of a run; none when nothing was recorded and few flows have finished.
 pub fn panels(run: &Run, scale: Scale) -> Vec<Panel> {
+    let mut panels = recordings(run, scale);
+    if let Some(scale) = scale.completion {
+        panels.extend(completion::panels(run, scale));
+    }
+    panels
+}
+
+fn recordings(run: &Run, scale: Scale) -> Vec<Panel> {
     let series = &run.outcome.series;
     if series.times.is_empty() {
         return Vec::new();
@@ -76,7 +91,9 @@ pub fn panels(run: &Run, scale: Scale) -> Vec<Panel> {
             let values = port.queue.iter().map(|queue| kb(*queue));
             (port_name(port), values.collect())
         });
+        let egress = ports().map(|port| port.egress.iter().map(|queue| kb(*queue)).collect());
         let mut queue = panel(run, scale, ("ingress queue (KB)", queues.collect()));
+        add_dashed(&mut queue, egress.collect(), "egress queue");
         queue.figure.value_max = scale.queue_max_kb;
         queue.figure.levels = levels(run);
         let inputs = ports().map(|port| {
@@ -94,7 +111,12 @@ pub fn panels(run: &Run, scale: Scale) -> Vec<Panel> {
             let values = flow.goodput_bps.iter().map(|rate| gbps(*rate));
             (run.flow_name(flow.flow).to_string(), values.collect())
         });
+        let allowed = series.flows.iter().take(PALETTE.len()).map(|flow| {
+            let rates = run.allowed_rates(flow).unwrap_or_default();
+            rates.iter().map(|rate| gbps(*rate)).collect()
+        });
         let mut goodput = panel(run, scale, ("goodput (Gb/s)", flows.collect()));
+        add_dashed(&mut goodput, allowed.collect(), "allowed rate");
         goodput.left_out = series.flows.len().saturating_sub(PALETTE.len());
         panels.push(goodput);
     }
@@ -115,20 +137,48 @@ fn panel(run: &Run, scale: Scale, (heading, curves): (&'static str, Vec<Labelled
     let curves = curves.map(|(colour, (label, values))| Curve {
         label,
         colour,
+        stroke: Stroke::Solid,
         points: times.iter().copied().zip(values).collect(),
     });
     let figure = Figure {
         description: format!("{heading} of {} over time (ms)", run.scenario.name),
-        time_max_ms: scale.time_max_ms,
+        axis: Axis::Time {
+            max_ms: scale.time_max_ms,
+        },
         value_max: scale.rate_max_gbps,
         curves: curves.collect(),
         levels: Vec::new(),
         instants: instants(run),
     };
     Panel {
-        heading,
+        caption: format!("{heading} over time (ms)"),
         figure,
         left_out: 0,
+    }
+}
+
+/// Adds what goes with the curves of a panel, in their order; what is empty or always zero says
+/// nothing and is left out.
+fn add_dashed(panel: &mut Panel, companions: Vec<Vec<f64>>, what: &str) {
+    let curves = panel.figure.curves.clone();
+    for (curve, values) in curves.into_iter().zip(companions) {
+        if values.iter().all(|value| *value == 0.0) {
+            continue;
+        }
+        let times = curve.points.iter().map(|(time, _)| *time);
+        panel.figure.curves.push(Curve {
+            stroke: Stroke::Dashed,
+            points: times.zip(values).collect(),
+            ..curve
+        });
+    }
+    if panel
+        .figure
+        .curves
+        .iter()
+        .any(|curve| curve.stroke == Stroke::Dashed)
+    {
+        panel.caption.push_str(&format!(", dashed: {what}"));
     }
 }
 

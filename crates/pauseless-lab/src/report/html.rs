@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::chart::{self, Curve};
+use super::chart::{self, Stroke};
 use super::figure::{Panel, Scale, panels};
 use super::verdict::{self, Finding};
-use super::{Run, diagram, quantity};
+use super::{Run, diagram, quantity, summary};
 
 /// What stands above the runs of a page.
 #[derive(Clone, Debug)]
@@ -132,7 +132,7 @@ fn card(run: &Run, scale: Scale) -> String {
         scenario.config.seed,
     );
     let panels = panels(run, scale);
-    if panels.is_empty() {
+    if run.outcome.series.times.is_empty() {
         text.push_str("<p class=\"note\">No curves: the scenario has no [probe].</p>\n");
     }
     for panel in panels {
@@ -153,19 +153,57 @@ fn card(run: &Run, scale: Scale) -> String {
         let _ = writeln!(text, "<li>{}</li>", escape(&finding.sentence(run)));
     }
     text.push_str("</ul>\n");
+    for section in summary::sections(run) {
+        text.push_str(&metrics(&section));
+    }
     let _ = write!(
         text,
         "<details>\n<summary>parameters</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
-        escape(&scenario.resolved),
+        escape(&shortened(&scenario.resolved)),
     );
     text
 }
 
+fn metrics(section: &summary::Section) -> String {
+    let mut text = format!("<p class=\"note\">{}</p>\n", escape(section.title));
+    if !section.table.is_empty() {
+        text.push_str("<div class=\"scroll\"><table>\n<tr>");
+        for head in section.table.heads() {
+            let _ = write!(text, "<th>{}</th>", escape(head));
+        }
+        text.push_str("</tr>\n");
+        for row in section.table.rows() {
+            text.push_str("<tr>");
+            for cell in row {
+                let _ = write!(text, "<td>{}</td>", escape(cell));
+            }
+            text.push_str("</tr>\n");
+        }
+        text.push_str("</table></div>\n");
+    }
+    for note in &section.notes {
+        let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
+    }
+    text
+}
+
+/// A file as long as anybody reads it, and how much longer it is.
+fn shortened(file: &str) -> String {
+    let count = file.lines().count();
+    if count <= LINES_MAX {
+        return file.to_string();
+    }
+    let shown = Vec::from_iter(file.lines().take(LINES_MAX)).join("\n");
+    let more = quantity::count((count - LINES_MAX) as u64);
+    format!("{shown}\n.. and {more} more lines; --out writes all of them to resolved.toml\n")
+}
+
 fn figure(panel: &Panel) -> String {
     let mut legend = String::new();
-    for Curve { label, colour, .. } in &panel.figure.curves {
-        let colour = chart::hex(chart::colour(*colour));
-        let label = escape(label);
+    let curves = panel.figure.curves.iter();
+    for curve in curves.filter(|curve| curve.stroke == Stroke::Solid) {
+        let colour = chart::hex(chart::colour(curve.colour));
+        let label = escape(&curve.label);
         let _ = write!(
             legend,
             " <span class=\"key\"><i style=\"background:{colour}\"></i>{label}</span>"
@@ -179,8 +217,8 @@ fn figure(panel: &Panel) -> String {
         );
     }
     format!(
-        "<figure>\n<figcaption>{} over time (ms){legend}</figcaption>\n{}</figure>\n",
-        panel.heading,
+        "<figure>\n<figcaption>{}{legend}</figcaption>\n{}</figure>\n",
+        escape(&panel.caption),
         chart::svg(&panel.figure),
     )
 }
@@ -205,6 +243,9 @@ fn style() -> String {
 /// More flows than this are summed up.
 const FLOWS_MAX: usize = 4;
 
+/// A longer file is not for a page.
+const LINES_MAX: usize = 2_000;
+
 const STYLE: &str = include_str!("page.css");
 
 #[cfg(test)]
@@ -227,6 +268,15 @@ mod tests {
             !style.contains("url(") && !style.contains("@import"),
             "no network"
         );
+    }
+
+    #[test]
+    fn long_files_say_what_is_left_out() {
+        let file = "size = 1\n".repeat(LINES_MAX);
+        assert_eq!(shortened(&file), file);
+        let text = shortened(&"size = 1\n".repeat(LINES_MAX + 1_234));
+        assert_eq!(text.lines().count(), LINES_MAX + 1);
+        assert!(text.contains("and 1,234 more lines"), "{text}");
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! The JSON documents of the command line contract.
 
+pub mod metrics;
+
 use pauseless_core::id::{Class, NodeId, PortId};
-use pauseless_core::unit::{Bytes, Time};
+use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::config;
 use pauseless_sim::outcome::{EgressQueue, FlowOutcome, QueueOutcome};
 use serde::Serialize;
 
 use super::Run;
+use crate::metrics::completion::{fct, slowdown};
+use metrics::MetricsRecord;
 
 /// The version of the documents; it changes when a field changes its meaning or goes away.
 pub const SCHEMA: u32 = 1;
@@ -92,6 +96,8 @@ pub struct RunRecord {
     pub flows: Vec<FlowRecord>,
     /// One element per switch ingress and class that ever held anything.
     pub queues: Vec<QueueRecord>,
+    /// What was measured, in numbers that can be compared; see `docs/metrics.md`.
+    pub metrics: MetricsRecord,
     /// What the probes recorded, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesRecord>,
@@ -168,10 +174,21 @@ pub struct FlowRecord {
     pub bytes: Option<u64>,
     /// Bytes received by the target.
     pub delivered_bytes: u64,
-    /// When it started.
+    /// The traffic class.
+    pub class: u8,
+    /// When it started, or was to start at the earliest if it has not.
     pub start_ps: u64,
     /// When the target had received everything.
     pub finish_ps: Option<u64>,
+    /// From the start to the finish; absent if it has not finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fct_ps: Option<u64>,
+    /// The same in an empty network; absent for a flow without end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ideal_ps: Option<u64>,
+    /// The former as a multiple of the latter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<f64>,
     /// Mean goodput over its life.
     pub goodput_bps: f64,
     /// Mean goodput over the last quarter of its life.
@@ -210,6 +227,9 @@ pub struct PortSeriesRecord {
     pub port: String,
     /// Bytes on its ingress counters.
     pub queue_bytes: Vec<u64>,
+    /// Bytes that wait to leave here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub egress_bytes: Vec<u64>,
     /// The rate at which data came in.
     pub input_bps: Vec<f64>,
     /// The rate at which data went out.
@@ -225,6 +245,9 @@ pub struct FlowSeriesRecord {
     pub flow: String,
     /// Its goodput.
     pub goodput_bps: Vec<f64>,
+    /// The rate that congestion control allows; absent if it obeys none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_bps: Option<Vec<f64>>,
 }
 
 /// The document of one run, with what its probes recorded.
@@ -283,6 +306,7 @@ fn record(run: &Run) -> RunRecord {
         last_arrival_ps: outcome.last_arrival.as_ps(),
         flows: flows.map(|(index, pair)| flow(run, index, pair)).collect(),
         queues: outcome.queues.iter().map(|at| queue(run, at)).collect(),
+        metrics: metrics::record(run),
         series: None,
     }
 }
@@ -335,8 +359,12 @@ fn flow(run: &Run, index: usize, (flow, outcome): (&config::Flow, &FlowOutcome))
         target: run.node_name(flow.target).to_string(),
         bytes: flow.is_finite().then(|| flow.size.get()),
         delivered_bytes: outcome.delivered.get(),
-        start_ps: flow.start.as_ps(),
+        class: flow.class.0,
+        start_ps: outcome.start.unwrap_or(flow.start).as_ps(),
         finish_ps: outcome.finish.map(Time::as_ps),
+        fct_ps: fct(outcome).map(Span::as_ps),
+        ideal_ps: Some(outcome.ideal.as_ps()).filter(|ideal| *ideal > 0),
+        slowdown: slowdown(outcome),
         goodput_bps: outcome.goodput_bps,
         goodput_late_bps: outcome.goodput_late_bps,
     }
@@ -367,6 +395,7 @@ fn series(run: &Run) -> Option<SeriesRecord> {
     let ports = series.ports.iter().map(|port| PortSeriesRecord {
         port: run.port_name(port.node, port.port),
         queue_bytes: port.queue.clone(),
+        egress_bytes: port.egress.clone(),
         input_bps: port.input_bps.clone(),
         sending_bps: port.sending_bps.clone(),
         allowed_bps: port.allowed_bps.clone(),
@@ -374,6 +403,7 @@ fn series(run: &Run) -> Option<SeriesRecord> {
     let flows = series.flows.iter().map(|flow| FlowSeriesRecord {
         flow: run.flow_name(flow.flow).to_string(),
         goodput_bps: flow.goodput_bps.clone(),
+        allowed_bps: run.allowed_rates(flow).map(<[f64]>::to_vec),
     });
     Some(SeriesRecord {
         time_ps: series.times.iter().map(|time| time.as_ps()).collect(),

@@ -1,6 +1,7 @@
 //! What a person or a program sees of a run: text, JSON, CSV and one page with figures.
 
 pub mod chart;
+pub mod completion;
 pub mod csv;
 pub mod derivation;
 pub mod diagram;
@@ -9,6 +10,7 @@ pub mod html;
 pub mod json;
 pub mod quantity;
 pub mod series;
+pub mod summary;
 pub mod text;
 pub mod verdict;
 
@@ -19,8 +21,11 @@ use std::time::{Duration, Instant};
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::topology::Topology;
+use pauseless_sim::config::Reaction;
+use pauseless_sim::outcome::FlowSeries;
 use pauseless_sim::{Outcome, Simulator};
 
+use crate::metrics::Metrics;
 use crate::scenario::Scenario;
 
 /// A scenario and what came of it.
@@ -81,6 +86,11 @@ impl Run {
         }
     }
 
+    /// What it has measured, in numbers that can be compared.
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(&self.scenario.config, &self.outcome)
+    }
+
     /// Nodes and links.
     pub fn topology(&self) -> &Topology {
         &self.scenario.config.topology
@@ -99,6 +109,13 @@ impl Run {
     /// The name of a flow.
     pub fn flow_name(&self, flow: FlowId) -> &str {
         &self.scenario.config.flows[flow.index()].name
+    }
+
+    /// The rates that congestion control allowed a probed flow; `None` for one that obeys none.
+    pub fn allowed_rates<'a>(&self, series: &'a FlowSeries) -> Option<&'a [f64]> {
+        let flow = &self.scenario.config.flows[series.flow.index()];
+        let is_told = flow.reaction != Reaction::None && !series.allowed_bps.is_empty();
+        is_told.then_some(series.allowed_bps.as_slice())
     }
 
     /// The flow controls in use at the switches, most often one: `pfc`, `gfc-buffer`.

@@ -43,6 +43,18 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A number without a unit, with three digits: `1.25`, `31.4`, `0.042`.
+pub fn number(value: f64) -> String {
+    match value {
+        0.0 => "0".to_string(),
+        n if n < 0.000_5 => "<0.001".to_string(),
+        n if n < 0.999_5 => format!("{n:.3}"),
+        n if n < 9.995 => format!("{n:.2}"),
+        n if n < 99.95 => format!("{n:.1}"),
+        n => count(n.round() as u64),
+    }
+}
+
 /// A count with its digits in groups of three.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -119,6 +131,11 @@ mod tests {
         assert_eq!(percent(0.000_977), "0.098 %");
         assert_eq!(percent(0.5), "50.0 %");
         assert_eq!(percent(1e-9), "<0.001 %");
+        assert_eq!(number(0.0), "0");
+        assert_eq!(number(0.042), "0.042");
+        assert_eq!(number(0.999_9), "1.00");
+        assert_eq!(number(31.41), "31.4");
+        assert_eq!(number(12_345.6), "12,346");
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");

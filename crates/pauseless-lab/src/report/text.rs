@@ -3,7 +3,8 @@
 use pauseless_core::unit::{Bytes, Time};
 
 use super::verdict::{self, Finding};
-use super::{Run, quantity};
+use super::{Run, quantity, summary};
+use crate::metrics::has_started;
 
 /// Whether escape sequences may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,15 @@ pub fn report(run: &Run, paint: Paint) -> String {
             text.push_str(&format!("\n{}\n{table}", paint.paint(Mood::Strong, title)));
         }
     }
+    for section in summary::sections(run) {
+        text.push_str(&format!("\n{}\n", paint.paint(Mood::Strong, section.title)));
+        if !section.table.is_empty() {
+            text.push_str(&section.table.render(|_, _, cell| cell.to_string()));
+        }
+        for note in section.notes {
+            text.push_str(&format!("  {note}\n"));
+        }
+    }
     text
 }
 
@@ -123,7 +133,7 @@ fn flows(run: &Run) -> String {
     let rows = flows.zip(&run.outcome.flows).map(|(flow, outcome)| {
         let finish = match outcome.finish {
             Some(finish) => quantity::time(finish),
-            None if flow.start >= run.outcome.end => "not started".to_string(),
+            None if !has_started(&run.outcome, outcome) => "not started".to_string(),
             None if flow.is_finite() => "unfinished".to_string(),
             None if flow.stop != Time::MAX => format!("stopped {}", quantity::time(flow.stop)),
             None => "endless".to_string(),
@@ -213,6 +223,21 @@ impl Table {
                 .collect(),
             rows: Vec::new(),
         }
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The heads of its columns.
+    pub fn heads(&self) -> &[String] {
+        &self.heads
+    }
+
+    /// Its rows, with a cell for every head.
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
     }
 
     /// Adds a row, which has a cell for every head.

@@ -1,0 +1,188 @@
+//! How long finite flows took, and how much longer than alone.
+
+use std::collections::BTreeSet;
+
+use pauseless_core::id::Class;
+use pauseless_core::unit::{Bytes, Span};
+use pauseless_sim::config::Flow;
+use pauseless_sim::outcome::FlowOutcome;
+use pauseless_sim::{Config, Outcome};
+
+use super::distribution::Distribution;
+use super::has_started;
+
+/// The completion of all finite flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completion {
+    /// Finished flows per second of simulated time.
+    pub flows_per_s: f64,
+    /// All finite flows.
+    pub all: Group,
+    /// The same by size, without sizes that no flow has; empty if all are of one.
+    pub by_size: Vec<(SizeRange, Group)>,
+    /// The same by traffic class; empty if all are of one.
+    pub by_class: Vec<(Class, Group)>,
+}
+
+/// Some finite flows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Group {
+    /// Those whose target has everything.
+    pub finished: usize,
+    /// Those that have started and not finished, also because they were stopped or lost a packet.
+    pub unfinished: usize,
+    /// Those that have not started before the end of the run.
+    pub not_started: usize,
+    /// Completion times of those that have finished, in picoseconds.
+    pub fct: Option<Distribution<u64>>,
+    /// Their completion times as multiples of those in an empty network.
+    pub slowdown: Option<Distribution<f64>>,
+}
+
+/// A range of flow sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeRange {
+    /// The least size in it.
+    pub min: Bytes,
+    /// The least size above it; `None` if there is no limit.
+    pub below: Option<Bytes>,
+}
+
+impl SizeRange {
+    /// The ranges of PCN's Table 1.
+    //= pcn20 table 1
+    pub const ALL: [SizeRange; 4] = [
+        SizeRange::new(Bytes::ZERO, Some(Bytes::kb(10))),
+        SizeRange::new(Bytes::kb(10), Some(Bytes::kb(100))),
+        SizeRange::new(Bytes::kb(100), Some(Bytes::mb(1))),
+        SizeRange::new(Bytes::mb(1), None),
+    ];
+
+    const fn new(min: Bytes, below: Option<Bytes>) -> SizeRange {
+        SizeRange { min, below }
+    }
+
+    /// Whether a flow of this size is in it.
+    pub fn contains(&self, size: Bytes) -> bool {
+        size >= self.min && self.below.is_none_or(|below| size < below)
+    }
+}
+
+/// A finite flow and what became of it.
+type Ended<'a> = (&'a Flow, &'a FlowOutcome);
+
+impl Completion {
+    /// The completion of the flows of a run; `None` without finite flows.
+    pub fn of(config: &Config, outcome: &Outcome) -> Option<Completion> {
+        let flows = config.flows.iter().zip(&outcome.flows);
+        let finite: Vec<Ended<'_>> = flows.filter(|(flow, _)| flow.is_finite()).collect();
+        if finite.is_empty() {
+            return None;
+        }
+        let all = Group::of(outcome, finite.iter().copied());
+        let by_size = SizeRange::ALL.into_iter().map(|range| {
+            let members = finite.iter().copied();
+            let members = members.filter(|(flow, _)| range.contains(flow.size));
+            (range, Group::of(outcome, members))
+        });
+        let by_size: Vec<_> = by_size.filter(|(_, group)| group.count() > 0).collect();
+        let classes: BTreeSet<Class> = finite.iter().map(|(flow, _)| flow.class).collect();
+        let by_class: Vec<_> = classes
+            .into_iter()
+            .map(|class| {
+                let members = finite.iter().copied();
+                let members = members.filter(|(flow, _)| flow.class == class);
+                (class, Group::of(outcome, members))
+            })
+            .collect();
+        let seconds = (outcome.end - pauseless_core::unit::Time::ZERO).as_secs_f64();
+        Some(Completion {
+            flows_per_s: match seconds {
+                0.0 => 0.0,
+                seconds => all.finished as f64 / seconds,
+            },
+            all,
+            by_size: some_if_several(by_size),
+            by_class: some_if_several(by_class),
+        })
+    }
+}
+
+impl Group {
+    fn of<'a>(outcome: &Outcome, flows: impl Iterator<Item = Ended<'a>>) -> Group {
+        let (mut finished, mut unfinished, mut not_started) = (0, 0, 0);
+        let mut spans = Vec::new();
+        let mut slowdowns = Vec::new();
+        for (_, flow) in flows {
+            match fct(flow) {
+                Some(span) => {
+                    finished += 1;
+                    spans.push(span.as_ps());
+                    slowdowns.extend(slowdown(flow));
+                }
+                None if has_started(outcome, flow) => unfinished += 1,
+                None => not_started += 1,
+            }
+        }
+        Group {
+            finished,
+            unfinished,
+            not_started,
+            fct: Distribution::<u64>::of(spans),
+            slowdown: Distribution::<f64>::of(slowdowns),
+        }
+    }
+
+    /// How many flows there are.
+    pub fn count(&self) -> usize {
+        self.finished + self.unfinished + self.not_started
+    }
+}
+
+/// The completion time of a flow: from its start until its target has everything.
+pub fn fct(flow: &FlowOutcome) -> Option<Span> {
+    Some(flow.finish? - flow.start?)
+}
+
+/// The completion time as a multiple of that in an empty network.
+pub fn slowdown(flow: &FlowOutcome) -> Option<f64> {
+    let fct = fct(flow)?;
+    let ideal = Some(flow.ideal).filter(|ideal| *ideal > Span::ZERO)?;
+    Some(fct.as_ps() as f64 / ideal.as_ps() as f64)
+}
+
+/// One group is the same as all.
+fn some_if_several<T>(groups: Vec<T>) -> Vec<T> {
+    match groups.len() {
+        1 => Vec::new(),
+        _ => groups,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    //= pcn20 table 1 type=test
+    #[test]
+    fn every_size_is_in_one_range() {
+        let sizes = [
+            (1, 0),
+            (9_999, 0),
+            (10_000, 1),
+            (99_999, 1),
+            (100_000, 2),
+            (999_999, 2),
+            (1_000_000, 3),
+            (u64::MAX - 1, 3),
+        ];
+        for (size, expected) in sizes {
+            let found: Vec<bool> = SizeRange::ALL
+                .iter()
+                .map(|range| range.contains(Bytes::new(size)))
+                .collect();
+            let wanted: Vec<bool> = (0..4).map(|range| range == expected).collect();
+            assert_eq!(found, wanted, "{size}");
+        }
+    }
+}
