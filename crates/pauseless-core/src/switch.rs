@@ -17,7 +17,7 @@ mod inspect;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::congestion::{AnyCongestionPoint, CongestionControl, Feedback};
+use crate::congestion::{AnyCongestionPoint, CongestionControl, Feedback, Joining};
 use crate::fifo::{Fifo, Pool};
 use crate::flow_control::{Control, Gate};
 use crate::id::{Class, PortId};
@@ -167,6 +167,8 @@ struct Waiting<P> {
     ingress: PortId,
     egress: PortId,
     class: Class,
+    /// Whether it was marked when it arrived.
+    is_marked: bool,
 }
 
 /// Ports to be asked, at most as many as one input can touch: the driver asks them all before the
@@ -261,7 +263,7 @@ impl<P: Copy> Switch<P> {
         let queue = self.queue(egress, class);
         self.backlog[queue].packets += 1;
         self.backlog[queue].bytes += size.get();
-        let feedback = self.look_at_arrival(now, (egress, class), size);
+        let joining = self.look_at_arrival(now, (egress, class), size);
 
         let size = u32::try_from(size.get()).expect("a frame is smaller than 4 GiB");
         let fifo = self.fifo(ingress, class, egress);
@@ -271,6 +273,7 @@ impl<P: Copy> Switch<P> {
             ingress,
             egress,
             class,
+            is_marked: joining == Joining::Marked,
         };
         let was_empty = self.pool.push_back(&mut self.fifos[fifo], waiting);
         let is_exposed = match self.discipline {
@@ -292,7 +295,10 @@ impl<P: Copy> Switch<P> {
             // The driver wants to know that a stopped queue has grown.
             self.mark_ready(egress);
         }
-        Ok(feedback)
+        Ok(match joining {
+            Joining::Told(feedback) => Some(feedback),
+            Joining::Silent | Joining::Marked => None,
+        })
     }
 
     /// Sends a packet of the switch's own, before the data that waits but no less subject to flow
@@ -304,6 +310,7 @@ impl<P: Copy> Switch<P> {
             ingress: notice.egress,
             egress: notice.egress,
             class: notice.class,
+            is_marked: false,
         };
         let fifo = &mut self.notices[notice.egress.index()];
         self.pool.push_back(fifo, waiting);
@@ -425,7 +432,7 @@ impl<P: Copy> Switch<P> {
         self.waiting[cell] -= charge.get() as u32;
         self.backlog[queue].packets -= 1;
         self.backlog[queue].bytes -= size.get();
-        let is_marked = self.look_at_departure(now, (port, class), size);
+        let is_marked = self.look_at_departure(now, (port, class), size) || slot.is_marked;
         self.ports[index].port.on_transmit(now, class, size);
         if self.ports[index].port.spends_credit(class) {
             self.look_at_gate(now, port, class);

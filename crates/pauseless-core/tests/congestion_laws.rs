@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use pauseless_core::congestion::marking::MarkAt;
 use pauseless_core::congestion::{
-    AnyNotificationPoint, AnyReactionPoint, CongestionControl, CongestionPoint, Feedback,
+    AnyNotificationPoint, AnyReactionPoint, CongestionControl, CongestionPoint, Feedback, Joining,
     NotificationPoint, QueueState, ReactionPoint, Received, Sent, Sequence, dcqcn, marking, pcn,
     qcn, timely,
 };
@@ -482,7 +483,7 @@ proptest! {
                 QueueOp::Arrive(count) => {
                     for _ in 0..count {
                         queue.waited.push_back(false);
-                        prop_assert_eq!(point.on_enqueue(Time::ZERO, Bytes::kb(1), queue.state()), None);
+                        prop_assert_eq!(point.on_enqueue(Time::ZERO, Bytes::kb(1), queue.state()), Joining::Silent);
                     }
                 }
                 QueueOp::Leave(count) => {
@@ -517,6 +518,7 @@ proptest! {
         pmax in 0.0f64..=1.0,
         gbps in prop::sample::select(vec![10u64, 40, 100]),
         is_scaled: bool,
+        mark_at in prop::sample::select(vec![MarkAt::Departure, MarkAt::Arrival]),
         queues in prop::collection::vec(0u64..2_000_000, 1..100),
     ) {
         let config = marking::Config {
@@ -525,6 +527,7 @@ proptest! {
             pmax,
             reference: is_scaled.then_some(Rate::gbps(40)),
             phantom: None,
+            mark_at,
         };
         // In bytes times 40, so that the scaled thresholds are whole numbers.
         let factor = if is_scaled { gbps } else { 40 };
@@ -533,7 +536,15 @@ proptest! {
         let mut marker = marking::Marker::new(&config, Rate::gbps(gbps), 1);
         for bytes in queues {
             let queue = QueueState { packets: 1, bytes: Bytes::new(bytes), is_held: false };
-            let marked = marker.on_dequeue(Time::ZERO, Bytes::kb(1), queue);
+            let size = Bytes::kb(1);
+            let left = marker.on_dequeue(Time::ZERO, size, queue);
+            let found = QueueState { bytes: queue.bytes + size, ..queue };
+            let joined = marker.on_enqueue(Time::ZERO, size, found) == Joining::Marked;
+            let (marked, silent) = match mark_at {
+                MarkAt::Departure => (left, joined),
+                MarkAt::Arrival => (joined, left),
+            };
+            prop_assert!(!silent, "marked at the other end");
             prop_assert!(!(marked && bytes * 40 <= low), "marked at {bytes}");
             prop_assert!(marked || bytes * 40 <= high, "not marked at {bytes}");
         }
@@ -554,6 +565,7 @@ proptest! {
             pmax: 1.0,
             reference: None,
             phantom: Some(share as f64 / 64.0),
+            mark_at: MarkAt::Departure,
         };
         let mut marker = marking::Marker::new(&config, Rate::gbps(gbps), 1);
         let empty = QueueState { packets: 0, bytes: Bytes::ZERO, is_held: false };
@@ -581,7 +593,7 @@ proptest! {
         for (size, bytes) in arrivals {
             let queue = QueueState { packets: 1, bytes: Bytes::new(bytes), is_held: false };
             passed += size;
-            let Some(feedback) = point.on_enqueue(Time::ZERO, Bytes::new(size), queue) else {
+            let Joining::Told(feedback) = point.on_enqueue(Time::ZERO, Bytes::new(size), queue) else {
                 continue;
             };
             let is_valid = matches!(feedback, Feedback::Congestion { psi: 1..=63 });

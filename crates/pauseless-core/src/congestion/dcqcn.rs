@@ -78,6 +78,7 @@ impl Default for Config {
                 pmax: 0.01,
                 reference,
                 phantom: None,
+                mark_at: marking::MarkAt::Departure,
             },
             cnp_interval: Span::us(50),
             alpha_timer: Span::us(55),

@@ -5,8 +5,8 @@
 //!
 //! **Source** dcqcn15 section 3.1; hull12 for the phantom queue.
 //!
-//! **Deviates** Packets are marked as they leave, by the queue that they leave behind, as in
-//! public code and in PROTOCOLS section 5; the paper marks as they arrive.
+//! **Deviates** By default packets are marked as they leave, by the queue that they leave behind,
+//! as in public code; the paper marks as they arrive, which is an option.
 //!
 //! **States** none but the phantom queue, which grows by every packet that leaves and drains at a
 //! share of the line rate all the time, so that it stands for a link slower than the real one.
@@ -14,7 +14,7 @@
 //! **Not modelled** averages of the queue, packets that cannot be marked.
 
 use super::dither::Dither;
-use super::{CongestionPoint, Feedback, QueueState, scaled};
+use super::{CongestionPoint, Joining, QueueState, scaled};
 use crate::unit::{Bytes, Rate, Time};
 
 /// When to mark, for an egress of the reference speed.
@@ -30,6 +30,18 @@ pub struct Config {
     pub reference: Option<Rate>,
     /// Mark on a virtual queue that drains at this share of the line instead of the real one.
     pub phantom: Option<f64>,
+    /// Which end of the queue it is done at.
+    pub mark_at: MarkAt,
+}
+
+/// When the decision falls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkAt {
+    /// As a packet leaves, by the queue that it leaves behind: the news is as fresh as can be.
+    Departure,
+    /// As it arrives, by the queue that it finds: the news waits in that queue. Not for a phantom
+    /// queue, which knows only what leaves.
+    Arrival,
 }
 
 /// Marks packets that leave.
@@ -38,6 +50,7 @@ pub struct Marker {
     kmin: f64,
     kmax: f64,
     pmax: f64,
+    mark_at: MarkAt,
     phantom: Option<Phantom>,
     dither: Dither,
 }
@@ -55,6 +68,10 @@ struct Phantom {
 impl Marker {
     /// For an egress of rate `line`. What it does at random follows `seed`.
     pub fn new(config: &Config, line: Rate, seed: u64) -> Marker {
+        assert!(
+            config.phantom.is_none() || config.mark_at == MarkAt::Departure,
+            "a phantom queue knows only what leaves"
+        );
         let factor = scaled(line, line, config.reference) / line.as_bps() as f64;
         let phantom = config.phantom.map(|share| Phantom {
             drain: share * line.as_bps() as f64 / 8e12,
@@ -65,6 +82,7 @@ impl Marker {
             kmin: config.kmin.get() as f64 * factor,
             kmax: config.kmax.get() as f64 * factor,
             pmax: config.pmax,
+            mark_at: config.mark_at,
             phantom,
             dither: Dither::new(seed),
         }
@@ -95,16 +113,35 @@ impl Phantom {
 }
 
 impl CongestionPoint for Marker {
-    fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Option<Feedback> {
-        None
+    #[inline]
+    fn on_enqueue(&mut self, _now: Time, size: Bytes, queue: QueueState) -> Joining {
+        if self.mark_at == MarkAt::Departure {
+            return Joining::Silent;
+        }
+        match self.draws_mark(queue.bytes.saturating_sub(size).get() as f64) {
+            true => Joining::Marked,
+            false => Joining::Silent,
+        }
     }
 
     #[inline]
     fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool {
+        if self.mark_at == MarkAt::Arrival {
+            return false;
+        }
         let bytes = match &mut self.phantom {
             Some(phantom) => phantom.on_dequeue(now, size),
             None => queue.bytes.get() as f64,
         };
+        self.draws_mark(bytes)
+    }
+
+    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
+}
+
+impl Marker {
+    /// Whether a packet is marked at a queue of `bytes`.
+    fn draws_mark(&mut self, bytes: f64) -> bool {
         // The sequence of random numbers goes on only where one is needed.
         match self.probability(bytes) {
             p if p <= 0.0 => false,
@@ -112,8 +149,6 @@ impl CongestionPoint for Marker {
             p => self.dither.share() < p,
         }
     }
-
-    fn on_release(&mut self, _now: Time, _queue: QueueState) {}
 }
 
 #[cfg(test)]
@@ -131,6 +166,7 @@ mod tests {
             pmax: 0.01,
             reference: None,
             phantom: None,
+            mark_at: MarkAt::Departure,
         }
     }
 
@@ -248,6 +284,25 @@ mod tests {
             is_held: false,
         };
         marker.on_release(Time::ZERO, queue);
-        assert_eq!(marker.on_enqueue(Time::ZERO, SIZE, queue), None);
+        assert_eq!(marker.on_enqueue(Time::ZERO, SIZE, queue), Joining::Silent);
+    }
+    #[test]
+    fn who_marks_arrivals_goes_by_the_queue_that_they_find() {
+        let step = Config {
+            kmax: Bytes::kb(5),
+            mark_at: MarkAt::Arrival,
+            ..config()
+        };
+        let mut marker = Marker::new(&step, LINE, 1);
+        let queue = |bytes| QueueState {
+            packets: 9,
+            bytes: Bytes::new(bytes),
+            is_held: false,
+        };
+        // The queue counts the packet of 1,000 B already: 5,000 B were there, then 5,001.
+        let mut join = |bytes| marker.on_enqueue(Time::ZERO, SIZE, queue(bytes));
+        assert_eq!(join(6_000), Joining::Silent);
+        assert_eq!(join(6_001), Joining::Marked);
+        assert!(!marker.on_dequeue(Time::ZERO, SIZE, queue(1_000_000)));
     }
 }

@@ -113,11 +113,21 @@ pub struct Received {
     pub is_marked: bool,
 }
 
+/// What a congestion point does about a packet that joins its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joining {
+    /// Nothing.
+    Silent,
+    /// It is marked.
+    Marked,
+    /// Its source is told something by the switch itself.
+    Told(Feedback),
+}
+
 /// The part in a switch, one per (egress, class).
 pub trait CongestionPoint {
-    /// A packet of `size` bytes has joined the queue, which counts it already.
-    /// Feedback for the packet's source, if this scheme's switches speak themselves.
-    fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Option<Feedback>;
+    /// A packet of `size` bytes has joined the queue, which counts it already; what to do about it.
+    fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining;
     /// A packet of `size` bytes starts to leave; whether to mark it.
     fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool;
     /// The far end has ceased to hold the queue back.
@@ -311,10 +321,11 @@ impl CongestionControl {
 
 impl CongestionPoint for AnyCongestionPoint {
     #[inline]
-    fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Option<Feedback> {
+    fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining {
         match self {
+            AnyCongestionPoint::None | AnyCongestionPoint::Pcn(_) => Joining::Silent,
             AnyCongestionPoint::Qcn(point) => point.on_enqueue(now, size, queue),
-            _ => None,
+            AnyCongestionPoint::Marker(point) => point.on_enqueue(now, size, queue),
         }
     }
 

@@ -27,7 +27,7 @@
 //! **Not modelled** lost notifications. Windows in which nothing arrived are not counted one by
 //! one: the next packet finds its window by division, so that an idle flow costs nothing.
 
-use super::{Bounds, Feedback, QueueState, Received, Sent};
+use super::{Bounds, Feedback, Joining, QueueState, Received, Sent};
 use crate::unit::{Bytes, Rate, Span, Time};
 
 /// Parameters of PCN.
@@ -71,8 +71,8 @@ impl CongestionPoint {
 }
 
 impl super::CongestionPoint for CongestionPoint {
-    fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Option<Feedback> {
-        None
+    fn on_enqueue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> Joining {
+        Joining::Silent
     }
 
     #[inline]

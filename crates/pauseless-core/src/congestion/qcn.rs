@@ -23,7 +23,7 @@
 //! the conference version's halving of the counters in active increase and its jitter of them.
 
 use super::dither::Dither;
-use super::{Bounds, Feedback, QueueState, Sent, scaled};
+use super::{Bounds, Feedback, Joining, QueueState, Sent, scaled};
 use crate::unit::{Bytes, Rate, Span, Time};
 
 /// Parameters of QCN.
@@ -134,15 +134,18 @@ impl CongestionPoint {
 
 impl super::CongestionPoint for CongestionPoint {
     #[inline]
-    fn on_enqueue(&mut self, _now: Time, size: Bytes, queue: QueueState) -> Option<Feedback> {
+    fn on_enqueue(&mut self, _now: Time, size: Bytes, queue: QueueState) -> Joining {
         if size < self.to_sample {
             self.to_sample -= size;
-            return None;
+            return Joining::Silent;
         }
         let psi = self.psi(queue.bytes);
         self.old = queue.bytes;
         self.to_sample = self.jittered(self.interval(psi));
-        (psi > 0).then_some(Feedback::Congestion { psi })
+        match psi {
+            0 => Joining::Silent,
+            psi => Joining::Told(Feedback::Congestion { psi }),
+        }
     }
 
     fn on_dequeue(&mut self, _now: Time, _size: Bytes, _queue: QueueState) -> bool {

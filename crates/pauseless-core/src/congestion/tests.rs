@@ -105,6 +105,9 @@ fn every_scheme_has_the_parts_it_needs() {
             is_held: false,
         };
         let size = Bytes::new(1_000);
-        assert_eq!(congestion.on_enqueue(Time::ZERO, size, waiting), None);
+        assert_eq!(
+            congestion.on_enqueue(Time::ZERO, size, waiting),
+            Joining::Silent
+        );
     }
 }

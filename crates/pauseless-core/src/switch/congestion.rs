@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::{Sending, Switch, SwitchConfig, Transmit};
 use crate::congestion::{
-    AnyCongestionPoint, CongestionControl, CongestionPoint, Feedback, QueueState,
+    AnyCongestionPoint, CongestionControl, CongestionPoint, Joining, QueueState,
 };
 use crate::flow_control::Gate;
 use crate::id::{Class, PortId};
@@ -25,9 +25,9 @@ impl<P: Copy> Switch<P> {
         now: Time,
         (egress, class): (PortId, Class),
         size: Bytes,
-    ) -> Option<Feedback> {
+    ) -> Joining {
         if self.points.is_empty() {
-            return None;
+            return Joining::Silent;
         }
         let queue = self.queue(egress, class);
         let state = self.queue_state(now, egress, class);

@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use pauseless_core::congestion::{CongestionControl, dcqcn, marking, pcn, qcn, timely};
+use pauseless_core::congestion::marking::{self, MarkAt};
+use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, qcn, timely};
 use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
@@ -371,6 +372,11 @@ const QCN_SPEED: Rate = Rate::gbps(10);
 const DCQCN_SPEED: Rate = Rate::gbps(40);
 const TIMELY_SPEED: Rate = Rate::gbps(10);
 
+const MARK_AT: [(&str, MarkAt); 2] = [
+    ("departure", MarkAt::Departure),
+    ("arrival", MarkAt::Arrival),
+];
+
 const CLAMPS: [(&str, dcqcn::Clamp); 3] = [
     ("always", dcqcn::Clamp::Always),
     ("after-stage", dcqcn::Clamp::AfterStage),
@@ -408,8 +414,17 @@ fn fill_marking(config: &mut marking::Config, section: &mut Section<'_>) {
         config.kmax = config.kmax.max(config.kmin);
     }
     share(section, "pmax", &mut config.pmax);
+    if let Some(mark_at) = section.choice("mark_at", &MARK_AT) {
+        config.mark_at = mark_at.value;
+    }
     if let Some(phantom) = number(section, "phantom", 0.01..=1.0) {
         config.phantom = Some(phantom.value);
+        if config.mark_at == MarkAt::Arrival {
+            let problem = phantom
+                .place
+                .problem("a phantom queue knows only what leaves");
+            section.report(problem.help("write mark_at = \"departure\""));
+        }
     }
 }
 
@@ -466,6 +481,10 @@ fn write_dcqcn(config: &dcqcn::Config, file: &mut File) {
     if let Some(phantom) = config.marking.phantom {
         file.number("phantom", phantom);
     }
+    let mark_at = MARK_AT
+        .iter()
+        .find(|(_, mark_at)| *mark_at == config.marking.mark_at);
+    file.text("mark_at", mark_at.expect("both ends have names").0);
     file.quantity("cnp_interval", config.cnp_interval);
     file.quantity("alpha_timer", config.alpha_timer);
     file.number("alpha_initial", config.alpha_initial);

@@ -54,7 +54,7 @@ fn a_packet_is_marked_iff_another_waits_behind_it() {
     assert!(!point.on_dequeue(at(0), SIZE, waiting(0)));
     assert!(point.on_dequeue(at(1), SIZE, waiting(1)));
     assert!(point.on_dequeue(at(2), SIZE, waiting(9)));
-    assert_eq!(point.on_enqueue(at(3), SIZE, waiting(9)), None);
+    assert_eq!(point.on_enqueue(at(3), SIZE, waiting(9)), Joining::Silent);
 }
 
 /// Three wait at the release; a fourth comes afterwards, and a fifth.

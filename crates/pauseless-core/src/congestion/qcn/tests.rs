@@ -121,7 +121,7 @@ fn only_samples_make_notifications() {
     let mut before = Bytes::ZERO;
     let feedback = loop {
         before += size;
-        if let Some(feedback) = point.on_enqueue(at(0), size, queue(52_000)) {
+        if let Joining::Told(feedback) = point.on_enqueue(at(0), size, queue(52_000)) {
             break feedback;
         }
     };
@@ -134,7 +134,7 @@ fn only_samples_make_notifications() {
     assert!((15_937..=21_563).contains(&point.to_sample.get()));
     // A sample of a short queue says nothing, but counts as the last one.
     point.to_sample = size;
-    assert_eq!(point.on_enqueue(at(0), size, queue(1_500)), None);
+    assert_eq!(point.on_enqueue(at(0), size, queue(1_500)), Joining::Silent);
     assert_eq!(point.old, Bytes::new(1_500));
     assert!(point.to_sample >= Bytes::new(127_500));
 }
