@@ -274,6 +274,15 @@ impl<'s> Section<'s> {
         list.value.into_iter().filter_map(Item::table).collect()
     }
 
+    /// The same, where a single `[key]` is as good.
+    pub(crate) fn tables_or_one(&mut self, key: &'static str) -> Vec<Section<'s>> {
+        let is_table = |entry: &Entry<'s>| matches!(entry.value.get_ref(), DeValue::Table(_));
+        match self.entries.get(key).is_some_and(is_table) {
+            true => self.table(key).into_iter().collect(),
+            false => self.tables(key),
+        }
+    }
+
     /// Reports that `key`, which was asked for already, must be written.
     pub(crate) fn missing(&self, key: &str, example: &str) {
         let place = Place {
@@ -410,6 +419,35 @@ impl<'s> Item<'s> {
         let problem = self.place.problem(format!("{text} is out of range"));
         self.sink.push(problem.expected(expected));
         None
+    }
+
+    /// A number, with or without decimals.
+    pub(crate) fn number(self) -> Option<At<f64>> {
+        let text = match &self.value {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
+            DeValue::Float(number) => number.as_str(),
+            _ => return self.wrong_type("a number"),
+        };
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Some(At {
+                value,
+                place: self.place,
+            }),
+            _ => {
+                let problem = self.place.problem(format!("{text} is out of range"));
+                self.sink.push(problem.expected("a finite number"));
+                None
+            }
+        }
+    }
+
+    /// A list of exactly two things, for which `expected` stands in messages.
+    pub(crate) fn pair(self, expected: &str) -> Option<[Item<'s>; 2]> {
+        let sink = self.sink;
+        let At { value, place } = self.list(expected)?;
+        let pair = <[Item<'s>; 2]>::try_from(value);
+        let refuse = |_| sink.push(place.problem("not a pair").expected(expected));
+        pair.map_err(refuse).ok()
     }
 
     pub(crate) fn string(self) -> Option<At<String>> {
