@@ -337,34 +337,34 @@ fn everything_at_once() {
     check(
         "",
         expect![[r#"
-        pauseless: t.toml:1:1: duration: missing
-          |
-        1 |
-          | ^
-          |
-          = help: add duration = "100 ms"
+            pauseless: t.toml:1:1: duration: missing
+              |
+            1 |
+              | ^
+              |
+              = help: add duration = "100 ms"
 
-        pauseless: t.toml:1:1: no flows: nothing would happen
-          |
-        1 |
-          | ^
-          |
-          = help: add [[flow]] with a source and a target, or [traffic]
+            pauseless: t.toml:1:1: no flows: nothing would happen
+              |
+            1 |
+              | ^
+              |
+              = help: add [[flow]] with a source and a target, or [[traffic]]
 
-        pauseless: t.toml:1:1: topology: this section is missing
-          |
-        1 |
-          | ^
-          |
-          = help: add a section [topology]
+            pauseless: t.toml:1:1: topology: this section is missing
+              |
+            1 |
+              | ^
+              |
+              = help: add a section [topology]
 
-        pauseless: t.toml:1:1: flow_control: this section is missing
-          |
-        1 |
-          | ^
-          |
-          = help: add a section [flow_control]
-    "#]],
+            pauseless: t.toml:1:1: flow_control: this section is missing
+              |
+            1 |
+              | ^
+              |
+              = help: add a section [flow_control]
+        "#]],
     );
     check(
         "duration = 5\nmtu = \"9 KB\"\nfoo = 1\n[topology]\nkind = \"ring\"\nswitches = 2\n\
@@ -375,7 +375,7 @@ fn everything_at_once() {
             1 | duration = 5
               | ^
               |
-              = help: add [[flow]] with a source and a target, or [traffic]
+              = help: add [[flow]] with a source and a target, or [[traffic]]
 
             pauseless: t.toml:1:12: duration: a number without a unit
               |
@@ -453,34 +453,34 @@ fn toml() {
     check(
         &format!("duration = {:?}", "x".repeat(100_000)),
         expect![[r#"
-        pauseless: t.toml:1:1: no flows: nothing would happen
-          |
-        1 | duration = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-          | ^
-          |
-          = help: add [[flow]] with a source and a target, or [traffic]
+            pauseless: t.toml:1:1: no flows: nothing would happen
+              |
+            1 | duration = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+              | ^
+              |
+              = help: add [[flow]] with a source and a target, or [[traffic]]
 
-        pauseless: t.toml:1:1: topology: this section is missing
-          |
-        1 | duration = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-          | ^
-          |
-          = help: add a section [topology]
+            pauseless: t.toml:1:1: topology: this section is missing
+              |
+            1 | duration = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+              | ^
+              |
+              = help: add a section [topology]
 
-        pauseless: t.toml:1:1: flow_control: this section is missing
-          |
-        1 | duration = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-          | ^
-          |
-          = help: add a section [flow_control]
+            pauseless: t.toml:1:1: flow_control: this section is missing
+              |
+            1 | duration = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+              | ^
+              |
+              = help: add a section [flow_control]
 
-        pauseless: t.toml:1:12: duration: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..
-          |
-        1 | duration = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-          |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ expected a time in ps, ns, us, ms, s
-          |
-          = help: write for example "10 us"
-    "#]],
+            pauseless: t.toml:1:12: duration: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..
+              |
+            1 | duration = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+              |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ expected a time in ps, ns, us, ms, s
+              |
+              = help: write for example "10 us"
+        "#]],
     );
     check(
         "title = \"\u{1b}[31m\"",

@@ -9,7 +9,7 @@ use super::lanes::WrittenLossy;
 use super::reader::Section;
 use super::routes::Routing;
 use super::routing::{self, Addresses};
-use super::{Aim, Overrides, Written, parse_table};
+use super::{Aim, Overrides, Written, folder_of, parse_table};
 use crate::fabric::{Fabric, Origin};
 use crate::import::source::Source;
 use crate::problem::{Problems, Sink};
@@ -25,7 +25,9 @@ pub(crate) fn read(source: &Source) -> Result<Fabric, Problems> {
 pub(crate) fn read_table(source: &Source, table: DeTable<'_>) -> Result<Fabric, Problems> {
     let sink = Sink::default();
     let root = Section::root(&sink, table);
-    let written = Written::read(root, &sink, (&Overrides::default(), Aim::Check));
+    let overrides = Overrides::default();
+    let how = (&overrides, Aim::Check, folder_of(&source.file));
+    let written = Written::read(root, &sink, how);
     let fabric = written.into_fabric(&source.file, &sink);
     match fabric {
         Some(fabric) if sink.is_empty() => Ok(fabric),
@@ -42,8 +44,9 @@ impl Written {
             fabric: &fabric,
             seed: self.general.seed,
             sink,
+            until: None,
         };
-        let plans = planner.plans(&self.flows);
+        let plans = planner.plans(&self.flows).plans;
         let lanes = self.check_only.lanes.as_ref();
         let targets = lanes.into_iter().flat_map(|lanes| lanes.value.targets());
         let targets = Vec::from_iter(targets.cloned());
@@ -121,7 +124,8 @@ impl Written {
                 source: plan.target,
             }
         };
-        plans.iter().map(answer).collect()
+        let controlled = plans.iter().filter(|plan| plan.terms.is_controlled);
+        controlled.map(answer).collect()
     }
 }
 

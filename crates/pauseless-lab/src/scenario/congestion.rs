@@ -223,9 +223,10 @@ impl Answers<'_> {
             return Some(());
         }
         let mut longest = Some(Span::ZERO);
-        for (plan, flow) in plans.iter().zip(flows) {
+        let controlled = plans.iter().zip(flows);
+        for (plan, flow) in controlled.filter(|(plan, _)| plan.terms.is_controlled) {
             flow.reaction = Reaction::Controlled {
-                initial: plan.pace,
+                initial: plan.initial,
                 group: self.routes.groups.of_host(plan.source),
                 class: self.written.class(self.switches, plan),
             };

@@ -1,24 +1,35 @@
-//! The sections `[[flow]]`, `[traffic]` and `[timing]`.
+//! The sections `[[flow]]` and `[timing]`, and what all flows have in common.
+
+mod waits;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::path::Path;
+use std::rc::Rc;
 
-use pauseless_core::id::NodeId;
+use pauseless_core::host::Duty;
+use pauseless_core::id::{FlowId, NodeId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::path::Step;
-use pauseless_sim::rng::{Purpose, Stream};
+use pauseless_sim::config::Follow;
 
 use super::Aim;
+use super::file::File;
 use super::reader::{At, Place, Section};
 use super::topology::{DELAYS, Fabric};
+use super::traffic::{MadePlans, Traffic};
 use super::unit::Quantity;
 use crate::problem::Sink;
+use waits::Waits;
 
 /// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.
 pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
-const SIZES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000_000);
+/// The most flows of one `[[flow]]`: more are the business of `[[traffic]]`.
+const COUNT_MAX: u64 = 100_000;
+/// What a flow may send.
+pub(crate) const SIZES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000_000);
 
-/// A flow as it was written, or generated.
+/// A flow as it was written, or made by a rule.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub name: String,
@@ -28,28 +39,49 @@ pub(crate) struct Plan {
     pub path: Option<Vec<Step>>,
     pub terms: Terms,
     pub pace: Rate,
-    /// Where it was written.
-    pub place: Place,
+    /// The rate at which it starts, if it obeys congestion control.
+    pub initial: Rate,
+    /// Where it was written; shared, because of rules that make millions.
+    pub place: Rc<Place>,
+    /// Whether `[[traffic]]` made it.
+    pub is_made: bool,
+    /// Whether it starts at its start, and not up to the start jitter later.
+    pub is_exact: bool,
+    /// What it waits for.
+    pub waits: Option<Rc<Waits>>,
 }
 
-/// What `[[flow]]` and `[traffic]` have in common.
-#[derive(Clone, Debug)]
+/// What a flow does, whoever sends it.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    rate: Option<At<Rate>>,
     pub size: Option<Bytes>,
     pub packet: Bytes,
     /// Without the start jitter.
     pub start: Span,
     pub stop: Option<Span>,
     pub class: u8,
+    /// When it is silent by itself.
+    pub duty: Duty,
+    /// Whether it obeys `[congestion_control]`.
+    pub is_controlled: bool,
+}
+
+/// The keys that `[[flow]]` and `[[traffic]]` have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub terms: Terms,
+    rate: Option<At<Rate>>,
+    initial: Option<At<Rate>>,
 }
 
 /// What flows are read against.
 #[derive(Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct Limits<'l> {
     pub mtu: Bytes,
     pub class_count: u8,
     pub aim: Aim,
+    /// What paths of other files are relative to.
+    pub folder: &'l Path,
 }
 
 /// `[timing]`.
@@ -64,7 +96,7 @@ pub(crate) struct Timing {
 #[derive(Debug)]
 pub(crate) struct Written {
     flows: Vec<WrittenFlow>,
-    traffic: Option<(Terms, Place)>,
+    pub traffic: Vec<Traffic>,
     pub timing: Timing,
 }
 
@@ -74,34 +106,26 @@ struct WrittenFlow {
     source: At<String>,
     target: At<String>,
     path: Option<At<Vec<At<String>>>>,
-    terms: Terms,
+    wanted: Wanted,
+    count: u64,
+    waits: Option<Rc<Waits>>,
     place: Place,
 }
 
 impl Written {
     /// Reads everything that makes flows.
-    pub(crate) fn read(root: &mut Section<'_>, limits: Limits) -> Written {
+    pub(crate) fn read(root: &mut Section<'_>, limits: Limits<'_>) -> Written {
         let timing = read_timing(root);
         let is_flow_written = root.has("flow");
         let flows = root.tables("flow").into_iter();
         let flows = flows.filter_map(|section| WrittenFlow::read(section, limits));
         let flows = flows.collect();
         let is_traffic_written = root.has("traffic");
-        let traffic = root.table("traffic").map(|mut section| {
-            let has_kind = section.has("kind");
-            section.choice("kind", &[("permutation", ())]);
-            if !has_kind {
-                section.missing("kind", "\"permutation\"");
-            }
-            let terms = Terms::read(&mut section, limits);
-            let place = section.place.clone();
-            section.finish();
-            (terms, place)
-        });
+        let traffic = Traffic::read_all(root, limits);
         let is_needed = limits.aim == Aim::Run;
         if is_needed && !is_flow_written && !is_traffic_written {
             let problem = root.place.problem("no flows: nothing would happen");
-            root.report(problem.help("add [[flow]] with a source and a target, or [traffic]"));
+            root.report(problem.help("add [[flow]] with a source and a target, or [[traffic]]"));
         }
         Written {
             flows,
@@ -132,15 +156,9 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
 }
 
 impl WrittenFlow {
-    fn read(mut section: Section<'_>, limits: Limits) -> Option<WrittenFlow> {
-        let name = section.string("name").filter(|name| {
-            let is_good = !name.value.is_empty() && !name.value.contains(char::is_control);
-            if !is_good {
-                let problem = name.place.problem("a name of a flow is a line of text");
-                section.report(problem.expected("at least one character, none of them control"));
-            }
-            is_good
-        });
+    fn read(mut section: Section<'_>, limits: Limits<'_>) -> Option<WrittenFlow> {
+        let name = section.string("name");
+        let name = name.filter(|name| check_name(&section, name));
         let mut end = |key: &'static str, example: &str| {
             let is_written = section.has(key);
             let found = section.string(key);
@@ -151,7 +169,10 @@ impl WrittenFlow {
         };
         let (source, target) = (end("source", "\"H1\""), end("target", "\"H2\""));
         let path = section.strings("path");
-        let terms = Terms::read(&mut section, limits);
+        let mut wanted = Wanted::read(&mut section, limits);
+        wanted.terms.duty = read_duty(&mut section);
+        let count = section.integer("count", 1..=COUNT_MAX);
+        let waits = Waits::read(&mut section);
         let place = section.place.clone();
         section.finish();
         let (source, target) = source.zip(target)?;
@@ -160,14 +181,44 @@ impl WrittenFlow {
             source,
             target,
             path,
-            terms,
+            wanted,
+            count: count.map_or(1, |count| count.value),
+            waits,
             place,
         })
     }
 }
 
-impl Terms {
-    fn read(section: &mut Section<'_>, limits: Limits) -> Terms {
+/// Whether this can be a name; reports if not.
+pub(crate) fn check_name(section: &Section<'_>, name: &At<String>) -> bool {
+    let is_good = !name.value.is_empty() && !name.value.contains(char::is_control);
+    if !is_good {
+        let problem = name.place.problem("a name of a flow is a line of text");
+        section.report(problem.expected("at least one character, none of them control"));
+    }
+    is_good
+}
+
+/// Reads `on` and `off`.
+fn read_duty(section: &mut Section<'_>) -> Duty {
+    let written = [section.has("on"), section.has("off")];
+    let spans = Span::ps(1)..=*TIMES.end();
+    let on = section.quantity_within("on", spans.clone());
+    let off = section.quantity_within("off", spans);
+    match written {
+        [true, false] => section.missing("off", "\"1 ms\", how long it is silent"),
+        [false, true] => section.missing("on", "\"1 ms\", how long it sends"),
+        _ => {}
+    }
+    on.zip(off).map_or(Duty::ALWAYS, |(on, off)| Duty {
+        on: on.value,
+        off: off.value,
+    })
+}
+
+impl Wanted {
+    /// Reads the keys.
+    pub(crate) fn read(section: &mut Section<'_>, limits: Limits<'_>) -> Wanted {
         let packets = Bytes::new(64).min(limits.mtu)..=limits.mtu;
         let packet = section.quantity_within("packet", packets);
         let classes = 0..=u64::from(limits.class_count) - 1;
@@ -180,29 +231,64 @@ impl Terms {
             let problem = stop.place.problem("the flow stops before it starts");
             section.report(problem.expected(format!("later than {}", start.exact())));
         }
-        Terms {
+        let size = section.quantity_within("size", SIZES);
+        let control = section.boolean("congestion_control");
+        Wanted {
             rate: section.quantity("rate"),
-            size: section
-                .quantity_within("size", SIZES)
-                .map(|size| size.value),
-            packet: packet.map_or(limits.mtu, |packet| packet.value),
-            start: start.map_or(Span::ZERO, |start| start.value),
-            stop: stop.map(|stop| stop.value),
-            class: class.map_or(0, |class| class.value as u8),
+            initial: section.quantity("initial_rate"),
+            terms: Terms {
+                size: size.map(|size| size.value),
+                packet: packet.map_or(limits.mtu, |packet| packet.value),
+                start: start.map_or(Span::ZERO, |start| start.value),
+                stop: stop.map(|stop| stop.value),
+                class: class.map_or(0, |class| class.value as u8),
+                duty: Duty::ALWAYS,
+                is_controlled: control.is_none_or(|control| control.value),
+            },
         }
+    }
+
+    /// The pace, if it was written.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        self.rate.as_ref().map(|rate| rate.value)
+    }
+
+    /// Writes the keys that do not depend on who sends, except for `size`.
+    pub(crate) fn write(&self, file: &mut File) {
+        if let Some(rate) = &self.rate {
+            file.quantity("rate", rate.value);
+        }
+        if let Some(initial) = &self.initial {
+            file.quantity("initial_rate", initial.value);
+        }
+        self.terms.write(file);
     }
 
     /// What orders flows that have no name of their own.
     fn order(&self) -> impl Ord + use<> {
+        let terms = &self.terms;
         let rate = self.rate.as_ref().map(|rate| rate.value);
-        (
-            self.start,
-            self.size,
-            rate,
-            self.class,
-            self.packet,
-            self.stop,
-        )
+        let initial = self.initial.as_ref().map(|rate| rate.value);
+        let first = (terms.start, terms.size, rate, terms.class, terms.packet);
+        let rest = (terms.stop, terms.duty, initial, terms.is_controlled);
+        (first, rest)
+    }
+}
+
+impl Terms {
+    /// Writes the keys, except for `size`.
+    pub(crate) fn write(&self, file: &mut File) {
+        file.quantity("packet", self.packet);
+        file.quantity("start", self.start);
+        if let Some(stop) = self.stop {
+            file.quantity("stop", stop);
+        }
+        file.plain("class", self.class);
+        if self.duty != Duty::ALWAYS {
+            file.quantity("on", self.duty.on);
+            file.quantity("off", self.duty.off);
+        }
+        file.plain("congestion_control", self.is_controlled);
     }
 }
 
@@ -211,33 +297,98 @@ pub(crate) struct Planner<'p> {
     pub fabric: &'p Fabric,
     pub seed: u64,
     pub sink: &'p Sink,
+    /// The end of the run; `None` where it is enough who sends to whom.
+    pub until: Option<Span>,
 }
 
-/// A flow whose name is not settled yet.
-type Unnamed = (Option<At<String>>, Plan);
+/// All flows.
+pub(crate) struct Planned {
+    /// In order of name.
+    pub plans: Vec<Plan>,
+    /// Which of them wait for which, in order.
+    pub follows: Vec<Follow>,
+}
+
+/// A flow whose name is not settled yet, and how often it was wanted.
+struct Unnamed<'w> {
+    name: Option<At<String>>,
+    count: u64,
+    plan: Plan,
+    wanted: &'w Wanted,
+}
+
+/// Flows by name.
+type Named = BTreeMap<String, Plan>;
+/// The names of the flows that a name with a `count` stands for.
+type Copies = BTreeMap<String, Vec<String>>;
 
 impl Planner<'_> {
     /// All flows, named and in order of name.
-    pub(crate) fn plans(&self, written: &Written) -> Vec<Plan> {
-        let mut plans = Vec::new();
+    pub(crate) fn plans(&self, written: &Written) -> Planned {
+        let mut flows = Vec::new();
         for flow in &written.flows {
-            plans.extend(self.plan(flow));
+            flows.extend(self.plan(flow));
         }
-        if let Some((terms, place)) = &written.traffic {
-            self.permute(terms, place, &mut plans);
+        for (plan, wanted) in self.permutations(written) {
+            flows.push(Unnamed {
+                name: None,
+                count: 1,
+                plan,
+                wanted,
+            });
         }
         if let Some(stop) = written.timing.sources_stop {
-            for (_, plan) in plans.iter().filter(|(_, plan)| plan.terms.start >= stop) {
+            let late = flows.iter().map(|flow| &flow.plan);
+            for plan in late.filter(|plan| plan.terms.start >= stop) {
                 let message = "the flow starts when all sources have stopped";
                 let problem = plan.place.problem(message);
                 self.sink
                     .push(problem.expected(format!("a start before {}", stop.exact())));
             }
         }
-        self.name(plans)
+        let (named, copies) = self.name(flows);
+        let made = self.make(written);
+        self.join(named, made, &copies)
     }
 
-    fn plan(&self, flow: &WrittenFlow) -> Option<Unnamed> {
+    /// Written and made flows in one list, in order of name.
+    fn join(&self, named: Named, made: MadePlans, copies: &Copies) -> Planned {
+        let base = made.plans.len();
+        let mut plans = made.plans;
+        plans.extend(named.into_values());
+        // Where each of them goes, so that those who wait can be told.
+        let mut order = Vec::from_iter(0..plans.len() as u32);
+        order.sort_unstable_by(|a, b| plans[*a as usize].name.cmp(&plans[*b as usize].name));
+        let mut place = vec![0u32; base];
+        for (index, plan) in order.iter().enumerate() {
+            if let Some(place) = place.get_mut(*plan as usize) {
+                *place = index as u32;
+            }
+        }
+        plans.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        for pair in plans.windows(2).filter(|pair| pair[0].name == pair[1].name) {
+            let written = pair.iter().find(|plan| !plan.is_made).unwrap_or(&pair[0]);
+            let message = format!("[[traffic]] makes a flow {:?}, too", written.name);
+            let problem = written.place.problem(message);
+            self.sink
+                .push(problem.help("give one of them another name"));
+        }
+        if self.until.is_none() {
+            let follows = Vec::new();
+            return Planned { plans, follows };
+        }
+        let mut follows = self.follows(&plans, copies);
+        follows.extend(made.follows.iter().map(|link| Follow {
+            first: FlowId(place[link.first as usize]),
+            then: FlowId(place[link.then as usize]),
+            delay: link.delay,
+        }));
+        follows.sort_unstable();
+        follows.dedup();
+        Planned { plans, follows }
+    }
+
+    fn plan<'w>(&self, flow: &'w WrittenFlow) -> Option<Unnamed<'w>> {
         let source = self.fabric.host(self.sink, &flow.source);
         let target = self.fabric.host(self.sink, &flow.target);
         let path = flow.path.as_ref().map(|path| {
@@ -259,21 +410,29 @@ impl Planner<'_> {
             None => None,
             Some(steps) => Some(complete(steps?, source, target)),
         };
-        let pace = self.pace(source, &flow.terms)?;
+        let (pace, initial) = self.rates(source, &flow.wanted)?;
         let plan = Plan {
             name: String::new(),
             source,
             target,
             path,
-            terms: flow.terms.clone(),
+            terms: flow.wanted.terms,
             pace,
-            place: flow
-                .path
-                .as_ref()
-                .map_or(&flow.place, |path| &path.place)
-                .clone(),
+            initial,
+            place: Rc::new(match &flow.path {
+                Some(path) => path.place.clone(),
+                None => flow.place.clone(),
+            }),
+            is_made: false,
+            is_exact: false,
+            waits: flow.waits.clone(),
         };
-        Some((flow.name.clone(), plan))
+        Some(Unnamed {
+            name: flow.name.clone(),
+            count: flow.count,
+            plan,
+            wanted: &flow.wanted,
+        })
     }
 
     /// A node of a path. Behind its name may stand by which of parallel links it is reached.
@@ -284,103 +443,97 @@ impl Planner<'_> {
         Some(Step { node, link })
     }
 
-    /// The rate that was written, or that of the host's link.
-    fn pace(&self, source: NodeId, terms: &Terms) -> Option<Rate> {
+    /// The pace that was written, or that of the host's link, and the rate at which a flow starts.
+    pub(crate) fn rates(&self, source: NodeId, wanted: &Wanted) -> Option<(Rate, Rate)> {
         let line = self.fabric.topology.ports(source)[0].rate;
-        match &terms.rate {
+        let refuse = |rate: &At<Rate>, message: &str, most: Rate| {
+            let message = format!("{} is more than {message}", rate.value.exact());
+            let problem = rate.place.problem(message);
+            self.sink
+                .push(problem.expected(format!("at most {}", most.exact())));
+            None
+        };
+        let pace = match &wanted.rate {
             Some(rate) if rate.value > line => {
                 let name = &self.fabric.topology.node(source).name;
-                let message = format!(
-                    "{} is more than the link of {name} carries",
-                    rate.value.exact()
-                );
-                let problem = rate.place.problem(message);
-                self.sink
-                    .push(problem.expected(format!("at most {}", line.exact())));
-                None
+                return refuse(rate, &format!("the link of {name} carries"), line);
             }
-            Some(rate) => Some(rate.value),
-            None => Some(line),
-        }
-    }
-
-    /// Every host sends to the next one of a random cycle through all hosts.
-    fn permute(&self, terms: &Terms, place: &Place, plans: &mut Vec<Unnamed>) {
-        let mut hosts = self.fabric.topology.hosts().to_vec();
-        if hosts.len() < 2 {
-            self.sink
-                .push(place.problem("a permutation needs at least two hosts"));
-            return;
-        }
-        Stream::new(self.seed, Purpose::Workload, 0).shuffle(&mut hosts);
-        for (index, source) in hosts.iter().enumerate() {
-            let target = hosts[(index + 1) % hosts.len()];
-            let Some(pace) = self.pace(*source, terms) else {
-                return;
-            };
-            let plan = Plan {
-                name: String::new(),
-                source: *source,
-                target,
-                path: None,
-                terms: terms.clone(),
-                pace,
-                place: place.clone(),
-            };
-            plans.push((None, plan));
+            Some(rate) => rate.value,
+            None => line,
+        };
+        match &wanted.initial {
+            Some(initial) if initial.value > pace => refuse(initial, "the flow's pace", pace),
+            Some(initial) => Some((pace, initial.value)),
+            None => Some((pace, pace)),
         }
     }
 
     /// Gives every flow a name that depends on what the flow is, never on its place in the file.
-    fn name(&self, plans: Vec<Unnamed>) -> Vec<Plan> {
-        let mut named: BTreeMap<String, Plan> = BTreeMap::new();
+    fn name(&self, flows: Vec<Unnamed<'_>>) -> (Named, Copies) {
+        let mut named = Named::new();
+        let mut copies = Copies::new();
         let mut unnamed = Vec::new();
-        for (name, plan) in plans {
-            let Some(At { value, place }) = name else {
-                unnamed.push(plan);
+        for flow in flows {
+            let Some(At { value, place }) = &flow.name else {
+                unnamed.push(flow);
                 continue;
             };
-            if named.contains_key(&value) {
-                let problem = place.problem(format!("two flows are called {value:?}"));
-                self.sink
-                    .push(problem.help("give each a name of its own, or none"));
-            }
-            named.insert(
-                value.clone(),
-                Plan {
-                    name: value,
-                    ..plan
-                },
-            );
-        }
-        unnamed.sort_by_cached_key(|plan| {
-            (
-                plan.source,
-                plan.target,
-                plan.terms.order(),
-                plan.path.clone(),
-            )
-        });
-        let mut last = (None, 0);
-        for plan in unnamed {
-            let ends = Some((plan.source, plan.target));
-            let mut number = if last.0 == ends { last.1 + 1 } else { 1 };
-            let [source, target] =
-                [plan.source, plan.target].map(|node| &self.fabric.topology.node(node).name);
-            let name = loop {
-                let name = match number {
-                    1 => format!("{source}->{target}"),
-                    _ => format!("{source}->{target}#{number}"),
+            for number in 1..=flow.count {
+                let name = match flow.count {
+                    1 => value.clone(),
+                    _ => format!("{value}#{number}"),
                 };
-                if !named.contains_key(&name) {
-                    break name;
+                if named.contains_key(&name) {
+                    let problem = place.problem(format!("two flows are called {name:?}"));
+                    self.sink
+                        .push(problem.help("give each a name of its own, or none"));
                 }
-                number += 1;
-            };
-            last = (ends, number);
-            named.insert(name.clone(), Plan { name, ..plan });
+                let plan = Plan {
+                    name: name.clone(),
+                    ..flow.plan.clone()
+                };
+                named.insert(name.clone(), plan);
+                if flow.count > 1 {
+                    copies.entry(value.clone()).or_default().push(name);
+                }
+            }
         }
-        named.into_values().collect()
+        unnamed.sort_by_cached_key(|Unnamed { plan, wanted, .. }| {
+            let ends = (plan.source, plan.target);
+            let waits = plan.waits.as_ref().map(|waits| waits.order());
+            (ends, wanted.order(), plan.path.clone(), waits)
+        });
+        self.number(&mut named, unnamed);
+        (named, copies)
+    }
+
+    /// Names flows by their ends and a number, in the order that they are in.
+    fn number(&self, named: &mut Named, unnamed: Vec<Unnamed<'_>>) {
+        let mut last = (None, 0);
+        for Unnamed { plan, count, .. } in unnamed {
+            for _ in 0..count {
+                let ends = Some((plan.source, plan.target));
+                let mut number = if last.0 == ends { last.1 + 1 } else { 1 };
+                let [source, target] =
+                    [plan.source, plan.target].map(|node| &self.fabric.topology.node(node).name);
+                let name = loop {
+                    let name = match number {
+                        1 => format!("{source}->{target}"),
+                        _ => format!("{source}->{target}#{number}"),
+                    };
+                    if !named.contains_key(&name) {
+                        break name;
+                    }
+                    number += 1;
+                };
+                last = (ends, number);
+                let plan = Plan {
+                    name: name.clone(),
+                    ..plan.clone()
+                };
+                named.insert(name, plan);
+            }
+        }
     }
 }
 

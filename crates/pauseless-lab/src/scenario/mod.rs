@@ -25,6 +25,7 @@ mod routes;
 pub(crate) mod routing;
 mod switch;
 pub(crate) mod topology;
+mod traffic;
 pub(crate) mod unit;
 
 use std::fs::File;
@@ -45,11 +46,13 @@ pub use port_group::PortGroup;
 use crate::problem::Sink;
 use check_only::CheckOnly;
 use flow_control::Resolver;
-use flows::{Limits, Plan, Planner, Timing};
+use flows::{Limits, Plan, Planned, Planner, Timing};
+
 use observe::{Verdicts, WrittenProbe, WrittenReceiver};
 use reader::{Place, Section};
 use switch::Switches;
 use topology::Fabric;
+use traffic::Traffic;
 
 /// A scenario that can be run: everything typed was checked, everything left out was derived.
 #[derive(Clone, Debug)]
@@ -154,7 +157,8 @@ fn parse_file(file: &str, name: &str, input: (&str, &Overrides)) -> Result<Scena
     let table = parse_table(text).map_err(refuse)?;
     let sink = Sink::default();
     let root = Section::root(&sink, table);
-    let written = Written::read(root, &sink, (overrides, Aim::Run));
+    let how = (overrides, Aim::Run, folder_of(file));
+    let written = Written::read(root, &sink, how);
     written.check_only.refuse_run(&sink);
     let parts = written.resolve(&sink);
     let scenario = parts.map(|parts| parts.assemble(name));
@@ -162,6 +166,11 @@ fn parse_file(file: &str, name: &str, input: (&str, &Overrides)) -> Result<Scena
         Some(scenario) if sink.is_empty() => Ok(scenario),
         _ => Err(refuse(sink.into_list())),
     }
+}
+
+/// The folder of a file, which paths in it are relative to.
+fn folder_of(file: &str) -> &Path {
+    Path::new(file).parent().unwrap_or(Path::new(""))
 }
 
 /// The tables of a TOML text, or all that is wrong with its syntax.
@@ -192,6 +201,7 @@ struct Parts {
     congestion: congestion::Written,
     timing: Timing,
     plans: Vec<Plan>,
+    traffic: Vec<Traffic>,
     config: Config,
 }
 
@@ -249,8 +259,8 @@ struct Written {
 }
 
 impl Written {
-    fn read(mut root: Section<'_>, sink: &Sink, how: (&Overrides, Aim)) -> Written {
-        let (overrides, aim) = how;
+    fn read(mut root: Section<'_>, sink: &Sink, how: (&Overrides, Aim, &Path)) -> Written {
+        let (overrides, aim, folder) = how;
         let general = General::read(&mut root, overrides, aim);
         let fabric = Fabric::read(&mut root, sink, aim);
         let context = routing::Context {
@@ -273,6 +283,7 @@ impl Written {
                 false => switches.class_count,
             },
             aim,
+            folder,
         };
         let flows = flows::Written::read(&mut root, limits);
         let receivers = WrittenReceiver::read_all(&mut root);
@@ -321,8 +332,9 @@ impl Written {
             fabric: &fabric,
             seed,
             sink,
+            until: Some(duration),
         };
-        let plans = planner.plans(&self.flows);
+        let Planned { plans, follows } = planner.plans(&self.flows);
         let receivers = observe::receivers(&fabric, self.receivers, sink);
         let run = (duration, plans.len());
         let probes = self
@@ -356,7 +368,7 @@ impl Written {
             wire_jitter: self.flows.timing.wire_jitter,
             wire_overhead: self.general.wire_overhead,
             congestion: self.congestion.resolved(),
-            follows: Vec::new(),
+            follows,
             flows,
             table: routing.routes.table,
             receivers,
@@ -371,6 +383,7 @@ impl Written {
             control,
             congestion: self.congestion,
             timing: self.flows.timing,
+            traffic: self.flows.traffic,
             general: self.general,
             fabric,
             routing: rules,

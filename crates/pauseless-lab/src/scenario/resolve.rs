@@ -9,6 +9,8 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::topology::{NodeKind, Topology};
 
+use pauseless_sim::config::Follow;
+
 use super::file::{File, quote};
 use super::flows::Plan;
 use super::port_group::PortGroup;
@@ -44,8 +46,19 @@ pub(crate) fn write(parts: &Parts) -> String {
         }
     }
     parts.congestion.write(&mut file);
-    for plan in &parts.plans {
-        write_flow(&mut file, parts, plan);
+    let mut after: BTreeMap<usize, Vec<&Follow>> = BTreeMap::new();
+    let follows = parts.config.follows.iter();
+    for follow in follows.filter(|follow| !parts.plans[follow.then.index()].is_made) {
+        after.entry(follow.then.index()).or_default().push(follow);
+    }
+    for (index, plan) in parts.plans.iter().enumerate() {
+        if !plan.is_made {
+            write_flow(&mut file, parts, plan);
+            write_after(&mut file, parts, after.get(&index));
+        }
+    }
+    for traffic in &parts.traffic {
+        traffic.write(&mut file, &parts.fabric.topology);
     }
     write_rest(&mut file, parts);
     file.text
@@ -222,12 +235,19 @@ fn write_flow(file: &mut File, parts: &Parts, plan: &Plan) {
     if let Some(size) = plan.terms.size {
         file.quantity("size", size);
     }
-    file.quantity("packet", plan.terms.packet);
-    file.quantity("start", plan.terms.start);
-    if let Some(stop) = plan.terms.stop {
-        file.quantity("stop", stop);
-    }
-    file.plain("class", plan.terms.class);
+    file.quantity("initial_rate", plan.initial);
+    plan.terms.write(file);
+}
+
+/// What a flow waits for; `plans` and `flows` are in the same order.
+fn write_after(file: &mut File, parts: &Parts, follows: Option<&Vec<&Follow>>) {
+    let Some((first, follows)) = follows.and_then(|follows| follows.first().zip(Some(follows)))
+    else {
+        return;
+    };
+    let name = |follow: &&Follow| parts.plans[follow.first.index()].name.clone();
+    file.texts("after", follows.iter().map(name));
+    file.quantity("delay", first.delay);
 }
 
 fn write_rest(file: &mut File, parts: &Parts) {

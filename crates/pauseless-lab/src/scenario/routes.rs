@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, GroupId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::path::{PathError, Step};
@@ -132,8 +131,11 @@ impl Routing {
         let mut flows = Vec::new();
         for (plan, group) in plans.iter().zip(&self.groups) {
             let entity = hash_name(&plan.name);
-            let jitter =
-                Stream::new(seed, Purpose::FlowStart, entity).below(timing.start_jitter.as_ps());
+            let mut offsets = Stream::new(seed, Purpose::FlowStart, entity);
+            let jitter = match plan.is_exact {
+                true => 0,
+                false => offsets.below(timing.start_jitter.as_ps()),
+            };
             let stop = plan.terms.stop.into_iter().chain(timing.sources_stop).min();
             flows.push(Flow {
                 name: plan.name.clone(),
@@ -147,7 +149,7 @@ impl Routing {
                 start: Time::ZERO + plan.terms.start + Span::ps(jitter),
                 stop: stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
                 hash: hash(seed, &plan.name),
-                duty: Duty::ALWAYS,
+                duty: plan.terms.duty,
                 reaction: Reaction::None,
             });
         }
