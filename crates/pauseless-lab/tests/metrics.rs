@@ -1,96 +1,17 @@
 //! Metrics of outcomes made by hand, and what the reports make of them.
 
-use std::ops::ControlFlow;
+mod metrics_made;
 
 use expect_test::expect;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_lab::metrics::Metrics;
 use pauseless_lab::metrics::completion::SizeRange;
-use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::{Run, csv, json, summary};
-use pauseless_lab::scenario::{Overrides, Scenario};
-use pauseless_sim::outcome::{CongestionTree, FlowOutcome, PortOutcome, Series};
+use pauseless_sim::outcome::{CongestionTree, FlowOutcome, PortOutcome};
 
-const NETWORK: &str = r#"
-duration = "1 us"
-
-[topology]
-kind = "custom"
-
-[[topology.node]]
-name = "A"
-kind = "host"
-
-[[topology.node]]
-name = "B"
-kind = "host"
-
-[[topology.node]]
-name = "S"
-kind = "switch"
-
-[[topology.link]]
-between = ["A", "S"]
-rate = "10 Gbps"
-delay = "1 us"
-
-[[topology.link]]
-between = ["B", "S"]
-rate = "40 Gbps"
-delay = "1 us"
-
-[switch]
-classes = 2
-buffer = "1 MB"
-
-[flow_control]
-kind = "none"
-"#;
-
-/// A run over these flows, each (name, size or nothing, class), that has done nothing yet and is
-/// to be filled in by hand; it has lasted 2 ms.
-fn blank(flows: &[(&str, Option<u64>, u8)]) -> Run {
-    let mut text = NETWORK.to_string();
-    for (name, size, class) in flows {
-        text.push_str(&format!(
-            "\n[[flow]]\nname = \"{name}\"\nsource = \"A\"\ntarget = \"B\"\nclass = {class}\n"
-        ));
-        if let Some(size) = size {
-            text.push_str(&format!("size = \"{size} B\"\n"));
-        }
-    }
-    let scenario = Scenario::parse("by-hand", &text, &Overrides::default());
-    let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
-    let mut run = Run::execute(scenario, |_| ControlFlow::Continue(()));
-    run.wall_s = 1.0;
-    let outcome = &mut run.outcome;
-    outcome.end = ms(2);
-    outcome.flows = vec![FlowOutcome::default(); flows.len()];
-    outcome.ports = Vec::new();
-    outcome.tree = CongestionTree::default();
-    outcome.series = Series::default();
-    (outcome.answers, outcome.answer_bytes) = (0, Bytes::ZERO);
-    run
-}
-
-fn ms(ms: u64) -> Time {
-    Time::ZERO + Span::ms(ms)
-}
-
-fn us(us: u64) -> Time {
-    Time::ZERO + Span::us(us)
-}
-
-fn finished(start: Time, fct: Span, ideal: Span) -> FlowOutcome {
-    FlowOutcome {
-        start: Some(start),
-        finish: Some(start + fct),
-        ideal,
-        ..FlowOutcome::default()
-    }
-}
+use metrics_made::{blank, finished, us};
 
 /// Four finite flows, of which two have finished, and two without end.
 fn small() -> Run {
@@ -283,9 +204,8 @@ fn the_text_is_short() {
 }
 
 #[test]
-fn the_document_has_every_metric() {
-    let mut run = small();
-    let metrics = json::run_document(&run).run.metrics;
+fn the_document_groups_flows_by_size_and_class() {
+    let metrics = json::run_document(&small()).run.metrics;
     let completion = metrics.completion.expect("finite flows");
     let sizes = completion.by_size.iter();
     let sizes: Vec<_> = sizes
@@ -303,11 +223,17 @@ fn the_document_has_every_metric() {
         .map(|group| group.class)
         .collect();
     assert_eq!(classes, [0, 1]);
-    // The rest is shorter with flows of one kind.
+}
+
+#[test]
+fn the_document_has_what_is_said_of_flows() {
+    let mut run = small();
+    // It is shorter with flows of one kind.
     for flow in &mut run.scenario.config.flows[..4] {
         (flow.size, flow.class) = (Bytes::new(5_000), Class(0));
     }
-    let document = json::to_text(&json::run_document(&run).run.metrics);
+    let mut metrics = json::run_document(&run).run.metrics;
+    (metrics.layers, metrics.ports) = (Vec::new(), Vec::new());
     expect![[r#"
         {
           "completion": {
@@ -343,65 +269,62 @@ fn the_document_has_every_metric() {
             "bytes": 5000,
             "share": 0.05
           },
-          "layers": [
-            {
-              "layer": 0,
-              "links": 2,
-              "utilisation_mean": 0.25,
-              "utilisation_max": 0.5,
-              "pauses": 6,
-              "pause_per_ms_per_link": 1.5,
-              "links_held": 1
-            },
-            {
-              "layer": 1,
-              "links": 2,
-              "utilisation_mean": 0.1,
-              "utilisation_max": 0.1,
-              "pauses": 0,
-              "pause_per_ms_per_link": 0.0,
-              "links_held": 0
-            }
-          ],
-          "ports": [
-            {
-              "node": "A",
-              "port": "A:S",
-              "sent_bytes": 1250000,
-              "utilisation": 0.5,
-              "pauses": 6,
-              "held_ps": 40000000,
-              "held_first_ps": 20000000,
-              "held_last_ps": 90000000
-            },
-            {
-              "node": "B",
-              "port": "B:S",
-              "sent_bytes": 0,
-              "utilisation": 0.0,
-              "pauses": 0,
-              "held_ps": 0
-            },
-            {
-              "node": "S",
-              "port": "S:A",
-              "sent_bytes": 250000,
-              "utilisation": 0.1,
-              "pauses": 0,
-              "held_ps": 0
-            },
-            {
-              "node": "S",
-              "port": "S:B",
-              "sent_bytes": 1000000,
-              "utilisation": 0.1,
-              "pauses": 0,
-              "held_ps": 0
-            }
-          ]
+          "layers": [],
+          "ports": []
         }
     "#]]
-    .assert_eq(&document);
+    .assert_eq(&json::to_text(&metrics));
+}
+
+#[test]
+fn the_document_has_what_is_said_of_links() {
+    let metrics = json::run_document(&small()).run.metrics;
+    expect![[r#"
+        [
+          {
+            "layer": 0,
+            "links": 2,
+            "utilisation_mean": 0.25,
+            "utilisation_max": 0.5,
+            "pauses": 6,
+            "pause_per_ms_per_link": 1.5,
+            "links_held": 1
+          },
+          {
+            "layer": 1,
+            "links": 2,
+            "utilisation_mean": 0.1,
+            "utilisation_max": 0.1,
+            "pauses": 0,
+            "pause_per_ms_per_link": 0.0,
+            "links_held": 0
+          }
+        ]
+    "#]]
+    .assert_eq(&json::to_text(&metrics.layers));
+    expect![[r#"
+        [
+          {
+            "node": "A",
+            "port": "A:S",
+            "sent_bytes": 1250000,
+            "utilisation": 0.5,
+            "pauses": 6,
+            "held_ps": 40000000,
+            "held_first_ps": 20000000,
+            "held_last_ps": 90000000
+          },
+          {
+            "node": "B",
+            "port": "B:S",
+            "sent_bytes": 0,
+            "utilisation": 0.0,
+            "pauses": 0,
+            "held_ps": 0
+          }
+        ]
+    "#]]
+    .assert_eq(&json::to_text(&&metrics.ports[..2]));
 }
 
 #[test]
@@ -431,78 +354,4 @@ fn a_flow_that_started_later_than_planned_says_so() {
         run.scenario.config.flows[3].start.as_ps()
     );
     assert_eq!(flows[0].fct_ps, Some(Span::us(23).as_ps()));
-}
-
-/// Flows of 1 KB to 10 MB, the n-th in n us, ten times slower than alone if they are short.
-fn many(count: u64) -> Run {
-    let mut run = blank(&[("F", Some(1_000), 0)]);
-    let config = &mut run.scenario.config;
-    let one = config.flows[0].clone();
-    config.flows = (0..count)
-        .map(|n| {
-            let mut flow = one.clone();
-            flow.name = format!("F{n:06}");
-            flow.size = Bytes::new(1_000 * 10u64.pow((n % 5) as u32));
-            flow
-        })
-        .collect();
-    let outcomes = (0..count).map(|n| {
-        let fct = Span::us(n + 1);
-        let ideal = if n % 5 == 0 { fct / 10 } else { fct };
-        finished(Time::ZERO, fct, ideal)
-    });
-    run.outcome.flows = outcomes.collect();
-    run
-}
-
-fn page(run: &Run) -> String {
-    let heading = Heading {
-        title: "many".to_string(),
-        lead: String::new(),
-    };
-    html::page(&heading, std::slice::from_ref(run))
-}
-
-#[test]
-fn many_flows_are_drawn_and_few_are_not() {
-    let few = page(&many(19));
-    let enough = page(&many(20));
-    let count = |page: &str| page.matches("<svg").count();
-    assert_eq!(count(&enough) - count(&few), 2);
-    assert!(enough.contains("share of flows that finished within so many us"));
-    assert!(enough.contains("slowdown by flow size (KB)"));
-    assert!(enough.contains("95th percentile"));
-}
-
-#[test]
-fn flows_of_one_size_have_no_slowdown_by_size() {
-    let mut run = many(50);
-    for flow in &mut run.scenario.config.flows {
-        flow.size = Bytes::new(7_000);
-    }
-    let page = page(&run);
-    assert!(page.contains("share of flows that finished"));
-    assert!(!page.contains("slowdown by flow size"));
-}
-
-#[test]
-fn a_hundred_thousand_flows_stay_readable() {
-    let run = many(100_000);
-    let report = text::report(&run, Paint::Plain);
-    assert!(report.lines().count() < 80, "{}", report.lines().count());
-    let page = page(&run);
-    assert!(page.len() < 150_000, "{}", page.len());
-    assert_eq!(csv::flows(&run).lines().count(), 1 + 100_000);
-    assert_eq!(json::run_document(&run).run.flows.len(), 100_000);
-    let sections = summary::sections(&run);
-    let table = sections[0].table.render(|_, _, cell| cell.to_string());
-    expect![[r#"
-        completion of finite flows
-          flows            finished  unfinished  FCT mean      p50      p95      p99    p99.9  slowdown mean   p50   p95   p99  p99.9
-          all               100,000           0   50.0 ms  50.0 ms  95.0 ms  99.0 ms  99.9 ms           2.80  1.00  10.0  10.0   10.0
-          below 10 KB        20,000           0   50.0 ms  50.0 ms  95.0 ms  99.0 ms  99.9 ms           10.0  10.0  10.0  10.0   10.0
-          10 KB to 100 KB    20,000           0   50.0 ms  50.0 ms  95.0 ms  99.0 ms  99.9 ms           1.00  1.00  1.00  1.00   1.00
-          100 KB to 1 MB     20,000           0   50.0 ms  50.0 ms  95.0 ms  99.0 ms  99.9 ms           1.00  1.00  1.00  1.00   1.00
-          1 MB and more      40,000           0   50.0 ms  50.0 ms  95.0 ms  99.0 ms  99.9 ms           1.00  1.00  1.00  1.00   1.00
-    "#]].assert_eq(&format!("{}\n{table}", sections[0].title));
 }

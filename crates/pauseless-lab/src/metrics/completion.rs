@@ -1,9 +1,10 @@
 //! How long finite flows took, and how much longer than alone.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use pauseless_core::id::Class;
-use pauseless_core::unit::{Bytes, Span};
+use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::config::Flow;
 use pauseless_sim::outcome::FlowOutcome;
 use pauseless_sim::{Config, Outcome};
@@ -68,6 +69,16 @@ impl SizeRange {
     }
 }
 
+impl fmt::Display for SizeRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.min, self.below) {
+            (min, None) => write!(f, "{min} and more"),
+            (Bytes::ZERO, Some(below)) => write!(f, "below {below}"),
+            (min, Some(below)) => write!(f, "{min} to {below}"),
+        }
+    }
+}
+
 /// A finite flow and what became of it.
 type Ended<'a> = (&'a Flow, &'a FlowOutcome);
 
@@ -95,7 +106,7 @@ impl Completion {
                 (class, Group::of(outcome, members))
             })
             .collect();
-        let seconds = (outcome.end - pauseless_core::unit::Time::ZERO).as_secs_f64();
+        let seconds = (outcome.end - Time::ZERO).as_secs_f64();
         Some(Completion {
             flows_per_s: match seconds {
                 0.0 => 0.0,

@@ -52,6 +52,14 @@ impl Axis {
         }
     }
 
+    /// Room for the half of the last label that is beyond the end.
+    fn margin(self) -> u32 {
+        match self {
+            Axis::Time { .. } => 20,
+            Axis::Decades { .. } => 52,
+        }
+    }
+
     /// What stands at a tick.
     fn tick(self, value: f64) -> String {
         match self {
@@ -176,7 +184,7 @@ fn draw(figure: &Figure, area: &Area<'_>) -> Drawn {
     };
     let mut chart = ChartBuilder::on(area)
         .margin(8)
-        .margin_right(20)
+        .margin_right(figure.axis.margin())
         .x_label_area_size(36)
         .y_label_area_size(64)
         .build_cartesian_2d(start..end, 0.0..value_max)?;

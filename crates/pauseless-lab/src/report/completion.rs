@@ -112,11 +112,7 @@ fn distributions(flows: &[Finished]) -> Vec<Curve> {
     let mut groups = vec![("all".to_string(), Vec::from_iter(flows))];
     for range in SizeRange::ALL {
         let members = flows.iter().filter(|flow| range.contains(flow.size));
-        let label = match range.below {
-            Some(below) => format!("below {below}"),
-            None => format!("{} and more", range.min),
-        };
-        groups.push((label, members.collect()));
+        groups.push((range.to_string(), members.collect()));
     }
     groups.retain(|(_, members)| !members.is_empty());
     if groups.len() == 2 {

@@ -133,7 +133,7 @@ fn card(run: &Run, scale: Scale) -> String {
     );
     let panels = panels(run, scale);
     if run.outcome.series.times.is_empty() {
-        text.push_str("<p class=\"note\">No curves: the scenario has no [probe].</p>\n");
+        text.push_str("<p class=\"note\">No curves over time: the scenario has no [probe].</p>\n");
     }
     for panel in panels {
         text.push_str(&figure(&panel));

@@ -1,11 +1,11 @@
 //! The metrics of a run as a few short tables and sentences, for a terminal and for a page.
 
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Span, Time};
 
 use super::text::Table;
 use super::{Run, quantity};
 use crate::metrics::Metrics;
-use crate::metrics::completion::{Completion, Group, SizeRange};
+use crate::metrics::completion::{Completion, Group};
 use crate::metrics::links::LayerUse;
 
 /// A table and what is to be said below it.
@@ -53,7 +53,7 @@ fn completion(completion: &Completion) -> Section {
     // Of a few flows every one is in the table above.
     if detail == Detail::Many {
         for (range, group) in &completion.by_size {
-            table.push(group_row(&range_name(range), group, detail));
+            table.push(group_row(&range.to_string(), group, detail));
         }
         for (class, group) in &completion.by_class {
             table.push(group_row(&format!("class {}", class.0), group, detail));
@@ -106,15 +106,6 @@ fn group_row(name: &str, group: &Group, detail: Detail) -> Vec<String> {
     row.extend(fct.unwrap_or_else(empty));
     row.extend(slowdown.unwrap_or_else(empty));
     row
-}
-
-fn range_name(range: &SizeRange) -> String {
-    let min = range.min.to_string();
-    match range.below {
-        None => format!("{min} and more"),
-        Some(below) if range.min == Bytes::ZERO => format!("below {below}"),
-        Some(below) => format!("{min} to {below}"),
-    }
 }
 
 fn links(run: &Run, metrics: &Metrics) -> Option<Section> {
