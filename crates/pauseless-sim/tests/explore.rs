@@ -5,145 +5,80 @@ use pauseless_core::unit::*;
 use pauseless_sim::run;
 
 #[test]
-fn dumbbell() {
-    let rtt = Span::us(498);
-    let mut p500 = pcn::Config::default();
-    p500.period = Span::us(500);
-    for (control, ms) in schemes(rtt)
-        .into_iter()
-        .zip([60, 200, 200, 400])
-        .chain([(CongestionControl::Pcn(p500), 100)])
-    {
-        let mut config = pcn_dumbbell(4, control);
-        config.duration = Span::ms(ms);
+fn fig1_steady() {
+    let all = schemes(Span::us(30));
+    let t = all[3];
+    let mut qs = qcn::Config::default();
+    qs.reference = Some(Rate::gbps(10));
+    qs.sample_base = Bytes::kb(100);
+    for warm in [0u64, 50, 200] { 
+    for (name, control, every) in [("none", CongestionControl::None, 0), ("pcn", all[0], 0), ("qcn", all[1], 0), ("qcn scaled", CongestionControl::Qcn(qs), 0), ("dcqcn", all[2], 0), ("timely64", t, 64), ("timely1", t, 1)] {
+        let mut config = pcn_fig1(control);
+        config.congestion.ack_every = every;
+        config.duration = Span::ms(warm + 100);
+        for flow in &mut config.flows { if flow.name.starts_with('B') { flow.start = flow.start + Span::ms(warm); } }
+        let burst = BURST + Span::ms(warm);
         let outcome = run(&config);
-        let t = &outcome.series.times;
-        let agg: Vec<f64> = (0..t.len())
-            .map(|i| {
-                outcome
-                    .series
-                    .flows
-                    .iter()
-                    .map(|f| f.allowed_bps[i])
-                    .sum::<f64>()
-                    / 1e9
-            })
-            .collect();
-        let q = &outcome.series.ports[0].egress;
-        // Settled when within 10 % from then on.
-        let settle = (0..t.len())
-            .rev()
-            .find(|i| (agg[*i] - 10.0).abs() > 1.0)
-            .map(|i| t[i].as_ps() / 1_000_000);
-        let first = (0..t.len())
-            .find(|i| agg[*i] <= 10.5)
-            .map(|i| t[i].as_ps() / 1_000_000);
-        let qlow = (0..t.len())
-            .find(|i| t[*i] > Time::ZERO + Span::ms(1) && q[*i] < 20_000)
-            .map(|i| t[i].as_ps() / 1_000_000);
-        let half = t.len() / 2;
-        let mean_q = q[half..].iter().sum::<u64>() / (q.len() - half) as u64;
-        println!(
-            "{:7} first below {first:?} us, settled {settle:?}, queue low {qlow:?}, max q {:?}, mean q late {mean_q}, pauses {}, starts {:?}",
-            control.name(),
-            q.iter().max(),
-            outcome.pause_frames,
-            &agg[..30].iter().map(|x| *x as u32).collect::<Vec<_>>()
-        );
-        println!(
-            "   flows {:?}",
-            outcome
-                .flows
-                .iter()
-                .map(|f| f.goodput_late_bps / 1e9)
-                .collect::<Vec<_>>()
-        );
-        for k in 0..20 {
-            let i = (t.len() - 1) * (k + 1) / 20;
-            print!(" {:.1}/{}", agg[i], q[i] / 1000);
+        println!("{warm} {name}: tree {} us, links {} hosts {} pauses {}", outcome.tree.duration.as_ps()/1000000, outcome.tree.links_max, outcome.tree.hosts, outcome.pause_frames);
+        for name in ["H0:S0", "H1:S0", "S0:S1"] {
+            let (node, port) = networks::port(&config, name);
+            let p = outcome.ports.iter().find(|it| (it.node, it.port) == (node, port)).unwrap();
+            print!("   {name} pauses {} held {:?} {:?} {:?}", p.pauses, p.held.as_ps()/1000000, p.held_first.map(|t| t.saturating_since(burst).as_ps()/1000000), p.held_last.map(|t| t.saturating_since(burst).as_ps()/1000000));
         }
-        println!();
-    }
+        let f = &outcome.series.flows;
+        let ts = &outcome.series.times;
+        let loss = (0..ts.len()).filter(|i| ts[*i] > burst && f[0].goodput_bps[*i] + f[1].goodput_bps[*i] < 36e9).count() * 50;
+        let last = (0..ts.len()).filter(|i| ts[*i] > burst && f[0].goodput_bps[*i] + f[1].goodput_bps[*i] < 36e9).last();
+        println!("  loss {loss} us, last {:?}; F0 allowed min {:.2} ", last.map(|i| (ts[i] - burst).as_ps()/1000000), (0..ts.len()).filter(|i| ts[*i] > burst).map(|i| f[0].allowed_bps[i]).fold(1e12, f64::min) / 1e9);
+        let before = (0..ts.len()).filter(|i| ts[*i] < burst && ts[*i] + Span::ms(10) > burst).collect::<Vec<_>>();
+        println!("   before: F0 {:.1} F1 {:.1}", before.iter().map(|i| f[0].goodput_bps[*i]).sum::<f64>() / before.len() as f64 / 1e9, before.iter().map(|i| f[1].goodput_bps[*i]).sum::<f64>() / before.len() as f64 / 1e9);
+    } }
 }
 
 #[test]
 fn lot() {
-    for n in [2, 4, 6, 8, 10] {
-        for control in schemes(Span::us(20)) {
-            let mut config = parking_lot(n, control);
-            config.duration = Span::ms(60);
+    for n in [2u32, 4, 6, 8, 10] {
+        for t in [50, 120] {
+          for seed in [1, 2] {
+            let mut c = pcn::Config::default();
+            c.period = Span::us(t);
+            let mut config = parking_lot(n, CongestionControl::Pcn(c));
+            config.seed = seed;
+            for (i, f) in config.flows.iter_mut().enumerate() { f.start = f.start + Span::ns(137 * seed * i as u64); }
+            config.duration = Span::ms(400);
+            config.probes.resolution = Span::ms(1);
+            config.probes.flows = vec![networks::flow(&config, "F00"), networks::flow(&config, "F01")];
             let outcome = run(&config);
-            let f: Vec<f64> = outcome
-                .flows
-                .iter()
-                .map(|f| f.goodput_late_bps / 1e9)
-                .collect();
-            println!(
-                "{n} {:7} F0 {:.2} want {:.2} F1 {:.2} sum {:.2} pauses {}",
-                control.name(),
-                f[0],
-                40.0 / (n as f64 + 1.0),
-                f[1],
-                f[0] + f[1],
-                outcome.pause_frames
-            );
-        }
+            let f: Vec<f64> = outcome.series.flows.iter().map(|f| f.goodput_bps[100..].iter().sum::<f64>() / 300e9).collect();
+            println!("{n} T {t} F0 {:.2} want {:.2} ({:+.0} %) F1 {:.2} sum {:.2} pauses {}", f[0], 40.0 / (n as f64 + 1.0), (f[0] / 40.0 * (n as f64 + 1.0) - 1.0) * 100.0, f[1], f[0] + f[1], outcome.pause_frames);
+        } }
     }
 }
 
 #[test]
 fn scale() {
-    for n in [4, 16, 64, 256, 1024] {
-        for control in schemes(Span::us(498)) {
-            let mut control = control;
-            if let CongestionControl::Pcn(c) = &mut control {
-                if n >= 64 {
-                    c.w_min = 0.1 / n as f64;
+    for (n, gbps, ms) in [(16usize, 40u64, 200), (64, 40, 400), (64, 100, 200), (64, 100, 600)] {
+        for (t, w, start) in [(500, 0.1 / n as f64, 1), (500, 1.0/128.0, 1)] {
+            let mut c = pcn::Config::default();
+            c.period = Span::us(t);
+            c.w_min = w;
+            let mut config = dumbbell_at(n, gbps, CongestionControl::Pcn(c));
+            config.duration = Span::ms(ms);
+            if start == 1 {
+                for (i, flow) in config.flows.iter_mut().enumerate() {
+                    if let pauseless_sim::config::Reaction::Controlled { initial, .. } = &mut flow.reaction {
+                        *initial = Rate::mbps((gbps * 1000 / n as u64) * if i % 2 == 0 { 3 } else { 1 } / 2);
+                    }
                 }
             }
-            let mut config = pcn_dumbbell(n, control);
-            config.duration = Span::ms(200);
             let t0 = std::time::Instant::now();
             let outcome = run(&config);
-            let f: Vec<f64> = outcome
-                .flows
-                .iter()
-                .map(|f| f.goodput_late_bps / 1e9)
-                .collect();
+            let f: Vec<f64> = outcome.flows.iter().map(|f| f.goodput_late_bps / 1e9).collect();
             let s: f64 = f.iter().sum();
             let jain = s * s / (f.len() as f64 * f.iter().map(|x| x * x).sum::<f64>());
             let q = &outcome.series.ports[0].egress;
             let half = q.len() / 2;
-            println!(
-                "{n} {:7} util {:.3} jain {jain:.3} q late {} KB max {} KB pauses {} wall {:?}",
-                control.name(),
-                s / 10.0,
-                q[half..].iter().sum::<u64>() / (q.len() - half) as u64 / 1000,
-                q.iter().max().unwrap() / 1000,
-                outcome.pause_frames,
-                t0.elapsed()
-            );
+            println!("{n} {gbps}G {ms} ms T {t} w {w:.5} start {start} util {:.3} jain {jain:.3} q late {} KB max late {} KB max {} KB pauses {} wall {:?}", s / gbps as f64, q[half..].iter().sum::<u64>() / (q.len() - half) as u64 / 1000, q[half..].iter().max().unwrap()/1000, q.iter().max().unwrap() / 1000, outcome.pause_frames, t0.elapsed());
         }
-    }
-}
-#[test]
-fn timely64() {
-    let mut config = pcn_fig1(schemes(Span::us(30))[3]);
-    config.congestion.ack_every = 64;
-    let outcome = run(&config);
-    println!(
-        "timely 64: {:?} pauses {}",
-        outcome.tree, outcome.pause_frames
-    );
-    for name in ["H0:S0", "H1:S0", "S0:S1"] {
-        let (node, port) = networks::port(&config, name);
-        println!(
-            "{name} {:?}",
-            outcome
-                .ports
-                .iter()
-                .find(|it| (it.node, it.port) == (node, port))
-                .unwrap()
-        );
     }
 }

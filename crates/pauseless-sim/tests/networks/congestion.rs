@@ -202,7 +202,12 @@ pub fn pcn_fig1(control: CongestionControl) -> Config {
 /// PCN 7.1: three pairs of hosts around one link of 10 Gb/s, a round trip of 500 us; the third
 /// pair has twice as many flows.
 pub fn pcn_dumbbell(flow_count: usize, control: CongestionControl) -> Config {
-    let link = spec(10, Span::us(83));
+    dumbbell_at(flow_count, 10, control)
+}
+
+/// The same with links of another speed.
+pub fn dumbbell_at(flow_count: usize, gbps: u64, control: CongestionControl) -> Config {
+    let link = spec(gbps, Span::us(83));
     let shape = Shape::Dumbbell { left: 3, right: 3 };
     let topology = shape.build(LinkSpecs::same(link)).expect("a dumbbell");
     let quarter = flow_count / 4;
