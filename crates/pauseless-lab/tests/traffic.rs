@@ -176,8 +176,8 @@ fn poisson_flows_go_to_other_racks_and_classes_follow_sizes() {
     for flow in &config.flows {
         assert_ne!(rack(&config, flow.source), rack(&config, flow.target));
         let class = match flow.size.get() {
-            ..10_000 => 3,
-            ..100_000 => 2,
+            0..10_000 => 3,
+            10_000..100_000 => 2,
             _ => 1,
         };
         assert_eq!(flow.class.0, class);
@@ -420,4 +420,71 @@ fn all_to_all() {
     assert_eq!(firsts(&shifted, &name("H2->H0#1.2")), [name("H2->H3#1.1")]);
     assert_eq!(firsts(&shifted, &name("H2->H3#2.1")).len(), 6);
     assert_eq!(parts(&shifted), 1);
+}
+
+#[test]
+fn the_examples_of_the_reference_are_scenarios() {
+    let reference = include_str!("../../../docs/scenario.md");
+    let mut kinds = std::collections::BTreeSet::new();
+    for example in reference.split("```toml\n").skip(1) {
+        let (example, _) = example.split_once("```").unwrap();
+        let Some((_, rest)) = example.split_once("[[traffic]]\nkind = \"") else {
+            continue;
+        };
+        kinds.insert(rest.split_once('"').unwrap().0);
+        assert!(!config(example).flows.is_empty(), "{example}");
+    }
+    assert_eq!(kinds.len(), 7, "{kinds:?}");
+}
+
+#[test]
+fn check_sees_every_pair_that_may_be_drawn() {
+    use pauseless_fabric::dependency::Traffic;
+    use pauseless_lab::import::source::Source;
+    let demands = |traffic: &str| {
+        // What only a run needs is left out.
+        let text = BASE.replace("duration = \"20 ms\"\n", "");
+        let text = format!("{text}[[traffic]]\n{traffic}");
+        let source = Source::from_bytes("t.toml", text.into_bytes()).expect("UTF-8");
+        let fabric = pauseless_lab::fabric::toml::read(&source);
+        let fabric = fabric.unwrap_or_else(|problems| panic!("{problems}"));
+        match fabric.traffic {
+            Traffic::Demands(demands) => demands.len(),
+            Traffic::AllPairs(_) => 0,
+        }
+    };
+    let sizes = "sizes = \"websearch\"\nload = \"1 %\"";
+    let classes = "classes_by_size = [[\"10 KB\", 3], [\"1 GB\", 2]]";
+    assert_eq!(demands(&format!("kind = \"poisson\"\n{sizes}")), 16 * 12);
+    let parallel = format!("kind = \"poisson\"\n{sizes}\nother_rack = false");
+    assert_eq!(demands(&parallel), 16 * 15);
+    assert_eq!(
+        demands(&format!("kind = \"poisson\"\n{sizes}\n{classes}")),
+        2 * 16 * 12
+    );
+    assert_eq!(
+        demands("kind = \"incast\"\nsize = \"1 KB\"\ntarget = \"H1\""),
+        15
+    );
+    assert_eq!(demands("kind = \"closed-loop\"\nsize = \"1 KB\""), 16 * 12);
+    assert_eq!(
+        demands("kind = \"ring-all-reduce\"\nsize = \"1 KB\"\nrepeat = 9"),
+        16
+    );
+    assert_eq!(
+        demands("kind = \"tree-all-reduce\"\nsize = \"1 KB\"\nchunks = 9"),
+        30
+    );
+    assert_eq!(demands("kind = \"all-to-all\"\nsize = \"1 KB\""), 16 * 15);
+    assert_eq!(demands("kind = \"permutation\"\nname = \"p\""), 16);
+}
+
+#[test]
+fn a_section_without_flows_is_warned_about() {
+    let text = "[[traffic]]\nkind = \"poisson\"\nload = \"1 ppm\"\nsize = \"1 GB\"";
+    let scenario = parse(&format!("{BASE}{text}"));
+    let warning = "traffic poisson: no flow starts before the end of the run";
+    assert_eq!(scenario.warnings, [warning]);
+    let outcome = pauseless_sim::run(&scenario.config);
+    assert_eq!(outcome.flows.len(), 0);
 }

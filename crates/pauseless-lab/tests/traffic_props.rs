@@ -67,6 +67,38 @@ fn section() -> impl Strategy<Value = String> {
     })
 }
 
+/// Values that mean something somewhere.
+const PIECES: [&str; 24] = [
+    "0",
+    "1",
+    "18446744073709551615",
+    "-1",
+    "1e308",
+    "nan",
+    "true",
+    "[]",
+    "[[]]",
+    "[1, 2]",
+    "\"\"",
+    "\"0 B\"",
+    "\"1 B\"",
+    "\"1000000 GB\"",
+    "\"1 ps\"",
+    "\"86400 s\"",
+    "\"1 ppm\"",
+    "\"200 %\"",
+    "\"1 bps\"",
+    "\"websearch\"",
+    "\"..\"",
+    "[\"H1\"]",
+    "[\"*\", \"H1..H2\"]",
+    "[[\"1 B\", 0], [\"1000000 GB\", 1]]",
+];
+
+const HEAD: &str = "duration = \"1 ms\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 3\n\
+    spines = 2\nhosts_per_leaf = 4\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n[switch]\nclasses = 2\n\
+    [flow_control]\nkind = \"none\"\n[timing]\nstart_jitter = \"0 us\"\n";
+
 fn parse(text: &str) -> Scenario {
     let scenario = Scenario::parse("t", text, &Overrides::default());
     scenario.unwrap_or_else(|problems| panic!("{problems}\n{text}"))
@@ -77,12 +109,7 @@ proptest! {
 
     #[test]
     fn any_traffic(sections in prop::collection::vec(section(), 1..4), seed in any::<u64>()) {
-        let mut text = format!("seed = {}\n", seed >> 1);
-        text.push_str(
-            "duration = \"1 ms\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 3\nspines = 2\n\
-             hosts_per_leaf = 4\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n[switch]\nclasses = 2\n\
-             [flow_control]\nkind = \"none\"\n[timing]\nstart_jitter = \"0 us\"\n",
-        );
+        let mut text = format!("seed = {}\n{HEAD}", seed >> 1);
         for (index, section) in sections.iter().enumerate() {
             text.push_str(&format!("[[traffic]]\nname = \"T{index}\"\n{section}"));
         }
@@ -103,5 +130,21 @@ proptest! {
         prop_assert_eq!(&config.flows, &again.config.flows);
         prop_assert_eq!(&config.follows, &again.config.follows);
         prop_assert_eq!(&scenario.resolved, &again.resolved);
+    }
+
+    #[test]
+    fn wrong_values(section in section(), line in any::<usize>(), piece in 0..PIECES.len()) {
+        let mut lines = Vec::from_iter(section.lines().map(String::from));
+        let line = line % lines.len();
+        let (key, _) = lines[line].split_once('=').unwrap();
+        lines[line] = format!("{key}= {}", PIECES[piece]);
+        let text = format!("{HEAD}[[traffic]]\n{}\n", lines.join("\n"));
+        match Scenario::parse("t", &text, &Overrides::default()) {
+            Err(problems) => prop_assert!(!problems.list().is_empty()),
+            Ok(scenario) => {
+                let again = parse(&scenario.resolved);
+                prop_assert_eq!(scenario.config.flows, again.config.flows);
+            }
+        }
     }
 }

@@ -366,16 +366,17 @@ impl Planner<'_> {
             }
         }
         plans.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        // Pairs of hosts have no names that matter, and wait for nothing.
+        if self.until.is_none() {
+            let follows = Vec::new();
+            return Planned { plans, follows };
+        }
         for pair in plans.windows(2).filter(|pair| pair[0].name == pair[1].name) {
             let written = pair.iter().find(|plan| !plan.is_made).unwrap_or(&pair[0]);
             let message = format!("[[traffic]] makes a flow {:?}, too", written.name);
             let problem = written.place.problem(message);
             self.sink
                 .push(problem.help("give one of them another name"));
-        }
-        if self.until.is_none() {
-            let follows = Vec::new();
-            return Planned { plans, follows };
         }
         let mut follows = self.follows(&plans, copies);
         follows.extend(made.follows.iter().map(|link| Follow {

@@ -435,6 +435,11 @@ impl Parts {
             let warning = format!("flow {}: it starts after the end of the run", flow.name);
             scenario.warnings.push(warning);
         }
+        for traffic in &self.traffic {
+            scenario
+                .warnings
+                .extend(traffic.warning(&scenario.config.flows));
+        }
         scenario
     }
 }

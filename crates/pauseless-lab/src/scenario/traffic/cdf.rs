@@ -47,7 +47,10 @@ impl Cdf {
                 return Err((index + 1, format!("probability {more} after {share}")));
             }
         }
-        if let Some(index) = points.iter().position(|point| !(point.1 >= 0.0)) {
+        if let Some(index) = points
+            .iter()
+            .position(|(_, share)| share.is_nan() || *share < 0.0)
+        {
             return Err((index, format!("probability {}", points[index].1)));
         }
         let points = points.into_iter();

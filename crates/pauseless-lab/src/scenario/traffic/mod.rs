@@ -7,6 +7,7 @@
 mod cdf;
 mod chain;
 mod collective;
+mod make;
 mod open;
 mod pool;
 mod random;
@@ -20,11 +21,13 @@ use std::rc::Rc;
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::topology::Topology;
+use pauseless_sim::config::Flow;
 
-use super::flows::{Limits, Plan, Planner, Wanted, Written, check_name};
+use super::flows::{Limits, Wanted, check_name};
 use super::reader::{At, Place, Section};
-use super::unit::Quantity;
 use crate::problem::Sink;
+pub(crate) use make::MadePlans;
+
 use chain::ClosedLoop;
 use collective::{Collective, Pattern};
 use open::{Incast, Poisson};
@@ -169,6 +172,17 @@ impl Traffic {
         self.name_place.is_some() || !matches!(self.kind, Kind::Permutation)
     }
 
+    /// What to say if none of `flows`, which are in order of name, is of this section.
+    pub(crate) fn warning(&self, flows: &[Flow]) -> Option<String> {
+        let prefix = format!("{}/", self.name);
+        let place = flows.partition_point(|flow| flow.name < prefix);
+        let first = flows.get(place);
+        let has_flows = first.is_some_and(|flow| flow.name.starts_with(&prefix));
+        let is_idle = self.is_prefixed() && !has_flows;
+        let name = &self.name;
+        is_idle.then(|| format!("traffic {name}: no flow starts before the end of the run"))
+    }
+
     /// Whether flows may begin late because of `timing.start_jitter`: not where instants are what
     /// the section is about.
     fn is_exact(&self) -> bool {
@@ -236,278 +250,6 @@ impl Scene<'_> {
     fn flow_name(&self, source: NodeId, target: NodeId, number: fmt::Arguments<'_>) -> String {
         let [source, target] = [source, target].map(|node| &self.topology.node(node).name);
         format!("{}/{source}->{target}#{number}", self.name)
-    }
-}
-
-/// All flows that were made.
-#[derive(Default)]
-pub(crate) struct MadePlans {
-    pub plans: Vec<Plan>,
-    pub follows: Vec<Link>,
-}
-
-impl Planner<'_> {
-    /// The flows of all sections, except for permutations without a name.
-    pub(crate) fn make(&self, written: &Written) -> MadePlans {
-        let mut made = MadePlans::default();
-        let mut count = 0.0;
-        for traffic in &written.traffic {
-            let stop = written.timing.sources_stop;
-            if let Some(stop) = stop.filter(|stop| traffic.wanted.terms.start >= *stop) {
-                let problem = traffic
-                    .place
-                    .problem("it starts when all sources have stopped");
-                self.sink
-                    .push(problem.expected(format!("a start before {}", stop.exact())));
-                continue;
-            }
-            let scene = self.scene(traffic, stop);
-            match self.until {
-                Some(_) => count += self.make_flows(traffic, &scene, &mut made),
-                None => count += self.make_pairs(traffic, &scene, &mut made),
-            }
-        }
-        let (most, what) = match self.until {
-            Some(_) => (FLOWS_MAX, "flows"),
-            None => (PAIRS_MAX, "pairs of hosts"),
-        };
-        if count > most as f64
-            && let Some(first) = written.traffic.first()
-        {
-            let message = format!("about {count:.0} {what} would be made");
-            let problem = first.place.problem(message);
-            let help = match self.until {
-                Some(_) => "a shorter duration, an earlier stop, a smaller load or larger flows",
-                None => "without [[traffic]] and [[flow]], every host is taken to send to all",
-            };
-            self.sink
-                .push(problem.expected(format!("at most {most}")).help(help));
-            return MadePlans::default();
-        }
-        made
-    }
-
-    fn scene<'s>(&'s self, traffic: &'s Traffic, sources_stop: Option<Span>) -> Scene<'s> {
-        let stops = sources_stop.into_iter().chain(traffic.wanted.terms.stop);
-        let ends = stops.chain(self.until);
-        Scene {
-            topology: &self.fabric.topology,
-            seed: self.seed,
-            sink: self.sink,
-            name: &traffic.name,
-            rate: traffic.wanted.rate(),
-            start: traffic.wanted.terms.start,
-            end: ends.min().unwrap_or(Span::ZERO),
-        }
-    }
-
-    /// Adds the flows of one section, if they are not too many, and returns about how many.
-    fn make_flows(&self, traffic: &Traffic, scene: &Scene<'_>, made: &mut MadePlans) -> f64 {
-        let (estimate, batch) = match traffic.batch(scene, self) {
-            Some(found) => found,
-            None => return 0.0,
-        };
-        let base = made.plans.len() as u32;
-        let count = batch.flows.len() as f64;
-        for flow in batch.flows {
-            let Some(plan) = self.made_plan(traffic, flow) else {
-                return 0.0;
-            };
-            made.plans.push(plan);
-        }
-        made.follows
-            .extend(batch.follows.into_iter().map(|link| Link {
-                first: base + link.first,
-                then: base + link.then,
-                ..link
-            }));
-        // Sections that are fine on their own may be too many together.
-        if count == 0.0 { estimate } else { count }
-    }
-
-    fn made_plan(&self, traffic: &Traffic, flow: Made) -> Option<Plan> {
-        let (pace, initial) = self.rates(flow.source, &traffic.wanted)?;
-        let mut terms = traffic.wanted.terms;
-        if !matches!(traffic.kind, Kind::Permutation) || terms.size.is_some() {
-            terms.class = traffic.classes.class(flow.size, terms.class);
-            terms.size = Some(flow.size);
-        }
-        terms.start = flow.start;
-        terms.stop = traffic.cut();
-        Some(Plan {
-            name: flow.name,
-            source: flow.source,
-            target: flow.target,
-            path: None,
-            terms,
-            pace,
-            initial,
-            place: Rc::clone(&traffic.place),
-            is_made: true,
-            is_exact: traffic.is_exact(),
-            waits: None,
-        })
-    }
-
-    /// Adds one flow for every pair of hosts that may send to each other, and class that they may
-    /// use, whatever the seed; returns about how many.
-    fn make_pairs(&self, traffic: &Traffic, scene: &Scene<'_>, made: &mut MadePlans) -> f64 {
-        let Some((count, pairs)) = traffic.pairs(scene, self) else {
-            return 0.0;
-        };
-        for (source, target, sizes) in pairs {
-            let classes = traffic.classes.classes(sizes, traffic.wanted.terms.class);
-            for class in classes {
-                let flow = Made {
-                    name: scene.flow_name(source, target, format_args!("{class}")),
-                    source,
-                    target,
-                    size: sizes.0,
-                    start: scene.start,
-                };
-                let Some(mut plan) = self.made_plan(traffic, flow) else {
-                    return 0.0;
-                };
-                plan.terms.class = class;
-                made.plans.push(plan);
-            }
-        }
-        count
-    }
-
-    /// The cycles of permutations without a name, whose flows are named like others without one.
-    pub(crate) fn permutations<'w>(&self, written: &'w Written) -> Vec<(Plan, &'w Wanted)> {
-        let mut plans = Vec::new();
-        for traffic in &written.traffic {
-            if traffic.is_prefixed() {
-                continue;
-            }
-            let flows = self.permute(traffic).into_iter();
-            let flows = flows.map_while(|flow| self.made_plan(traffic, flow));
-            plans.extend(flows.map(|plan| (plan, &traffic.wanted)));
-        }
-        plans
-    }
-
-    /// Every host sends to the next one of a random cycle through all hosts.
-    fn permute(&self, traffic: &Traffic) -> Vec<Made> {
-        let topology = &self.fabric.topology;
-        let mut hosts = topology.hosts().to_vec();
-        if hosts.len() < 2 {
-            let problem = traffic
-                .place
-                .problem("a permutation needs at least two hosts");
-            self.sink.push(problem);
-            return Vec::new();
-        }
-        let entity = match traffic.is_prefixed() {
-            true => pauseless_sim::rng::hash_name(&traffic.name),
-            false => 0,
-        };
-        let workload = pauseless_sim::rng::Purpose::Workload;
-        pauseless_sim::rng::Stream::new(self.seed, workload, entity).shuffle(&mut hosts);
-        let targets = hosts.iter().cycle().skip(1);
-        let flows = hosts.iter().zip(targets).map(|(source, target)| {
-            let names = [*source, *target].map(|node| &topology.node(node).name);
-            Made {
-                name: format!("{}/{}->{}", traffic.name, names[0], names[1]),
-                source: *source,
-                target: *target,
-                size: traffic.wanted.terms.size.unwrap_or(Bytes::MAX),
-                start: traffic.wanted.terms.start,
-            }
-        });
-        flows.collect()
-    }
-}
-
-/// Who may send to whom, and the smallest and largest size.
-type Pair = (NodeId, NodeId, (Bytes, Bytes));
-
-impl Traffic {
-    /// About how many flows there are, and the flows, unless they are too many.
-    fn batch(&self, scene: &Scene<'_>, planner: &Planner<'_>) -> Option<(f64, Batch)> {
-        let is_fine = |count: f64| count <= FLOWS_MAX as f64;
-        let made = |count: f64, generate: &dyn Fn() -> Batch| {
-            let batch = if is_fine(count) {
-                generate()
-            } else {
-                Batch::default()
-            };
-            Some((count, batch))
-        };
-        match &self.kind {
-            Kind::Permutation if !self.is_prefixed() => None,
-            Kind::Permutation => {
-                let flows = planner.permute(self);
-                let follows = Vec::new();
-                Some((flows.len() as f64, Batch { flows, follows }))
-            }
-            Kind::Poisson(kind) => {
-                let cast = kind.cast(scene)?;
-                let count = kind.estimate(scene, &cast);
-                made(count, &|| kind.generate(scene, &cast))
-            }
-            Kind::Incast(kind) => {
-                let cast = kind.cast(scene)?;
-                let count = kind.estimate(scene, &cast);
-                made(count, &|| kind.generate(scene, &cast))
-            }
-            Kind::ClosedLoop(kind) => {
-                let cast = kind.cast(scene)?;
-                let count = kind.estimate(scene, &cast);
-                made(count, &|| kind.generate(scene, &cast))
-            }
-            Kind::Collective(kind) => {
-                let ranks = kind.cast(scene)?;
-                if kind.is_too_tangled(&ranks) {
-                    let message = "too many flows would wait for each other";
-                    let problem = self.place.problem(message);
-                    let help = "rounds = \"shifted\", fewer hosts, or a smaller repeat";
-                    scene.sink.push(problem.help(help));
-                    return None;
-                }
-                let count = kind.estimate(&ranks);
-                made(count, &|| kind.generate(scene, &ranks))
-            }
-        }
-    }
-
-    /// About how many pairs there are, and the pairs, unless they are too many.
-    fn pairs(&self, scene: &Scene<'_>, planner: &Planner<'_>) -> Option<(f64, Vec<Pair>)> {
-        let (cast, sizes) = match &self.kind {
-            Kind::Permutation if !self.is_prefixed() => return None,
-            Kind::Permutation => {
-                let flows = planner.permute(self).into_iter();
-                let pairs = flows.map(|flow| (flow.source, flow.target, (flow.size, flow.size)));
-                let pairs = Vec::from_iter(pairs);
-                return Some((pairs.len() as f64, pairs));
-            }
-            Kind::Collective(kind) => {
-                let ranks = kind.cast(scene)?;
-                let count = kind.estimate(&ranks) / kind.repeat as f64;
-                let pairs = match count <= FLOWS_MAX as f64 {
-                    true => kind.pairs(&ranks),
-                    false => return Some((count, Vec::new())),
-                };
-                let pairs = pairs.into_iter().map(|(a, b, size)| (a, b, (size, size)));
-                let pairs = Vec::from_iter(pairs);
-                return Some((pairs.len() as f64, pairs));
-            }
-            Kind::Poisson(kind) => (kind.cast(scene)?, kind.sizes.range()),
-            Kind::Incast(kind) => (kind.cast(scene)?, kind.sizes.range()),
-            Kind::ClosedLoop(kind) => (kind.cast(scene)?, kind.sizes.range()),
-        };
-        let count = cast.sources.len() as f64 * cast.targets.len() as f64;
-        if count > PAIRS_MAX as f64 {
-            return Some((count, Vec::new()));
-        }
-        let sources = cast.sources.hosts();
-        let pairs = sources.flat_map(|source| {
-            let targets = cast.targets.partners(source);
-            targets.map(move |target| (source, target, sizes))
-        });
-        Some((count, pairs.collect()))
     }
 }
 
