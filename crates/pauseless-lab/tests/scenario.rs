@@ -224,6 +224,7 @@ fn the_command_line_has_the_last_word() {
         seed: Some(99),
         duration: Some(Span::ms(3)),
         discipline: Some(Discipline::InputQueued),
+        congestion: Some(pauseless_lab::scenario::congestion::Kind::Pcn),
         stop_on_deadlock: Some(true),
     };
     let scenario = Scenario::parse("t", RING, &overrides).unwrap();

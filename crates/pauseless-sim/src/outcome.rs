@@ -24,6 +24,8 @@ pub struct Outcome {
     pub lost_bytes: Bytes,
     /// PFC frames that told a sender to stop.
     pub pause_frames: u64,
+    /// The same for each class.
+    pub pause_frames_by_class: [u64; Class::COUNT_MAX],
     /// How often a GFC sender was held, which its mapping is made to avoid.
     pub gfc_holds: u64,
     /// Control frames of any kind.

@@ -182,6 +182,7 @@ impl Recorder {
             lost_packets: tally.lost_packets,
             lost_bytes: tally.lost_bytes,
             pause_frames: tally.pause_frames,
+            pause_frames_by_class: tally.pause_frames_by_class,
             gfc_holds: tally.gfc_holds,
             feedback_frames: tally.feedback_frames,
             feedback_share_max: feedback_share_max(run),

@@ -70,6 +70,7 @@ pub(crate) struct Tally {
     pub answered_bytes: Bytes,
     pub loss: Option<Loss>,
     pub pause_frames: u64,
+    pub pause_frames_by_class: [u64; Class::COUNT_MAX],
     pub feedback_frames: u64,
     pub gfc_holds: u64,
     pub deadlock: Option<Deadlock>,
@@ -568,6 +569,8 @@ impl<'c> Simulator<'c> {
                 self.tally.feedback_frames += 1;
                 let is_pause = matches!(control.signal, Signal::Pause { quanta } if quanta > 0);
                 self.tally.pause_frames += u64::from(is_pause);
+                let by_class = &mut self.tally.pause_frames_by_class;
+                by_class[control.class.index()] += u64::from(is_pause);
                 (Frame::Control(control), Control::SIZE)
             }
         };
