@@ -400,6 +400,7 @@ impl<P: Copy> Switch<P> {
             self.ports[index].sending = Sending::Control;
             return Some(Transmit::Control(control));
         }
+        self.ports[index].wake = Time::MAX;
         let notice_gate = self.notice_gate(now, port);
         if notice_gate == Gate::Open {
             return Some(self.send_notice(now, port));

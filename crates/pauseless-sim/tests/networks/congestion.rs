@@ -1,6 +1,8 @@
 //! Networks of the PCN and GFC papers on which congestion control is tried.
 
+use pauseless_core::congestion::marking::{self, MarkAt};
 use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, qcn, timely};
+use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId};
@@ -9,13 +11,14 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::generate::{LinkSpecs, Shape};
-use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
+use pauseless_fabric::routing::{Groups, Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
-use pauseless_sim::Config;
 use pauseless_sim::config::{
     Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
 };
+use pauseless_sim::outcome::PortOutcome;
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
+use pauseless_sim::{Config, Outcome};
 
 /// The packets of the PCN paper.
 pub const PACKET: Bytes = Bytes::new(1_000);
@@ -129,6 +132,22 @@ pub fn controlled(
     }
 }
 
+/// Puts every flow of a network under `control`; sources are told in the class of the data.
+pub fn put_under(config: &mut Config, control: CongestionControl) {
+    config.congestion = Congestion {
+        control,
+        ack_every: control.ack_every(),
+    };
+    let groups = Groups::of_hosts(&config.topology);
+    for flow in &mut config.flows {
+        flow.reaction = Reaction::Controlled {
+            initial: flow.pace,
+            group: groups.of_host(flow.source),
+            class: flow.class,
+        };
+    }
+}
+
 /// The four schemes that the PCN paper compares, for a network with this smallest round trip.
 pub fn schemes(min_rtt: Span) -> [CongestionControl; 4] {
     [
@@ -163,18 +182,18 @@ pub fn pcn_fig1_topology() -> Topology {
     builder.build().expect("Fig. 1")
 }
 
-/// When the bursts of [`pcn_fig1`] begin.
-pub const BURST: Time = Time::from_ps(1_000_000_000);
+/// When the bursts of [`pcn_fig1`] begin: every scheme has come to its steady state by then.
+pub const BURST: Time = Time::from_ps(80_000_000_000);
+/// How long the bursts last when R1 is always busy.
+pub const BURST_SPAN: Span = Span::us(2_867);
 
-/// PCN Fig. 1 to 3: F0 and F1 at 20 Gb/s each, then H2 to H15 send 16 flows of 64 KB each to R1,
-/// which nothing but flow control holds back.
+/// PCN Fig. 1 to 3: F0 and F1 share the link between the switches, then H2 to H15 send 16 flows of
+/// 64 KB each to R1, which nothing but flow control holds back.
 pub fn pcn_fig1(control: CongestionControl) -> Config {
-    let half = Some(Rate::gbps(20));
     let mut wishes = vec![Wish::new("F0", "H0", "R0"), Wish::new("F1", "H1", "R1")];
-    for wish in &mut wishes {
-        wish.initial = half;
-        if control == CongestionControl::None {
-            wish.pace = half;
+    if control == CongestionControl::None {
+        for wish in &mut wishes {
+            wish.pace = Some(Rate::gbps(20));
         }
     }
     for host in 2..16 {
@@ -189,7 +208,11 @@ pub fn pcn_fig1(control: CongestionControl) -> Config {
         }
     }
     let mut config = controlled(pcn_fig1_topology(), &wishes, pcn_ingress(), control);
-    config.duration = Span::ms(100);
+    if let CongestionControl::Timely(_) = control {
+        // The paper's sources measure a round trip per segment of 64 KB.
+        config.congestion.ack_every = 64;
+    }
+    config.duration = Span::ms(180);
     let ports = ["H0:S0", "H1:S0", "S0:S1", "S1:R1"];
     config.probes = Probes {
         resolution: Span::us(50),
@@ -197,6 +220,121 @@ pub fn pcn_fig1(control: CongestionControl) -> Config {
         flows: ["F0", "F1"].map(|name| super::flow(&config, name)).to_vec(),
     };
     config
+}
+
+/// PCN Fig. 5: F0 at 20 Gb/s, three greedy sources to R1, and F1 at `rate` against them.
+pub fn pcn_fig5(rate: Rate) -> Config {
+    let mut wishes = vec![Wish::new("F0", "H0", "R0"), Wish::new("F1", "H1", "R1")];
+    wishes[0].pace = Some(Rate::gbps(20));
+    wishes[1].pace = Some(rate);
+    for host in 2..5 {
+        wishes.push(Wish::new(&format!("B{host}"), &format!("H{host}"), "R1"));
+    }
+    let none = CongestionControl::None;
+    let mut config = controlled(pcn_fig1_topology(), &wishes, pcn_ingress(), none);
+    config.duration = Span::ms(30);
+    config
+}
+
+/// GFC Fig. 20: eight greedy flows of 10 Gb/s over one link, under buffer-based GFC and DCQCN.
+pub fn gfc_fig20(mark_at: MarkAt) -> Config {
+    let mut builder = TopologyBuilder::new();
+    let link = spec(10, Span::us(1));
+    let (near, far) = (builder.add_switch("SW0"), builder.add_switch("SW1"));
+    builder.connect(near, far, link);
+    for index in 1..=9 {
+        let host = builder.add_host(format!("H{index}"));
+        builder.connect(host, if index < 9 { near } else { far }, link);
+    }
+    let topology = builder.build().expect("Fig. 20");
+    let latency = Latency {
+        mtu: super::MTU,
+        line: link.rate,
+        wire: link.delay,
+        processing: Span::us(3),
+        classes: 2,
+        jitter: Span::ZERO,
+        overhead: Bytes::ZERO,
+    };
+    let derivation = Derivation::new(latency, Bytes::kb(312));
+    let gfc = derivation.gfc_buffer(Some(Bytes::kb(300)), Some(Bytes::kb(281)));
+    let ingress = Ingress {
+        control: FlowControl::GfcBuffer(gfc),
+        buffer: derivation.buffer,
+    };
+    assert_eq!(derivation.check(&ingress.control), Ok(()));
+    let mut control = dcqcn::Config {
+        alpha_initial: 0.5,
+        ..dcqcn::Config::default()
+    };
+    control.marking = marking::Config {
+        kmin: Bytes::kb(40),
+        kmax: Bytes::kb(40),
+        reference: None,
+        mark_at,
+        ..control.marking
+    };
+    let wish = |index| Wish::new(&format!("F{index}"), &format!("H{index}"), "H9");
+    let wishes = Vec::from_iter((1..=8).map(wish));
+    let control = CongestionControl::Dcqcn(control);
+    let mut config = controlled(topology, &wishes, ingress, control);
+    for flow in &mut config.flows {
+        flow.packet = super::MTU;
+    }
+    config.duration = Span::ms(20);
+    config.probes = Probes {
+        resolution: Span::us(10),
+        ports: ["H1:SW0", "SW0:H1"]
+            .map(|name| super::port(&config, name))
+            .to_vec(),
+        flows: vec![super::flow(&config, "F1")],
+    };
+    config
+}
+
+/// Flows of unequal rates that together just fill one link, each from a host of its own, and a
+/// round trip that is short against PCN's period: what the fluid model speaks of.
+pub fn fluid_network(flow_count: u32, control: pcn::Config) -> Config {
+    let shape = Shape::Dumbbell {
+        left: flow_count,
+        right: flow_count,
+    };
+    let topology = shape.build(LinkSpecs::same(spec(40, Span::us(1))));
+    let parts = u64::from(flow_count * (flow_count + 1));
+    let wish = |index: u32| Wish {
+        initial: Some(Rate::mbps(80_000 * u64::from(index) / parts)),
+        ..Wish::new(
+            &format!("F{index:02}"),
+            &format!("X{index}"),
+            &format!("Y{index}"),
+        )
+    };
+    let wishes = Vec::from_iter((1..=flow_count).map(wish));
+    let control = CongestionControl::Pcn(control);
+    let topology = topology.expect("a dumbbell");
+    let mut config = controlled(topology, &wishes, pcn_ingress(), control);
+    config.probes = Probes {
+        resolution: Span::us(100),
+        ports: vec![super::port(&config, "SW0:SW1")],
+        flows: (0..flow_count).map(FlowId).collect(),
+    };
+    config
+}
+
+/// Jain's index of the rates of all flows late in the run, and their sum in Gb/s.
+pub fn fairness(outcome: &Outcome) -> (f64, f64) {
+    let rates = outcome.flows.iter().map(|flow| flow.goodput_late_bps / 1e9);
+    let sum: f64 = rates.clone().sum();
+    let squares: f64 = rates.clone().map(|rate| rate * rate).sum();
+    (sum * sum / (rates.count() as f64 * squares), sum)
+}
+
+/// What left a port, and how it was held.
+pub fn port_outcome(config: &Config, outcome: &Outcome, name: &str) -> PortOutcome {
+    let (node, port) = super::port(config, name);
+    let mut ports = outcome.ports.iter();
+    let found = ports.find(|it| (it.node, it.port) == (node, port));
+    *found.expect("every port has an outcome")
 }
 
 /// PCN 7.1: three pairs of hosts around one link of 10 Gb/s, a round trip of 500 us; the third
