@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, timely};
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::host::Duty;
@@ -67,7 +68,7 @@ fn main() {
     }
 }
 
-const SCHEMES: [&str; 2] = ["pfc", "gfc-buffer"];
+const SCHEMES: [&str; 5] = ["pfc", "gfc-buffer", "pfc-pcn", "pfc-dcqcn", "pfc-timely"];
 
 fn measure(k: u32, scheme: &str) {
     let config = fat_tree(k, scheme);
@@ -113,15 +114,30 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
     };
     let derivation = Derivation::new(latency, Bytes::kb(312));
     let control = match scheme {
-        "pfc" => FlowControl::Pfc(derivation.pfc()),
-        _ => FlowControl::GfcBuffer(derivation.gfc_buffer(None, None)),
+        "gfc-buffer" => FlowControl::GfcBuffer(derivation.gfc_buffer(None, None)),
+        _ => FlowControl::Pfc(derivation.pfc()),
+    };
+    let congestion = match scheme {
+        "pfc-pcn" => CongestionControl::Pcn(pcn::Config::default()),
+        "pfc-dcqcn" => CongestionControl::Dcqcn(dcqcn::Config::default()),
+        "pfc-timely" => CongestionControl::Timely(timely::Config::per_packet(Span::us(12))),
+        _ => CongestionControl::None,
     };
     let ingress = Ingress {
         control,
         buffer: derivation.buffer,
     };
     let routes = RouteBuilder::new(&topology, Multipath::Ecmp).build();
-    let flows = permutation(&topology, &routes);
+    let mut flows = permutation(&topology, &routes);
+    if congestion != CongestionControl::None {
+        for flow in &mut flows {
+            flow.reaction = Reaction::Controlled {
+                initial: flow.pace,
+                group: routes.groups.of_host(flow.source),
+                class: flow.class,
+            };
+        }
+    }
     // About as much work for every size; a hundredth of it is enough to count instructions.
     let is_short = std::env::args().any(|argument| argument == "short");
     let work = if is_short { 240_000 } else { 24_000_000 };
@@ -142,7 +158,10 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         probes: Probes::default(),
         seed: 1,
         flows,
-        congestion: Congestion::NONE,
+        congestion: Congestion {
+            control: congestion,
+            ack_every: congestion.ack_every(),
+        },
         follows: Vec::new(),
         topology,
     }
