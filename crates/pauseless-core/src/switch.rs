@@ -17,7 +17,7 @@ mod inspect;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::congestion::{AnyCongestionPoint, CongestionControl, Feedback, Joining};
+use crate::congestion::{CongestionControl, Feedback, Joining};
 use crate::fifo::{Fifo, Pool};
 use crate::flow_control::{Control, Gate};
 use crate::id::{Class, PortId};
@@ -114,24 +114,17 @@ pub struct Switch<P> {
     pool: Pool<Waiting<P>>,
     /// Bytes waiting per (ingress, class, egress), not counting the frame on the wire.
     waiting: Box<[u32]>,
-    /// What waits per (egress, class).
-    backlog: Box<[Backlog]>,
+    /// Packets waiting per (egress, class).
+    backlog: Box<[u32]>,
     /// Per (egress, class), the ingresses that it can serve next; unused when output-queued.
     rotation: Rotation,
     /// Per (ingress, class), whether a packet of its FIFO is being sent; only when input-queued.
     in_service: Box<[bool]>,
     /// One per (egress, class), or none at all.
-    points: Box<[AnyCongestionPoint]>,
+    points: Box<[congestion::Watched]>,
     /// Packets of the switch's own per egress, which are on no ingress counter.
     notices: Box<[Fifo]>,
     ready: Ready,
-}
-
-/// Packets of one class that wait for one egress, wherever they stand.
-#[derive(Clone, Copy, Debug, Default)]
-struct Backlog {
-    bytes: u64,
-    packets: u32,
 }
 
 /// A port and what its egress is doing, side by side in memory.
@@ -163,12 +156,40 @@ enum Sending {
 #[derive(Clone, Copy, Debug)]
 struct Waiting<P> {
     packet: P,
-    size: u32,
+    header: Header,
     ingress: PortId,
     egress: PortId,
-    class: Class,
-    /// Whether it was marked when it arrived.
-    is_marked: bool,
+}
+
+/// The size of a packet in 24 bits, its class in the next and whether it was marked when it arrived
+/// in the last one: a third of a switch's memory are such slots.
+#[derive(Clone, Copy, Debug)]
+struct Header(u32);
+
+impl Header {
+    const MARK: u32 = 1 << 31;
+
+    #[inline]
+    fn new(size: Bytes, class: Class, is_marked: bool) -> Header {
+        assert!(size.get() < 1 << 24, "a frame is smaller than 16 MiB");
+        let mark = if is_marked { Header::MARK } else { 0 };
+        Header(size.get() as u32 | u32::from(class.0) << 24 | mark)
+    }
+
+    #[inline]
+    fn size(self) -> Bytes {
+        Bytes::new(u64::from(self.0 & 0xff_ffff))
+    }
+
+    #[inline]
+    fn class(self) -> Class {
+        Class((self.0 >> 24) as u8 & 0x7f)
+    }
+
+    #[inline]
+    fn is_marked(self) -> bool {
+        self.0 & Header::MARK != 0
+    }
 }
 
 /// Ports to be asked, at most as many as one input can touch: the driver asks them all before the
@@ -214,7 +235,7 @@ impl<P: Copy> Switch<P> {
             fifos: alloc::vec![Fifo::EMPTY; fifo_count].into(),
             pool: Pool::new(),
             waiting: alloc::vec![0; pairs * port_count].into(),
-            backlog: alloc::vec![Backlog::default(); pairs].into(),
+            backlog: alloc::vec![0; pairs].into(),
             rotation: Rotation::new(pairs, port_count),
             in_service: alloc::vec![false; pairs].into(),
             points: congestion::points(config, class_count),
@@ -261,19 +282,15 @@ impl<P: Copy> Switch<P> {
         let cell = self.cell(ingress, class, egress);
         self.waiting[cell] += charge.get() as u32;
         let queue = self.queue(egress, class);
-        self.backlog[queue].packets += 1;
-        self.backlog[queue].bytes += size.get();
+        self.backlog[queue] += 1;
         let joining = self.look_at_arrival(now, (egress, class), size);
 
-        let size = u32::try_from(size.get()).expect("a frame is smaller than 4 GiB");
         let fifo = self.fifo(ingress, class, egress);
         let waiting = Waiting {
             packet,
-            size,
+            header: Header::new(size, class, joining == Joining::Marked),
             ingress,
             egress,
-            class,
-            is_marked: joining == Joining::Marked,
         };
         let was_empty = self.pool.push_back(&mut self.fifos[fifo], waiting);
         let is_exposed = match self.discipline {
@@ -284,7 +301,7 @@ impl<P: Copy> Switch<P> {
         if is_exposed {
             self.rotation.insert(queue, ingress);
         }
-        let is_new_head = is_exposed || self.backlog[queue].packets == 1;
+        let is_new_head = is_exposed || self.backlog[queue] == 1;
         if is_new_head && self.ports[egress.index()].port.spends_credit(class) {
             // Nobody has asked yet whether there is credit for this packet.
             self.look_at_gate(now, egress, class);
@@ -306,11 +323,9 @@ impl<P: Copy> Switch<P> {
     pub fn notify(&mut self, notice: Arrival<P>) {
         let waiting = Waiting {
             packet: notice.packet,
-            size: u32::try_from(notice.size.get()).expect("a frame is smaller than 4 GiB"),
+            header: Header::new(notice.size, notice.class, false),
             ingress: notice.egress,
             egress: notice.egress,
-            class: notice.class,
-            is_marked: false,
         };
         let fifo = &mut self.notices[notice.egress.index()];
         self.pool.push_back(fifo, waiting);
@@ -427,13 +442,12 @@ impl<P: Copy> Switch<P> {
         let next = self.pool.pop_front(&mut self.fifos[fifo]);
         let slot = next.expect("there is a head");
         self.after_pop(fifo, queue, slot.ingress);
-        let size = Bytes::new(u64::from(slot.size));
+        let size = slot.header.size();
         let charge = self.ports[slot.ingress.index()].port.charge(class, size);
         let cell = self.cell(slot.ingress, class, port);
         self.waiting[cell] -= charge.get() as u32;
-        self.backlog[queue].packets -= 1;
-        self.backlog[queue].bytes -= size.get();
-        let is_marked = self.look_at_departure(now, (port, class), size) || slot.is_marked;
+        self.backlog[queue] -= 1;
+        let is_marked = self.look_at_departure(now, (port, class), size) || slot.header.is_marked();
         self.ports[index].port.on_transmit(now, class, size);
         if self.ports[index].port.spends_credit(class) {
             self.look_at_gate(now, port, class);
@@ -520,7 +534,7 @@ impl<P: Copy> Switch<P> {
     /// The size of the frame that (`egress`, `class`) would send next.
     fn head(&self, egress: PortId, class: Class) -> Option<Bytes> {
         let queue = self.queue(egress, class);
-        if self.backlog[queue].packets == 0 {
+        if self.backlog[queue] == 0 {
             return None;
         }
         let fifo = match self.discipline {
@@ -530,7 +544,7 @@ impl<P: Copy> Switch<P> {
             }
         };
         let head = self.pool.front(&self.fifos[fifo])?;
-        Some(Bytes::new(u64::from(head.size)))
+        Some(head.header.size())
     }
 
     /// Notes whether the far end has stopped (`port`, `class`).

@@ -21,11 +21,25 @@ pub(crate) enum Node {
 }
 
 /// A data frame, or a packet that tells a flow's source something.
+/// Sixteen bytes, since wires hold them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub tag: Tag,
-    pub size: Bytes,
+    size: u32,
     pub class: Class,
+}
+
+impl Packet {
+    pub(crate) fn new(tag: Tag, size: Bytes, class: Class) -> Packet {
+        let size = u32::try_from(size.get()).expect("a frame is smaller than 4 GiB");
+        Packet { tag, size, class }
+    }
+
+    /// Frame bytes.
+    #[inline]
+    pub(crate) fn size(self) -> Bytes {
+        Bytes::new(u64::from(self.size))
+    }
 }
 
 /// What travels on a wire.

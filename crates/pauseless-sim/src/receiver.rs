@@ -43,7 +43,7 @@ impl Receivers {
     /// that holds when its turn comes.
     pub(crate) fn due(&self, position: usize, now: Time) -> Option<Time> {
         let (receiver, waiting) = &self.receivers[position];
-        let size = waiting.front()?.size;
+        let size = waiting.front()?.size();
         let mut start = now;
         loop {
             let later = receiver.steps.iter().position(|(at, _)| *at > start);
@@ -67,6 +67,6 @@ impl Receivers {
     /// Bytes that nobody has taken yet.
     pub(crate) fn waiting(&self) -> Bytes {
         let packets = self.receivers.iter().flat_map(|(_, waiting)| waiting);
-        packets.fold(Bytes::ZERO, |sum, packet| sum + packet.size)
+        packets.fold(Bytes::ZERO, |sum, packet| sum + packet.size())
     }
 }

@@ -272,7 +272,7 @@ impl<'c> Simulator<'c> {
             }
             Frame::Data(packet) => {
                 if self.is_counting {
-                    self.fabric.traffic[index].received += packet.size;
+                    self.fabric.traffic[index].received += packet.size();
                 }
                 self.tally.packet_hops += 1;
                 self.tally.last_arrival = self.now;
@@ -285,7 +285,8 @@ impl<'c> Simulator<'c> {
     }
 
     fn on_switch_arrival(&mut self, index: usize, packet: Packet) {
-        let Packet { tag, size, class } = packet;
+        let Packet { tag, class, .. } = packet;
+        let size = packet.size();
         let End { node, port, .. } = self.fabric.ends[index];
         let (group, hash) = match tag.is_answer() {
             false => self.routes[tag.flow().index()],
@@ -321,7 +322,7 @@ impl<'c> Simulator<'c> {
     }
 
     fn on_host_arrival(&mut self, index: usize, packet: Packet) {
-        let Packet { size, class, .. } = packet;
+        let (size, class) = (packet.size(), packet.class);
         let node = self.fabric.ends[index].node;
         let now = self.now;
         let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
@@ -343,7 +344,8 @@ impl<'c> Simulator<'c> {
     }
 
     fn lose(&mut self, index: usize, packet: Packet, overrun: Overrun) {
-        let Packet { tag, size, class } = packet;
+        let Packet { tag, class, .. } = packet;
+        let size = packet.size();
         let End { node, port, .. } = self.fabric.ends[index];
         self.tally.lost_packets += 1;
         self.tally.lost_bytes += size;
@@ -562,7 +564,7 @@ impl<'c> Simulator<'c> {
             } => {
                 end.sent += size;
                 let tag = if is_marked { packet.marked() } else { packet };
-                (Frame::Data(Packet { tag, size, class }), size)
+                (Frame::Data(Packet::new(tag, size, class)), size)
             }
             Transmit::Control(control) => {
                 traffic[index].control_sent += Control::SIZE;
@@ -651,7 +653,7 @@ impl<'c> Simulator<'c> {
         for end in &self.fabric.ends {
             for (_, frame) in self.fabric.frames.iter(&end.incoming) {
                 if let Frame::Data(packet) = frame {
-                    in_network += packet.size;
+                    in_network += packet.size();
                 }
             }
         }

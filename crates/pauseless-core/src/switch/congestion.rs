@@ -10,12 +10,24 @@ use crate::flow_control::Gate;
 use crate::id::{Class, PortId};
 use crate::unit::{Bytes, Time};
 
+/// A queue with its congestion point.
+#[derive(Clone, Debug)]
+pub(super) struct Watched {
+    point: AnyCongestionPoint,
+    /// What waits, wherever it stands.
+    bytes: Bytes,
+}
+
 impl<P: Copy> Switch<P> {
-    /// Bytes of all classes that wait for `egress`, without the frame on the wire.
+    /// Bytes of all classes that wait for `egress` as the ingress counters count them, without the
+    /// frame on the wire.
     pub fn queued(&self, egress: PortId) -> Bytes {
-        let first = self.queue(egress, Class(0));
-        let queues = &self.backlog[first..first + self.class_count];
-        Bytes::new(queues.iter().map(|queue| queue.bytes).sum())
+        let ports = (0..self.ports.len()).map(|port| PortId(port as u16));
+        let classes = 0..self.class_count as u8;
+        let cells = ports.flat_map(|ingress| classes.clone().map(move |class| (ingress, class)));
+        cells.fold(Bytes::ZERO, |sum, (ingress, class)| {
+            sum + self.waiting(ingress, Class(class), egress)
+        })
     }
 
     /// A packet has joined the queue of (`egress`, `class`).
@@ -30,8 +42,9 @@ impl<P: Copy> Switch<P> {
             return Joining::Silent;
         }
         let queue = self.queue(egress, class);
+        self.points[queue].bytes += size;
         let state = self.queue_state(now, egress, class);
-        self.points[queue].on_enqueue(now, size, state)
+        self.points[queue].point.on_enqueue(now, size, state)
     }
 
     /// A packet leaves the queue of (`egress`, `class`); whether to mark it.
@@ -46,8 +59,9 @@ impl<P: Copy> Switch<P> {
             return false;
         }
         let queue = self.queue(egress, class);
+        self.points[queue].bytes -= size;
         let state = self.queue_state(now, egress, class);
-        self.points[queue].on_dequeue(now, size, state)
+        self.points[queue].point.on_dequeue(now, size, state)
     }
 
     /// Tells the congestion point of (`egress`, `class`) if the far end has ceased to hold it back:
@@ -68,17 +82,17 @@ impl<P: Copy> Switch<P> {
         };
         if was_held && !state.is_held {
             let queue = self.queue(egress, class);
-            self.points[queue].on_release(now, state);
+            self.points[queue].point.on_release(now, state);
         }
     }
 
     fn queue_state(&self, now: Time, egress: PortId, class: Class) -> QueueState {
-        let backlog = self.backlog[self.queue(egress, class)];
+        let queue = self.queue(egress, class);
         let port = &self.ports[egress.index()].port;
         let head = self.head(egress, class).unwrap_or(Bytes::new(64));
         QueueState {
-            packets: backlog.packets,
-            bytes: Bytes::new(backlog.bytes),
+            packets: self.backlog[queue],
+            bytes: self.points[queue].bytes,
             is_held: port.is_held(now, class, head),
         }
     }
@@ -90,10 +104,8 @@ impl<P: Copy> Switch<P> {
         match waiting.and_then(|fifo| self.pool.front(fifo)) {
             None => Gate::Closed,
             Some(notice) => {
-                let size = Bytes::new(u64::from(notice.size));
-                self.ports[egress.index()]
-                    .port
-                    .gate(now, notice.class, size)
+                let (size, class) = (notice.header.size(), notice.header.class());
+                self.ports[egress.index()].port.gate(now, class, size)
             }
         }
     }
@@ -102,8 +114,7 @@ impl<P: Copy> Switch<P> {
     pub(super) fn send_notice(&mut self, now: Time, egress: PortId) -> Transmit<P> {
         let next = self.pool.pop_front(&mut self.notices[egress.index()]);
         let notice = next.expect("its gate is open");
-        let size = Bytes::new(u64::from(notice.size));
-        let class = notice.class;
+        let (size, class) = (notice.header.size(), notice.header.class());
         self.ports[egress.index()]
             .port
             .on_transmit(now, class, size);
@@ -121,12 +132,15 @@ impl<P: Copy> Switch<P> {
 }
 
 /// The congestion points of a switch, unless its scheme has none.
-pub(super) fn points(config: &SwitchConfig, class_count: usize) -> Box<[AnyCongestionPoint]> {
+pub(super) fn points(config: &SwitchConfig, class_count: usize) -> Box<[Watched]> {
     let ports = (0u64..).zip(&config.ports);
     let points = ports.flat_map(|(port, lanes)| {
         (0..class_count as u64).map(move |class| {
             let seed = config.seed ^ (port << 8 | class).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            config.congestion.congestion_point(lanes.line, seed)
+            Watched {
+                point: config.congestion.congestion_point(lanes.line, seed),
+                bytes: Bytes::ZERO,
+            }
         })
     });
     match config.congestion {

@@ -1,7 +1,7 @@
 //! Questions about a switch that change nothing: what the deadlock detector and reports ask.
 
-use super::{Backlog, Discipline, Fifo, Switch, SwitchPort};
-use crate::congestion::AnyCongestionPoint;
+use super::congestion::Watched;
+use super::{Discipline, Fifo, Switch, SwitchPort};
 use crate::id::{Class, PortId};
 use crate::unit::{Bytes, Time};
 
@@ -14,14 +14,14 @@ impl<P: Copy> Switch<P> {
             return 0;
         }
         let queue = self.queue(egress, Class(0));
-        let has_backlog = |class: &usize| self.backlog[queue + class].packets > 0;
+        let has_backlog = |class: &usize| self.backlog[queue + class] > 0;
         let classes = (0..self.class_count).filter(has_backlog);
         stopped & classes.fold(0, |bits, class| bits | 1 << class)
     }
 
     /// Packets that wait for (`egress`, `class`), wherever they stand.
     pub fn backlog(&self, egress: PortId, class: Class) -> u32 {
-        self.backlog[self.queue(egress, class)].packets
+        self.backlog[self.queue(egress, class)]
     }
 
     /// The size of the head frame of (`egress`, `class`) if the far end has stopped it.
@@ -60,7 +60,7 @@ impl<P: Copy> Switch<P> {
             .iter(fifo)
             .skip_while(|waiting| !stuck(waiting.egress));
         behind.fold(Bytes::ZERO, |sum, waiting| {
-            let size = Bytes::new(u64::from(waiting.size));
+            let size = waiting.header.size();
             sum + self.ports[ingress.index()].port.charge(class, size)
         })
     }
@@ -71,7 +71,7 @@ impl<P: Copy> Switch<P> {
             visit(
                 waiting.ingress,
                 waiting.egress,
-                waiting.class,
+                waiting.header.class(),
                 &waiting.packet,
             );
         }
@@ -81,9 +81,7 @@ impl<P: Copy> Switch<P> {
     pub fn inside(&self) -> Bytes {
         let fifos = self.fifos.iter().chain(&self.notices);
         let all = fifos.flat_map(|fifo| self.pool.iter(fifo));
-        all.fold(Bytes::ZERO, |sum, waiting| {
-            sum + Bytes::new(u64::from(waiting.size))
-        })
+        all.fold(Bytes::ZERO, |sum, waiting| sum + waiting.header.size())
     }
 
     /// Bytes of heap memory in use.
@@ -96,8 +94,7 @@ impl<P: Copy> Switch<P> {
                 .sum::<usize>()
             + self.fifos.len() * size_of::<Fifo>()
             + self.pool.heap_bytes()
-            + self.waiting.len() * size_of::<u32>()
-            + self.backlog.len() * size_of::<Backlog>()
-            + self.points.len() * size_of::<AnyCongestionPoint>()
+            + (self.waiting.len() + self.backlog.len()) * size_of::<u32>()
+            + self.points.len() * size_of::<Watched>()
     }
 }

@@ -122,7 +122,8 @@ impl Simulator<'_> {
 
     /// A host takes a packet out of its ingress buffer.
     pub(super) fn consume(&mut self, node: NodeId, packet: Packet) {
-        let Packet { tag, size, class } = packet;
+        let Packet { tag, class, .. } = packet;
+        let size = packet.size();
         let (now, flow) = (self.now, tag.flow());
         let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
             panic!("a receiver is a host");
