@@ -1,5 +1,5 @@
 //! The PCN paper's small experiments with all schemes, as tables for docs/congestion.md:
-//! `cargo bench -p pauseless-sim --bench congestion [-- fig1|fig5|fig11|flows|lot ..]`.
+//! `cargo bench -p pauseless-sim --bench congestion [-- fig1|fig5|fig11|flows|many|lot ..]`.
 
 #[path = "../tests/networks/mod.rs"]
 mod networks;
@@ -12,11 +12,12 @@ use pauseless_sim::{Outcome, run};
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let all: [(&str, fn()); 5] = [
+    let all: [(&str, fn()); 6] = [
         ("fig1", fig1),
         ("fig5", fig5),
         ("fig11", fig11),
         ("flows", flows),
+        ("many", many),
         ("lot", lot),
     ];
     let is_any = all
@@ -187,6 +188,32 @@ fn flows() {
                 outcome.pause_frames,
             );
         }
+    }
+}
+
+/// B.1 with PCN's parameters chosen for the number of flows, all from their fair rates.
+fn many() {
+    println!(
+        "{:>5} {:>9} {:>8} {:>8} {:>11} {:>11} {:>7}",
+        "flows", "T ms", "share", "jain", "late queue", "most", "pauses"
+    );
+    for count in [4usize, 16, 64, 256, 1_024] {
+        let mut config = pcn_for_many(count);
+        config.duration = Span::s(3);
+        let CongestionControl::Pcn(control) = config.congestion.control else {
+            unreachable!("it is PCN");
+        };
+        let outcome = run(&config);
+        let (jain, total) = fairness(&outcome);
+        let most = outcome.series.ports[0].egress.iter().max();
+        println!(
+            "{count:>5} {:>9.2} {:>7.1}% {jain:>8.3} {:>8} KB {:>8} KB {:>7}",
+            control.period.as_secs_f64() * 1e3,
+            total * 10.0,
+            late_queue(&outcome),
+            most.map_or(0, |most| most / 1_000),
+            outcome.pause_frames,
+        );
     }
 }
 

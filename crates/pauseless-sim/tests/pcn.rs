@@ -339,7 +339,24 @@ fn few_flows_share_a_link_fairly() {
     }
 }
 
-/// B.1 beyond that: when a window holds fewer than twenty packets, "at least 95 % marked" means
+/// B.1 with parameters chosen for the number of flows: no PAUSE, full use, fair shares. The larger
+/// numbers take longer and are in `cargo bench -p pauseless-sim --bench congestion -- many`.
+#[test]
+fn many_flows_share_fairly_when_a_window_holds_forty_packets() {
+    for flow_count in [16, 64, 128] {
+        let mut config = pcn_for_many(flow_count);
+        config.duration = Span::ms(500);
+        let outcome = run(&config);
+        let (jain, sum) = fairness(&outcome);
+        assert!(jain > 0.95, "{flow_count} flows: {jain}");
+        assert!(sum > 9.7, "{flow_count} flows: {sum}");
+        assert_eq!(outcome.pause_frames, 0, "{flow_count} flows");
+        let queue = outcome.series.ports[0].egress.iter().max();
+        assert!(queue.is_some_and(|most| *most < 400_000), "{queue:?}");
+    }
+}
+
+/// B.1 otherwise: when a window holds fewer than twenty packets, "at least 95 % marked" means
 /// "all marked", which is the less likely the more packets a flow has in the window. So the fast are
 /// told to go on and the slow are not, and fairness is lost; not as in the paper.
 #[test]

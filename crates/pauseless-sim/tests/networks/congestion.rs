@@ -365,6 +365,28 @@ pub fn dumbbell_at(flow_count: usize, gbps: u64, control: CongestionControl) -> 
     config
 }
 
+/// PCN 7.1 with many flows from their fair rates, and PCN's parameters chosen for them: a period in
+/// which a fair flow sends forty packets, so that "at least 95 % marked" can be told from "all
+/// marked", and a w_min with which the queue swings by a tenth of what the link carries in a
+/// millisecond; 0.1/N, as section 6.2 has it, is a tenth of what it carries in a period.
+pub fn pcn_for_many(flow_count: usize) -> Config {
+    let forty = Rate::gbps(10).tx_span(PACKET) * 40 * flow_count as u64;
+    let period = forty.max(Span::us(500));
+    let swing = 1e-3 / period.as_secs_f64();
+    let control = CongestionControl::Pcn(pcn::Config {
+        period,
+        w_min: 0.1 / flow_count as f64 * swing.min(1.0),
+        ..pcn::Config::default()
+    });
+    let mut config = pcn_dumbbell(flow_count, control);
+    for flow in &mut config.flows {
+        if let Reaction::Controlled { initial, .. } = &mut flow.reaction {
+            *initial = Rate::bps(10_000_000_000 / flow_count as u64);
+        }
+    }
+    config
+}
+
 /// PCN B.3: F0 passes every link of a row, each other flow one of them.
 pub fn parking_lot(links: u32, control: CongestionControl) -> Config {
     let shape = Shape::ParkingLot { links };
