@@ -6,8 +6,9 @@ use networks::congestion::*;
 use networks::{flow, port};
 use pauseless_core::congestion::fluid::Fluid;
 use pauseless_core::congestion::{CongestionControl, pcn};
-use pauseless_core::unit::{Rate, Span, Time};
-use pauseless_sim::config::Reaction;
+use pauseless_core::flow_control::{FlowControl, pfc};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
+use pauseless_sim::config::{IngressTable, Reaction};
 use pauseless_sim::{Config, Outcome, run};
 
 const RTT: Span = Span::us(30);
@@ -135,6 +136,41 @@ fn fig2_and_3_the_others_throttle_the_victim() {
     assert!(order[2] > Span::ms(10), "{order:?}");
 }
 
+/// What Fig. 2 hangs on and the paper does not say. DCQCN from 20 Gb/s with its first alpha of 1
+/// instead of its steady state, or TIMELY with an acknowledgement per packet instead of per 64 KB:
+/// no tree. XOFF at 100 KB instead of 512 KB: F1 fills that in less than a control loop, and even
+/// PCN's victim is paused.
+#[test]
+fn fig2_hangs_on_what_the_paper_leaves_open() {
+    let [pcn, _, dcqcn, timely] = schemes(RTT);
+    let held = |config: &Config, port: &str| {
+        let outcome = run(config);
+        port_outcome(config, &outcome, port).pauses
+    };
+    let mut config = pcn_fig1(dcqcn);
+    for flow in &mut config.flows {
+        if let Reaction::Controlled { initial, .. } = &mut flow.reaction {
+            *initial = Rate::gbps(20);
+        }
+    }
+    config.duration = Span::ms(90);
+    assert_eq!(held(&config, "S0:S1"), 0);
+    let mut config = pcn_fig1(timely);
+    config.congestion.ack_every = 1;
+    config.duration = Span::ms(90);
+    assert_eq!(held(&config, "S0:S1"), 0);
+    let mut config = pcn_fig1(pcn);
+    let mut ingress = pcn_ingress();
+    ingress.control = FlowControl::Pfc(pfc::Config {
+        xoff: Bytes::kb(100),
+        xon: Bytes::kb(98),
+        quanta: pfc::QUANTA_MAX,
+    });
+    config.ingress = IngressTable::uniform(&config.topology, 2, ingress);
+    config.duration = Span::ms(90);
+    assert!(held(&config, "H0:S0") > 0);
+}
+
 /// Fig. 5: what F1 can have of R1's link is about a quarter. Below that it causes no PAUSE between
 /// the switches and F0 has its 20 Gb/s; above it PAUSE persists and F0 shares F1's fate.
 #[test]
@@ -221,6 +257,12 @@ fn fig11_a_period_below_the_round_trip_oscillates() {
     let (first, _) = low.next().expect("the queue drains");
     assert!(*first < Time::ZERO + Span::ms(10), "{first:?}");
     assert!(settled(&outcome) > Time::ZERO + Span::ms(50));
+    let sum = |at: usize| -> f64 { series.flows.iter().map(|it| it.allowed_bps[at]).sum() };
+    let sums = (200..series.times.len()).map(sum);
+    let (least, most) = sums.fold((f64::MAX, 0.0f64), |(least, most), sum| {
+        (least.min(sum), most.max(sum))
+    });
+    assert!(least < 7e9 && most > 30e9, "{least} to {most}");
     assert_eq!(outcome.pause_frames, 0);
 }
 
