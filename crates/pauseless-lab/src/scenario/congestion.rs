@@ -267,7 +267,7 @@ impl Answers<'_> {
         let follow = |header| {
             let path = trace(topology, &self.routes.table, header).ok()?;
             let ports = path.iter().map(|(node, port)| topology.port(*node, *port));
-            let end = ports.clone().last()?.peer;
+            let end = ports.clone().next_back()?.peer;
             let delay = ports.fold(Span::ZERO, |sum, port| sum + port.delay);
             Some((path, end, delay))
         };
