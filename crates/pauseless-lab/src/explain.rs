@@ -9,6 +9,7 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use crate::scenario::unit::Quantity;
 use crate::scenario::{PortGroup, Scenario};
 
+mod congestion;
 mod paper;
 
 pub use paper::{Paper, PaperRow, paper};
@@ -18,12 +19,14 @@ pub use paper::{Paper, PaperRow, paper};
 pub struct Explanation {
     /// One for each set of ports that are configured alike.
     pub groups: Vec<Group>,
+    /// The parameters of the congestion control, if anybody is told anything.
+    pub congestion: Option<Group>,
 }
 
-/// The derivation for some ports.
+/// The derivation for some ports, or the parameters of something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Which ports.
+    /// Which ports, or what.
     pub title: String,
     /// The steps, in the order of derivation.
     pub rows: Vec<Row>,
@@ -74,6 +77,7 @@ pub fn explain(scenario: &Scenario) -> Explanation {
     });
     Explanation {
         groups: groups.collect(),
+        congestion: congestion::group(scenario),
     }
 }
 
@@ -399,7 +403,8 @@ impl Steps {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, group) in self.groups.iter().enumerate() {
+        let groups = self.groups.iter().chain(&self.congestion);
+        for (index, group) in groups.enumerate() {
             if index > 0 {
                 writeln!(f)?;
             }

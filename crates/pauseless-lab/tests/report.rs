@@ -158,14 +158,14 @@ fn series_have_a_column_per_recording() {
     let series = csv::series(&run).expect("something was probed");
     let header = series.lines().next().expect("a header");
     let expected = "time_ps,S1:H1 queue_bytes,S1:H1 input_bps,S1:H1 sending_bps,\
-                    S1:H1 allowed_bps,\"F,1 goodput_bps\",F2 goodput_bps,F3 goodput_bps";
+                    S1:H1 allowed_bps,S1:H1 egress_bytes,\"F,1 goodput_bps\",F2 goodput_bps,F3 goodput_bps";
     assert_eq!(header, expected);
     assert_eq!(series.lines().count(), 1 + 200);
     assert!(
         series
             .lines()
             .skip(1)
-            .all(|line| line.split(',').count() == 8)
+            .all(|line| line.split(',').count() == 9)
     );
 }
 

@@ -2,6 +2,7 @@
 
 use expect_test::{Expect, expect};
 use pauseless_lab::explain::{explain, paper};
+use pauseless_lab::scenario::congestion::Kind;
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 fn check(file: &str, expected: Expect) {
@@ -187,6 +188,80 @@ fn conceptual() {
           MTU / R_min      standstill that each MTU of patience buys         60 ms                     core derive
     "#]],
     );
+}
+
+/// The parameters of each congestion control, without what is said about ports.
+#[test]
+fn congestion_controls() {
+    let path = format!(
+        "{}/../../scenarios/pcn-fig1.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let mut text = String::new();
+    for (_, kind) in Kind::ALL {
+        let overrides = Overrides {
+            congestion: Some(kind),
+            ..Overrides::default()
+        };
+        let scenario = Scenario::read(path.as_ref(), &overrides).unwrap();
+        if let Some(group) = explain(&scenario).congestion {
+            text.push_str(&group.to_string());
+        }
+    }
+    expect![[r#"
+        congestion control pcn for 2 of 226 flows
+          class      in which sources are told                          1          as run
+          ack_every  the target acknowledges                            never      default
+          period     T, from one notification to the next               50 us      pcn20 5.2
+          w_min      first weight of an increase, margin of a decrease  0.0078125  pcn20 5.3
+          w_max      what the weight tends to                           0.5        pcn20 5.3
+          rate_min   the least rate                                     1 Mbps     PROTOCOLS 8
+        congestion control qcn for 2 of 226 flows
+          class                in which sources are told                     1          as run
+          ack_every            the target acknowledges                       never      default
+          queue_set_point      Q_eq, the queue that switches aim at          26 KB      802.1Q CN MIB
+          weight               w, of the queue's growth                      2          802.1Q CN MIB
+          sample_base          bytes between two samples without congestion  150 KB     802.1Q CN MIB
+          gd                   Gd, a notification psi cuts by Gd psi         0.0078125  802.1Q CN MIB
+          decrease_factor_min  one cut leaves at least this share            0.5        802.1Q CN MIB
+          byte_reset           BC, bytes per stage of recovery               150 KB     802.1Q CN MIB
+          time_reset           T_rp, time per stage                          15 ms      802.1Q CN MIB
+          threshold            F, stages of fast recovery                    5          802.1Q CN MIB
+          rate_ai              R_AI, the step of active increase             5 Mbps     802.1Q CN MIB
+          rate_hai             R_HAI, of hyper-active increase               50 Mbps    802.1Q CN MIB
+          rate_min             the least rate                                5 Mbps     802.1Q CN MIB
+        congestion control dcqcn for 2 of 226 flows
+          class           in which sources are told                               1           as run
+          ack_every       the target acknowledges                                 never       default
+          kmin            no marks up to this queue, times C / 40 Gbps            5 KB        dcqcn15 3.1
+          kmax            every packet above this one, times C / 40 Gbps          200 KB      dcqcn15 3.1
+          pmax            the probability just below kmax                         0.01        dcqcn15 3.1
+          mark_at         when it is decided                                      departure   public code
+          cnp_interval    N, at most one CNP per flow in this time                50 us       dcqcn15 3.1
+          alpha_timer     K, alpha decays after so long without a CNP             55 us       dcqcn15 3.1
+          alpha_initial   alpha at the start                                      1           dcqcn15 3.1
+          g               the gain of alpha                                       0.00390625  dcqcn15 3.1
+          increase_timer  T, time per stage of recovery                           55 us       dcqcn15 3.1
+          byte_counter    B, bytes per stage                                      10 MB       dcqcn15 3.1
+          threshold       F, stages of fast recovery                              5           dcqcn15 3.1
+          rate_ai         R_AI, the step of additive increase, times C / 40 Gbps  40 Mbps     dcqcn15 3.1
+          rate_hai        R_HAI, of hyper increase, times C / 40 Gbps             200 Mbps    PROTOCOLS 5
+          rate_min        the least rate                                          100 Mbps    PROTOCOLS 5
+          clamp           when a CNP lowers the target rate, too                  always      dcqcn15 3.1
+        congestion control timely for 2 of 226 flows
+          class          in which sources are told                       1             as run
+          ack_every      the target acknowledges                         every packet  default
+          min_rtt        gradients are measured in it                    30 us         as run
+          ewma_weight    weight of a new difference in the average       0.02          timely15 snippet
+          beta           the factor of a decrease                        0.8           timely15 snippet
+          t_low          below this round trip the rate grows            0 ps          timely15 snippet
+          t_high         above this one it falls                         1 ms          timely15 snippet
+          delta          the additive step, times C / 10 Gbps            10 Mbps       timely15 snippet
+          hai_threshold  negative gradients in a row until larger steps  5             timely15 snippet
+          hai_factor     so many times as large                          5             timely15 snippet
+          rate_min       the least rate                                  10 Mbps       PROTOCOLS 6
+          patched        the middle branch of timely16                   no            timely15 snippet
+    "#]].assert_eq(&text);
 }
 
 //= gfc19 5.4 examples type=test

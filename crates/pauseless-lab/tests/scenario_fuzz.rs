@@ -5,7 +5,7 @@ use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::Simulator;
 use proptest::prelude::*;
 
-const SEEDS: [&str; 8] = [
+const SEEDS: [&str; 11] = [
     include_str!("../../../scenarios/gfc-ring.toml"),
     include_str!("../../../scenarios/gfc-ring-time.toml"),
     include_str!("../../../scenarios/gfc-fig5-conceptual.toml"),
@@ -14,6 +14,9 @@ const SEEDS: [&str; 8] = [
     TORUS,
     RANDOM,
     CLOS,
+    include_str!("../../../scenarios/gfc-fig20.toml"),
+    include_str!("../../../scenarios/pcn-fig11.toml"),
+    TOLD,
 ];
 
 const TORUS: &str = "duration = \"20 us\"
@@ -65,8 +68,42 @@ kind = \"none\"
 kind = \"permutation\"
 ";
 
+/// Every scheme by turns: the kind is one of the pieces.
+const TOLD: &str = "duration = \"200 us\"
+[topology]
+kind = \"n-to-1\"
+senders = 3
+rate = \"10 Gbps\"
+delay = \"1 us\"
+[switch]
+buffer = \"1 MB\"
+classes = 2
+[flow_control]
+kind = \"pfc\"
+[congestion_control]
+kind = \"timely\"
+feedback_class = \"own\"
+ack_every = 2
+t_low = \"5 us\"
+patched = true
+[[flow]]
+source = \"H1\"
+target = \"R\"
+count = 3
+initial_rate = \"1 Gbps\"
+[[flow]]
+source = \"H2\"
+target = \"R\"
+congestion_control = false
+[traffic]
+kind = \"incast\"
+target = \"R\"
+sizes = \"websearch\"
+classes_by_size = [[\"10 KB\", 1]]
+";
+
 /// Pieces that mean something in a scenario file.
-const PIECES: [&str; 56] = [
+const PIECES: [&str; 68] = [
     "\"0 B\"",
     "\"64 B\"",
     "\"4 GB\"",
@@ -123,10 +160,22 @@ const PIECES: [&str; 56] = [
     "1979-05-27",
     "\"ecmp\"",
     "[\"S1:H1\"]",
+    "\"pcn\"",
+    "\"qcn\"",
+    "\"dcqcn\"",
+    "\"timely\"",
+    "\"own\"",
+    "\"data\"",
+    "\"departure\"",
+    "\"arrival\"",
+    "\"after-stage\"",
+    "0.5",
+    "1e-9",
+    "false",
 ];
 
 /// Keys that may be added to any section.
-const KEYS: [&str; 43] = [
+const KEYS: [&str; 83] = [
     "mtu",
     "wire_overhead",
     "switches",
@@ -170,6 +219,46 @@ const KEYS: [&str; 43] = [
     "resolution",
     "start_jitter",
     "host_rate",
+    "kind",
+    "feedback_class",
+    "ack_every",
+    "w_min",
+    "w_max",
+    "rate_min",
+    "queue_set_point",
+    "weight",
+    "sample_base",
+    "gd",
+    "decrease_factor_min",
+    "byte_reset",
+    "time_reset",
+    "threshold",
+    "rate_ai",
+    "rate_hai",
+    "scale_with_speed",
+    "kmin",
+    "kmax",
+    "pmax",
+    "mark_at",
+    "phantom",
+    "cnp_interval",
+    "alpha_timer",
+    "alpha_initial",
+    "g",
+    "increase_timer",
+    "byte_counter",
+    "clamp",
+    "min_rtt",
+    "ewma_weight",
+    "beta",
+    "t_low",
+    "t_high",
+    "delta",
+    "hai_threshold",
+    "hai_factor",
+    "patched",
+    "initial_rate",
+    "congestion_control",
 ];
 
 fn check(text: &str) {
@@ -286,6 +375,63 @@ fn reckless() -> impl Strategy<Value = String> {
     )
 }
 
+/// A congestion control with parameters that nobody would choose.
+fn restless() -> impl Strategy<Value = String> {
+    const BYTES: [&str; 4] = ["1 B", "64 B", "26 KB", "1000 GB"];
+    const SPANS: [&str; 4] = ["1 ns", "50 us", "15 ms", "10 s"];
+    const RATES: [&str; 4] = ["1 bps", "5 Mbps", "40 Gbps", "1600 Gbps"];
+    const SHARES: [&str; 4] = ["1e-9", "0.0078125", "0.5", "1"];
+    const COUNTS: [&str; 3] = ["1", "5", "1000"];
+    const BOOLS: [&str; 2] = ["true", "false"];
+    const KINDS: [(&str, &str); 4] = [
+        ("pcn", "period:s w_min:x w_max:x rate_min:r"),
+        (
+            "qcn",
+            "queue_set_point:b weight:x sample_base:b gd:x decrease_factor_min:x byte_reset:b \
+             time_reset:s threshold:n rate_ai:r rate_hai:r rate_min:r scale_with_speed:t",
+        ),
+        (
+            "dcqcn",
+            "kmin:b kmax:b pmax:x phantom:x cnp_interval:s alpha_timer:s alpha_initial:x g:x \
+             increase_timer:s byte_counter:b threshold:n rate_ai:r rate_hai:r rate_min:r \
+             scale_with_speed:t",
+        ),
+        (
+            "timely",
+            "ewma_weight:x beta:x t_low:s t_high:s delta:r min_rtt:s hai_threshold:n hai_factor:n \
+             rate_min:r patched:t scale_with_speed:t",
+        ),
+    ];
+    let kind = prop::sample::select(&KINDS[..]);
+    let choices = prop::collection::vec(prop::option::of(0..12usize), 16);
+    let class = prop::sample::select(&["own", "data"][..]);
+    let rate = prop::sample::select(&["1 Mbps", "10 Gbps", "1600 Gbps"][..]);
+    (kind, choices, class, rate).prop_map(|((kind, keys), choices, class, rate)| {
+        let mut section = format!("kind = {kind:?}\nfeedback_class = {class:?}\n");
+        for (key, choice) in keys.split_whitespace().zip(choices) {
+            let ((key, of), Some(choice)) = (key.split_once(':').expect("a kind"), choice) else {
+                continue;
+            };
+            let pick = |list: &[&str]| list[choice % list.len()].to_string();
+            let value = match of {
+                "b" => format!("{:?}", pick(&BYTES)),
+                "s" => format!("{:?}", pick(&SPANS)),
+                "r" => format!("{:?}", pick(&RATES)),
+                "x" => pick(&SHARES),
+                "n" => pick(&COUNTS),
+                _ => pick(&BOOLS),
+            };
+            section.push_str(&format!("{key} = {value}\n"));
+        }
+        format!(
+            "duration = \"20 us\"\n[topology]\nkind = \"n-to-1\"\nsenders = 3\nrate = {rate:?}\n\
+             delay = \"100 ns\"\n[switch]\nbuffer = \"100 MB\"\n[flow_control]\nkind = \"pfc\"\n\
+             [congestion_control]\n{section}[timing]\nstart_jitter = \"0 us\"\n\
+             [traffic]\nkind = \"incast\"\ntarget = \"R\"\nsize = \"100 KB\"\n"
+        )
+    })
+}
+
 /// Enough for every day; PROPTEST_CASES asks for more.
 fn cases() -> u32 {
     let asked = std::env::var("PROPTEST_CASES").ok();
@@ -307,6 +453,11 @@ proptest! {
 
     #[test]
     fn reckless_parameters(text in reckless()) {
+        check(&text);
+    }
+
+    #[test]
+    fn restless_congestion_controls(text in restless()) {
         check(&text);
     }
 

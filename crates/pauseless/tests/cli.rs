@@ -61,6 +61,7 @@ fn json_has_every_field_of_the_contract() {
         "title",
         "seed",
         "flow_control",
+        "congestion_control",
         "discipline",
         "simulated_ps",
         "wall_s",
@@ -72,6 +73,7 @@ fn json_has_every_field_of_the_contract() {
         "lost_packets",
         "lost_bytes",
         "pause_frames",
+        "pause_frames_by_class",
         "gfc_holds",
         "feedback_frames",
         "feedback_share_max",
@@ -85,6 +87,7 @@ fn json_has_every_field_of_the_contract() {
     }
     assert!(document.get("interrupted").is_none());
     assert_eq!(document["flow_control"], "pfc");
+    assert_eq!(document["congestion_control"], "none");
     assert_eq!(document["discipline"], "output-queued");
     assert_eq!(document["starvation"], Value::Null);
     let deadlock = &document["deadlock"];
@@ -120,6 +123,52 @@ fn json_has_every_field_of_the_contract() {
     ] {
         assert!(queue.get(field).is_some(), "{field}");
     }
+}
+
+#[test]
+fn another_congestion_control_can_be_tried() {
+    let place = Place::new();
+    const FILE: &str = "scenarios/gfc-fig20.toml";
+    for (scheme, is_answered) in [
+        ("none", false),
+        ("pcn", true),
+        ("qcn", true),
+        ("dcqcn", true),
+        ("timely", true),
+    ] {
+        let args = ["run", FILE, "--congestion-control", scheme];
+        let document = place.run(&[&args[..], &["--json"]].concat()).json();
+        assert_eq!(document["congestion_control"], scheme);
+        assert_eq!(document["lost_packets"], 0, "{scheme}");
+        // The classes of the file, and one for what sources are told.
+        let classes = document["pause_frames_by_class"].as_array();
+        let classes = classes.expect("a list");
+        assert_eq!(classes.len(), 1 + usize::from(is_answered), "{scheme}");
+        let sum: Option<u64> = classes.iter().map(Value::as_u64).sum();
+        assert_eq!(sum, document["pause_frames"].as_u64(), "{scheme}");
+        let metrics = &document["metrics"];
+        assert!(metrics["ports"].is_array() && metrics["layers"].is_array());
+        let answers = &metrics["answers"];
+        assert_eq!(answers.is_object(), is_answered, "{scheme}");
+        if is_answered {
+            assert!(answers["packets"].as_u64() > Some(0), "{scheme}");
+        }
+        let text = place.run(&args).stdout;
+        let named = format!("gfc-buffer with {scheme}, ");
+        assert_eq!(text.contains(&named), is_answered, "{text}");
+    }
+    let done = place.run(&["run", FILE, "--congestion-control", "tcp"]);
+    assert_eq!(done.code, Some(2));
+    let list = "expected none, pcn, qcn, dcqcn, timely";
+    assert!(done.stderr.contains(list), "{}", done.stderr);
+    let explained = place.run(&["explain", FILE, "--json"]).json();
+    assert_eq!(explained["congestion_control"]["name"], "dcqcn");
+    let rows = explained["congestion_control"]["rows"].as_array();
+    let kmin = rows.expect("a list").iter();
+    let kmin = kmin.filter(|row| row["symbol"] == "kmin" && row["value"] == "40 KB");
+    assert_eq!(kmin.count(), 1);
+    let explained = place.run(&["explain", RING, "--json"]).json();
+    assert_eq!(explained.get("congestion_control"), None);
 }
 
 #[test]
@@ -161,6 +210,7 @@ fn bad_usage_exits_2_and_says_why() {
         &["run", RING, "--duration", "5"],
         &["run", RING, "--duration", "0 ms"],
         &["run", RING, "--discipline", "telepathic"],
+        &["run", RING, "--congestion-control", "tcp"],
         &["run", RING, "--deny", "boredom"],
         &["run", RING, "--html", "no/such/folder/page.html", "--json"],
         &["run", RING, "--out", "not-text.toml"],
@@ -236,6 +286,7 @@ fn every_example_works_as_printed() {
     }
     for file in [
         "results/result.json",
+        "results/flows.csv",
         "pauseless-demo.html",
         "input-queued.html",
         "r.svg",

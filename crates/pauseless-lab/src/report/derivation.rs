@@ -15,6 +15,18 @@ pub struct ExplainDocument {
     pub scenario: String,
     /// One element per set of ports that are configured alike.
     pub groups: Vec<GroupRecord>,
+    /// The parameters of the congestion control; absent if nobody is told anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<CongestionRecord>,
+}
+
+/// A congestion control.
+#[derive(Clone, Debug, Serialize)]
+pub struct CongestionRecord {
+    /// `pcn`, `qcn`, ..
+    pub name: &'static str,
+    /// Its parameters.
+    pub rows: Vec<StepRecord>,
 }
 
 /// The derivation for some ports.
@@ -81,6 +93,10 @@ pub struct PaperRecord {
 /// The document of a scenario's derivations.
 pub fn explain_document(scenario: &Scenario) -> ExplainDocument {
     let explanation = explain(scenario);
+    let congestion = explanation.congestion.map(|group| CongestionRecord {
+        name: scenario.config.congestion.control.name(),
+        rows: group.rows.into_iter().map(step).collect(),
+    });
     let groups = explanation.groups.into_iter().map(|group| GroupRecord {
         ports: group.title,
         rows: group.rows.into_iter().map(step).collect(),
@@ -90,6 +106,7 @@ pub fn explain_document(scenario: &Scenario) -> ExplainDocument {
         schema: SCHEMA,
         scenario: scenario.name.clone(),
         groups: groups.collect(),
+        congestion_control: congestion,
     }
 }
 

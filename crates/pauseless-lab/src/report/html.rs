@@ -127,7 +127,7 @@ fn card(run: &Run, scale: Scale) -> String {
         escape(&scenario.name),
         badge(run),
         escape(&scenario.title),
-        escape(&run.flow_control()),
+        escape(&run.schemes()),
         scenario.config.discipline.name(),
         scenario.config.seed,
     );

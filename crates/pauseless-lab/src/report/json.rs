@@ -55,6 +55,8 @@ pub struct RunRecord {
     pub seed: u64,
     /// `pfc`, `cbfc`, `gfc-buffer`, ..
     pub flow_control: String,
+    /// `none`, `pcn`, `qcn`, ..
+    pub congestion_control: &'static str,
     /// `output-queued`, ..
     pub discipline: &'static str,
     /// How much time was simulated.
@@ -80,6 +82,8 @@ pub struct RunRecord {
     pub lost_bytes: u64,
     /// Control frames that told a sender to stop.
     pub pause_frames: u64,
+    /// The same, one element for each class in use.
+    pub pause_frames_by_class: Vec<u64>,
     /// How often a GFC sender was held, which its mapping is made to avoid.
     pub gfc_holds: u64,
     /// Control frames of any kind.
@@ -281,11 +285,13 @@ pub fn to_text(document: &impl Serialize) -> String {
 fn record(run: &Run) -> RunRecord {
     let (config, outcome) = (&run.scenario.config, &run.outcome);
     let flows = config.flows.iter().zip(&outcome.flows).enumerate();
+    let by_class = &outcome.pause_frames_by_class[..config.ingress.class_count()];
     RunRecord {
         scenario: run.scenario.name.clone(),
         title: run.scenario.title.clone(),
         seed: config.seed,
         flow_control: run.flow_control(),
+        congestion_control: config.congestion.control.name(),
         discipline: config.discipline.name(),
         simulated_ps: outcome.end.as_ps(),
         wall_s: run.wall_s,
@@ -298,6 +304,7 @@ fn record(run: &Run) -> RunRecord {
         lost_packets: outcome.lost_packets,
         lost_bytes: outcome.lost_bytes.get(),
         pause_frames: outcome.pause_frames,
+        pause_frames_by_class: by_class.to_vec(),
         gfc_holds: outcome.gfc_holds,
         feedback_frames: outcome.feedback_frames,
         feedback_share_max: outcome.feedback_share_max,

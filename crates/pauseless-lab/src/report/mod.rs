@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use pauseless_core::congestion::CongestionControl;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::topology::Topology;
@@ -131,6 +132,15 @@ impl Run {
             }
         }
         Vec::from_iter(names).join("+")
+    }
+
+    /// What holds senders back, by name: `pfc`, or `pfc with dcqcn`.
+    pub fn schemes(&self) -> String {
+        let flow_control = self.flow_control();
+        match &self.scenario.config.congestion.control {
+            CongestionControl::None => flow_control,
+            control => format!("{flow_control} with {}", control.name()),
+        }
     }
 
     /// The most that any ingress queue of a switch has held.

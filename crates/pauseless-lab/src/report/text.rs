@@ -118,7 +118,7 @@ fn heading(run: &Run, paint: Paint) -> String {
     };
     format!(
         "{title}\n{}, {}, seed {}; {} simulated in {:.2} s ({} packet hops, {} events)\n\n",
-        run.flow_control(),
+        run.schemes(),
         config.discipline.name(),
         config.seed,
         quantity::time(run.outcome.end),

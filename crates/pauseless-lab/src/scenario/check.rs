@@ -1,5 +1,6 @@
 //! Reading a file for `check`: the fabric and who sends to whom are all that matters.
 
+use pauseless_core::class_map::LANE_COUNT;
 use pauseless_core::id::Class;
 use pauseless_fabric::dependency::{Demand, Lane, Traffic};
 use toml::de::DeTable;
@@ -113,8 +114,13 @@ impl Written {
         if !self.congestion.is_answering() {
             return Vec::new();
         }
+        // Without [switch] flows may have any class, and the own one is one that none has.
+        let mut switches = self.switches.clone();
+        let is_taken = |class: &u8| plans.iter().any(|plan| plan.terms.class == *class);
+        let free = (switches.class_count..LANE_COUNT as u8).find(|class| !is_taken(class));
+        switches.class_count = free.unwrap_or(switches.class_count);
         let answer = |plan: &Plan| {
-            let class = self.congestion.class(&self.switches, plan);
+            let class = self.congestion.class(&switches, plan);
             Demand {
                 group: routing.routes.groups.of_host(plan.source),
                 lane: Lane {

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use pauseless_core::congestion::marking::{self, MarkAt};
 use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, qcn, timely};
-use pauseless_core::id::Class;
+use pauseless_core::id::{Class, NodeId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::routing::Routes;
@@ -13,9 +13,10 @@ use pauseless_sim::config::{Congestion, Flow, Reaction};
 
 use super::file::File;
 use super::flows::{Plan, Planner};
-use super::reader::{At, Item, Section};
+use super::reader::{At, Item, Place, Section};
 use super::switch::Switches;
 use super::topology::RATES;
+use super::unit::Quantity;
 
 /// What end hosts and switches do about congestion, as it was written.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub(crate) struct Written {
     pub feedback: FeedbackClass,
     /// Whether TIMELY's smallest round-trip time is to be found in the fabric.
     pub is_min_rtt_open: bool,
+    /// Where the section begins, or the file.
+    place: Place,
 }
 
 /// In which class sources are told.
@@ -77,17 +80,19 @@ impl Written {
             ack_every: 0,
             feedback: FeedbackClass::Own,
             is_min_rtt_open: false,
+            place: root.place.clone(),
         };
         let section = root.table("congestion_control");
         let Some(mut section) = section else {
             written.choose(instead.unwrap_or(Kind::None));
             return written;
         };
+        written.place = section.place.clone();
         let has_kind = section.has("kind");
         let kind = section.choice("kind", &Kind::ALL);
         if !has_kind && instead.is_none() {
-            let words = Kind::ALL.map(|(name, _)| format!("{name:?}"));
-            section.missing("kind", &words.join(" or "));
+            let words = "\"none\", \"pcn\", \"qcn\", \"dcqcn\" or \"timely\"";
+            section.missing("kind", words);
         }
         let places = [("own", FeedbackClass::Own), ("data", FeedbackClass::Data)];
         if let Some(feedback) = section.choice("feedback_class", &places) {
@@ -96,6 +101,8 @@ impl Written {
         let acks = section.integer("ack_every", 0..=1_000_000);
         let kind = kind.map(|kind| kind.value);
         let is_other = instead.is_some() && instead != kind;
+        // How often it acknowledges was written for the other scheme, too.
+        let acks = acks.filter(|_| !is_other);
         let Some(kind) = instead.or(kind) else {
             section.discard();
             return written;
@@ -153,7 +160,7 @@ impl Written {
             return;
         }
         if usize::from(switches.class_count) == Class::COUNT_MAX {
-            let mut place = root.place.clone();
+            let mut place = self.place.clone();
             place.key = "congestion_control.feedback_class".to_string();
             let problem = place.problem("no class is left for what sources are told");
             let help = "write feedback_class = \"data\", or switch.classes = 7";
@@ -257,26 +264,50 @@ impl Answers<'_> {
             group: self.routes.groups.of_host(flow.source),
             hash: flow.hash,
         };
-        let delays = |header| {
+        let follow = |header| {
             let path = trace(topology, &self.routes.table, header).ok()?;
-            let last = path.last().map(|(node, port)| topology.port(*node, *port));
-            let delays = path.iter().map(|(node, port)| topology.port(*node, *port));
-            let sum = delays.fold(Span::ZERO, |sum, port| sum + port.delay);
-            Some((last?.peer, sum))
+            let ports = path.iter().map(|(node, port)| topology.port(*node, *port));
+            let end = ports.clone().next_back()?.peer;
+            let delay = ports.fold(Span::ZERO, |sum, port| sum + port.delay);
+            Some((path, end, delay))
         };
-        let (_, there) = delays(there)?;
-        match delays(back) {
-            Some((end, back)) if end == flow.source => Some(there + back),
-            _ => {
-                let [source, target] =
-                    [flow.source, flow.target].map(|node| &topology.node(node).name);
-                let message = format!("there is no way back from {target} to {source}");
-                let problem = plan.place.problem(message);
-                let help = "what the target tells the source needs one; mend routing.tables";
-                self.planner.sink.push(problem.help(help));
-                None
+        let (path, _, there) = follow(there)?;
+        let lost = match follow(back) {
+            Some((_, end, back)) if end == flow.source => {
+                // QCN's switches tell the source themselves.
+                let tells = |control| matches!(control, CongestionControl::Qcn(_));
+                let switches = path.iter().map(|(node, _)| *node).skip(1);
+                let mut switches = switches.filter(|_| tells(self.written.control));
+                match switches.find(|switch| !self.reaches_source(*switch, flow)) {
+                    None => return Some(there + back),
+                    Some(switch) => switch,
+                }
             }
+            _ => flow.target,
+        };
+        let [source, lost] = [flow.source, lost].map(|node| &topology.node(node).name);
+        let message = format!("there is no way back from {lost} to {source}");
+        let problem = plan.place.problem(message);
+        let help = "what the source is told needs one; mend routing.tables";
+        self.planner.sink.push(problem.help(help));
+        None
+    }
+
+    /// Whether what `switch` says to the source of `flow` arrives there.
+    fn reaches_source(&self, switch: NodeId, flow: &Flow) -> bool {
+        let topology = &self.planner.fabric.topology;
+        let group = self.routes.groups.of_host(flow.source);
+        let mut at = switch;
+        for _ in topology.nodes() {
+            if topology.is_host(at) {
+                break;
+            }
+            let Some(port) = self.routes.table.next_hop(at, group, flow.hash) else {
+                return false;
+            };
+            at = topology.port(at, port).peer;
         }
+        at == flow.source
     }
 }
 
@@ -317,7 +348,11 @@ fn number(
     let problem = found
         .place
         .problem(format!("{} is out of range", found.value));
-    section.report(problem.expected(format!("from {} to {}", range.start(), range.end())));
+    section.report(problem.expected(format!(
+        "a number from {} to {}",
+        range.start(),
+        range.end()
+    )));
     None
 }
 
@@ -409,6 +444,7 @@ fn fill_marking(config: &mut marking::Config, section: &mut Section<'_>) {
         config.kmax = kmax.value;
         if kmax.value < config.kmin {
             let problem = kmax.place.problem("kmax is less than kmin");
+            let problem = problem.expected(format!("at least {}", config.kmin.exact()));
             section.report(problem.help("let both be equal to mark above one threshold"));
         }
     } else {
@@ -438,7 +474,8 @@ fn fill_timely(config: &mut timely::Config, section: &mut Section<'_>) {
     if let Some(high) = section.quantity_within("t_high", SPANS) {
         config.t_high = high.value;
         if high.value < config.t_low {
-            section.report(high.place.problem("t_high is less than t_low"));
+            let problem = high.place.problem("t_high is less than t_low");
+            section.report(problem.expected(format!("at least {}", config.t_low.exact())));
         }
     } else {
         config.t_high = config.t_high.max(config.t_low);

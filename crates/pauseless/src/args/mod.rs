@@ -76,7 +76,8 @@ pub struct RunArgs {
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
-    /// Write result.json, resolved.toml, report.html and, if something was probed, series.csv
+    /// Write result.json, flows.csv, resolved.toml, report.html and, if something was probed,
+    /// series.csv
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write the page with the figures to this file
@@ -168,6 +169,7 @@ Exit status: 0 done, 1 a finding, 2 bad usage or input, 130 interrupted.";
 const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml
   pauseless run scenarios/gfc-ring.toml --discipline input-queued --deny loss
+  pauseless run scenarios/pcn-fig1.toml --congestion-control dcqcn
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";

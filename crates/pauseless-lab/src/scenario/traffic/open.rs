@@ -268,9 +268,10 @@ impl Incast {
         if let Some(target) = target {
             ends.targets = Pool::of(target);
         }
+        let has_interval = section.has("interval");
         let interval = section.quantity_within("interval", Span::ns(1)..=*TIMES.end());
         let repeat = section.integer("repeat", 1..=u64::from(u32::MAX));
-        if let (None, Some(repeat)) = (&interval, &repeat)
+        if let (false, Some(repeat)) = (has_interval, &repeat)
             && repeat.value > 1
         {
             section.missing("interval", "\"1 ms\", the time from one to the next");
