@@ -194,6 +194,7 @@ fn poisson_flows_go_to_other_racks_and_classes_follow_sizes() {
     assert!(pairs.len() > 150, "{} of 16 * 12", pairs.len());
 }
 
+//= pcn20 7.2 type=test
 #[test]
 fn synchronous_sources_share_instants_and_sizes() {
     let config = config(&format!("[[traffic]]\n{}", KINDS[3]));
@@ -216,6 +217,7 @@ fn synchronous_sources_share_instants_and_sizes() {
     assert_eq!(count, 7);
 }
 
+//= pcn20 7.4 type=test
 #[test]
 fn fan_in_gathers_different_sources_of_other_racks() {
     let config = config(&format!("[[traffic]]\n{}", KINDS[4]));

@@ -67,7 +67,7 @@ pub fn report(run: &Run, paint: Paint) -> String {
     let tables = [
         ("flows", flows(run)),
         ("ingress queues", queues(run)),
-        ("feedback", feedback(run)),
+        ("flow-control frames", feedback(run)),
     ];
     for (title, table) in tables {
         if !table.is_empty() {
@@ -275,18 +275,19 @@ impl Table {
         lines.collect()
     }
 
-    /// All of `rows`, or the first [`ROWS_MAX`] of them and a line that says so. No text at all
-    /// for no rows.
+    /// All of `rows`, or the first few of more than [`ROWS_MAX`] and a line that says so. No text
+    /// at all for no rows.
     fn extend(&mut self, rows: impl Iterator<Item = Vec<String>>, count: usize) -> String {
-        for row in rows.take(ROWS_MAX) {
+        let shown = if count > ROWS_MAX { ROWS_FEW } else { count };
+        for row in rows.take(shown) {
             self.push(row);
         }
         if self.rows.is_empty() {
             return String::new();
         }
         let mut text = self.render(|_, _, cell| cell.to_string());
-        if count > ROWS_MAX {
-            let more = count - ROWS_MAX;
+        if count > shown {
+            let more = count - shown;
             text.push_str(&format!("  .. and {more} more; --json lists all of them\n"));
         }
         text
@@ -295,6 +296,8 @@ impl Table {
 
 /// A longer table is a file, not a report.
 pub const ROWS_MAX: usize = 40;
+/// So many rows show what a longer table is like.
+const ROWS_FEW: usize = 10;
 
 #[cfg(test)]
 mod tests {
@@ -316,8 +319,8 @@ mod tests {
     fn long_tables_say_what_they_leave_out() {
         let rows = (0..ROWS_MAX + 2).map(|n| vec![n.to_string()]);
         let text = Table::new("n").extend(rows, ROWS_MAX + 2);
-        assert_eq!(text.lines().count(), 1 + ROWS_MAX + 1);
-        assert!(text.ends_with("  .. and 2 more; --json lists all of them\n"));
+        assert_eq!(text.lines().count(), 1 + ROWS_FEW + 1);
+        assert!(text.ends_with("  .. and 32 more; --json lists all of them\n"));
         let rows = (0..ROWS_MAX).map(|n| vec![n.to_string()]);
         let text = Table::new("n").extend(rows, ROWS_MAX);
         assert_eq!(text.lines().count(), 1 + ROWS_MAX);

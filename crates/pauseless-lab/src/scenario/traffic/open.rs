@@ -40,10 +40,10 @@ pub(super) enum Arrivals {
     /// Not at all.
     Independent,
     /// All sources share one sequence of instants and sizes.
-    //= PCN 7.2
+    //= pcn20 7.2
     Synchronous,
     /// So many different sources send to one target at once.
-    //= PCN 7.4
+    //= pcn20 7.4
     FanIn(u64, u64),
 }
 
