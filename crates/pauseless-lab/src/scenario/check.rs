@@ -93,6 +93,11 @@ impl Written {
                 (traffic, rule.map_or(Origin::Tables, Origin::Rule))
             }
         };
+        if self.congestion.is_told_by_switches_in_data() {
+            // A demand starts at a host.
+            let note = "what QCN's switches tell sources in the data's class is not looked at";
+            self.check_only.notes.push(note.to_string());
+        }
         Some(Fabric {
             name: name.to_string(),
             medium: self.check_only.medium,

@@ -154,6 +154,11 @@ impl Written {
         self.control != CongestionControl::None || self.ack_every > 0
     }
 
+    /// Whether switches themselves send packets of the data's class.
+    pub(crate) fn is_told_by_switches_in_data(&self) -> bool {
+        matches!(self.control, CongestionControl::Qcn(_)) && self.feedback == FeedbackClass::Data
+    }
+
     /// Makes room for the class of its own, if there is to be one.
     pub(crate) fn claim_class(&self, switches: &mut Switches, root: &Section<'_>) {
         if !self.is_answering() || self.feedback == FeedbackClass::Data {
