@@ -4,6 +4,7 @@
 mod listener;
 mod sender;
 
+use alloc::boxed::Box;
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -43,14 +44,18 @@ pub enum Outgoing {
 #[derive(Clone, Debug)]
 pub struct Host {
     port: Port,
-    /// In the order of their numbers.
-    senders: Vec<Sending>,
+    /// In the order of their numbers. Boxed, because with many flows they come and go in the midst.
+    senders: Vec<(FlowId, Box<Sending>)>,
+    /// The earliest instant at which one of them stops.
+    stop: Time,
     /// The place of the sender whose turn it is.
     cursor: usize,
     /// In the order of their numbers.
     listeners: Vec<Listening>,
     /// What waits to be told to sources, per class.
     answers: [VecDeque<(FlowId, Feedback)>; Class::COUNT_MAX],
+    /// How many that are.
+    answer_count: usize,
     /// When reaction and notification points want to be called. Some entries are stale.
     timers: BinaryHeap<Reverse<(Time, Timer)>>,
     busy: bool,
@@ -75,9 +80,11 @@ impl Host {
         Host {
             port: Port::new(config),
             senders: Vec::new(),
+            stop: Time::MAX,
             cursor: 0,
             listeners: Vec::new(),
             answers: Default::default(),
+            answer_count: 0,
             timers: BinaryHeap::new(),
             busy: false,
             wake: Time::MAX,
@@ -100,7 +107,9 @@ impl Host {
     pub fn start(&mut self, sender: Sender) {
         let place = self.sender(sender.flow);
         let place = place.expect_err("a flow starts once");
-        self.senders.insert(place, Sending::new(sender));
+        self.stop = self.stop.min(sender.stop);
+        let sending = Box::new(Sending::new(sender));
+        self.senders.insert(place, (sending.flow(), sending));
         // The turn stays with whom it was.
         self.cursor += usize::from(place < self.cursor);
         self.is_stale = true;
@@ -123,7 +132,7 @@ impl Host {
     /// The rate at which `flow` may send, if it has something to send.
     pub fn rate(&self, flow: FlowId) -> Option<Rate> {
         let place = self.sender(flow).ok()?;
-        Some(self.senders[place].rate())
+        Some(self.senders[place].1.rate())
     }
 
     /// A packet has fully arrived; it stays on the counter until [`Host::consume`].
@@ -150,7 +159,7 @@ impl Host {
             self.timers.push(Reverse((due, Timer::Notification(flow))));
         }
         for feedback in feedback.into_iter().flatten() {
-            self.answers[class.index()].push_back((flow, feedback));
+            self.answer(class, flow, feedback);
         }
     }
 
@@ -158,7 +167,7 @@ impl Host {
     pub fn handle_feedback(&mut self, now: Time, flow: FlowId, feedback: Feedback) {
         // A flow that has sent everything has nothing to change.
         if let Ok(place) = self.sender(flow) {
-            self.senders[place].on_feedback(now, feedback);
+            self.senders[place].1.on_feedback(now, feedback);
             self.arm_sender(place);
         }
     }
@@ -184,7 +193,7 @@ impl Host {
             match timer {
                 Timer::Reaction(flow) => {
                     if let Ok(place) = self.sender(flow) {
-                        self.senders[place].handle_timeout(now, due);
+                        self.senders[place].1.handle_timeout(now, due);
                         self.arm_sender(place);
                     }
                 }
@@ -204,13 +213,18 @@ impl Host {
             self.timers.push(Reverse((due, Timer::Notification(flow))));
         }
         if let Some(feedback) = feedback {
-            self.answers[class.index()].push_back((flow, feedback));
+            self.answer(class, flow, feedback);
         }
+    }
+
+    fn answer(&mut self, class: Class, flow: FlowId, feedback: Feedback) {
+        self.answers[class.index()].push_back((flow, feedback));
+        self.answer_count += 1;
     }
 
     /// After its reaction point was called: its timer and its rate may be others now.
     fn arm_sender(&mut self, place: usize) {
-        let sending = &mut self.senders[place];
+        let (_, sending) = &mut self.senders[place];
         self.wake = self.wake.min(sending.next());
         if let Some(due) = sending.poll_armed() {
             let timer = Timer::Reaction(sending.flow());
@@ -255,6 +269,7 @@ impl Host {
         let answer_gate = match self.next_answer(now) {
             Ok((class, flow, feedback)) => {
                 self.answers[class.index()].pop_front();
+                self.answer_count -= 1;
                 let packet = Outgoing::Answer { flow, feedback };
                 return Some(self.transmit(now, packet, (class, feedback.size())));
             }
@@ -273,6 +288,9 @@ impl Host {
     #[inline]
     fn next_answer(&self, now: Time) -> Result<(Class, FlowId, Feedback), Time> {
         let mut wake = Time::MAX;
+        if self.answer_count == 0 {
+            return Err(wake);
+        }
         for class in (0..self.port.class_count()).rev() {
             let class = Class(class as u8);
             let Some((flow, feedback)) = self.answers[class.index()].front() else {
@@ -288,11 +306,13 @@ impl Host {
     }
 
     fn next_data(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
-        self.retire(now);
+        if self.stop <= now {
+            self.retire(now);
+        }
         let count = self.senders.len();
         for step in 0..count {
             let index = (self.cursor + step) % count;
-            let sending = &mut self.senders[index];
+            let (_, sending) = &mut self.senders[index];
             let (class, size) = (sending.class(), sending.size());
             match self.port.gate(now, class, size).and(sending.gate(now)) {
                 Gate::Open => {}
@@ -317,10 +337,10 @@ impl Host {
 
     /// Drops flows that were stopped.
     fn retire(&mut self, now: Time) {
-        if self.senders.iter().any(|sending| sending.stop() <= now) {
-            self.senders.retain(|sending| now < sending.stop());
-            self.cursor = 0;
-        }
+        self.senders.retain(|(_, sending)| now < sending.stop());
+        let stops = self.senders.iter().map(|(_, sending)| sending.stop());
+        self.stop = stops.min().unwrap_or(Time::MAX);
+        self.cursor = 0;
     }
 
     fn transmit(
@@ -343,7 +363,7 @@ impl Host {
 
     fn sender(&self, flow: FlowId) -> Result<usize, usize> {
         self.senders
-            .binary_search_by_key(&flow, |sending| sending.flow())
+            .binary_search_by_key(&flow, |(number, _)| *number)
     }
 
     fn listener(&self, flow: FlowId) -> Result<usize, usize> {
