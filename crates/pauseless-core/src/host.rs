@@ -3,8 +3,8 @@
 
 mod listener;
 mod sender;
+mod turns;
 
-use alloc::boxed::Box;
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -19,7 +19,7 @@ use crate::port::{Overrun, Port, PortConfig};
 use crate::switch::Transmit;
 use crate::unit::{Bytes, Rate, Span, Time};
 use listener::Listening;
-use sender::Sending;
+use turns::Turns;
 
 /// A packet as a host makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +44,7 @@ pub enum Outgoing {
 #[derive(Clone, Debug)]
 pub struct Host {
     port: Port,
-    /// In the order of their numbers. Boxed, because with many flows they come and go in the midst.
-    senders: Vec<(FlowId, Box<Sending>)>,
-    /// The earliest instant at which one of them stops.
-    stop: Time,
-    /// The place of the sender whose turn it is.
-    cursor: usize,
+    senders: Turns,
     /// In the order of their numbers.
     listeners: Vec<Listening>,
     /// What waits to be told to sources, per class.
@@ -79,9 +74,7 @@ impl Host {
     pub fn new(config: &PortConfig) -> Host {
         Host {
             port: Port::new(config),
-            senders: Vec::new(),
-            stop: Time::MAX,
-            cursor: 0,
+            senders: Turns::new(),
             listeners: Vec::new(),
             answers: Default::default(),
             answer_count: 0,
@@ -105,13 +98,7 @@ impl Host {
 
     /// Starts a flow.
     pub fn start(&mut self, sender: Sender) {
-        let place = self.sender(sender.flow);
-        let place = place.expect_err("a flow starts once");
-        self.stop = self.stop.min(sender.stop);
-        let sending = Box::new(Sending::new(sender));
-        self.senders.insert(place, (sending.flow(), sending));
-        // The turn stays with whom it was.
-        self.cursor += usize::from(place < self.cursor);
+        self.senders.start(sender);
         self.is_stale = true;
     }
 
@@ -131,8 +118,7 @@ impl Host {
 
     /// The rate at which `flow` may send, if it has something to send.
     pub fn rate(&self, flow: FlowId) -> Option<Rate> {
-        let place = self.sender(flow).ok()?;
-        Some(self.senders[place].1.rate())
+        Some(self.senders.get(flow)?.rate())
     }
 
     /// A packet has fully arrived; it stays on the counter until [`Host::consume`].
@@ -166,9 +152,9 @@ impl Host {
     /// The packet that was taken out says something to the source of `flow`.
     pub fn handle_feedback(&mut self, now: Time, flow: FlowId, feedback: Feedback) {
         // A flow that has sent everything has nothing to change.
-        if let Ok(place) = self.sender(flow) {
-            self.senders[place].1.on_feedback(now, feedback);
-            self.arm_sender(place);
+        if let Some(sending) = self.senders.get_mut(flow) {
+            sending.on_feedback(now, feedback);
+            self.arm_sender(flow);
         }
     }
 
@@ -192,9 +178,9 @@ impl Host {
             self.timers.pop();
             match timer {
                 Timer::Reaction(flow) => {
-                    if let Ok(place) = self.sender(flow) {
-                        self.senders[place].1.handle_timeout(now, due);
-                        self.arm_sender(place);
+                    if let Some(sending) = self.senders.get_mut(flow) {
+                        sending.handle_timeout(now, due);
+                        self.arm_sender(flow);
                     }
                 }
                 Timer::Notification(flow) => self.handle_notification(now, (flow, due)),
@@ -223,12 +209,13 @@ impl Host {
     }
 
     /// After its reaction point was called: its timer and its rate may be others now.
-    fn arm_sender(&mut self, place: usize) {
-        let (_, sending) = &mut self.senders[place];
+    fn arm_sender(&mut self, flow: FlowId) {
+        let Some(sending) = self.senders.get_mut(flow) else {
+            return;
+        };
         self.wake = self.wake.min(sending.next());
         if let Some(due) = sending.poll_armed() {
-            let timer = Timer::Reaction(sending.flow());
-            self.timers.push(Reverse((due, timer)));
+            self.timers.push(Reverse((due, Timer::Reaction(flow))));
         }
     }
 
@@ -306,13 +293,9 @@ impl Host {
     }
 
     fn next_data(&mut self, now: Time) -> Option<Transmit<Outgoing>> {
-        if self.stop <= now {
-            self.retire(now);
-        }
-        let count = self.senders.len();
-        for step in 0..count {
-            let index = (self.cursor + step) % count;
-            let (_, sending) = &mut self.senders[index];
+        self.senders.retire(now);
+        for step in 0..self.senders.len() {
+            let sending = self.senders.ahead(step);
             let (class, size) = (sending.class(), sending.size());
             match self.port.gate(now, class, size).and(sending.gate(now)) {
                 Gate::Open => {}
@@ -323,24 +306,14 @@ impl Host {
                 Gate::Closed => continue,
             }
             let packet = sending.on_send(now, size);
-            let is_complete = sending.is_complete();
-            self.arm_sender(index);
-            self.cursor = index + 1;
-            if is_complete {
-                self.senders.remove(index);
-                self.cursor = index;
+            if let Some(due) = sending.poll_armed() {
+                let timer = Timer::Reaction(sending.flow());
+                self.timers.push(Reverse((due, timer)));
             }
+            self.senders.pass(step);
             return Some(self.transmit(now, packet, (class, size)));
         }
         None
-    }
-
-    /// Drops flows that were stopped.
-    fn retire(&mut self, now: Time) {
-        self.senders.retain(|(_, sending)| now < sending.stop());
-        let stops = self.senders.iter().map(|(_, sending)| sending.stop());
-        self.stop = stops.min().unwrap_or(Time::MAX);
-        self.cursor = 0;
     }
 
     fn transmit(
@@ -359,11 +332,6 @@ impl Host {
             class,
             is_marked: false,
         }
-    }
-
-    fn sender(&self, flow: FlowId) -> Result<usize, usize> {
-        self.senders
-            .binary_search_by_key(&flow, |(number, _)| *number)
     }
 
     fn listener(&self, flow: FlowId) -> Result<usize, usize> {

@@ -122,7 +122,7 @@ pub struct Switch<P> {
     in_service: Box<[bool]>,
     /// One per (egress, class), or none at all.
     points: Box<[congestion::Watched]>,
-    /// Packets of the switch's own per egress, which are on no ingress counter.
+    /// Packets of the switch's own per (egress, class), which are on no ingress counter.
     notices: Box<[Fifo]>,
     ready: Ready,
 }
@@ -224,7 +224,7 @@ impl<P: Copy> Switch<P> {
             held: 0,
         });
         let notices = match config.congestion {
-            CongestionControl::Qcn(_) => port_count,
+            CongestionControl::Qcn(_) => pairs,
             _ => 0,
         };
         Switch {
@@ -327,8 +327,8 @@ impl<P: Copy> Switch<P> {
             ingress: notice.egress,
             egress: notice.egress,
         };
-        let fifo = &mut self.notices[notice.egress.index()];
-        self.pool.push_back(fifo, waiting);
+        let queue = self.queue(notice.egress, notice.class);
+        self.pool.push_back(&mut self.notices[queue], waiting);
         self.mark_ready(notice.egress);
     }
 
@@ -416,15 +416,13 @@ impl<P: Copy> Switch<P> {
             return Some(Transmit::Control(control));
         }
         self.ports[index].wake = Time::MAX;
-        let notice_gate = self.notice_gate(now, port);
-        if notice_gate == Gate::Open {
-            return Some(self.send_notice(now, port));
-        }
+        let notice_wake = match self.next_notice(now, port) {
+            Ok(class) => return Some(self.send_notice(now, (port, class))),
+            Err(time) => time,
+        };
         let class = self.choose_class(now, port);
-        if let Gate::At(time) = notice_gate {
-            let wake = &mut self.ports[index].wake;
-            *wake = time.min(*wake);
-        }
+        let wake = &mut self.ports[index].wake;
+        *wake = notice_wake.min(*wake);
         let class = class?;
         let queue = self.queue(port, class);
         self.look_for_release(now, port, class);

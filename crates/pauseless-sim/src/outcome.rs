@@ -46,8 +46,12 @@ pub struct Outcome {
     pub tree: CongestionTree,
     /// Packets that were sent to tell sources something: acknowledgements and notifications.
     pub answers: u64,
+    /// How many of them are acknowledgements.
+    pub acknowledgements: u64,
     /// Their bytes, each counted once.
     pub answer_bytes: Bytes,
+    /// Data packets that were marked on their way, each counted once.
+    pub marked_packets: u64,
     /// What the probes recorded.
     pub series: Series,
 }

@@ -31,6 +31,14 @@ pub(crate) struct SampledRun<'r> {
     pub flows: &'r [FlowState],
 }
 
+/// The last quarter of a flow's life, from one tick to another, and how many ticks it lived.
+#[derive(Clone, Copy)]
+struct Late {
+    first: usize,
+    last: usize,
+    life: usize,
+}
+
 /// Takes samples of the probed ports and flows, and notes the progress of all flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
@@ -193,6 +201,8 @@ impl Recorder {
             ports,
             tree,
             answers: tally.answers,
+            acknowledgements: tally.acknowledgements,
+            marked_packets: tally.marked,
             answer_bytes: tally.answer_bytes,
             series: self.series,
         }
@@ -202,7 +212,8 @@ impl Recorder {
         let flow = &run.config.flows[index];
         let state = run.flows[index];
         let end = state.finish.unwrap_or(run.now.min(flow.stop));
-        let late = self.late_ticks(run, index).and_then(|(first, last)| {
+        let late = self.late_ticks(run, index).and_then(|late| {
+            let Late { first, last, .. } = late;
             let bytes = self.progress_at(run, last, index) - self.progress_at(run, first, index);
             Some(rate_bps(bytes, self.tick * (last - first) as u64)).filter(|rate| rate.is_finite())
         });
@@ -224,7 +235,7 @@ impl Recorder {
     }
 
     /// The first and last tick of the last quarter of a flow's life, if it is long enough to judge.
-    fn late_ticks(&self, run: &Simulator<'_>, index: usize) -> Option<(usize, usize)> {
+    fn late_ticks(&self, run: &Simulator<'_>, index: usize) -> Option<Late> {
         let flow = &run.config.flows[index];
         let start = run.flows[index].start?;
         let end = run.flows[index]
@@ -237,7 +248,11 @@ impl Recorder {
         let last = (end.as_ps() / self.tick.as_ps()).checked_sub(1)? as usize;
         let last = last.min(self.progress.len().checked_sub(1)?);
         let life = last.checked_sub(first)?;
-        (life >= 4).then(|| (last - (life / 4).max(2), last))
+        (life >= 4).then(|| Late {
+            first: last - (life / 4).max(2),
+            last,
+            life,
+        })
     }
 
     /// Flows that were unfinished and below their share throughout the last quarter of their life.
@@ -248,38 +263,45 @@ impl Recorder {
             let state = &run.flows[*index];
             state.delivered + state.lost < config.flows[*index].size
         };
-        let mut windows: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-        for index in (0..run.flows.len()).filter(is_open) {
-            if let Some(window) = self.late_ticks(run, index) {
-                windows.entry(window).or_default().push(index);
-            }
-        }
+        // The fair rates of all flows that were under way at a tick, for the ticks that are needed.
+        let mut fair: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         let mut starved = Vec::new();
-        for (window, judged) in windows {
-            let present = self.present(run, window);
-            let fair = fair_rates(config, &present);
-            for index in judged {
-                let position = present
-                    .binary_search(&index)
-                    .expect("it lives in its own window");
-                starved.extend(self.judge(run, index, (window, fair[position])));
+        for index in (0..run.flows.len()).filter(is_open) {
+            let Some(late) = self.late_ticks(run, index) else {
+                continue;
+            };
+            // What has not lived for long may just have been unlucky.
+            if late.life < TICKS / 4 {
+                continue;
             }
+            let rates = (late.first + 1..=late.last).filter_map(|tick| {
+                let row = &self.progress[tick];
+                let rates = fair
+                    .entry(tick)
+                    .or_insert_with(|| self.fair_rates(config, tick));
+                let place = row.binary_search_by_key(&(index as u32), |(flow, _)| *flow);
+                place.ok().map(|place| rates[place])
+            });
+            let (sum, count) = rates.fold((0.0, 0), |(sum, count), rate| (sum + rate, count + 1));
+            let mean = sum / f64::from(count.max(1));
+            starved.extend(self.judge(run, index, ((late.first, late.last), mean)));
         }
-        starved.sort_by_key(|starved| starved.flow);
         starved
     }
 
-    /// Flows that lived at some time between two ticks.
-    fn present(&self, run: &Simulator<'_>, (first, last): (usize, usize)) -> Vec<usize> {
-        let begin = Time::ZERO + self.tick * (first as u64 + 1);
-        let end = Time::ZERO + self.tick * (last as u64 + 1);
-        let lives = |index: &usize| {
-            let flow = &run.config.flows[*index];
-            let FlowState { start, finish, .. } = run.flows[*index];
-            let death = finish.unwrap_or(Time::MAX).min(flow.stop);
-            start.is_some_and(|start| start < end) && death > begin
+    /// The fair rates of the flows that were under way at a tick, in the order of its row.
+    fn fair_rates(&self, config: &Config, tick: usize) -> Vec<f64> {
+        let time = Time::ZERO + self.tick * (tick as u64 + 1);
+        let row = self.progress[tick].iter();
+        let flows = Vec::from_iter(row.map(|(flow, _)| *flow as usize));
+        let is_sending = |flow: &usize| config.flows[*flow].stop > time;
+        let open = Vec::from_iter(flows.iter().copied().filter(is_sending));
+        let mut rates = fair_rates(config, &open).into_iter();
+        let rate = |flow: &usize| match is_sending(flow) {
+            true => rates.next().expect("one for each"),
+            false => 0.0,
         };
-        (0..run.flows.len()).filter(lives).collect()
+        flows.iter().map(rate).collect()
     }
 
     /// Whether a flow starved in its window, given its fair rate there.

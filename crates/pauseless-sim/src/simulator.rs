@@ -63,6 +63,9 @@ pub(crate) struct Tally {
     pub lost_bytes: Bytes,
     /// Packets that tell sources something, and their bytes.
     pub answers: u64,
+    pub acknowledgements: u64,
+    /// Packets that a switch has marked.
+    pub marked: u64,
     pub answer_bytes: Bytes,
     /// Those of the answers' bytes that switches have made.
     pub notice_bytes: Bytes,
@@ -564,6 +567,7 @@ impl<'c> Simulator<'c> {
             } => {
                 end.sent += size;
                 let tag = if is_marked { packet.marked() } else { packet };
+                self.tally.marked += u64::from(tag != packet);
                 (Frame::Data(Packet::new(tag, size, class)), size)
             }
             Transmit::Control(control) => {

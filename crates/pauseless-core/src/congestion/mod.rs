@@ -302,7 +302,8 @@ impl CongestionControl {
     /// The part at a flow's source, on a link of rate `line`; it starts at the rate `initial`.
     pub fn reaction_point(&self, line: Rate, initial: Rate) -> AnyReactionPoint {
         match self {
-            CongestionControl::None => AnyReactionPoint::None { rate: initial },
+            // Nobody would ever raise another rate.
+            CongestionControl::None => AnyReactionPoint::None { rate: line },
             CongestionControl::Pcn(config) => {
                 AnyReactionPoint::Pcn(pcn::ReactionPoint::new(config, line, initial))
             }

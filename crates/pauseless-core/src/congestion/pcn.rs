@@ -8,7 +8,8 @@
 //!
 //! **Deviates** The congestion point has a rule for flow controls that slow a queue down instead
 //! of stopping it, which the paper does not know: a packet that leaves while the far end holds its
-//! queue back has waited because of the far end, and is not marked. The rate has a floor.
+//! queue back has waited because of the far end, and is not marked. The rate has a floor. A pause
+//! that runs out by itself, without a RESUME, is noticed when its class is next chosen.
 //!
 //! **States** of the congestion point, where PN counts the packets that waited for a release:
 //! ```text

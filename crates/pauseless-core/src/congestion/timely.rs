@@ -129,11 +129,12 @@ impl ReactionPoint {
     fn acknowledge(&mut self, sequence: Sequence) -> Option<Time> {
         let is_before = |(other, _): &(Sequence, Time)| !other.is_from(sequence);
         let index = self.outstanding.partition_point(is_before);
-        let &(found, left) = self.outstanding.get(index)?;
+        self.outstanding.drain(..index);
+        let &(found, left) = self.outstanding.front()?;
         if found != sequence {
             return None;
         }
-        self.outstanding.drain(..=index);
+        self.outstanding.pop_front();
         Some(left)
     }
 

@@ -97,24 +97,40 @@ impl<P: Copy> Switch<P> {
         }
     }
 
-    /// Whether a packet of the switch's own may leave `egress`; closed when there is none.
+    /// The class of the packet of the switch's own that may leave `egress`, the highest first, or
+    /// when one may.
     #[inline]
-    pub(super) fn notice_gate(&self, now: Time, egress: PortId) -> Gate {
-        let waiting = self.notices.get(egress.index());
-        match waiting.and_then(|fifo| self.pool.front(fifo)) {
-            None => Gate::Closed,
-            Some(notice) => {
-                let (size, class) = (notice.header.size(), notice.header.class());
-                self.ports[egress.index()].port.gate(now, class, size)
+    pub(super) fn next_notice(&self, now: Time, egress: PortId) -> Result<Class, Time> {
+        let mut wake = Time::MAX;
+        if self.notices.is_empty() {
+            return Err(wake);
+        }
+        for class in (0..self.class_count).rev() {
+            let class = Class(class as u8);
+            let fifo = &self.notices[self.queue(egress, class)];
+            let Some(notice) = self.pool.front(fifo) else {
+                continue;
+            };
+            let port = &self.ports[egress.index()].port;
+            match port.gate(now, class, notice.header.size()) {
+                Gate::Open => return Ok(class),
+                Gate::At(time) => wake = wake.min(time),
+                Gate::Closed => {}
             }
         }
+        Err(wake)
     }
 
-    /// Sends the first packet of the switch's own.
-    pub(super) fn send_notice(&mut self, now: Time, egress: PortId) -> Transmit<P> {
-        let next = self.pool.pop_front(&mut self.notices[egress.index()]);
+    /// Sends the first packet of the switch's own of a class.
+    pub(super) fn send_notice(
+        &mut self,
+        now: Time,
+        (egress, class): (PortId, Class),
+    ) -> Transmit<P> {
+        let queue = self.queue(egress, class);
+        let next = self.pool.pop_front(&mut self.notices[queue]);
         let notice = next.expect("its gate is open");
-        let (size, class) = (notice.header.size(), notice.header.class());
+        let size = notice.header.size();
         self.ports[egress.index()]
             .port
             .on_transmit(now, class, size);

@@ -206,6 +206,7 @@ impl Simulator<'_> {
 
     fn answer(&mut self, flow: FlowId, feedback: Feedback) -> Tag {
         self.tally.answers += 1;
+        self.tally.acknowledgements += u64::from(matches!(feedback, Feedback::Ack { .. }));
         self.tally.answer_bytes += feedback.size();
         Tag::answer(flow, self.answers.insert(feedback))
     }
