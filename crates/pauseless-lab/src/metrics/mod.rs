@@ -47,6 +47,10 @@ pub struct Fairness {
 pub struct Answers {
     /// How many.
     pub packets: u64,
+    /// How many of them are acknowledgements; the others are notifications of congestion.
+    pub acknowledgements: u64,
+    /// Data packets that were marked on their way.
+    pub marked_packets: u64,
     /// Their bytes, each counted once.
     pub bytes: Bytes,
     /// Those bytes of all bytes, which are they and what was delivered.
@@ -123,6 +127,8 @@ fn answers(outcome: &Outcome) -> Option<Answers> {
     let total = delivered.sum::<u64>() + bytes;
     (outcome.answers > 0).then(|| Answers {
         packets: outcome.answers,
+        acknowledgements: outcome.acknowledgements,
+        marked_packets: outcome.marked_packets,
         bytes: outcome.answer_bytes,
         share: match total {
             0 => 0.0,

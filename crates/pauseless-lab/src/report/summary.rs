@@ -179,9 +179,11 @@ fn link_notes(run: &Run, metrics: &Metrics) -> Vec<String> {
     }
     if let Some(answers) = metrics.answers {
         notes.push(format!(
-            "Answers to sources: {}, {} of all bytes.",
-            quantity::plural(answers.packets, "packet"),
+            "Answers to sources: {} and {}, {} of all bytes; {} marked.",
+            quantity::plural(answers.packets - answers.acknowledgements, "notification"),
+            quantity::plural(answers.acknowledgements, "acknowledgement"),
             quantity::percent(answers.share),
+            quantity::plural(answers.marked_packets, "data packet"),
         ));
     }
     let all = metrics

@@ -93,11 +93,8 @@ impl Written {
                 (traffic, rule.map_or(Origin::Tables, Origin::Rule))
             }
         };
-        if self.congestion.is_told_by_switches_in_data() {
-            // A demand starts at a host.
-            let note = "what QCN's switches tell sources in the data's class is not looked at";
-            self.check_only.notes.push(note.to_string());
-        }
+        let notes = self.congestion.notes(!plans.is_empty());
+        self.check_only.notes.extend(notes);
         Some(Fabric {
             name: name.to_string(),
             medium: self.check_only.medium,
@@ -116,7 +113,7 @@ impl Written {
 impl Written {
     /// What the targets of the flows tell their sources, which is traffic as well.
     fn answers(&self, plans: &[Plan], routing: &Routing) -> Vec<Demand> {
-        if !self.congestion.is_answering() {
+        if !self.congestion.are_targets_answering() {
             return Vec::new();
         }
         // Without [switch] flows may have any class, and the own one is one that none has.

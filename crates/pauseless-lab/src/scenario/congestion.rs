@@ -154,9 +154,28 @@ impl Written {
         self.control != CongestionControl::None || self.ack_every > 0
     }
 
-    /// Whether switches themselves send packets of the data's class.
-    pub(crate) fn is_told_by_switches_in_data(&self) -> bool {
-        matches!(self.control, CongestionControl::Qcn(_)) && self.feedback == FeedbackClass::Data
+    /// Whether targets tell sources anything; QCN's switches do it themselves.
+    pub(crate) fn are_targets_answering(&self) -> bool {
+        let is_qcn = matches!(self.control, CongestionControl::Qcn(_));
+        self.is_answering() && (!is_qcn || self.ack_every > 0)
+    }
+
+    /// What whoever reads a verdict of `check` must know about the traffic that it looked at.
+    pub(crate) fn notes(&self, has_flows: bool) -> Vec<String> {
+        let mut notes = Vec::new();
+        if has_flows && self.are_targets_answering() && self.feedback == FeedbackClass::Data {
+            notes.push(
+                "among the flows is what targets tell sources, from target to source in the \
+                 data's class; feedback_class = \"own\" takes it out of that class, and --confirm \
+                 sends it as if it were data"
+                    .to_string(),
+            );
+        }
+        if has_flows && matches!(self.control, CongestionControl::Qcn(_)) {
+            // A demand starts at a host.
+            notes.push("what QCN's switches tell sources is not looked at".to_string());
+        }
+        notes
     }
 
     /// Makes room for the class of its own, if there is to be one.

@@ -137,6 +137,12 @@ pub struct TreeRecord {
 pub struct AnswersRecord {
     /// How many.
     pub packets: u64,
+    /// How many of them are acknowledgements.
+    pub acknowledgements: u64,
+    /// How many are notifications of congestion.
+    pub notifications: u64,
+    /// Data packets that were marked on their way.
+    pub marked_packets: u64,
     /// Their bytes.
     pub bytes: u64,
     /// Those bytes of all bytes.
@@ -195,6 +201,9 @@ pub(super) fn record(run: &Run) -> MetricsRecord {
     });
     let answers = metrics.answers.map(|answers| AnswersRecord {
         packets: answers.packets,
+        acknowledgements: answers.acknowledgements,
+        notifications: answers.packets - answers.acknowledgements,
+        marked_packets: answers.marked_packets,
         bytes: answers.bytes.get(),
         share: answers.share,
     });
