@@ -300,6 +300,26 @@ fn closed_loops_never_run_out() {
     }
 }
 
+#[test]
+fn closed_loops_with_a_rate_never_run_out_either() {
+    let text = BASE.replace("20 ms", "2 ms");
+    // One packet leaves at the rate of the link; of several, the last one does.
+    for (size, rate) in [("1500 B", "100 Mbps"), ("3100 B", "1 Gbps")] {
+        let traffic = format!(
+            "[[traffic]]\nkind = \"closed-loop\"\nsources = [\"H0..H3\"]\n\
+             size = \"{size}\"\nrate = \"{rate}\"\n"
+        );
+        let config = parse(&format!("{text}{traffic}")).config;
+        let outcome = pauseless_sim::run(&config);
+        let left = config.flows.iter().zip(&outcome.flows);
+        let left = left.filter(|(_, outcome)| outcome.finish.is_none());
+        let mut sources = Vec::from_iter(left.map(|(flow, _)| flow.source));
+        sources.sort_unstable();
+        sources.dedup();
+        assert_eq!(sources.len(), 4, "{size}: something is left of every chain");
+    }
+}
+
 /// Checks that nothing waits for itself, and returns how many sets of flows have nothing to do
 /// with each other.
 fn parts(config: &Config) -> usize {

@@ -81,6 +81,7 @@ impl Planner<'_> {
             sink: self.sink,
             name: &traffic.name,
             rate: traffic.wanted.rate(),
+            packet: traffic.wanted.terms.packet,
             start: traffic.wanted.terms.start,
             end: ends.min().unwrap_or(Span::ZERO),
         }
