@@ -498,7 +498,28 @@ fn check_sees_every_pair_that_may_be_drawn() {
         30
     );
     assert_eq!(demands("kind = \"all-to-all\"\nsize = \"1 KB\""), 16 * 15);
-    assert_eq!(demands("kind = \"permutation\"\nname = \"p\""), 16);
+    assert_eq!(demands("kind = \"permutation\"\nname = \"p\""), 16 * 15);
+    assert_eq!(demands("kind = \"permutation\""), 16 * 15);
+    let other = "kind = \"permutation\"\nsize = \"1 KB\"\nname = \"p\"";
+    assert_eq!(demands(&format!("{other}\n{classes}")), 16 * 15);
+    let both = format!("kind = \"permutation\"\n[[traffic]]\n{other}\nclass = 2");
+    assert_eq!(demands(&both), 2 * 16 * 15);
+}
+
+#[test]
+fn check_says_the_same_of_a_permutation_whatever_the_seed() {
+    use pauseless_lab::import::source::Source;
+    for (name, seed) in (1..=20).flat_map(|seed| [("", seed), ("name = \"p\"", seed)]) {
+        let text = format!(
+            "seed = {seed}\n[topology]\nkind = \"ring\"\nswitches = 5\nhosts_per_switch = 4\n\
+             rate = \"10 Gbps\"\ndelay = \"1 us\"\n[traffic]\nkind = \"permutation\"\n{name}\n"
+        );
+        let source = Source::from_bytes("t.toml", text.into_bytes()).expect("UTF-8");
+        let fabric = pauseless_lab::fabric::toml::read(&source);
+        let fabric = fabric.unwrap_or_else(|problems| panic!("{problems}"));
+        let verdict = pauseless_lab::check::check(&fabric, &[]);
+        assert!(verdict.is_cyclic(), "seed {seed} {name}");
+    }
 }
 
 #[test]
