@@ -625,3 +625,54 @@ fn too_many() {
         "#]],
     );
 }
+
+#[test]
+fn sources_that_share_their_arrivals_have_links_of_one_rate() {
+    let text = r#"duration = "1 ms"
+[topology]
+kind = "custom"
+rate = "10 Gbps"
+delay = "1 us"
+node = [
+    { name = "S", kind = "switch" },
+    { name = "H1", kind = "host" },
+    { name = "H2", kind = "host" },
+    { name = "H3", kind = "host" },
+]
+link = [
+    { between = ["S", "H1"] },
+    { between = ["S", "H2"], rate = "1 Gbps" },
+    { between = ["S", "H3"] },
+]
+[flow_control]
+kind = "none"
+[traffic]
+kind = "poisson"
+load = "10 %"
+size = "1 KB"
+sources = ["H1", "H2"]
+targets = ["H3"]
+"#;
+    check(
+        &format!("{text}fan_in = [1, 2]\n"),
+        expect![[r#"
+        pauseless: t.toml:23:11: traffic.sources: sources of a fan_in have links of different rates
+           |
+        23 | sources = ["H1", "H2"]
+           |           ^^^^^^^^^^^^
+           |
+           = help: a load is a share of the link: use one [[traffic]] for each rate
+    "#]],
+    );
+    check(
+        &format!("{text}arrivals = \"synchronous\"\n"),
+        expect![[r#"
+        pauseless: t.toml:23:11: traffic.sources: synchronous sources have links of different rates
+           |
+        23 | sources = ["H1", "H2"]
+           |           ^^^^^^^^^^^^
+           |
+           = help: a load is a share of the link: use one [[traffic]] for each rate
+    "#]],
+    );
+}
