@@ -175,13 +175,13 @@ fn pcn() {
     section(
         "kind = \"pcn\"\nperiod = \"50\"",
         expect![[r#"
-        pauseless: t.toml:18:10: congestion_control.period: "50" has no unit
-           |
-        18 | period = "50"
-           |          ^^^^ expected a time in ps, ns, us, ms, s
-           |
-           = help: write for example "50 us"
-    "#]],
+            pauseless: t.toml:18:10: congestion_control.period: "50" has no unit
+               |
+            18 | period = "50"
+               |          ^^^^ expected a time in ps, ns, us, ms, s
+               |
+               = help: write for example "10 us"
+        "#]],
     );
     section(
         "kind = \"pcn\"\nw_min = 0",

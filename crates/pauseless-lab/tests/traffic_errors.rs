@@ -65,7 +65,7 @@ fn keys_of_all_kinds() {
             15 | load = 0.5
                |        ^^^ expected a share in ppm, %
                |
-               = help: write a string with a unit, for example "0.5 %"
+               = help: write a string with a unit, for example "60 %"
         "#]],
     );
     traffic(
@@ -455,7 +455,7 @@ fn distributions() {
             16 | cdf = [["1 KB", "0.5"], [2, 1], ["3 KB", nan], 4]
                |                          ^ expected an amount of bytes in B, KB, KiB, MB, MiB, GB, GiB
                |
-               = help: write a string with a unit, for example "2 KB"
+               = help: write a string with a unit, for example "100 KB"
 
             pauseless: t.toml:16:42: traffic[0].cdf[2][1]: nan is out of range
                |

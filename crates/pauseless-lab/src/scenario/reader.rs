@@ -362,14 +362,9 @@ impl<'s> Item<'s> {
                 }
             },
             DeValue::Integer(_) | DeValue::Float(_) => {
-                let number = match &self.value {
-                    DeValue::Integer(number) => number.to_string(),
-                    DeValue::Float(number) => number.as_str().to_string(),
-                    _ => String::new(),
-                };
-                let unit = Q::EXAMPLE.split_once(' ').map_or("", |(_, unit)| unit);
                 let problem = place.problem("a number without a unit").expected(expected);
-                let help = format!("write a string with a unit, for example \"{number} {unit}\"");
+                let example = Q::EXAMPLE;
+                let help = format!("write a string with a unit, for example \"{example}\"");
                 self.sink.push(problem.help(help));
                 None
             }
