@@ -82,8 +82,8 @@ fn every_key_of_pcn() {
     };
     let control = scenario.config.congestion.control;
     assert_eq!(control, CongestionControl::Pcn(expected));
-    // A smallest weight above the default of the largest lifts that.
-    let CongestionControl::Pcn(config) = with("kind = \"pcn\"\nw_min = 0.75")
+    // A smallest weight may be the largest, too.
+    let CongestionControl::Pcn(config) = with("kind = \"pcn\"\nw_min = 0.75\nw_max = 0.75")
         .config
         .congestion
         .control
@@ -153,14 +153,14 @@ fn every_key_of_dcqcn() {
     };
     let control = scenario.config.congestion.control;
     assert_eq!(control, CongestionControl::Dcqcn(expected));
-    let text =
-        "kind = \"dcqcn\"\nmark_at = \"arrival\"\nclamp = \"after-byte-stage\"\nkmin = \"1 MB\"";
+    let text = "kind = \"dcqcn\"\nmark_at = \"arrival\"\nclamp = \"after-byte-stage\"\n\
+         kmin = \"1 MB\"\nkmax = \"1 MB\"";
     let CongestionControl::Dcqcn(config) = with(text).config.congestion.control else {
         panic!("DCQCN was asked for");
     };
     assert_eq!(config.marking.mark_at, MarkAt::Arrival);
     assert_eq!(config.clamp, dcqcn::Clamp::AfterByteStage);
-    // A lower end above the default of the upper one makes a step.
+    // Equal ends make a step.
     assert_eq!(config.marking.kmax, Bytes::mb(1));
     assert_eq!(config.marking.reference, default.reference);
 }

@@ -135,11 +135,11 @@ fn common_keys() {
     section(
         "kind = \"pcn\"\nack_every = -1",
         expect![[r#"
-        pauseless: t.toml:18:13: congestion_control.ack_every: -1 is out of range
-           |
-        18 | ack_every = -1
-           |             ^^ expected a whole number from 0 to 1000000
-    "#]],
+            pauseless: t.toml:18:13: congestion_control.ack_every: -1 is out of range
+               |
+            18 | ack_every = -1
+               |             ^^ expected a whole number from 0 to 10000
+        "#]],
     );
     section(
         "kind = \"timely\"\nack_every = 0",
@@ -153,11 +153,11 @@ fn common_keys() {
     section(
         "kind = \"pcn\"\nack_every = \"2\"",
         expect![[r#"
-        pauseless: t.toml:18:13: congestion_control.ack_every: a string stands here
-           |
-        18 | ack_every = "2"
-           |             ^^^ expected a whole number from 0 to 1000000
-    "#]],
+            pauseless: t.toml:18:13: congestion_control.ack_every: a string stands here
+               |
+            18 | ack_every = "2"
+               |             ^^^ expected a whole number from 0 to 10000
+        "#]],
     );
 }
 
@@ -175,13 +175,13 @@ fn pcn() {
     section(
         "kind = \"pcn\"\nperiod = \"50\"",
         expect![[r#"
-        pauseless: t.toml:18:10: congestion_control.period: "50" has no unit
-           |
-        18 | period = "50"
-           |          ^^^^ expected a time in ps, ns, us, ms, s
-           |
-           = help: write for example "50 us"
-    "#]],
+            pauseless: t.toml:18:10: congestion_control.period: "50" has no unit
+               |
+            18 | period = "50"
+               |          ^^^^ expected a time in ps, ns, us, ms, s
+               |
+               = help: write for example "10 us"
+        "#]],
     );
     section(
         "kind = \"pcn\"\nw_min = 0",
@@ -575,4 +575,62 @@ fn no_way_back_from_a_switch() {
     let mended = text.replace("S3 = [\"H3\"]", "S3 = [\"H3\"]\nS1 = [\"H1\"]");
     let mended = format!("{mended}[congestion_control]\nkind = \"qcn\"\n");
     assert!(Scenario::parse("t", &mended, &overrides).is_ok());
+}
+
+#[test]
+fn a_lower_end_above_the_default_of_the_upper_one() {
+    section(
+        "kind = \"pcn\"\nw_min = 0.75",
+        expect![[r#"
+        pauseless: t.toml:18:9: congestion_control.w_min: more than w_max, which is 0.5 if not written
+           |
+        18 | w_min = 0.75
+           |         ^^^^ expected at most 0.5
+           |
+           = help: write w_max, too
+    "#]],
+    );
+    section(
+        "kind = \"dcqcn\"\nkmin = \"201 KB\"",
+        expect![[r#"
+        pauseless: t.toml:18:8: congestion_control.kmin: more than kmax, which is 200 KB if not written
+           |
+        18 | kmin = "201 KB"
+           |        ^^^^^^^^ expected at most 200 KB
+           |
+           = help: write kmax, too
+    "#]],
+    );
+    section(
+        "kind = \"timely\"\nt_low = \"2 ms\"",
+        expect![[r#"
+        pauseless: t.toml:18:9: congestion_control.t_low: more than t_high, which is 1 ms if not written
+           |
+        18 | t_low = "2 ms"
+           |         ^^^^^^ expected at most 1 ms
+           |
+           = help: write t_high, too
+    "#]],
+    );
+    // One problem at a time.
+    section(
+        "kind = \"dcqcn\"\nkmin = \"1 MB\"\nkmax = 2",
+        expect![[r#"
+        pauseless: t.toml:19:8: congestion_control.kmax: a number without a unit
+           |
+        19 | kmax = 2
+           |        ^ expected an amount of bytes in B, KB, KiB, MB, MiB, GB, GiB
+           |
+           = help: write a string with a unit, for example "100 KB"
+    "#]],
+    );
+    section(
+        "kind = \"timely\"\nack_every = 10001",
+        expect![[r#"
+        pauseless: t.toml:18:13: congestion_control.ack_every: 10001 is out of range
+           |
+        18 | ack_every = 10001
+           |             ^^^^^ expected a whole number from 0 to 10000
+    "#]],
+    );
 }

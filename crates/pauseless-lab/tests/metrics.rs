@@ -189,8 +189,8 @@ fn the_text_is_short() {
         .expect("finite flows");
     expect![[r#"
           flows  finished  unfinished  FCT mean      p50  largest  slowdown mean   p50  largest
-          all           2           2   65.0 us  30.0 us   100 us           2.75  1.50     4.00
-          Of the unfinished, 1 flow did not start.
+          all           2           1   65.0 us  30.0 us   100 us           2.75  1.50     4.00
+          Besides these, 1 flow did not start.
 
         links
           sent by  links  utilisation  busiest  pauses  per ms and link  held links

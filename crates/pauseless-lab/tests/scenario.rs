@@ -291,3 +291,32 @@ fn the_example_of_the_reference_is_a_scenario() {
     let (example, _) = rest.split_once("```").unwrap();
     assert_eq!(parse(example).config.flows.len(), 3);
 }
+
+#[test]
+fn flows_are_recorded_by_name() {
+    let text = include_str!("../../../scenarios/pcn-fig1.toml");
+    let parse = |text: &str| {
+        let scenario = Scenario::parse("pcn", text, &Overrides::default());
+        scenario.unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    let recorded = |flows: &str| {
+        let written = "flows = [\"F0\", \"F1\"]";
+        assert!(text.contains(written));
+        let scenario = parse(&text.replace(written, flows));
+        assert!(scenario.resolved.contains(flows), "{}", scenario.resolved);
+        let again = parse(&scenario.resolved);
+        assert_eq!(again.resolved, scenario.resolved);
+        assert_eq!(again.config.probes.flows, scenario.config.probes.flows);
+        let config = &scenario.config;
+        let names = config.probes.flows.iter();
+        let names = names.map(|flow| config.flows[flow.index()].name.clone());
+        Vec::from_iter(names)
+    };
+    assert_eq!(recorded("flows = [\"F0\", \"F1\"]"), ["F0", "F1"]);
+    assert_eq!(recorded("flows = [\"F1\", \"F*\", \"F1\"]"), ["F0", "F1"]);
+    assert_eq!(recorded("flows = [\"burst/H2->*\", \"F1\"]").len(), 17);
+    assert_eq!(recorded("flows = [\"*\"]"), recorded("flows = true"));
+    assert_eq!(recorded("flows = true").len(), 2 + 14 * 16);
+    assert_eq!(recorded("flows = []").len(), 0);
+    assert_eq!(recorded("flows = false").len(), 0);
+}

@@ -13,25 +13,25 @@ fn quantities() {
         "\"800 KB\"",
         "800",
         expect![[r#"
-        pauseless: t.toml:12:8: flow_control.xoff: a number without a unit
-           |
-        12 | xoff = 800
-           |        ^^^ expected an amount of bytes in B, KB, KiB, MB, MiB, GB, GiB
-           |
-           = help: write a string with a unit, for example "800 KB"
-    "#]],
+            pauseless: t.toml:12:8: flow_control.xoff: a number without a unit
+               |
+            12 | xoff = 800
+               |        ^^^ expected an amount of bytes in B, KB, KiB, MB, MiB, GB, GiB
+               |
+               = help: write a string with a unit, for example "100 KB"
+        "#]],
     );
     check_edit(
         "\"800 KB\"",
         "\"800\"",
         expect![[r#"
-        pauseless: t.toml:12:8: flow_control.xoff: "800" has no unit
-           |
-        12 | xoff = "800"
-           |        ^^^^^ expected an amount of bytes in B, KB, KiB, MB, MiB, GB, GiB
-           |
-           = help: write for example "800 KB"
-    "#]],
+            pauseless: t.toml:12:8: flow_control.xoff: "800" has no unit
+               |
+            12 | xoff = "800"
+               |        ^^^^^ expected an amount of bytes in B, KB, KiB, MB, MiB, GB, GiB
+               |
+               = help: write for example "100 KB"
+        "#]],
     );
     check_edit(
         "\"800 KB\"",
@@ -127,13 +127,13 @@ fn quantities() {
         "\"1 us\"",
         "1.5",
         expect![[r#"
-        pauseless: t.toml:7:9: topology.delay: a number without a unit
-          |
-        7 | delay = 1.5
-          |         ^^^ expected a time in ps, ns, us, ms, s
-          |
-          = help: write a string with a unit, for example "1.5 us"
-    "#]],
+            pauseless: t.toml:7:9: topology.delay: a number without a unit
+              |
+            7 | delay = 1.5
+              |         ^^^ expected a time in ps, ns, us, ms, s
+              |
+              = help: write a string with a unit, for example "10 us"
+        "#]],
     );
 }
 
@@ -382,7 +382,7 @@ fn everything_at_once() {
             1 | duration = 5
               |            ^ expected a time in ps, ns, us, ms, s
               |
-              = help: write a string with a unit, for example "5 us"
+              = help: write a string with a unit, for example "10 us"
 
             pauseless: t.toml:3:1: foo: unknown key
               |

@@ -4,8 +4,8 @@
 
 mod problems;
 
-use expect_test::expect;
-use problems::check_edit;
+use expect_test::{Expect, expect};
+use problems::{GOOD, check, check_edit};
 
 #[test]
 fn flows() {
@@ -221,13 +221,13 @@ fn observations() {
         from,
         &add("[probe]\nresolution = \"1 ps\""),
         expect![[r#"
-        pauseless: t.toml:11:14: probe.resolution: 14000000000 numbers would be recorded
-           |
-        11 | resolution = "1 ps"
-           |              ^^^^^^ expected at most 50000000
-           |
-           = help: choose a coarser resolution, fewer ports, or flows = false
-    "#]],
+            pauseless: t.toml:11:14: probe.resolution: 14000000000 numbers would be recorded
+               |
+            11 | resolution = "1 ps"
+               |              ^^^^^^ expected at most 50000000
+               |
+               = help: choose a coarser resolution, fewer ports or fewer flows
+        "#]],
     );
     check_edit(
         from,
@@ -341,6 +341,67 @@ fn observations() {
            |        ^^^^
            |
            = help: merge them with steps
+    "#]],
+    );
+}
+
+#[test]
+fn flows_to_record() {
+    let probe = |flows: &str, expected: Expect| {
+        let text =
+            format!("{GOOD}name = \"F10\"\n[probe]\nresolution = \"10 us\"\nflows = {flows}\n");
+        check(&text, expected);
+    };
+    probe(
+        "\"F10\"",
+        expect![[r#"
+        pauseless: t.toml:19:9: probe.flows: a string stands here
+           |
+        19 | flows = "F10"
+           |         ^^^^^ expected true, false or a list of names
+    "#]],
+    );
+    probe(
+        "[\"F10\", 3]",
+        expect![[r#"
+        pauseless: t.toml:19:17: probe.flows[1]: an integer stands here
+           |
+        19 | flows = ["F10", 3]
+           |                 ^ expected a string
+    "#]],
+    );
+    probe(
+        "[\"F10\", \"F1O\"]",
+        expect![[r#"
+        pauseless: t.toml:19:17: probe.flows[1]: no flow is called "F1O"
+           |
+        19 | flows = ["F10", "F1O"]
+           |                 ^^^^^
+           |
+           = help: did you mean F10?
+    "#]],
+    );
+    probe(
+        "[\"burst/*\", \"F1*\"]",
+        expect![[r#"
+        pauseless: t.toml:19:10: probe.flows[0]: no flow is called "burst/*"
+           |
+        19 | flows = ["burst/*", "F1*"]
+           |          ^^^^^^^^^
+    "#]],
+    );
+    // What is wrong with the flow is said, and not that there is none.
+    let text = GOOD.replace("source = \"H1\"", "source = \"H9\"\nname = \"F\"");
+    let text = format!("{text}[probe]\nresolution = \"10 us\"\nflows = [\"F\"]\n");
+    check(
+        &text,
+        expect![[r#"
+        pauseless: t.toml:14:10: flow[0].source: there is no node "H9"
+           |
+        14 | source = "H9"
+           |          ^^^^
+           |
+           = help: did you mean H1?
     "#]],
     );
 }

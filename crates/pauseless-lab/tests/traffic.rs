@@ -300,6 +300,26 @@ fn closed_loops_never_run_out() {
     }
 }
 
+#[test]
+fn closed_loops_with_a_rate_never_run_out_either() {
+    let text = BASE.replace("20 ms", "2 ms");
+    // One packet leaves at the rate of the link; of several, the last one does.
+    for (size, rate) in [("1500 B", "100 Mbps"), ("3100 B", "1 Gbps")] {
+        let traffic = format!(
+            "[[traffic]]\nkind = \"closed-loop\"\nsources = [\"H0..H3\"]\n\
+             size = \"{size}\"\nrate = \"{rate}\"\n"
+        );
+        let config = parse(&format!("{text}{traffic}")).config;
+        let outcome = pauseless_sim::run(&config);
+        let left = config.flows.iter().zip(&outcome.flows);
+        let left = left.filter(|(_, outcome)| outcome.finish.is_none());
+        let mut sources = Vec::from_iter(left.map(|(flow, _)| flow.source));
+        sources.sort_unstable();
+        sources.dedup();
+        assert_eq!(sources.len(), 4, "{size}: something is left of every chain");
+    }
+}
+
 /// Checks that nothing waits for itself, and returns how many sets of flows have nothing to do
 /// with each other.
 fn parts(config: &Config) -> usize {
@@ -478,7 +498,28 @@ fn check_sees_every_pair_that_may_be_drawn() {
         30
     );
     assert_eq!(demands("kind = \"all-to-all\"\nsize = \"1 KB\""), 16 * 15);
-    assert_eq!(demands("kind = \"permutation\"\nname = \"p\""), 16);
+    assert_eq!(demands("kind = \"permutation\"\nname = \"p\""), 16 * 15);
+    assert_eq!(demands("kind = \"permutation\""), 16 * 15);
+    let other = "kind = \"permutation\"\nsize = \"1 KB\"\nname = \"p\"";
+    assert_eq!(demands(&format!("{other}\n{classes}")), 16 * 15);
+    let both = format!("kind = \"permutation\"\n[[traffic]]\n{other}\nclass = 2");
+    assert_eq!(demands(&both), 2 * 16 * 15);
+}
+
+#[test]
+fn check_says_the_same_of_a_permutation_whatever_the_seed() {
+    use pauseless_lab::import::source::Source;
+    for (name, seed) in (1..=20).flat_map(|seed| [("", seed), ("name = \"p\"", seed)]) {
+        let text = format!(
+            "seed = {seed}\n[topology]\nkind = \"ring\"\nswitches = 5\nhosts_per_switch = 4\n\
+             rate = \"10 Gbps\"\ndelay = \"1 us\"\n[traffic]\nkind = \"permutation\"\n{name}\n"
+        );
+        let source = Source::from_bytes("t.toml", text.into_bytes()).expect("UTF-8");
+        let fabric = pauseless_lab::fabric::toml::read(&source);
+        let fabric = fabric.unwrap_or_else(|problems| panic!("{problems}"));
+        let verdict = pauseless_lab::check::check(&fabric, &[]);
+        assert!(verdict.is_cyclic(), "seed {seed} {name}");
+    }
 }
 
 #[test]

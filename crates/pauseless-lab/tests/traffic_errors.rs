@@ -65,7 +65,7 @@ fn keys_of_all_kinds() {
             15 | load = 0.5
                |        ^^^ expected a share in ppm, %
                |
-               = help: write a string with a unit, for example "0.5 %"
+               = help: write a string with a unit, for example "60 %"
         "#]],
     );
     traffic(
@@ -455,7 +455,7 @@ fn distributions() {
             16 | cdf = [["1 KB", "0.5"], [2, 1], ["3 KB", nan], 4]
                |                          ^ expected an amount of bytes in B, KB, KiB, MB, MiB, GB, GiB
                |
-               = help: write a string with a unit, for example "2 KB"
+               = help: write a string with a unit, for example "100 KB"
 
             pauseless: t.toml:16:42: traffic[0].cdf[2][1]: nan is out of range
                |
@@ -623,5 +623,56 @@ fn too_many() {
                |
                = help: rounds = "shifted", fewer hosts, or a smaller repeat
         "#]],
+    );
+}
+
+#[test]
+fn sources_that_share_their_arrivals_have_links_of_one_rate() {
+    let text = r#"duration = "1 ms"
+[topology]
+kind = "custom"
+rate = "10 Gbps"
+delay = "1 us"
+node = [
+    { name = "S", kind = "switch" },
+    { name = "H1", kind = "host" },
+    { name = "H2", kind = "host" },
+    { name = "H3", kind = "host" },
+]
+link = [
+    { between = ["S", "H1"] },
+    { between = ["S", "H2"], rate = "1 Gbps" },
+    { between = ["S", "H3"] },
+]
+[flow_control]
+kind = "none"
+[traffic]
+kind = "poisson"
+load = "10 %"
+size = "1 KB"
+sources = ["H1", "H2"]
+targets = ["H3"]
+"#;
+    check(
+        &format!("{text}fan_in = [1, 2]\n"),
+        expect![[r#"
+        pauseless: t.toml:23:11: traffic.sources: sources of a fan_in have links of different rates
+           |
+        23 | sources = ["H1", "H2"]
+           |           ^^^^^^^^^^^^
+           |
+           = help: a load is a share of the link: use one [[traffic]] for each rate
+    "#]],
+    );
+    check(
+        &format!("{text}arrivals = \"synchronous\"\n"),
+        expect![[r#"
+        pauseless: t.toml:23:11: traffic.sources: synchronous sources have links of different rates
+           |
+        23 | sources = ["H1", "H2"]
+           |           ^^^^^^^^^^^^
+           |
+           = help: a load is a share of the link: use one [[traffic]] for each rate
+    "#]],
     );
 }

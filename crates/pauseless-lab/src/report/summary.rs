@@ -62,7 +62,7 @@ fn completion(completion: &Completion) -> Section {
     let mut notes = Vec::new();
     if all.not_started > 0 {
         let flows = quantity::plural(all.not_started as u64, "flow");
-        notes.push(format!("Of the unfinished, {flows} did not start."));
+        notes.push(format!("Besides these, {flows} did not start."));
     }
     if detail == Detail::Many {
         let rate = quantity::number(completion.flows_per_s);
@@ -79,7 +79,7 @@ fn group_row(name: &str, group: &Group, detail: Detail) -> Vec<String> {
     let mut row = vec![
         name.to_string(),
         quantity::count(group.finished as u64),
-        quantity::count((group.unfinished + group.not_started) as u64),
+        quantity::count(group.unfinished as u64),
     ];
     let span = |ps: u64| quantity::time(Time::ZERO + Span::ps(ps));
     let fct = group.fct.map(|fct| {

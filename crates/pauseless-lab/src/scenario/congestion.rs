@@ -98,7 +98,7 @@ impl Written {
         if let Some(feedback) = section.choice("feedback_class", &places) {
             written.feedback = feedback.value;
         }
-        let acks = section.integer("ack_every", 0..=1_000_000);
+        let acks = section.integer("ack_every", 0..=10_000);
         let kind = kind.map(|kind| kind.value);
         let is_other = instead.is_some() && instead != kind;
         // How often it acknowledges was written for the other scheme, too.
@@ -386,6 +386,14 @@ fn share(section: &mut Section<'_>, key: &'static str, value: &mut f64) {
     }
 }
 
+/// Reports a lower end that was written without the upper one, and is above what that is then.
+fn refuse_alone(section: &Section<'_>, place: Place, upper: (&str, String)) {
+    let (name, value) = upper;
+    let problem = place.problem(format!("more than {name}, which is {value} if not written"));
+    let problem = problem.expected(format!("at most {value}"));
+    section.report(problem.help(format!("write {name}, too")));
+}
+
 /// Whether parameters grow with the speed of the link; they are meant for `reference` then.
 fn scale(section: &mut Section<'_>, reference: &mut Option<Rate>, speed: Rate) {
     if let Some(is_scaled) = section.boolean("scale_with_speed") {
@@ -395,16 +403,19 @@ fn scale(section: &mut Section<'_>, reference: &mut Option<Rate>, speed: Rate) {
 
 fn fill_pcn(config: &mut pcn::Config, section: &mut Section<'_>) {
     span(section, "period", &mut config.period);
-    share(section, "w_min", &mut config.w_min);
+    let low = number(section, "w_min", SHARES);
+    if let Some(low) = &low {
+        config.w_min = low.value;
+    }
+    let is_alone = !section.has("w_max");
     if let Some(found) = number(section, "w_max", SHARES) {
         config.w_max = found.value;
         if found.value < config.w_min {
             let problem = found.place.problem("w_max is less than w_min");
             section.report(problem.expected(format!("at least {}", config.w_min)));
         }
-    } else if config.w_max < config.w_min {
-        // The default is an upper end for any lower one.
-        config.w_max = config.w_min;
+    } else if let Some(low) = low.filter(|low| is_alone && low.value > config.w_max) {
+        refuse_alone(section, low.place, ("w_max", config.w_max.to_string()));
     }
     rate(section, "rate_min", &mut config.rate_min);
 }
@@ -463,7 +474,11 @@ fn fill_dcqcn(config: &mut dcqcn::Config, section: &mut Section<'_>) {
 }
 
 fn fill_marking(config: &mut marking::Config, section: &mut Section<'_>) {
-    bytes(section, "kmin", &mut config.kmin);
+    let low = section.quantity_within("kmin", BYTES);
+    if let Some(low) = &low {
+        config.kmin = low.value;
+    }
+    let is_alone = !section.has("kmax");
     if let Some(kmax) = section.quantity_within("kmax", BYTES) {
         config.kmax = kmax.value;
         if kmax.value < config.kmin {
@@ -471,8 +486,8 @@ fn fill_marking(config: &mut marking::Config, section: &mut Section<'_>) {
             let problem = problem.expected(format!("at least {}", config.kmin.exact()));
             section.report(problem.help("let both be equal to mark above one threshold"));
         }
-    } else {
-        config.kmax = config.kmax.max(config.kmin);
+    } else if let Some(low) = low.filter(|low| is_alone && low.value > config.kmax) {
+        refuse_alone(section, low.place, ("kmax", config.kmax.exact()));
     }
     share(section, "pmax", &mut config.pmax);
     if let Some(mark_at) = section.choice("mark_at", &MARK_AT) {
@@ -492,17 +507,19 @@ fn fill_marking(config: &mut marking::Config, section: &mut Section<'_>) {
 fn fill_timely(config: &mut timely::Config, section: &mut Section<'_>) {
     share(section, "ewma_weight", &mut config.ewma_weight);
     share(section, "beta", &mut config.beta);
-    if let Some(low) = section.quantity_within("t_low", Span::ZERO..=*SPANS.end()) {
+    let low = section.quantity_within("t_low", Span::ZERO..=*SPANS.end());
+    if let Some(low) = &low {
         config.t_low = low.value;
     }
+    let is_alone = !section.has("t_high");
     if let Some(high) = section.quantity_within("t_high", SPANS) {
         config.t_high = high.value;
         if high.value < config.t_low {
             let problem = high.place.problem("t_high is less than t_low");
             section.report(problem.expected(format!("at least {}", config.t_low.exact())));
         }
-    } else {
-        config.t_high = config.t_high.max(config.t_low);
+    } else if let Some(low) = low.filter(|low| is_alone && low.value > config.t_high) {
+        refuse_alone(section, low.place, ("t_high", config.t_high.exact()));
     }
     rate(section, "delta", &mut config.delta);
     span(section, "min_rtt", &mut config.min_rtt);

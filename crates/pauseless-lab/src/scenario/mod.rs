@@ -202,6 +202,7 @@ struct Parts {
     timing: Timing,
     plans: Vec<Plan>,
     traffic: Vec<Traffic>,
+    probe: Option<WrittenProbe>,
     config: Config,
 }
 
@@ -336,9 +337,10 @@ impl Written {
         };
         let Planned { plans, follows } = planner.plans(&self.flows);
         let receivers = observe::receivers(&fabric, self.receivers, sink);
-        let run = (duration, plans.len());
+        let run = (duration, &plans[..]);
         let probes = self
             .probe
+            .as_ref()
             .map(|probe| probe.probes(&fabric.topology, sink, run));
         let builder = self.routing.builder(&fabric.topology, []);
         let routing = planner.route(builder, &plans)?;
@@ -384,6 +386,7 @@ impl Written {
             congestion: self.congestion,
             timing: self.flows.timing,
             traffic: self.flows.traffic,
+            probe: self.probe,
             general: self.general,
             fabric,
             routing: rules,

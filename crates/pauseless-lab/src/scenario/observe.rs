@@ -5,14 +5,17 @@ use pauseless_core::unit::{Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::{Probes, Receiver};
 
-use super::flows::TIMES;
+use super::file::File;
+use super::flows::{Plan, TIMES};
 use super::pattern;
-use super::reader::{At, Item, Section};
+use super::reader::{At, Item, Section, did_you_mean};
 use super::topology::{Fabric, RATES};
 use crate::problem::Sink;
 
 /// Ports that are recorded without being asked for, at most.
 const PORTS_MAX: usize = 64;
+/// Comparing with more names than this takes too long.
+const NAMES_MAX: usize = 10_000;
 /// Numbers that a run may record: 400 MB of them.
 const VALUES_MAX: u64 = 50_000_000;
 
@@ -142,7 +145,62 @@ pub(crate) fn receivers(
 pub(crate) struct WrittenProbe {
     resolution: At<Span>,
     ports: Option<Vec<At<String>>>,
-    flows: bool,
+    flows: WrittenFlows,
+}
+
+/// Which flows are recorded.
+#[derive(Debug)]
+enum WrittenFlows {
+    All(bool),
+    /// Names, in which `*` stands for any text.
+    Named(Vec<At<String>>),
+}
+
+impl WrittenFlows {
+    fn read(section: &mut Section<'_>) -> WrittenFlows {
+        let expected = "true, false or a list of names";
+        let flows = section.take("flows").and_then(|item| match item.is_list() {
+            true => Some(WrittenFlows::Named(item.strings(expected)?.value)),
+            false => Some(WrittenFlows::All(item.boolean(expected)?.value)),
+        });
+        flows.unwrap_or(WrittenFlows::All(true))
+    }
+
+    /// The flows among `plans`, which are in order of name, each once and in this order.
+    fn resolve(&self, plans: &[Plan], sink: &Sink) -> Vec<FlowId> {
+        let names = match self {
+            WrittenFlows::All(false) => return Vec::new(),
+            WrittenFlows::All(true) => return (0..plans.len() as u32).map(FlowId).collect(),
+            WrittenFlows::Named(names) => names,
+        };
+        // A flow with a problem of its own is not among them.
+        let is_whole = sink.is_empty();
+        let mut found = Vec::new();
+        for At { value: name, place } in names {
+            // A name may have a star of its own.
+            let one = plans.binary_search_by(|plan| plan.name.as_str().cmp(name));
+            if let Ok(one) = one {
+                found.push(one);
+                continue;
+            }
+            let before = found.len();
+            if name.contains('*') {
+                let all = plans.iter().enumerate();
+                let matching = all.filter(|(_, plan)| pattern::matches(name, &plan.name));
+                found.extend(matching.map(|(place, _)| place));
+            }
+            if found.len() == before && is_whole {
+                let problem = place.problem(format!("no flow is called {name:?}"));
+                // Those that were written are few.
+                let written = plans.iter().filter(|plan| !plan.is_made);
+                let written = written.map(|plan| plan.name.as_str()).take(NAMES_MAX);
+                sink.push(problem.help(did_you_mean(name, written)));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().map(|flow| FlowId(flow as u32)).collect()
+    }
 }
 
 impl WrittenProbe {
@@ -154,7 +212,7 @@ impl WrittenProbe {
             section.missing("resolution", "\"100 us\"");
         }
         let ports = section.strings("ports").map(|ports| ports.value);
-        let flows = section.boolean("flows").is_none_or(|flows| flows.value);
+        let flows = WrittenFlows::read(&mut section);
         section.finish();
         Some(WrittenProbe {
             resolution: resolution?,
@@ -163,30 +221,40 @@ impl WrittenProbe {
         })
     }
 
-    /// What to record of `flow_count` flows during `duration`.
-    pub(crate) fn probes(&self, topology: &Topology, sink: &Sink, run: (Span, usize)) -> Probes {
-        let (duration, flow_count) = run;
+    /// Writes `flows` as it was meant: what was made by a rule is not listed.
+    pub(crate) fn write_flows(&self, file: &mut File) {
+        match &self.flows {
+            WrittenFlows::All(all) => file.plain("flows", all),
+            WrittenFlows::Named(names) => {
+                file.texts("flows", names.iter().map(|name| name.value.clone()));
+            }
+        }
+    }
+
+    /// What to record of the flows of `plans` during `duration`.
+    pub(crate) fn probes(&self, topology: &Topology, sink: &Sink, run: (Span, &[Plan])) -> Probes {
+        let (duration, plans) = run;
+        let flows = self.flows.resolve(plans, sink);
         let ports = match &self.ports {
             Some(patterns) => pattern::ports(topology, patterns, sink),
             None => Some(host_ports(topology))
                 .filter(|ports| ports.len() <= PORTS_MAX)
                 .unwrap_or_default(),
         };
-        let flow_count = if self.flows { flow_count as u32 } else { 0 };
         let resolution = self.resolution.value;
         let samples = duration.as_ps() / resolution.as_ps();
-        let columns = 4 * ports.len() as u64 + u64::from(flow_count) + 1;
+        let columns = 4 * ports.len() as u64 + flows.len() as u64 + 1;
         let values = samples.saturating_mul(columns);
         if values > VALUES_MAX {
             let message = format!("{values} numbers would be recorded");
             let problem = self.resolution.place.problem(message);
-            let help = "choose a coarser resolution, fewer ports, or flows = false";
+            let help = "choose a coarser resolution, fewer ports or fewer flows";
             sink.push(problem.expected(format!("at most {VALUES_MAX}")).help(help));
         }
         Probes {
             resolution,
             ports,
-            flows: (0..flow_count).map(FlowId).collect(),
+            flows,
         }
     }
 }

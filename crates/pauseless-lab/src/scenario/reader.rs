@@ -175,14 +175,7 @@ impl<'s> Section<'s> {
 
     /// True or false.
     pub(crate) fn boolean(&mut self, key: &'static str) -> Option<At<bool>> {
-        let item = self.take(key)?;
-        match item.value {
-            DeValue::Boolean(value) => Some(At {
-                value,
-                place: item.place,
-            }),
-            _ => item.wrong_type("true or false"),
-        }
+        self.take(key)?.boolean("true or false")
     }
 
     /// One of a few words.
@@ -212,9 +205,7 @@ impl<'s> Section<'s> {
 
     /// A list of texts. Elements that are not texts are reported and left out.
     pub(crate) fn strings(&mut self, key: &'static str) -> Option<At<Vec<At<String>>>> {
-        let At { value, place } = self.take(key)?.list("a list of strings")?;
-        let value = value.into_iter().filter_map(Item::string).collect();
-        Some(At { value, place })
+        self.take(key)?.strings("a list of strings")
     }
 
     /// Takes all that is left, each with its key: for tables whose keys are names.
@@ -362,14 +353,9 @@ impl<'s> Item<'s> {
                 }
             },
             DeValue::Integer(_) | DeValue::Float(_) => {
-                let number = match &self.value {
-                    DeValue::Integer(number) => number.to_string(),
-                    DeValue::Float(number) => number.as_str().to_string(),
-                    _ => String::new(),
-                };
-                let unit = Q::EXAMPLE.split_once(' ').map_or("", |(_, unit)| unit);
                 let problem = place.problem("a number without a unit").expected(expected);
-                let help = format!("write a string with a unit, for example \"{number} {unit}\"");
+                let example = Q::EXAMPLE;
+                let help = format!("write a string with a unit, for example \"{example}\"");
                 self.sink.push(problem.help(help));
                 None
             }
@@ -458,6 +444,29 @@ impl<'s> Item<'s> {
             }),
             _ => self.wrong_type("a string"),
         }
+    }
+
+    /// True or false.
+    pub(crate) fn boolean(self, expected: &str) -> Option<At<bool>> {
+        match self.value {
+            DeValue::Boolean(value) => Some(At {
+                value,
+                place: self.place,
+            }),
+            _ => self.wrong_type(expected),
+        }
+    }
+
+    /// A list of texts. Elements that are not texts are reported and left out.
+    pub(crate) fn strings(self, expected: &str) -> Option<At<Vec<At<String>>>> {
+        let At { value, place } = self.list(expected)?;
+        let value = value.into_iter().filter_map(Item::string).collect();
+        Some(At { value, place })
+    }
+
+    /// Whether it is a list.
+    pub(crate) fn is_list(&self) -> bool {
+        self.value.is_array()
     }
 
     /// Whether it is a text.

@@ -278,7 +278,9 @@ fn write_rest(file: &mut File, parts: &Parts) {
             "ports",
             ports.map(|(node, port)| config.topology.port_name(*node, *port)),
         );
-        file.plain("flows", !probes.flows.is_empty());
+        if let Some(probe) = &parts.probe {
+            probe.write_flows(file);
+        }
     }
     file.section("[verdict]");
     let share = config.starvation_permille;

@@ -139,8 +139,7 @@ pub(crate) fn parse<Q: Quantity>(text: &str) -> Result<Q, NotQuantity> {
         return refuse(format!("{text:?} does not begin with a number"), example());
     }
     if unit.is_empty() {
-        let help = format!("write for example \"{number} {}\"", default_unit::<Q>());
-        return refuse(format!("{text:?} has no unit"), help);
+        return refuse(format!("{text:?} has no unit"), example());
     }
     let Some((_, scale)) = Q::UNITS.iter().find(|(name, _)| *name == unit) else {
         let help = match similar_unit::<Q>(unit) {
@@ -165,11 +164,6 @@ pub(crate) fn parse<Q: Quantity>(text: &str) -> Result<Q, NotQuantity> {
             refuse(format!("{text:?} is too large"), help)
         }
     }
-}
-
-/// The unit that a bare number most likely meant.
-fn default_unit<Q: Quantity>() -> &'static str {
-    Q::EXAMPLE.split_once(' ').map_or("", |(_, unit)| unit)
 }
 
 /// The unit that differs only by case, or by how micro is written.

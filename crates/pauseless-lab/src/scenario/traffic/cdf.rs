@@ -25,7 +25,8 @@ impl Cdf {
             return Err((0, "no points".to_string()));
         };
         let number = points.len() - 1;
-        let is_about = |whole: f64| (last - whole).abs() <= 1e-9 * whole;
+        // Tables are often rounded, and their sums are.
+        let is_about = |whole: f64| (last / whole - 1.0).abs() <= 1e-6 + f64::EPSILON;
         let scale = match (is_about(1.0), is_about(100.0)) {
             (true, _) => 1.0,
             // Nobody means 100 flows of 1 by it, and many public tables are in percent.
@@ -54,7 +55,8 @@ impl Cdf {
             return Err((index, format!("probability {}", points[index].1)));
         }
         let points = points.into_iter();
-        let mut points = Vec::from_iter(points.map(|(size, share)| (size, share / scale)));
+        let shares = points.map(|(size, share)| (size, (share / scale).min(1.0)));
+        let mut points = Vec::from_iter(shares);
         points[number].1 = 1.0;
         Ok(Cdf { points })
     }
@@ -270,6 +272,24 @@ mod tests {
         let draws = [0.0, 0.49, 0.6, 0.75, 0.875, 0.999_999].map(|u| cdf.quantile(u).get());
         assert_eq!(draws, [100, 100, 100, 100, 150, 200]);
         assert_eq!(cdf.range(), (Bytes::new(100), Bytes::new(200)));
+    }
+
+    #[test]
+    fn what_is_about_one_is_one() {
+        for text in [
+            "10 0.5\n20 0.999999",
+            "10 0.5\n20 1.0000009",
+            "10 50\n20 99.9999",
+        ] {
+            let cdf = Cdf::parse(text).unwrap();
+            assert_eq!(cdf.points, [(Bytes::new(10), 0.5), (Bytes::new(20), 1.0)]);
+        }
+        let cdf = Cdf::parse("10 0.5\n20 1.0000005\n30 1.0000005").unwrap();
+        assert_eq!(cdf.points[1], (Bytes::new(20), 1.0));
+        assert_eq!(cdf.quantile(0.999_999_9), Bytes::new(20));
+        for text in ["10 0.99999", "10 1.00001", "10 99.999"] {
+            assert!(Cdf::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]

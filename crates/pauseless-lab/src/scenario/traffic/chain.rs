@@ -1,6 +1,6 @@
 //! Closed loops: a source starts its next flow when the last one is finished.
 
-use pauseless_core::unit::Span;
+use pauseless_core::unit::{Rate, Span};
 
 use super::super::flows::TIMES;
 use super::super::reader::Section;
@@ -39,16 +39,19 @@ impl ClosedLoop {
     /// How many flows are to be expected.
     pub(super) fn estimate(&self, scene: &Scene<'_>, cast: &Cast<'_>) -> f64 {
         let seconds = scene.end.saturating_sub(scene.start).as_secs_f64();
+        let last = self.sizes.mean_of(|size| scene.last_packet(size));
+        let paced = (self.sizes.mean() - last).max(0.0);
         let chains = cast.sources.hosts().map(|source| {
-            let bits = 8.0 * self.sizes.mean();
-            let each = bits / scene.pace(source).as_bps() as f64 + self.think.as_secs_f64();
+            let span = |bytes: f64, rate: Rate| 8.0 * bytes / rate.as_bps() as f64;
+            let sending = span(paced, scene.pace(source)) + span(last, scene.link(source));
+            let each = sending + self.think.as_secs_f64();
             seconds / each + 1.0
         });
         chains.sum::<f64>() * self.parallel as f64
     }
 
-    /// All flows. A chain goes on until its flows would last beyond the end even if each had the
-    /// whole pace from its first byte on, so that no run can ever come to the end of a chain:
+    /// All flows. A chain goes on until its flows would last beyond the end even if each were
+    /// sent as fast as its pace and its link allow, so that no run can ever come to the end of a chain:
     /// what is left of it then does not start.
     pub(super) fn generate(&self, scene: &Scene<'_>, cast: &Cast<'_>) -> Batch {
         let mut batch = Batch::default();
@@ -78,7 +81,7 @@ impl ClosedLoop {
                             delay: self.think,
                         });
                     }
-                    let sending = scene.pace(source).tx_span(size).min(*TIMES.end());
+                    let sending = scene.lasts(source, size).min(*TIMES.end());
                     earliest = earliest + sending + self.think;
                     number += 1;
                 }

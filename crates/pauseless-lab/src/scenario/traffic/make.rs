@@ -8,6 +8,7 @@ use pauseless_sim::rng::{Purpose, Stream, hash_name};
 
 use super::super::flows::{Plan, Planner, Wanted, Written};
 use super::super::unit::Quantity;
+use super::pool::{Cast, Racks};
 use super::{Batch, FLOWS_MAX, Kind, Link, Made, PAIRS_MAX, Scene, Traffic};
 
 /// All flows that were made.
@@ -81,6 +82,7 @@ impl Planner<'_> {
             sink: self.sink,
             name: &traffic.name,
             rate: traffic.wanted.rate(),
+            packet: traffic.wanted.terms.packet,
             start: traffic.wanted.terms.start,
             end: ends.min().unwrap_or(Span::ZERO),
         }
@@ -167,8 +169,12 @@ impl Planner<'_> {
     }
 
     /// The cycles of permutations without a name, whose flows are named like others without one.
+    /// None where pairs of hosts are wanted: these are made together with all others.
     pub(crate) fn permutations<'w>(&self, written: &'w Written) -> Vec<(Plan, &'w Wanted)> {
         let mut plans = Vec::new();
+        if self.until.is_none() {
+            return plans;
+        }
         for traffic in &written.traffic {
             if traffic.is_prefixed() {
                 continue;
@@ -180,17 +186,23 @@ impl Planner<'_> {
         plans
     }
 
+    /// The hosts of a permutation; `None` if they are too few, which is reported.
+    fn permuted(&self, traffic: &Traffic) -> Option<Vec<NodeId>> {
+        let hosts = self.fabric.topology.hosts();
+        if hosts.len() >= 2 {
+            return Some(hosts.to_vec());
+        }
+        let message = "a permutation needs at least two hosts";
+        self.sink.push(traffic.place.problem(message));
+        None
+    }
+
     /// Every host sends to the next one of a random cycle through all hosts.
     fn permute(&self, traffic: &Traffic) -> Vec<Made> {
         let topology = &self.fabric.topology;
-        let mut hosts = topology.hosts().to_vec();
-        if hosts.len() < 2 {
-            let problem = traffic
-                .place
-                .problem("a permutation needs at least two hosts");
-            self.sink.push(problem);
+        let Some(mut hosts) = self.permuted(traffic) else {
             return Vec::new();
-        }
+        };
         let entity = match traffic.is_prefixed() {
             true => hash_name(&traffic.name),
             false => 0,
@@ -266,12 +278,13 @@ impl Traffic {
     /// About how many pairs there are, and the pairs, unless they are too many.
     fn pairs(&self, scene: &Scene<'_>, planner: &Planner<'_>) -> Option<(f64, Vec<Pair>)> {
         let (cast, sizes) = match &self.kind {
-            Kind::Permutation if !self.is_prefixed() => return None,
             Kind::Permutation => {
-                let flows = planner.permute(self).into_iter();
-                let pairs = flows.map(|flow| (flow.source, flow.target, (flow.size, flow.size)));
-                let pairs = Vec::from_iter(pairs);
-                return Some((pairs.len() as f64, pairs));
+                // Some seed makes each of them.
+                let hosts = planner.permuted(self)?;
+                let racks = || Racks::new(scene.topology, &hosts, false);
+                let (sources, targets) = (racks(), racks());
+                let size = self.wanted.terms.size.unwrap_or(Bytes::MAX);
+                (Cast { sources, targets }, (size, size))
             }
             Kind::Collective(kind) => {
                 let ranks = kind.cast(scene)?;

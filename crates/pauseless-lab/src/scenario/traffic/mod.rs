@@ -230,6 +230,7 @@ struct Scene<'s> {
     sink: &'s Sink,
     name: &'s str,
     rate: Option<Rate>,
+    packet: Bytes,
     start: Span,
     /// No flow starts then or later.
     end: Span,
@@ -244,6 +245,26 @@ impl Scene<'_> {
     /// The pace of a host's flows.
     fn pace(&self, host: NodeId) -> Rate {
         self.rate.unwrap_or(self.link(host))
+    }
+
+    /// The last packet of a flow of `size`.
+    fn last_packet(&self, size: Bytes) -> Bytes {
+        match size.get() % self.packet.get() {
+            0 => size.min(self.packet),
+            rest => Bytes::new(rest),
+        }
+    }
+
+    /// How long a flow of `host` lasts at least. The pace is that of the packets' starts, so that
+    /// the last one, which may be the only one, leaves as fast as the link can.
+    fn lasts(&self, host: NodeId, size: Bytes) -> Span {
+        let (pace, link) = (self.pace(host), self.link(host));
+        if pace == link {
+            return link.tx_span(size);
+        }
+        let last = self.last_packet(size);
+        let paced = pace.tx_span(size - last);
+        Span::ps(paced.as_ps().saturating_add(link.tx_span(last).as_ps()))
     }
 
     /// `NAME/SOURCE->TARGET#NUMBER`.

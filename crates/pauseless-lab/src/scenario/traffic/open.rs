@@ -92,23 +92,32 @@ impl Poisson {
     /// Who takes part.
     pub(super) fn cast<'t>(&self, scene: &Scene<'t>) -> Option<Cast<'t>> {
         match self.arrivals {
-            Arrivals::FanIn(_, most) => self.ends.cast_to_targets(scene, most),
             Arrivals::Independent => self.ends.cast_from_sources(scene),
+            Arrivals::FanIn(_, most) => {
+                let cast = self.ends.cast_to_targets(scene, most)?;
+                self.alike(scene, cast, "sources of a fan_in")
+            }
             Arrivals::Synchronous => {
                 let cast = self.ends.cast_from_sources(scene)?;
-                let mut rates = cast.sources.hosts().map(|source| scene.link(source));
-                let first = rates.next();
-                if rates.all(|rate| Some(rate) == first) {
-                    drop(rates);
-                    return Some(cast);
-                }
-                let place = &self.ends.sources.place;
-                let problem = place.problem("synchronous sources have links of different rates");
-                let help = "a load is a share of the link: use one [[traffic]] for each rate";
-                scene.sink.push(problem.help(help));
-                None
+                self.alike(scene, cast, "synchronous sources")
             }
         }
+    }
+
+    /// The hosts, if the links of all sources have one rate. Otherwise sources that have the same
+    /// to send would not have the same load.
+    fn alike<'t>(&self, scene: &Scene<'t>, cast: Cast<'t>, who: &str) -> Option<Cast<'t>> {
+        let mut rates = cast.sources.hosts().map(|source| scene.link(source));
+        let first = rates.next();
+        if rates.all(|rate| Some(rate) == first) {
+            drop(rates);
+            return Some(cast);
+        }
+        let message = format!("{who} have links of different rates");
+        let problem = self.ends.sources.place.problem(message);
+        let help = "a load is a share of the link: use one [[traffic]] for each rate";
+        scene.sink.push(problem.help(help));
+        None
     }
 
     /// Events per second of a source, or of all of them with `fan_in`.

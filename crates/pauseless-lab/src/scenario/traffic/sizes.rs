@@ -61,6 +61,19 @@ impl Sizes {
         }
     }
 
+    /// The mean of what `part` makes of the sizes, which no few large ones may decide.
+    pub(super) fn mean_of(&self, part: impl Fn(Bytes) -> Bytes) -> f64 {
+        match self {
+            Sizes::Fixed(size) => part(*size).get() as f64,
+            Sizes::Drawn(cdf) => {
+                let steps = 1_000;
+                let shares = (0..steps).map(|step| (f64::from(step) + 0.5) / f64::from(steps));
+                let parts = shares.map(|share| part(cdf.quantile(share)).get() as f64);
+                parts.sum::<f64>() / f64::from(steps)
+            }
+        }
+    }
+
     /// The size of one flow.
     pub(super) fn draw(&self, stream: &mut Stream) -> Bytes {
         match self {
