@@ -505,13 +505,13 @@ fn wrong_failures_are_explained() {
     check(
         &with("random_failures = { share = 0.05 }"),
         expect![[r#"
-        pauseless: t.toml:5:29: topology.random_failures.share: a number without a unit
-          |
-        5 | random_failures = { share = 0.05 }
-          |                             ^^^^ expected a share in ppm, %
-          |
-          = help: write a string with a unit, for example "0.05 %"
-    "#]],
+            pauseless: t.toml:5:29: topology.random_failures.share: a number without a unit
+              |
+            5 | random_failures = { share = 0.05 }
+              |                             ^^^^ expected a share in ppm, %
+              |
+              = help: write a string with a unit, for example "5 %"
+        "#]],
     );
     check(
         &with("random_failures = { count = 33 }"),
