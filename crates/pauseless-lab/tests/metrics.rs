@@ -66,6 +66,7 @@ fn small() -> Run {
         hosts: 1,
     };
     (run.outcome.answers, run.outcome.answer_bytes) = (50, Bytes::new(5_000));
+    (run.outcome.acknowledgements, run.outcome.marked_packets) = (30, 7);
     run
 }
 
@@ -198,7 +199,7 @@ fn the_text_is_short() {
           layer 1      2       10.0 %   10.0 %       0                0           0
           Busiest: A:S 50.0 %, S:A 10.0 %, S:B 10.0 %.
           Congestion tree: up to 1 link at a time, 1.00 in the mean, for 80.0 us; it reached 1 host.
-          Answers to sources: 50 packets, 5.0 % of all bytes.
+          Answers to sources: 20 notifications and 30 acknowledgements, 5.0 % of all bytes; 7 data packets marked.
           Jain's index: 0.800 over the goodput of 5 flows, 0.800 over the late goodput of 2 flows without end.
     "#]].assert_eq(sections);
 }
@@ -266,6 +267,9 @@ fn the_document_has_what_is_said_of_flows() {
           },
           "answers": {
             "packets": 50,
+            "acknowledgements": 30,
+            "notifications": 20,
+            "marked_packets": 7,
             "bytes": 5000,
             "share": 0.05
           },
