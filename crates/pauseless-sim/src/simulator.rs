@@ -216,7 +216,7 @@ impl<'c> Simulator<'c> {
         recorder.outcome(&self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, event: Event) {
         let index = event.index();
         match event.kind() {
@@ -346,6 +346,7 @@ impl<'c> Simulator<'c> {
         self.drain_host(node);
     }
 
+    #[cold]
     fn lose(&mut self, index: usize, packet: Packet, overrun: Overrun) {
         let Packet { tag, class, .. } = packet;
         let size = packet.size();
@@ -450,6 +451,7 @@ impl<'c> Simulator<'c> {
     }
 
     /// Notes whether the sender at an end begins or ceases to be stopped or slowed down.
+    #[inline(never)]
     fn look_at_spread(&mut self, index: usize, class: Class) {
         let End { node, port, .. } = self.fabric.ends[index];
         let port = match &self.fabric.nodes[node.index()] {

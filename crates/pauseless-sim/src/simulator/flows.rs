@@ -81,6 +81,7 @@ pub(super) fn round_trip(config: &Config) -> Span {
 }
 
 impl Simulator<'_> {
+    #[cold]
     pub(super) fn on_flow_start(&mut self, index: usize) {
         let config = self.config;
         let flow = &config.flows[index];
@@ -121,6 +122,7 @@ impl Simulator<'_> {
     }
 
     /// A host takes a packet out of its ingress buffer.
+    #[inline]
     pub(super) fn consume(&mut self, node: NodeId, packet: Packet) {
         let Packet { tag, class, .. } = packet;
         let size = packet.size();
@@ -165,6 +167,7 @@ impl Simulator<'_> {
     }
 
     /// Starts the flows that have waited for nothing but this one.
+    #[cold]
     fn release_followers(&mut self, first: FlowId) {
         let follows = &self.config.follows;
         let begin = follows.partition_point(|follow| follow.first < first);
@@ -212,6 +215,7 @@ impl Simulator<'_> {
     }
 
     /// A switch tells the source of a packet something, unless that would not listen.
+    #[cold]
     pub(super) fn notify(&mut self, node: NodeId, about: Tag, feedback: Feedback) {
         let flow = about.flow();
         let Reaction::Controlled { class, .. } = self.config.flows[flow.index()].reaction else {
@@ -240,6 +244,7 @@ impl Simulator<'_> {
     }
 
     /// How what is said to the source of `flow` is forwarded.
+    #[inline(never)]
     pub(super) fn route_of_answers(&self, flow: FlowId) -> (GroupId, u64) {
         let flow = &self.config.flows[flow.index()];
         match flow.reaction {
