@@ -19,17 +19,6 @@ pub(super) struct Watched {
 }
 
 impl<P: Copy> Switch<P> {
-    /// Bytes of all classes that wait for `egress` as the ingress counters count them, without the
-    /// frame on the wire.
-    pub fn queued(&self, egress: PortId) -> Bytes {
-        let ports = (0..self.ports.len()).map(|port| PortId(port as u16));
-        let classes = 0..self.class_count as u8;
-        let cells = ports.flat_map(|ingress| classes.clone().map(move |class| (ingress, class)));
-        cells.fold(Bytes::ZERO, |sum, (ingress, class)| {
-            sum + self.waiting(ingress, Class(class), egress)
-        })
-    }
-
     /// A packet has joined the queue of (`egress`, `class`).
     #[inline]
     pub(super) fn look_at_arrival(

@@ -43,6 +43,17 @@ impl<P: Copy> Switch<P> {
         Bytes::new(u64::from(self.waiting[self.cell(ingress, class, egress)]))
     }
 
+    /// Bytes of all classes that wait for `egress` as the ingress counters count them, without the
+    /// frame on the wire.
+    pub fn queued(&self, egress: PortId) -> Bytes {
+        let ports = (0..self.ports.len()).map(|port| PortId(port as u16));
+        let classes = 0..self.class_count as u8;
+        let cells = ports.flat_map(|ingress| classes.clone().map(move |class| (ingress, class)));
+        cells.fold(Bytes::ZERO, |sum, (ingress, class)| {
+            sum + self.waiting(ingress, Class(class), egress)
+        })
+    }
+
     /// Bytes on the counter of (`ingress`, `class`) that never leave if the egresses in `stuck`
     /// never send again and all others drain.
     pub fn kept(&self, ingress: PortId, class: Class, stuck: impl Fn(PortId) -> bool) -> Bytes {

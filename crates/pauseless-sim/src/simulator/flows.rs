@@ -226,7 +226,7 @@ impl Simulator<'_> {
         }
         let (group, hash) = self.route_of_answers(flow);
         let Some(egress) = self.config.table.next_hop(node, group, hash) else {
-            // Written tables may know the way back from the target only.
+            // Scenarios are refused for that; whoever builds a run otherwise gets no message.
             return;
         };
         let size = feedback.size();
