@@ -294,7 +294,7 @@ impl Recorder {
         let time = Time::ZERO + self.tick * (tick as u64 + 1);
         let row = self.progress[tick].iter();
         let flows = Vec::from_iter(row.map(|(flow, _)| *flow as usize));
-        let is_sending = |flow: &usize| config.flows[*flow].stop > time;
+        let is_sending = |flow: &usize| config.flows[*flow].stop >= time;
         let open = Vec::from_iter(flows.iter().copied().filter(is_sending));
         let mut rates = fair_rates(config, &open).into_iter();
         let rate = |flow: &usize| match is_sending(flow) {
