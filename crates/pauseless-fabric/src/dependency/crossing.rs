@@ -285,9 +285,12 @@ mod tests {
             for junction in &found[0].junctions {
                 assert_eq!(junction.inside.len(), 1);
                 assert_eq!(junction.entering.len(), hosts);
-                assert!(junction.entering.iter().all(|buffer| {
-                    (buffer.node, buffer.class) == (junction.node, Class(0))
-                }));
+                assert!(
+                    junction
+                        .entering
+                        .iter()
+                        .all(|buffer| { (buffer.node, buffer.class) == (junction.node, Class(0)) })
+                );
             }
         }
         assert!(crossings(4, 1, 1).is_empty(), "one link each is no cycle");

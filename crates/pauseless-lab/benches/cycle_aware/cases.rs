@@ -1,7 +1,10 @@
 //! The networks and the traffic.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use pauseless_core::id::NodeId;
+use pauseless_fabric::dependency::Component;
 use pauseless_lab::check::check;
 use pauseless_lab::fabric::{Fabric, Origin, toml};
 use pauseless_lab::import::source::Source;
@@ -89,7 +92,9 @@ pub fn rings() -> Vec<Case> {
         (6, 3, 3),
     ];
     let sizes = sizes.into_iter();
-    sizes.map(|(n, length, hosts)| ring(n, length, hosts)).collect()
+    sizes
+        .map(|(n, length, hosts)| ring(n, length, hosts))
+        .collect()
 }
 
 /// A scenario of this repository without its flow control, and with other general keys.
@@ -173,12 +178,21 @@ fn pod(kind: Traffic) -> Case {
         .to_string();
     let link = |a: &str, b: &str| format!("[[topology.link]]\nbetween = [\"{a}\", \"{b}\"]\n");
     for leaf in ["L0", "L1"] {
-        let _ = write!(base, "[[topology.node]]\nname = \"{leaf}\"\nkind = \"switch\"\nlayer = 2\n");
+        let _ = write!(
+            base,
+            "[[topology.node]]\nname = \"{leaf}\"\nkind = \"switch\"\nlayer = 2\n"
+        );
     }
     for tor in 0..4 {
-        let _ = write!(base, "[[topology.node]]\nname = \"T{tor}\"\nkind = \"switch\"\n");
+        let _ = write!(
+            base,
+            "[[topology.node]]\nname = \"T{tor}\"\nkind = \"switch\"\n"
+        );
         for host in tor * 16..tor * 16 + 16 {
-            let _ = write!(base, "[[topology.node]]\nname = \"H{host}\"\nkind = \"host\"\n");
+            let _ = write!(
+                base,
+                "[[topology.node]]\nname = \"H{host}\"\nkind = \"host\"\n"
+            );
             base.push_str(&link(&format!("T{tor}"), &format!("H{host}")));
         }
     }
@@ -232,22 +246,41 @@ fn fat_trees(count: usize, kind: Traffic) -> Vec<Case> {
         fabric.origin = Origin::Tables;
         cases.push(Case::new(
             format!("fat tree {sample}"),
-            fat_tree_text(&fabric, kind),
+            fat_tree_text(&fabric, &verdict.components, kind),
         ));
     }
     cases
 }
 
-fn fat_tree_text(fabric: &Fabric, kind: Traffic) -> String {
+/// With greedy flows, those that close the cycles and a permutation beside them.
+fn fat_tree_text(fabric: &Fabric, components: &[Component], kind: Traffic) -> String {
     let duration = match kind {
-        Traffic::Greedy => "10 ms",
-        Traffic::Empirical => "10 ms",
+        Traffic::Greedy => "6 ms",
+        Traffic::Empirical => "5 ms",
     };
-    format!(
-        "duration = \"{duration}\"\n{}\n{SWITCH}{}",
-        toml::write(fabric),
-        traffic(kind)
-    )
+    let mut text = format!(
+        "duration = \"{duration}\"\n{}\n{SWITCH}",
+        toml::write(fabric)
+    );
+    if kind == Traffic::Empirical {
+        text.push_str(traffic(kind));
+        return text;
+    }
+    let name = |node: NodeId| fabric.topology.node(node).name.clone();
+    let flows = components
+        .iter()
+        .flat_map(|component| &component.cycle.flows);
+    let ends = flows.map(|flow| (flow.source, fabric.routes.groups.target(flow.group)));
+    for (source, target) in BTreeSet::from_iter(ends) {
+        let _ = writeln!(
+            text,
+            "[[flow]]\nsource = \"{}\"\ntarget = \"{}\"",
+            name(source),
+            name(target)
+        );
+    }
+    text.push_str("[[traffic]]\nkind = \"permutation\"\nname = \"background\"\n");
+    text
 }
 
 /// The groups of the main table.
@@ -271,14 +304,12 @@ pub fn table(trees: usize) -> Vec<(&'static str, Vec<Case>)> {
     ]
 }
 
-/// A slow receiver inside the cycle, and an incast to a host inside it.
+/// A slow or stalled receiver inside the cycle, an incast to a host inside it, flows that come
+/// and go, and cycles that share links.
 pub fn attack() -> Vec<(&'static str, Vec<Case>)> {
-    let slow = |rate: &str| {
+    let receiver = |steps: &str| {
         let mut case = ring(4, 3, 1);
-        let _ = write!(
-            case.base,
-            "[[receiver]]\nhost = \"H1\"\nrate = \"{rate}\"\n"
-        );
+        let _ = write!(case.base, "[[receiver]]\nhost = \"H1\"\n{steps}\n");
         case
     };
     let incast = |size: &str| {
@@ -289,11 +320,127 @@ pub fn attack() -> Vec<(&'static str, Vec<Case>)> {
         );
         case
     };
+    let stall =
+        "steps = [[\"0 ms\", \"10 Gbps\"], [\"10 ms\", \"stop\"], [\"20 ms\", \"10 Gbps\"]]";
     vec![
-        ("receiver at 5 Gb/s", vec![slow("5 Gbps")]),
-        ("receiver at 1 Gb/s", vec![slow("1 Gbps")]),
-        ("receiver at 100 Mb/s", vec![slow("100 Mbps")]),
+        ("receiver at 5 Gb/s", vec![receiver("rate = \"5 Gbps\"")]),
+        ("receiver at 1 Gb/s", vec![receiver("rate = \"1 Gbps\"")]),
+        (
+            "receiver at 100 Mb/s",
+            vec![receiver("rate = \"100 Mbps\"")],
+        ),
+        ("receiver stalls 10 ms", vec![receiver(stall)]),
+        ("ring of 8, stalls", vec![stalled(8)]),
+        ("ring of 16, stalls", vec![stalled(16)]),
+        ("ring of 32, stalls", vec![stalled(32)]),
+        ("1 km at 100 Gb/s, stalls", vec![fast(1_600)]),
+        ("the same, less buffer", vec![fast(1_000)]),
         ("incast of 64 KB", vec![incast("64 KB")]),
         ("incast of 1 MB", vec![incast("1 MB")]),
+        ("flows come and go", (1..=10).map(bursty).collect()),
+        ("two rings, one link", vec![eight()]),
+        ("torus 5 x 5", vec![torus()]),
     ]
+}
+
+/// A ring in which one receiver after the other stands still for 2 ms.
+fn stalled(switches: usize) -> Case {
+    let mut case = ring(switches, switches - 1, 1);
+    for host in 0..switches.min(12) {
+        let (from, to) = (4 + host * 4, 6 + host * 4);
+        let _ = writeln!(
+            case.base,
+            "[[receiver]]\nhost = \"H{}\"\nsteps = [[\"0 ms\", \"10 Gbps\"], [\"{from} ms\", \"stop\"], [\"{to} ms\", \"10 Gbps\"]]",
+            host + 1
+        );
+    }
+    case
+}
+
+/// The same with links that hold more than the buffers have to spare.
+fn fast(buffer_kb: u64) -> Case {
+    let mut case = stalled(5);
+    let text = &mut case.base;
+    *text = text.replace("duration = \"60 ms\"", "duration = \"30 ms\"");
+    *text = text.replace("\"10 Gbps\"", "\"100 Gbps\"");
+    *text = text.replace("\"1 us\"", "\"5 us\"");
+    *text = text.replace("312 KB", &format!("{buffer_kb} KB"));
+    case
+}
+
+/// A ring of six in which flows of all lengths and rates are on and off at random.
+fn bursty(number: u64) -> Case {
+    let mut case = ring(6, 5, 2);
+    let start = case.base.find("[[flow]]").expect("it has flows");
+    case.base.truncate(start);
+    let mut state = number * 0x9e37_79b9_7f4a_7c15;
+    let mut draw = |count: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % count
+    };
+    for switch in 0..6 {
+        for host in ["a", "b"] {
+            let length = 2 + draw(4);
+            let path = (0..=length).map(|hop| format!("\"S{}\"", (switch + hop) % 6 + 1));
+            let _ = writeln!(
+                case.base,
+                "[[flow]]\nsource = \"H{}{host}\"\ntarget = \"H{}{host}\"\npath = [{}]\non = \"{} us\"\noff = \"{} us\"",
+                switch + 1,
+                (switch + length) % 6 + 1,
+                Vec::from_iter(path).join(", "),
+                50 + draw(1_000),
+                50 + draw(2_000)
+            );
+        }
+    }
+    Case::new(format!("bursty {number}"), case.base)
+}
+
+/// Two rings of three switches that share the link from A to B; flows cross two links of theirs.
+fn eight() -> Case {
+    let mut base = "duration = \"60 ms\"\n[topology]\nkind = \"custom\"\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n".to_string();
+    for switch in ["A", "B", "C", "D"] {
+        for host in ["1", "2"] {
+            let _ = write!(
+                base,
+                "[[topology.node]]\nname = \"H{switch}{host}\"\nkind = \"host\"\n\
+                 [[topology.link]]\nbetween = [\"{switch}\", \"H{switch}{host}\"]\n"
+            );
+        }
+        let _ = write!(
+            base,
+            "[[topology.node]]\nname = \"{switch}\"\nkind = \"switch\"\n"
+        );
+    }
+    for [a, b] in [["A", "B"], ["B", "C"], ["C", "A"], ["B", "D"], ["D", "A"]] {
+        let _ = write!(base, "[[topology.link]]\nbetween = [\"{a}\", \"{b}\"]\n");
+    }
+    base.push_str(SWITCH);
+    let flows = [
+        ["HA1", "A", "B", "C", "HC1"],
+        ["HA2", "A", "B", "D", "HD1"],
+        ["HB1", "B", "C", "A", "HA1"],
+        ["HB2", "B", "D", "A", "HA2"],
+        ["HC1", "C", "A", "B", "HB1"],
+        ["HD1", "D", "A", "B", "HB2"],
+    ];
+    for [source, x, y, z, target] in flows {
+        let _ = write!(
+            base,
+            "[[flow]]\nsource = \"{source}\"\ntarget = \"{target}\"\npath = [\"{x}\", \"{y}\", \"{z}\"]\n"
+        );
+    }
+    Case::new("two rings, one link", base)
+}
+
+/// A torus in dimension order, where every row and column is a ring, with greedy permutations.
+fn torus() -> Case {
+    let base = format!(
+        "duration = \"20 ms\"\n[topology]\nkind = \"torus\"\ndimensions = [5, 5]\nhosts_per_switch = 1\n\
+         rate = \"10 Gbps\"\ndelay = \"1 us\"\n[routing]\nkind = \"dimension-order\"\n{SWITCH}{}",
+        traffic(Traffic::Greedy)
+    );
+    Case::new("torus", base)
 }

@@ -1,11 +1,12 @@
 //! Cycle-aware thresholds, measured: the tables of docs/cycle-aware.md.
-//! `cargo bench -p pauseless-lab --bench cycle_aware -- rho|disciplines|table|attack [--quick] [FILTER]`
+//! `cargo bench -p pauseless-lab --bench cycle_aware -- rho|disciplines|table|attack [--quick] [FILTER] [MARGIN]`
 
 mod cases;
 mod tally;
 
-use cases::{Case, Traffic};
+use cases::Case;
 use pauseless_core::switch::Discipline;
+use pauseless_lab::cycle_aware::MARGIN;
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::run;
 use rayon::prelude::*;
@@ -21,14 +22,17 @@ fn main() {
     let what = words.next().map_or("table", String::as_str);
     let filter = words.next().map_or("", String::as_str);
     let seeds = if is_quick { 4 } else { 20 };
+    let margin = words
+        .next()
+        .map_or(MARGIN, |word| word.parse().expect("a margin"));
     match what {
         "rho" => rho(seeds),
         "disciplines" => disciplines(seeds),
         "table" => {
             let trees = if is_quick { 10 } else { 200 };
-            table(&cases::table(trees), seeds, filter);
+            table(&cases::table(trees), (seeds, margin), filter);
         }
-        "attack" => table(&cases::attack(), seeds, filter),
+        "attack" => table(&cases::attack(), (seeds, margin), filter),
         other => panic!("{other}: expected rho, disciplines, table or attack"),
     }
 }
@@ -107,7 +111,7 @@ fn disciplines(seeds: u64) {
     for case in cases::papers() {
         for discipline in Discipline::ALL {
             for scheme in SCHEMES {
-                for margin in [None, Some(2.0)] {
+                for margin in [None, Some(MARGIN)] {
                     let tally = tally(&case, (scheme, margin, discipline), seeds);
                     let name = name(scheme, margin);
                     println!(
@@ -145,12 +149,16 @@ fn name(scheme: &str, margin: Option<f64>) -> String {
 }
 
 /// All schemes on groups of cases.
-fn table(groups: &[(&str, Vec<Case>)], seeds: u64, filter: &str) {
+fn table(groups: &[(&str, Vec<Case>)], (seeds, margin): (u64, f64), filter: &str) {
     println!("+ is with cycle-aware thresholds; output-queued; {seeds} seeds each; 95 % intervals");
     println!("{:<26} {:<12} {}", "case", "scheme", Tally::heading());
     for (group, cases) in groups.iter().filter(|(name, _)| name.contains(filter)) {
-        for scheme in SCHEMES {
-            for margin in [None, Some(2.0)] {
+        // Thousands of networks under the two main schemes, a few under all four.
+        let is_many = cases.len() * seeds as usize > 1_000;
+        let schemes = SCHEMES.into_iter();
+        let schemes = schemes.filter(|scheme| !is_many || ["pfc", "gfc-buffer"].contains(scheme));
+        for scheme in schemes {
+            for margin in [None, Some(margin)] {
                 let tasks = cases
                     .iter()
                     .flat_map(|case| (1..=seeds).map(move |seed| (case, seed)));
@@ -169,5 +177,4 @@ fn table(groups: &[(&str, Vec<Case>)], seeds: u64, filter: &str) {
             }
         }
     }
-    let _ = Traffic::Greedy;
 }

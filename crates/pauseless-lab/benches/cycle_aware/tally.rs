@@ -118,7 +118,10 @@ fn wilson(count: usize, total: usize) -> (f64, f64) {
     let middle = share + z * z / (2.0 * n);
     let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z * z / n;
-    ((middle - half).max(0.0) / scale, ((middle + half) / scale).min(1.0))
+    (
+        (middle - half).max(0.0) / scale,
+        ((middle + half) / scale).min(1.0),
+    )
 }
 
 impl fmt::Display for Tally {

@@ -21,7 +21,7 @@ use pauseless_fabric::dependency::{Buffer, Crossing};
 pub use tune::{early, late, least};
 
 /// The room that is left between rho m L and K by default: L = K / (rho m MARGIN).
-pub const MARGIN: f64 = 2.0;
+pub const MARGIN: f64 = 1.25;
 
 /// What a buffer has to do with cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,9 +149,13 @@ impl Roles {
         let rooms = joints.iter().map(|joint| {
             let factor = joint.factor?;
             let threshold = joint.inside.iter().map(|buffer| late(*buffer)).min()?;
-            Some(Bytes::new((threshold.get() as f64 / (factor as f64 * margin)) as u64))
+            Some(Bytes::new(
+                (threshold.get() as f64 / (factor as f64 * margin)) as u64,
+            ))
         });
-        rooms.min_by_key(|room| room.unwrap_or(Bytes::ZERO)).flatten()
+        rooms
+            .min_by_key(|room| room.unwrap_or(Bytes::ZERO))
+            .flatten()
     }
 }
 

@@ -20,13 +20,14 @@ pub fn late(control: &FlowControl, derivation: &Derivation) -> Bytes {
     }
 }
 
-/// The least that a port must be able to hold if its sender is to be able to use the whole link.
+/// The least that a port must be able to hold for the scheme to work on its link.
 pub fn least(control: &FlowControl, derivation: &Derivation) -> Bytes {
     let latency = &derivation.latency;
     let frames = latency.mtu * 3;
     match control {
         FlowControl::None => Bytes::ZERO,
         FlowControl::Pfc(_) => latency.pfc_headroom() + frames,
+        // It works with a few frames, although not at the rate of the link.
         FlowControl::Cbfc(_) => latency.mtu * 4,
         FlowControl::GfcBuffer(_) => derive::buffer_width(latency) + frames,
         FlowControl::GfcTime(config) => derive::time_width(latency, config.period) + frames,
@@ -36,11 +37,7 @@ pub fn least(control: &FlowControl, derivation: &Derivation) -> Bytes {
 
 /// The scheme with thresholds so low that the port never holds more than `most`, nor more than it
 /// would hold anyway; and what it then holds at most.
-pub fn early(
-    control: &FlowControl,
-    derivation: &Derivation,
-    most: Bytes,
-) -> (FlowControl, Bytes) {
+pub fn early(control: &FlowControl, derivation: &Derivation, most: Bytes) -> (FlowControl, Bytes) {
     let latency = &derivation.latency;
     // A GFC queue stays below B_m and two frames.
     let bm = most.saturating_sub(latency.mtu * 2);
