@@ -268,6 +268,9 @@ mod tests {
         };
         let found = sonic(&link, cells);
         assert!(found.get().is_multiple_of(1_024));
-        assert!(found < Bytes::new(123_904) && found > Bytes::new(72_000), "{found}");
+        assert!(
+            found < Bytes::new(123_904) && found > Bytes::new(72_000),
+            "{found}"
+        );
     }
 }

@@ -4,7 +4,9 @@ use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::unit::{Bytes, Span};
 use serde::Serialize;
 
+use super::against_text::AgainstRecord;
 use super::paper::paper;
+use super::prove_text::ProofRecord;
 use super::text::IBA_GRANT;
 use super::{Fit, Plan, PortPlan, SchemePlan, Set, SwitchPlan, TtlPlan};
 use crate::fabric::Fabric;
@@ -35,6 +37,29 @@ pub struct PlanDocument {
     pub fitting: Vec<&'static str>,
     /// One element per set of switches that are alike.
     pub switches: Vec<SwitchRecord>,
+    /// The worst cases, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proofs: Option<Vec<ProofRecord>>,
+    /// Deployed values, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<AgainstRecord>,
+}
+
+/// The document of deployed values alone.
+#[derive(Clone, Debug, Serialize)]
+pub struct AgainstDocument {
+    /// See [`SCHEMA`].
+    pub schema: u32,
+    /// Deployed values.
+    pub against: AgainstRecord,
+}
+
+/// The document of deployed values alone.
+pub fn against_document(against: AgainstRecord) -> AgainstDocument {
+    AgainstDocument {
+        schema: SCHEMA,
+        against,
+    }
 }
 
 /// Switches that are alike.
@@ -48,8 +73,8 @@ pub struct SwitchRecord {
     pub schemes: Vec<SchemeRecord>,
     /// PFC with dynamic thresholds.
     pub pfc_dynamic: DynamicRecord,
-    /// TTL-based buffer management.
-    pub ttl: TtlRecord,
+    /// TTL-based buffer management, switches at the same places of paths together.
+    pub ttl: Vec<TtlRecord>,
 }
 
 /// Ports that are alike.
@@ -190,6 +215,8 @@ pub struct DynamicRecord {
 /// TTL-based buffer management.
 #[derive(Clone, Debug, Serialize)]
 pub struct TtlRecord {
+    /// Which ones of the group.
+    pub switches: Vec<String>,
     /// The classes that the switch needs, from 1 on.
     pub classes: Vec<u32>,
     /// The least partition of each.
@@ -262,6 +289,8 @@ pub fn document(fabric: &Fabric, plan: &Plan) -> PlanDocument {
         notes: plan.notes.clone(),
         fitting: fitting.map(super::Scheme::name).collect(),
         switches: switches.collect(),
+        proofs: None,
+        against: None,
     }
 }
 
@@ -280,7 +309,7 @@ fn record(fabric: &Fabric, switch: &SwitchPlan) -> SwitchRecord {
             xoff_alone_bytes: dynamic.alone.get(),
             xoff_all_bytes: dynamic.all.get(),
         },
-        ttl: ttl(&switch.ttl),
+        ttl: switch.ttl.iter().map(|it| ttl(fabric, it)).collect(),
     }
 }
 
@@ -293,7 +322,9 @@ fn port(fabric: &Fabric, port: &PortPlan) -> PortRecord {
         bound_bytes: term.bound.get(),
     });
     PortRecord {
-        ports: names.map(|(node, port)| fabric.port_name(*node, *port)).collect(),
+        ports: names
+            .map(|(node, port)| fabric.port_name(*node, *port))
+            .collect(),
         per_switch: port.count,
         rate_bps: port.kind.line.as_bps(),
         wire_ps: port.kind.wire.as_ps(),
@@ -371,9 +402,12 @@ fn thresholds(set: &Set) -> ThresholdRecord {
     record
 }
 
-fn ttl(ttl: &TtlPlan) -> TtlRecord {
+fn ttl(fabric: &Fabric, ttl: &TtlPlan) -> TtlRecord {
+    let names = ttl.members.iter();
+    let names = names.map(|node| fabric.topology.node(*node).name.clone());
     let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
     TtlRecord {
+        switches: names.collect(),
         classes: classes.map(|hop| hop + 1).collect(),
         partition_bytes: ttl.partition.get(),
         headroom_bytes: ttl.headroom.get(),

@@ -5,11 +5,14 @@
 //! equal share of what is then left; the thresholds follow from that by `core::derive`, which is
 //! also what refuses them in a scenario.
 
+pub mod against;
+pub mod against_text;
 pub mod apply;
 pub mod headroom;
 pub mod json;
 pub mod paper;
 pub mod prove;
+pub mod prove_text;
 mod scheme;
 mod switch;
 pub mod text;
@@ -193,7 +196,7 @@ pub fn plan(fabric: &Fabric, request: &Request) -> Result<Plan, PlanError> {
     let mut notes = fabric.notes.clone();
     let occurring = occurring_classes(fabric);
     let mut switches: Vec<SwitchPlan> = Vec::new();
-    let mut known: BTreeMap<(Vec<Kind>, u64), usize> = BTreeMap::new();
+    let mut known: BTreeMap<Vec<Kind>, usize> = BTreeMap::new();
     let mut idle = 0;
     for &node in fabric.topology.switches() {
         let kinds = port_kinds(fabric, request, (node, occurring));
@@ -204,11 +207,11 @@ pub fn plan(fabric: &Fabric, request: &Request) -> Result<Plan, PlanError> {
         let mut sorted = Vec::from_iter(kinds.iter().map(|(_, kind)| *kind));
         sorted.sort_unstable();
         let next = switches.len();
-        let at = *known.entry((sorted, hops.at(node))).or_insert(next);
-        match at < next {
-            true => switches[at].add(node, &kinds),
-            false => switches.push(SwitchPlan::new(request, node, (&kinds, hops.at(node)))?),
+        let at = *known.entry(sorted).or_insert(next);
+        if at == next {
+            switches.push(SwitchPlan::new(request, &kinds)?);
         }
+        switches[at].add(node, &kinds);
     }
     if switches.is_empty() {
         return Err(PlanError::NothingLossless);
@@ -224,7 +227,7 @@ pub fn plan(fabric: &Fabric, request: &Request) -> Result<Plan, PlanError> {
     }
     let longest_path = hops.longest();
     for switch in &mut switches {
-        switch.finish(request, longest_path);
+        switch.finish(request, &hops);
     }
     Ok(Plan {
         fabric: fabric.name.clone(),

@@ -84,7 +84,8 @@ fn latency(reaction: Reaction) -> Latency {
 const EQ: &str = "2 (MTU + PFC + r t_wire) + r t_proc";
 const BOUND: &str = "C tau + MTU + 64 B per class";
 const QUANTA: &str = "60 quanta are the limit of 10 Gb/s, 118 that of 40 Gb/s";
-const CROSSING: &str = "one MTU for the packet that crosses XOFF; 64 B for each of 8 classes, not 2";
+const CROSSING: &str =
+    "one MTU for the packet that crosses XOFF; 64 B for each of 8 classes, not 2";
 
 #[cfg(test)]
 mod tests {

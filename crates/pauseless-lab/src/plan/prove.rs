@@ -79,7 +79,9 @@ pub fn prove(plan: &Plan) -> Vec<Proof> {
     }
     cases.sort_by_key(|(scheme, _)| *scheme);
     let proofs = cases.into_par_iter();
-    proofs.map(|(scheme, set)| prove_set(scheme, &set)).collect()
+    proofs
+        .map(|(scheme, set)| prove_set(scheme, &set))
+        .collect()
 }
 
 /// Proves one port and scheme.
@@ -134,10 +136,15 @@ impl Bench {
         // A plan for more classes than a simulation has leaves the room of their messages unused.
         let class_count = usize::from(latency.classes).min(Class::COUNT_MAX);
         let fill = latency.line.tx_span(set.ingress.buffer) * 2;
-        let settle = latency.tau() * 60 + cbfc::default_period(latency.line) * 60;
-        let standstill = match scheme {
-            Scheme::Pfc | Scheme::Cbfc => Span::ZERO,
-            _ => unit.tx_span(latency.mtu * 16),
+        let tau = latency.tau();
+        let settle = match scheme {
+            Scheme::Pfc => tau * 4,
+            Scheme::Cbfc => tau * 4 + cbfc::default_period(latency.line) * 2,
+            // The rate falls by half in each stage, or along a line, and then to the lowest.
+            _ => {
+                let steps = (tau + cbfc::default_period(latency.line)) * 40;
+                steps + unit.tx_span(latency.mtu * 16)
+            }
         };
         Bench {
             topology: topology(&latency),
@@ -145,7 +152,7 @@ impl Bench {
             control: scheme.control(&derivation),
             buffer: set.ingress.buffer,
             class_count,
-            duration: fill + settle + standstill,
+            duration: fill + settle,
         }
     }
 
@@ -240,7 +247,8 @@ impl Bench {
         let threshold = match &self.control {
             FlowControl::None => Bytes::ZERO,
             FlowControl::Pfc(config) => config.xoff,
-            FlowControl::Cbfc(config) => config.capacity,
+            // What is less than a block is never granted.
+            FlowControl::Cbfc(config) => cbfc::BLOCK * (config.capacity.get() / cbfc::BLOCK.get()),
             FlowControl::GfcBuffer(config) => config.hold,
             FlowControl::GfcTime(config) => config.mapping.hold,
             FlowControl::GfcConceptual(config) => config.mapping.hold,

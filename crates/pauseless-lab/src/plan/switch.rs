@@ -7,6 +7,7 @@ use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span};
 
 use super::headroom::UnknownRate;
+use super::ttl::Hops;
 use super::{Kind, PortPlan, Request, Scheme, Set};
 
 /// The plan of switches that are alike.
@@ -22,9 +23,8 @@ pub struct SwitchPlan {
     pub schemes: Vec<SchemePlan>,
     /// PFC with thresholds that follow what is free.
     pub dynamic: Dynamic,
-    /// TTL-based buffer management.
-    pub ttl: TtlPlan,
-    hops: u64,
+    /// TTL-based buffer management, switches at the same places of paths together.
+    pub ttl: Vec<TtlPlan>,
 }
 
 /// What a scheme needs on a switch.
@@ -82,8 +82,10 @@ pub struct Dynamic {
 }
 
 /// TTL-based buffer management on a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TtlPlan {
+    /// Which ones of the group.
+    pub members: Vec<NodeId>,
     /// The hops at which packets can be here, a bit each from the first on: its classes.
     pub hops: u64,
     /// The ports: n.
@@ -112,8 +114,7 @@ impl TtlPlan {
 impl SwitchPlan {
     pub(super) fn new(
         request: &Request,
-        node: NodeId,
-        (kinds, hops): (&[(PortId, Kind)], u64),
+        kinds: &[(PortId, Kind)],
     ) -> Result<SwitchPlan, UnknownRate> {
         let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
         for (_, kind) in kinds {
@@ -125,17 +126,14 @@ impl SwitchPlan {
             port.count = count;
             ports.push(port);
         }
-        let mut switch = SwitchPlan {
+        Ok(SwitchPlan {
             members: Vec::new(),
             buffer: request.buffer,
+            dynamic: Dynamic::new(request, &ports),
             ports,
             schemes: Vec::new(),
-            dynamic: Dynamic::new(request, &[]),
-            ttl: TtlPlan::new(request, &[], 0),
-            hops,
-        };
-        switch.add(node, kinds);
-        Ok(switch)
+            ttl: Vec::new(),
+        })
     }
 
     /// One more switch of the same ports.
@@ -149,12 +147,20 @@ impl SwitchPlan {
     }
 
     /// Plans every scheme.
-    pub(super) fn finish(&mut self, request: &Request, longest_path: u32) {
+    pub(super) fn finish(&mut self, request: &Request, hops: &Hops) {
         let schemes = Scheme::ALL.into_iter();
         self.schemes = schemes.map(|scheme| self.plan(scheme)).collect();
-        self.dynamic = Dynamic::new(request, &self.ports);
-        let known = u64::MAX.checked_shl(longest_path).map_or(u64::MAX, |bits| !bits);
-        self.ttl = TtlPlan::new(request, &self.ports, self.hops & known);
+        for &node in &self.members {
+            let places = hops.at(node);
+            match self.ttl.iter_mut().find(|ttl| ttl.hops == places) {
+                Some(ttl) => ttl.members.push(node),
+                None => {
+                    let mut ttl = TtlPlan::new(request, &self.ports, places);
+                    ttl.members.push(node);
+                    self.ttl.push(ttl);
+                }
+            }
+        }
     }
 
     /// The plan for one scheme.
@@ -285,6 +291,7 @@ impl TtlPlan {
         let work_shared = sum(&|port| port.latency.line.bytes_in_up(request.rtt));
         let need = partition * classes + headroom;
         TtlPlan {
+            members: Vec::new(),
             hops,
             ports: count,
             partition,

@@ -8,7 +8,7 @@ use pauseless_core::unit::{Bytes, Span};
 
 use super::headroom::{PS_PER_METRE, Reaction};
 use super::paper::paper;
-use super::{Advice, Fit, Place, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan};
+use super::{Advice, Fit, Place, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
 use crate::explain::write_table;
 use crate::fabric::{Fabric, Medium};
 use crate::report::quantity::{count, plural};
@@ -115,7 +115,10 @@ fn headrooms(text: &mut String, plan: &Plan) {
             let why = "with cells, in whole KiB".to_string();
             ["SONiC's form".to_string(), String::new(), right(bytes), why]
         });
-        let rows = std::iter::once(header).chain(terms).chain([sum]).chain(sonic);
+        let rows = std::iter::once(header)
+            .chain(terms)
+            .chain([sum])
+            .chain(sonic);
         table(text, rows);
     }
 }
@@ -147,8 +150,14 @@ fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &Sw
         ),
     };
     let [headroom, left] = [dynamic.headroom, dynamic.pool].map(right);
-    rows.push(["pfc, dynamic".to_string(), headroom, left, String::new(), pool]);
-    rows.push(ttl_row(plan, switch));
+    rows.push([
+        "pfc, dynamic".to_string(),
+        headroom,
+        left,
+        String::new(),
+        pool,
+    ]);
+    rows.extend(switch.ttl.iter().map(|ttl| ttl_row(fabric, (plan, ttl))));
     table(text, rows.into_iter());
     for scheme in &switch.schemes {
         if let Fit::Short(_, advice) = scheme.fit {
@@ -167,7 +176,10 @@ pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
         ways.push(format!("use {classes} lossless {noun} classes at most"));
     }
     if let Some(wire) = advice.wire {
-        ways.push(format!("use cables of {} m at most", wire.as_ps() / PS_PER_METRE));
+        ways.push(format!(
+            "use cables of {} m at most",
+            wire.as_ps() / PS_PER_METRE
+        ));
     }
     ways.push("set a smaller --mtu".to_string());
     ways.join(", or ")
@@ -212,8 +224,20 @@ fn scheme_rows(switch: &SwitchPlan, plan: &SchemePlan) -> Vec<[String; 5]> {
         let thresholds = format!("{of}{}", thresholds(set));
         let buffer = right(set.ingress.buffer);
         rows.push(match index {
-            0 => [name.clone(), need.clone(), spare.clone(), buffer, thresholds],
-            _ => [String::new(), String::new(), String::new(), buffer, thresholds],
+            0 => [
+                name.clone(),
+                need.clone(),
+                spare.clone(),
+                buffer,
+                thresholds,
+            ],
+            _ => [
+                String::new(),
+                String::new(),
+                String::new(),
+                buffer,
+                thresholds,
+            ],
         });
     }
     rows
@@ -233,11 +257,11 @@ fn thresholds(set: &Set) -> String {
             let blocks = config.capacity.get() / cbfc::BLOCK.get();
             let full = latency.line.bytes_in_up(latency.tau() + config.period);
             let iba = match full <= IBA_GRANT {
-                true => "IBA's 2,048 blocks do",
-                false => "IBA's 2,048 blocks do not",
+                true => "cover",
+                false => "do not cover",
             };
             format!(
-                "{} blocks of credit; the link stays full from {} on, {iba}",
+                "{} blocks of credit; full rate takes {}, which IBA's 2,048 blocks {iba}",
                 count(blocks),
                 full.exact()
             )
@@ -268,8 +292,20 @@ fn thresholds(set: &Set) -> String {
 /// What a grant of InfiniBand reaches at most.
 pub(super) const IBA_GRANT: Bytes = Bytes::new(2_048 * cbfc::BLOCK.get());
 
-fn ttl_row(plan: &Plan, switch: &SwitchPlan) -> [String; 5] {
-    let ttl = &switch.ttl;
+fn ttl_row(fabric: &Fabric, (plan, ttl): (&Plan, &TtlPlan)) -> [String; 5] {
+    let names = ttl.members.iter();
+    let names = names.map(|node| fabric.topology.node(*node).name.clone());
+    let names = some(&Vec::from_iter(names));
+    if ttl.hops == 0 {
+        let text = format!("{names}: no route leads there");
+        return [
+            "ttl".into(),
+            right(Bytes::ZERO),
+            String::new(),
+            String::new(),
+            text,
+        ];
+    }
     let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
     let classes = classes.map(|hop| (hop + 1).to_string());
     let classes = Vec::from_iter(classes).join(", ");
@@ -284,8 +320,8 @@ fn ttl_row(plan: &Plan, switch: &SwitchPlan) -> [String; 5] {
         short => format!("{} B too little", count(short.get())),
     };
     let text = format!(
-        "classes {classes} of {d}, partitions of {of} and headroom; what is left, shared, {work} n C \
-         RTT = {} ({} without sharing)",
+        "{names}: classes {classes} of {d} in partitions of {of}; what is left {work} n C RTT = {} \
+         (n k C RTT = {})",
         ttl.work_shared.exact(),
         ttl.work_separate.exact(),
     );

@@ -130,7 +130,11 @@ mod tests {
         assert!(!hops.has_loop);
         let at = |name: &&str| {
             let places = hops.at(fabric.topology.node_named(name).unwrap());
-            Vec::from_iter((0..64).filter(|hop| places >> hop & 1 == 1).map(|hop| hop + 1))
+            Vec::from_iter(
+                (0..64)
+                    .filter(|hop| places >> hop & 1 == 1)
+                    .map(|hop| hop + 1),
+            )
         };
         names.iter().map(at).collect()
     }
@@ -154,7 +158,11 @@ mod tests {
         let mut fabric = shape::parse("line:3,hosts_per_switch=1").unwrap();
         let id = |name: &str| fabric.topology.node_named(name).unwrap();
         let (switch, host) = (id("S2"), id("H3"));
-        let back = fabric.topology.ports_towards(switch, id("S1")).next().unwrap();
+        let back = fabric
+            .topology
+            .ports_towards(switch, id("S1"))
+            .next()
+            .unwrap();
         let group = fabric.routes.groups.of_host(host);
         fabric.routes.table.set(switch, group, &[back]);
         assert!(Hops::of(&fabric).has_loop);
