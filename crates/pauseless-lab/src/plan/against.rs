@@ -11,7 +11,9 @@ use crate::fabric::Fabric;
 use crate::fabric::ethernet::gather;
 use crate::fabric::ib::Parsed;
 use crate::import::ethernet::pg_profile::{self, PgProfile};
-use crate::import::ethernet::sonic::{self, BufferProfile, GroupProfile, SwitchConfig, Threshold};
+use crate::import::ethernet::sonic::{
+    self, BufferGroup, BufferProfile, GroupProfile, SwitchConfig, Threshold,
+};
 use crate::import::ethernet::{Format, recognise};
 use crate::import::source::Source;
 use crate::problem::Problems;
@@ -193,8 +195,8 @@ impl Judge<'_> {
         let first = self.found.rows.len();
         let mut used = Vec::new();
         for (name, groups) in &config.groups {
-            let port = self.port(of, (config, name));
             for group in groups.iter().filter(|group| config.is_lossless(group)) {
+                let port = self.port(of, (config, name), group);
                 let profile = self.profile(config, (&port, &group.profile));
                 used.push(profile.name.clone());
                 let classes = classes_of(group.classes);
@@ -246,10 +248,15 @@ impl Judge<'_> {
         }
     }
 
-    /// What is known of a port, from its configuration or else from the fabric.
-    fn port(&self, of: &str, (config, name): (&SwitchConfig, &str)) -> Port {
+    /// What is known of a port: from its configuration, else from the fabric, else from what the
+    /// profile of its group was made for.
+    fn port(&self, of: &str, (config, name): (&SwitchConfig, &str), group: &BufferGroup) -> Port {
         let port = config.ports.get(name);
-        let link = self.link(of, name);
+        let made_for = match &group.profile {
+            GroupProfile::Named(name) => config.profiles.get(name).and_then(|it| it.made_for),
+            GroupProfile::Calculated => None,
+        };
+        let link = self.link(of, name).or(made_for);
         let speed = port.and_then(|port| port.speed_mbps);
         let mtu = port.and_then(|port| port.mtu);
         let mtu = mtu.map(|mtu| Bytes::new(u64::from(mtu)));
@@ -365,9 +372,8 @@ impl Judge<'_> {
             };
             let (mut need, mut queues, mut is_known) = (Bytes::ZERO, 0, true);
             for (port, groups) in &config.groups {
-                let facts = self.port(of, (config, port));
-                let derived = self.derive(&facts);
                 for group in groups.iter().filter(|group| config.is_lossless(group)) {
+                    let derived = self.derive(&self.port(of, (config, port), group));
                     let count = u64::from(group.classes.count_ones());
                     queues += count;
                     match &derived {
@@ -414,7 +420,7 @@ fn deployed(name: &str, profile: &BufferProfile) -> Profile {
 
 fn of_table(row: &PgProfile) -> Profile {
     Profile {
-        name: "pg_profile_lookup".to_string(),
+        name: String::new(),
         size: Some(row.size),
         xon: Some(row.xon),
         xon_offset: row.xon_offset,

@@ -10,7 +10,17 @@ use crate::report::quantity::count;
 
 /// A table of all rows.
 pub fn report(deployed: &Deployed) -> String {
-    let mut text = String::from("deployed against derived, per port and class, in bytes\n");
+    let mut text = String::from(
+        "deployed against derived headroom (xoff), per port and class, in bytes; a sender that\n\
+         obeys sooner than was reckoned with needs less: --processing or --quanta\n",
+    );
+    if deployed.rows.is_empty() {
+        text += "  the files have no lossless priority group and no lossless profile\n";
+        for pool in &deployed.pools {
+            text += &pool_line(pool);
+        }
+        return text;
+    }
     let has_sonic = deployed
         .rows
         .iter()
@@ -38,7 +48,7 @@ pub fn report(deployed: &Deployed) -> String {
                 .map_or(DASH.into(), |metres| format!("{metres} m")),
             count(row.mtu.get()),
             number(profile.size),
-            number(profile.xon),
+            xon(row),
             number(profile.xoff),
             threshold(row),
             bytes(derived(row, |it| Some(it.equation))),
@@ -87,7 +97,7 @@ fn pool_line(pool: &Pool) -> String {
     };
     format!(
         "  {} {}: shared headroom of {} B for {} queues that need {} B: {verdict}\n",
-        pool.of,
+        file_name(&pool.of),
         pool.name,
         count(pool.size.get()),
         count(pool.queues),
@@ -96,10 +106,12 @@ fn pool_line(pool: &Pool) -> String {
 }
 
 fn place(row: &Row) -> String {
+    let of = file_name(&row.of);
     match &row.ports[..] {
-        [] => format!("{} {}", file_name(&row.of), row.profile.name),
-        [only] => format!("{} {only}", row.of),
-        [first, others @ ..] => format!("{} {first} and {} more", row.of, others.len()),
+        [] if row.profile.name.is_empty() => of.to_string(),
+        [] => format!("{of} {}", row.profile.name),
+        [only] => format!("{of} {only}"),
+        [first, others @ ..] => format!("{of} {first} and {} more", others.len()),
     }
 }
 
@@ -120,6 +132,13 @@ fn number(value: Option<u64>) -> String {
 
 fn bytes(value: Option<Bytes>) -> String {
     number(value.map(Bytes::get))
+}
+
+fn xon(row: &Row) -> String {
+    match row.profile.xon_offset {
+        None => number(row.profile.xon),
+        Some(offset) => format!("{}, offset {}", number(row.profile.xon), count(offset)),
+    }
 }
 
 fn threshold(row: &Row) -> String {

@@ -226,6 +226,13 @@ pub fn plan(fabric: &Fabric, request: &Request) -> Result<Plan, PlanError> {
         notes.push(LOOP.to_string());
     }
     let longest_path = hops.longest();
+    if longest_path > Class::COUNT_MAX as u32 && !hops.has_loop {
+        notes.push(format!(
+            "a packet can pass {longest_path} switches, so TTL-based buffer management needs \
+             {longest_path} classes, and PFC has {}",
+            Class::COUNT_MAX
+        ));
+    }
     for switch in &mut switches {
         switch.finish(request, &hops);
     }

@@ -172,8 +172,11 @@ fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &Sw
 pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
     let mut ways = vec![format!("give the switch {} of buffer", need.exact())];
     if let Some(classes) = advice.classes {
-        let noun = medium.class_name();
-        ways.push(format!("use {classes} lossless {noun} classes at most"));
+        let noun = match medium {
+            Medium::Ethernet => "priorities",
+            Medium::InfiniBand => "VLs",
+        };
+        ways.push(format!("make at most {classes} {noun} lossless"));
     }
     if let Some(wire) = advice.wire {
         ways.push(format!(
