@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use pauseless_core::id::PortId;
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_lab::fabric::{Fabric, shape};
+use pauseless_lab::fabric::{Fabric, read, shape};
+use pauseless_lab::import::source::Source;
 use pauseless_lab::plan::against::{self, Deployed, Judgement, Terms};
 use pauseless_lab::plan::apply::Applied;
 use pauseless_lab::plan::headroom::{Reaction, cable};
@@ -278,6 +279,53 @@ fn ports_are_judged_by_their_own_speed_cable_and_mtu() {
         fast.unwrap().judgement,
         Judgement::TooSmall(Bytes::new(4_724))
     );
+}
+
+/// Where a configuration lacks a speed or a length, the fabric has it.
+#[test]
+fn the_fabric_says_what_the_files_do_not() {
+    let config = r#"{"DEVICE_METADATA": {"localhost": {"hostname": "S1"}},
+        "BUFFER_POOL": {"p": {"type": "ingress", "mode": "dynamic", "size": "1000000", "xoff": "40000"}},
+        "BUFFER_PROFILE": {"lossless": {"pool": "p", "size": "0", "xon": "1", "xoff": "27180", "dynamic_th": "-3"}},
+        "BUFFER_PG": {"Ethernet0|3-4": {"profile": "lossless"}, "Ethernet4|3-4": {"profile": "lossless"}}}"#;
+    let source = Source {
+        file: "S1.json".to_string(),
+        text: config.to_string(),
+    };
+    let wired = r#"
+[topology]
+kind = "custom"
+rate = "40 Gbps"
+delay = "1.5 us"
+node = [{ name = "S1", kind = "switch" }, { name = "H1", kind = "host" }, { name = "H2", kind = "host" }]
+link = [{ between = ["S1", "H1"], ports = ["Ethernet0", ""] }, { between = ["S1", "H2"], ports = ["Ethernet4", ""], rate = "100 Gbps" }]
+"#;
+    let wired = Source {
+        file: "fabric.toml".to_string(),
+        text: wired.to_string(),
+    };
+    let fabric = read::from_sources(&[wired]).unwrap();
+    let request = Request::default();
+    let mut terms = Terms {
+        request: &request,
+        mtu: None,
+        fabric: None,
+    };
+    let sources = [source];
+    let without = against::judge(&sources, terms).unwrap();
+    assert_eq!(counts(&without), [0, 0, 1]);
+    terms.fabric = Some(&fabric);
+    let with = against::judge(&sources, terms).unwrap();
+    assert_eq!(with.rows[0].judgement, Judgement::Enough(Bytes::ZERO));
+    assert_eq!(with.rows[0].cable_m, Some(300));
+    assert_eq!(
+        with.rows[1].judgement,
+        Judgement::TooSmall(Bytes::new(67_344 - 27_180))
+    );
+    // And the pool that both share is too small for all four queues at once.
+    let need = Bytes::new(2 * (27_180 + 67_344));
+    assert_eq!((with.pools[0].queues, with.pools[0].need), (4, need));
+    assert!(matches!(with.pools[0].judgement, Judgement::TooSmall(_)));
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn json_has_the_plan_with_units_in_its_keys() {
 fn proofs_and_files() {
     let place = Place::new();
     let done = place.run(&planned(&[
-        "2", "--buffer", "10 MB", "--prove", "--out", "plans",
+        "2", "--buffer", "13 MB", "--prove", "--out", "plans",
     ]));
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     let rows = done

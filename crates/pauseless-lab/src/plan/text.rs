@@ -172,9 +172,11 @@ fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &Sw
 pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
     let mut ways = vec![format!("give the switch {} of buffer", need.exact())];
     if let Some(classes) = advice.classes {
-        let noun = match medium {
-            Medium::Ethernet => "priorities",
-            Medium::InfiniBand => "VLs",
+        let noun = match (medium, classes) {
+            (Medium::Ethernet, 1) => "priority",
+            (Medium::Ethernet, _) => "priorities",
+            (Medium::InfiniBand, 1) => "VL",
+            (Medium::InfiniBand, _) => "VLs",
         };
         ways.push(format!("make at most {classes} {noun} lossless"));
     }
@@ -259,12 +261,13 @@ fn thresholds(set: &Set) -> String {
         FlowControl::Cbfc(config) => {
             let blocks = config.capacity.get() / cbfc::BLOCK.get();
             let full = latency.line.bytes_in_up(latency.tau() + config.period);
-            let iba = match full <= IBA_GRANT {
-                true => "cover",
-                false => "do not cover",
+            let enough = match (config.capacity < full, full <= IBA_GRANT) {
+                (true, _) => "more than this credit, so the link is slower",
+                (false, true) => "which IBA's 2,048 blocks cover",
+                (false, false) => "which IBA's 2,048 blocks do not cover",
             };
             format!(
-                "{} blocks of credit; full rate takes {}, which IBA's 2,048 blocks {iba}",
+                "{} blocks of credit; full rate takes {}, {enough}",
                 count(blocks),
                 full.exact()
             )

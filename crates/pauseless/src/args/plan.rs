@@ -145,7 +145,7 @@ const PLAN_EXAMPLES: &str = "Examples:
   pauseless plan --generate fat-tree:8 --buffer \"32 MB\" --classes 2 --cable 100m
   pauseless plan examples/ib/dgx-minhop/opensm-subnet.lst.gz \\
       examples/ib/dgx-minhop/opensm.fdbs.gz --buffer \"64 MB\"
-  pauseless plan --generate n-to-1:4,rate=40Gbps --cable 300m --prove --out plans
+  pauseless plan --generate n-to-1:4,rate=40Gbps --cable 300m --prove --out plan
   pauseless plan --against examples/ethernet/config_db-acs-msn4700-t1.json.gz \\
       examples/ethernet/pg_profile_lookup.ACS-MSN4700.ini
   pauseless plan --paper
