@@ -7,6 +7,7 @@ pub mod explain;
 pub mod fabric;
 pub mod import;
 pub mod metrics;
+pub mod plan;
 pub mod problem;
 pub mod report;
 pub mod scenario;

@@ -102,7 +102,7 @@ pub(crate) enum Aim {
 /// Far more than anybody writes by hand.
 const FILE_MAX: u64 = 16 << 20;
 /// From a minimum Ethernet frame to more than any jumbo frame.
-const FRAMES: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(1);
+pub(crate) const FRAMES: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(1);
 
 impl Scenario {
     /// Reads the file at `path`; the scenario is named after it.
