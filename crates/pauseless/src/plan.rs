@@ -8,8 +8,8 @@ use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
 use pauseless_lab::fabric::{Fabric, read, shape};
 use pauseless_lab::plan::against::{self, Deployed, Terms};
 use pauseless_lab::plan::apply::Applied;
+use pauseless_lab::plan::cycle_aware::{CyclePlan, Wish, cycle_aware};
 use pauseless_lab::plan::prove::{Proof, prove};
-use pauseless_lab::plan::cycle_aware::{CyclePlan, cycle_aware};
 use pauseless_lab::plan::{
     Plan, Scheme, against_text, cycle_aware_text, json, plan, prove_text, text,
 };
@@ -81,9 +81,12 @@ impl Found {
         if planned.is_none() && args.cycle_aware {
             anyhow::bail!("--cycle-aware is about a fabric; name its files or --generate one");
         }
-        let reroute = args.failures.map(|rule| rule.reroute(1));
+        let wish = Wish {
+            reroute: args.failures.map(|rule| rule.reroute(1)),
+            margin: args.margin,
+        };
         let cycles = planned.as_ref().filter(|_| args.cycle_aware);
-        let cycles = cycles.map(|(fabric, plan)| cycle_aware(fabric, plan, reroute));
+        let cycles = cycles.map(|(fabric, plan)| cycle_aware(fabric, plan, wish));
         let proofs = planned.as_ref().filter(|_| args.prove);
         Ok(Found {
             proofs: proofs.map(|(_, plan)| prove(plan)),
@@ -140,7 +143,11 @@ impl Found {
             let native = self.planned.as_ref().map(|(_, plan)| plan.native_scheme());
             let wanted = args.scheme.iter().map(|name| Scheme::from(*name));
             let wanted = Vec::from_iter(wanted);
-            let wanted = if wanted.is_empty() { Vec::from_iter(native) } else { wanted };
+            let wanted = if wanted.is_empty() {
+                Vec::from_iter(native)
+            } else {
+                wanted
+            };
             wanted.into_iter().all(|scheme| cycles.holds(scheme))
         });
         let holds = self.proofs.iter().flatten().all(Proof::holds);

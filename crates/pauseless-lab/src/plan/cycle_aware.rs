@@ -13,7 +13,7 @@ use pauseless_fabric::reroute::Reroute;
 use rayon::prelude::*;
 
 use super::{Plan, Scheme, Set};
-use crate::cycle_aware::{Component, MARGIN, Role, Roles, late};
+use crate::cycle_aware::{Component, Role, Roles, late};
 use crate::fabric::Fabric;
 
 /// Thresholds for the switches on cycles.
@@ -103,9 +103,18 @@ impl CyclePlan {
     }
 }
 
-/// Derives thresholds for the cycles of `fabric`, and with `reroute` for all that single failures
-/// add.
-pub fn cycle_aware(fabric: &Fabric, plan: &Plan, reroute: Option<Reroute>) -> CyclePlan {
+/// How to plan for cycles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wish {
+    /// Plan for the cycles after all single failures too, when routes change in this way.
+    pub reroute: Option<Reroute>,
+    /// K is to be this many times rho m L.
+    pub margin: f64,
+}
+
+/// Derives thresholds for the cycles of `fabric`.
+pub fn cycle_aware(fabric: &Fabric, plan: &Plan, wish: Wish) -> CyclePlan {
+    let Wish { reroute, margin } = wish;
     let healthy = crossings(fabric, fabric.network());
     let mut all: BTreeSet<Crossing> = healthy.into_iter().collect();
     let cases = reroute.map(|reroute| failures(fabric, reroute));
@@ -137,12 +146,12 @@ pub fn cycle_aware(fabric: &Fabric, plan: &Plan, reroute: Option<Reroute>) -> Cy
         if at == next {
             switches.push(site.switch());
         }
-        switches[at].add(&site, plan.request.buffer);
+        switches[at].add(&site, (plan.request.buffer, margin));
     }
     CyclePlan {
         components: roles.components,
         failures: covered,
-        margin: MARGIN,
+        margin,
         switches,
     }
 }
@@ -273,14 +282,14 @@ impl Site {
     }
 
     /// Fills a buffer: as much as there is for those on the cycle, and the others in proportion.
-    fn fill(&self, scheme: Scheme, buffer: Bytes) -> Option<(Bytes, Bytes)> {
+    fn fill(&self, scheme: Scheme, (buffer, margin): (Bytes, f64)) -> Option<(Bytes, Bytes)> {
         let frames = self.ports.first()?.latency.mtu;
         let extra = match scheme {
             Scheme::Pfc | Scheme::Cbfc => Bytes::ZERO,
             // The guard band is not for the queue, but for two frames.
             _ => frames * 6,
         };
-        let early = |late: Bytes| self.room(scheme, late, MARGIN) + extra;
+        let early = |late: Bytes| self.room(scheme, late, margin) + extra;
         let is_too_much = |late: Bytes| self.total(scheme, late, early(late)) > buffer;
         if is_too_much(Bytes::ZERO) {
             return None;
@@ -323,9 +332,9 @@ impl CycleSet {
         }
     }
 
-    fn add(&mut self, site: &Site, buffer: Bytes) {
+    fn add(&mut self, site: &Site, limits: (Bytes, f64)) {
         self.least = site.least(self.scheme);
-        let Some((late_buffer, early_buffer)) = site.fill(self.scheme, buffer) else {
+        let Some((late_buffer, early_buffer)) = site.fill(self.scheme, limits) else {
             return;
         };
         let threshold = site.threshold(self.scheme, late_buffer);
@@ -348,7 +357,7 @@ impl CycleSet {
 }
 
 impl CycleSwitch {
-    fn add(&mut self, site: &Site, buffer: Bytes) {
+    fn add(&mut self, site: &Site, limits: (Bytes, f64)) {
         self.members.push(site.node);
         for port in &site.ports {
             let place = (site.node, port.number);
@@ -359,7 +368,7 @@ impl CycleSwitch {
             }
         }
         for set in &mut self.sets {
-            set.add(site, buffer);
+            set.add(site, limits);
         }
     }
 }

@@ -57,9 +57,7 @@ fn components(text: &mut String, plan: &CyclePlan) {
     if count > ROWS_MAX {
         let _ = writeln!(text, "  and {} more groups of buffers", count - ROWS_MAX);
     }
-    text.push_str(
-        "  s: the most links of a cycle that a packet passes in a row; rho = s - 1.\n",
-    );
+    text.push_str("  s: the most links of a cycle that a packet passes in a row; rho = s - 1.\n");
 }
 
 const ROWS_MAX: usize = 12;
@@ -83,7 +81,9 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
     let names = names.map(|node| fabric.topology.node(*node).name.clone());
     let _ = writeln!(text, "\n{}", shortened(names.collect()));
     let ports = |ports: &[(NodeId, PortId)]| {
-        let names = ports.iter().map(|(node, port)| fabric.port_name(*node, *port));
+        let names = ports
+            .iter()
+            .map(|(node, port)| fabric.port_name(*node, *port));
         shortened(names.collect())
     };
     let _ = writeln!(text, "  on a cycle: {}", ports(&switch.on));
@@ -109,7 +109,10 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
         "",
     ];
     let rows = switch.sets.iter().map(|set| {
-        let side = |is_late| set.lowest(is_late).map_or("-".to_string(), |set| words(&set.ingress.control));
+        let side = |is_late| {
+            set.lowest(is_late)
+                .map_or("-".to_string(), |set| words(&set.ingress.control))
+        };
         [
             set.scheme.name().to_string(),
             side(true),
@@ -119,7 +122,12 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
                 false => format!("{:.2}", set.reached),
             },
             set.least.map_or("-".to_string(), |least| bytes(least)),
-            if set.holds() { "holds" } else { "does not hold" }.to_string(),
+            if set.holds() {
+                "holds"
+            } else {
+                "does not hold"
+            }
+            .to_string(),
         ]
     });
     table(text, header.map(String::from), rows);
@@ -332,7 +340,9 @@ pub fn record(fabric: &Fabric, plan: &CyclePlan) -> CycleRecord {
 
 fn switch_record(fabric: &Fabric, switch: &CycleSwitch) -> CycleSwitchRecord {
     let names = |ports: &[(NodeId, PortId)]| {
-        let names = ports.iter().map(|(node, port)| fabric.port_name(*node, *port));
+        let names = ports
+            .iter()
+            .map(|(node, port)| fabric.port_name(*node, *port));
         names.collect()
     };
     let nodes = switch.members.iter();

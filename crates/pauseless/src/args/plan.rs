@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pauseless_core::unit::{Bytes, Span};
+use pauseless_lab::cycle_aware::MARGIN;
 use pauseless_lab::plan::headroom::{Cells, Reaction, cable};
 use pauseless_lab::plan::{Request, Scheme};
 use pauseless_lab::report::quantity::{parse_bytes, parse_span};
@@ -72,6 +73,10 @@ pub struct PlanArgs {
     #[arg(long, value_enum, value_name = "RULE", requires = "cycle_aware", num_args = 0..=1,
           default_missing_value = "ecmp")]
     pub failures: Option<Rule>,
+    /// With --cycle-aware, the room to leave: K is to be this many times rho m L
+    #[arg(long, value_name = "X", requires = "cycle_aware", default_value_t = MARGIN,
+          value_parser = parse_margin)]
+    pub margin: f64,
     /// Run the worst case of every port packet by packet and show the buffer's high-water mark
     #[arg(long)]
     pub prove: bool,
@@ -135,6 +140,12 @@ impl PlanArgs {
             ..Request::default()
         }
     }
+}
+
+fn parse_margin(text: &str) -> Result<f64, String> {
+    let margin = text.trim().parse().ok();
+    let margin = margin.filter(|margin| (1.0..=100.0).contains(margin));
+    margin.ok_or_else(|| format!("{text:?} is not a number from 1 to 100"))
 }
 
 fn parse_metres(text: &str) -> Result<Span, String> {
