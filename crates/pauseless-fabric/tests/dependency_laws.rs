@@ -11,7 +11,7 @@ mod random;
 use std::collections::BTreeSet;
 
 use oracle::{Oracle, components, cover_min};
-use pauseless_core::class_map::{ClassMap, Passage};
+use pauseless_core::class_map::{Carried, ClassMap, Passage};
 use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::{
     Buffer, Checker, ClosingFlow, Component, Cycle, Demand, Lane, Lossy, Network, Suspects, Traffic,
@@ -246,7 +246,12 @@ fn passed(case: &Case, flow: &ClosingFlow) -> Vec<Buffer> {
                     ingress: buffer.port,
                     egress,
                 };
-                case.classes.next(passage, flow.lane.label, buffer.class)
+                let carried = Carried {
+                    label: flow.lane.label,
+                    class: buffer.class,
+                    hops: number as u8 - 1,
+                };
+                case.classes.next(passage, carried)
             }
         };
         let Some(class) = class else {

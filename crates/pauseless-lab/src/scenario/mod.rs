@@ -7,7 +7,7 @@
 
 pub(crate) mod check;
 mod check_only;
-mod classes;
+pub(crate) mod classes;
 pub mod congestion;
 mod custom;
 pub(crate) mod file;
@@ -15,6 +15,7 @@ mod flow_control;
 mod flows;
 pub(crate) mod hosts;
 pub(crate) mod lanes;
+mod lifetime;
 mod observe;
 mod parameters;
 pub(crate) mod pattern;
@@ -33,10 +34,12 @@ use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use pauseless_core::class_map::LANE_COUNT;
+use pauseless_core::class_map::{ClassMap, LANE_COUNT};
+use pauseless_core::id::Class;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::routing::{Routes, Routing};
+use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
 use toml::de::DeTable;
 
@@ -49,7 +52,7 @@ use flow_control::Resolver;
 use flows::{Limits, Plan, Planned, Planner, Timing};
 
 use observe::{Verdicts, WrittenProbe, WrittenReceiver};
-use reader::{Place, Section};
+use reader::{At, Place, Section};
 use switch::Switches;
 use topology::Fabric;
 use traffic::Traffic;
@@ -196,6 +199,7 @@ struct Parts {
     fabric: Fabric,
     routing: Rules,
     switches: Switches,
+    classes: classes::Written,
     is_unsafe: bool,
     control: flow_control::Resolved,
     congestion: congestion::Written,
@@ -250,6 +254,7 @@ struct Written {
     fabric: Option<Fabric>,
     routing: routing::Written,
     check_only: CheckOnly,
+    classes: Option<At<classes::Written>>,
     switches: Switches,
     congestion: congestion::Written,
     control: Option<flow_control::Written>,
@@ -271,6 +276,7 @@ impl Written {
         };
         let routing = routing::Written::read(&mut root, context);
         let check_only = CheckOnly::read(&mut root, fabric.as_ref(), sink);
+        let classes = classes::Written::read(&mut root);
         let is_any_class = aim == Aim::Check && !root.has("switch");
         let mut switches = Switches::read(&mut root);
         switches.discipline = overrides.discipline.unwrap_or(switches.discipline);
@@ -299,6 +305,7 @@ impl Written {
             fabric,
             routing,
             check_only,
+            classes,
             switches,
             congestion,
             control,
@@ -324,6 +331,29 @@ impl Written {
         resolver.resolve(&fabric.topology)
     }
 
+    /// How classes change from hop to hop.
+    fn class_map(&self, topology: &Topology, rule: Option<Routing>, sink: &Sink) -> ClassMap {
+        let classes = self.classes.as_ref();
+        let classes = classes.map_or(&classes::Written::Same, |classes| &classes.value);
+        classes.resolve(topology, rule, sink)
+    }
+
+    /// The same for a run: the switches must have all classes that the flows can get into.
+    fn run_classes(&self, fabric: &Fabric, plans: &[Plan], sink: &Sink) -> ClassMap {
+        let rule = match &self.routing {
+            routing::Written::Rule(rule) => Some(*rule),
+            routing::Written::Tables(_) => None,
+        };
+        let mut map = self.class_map(&fabric.topology, rule, sink);
+        if let Some(At { place, .. }) = &self.classes {
+            classes::check_count((&map, place), plans, (self.switches.class_count, sink));
+        }
+        if self.switches.has_feedback_class {
+            map.keep(Class(self.switches.class_count));
+        }
+        map
+    }
+
     /// Holds everything against the fabric; `None` if something was reported.
     fn resolve(mut self, sink: &Sink) -> Option<Parts> {
         let fabric = self.fabric.take()?;
@@ -336,6 +366,7 @@ impl Written {
             until: Some(duration),
         };
         let Planned { plans, follows } = planner.plans(&self.flows);
+        let classes = self.run_classes(&fabric, &plans, sink);
         let receivers = observe::receivers(&fabric, self.receivers, sink);
         let run = (duration, &plans[..]);
         let probes = self
@@ -362,6 +393,7 @@ impl Written {
         answers.arrange(&plans, &mut flows)?;
         let config = Config {
             topology: fabric.topology.clone(),
+            classes,
             discipline: self.switches.discipline,
             scheduler: self.switches.scheduler,
             ingress: control.table.clone(),
@@ -391,6 +423,7 @@ impl Written {
             fabric,
             routing: rules,
             switches: self.switches,
+            classes: self.classes.map_or(classes::Written::Same, |at| at.value),
             plans,
             config,
         })
@@ -443,6 +476,9 @@ impl Parts {
                 .warnings
                 .extend(traffic.warning(&scenario.config.flows));
         }
+        scenario
+            .warnings
+            .extend(lifetime::warnings(&scenario.config));
         scenario
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use pauseless_core::class_map::Passage;
+use pauseless_core::class_map::{Carried, Passage};
 use pauseless_core::derive::Latency;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::switch::Discipline;
@@ -223,7 +223,7 @@ impl Drawing<'_> {
         let ends = format!("from {} for {}", self.name(flow.source), self.name(target));
         let noun = self.fabric.medium.class_name();
         let mut now = flow.lane.class;
-        for pair in flow.path.windows(2) {
+        for (hops, pair) in flow.path.windows(2).enumerate() {
             let [(before, out), (node, egress)] = [pair[0], pair[1]];
             let next = topology.port(node, egress);
             let passage = Passage {
@@ -231,7 +231,17 @@ impl Drawing<'_> {
                 ingress: topology.port(before, out).peer_port,
                 egress,
             };
-            let Some(then) = self.fabric.classes.next(passage, flow.lane.label, now) else {
+            let carried = Carried {
+                label: flow.lane.label,
+                class: now,
+                hops: hops.min(255) as u8,
+            };
+            let classes = &self.fabric.classes;
+            let then = match topology.is_host(next.peer) {
+                true => classes.last(passage, carried),
+                false => classes.next(passage, carried),
+            };
+            let Some(then) = then else {
                 return Err(format!("packets {ends} are dropped at {}", self.name(node)));
             };
             now = then;
