@@ -1,4 +1,8 @@
 //! Following all packets of one way and label through the fabric at once.
+//!
+//! Where a class lasts for several hops the walk tells apart how many of them are over, so that
+//! dependencies are exact. A witness is made of dependencies alone: there it may name a source whose
+//! packets get to a buffer, but in another phase than those that go on to the next.
 
 use std::ops::Range;
 

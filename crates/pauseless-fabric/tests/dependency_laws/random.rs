@@ -207,6 +207,7 @@ fn classes(random: &mut Stream, topology: &Topology) -> ClassMap {
         0..3 => return ClassMap::Same,
         3 => {
             let count = 2 + random.below(5) as u8;
+            // Tests that ask nothing of witnesses make it wider.
             let width = 1;
             let beyond = [Beyond::Drop, Beyond::Stay][random.below(2) as usize];
             return ClassMap::Hops(Hops {
