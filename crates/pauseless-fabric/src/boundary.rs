@@ -18,6 +18,16 @@ use pauseless_core::unit::Rate;
 use crate::topology::Topology;
 use crate::trace::Circle;
 
+/// How often a packet that starts with `ttl` passes each link of its circle.
+pub fn passes(circle: &Circle, ttl: u16) -> Vec<u64> {
+    let n = circle.round.len();
+    // The first hop of the way is that of the source host, which decrements nothing.
+    let before = circle.lead.len() - 1;
+    let inside = usize::from(ttl).saturating_sub(1 + before);
+    let passes = |link: usize| inside.saturating_sub(link).div_ceil(n) as u64;
+    (0..n).map(passes).collect()
+}
+
 /// What a flow that enters a loop may send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Boundary {
@@ -44,20 +54,17 @@ impl Boundary {
         let rates = rates.map(|(node, port)| topology.port(*node, *port).rate);
         let rates = Vec::from_iter(rates);
         let slowest = rates.iter().copied().min().expect("a loop has links");
-        // The first hop of the way is that of the source host, which decrements nothing.
-        let before = circle.lead.len() - 1;
-        let inside = usize::from(ttl).saturating_sub(1 + before);
-        let passes = |link: usize| inside.saturating_sub(link).div_ceil(n) as u64;
-        let bound = |(link, rate): (usize, &Rate)| match passes(link) {
+        let passes = passes(circle, ttl);
+        let bound = |(rate, passes): (&Rate, &u64)| match *passes {
             0 => f64::INFINITY,
             passes => rate.as_bps() as f64 / passes as f64,
         };
-        let exact = rates.iter().enumerate().map(bound);
+        let exact = rates.iter().zip(&passes).map(bound);
         Boundary {
             switches: n,
             ttl,
             slowest,
-            passes: passes(0),
+            passes: passes[0],
             //= hn16 3.1 boundary
             paper_bps: n as f64 * slowest.as_bps() as f64 / f64::from(ttl),
             exact_bps: exact.fold(f64::INFINITY, f64::min),

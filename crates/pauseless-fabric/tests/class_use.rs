@@ -100,6 +100,7 @@ fn bounces_make_more_classes_and_each_switch_still_needs_half() {
             }
         }
     }
+    eprintln!("up to {longest} classes");
     assert!(longest >= 7, "some packets bounced: {longest} classes");
 }
 

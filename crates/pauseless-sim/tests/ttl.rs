@@ -106,7 +106,7 @@ fn the_rate_that_deadlocks_a_loop_is_the_exact_bound() {
                 outcome.deadlock.is_some()
             };
             let step = exact * 0.02;
-            let (mut low, mut high) = (exact / 2.0, exact * 2.0);
+            let (mut low, mut high) = (exact * 0.9, exact * 1.2);
             assert!(!is_deadlocked(low) && is_deadlocked(high), "{n}, {ttl}");
             while high - low > step {
                 let middle = (low + high) / 2.0;
@@ -117,8 +117,9 @@ fn the_rate_that_deadlocks_a_loop_is_the_exact_bound() {
             }
             let name = format!("n = {n}, TTL {ttl}: {low} to {high}, exact {exact}");
             assert!(low <= exact + step && exact - step <= high, "{name}");
-            let is_outside = bounds.paper_bps < low - step || high + step < bounds.paper_bps;
-            if is_outside {
+            eprintln!("{name}, paper {}", bounds.paper_bps);
+            if (bounds.paper_bps - exact).abs() > step {
+                assert!(bounds.paper_bps < low || high < bounds.paper_bps, "{name}");
                 differs.push((n, ttl));
             }
         }
@@ -285,6 +286,7 @@ fn classes_that_count_hops_never_deadlock_on_random_networks() {
             }
         }
     }
+    eprintln!("{plain} of 120 networks deadlock with one class, {disciplines:?}");
     assert!(
         long > 90 && plain > 10 && disciplines.iter().all(|count| *count > 0),
         "{long} long, {plain} deadlocks, {disciplines:?}"

@@ -1,9 +1,11 @@
 //! Routing loops: how fast a flow may enter one, by the paper and exactly.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use pauseless_core::class_map::{Beyond, ClassMap};
-use pauseless_fabric::boundary::Boundary;
+use pauseless_core::id::{NodeId, PortId};
+use pauseless_fabric::boundary::{Boundary, passes};
 use pauseless_fabric::trace::{Header, circle};
 use pauseless_sim::Config;
 use pauseless_sim::config::Flow;
@@ -25,15 +27,19 @@ pub struct Loop {
     pub frame_share: f64,
     /// The flow's rate.
     pub rate_bps: f64,
+    /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
+    pub load: f64,
     /// What follows.
     pub verdict: Verdict,
 }
 
-/// What becomes of a loop, as far as one flow alone can tell.
+/// What becomes of a loop, if nothing else uses its links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every link carries what comes.
     Flows,
+    /// Some link does not, but it gives what has come round its fair half, and that is enough.
+    Balances,
     /// Some link does not, so that flow control fills the loop.
     Fills,
     /// The same, but classes that count hops leave no cycle to fill.
@@ -44,7 +50,11 @@ impl Verdict {
     /// In words.
     pub fn sentence(self) -> &'static str {
         match self {
-            Verdict::Flows => "below the bound: alone, it cannot fill the loop",
+            Verdict::Flows => "not above the bound: the loop carries it",
+            Verdict::Balances => {
+                "above the bound, but packets pass no link more than twice: fair service at the \
+                 entrance just holds one host back"
+            }
             Verdict::Fills => "above the bound: it fills the loop, and PFC or credits deadlock",
             Verdict::Drains => "above the bound, but classes count hops: no deadlock at any rate",
         }
@@ -54,6 +64,7 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Flows => "flows",
+            Verdict::Balances => "balances",
             Verdict::Fills => "fills",
             Verdict::Drains => "drains",
         }
@@ -64,12 +75,46 @@ impl Verdict {
 pub(super) fn loops(scenario: &Scenario) -> Vec<Loop> {
     let flows = scenario.config.flows.iter();
     let mortal = flows.filter(|flow| flow.ttl < Flow::TTL_NONE);
-    mortal
-        .filter_map(|flow| of_flow(&scenario.config, flow))
-        .collect()
+    let found = mortal.filter_map(|flow| of_flow(&scenario.config, flow));
+    let mut found = Vec::from_iter(found);
+    // What flows put on a link, and how many they are.
+    let mut links: BTreeMap<Link, (f64, usize)> = BTreeMap::new();
+    for (_, loads) in &found {
+        for (link, load) in loads {
+            let (sum, count) = links.entry(*link).or_default();
+            (*sum, *count) = (*sum + load, *count + 1);
+        }
+    }
+    for (found, loads) in &mut found {
+        let of_links = loads.iter().map(|(link, _)| links[link]);
+        let (load, count) = of_links.fold((0.0, 0), |(load, count): (f64, usize), (sum, flows)| {
+            (load.max(sum), count.max(flows))
+        });
+        found.load = load;
+        found.verdict = match load > 1.0 {
+            false => Verdict::Flows,
+            true if is_cut(&scenario.config, &found.boundary) => Verdict::Drains,
+            true if count == 1 && found.boundary.passes <= 2 => Verdict::Balances,
+            true => Verdict::Fills,
+        };
+    }
+    found.into_iter().map(|(found, _)| found).collect()
 }
 
-fn of_flow(config: &Config, flow: &Flow) -> Option<Loop> {
+type Link = (NodeId, PortId);
+
+/// Whether no packet is at a switch of the loop twice in one band, so that no class has a cycle.
+fn is_cut(config: &Config, boundary: &Boundary) -> bool {
+    match &config.classes {
+        ClassMap::Hops(hops) => {
+            usize::from(hops.width) <= boundary.switches && hops.beyond == Beyond::Drop
+        }
+        _ => false,
+    }
+}
+
+/// A flow that circles, and the share of each link of its loop that it would take.
+fn of_flow(config: &Config, flow: &Flow) -> Option<(Loop, Vec<(Link, f64)>)> {
     let topology = &config.topology;
     let header = Header {
         source: flow.source,
@@ -81,28 +126,24 @@ fn of_flow(config: &Config, flow: &Flow) -> Option<Loop> {
     let on_wire = flow.packet + config.wire_overhead;
     let frame_share = flow.packet.get() as f64 / on_wire.get() as f64;
     let rate_bps = flow.pace.as_bps() as f64;
-    // No packet is at a switch of the loop twice in one band, so that no class has a cycle.
-    let is_cut = match &config.classes {
-        ClassMap::Hops(hops) => {
-            usize::from(hops.width) <= boundary.switches && hops.beyond == Beyond::Drop
-        }
-        _ => false,
-    };
-    let verdict = match rate_bps > boundary.exact_bps * frame_share {
-        false => Verdict::Flows,
-        true if is_cut => Verdict::Drains,
-        true => Verdict::Fills,
-    };
     let switches = circle.round.iter();
     let switches = switches.map(|(node, _)| topology.node(*node).name.clone());
-    Some(Loop {
+    let loads = circle.round.iter().zip(passes(&circle, flow.ttl));
+    let loads = loads.map(|(&(node, port), passes)| {
+        let line = topology.port(node, port).rate.as_bps() as f64 * frame_share;
+        ((node, port), rate_bps * passes as f64 / line)
+    });
+    let found = Loop {
         flow: flow.name.clone(),
         switches: switches.collect(),
         boundary,
         frame_share,
         rate_bps,
-        verdict,
-    })
+        // Not before all flows of the loop are known.
+        load: 0.0,
+        verdict: Verdict::Flows,
+    };
+    Some((found, loads.collect()))
 }
 
 /// Packets that end before the loop may have any rate.
@@ -129,6 +170,7 @@ pub(super) fn write(loops: &[Loop], f: &mut fmt::Formatter<'_>) -> fmt::Result {
             exact_bps,
         } = found.boundary;
         writeln!(f, "flow {}: {}", found.flow, found.switches.join(" > "))?;
+        let load = format!("{:.3}", found.load);
         let (n, ttl) = (switches.to_string(), ttl.to_string());
         let (slowest, passes) = (slowest.to_string(), passes.to_string());
         let [paper, exact, own] = [
@@ -155,6 +197,12 @@ pub(super) fn write(loops: &[Loop], f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 "docs/ttl.md",
             ],
             ["rate", "of the flow", &own, "scenario"],
+            [
+                "load",
+                "of its fullest link, by all loops",
+                &load,
+                "docs/ttl.md",
+            ],
         ];
         write_table(f, &rows)?;
         writeln!(f, "  {}", found.verdict.sentence())?;

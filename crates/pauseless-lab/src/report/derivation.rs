@@ -40,7 +40,9 @@ pub struct LoopRecord {
     pub exact_bps: Option<f64>,
     /// The flow's rate.
     pub rate_bps: f64,
-    /// `flows`, `fills` or `drains`.
+    /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
+    pub load: f64,
+    /// `flows`, `balances`, `fills` or `drains`.
     pub verdict: &'static str,
 }
 
@@ -161,6 +163,7 @@ fn circling(found: Loop) -> LoopRecord {
         paper_bps: found.boundary.paper_bps * found.frame_share,
         exact_bps: Some(exact).filter(|exact| exact.is_finite()),
         rate_bps: found.rate_bps,
+        load: found.load,
         verdict: found.verdict.name(),
     }
 }

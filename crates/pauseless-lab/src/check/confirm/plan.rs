@@ -180,8 +180,7 @@ impl Drawing<'_> {
         if classes.len() > 1 {
             let names = classes.iter().map(|class| class.0.to_string());
             return Err(format!(
-                "the cycle runs through {} {}, and the simulator does not let packets change it \
-                 on their way yet",
+                "the cycle runs through {} {}, and a confirmation lets packets travel in one only",
                 self.fabric.medium.class_name(),
                 Vec::from_iter(names).join(", ")
             ));
@@ -252,7 +251,7 @@ impl Drawing<'_> {
             if now != class {
                 return Err(format!(
                     "packets {ends} travel {place} in {noun} {} but through the cycle in {noun} \
-                     {}, and the simulator does not let packets change it on their way yet",
+                     {}, and a confirmation lets packets travel in one only",
                     now.0, class.0
                 ));
             }
