@@ -1,5 +1,7 @@
 //! Scenarios with classes that change, TTLs and routing loops: what they become and what they do.
 
+#![allow(clippy::too_many_lines, reason = "tables of messages")]
+
 mod problems;
 
 use expect_test::expect;

@@ -28,7 +28,7 @@ impl Dither {
     #[inline]
     pub fn choice(&self, count: u32) -> u32 {
         // The upper half of the product is below `count`, and even to one part in 2^32 / count.
-        ((self.peek() >> 32) * u64::from(count) >> 32) as u32
+        (((self.peek() >> 32) * u64::from(count)) >> 32) as u32
     }
 
     /// Goes on to the next number.
