@@ -215,6 +215,7 @@ fn loops_have_a_ttl_and_their_bounds_are_explained() {
           r       n B / TTL                              5.00 Gb/s  hn16 3.1
           r       B / ceil((TTL - 1) / n), link by link  5.00 Gb/s  docs/ttl.md
           rate    of the flow                            5.10 Gb/s  scenario
+          load    of its fullest link, by all loops      1.020      docs/ttl.md
           above the bound: it fills the loop, and PFC or credits deadlock
     "#]]
     .assert_eq(section);
