@@ -1,5 +1,13 @@
 //! In which class a packet travels on its next link: the same one, one higher at each hop, or by a
 //! table of the switch, such as InfiniBand's SL-to-VL mapping or an Ethernet priority remap.
+//!
+//! Classes that count hops are TTL-based buffer management under another labelling. There, a packet
+//! that has come over j links is in partition j: it is queued in class j at the ingress and at the
+//! egress, and a full ingress queue j pauses class j-1 of the sender. Here a class is that of the
+//! wire: the sender's egress queue j-1 there is the egress queue of class j-1 here, which is also
+//! the class on the wire and at the next ingress. So the ingress class c of a switch here is its
+//! partition j = c + 1 there, the egress class c + 1 is that partition's queue at the egress, and
+//! plain PFC, which pauses the class that has filled, is the paper's modified one.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -21,33 +29,128 @@ pub struct Passage {
     pub egress: PortId,
 }
 
+/// What a packet brings along to a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// What it carries all the way, such as a service level.
+    pub label: u8,
+    /// The class in which it came.
+    pub class: Class,
+    /// How many switches it has passed before.
+    pub hops: u8,
+}
+
 /// How classes change from hop to hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClassMap {
     /// They do not.
     Same,
-    /// One higher at each hop, as in TTL-based buffer management; what would get beyond the last
-    /// class is dropped.
-    Hops {
-        /// How many classes there are.
-        count: u8,
-    },
+    /// Ever higher, as in TTL-based buffer management.
+    Hops(Hops),
     /// By a table of the switch.
     Table(ClassTable),
 }
 
 impl ClassMap {
-    /// The class on the link behind `passage.egress` of a packet that came in `class` and carries
-    /// `label`; `None` when the switch drops it.
+    /// The class on the link behind `passage.egress`, which leads to a switch; `None` when the
+    /// packet is dropped.
     #[inline]
-    pub fn next(&self, passage: Passage, label: u8, class: Class) -> Option<Class> {
+    pub fn next(&self, passage: Passage, carried: Carried) -> Option<Class> {
         match self {
-            ClassMap::Same => Some(class),
-            ClassMap::Hops { count } => {
-                let next = class.0 + 1;
-                (next < *count).then_some(Class(next))
+            ClassMap::Same => Some(carried.class),
+            ClassMap::Hops(hops) => hops.next(carried),
+            ClassMap::Table(table) => table.next(passage, carried.label, carried.class),
+        }
+    }
+
+    /// The same where the link leads to the packet's target: no class follows the last one, but
+    /// what has arrived needs none.
+    #[inline]
+    pub fn last(&self, passage: Passage, carried: Carried) -> Option<Class> {
+        match self {
+            ClassMap::Hops(hops) => hops.next(carried).or(Some(carried.class)),
+            _ => self.next(passage, carried),
+        }
+    }
+
+    /// The classes that packets can be in which enter with this label and class, a bit each,
+    /// whatever way they take.
+    pub fn reachable(&self, label: u8, class: Class) -> u16 {
+        let own = 1 << class.0;
+        match self {
+            ClassMap::Same => own,
+            ClassMap::Hops(hops) => {
+                let counted = (class.0..hops.count).fold(0, |bits, class| bits | 1 << class);
+                counted | own
             }
-            ClassMap::Table(table) => table.next(passage, label, class),
+            ClassMap::Table(table) => table.reachable(label, class),
+        }
+    }
+
+    /// The highest class that it can give to any packet.
+    pub fn class_max(&self) -> Class {
+        match self {
+            ClassMap::Same => Class(0),
+            ClassMap::Hops(hops) => Class(hops.count - 1),
+            ClassMap::Table(table) => table.class_max(),
+        }
+    }
+
+    /// Lets packets stay in `class` whose label or class it is: the answers of congestion control
+    /// may have a class of their own.
+    pub fn keep(&mut self, class: Class) {
+        if let ClassMap::Table(table) = self {
+            table.keep(class);
+        }
+    }
+}
+
+/// Classes that count hops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hops {
+    /// How many classes count; packets in others stay there.
+    pub count: u8,
+    /// How many switches hold a packet in each class.
+    pub width: u8,
+    /// What happens after the last class.
+    pub beyond: Beyond,
+}
+
+/// What happens to a packet after the last class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// It is dropped, as when its TTL has run out.
+    Drop,
+    /// It stays in the last class.
+    Stay,
+}
+
+impl Hops {
+    /// The widest band: with sixteen classes, packets live as long as a TTL of 8 bits can say.
+    pub const WIDTH_MAX: u8 = 16;
+
+    /// One class for each hop, and no further one.
+    //= ttl 1.3 class
+    pub const fn each(count: u8) -> Hops {
+        Hops {
+            count,
+            width: 1,
+            beyond: Beyond::Drop,
+        }
+    }
+
+    #[inline]
+    fn next(self, carried: Carried) -> Option<Class> {
+        let class = carried.class;
+        let passed = u16::from(carried.hops) + 1;
+        if class.0 >= self.count || !passed.is_multiple_of(u16::from(self.width)) {
+            return Some(class);
+        }
+        let next = Class(class.0 + 1);
+        match self.beyond {
+            _ if next.0 < self.count => Some(next),
+            Beyond::Drop => None,
+            Beyond::Stay => Some(class),
         }
     }
 }
@@ -128,6 +231,39 @@ impl ClassTable {
         Class(classes.copied().max().unwrap_or(0))
     }
 
+    fn reachable(&self, label: u8, class: Class) -> u16 {
+        let mut found: u16 = 1 << class.0;
+        loop {
+            let before = found;
+            for row in &self.rows[1..] {
+                for (key, next) in row.iter().enumerate() {
+                    let is_used = match self.key {
+                        Key::Label => key == usize::from(label),
+                        Key::Class => before & 1 << key != 0,
+                    };
+                    if is_used && *next != Self::DROP {
+                        found |= 1 << next;
+                    }
+                }
+            }
+            if found == before {
+                return found;
+            }
+        }
+    }
+
+    /// Lets `class` be itself in every row.
+    fn keep(&mut self, class: Class) {
+        self.numbers.clear();
+        for (number, row) in (0..).zip(&mut self.rows) {
+            row[class.index()] = class.0;
+            // Rows that are alike now are found by the first of them; row 0 is no row.
+            if number > 0 {
+                self.numbers.entry(*row).or_insert(number);
+            }
+        }
+    }
+
     fn next(&self, passage: Passage, label: u8, class: Class) -> Option<Class> {
         let number = self.pairs[self.pair(passage)];
         if number == 0 {
@@ -152,6 +288,14 @@ impl ClassTable {
 mod tests {
     use super::*;
 
+    const fn carried(label: u8, class: u8, hops: u8) -> Carried {
+        Carried {
+            label,
+            class: Class(class),
+            hops,
+        }
+    }
+
     const PASSAGE: Passage = Passage {
         node: NodeId(1),
         ingress: PortId(0),
@@ -171,19 +315,58 @@ mod tests {
             };
             assert_eq!((table.key(), table.row(PASSAGE)), (key, Some(&row)));
             assert_eq!(table.row(elsewhere), None);
-            let map = ClassMap::Table(table);
-            assert_eq!(map.next(PASSAGE, 5, Class(3)), expected);
-            assert_eq!(map.next(PASSAGE, 6, Class(6)), None);
-            assert_eq!(map.next(elsewhere, 5, Class(3)), Some(Class(3)));
+            let mut map = ClassMap::Table(table);
+            assert_eq!(map.next(PASSAGE, carried(5, 3, 0)), expected);
+            assert_eq!(map.last(PASSAGE, carried(5, 3, 0)), expected);
+            assert_eq!(map.next(PASSAGE, carried(6, 6, 0)), None);
+            assert_eq!(map.last(PASSAGE, carried(6, 6, 0)), None);
+            assert_eq!(map.next(elsewhere, carried(5, 3, 0)), Some(Class(3)));
+            let reachable = match key {
+                Key::Label => 1 << 2 | 1 << 3,
+                Key::Class => 1 << 7 | 1 << 3 | 1,
+            };
+            assert_eq!(map.reachable(5, Class(3)), reachable);
+            map.keep(Class(6));
+            assert_eq!(map.next(PASSAGE, carried(6, 6, 0)), Some(Class(6)));
+            assert_eq!(map.next(PASSAGE, carried(5, 3, 0)), expected);
         }
     }
 
+    //= ttl 1.3 class type=test
     #[test]
     fn hops_run_out_of_classes() {
-        let map = ClassMap::Hops { count: 3 };
-        assert_eq!(map.next(PASSAGE, 0, Class(0)), Some(Class(1)));
-        assert_eq!(map.next(PASSAGE, 0, Class(1)), Some(Class(2)));
-        assert_eq!(map.next(PASSAGE, 0, Class(2)), None);
-        assert_eq!(ClassMap::Same.next(PASSAGE, 9, Class(2)), Some(Class(2)));
+        let map = ClassMap::Hops(Hops::each(3));
+        let next = |class, hops| map.next(PASSAGE, carried(0, class, hops));
+        assert_eq!([next(0, 0), next(1, 1)], [Some(Class(1)), Some(Class(2))]);
+        assert_eq!(next(2, 2), None);
+        assert_eq!(map.last(PASSAGE, carried(0, 2, 2)), Some(Class(2)));
+        assert_eq!(next(3, 2), Some(Class(3)), "not one that counts");
+        assert_eq!(map.class_max(), Class(2));
+        let same = ClassMap::Same.next(PASSAGE, carried(9, 2, 7));
+        assert_eq!(same, Some(Class(2)));
+    }
+
+    /// The classes of a packet on the links behind the switches of its way.
+    fn way(hops: Hops) -> Vec<Option<u8>> {
+        let map = ClassMap::Hops(hops);
+        let mut class = Some(Class(0));
+        let step = |hops| {
+            class = class.and_then(|class| map.next(PASSAGE, carried(0, class.0, hops)));
+            class.map(|class| class.0)
+        };
+        (0..8).map(step).collect()
+    }
+
+    #[test]
+    fn bands_of_hops_share_a_class() {
+        let mut hops = Hops {
+            count: 3,
+            width: 2,
+            beyond: Beyond::Drop,
+        };
+        let first = [0, 1, 1, 2, 2].map(Some);
+        assert_eq!(way(hops), [&first[..], &[None; 3]].concat());
+        hops.beyond = Beyond::Stay;
+        assert_eq!(way(hops), [&first[..], &[Some(2); 3]].concat());
     }
 }

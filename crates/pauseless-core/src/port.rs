@@ -162,6 +162,13 @@ impl Port {
         Ok(())
     }
 
+    /// A packet has fully arrived and is dropped on aim, as when its TTL has run out: it never is
+    /// on the counter.
+    pub fn discard(&mut self, class: Class, size: Bytes) {
+        let charge = self.charge(class, size);
+        self.lanes[class.index()].down.handle_discard(charge);
+    }
+
     /// The last bit of a packet has left the node: its charge comes off the counter.
     #[inline]
     pub fn dequeue(&mut self, now: Time, class: Class, charge: Bytes) {

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use crate::congestion::dither::Dither;
 use crate::id::{Class, PortId};
 use crate::unit::Bytes;
 
@@ -12,6 +13,9 @@ pub enum Scheduler {
     Strict,
     /// Each class gets bytes in proportion to its weight (deficit round robin).
     Weighted([u16; Class::COUNT_MAX]),
+    /// Any of them, with the same probability; where an egress serves ingresses in turn, any of
+    /// those as well.
+    Random,
 }
 
 /// The scheduler with its counters, for all ports of a node.
@@ -21,26 +25,33 @@ pub struct ClassScheduler {
     class_count: usize,
     /// Bytes that a class may still send in its turn, per (port, class); only when weighted.
     deficit: Box<[u64]>,
-    /// Whose turn it is, per port.
+    /// Whose turn it is, per port; only when weighted.
     turn: Box<[u8]>,
+    /// Per port; only when random.
+    dice: Box<[Dither]>,
 }
 
 /// Bytes per unit of weight and round: one frame, so that a round serves every class.
 const QUANTUM: u64 = 1_500;
 
 impl ClassScheduler {
-    /// A scheduler that has served nobody.
-    pub fn new(scheduler: Scheduler, port_count: usize, class_count: usize) -> ClassScheduler {
-        let ports = if scheduler == Scheduler::Strict {
-            0
-        } else {
-            port_count
+    /// A scheduler that has served nobody, for so many ports and classes.
+    pub fn new(
+        scheduler: Scheduler,
+        (port_count, class_count): (usize, usize),
+        seed: u64,
+    ) -> ClassScheduler {
+        let (weighted, random) = match scheduler {
+            Scheduler::Strict => (0, 0),
+            Scheduler::Weighted(_) => (port_count, 0),
+            Scheduler::Random => (0, port_count),
         };
         ClassScheduler {
             scheduler,
             class_count,
-            deficit: alloc::vec![0; ports * class_count].into(),
-            turn: alloc::vec![0; ports].into(),
+            deficit: alloc::vec![0; weighted * class_count].into(),
+            turn: alloc::vec![0; weighted].into(),
+            dice: dice(random, seed),
         }
     }
 
@@ -50,8 +61,10 @@ impl ClassScheduler {
         if open == 0 {
             return None;
         }
-        let Scheduler::Weighted(weights) = self.scheduler else {
-            return Some(Class(7 - open.leading_zeros() as u8));
+        let weights = match self.scheduler {
+            Scheduler::Strict => return Some(Class(7 - open.leading_zeros() as u8)),
+            Scheduler::Random => return Some(self.draw(port, open)),
+            Scheduler::Weighted(weights) => weights,
         };
         if open.is_power_of_two() {
             return Some(Class(open.trailing_zeros() as u8));
@@ -74,6 +87,17 @@ impl ClassScheduler {
         }
     }
 
+    /// One of the classes with a bit in `open`.
+    fn draw(&mut self, port: PortId, open: u8) -> Class {
+        let die = &mut self.dice[port.index()];
+        let mut rest = open;
+        for _ in 0..die.choice(open.count_ones()) {
+            rest &= rest - 1;
+        }
+        die.advance();
+        Class(rest.trailing_zeros() as u8)
+    }
+
     /// A frame of `class` starts at `port`.
     pub fn on_transmit(&mut self, port: PortId, class: Class, size: Bytes) {
         if let Scheduler::Weighted(_) = self.scheduler {
@@ -83,7 +107,18 @@ impl ClassScheduler {
     }
 }
 
-/// Sets of ingress ports, one per queue, each served round robin.
+/// `count` sequences that have nothing to do with each other.
+fn dice(count: usize, seed: u64) -> Box<[Dither]> {
+    let mut seeds = Dither::new(seed);
+    let mut next = || {
+        // A seed is where a sequence starts in the same circle of 2^64 numbers, so it is drawn.
+        let bits = seeds.share().to_bits();
+        bits ^ seeds.share().to_bits() << 12
+    };
+    (0..count).map(|_| Dither::new(next())).collect()
+}
+
+/// Sets of ingress ports, one per queue, each served round robin or at random.
 #[derive(Clone, Debug)]
 pub struct Rotation {
     words_per_set: usize,
@@ -92,6 +127,8 @@ pub struct Rotation {
     last: Box<[u16]>,
     /// The ingress whose turn it stays until it is served, per set; `u16::MAX` for none.
     pinned: Box<[u16]>,
+    /// Whose turn it is, per set; only when that is random.
+    dice: Box<[Dither]>,
 }
 
 impl Rotation {
@@ -103,6 +140,15 @@ impl Rotation {
             words: alloc::vec![0; set_count * words_per_set].into(),
             last: alloc::vec![u16::MAX; set_count].into(),
             pinned: alloc::vec![u16::MAX; set_count].into(),
+            dice: Box::default(),
+        }
+    }
+
+    /// The same, but the next turn is any member's.
+    pub fn random(set_count: usize, port_count: usize, seed: u64) -> Rotation {
+        Rotation {
+            dice: dice(set_count, !seed),
+            ..Rotation::new(set_count, port_count)
         }
     }
 
@@ -127,6 +173,9 @@ impl Rotation {
             return Some(PortId(self.pinned[set]));
         }
         let words = &self.words[set * self.words_per_set..][..self.words_per_set];
+        if let Some(die) = self.dice.get(set) {
+            return draw(words, die);
+        }
         let start = self.last[set].wrapping_add(1) as usize;
         let (word, bit) = (start / 64, start % 64);
         let first_at = |index: usize, mask: u64| {
@@ -149,8 +198,29 @@ impl Rotation {
         let port = self.peek(set)?;
         self.last[set] = port.0;
         self.pinned[set] = u16::MAX;
+        if let Some(die) = self.dice.get_mut(set) {
+            die.advance();
+        }
         Some(port)
     }
+}
+
+/// The member that the die shows.
+fn draw(words: &[u64], die: &Dither) -> Option<PortId> {
+    let count = words.iter().map(|word| word.count_ones()).sum();
+    let mut skipped = die.choice(count);
+    for (index, word) in words.iter().enumerate() {
+        let mut rest = *word;
+        if skipped >= rest.count_ones() {
+            skipped -= rest.count_ones();
+            continue;
+        }
+        for _ in 0..skipped {
+            rest &= rest - 1;
+        }
+        return Some(PortId((index * 64) as u16 + rest.trailing_zeros() as u16));
+    }
+    None
 }
 
 #[cfg(test)]
@@ -162,7 +232,7 @@ mod tests {
 
     #[test]
     fn strict_serves_the_highest_open_class() {
-        let mut scheduler = ClassScheduler::new(Scheduler::Strict, 1, 8);
+        let mut scheduler = ClassScheduler::new(Scheduler::Strict, (1, 8), 0);
         assert_eq!(
             scheduler.choose(PortId(0), 0b0000_1011, &FRAME),
             Some(Class(3))
@@ -177,7 +247,7 @@ mod tests {
     #[test]
     fn weighted_shares_bytes_by_weight_whatever_the_frame_sizes() {
         let weights = [1, 2, 5, 0, 0, 0, 0, 0];
-        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), 2, 3);
+        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), (2, 3), 0);
         let mut heads = FRAME;
         heads[0] = Bytes::new(9_000);
         heads[1] = Bytes::new(64);
@@ -199,7 +269,7 @@ mod tests {
     #[test]
     fn a_class_that_is_closed_gets_no_turn_and_saves_none_up() {
         let weights = [1, 1, 0, 0, 0, 0, 0, 0];
-        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), 1, 2);
+        let mut scheduler = ClassScheduler::new(Scheduler::Weighted(weights), (1, 2), 0);
         for _ in 0..1_000 {
             let class = scheduler.choose(PortId(0), 0b01, &FRAME).unwrap();
             assert_eq!(class, Class(0));
@@ -211,6 +281,38 @@ mod tests {
             run += 1;
         }
         assert!(run <= 2, "{run} frames in a row");
+    }
+
+    #[test]
+    fn random_serves_every_open_class_and_every_member_alike() {
+        let mut scheduler = ClassScheduler::new(Scheduler::Random, (2, 8), 5);
+        let mut rotation = Rotation::random(2, 130, 5);
+        let members = [0, 63, 64, 129].map(PortId);
+        assert_eq!(rotation.peek(1), None);
+        for member in members {
+            rotation.insert(1, member);
+        }
+        let (mut classes, mut served) = ([0; 8], [0; 130]);
+        for _ in 0..8_000 {
+            let class = scheduler.choose(PortId(1), 0b1001_0110, &FRAME).unwrap();
+            classes[class.index()] += 1;
+            let next = rotation.peek(1);
+            assert_eq!(rotation.next(1), next);
+            served[next.unwrap().index()] += 1;
+        }
+        // 2000 expected of each, standard deviation 39.
+        let is_fair = |count: &i32| (1_840..=2_160).contains(count);
+        assert!([1, 2, 4, 7].iter().all(|class| is_fair(&classes[*class])));
+        assert!(
+            members
+                .iter()
+                .all(|member| is_fair(&served[member.index()]))
+        );
+        assert_eq!(classes.iter().sum::<i32>(), 8_000);
+        rotation.pin(1);
+        let pinned = rotation.peek(1);
+        rotation.insert(1, PortId(7));
+        assert_eq!(rotation.next(1), pinned, "the turn was pinned");
     }
 
     #[test]

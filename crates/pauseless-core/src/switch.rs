@@ -1,7 +1,10 @@
 //! The switch: ingress accounting, one of three queueing disciplines, scheduling, control first.
 //!
 //! A packet is charged to its (ingress port, class) counter from full arrival until its last bit
-//! has left. The driver moves packets over wires; everything in between happens here:
+//! has left. It waits for the (egress port, class) that it leaves in, which may be another class:
+//! that is the one on the next wire, the one that the next switch counts it in and the one whose
+//! PAUSE, credit or stage holds it back. The driver decides both, as it does the egress.
+//! The driver moves packets over wires; everything in between happens here:
 //!
 //! ```text
 //!   handle_arrival / handle_signal / handle_timeout / handle_transmitted
@@ -12,6 +15,7 @@
 //! Nothing is allocated per packet once the queues have grown to their working size.
 
 mod congestion;
+mod header;
 mod inspect;
 
 use alloc::boxed::Box;
@@ -24,6 +28,7 @@ use crate::id::{Class, PortId};
 use crate::port::{Overrun, Port, PortConfig};
 use crate::schedule::{ClassScheduler, Rotation, Scheduler};
 use crate::unit::{Bytes, Span, Time};
+use header::Header;
 
 /// How packets wait inside the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +72,9 @@ pub struct SwitchConfig {
     pub ports: Vec<PortConfig>,
     /// What every egress does about congestion.
     pub congestion: CongestionControl,
-    /// What its congestion points do at random follows this.
+    /// Whether packets may leave in another class than they came in.
+    pub changes_class: bool,
+    /// What its congestion points and a random scheduler do at random follows this.
     pub seed: u64,
 }
 
@@ -78,10 +85,12 @@ pub struct Arrival<P> {
     pub packet: P,
     /// Frame bytes.
     pub size: Bytes,
-    /// The class that it is accounted and scheduled in.
+    /// The class that it came in, whose counter it is on.
     pub class: Class,
     /// Where the forwarding table sends it.
     pub egress: PortId,
+    /// The class that it leaves in, whose queue it joins there.
+    pub leaving: Class,
 }
 
 /// What a port puts on its wire next.
@@ -95,7 +104,7 @@ pub enum Transmit<P> {
         packet: P,
         /// Frame bytes.
         size: Bytes,
-        /// Its class.
+        /// The class that it travels in.
         class: Class,
         /// Whether to set its ECN mark; a mark that it has already stays.
         is_marked: bool,
@@ -107,16 +116,20 @@ pub enum Transmit<P> {
 pub struct Switch<P> {
     discipline: Discipline,
     class_count: usize,
+    /// How many classes packets of one ingress counter can wait for at one egress.
+    leaving_count: usize,
     ports: Vec<SwitchPort>,
     scheduler: ClassScheduler,
-    /// One per (egress, class), (ingress, egress, class) or (ingress, class).
+    /// One per (egress, leaving class), (ingress, egress, leaving class) or (ingress, class).
     fifos: Box<[Fifo]>,
     pool: Pool<Waiting<P>>,
-    /// Bytes waiting per (ingress, class, egress), not counting the frame on the wire.
+    /// Bytes waiting per (ingress, class, egress) and, where classes change, per class that they
+    /// leave in, not counting the frame on the wire.
     waiting: Box<[u32]>,
     /// Packets waiting per (egress, class).
     backlog: Box<[u32]>,
-    /// Per (egress, class), the ingresses that it can serve next; unused when output-queued.
+    /// Per (egress, class), the ingresses that it can serve next, or where classes change in an
+    /// input-queued switch the FIFOs; unused when output-queued.
     rotation: Rotation,
     /// Per (ingress, class), whether a packet of its FIFO is being sent; only when input-queued.
     in_service: Box<[bool]>,
@@ -161,37 +174,6 @@ struct Waiting<P> {
     egress: PortId,
 }
 
-/// The size of a packet in 24 bits, its class in the next and whether it was marked when it arrived
-/// in the last one: a third of a switch's memory are such slots.
-#[derive(Clone, Copy, Debug)]
-struct Header(u32);
-
-impl Header {
-    const MARK: u32 = 1 << 31;
-
-    #[inline]
-    fn new(size: Bytes, class: Class, is_marked: bool) -> Header {
-        assert!(size.get() < 1 << 24, "a frame is smaller than 16 MiB");
-        let mark = if is_marked { Header::MARK } else { 0 };
-        Header(size.get() as u32 | u32::from(class.0) << 24 | mark)
-    }
-
-    #[inline]
-    fn size(self) -> Bytes {
-        Bytes::new(u64::from(self.0 & 0xff_ffff))
-    }
-
-    #[inline]
-    fn class(self) -> Class {
-        Class((self.0 >> 24) as u8 & 0x7f)
-    }
-
-    #[inline]
-    fn is_marked(self) -> bool {
-        self.0 & Header::MARK != 0
-    }
-}
-
 /// Ports to be asked, at most as many as one input can touch: the driver asks them all before the
 /// next input.
 #[derive(Clone, Debug, Default)]
@@ -223,6 +205,12 @@ impl<P: Copy> Switch<P> {
             stopped: 0,
             held: 0,
         });
+        let leaving_count = match config.changes_class {
+            true => class_count,
+            false => 1,
+        };
+        let (cells, schedule) = (pairs * port_count * leaving_count, config.scheduler);
+        let seed = config.seed ^ 0x5c4e_d01e_4a11_d0a7;
         let notices = match config.congestion {
             CongestionControl::Qcn(_) => pairs,
             _ => 0,
@@ -230,13 +218,17 @@ impl<P: Copy> Switch<P> {
         Switch {
             discipline: config.discipline,
             class_count,
+            leaving_count,
             ports: ports.collect(),
-            scheduler: ClassScheduler::new(config.scheduler, port_count, class_count),
+            scheduler: ClassScheduler::new(schedule, (port_count, class_count), seed),
             fifos: alloc::vec![Fifo::EMPTY; fifo_count].into(),
             pool: Pool::new(),
-            waiting: alloc::vec![0; pairs * port_count].into(),
+            waiting: alloc::vec![0; cells].into(),
             backlog: alloc::vec![0; pairs].into(),
-            rotation: Rotation::new(pairs, port_count),
+            rotation: match schedule {
+                Scheduler::Random => Rotation::random(pairs, port_count * leaving_count, seed),
+                _ => Rotation::new(pairs, port_count * leaving_count),
+            },
             in_service: alloc::vec![false; pairs].into(),
             points: congestion::points(config, class_count),
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
@@ -272,23 +264,26 @@ impl<P: Copy> Switch<P> {
             size,
             class,
             egress,
+            leaving,
         } = arrival;
+        debug_assert!(self.leaving_count > 1 || class == leaving);
         let port = &mut self.ports[ingress.index()].port;
         let charge = port.charge(class, size);
         port.enqueue(now, class, charge)?;
         if port.is_talking() {
             self.mark_talking(ingress);
         }
-        let cell = self.cell(ingress, class, egress);
+        let cell = self.cell((ingress, class), (egress, leaving));
         self.waiting[cell] += charge.get() as u32;
-        let queue = self.queue(egress, class);
+        let queue = self.queue(egress, leaving);
         self.backlog[queue] += 1;
-        let joining = self.look_at_arrival(now, (egress, class), size);
+        let joining = self.look_at_arrival(now, (egress, leaving), size);
 
-        let fifo = self.fifo(ingress, class, egress);
+        let member = self.member(ingress, class);
+        let fifo = self.fifo(member, (egress, leaving));
         let waiting = Waiting {
             packet,
-            header: Header::new(size, class, joining == Joining::Marked),
+            header: Header::new(size, (class, leaving), joining == Joining::Marked),
             ingress,
             egress,
         };
@@ -299,12 +294,12 @@ impl<P: Copy> Switch<P> {
             Discipline::InputQueued => was_empty && !self.in_service[fifo],
         };
         if is_exposed {
-            self.rotation.insert(queue, ingress);
+            self.rotation.insert(queue, member);
         }
         let is_new_head = is_exposed || self.backlog[queue] == 1;
-        if is_new_head && self.ports[egress.index()].port.spends_credit(class) {
+        if is_new_head && self.ports[egress.index()].port.spends_credit(leaving) {
             // Nobody has asked yet whether there is credit for this packet.
-            self.look_at_gate(now, egress, class);
+            self.look_at_gate(now, egress, leaving);
         }
         if self.ports[egress.index()].stopped == 0 {
             self.mark_idle_ready(egress);
@@ -318,16 +313,22 @@ impl<P: Copy> Switch<P> {
         })
     }
 
+    /// A packet of `class` has fully arrived at `ingress` and goes no further: its TTL has run out,
+    /// or there is no class for its next hop. It takes no buffer.
+    pub fn handle_expired(&mut self, ingress: PortId, class: Class, size: Bytes) {
+        self.ports[ingress.index()].port.discard(class, size);
+    }
+
     /// Sends a packet of the switch's own, before the data that waits but no less subject to flow
     /// control. It holds no ingress buffer.
     pub fn notify(&mut self, notice: Arrival<P>) {
         let waiting = Waiting {
             packet: notice.packet,
-            header: Header::new(notice.size, notice.class, false),
+            header: Header::new(notice.size, (notice.leaving, notice.leaving), false),
             ingress: notice.egress,
             egress: notice.egress,
         };
-        let queue = self.queue(notice.egress, notice.class);
+        let queue = self.queue(notice.egress, notice.leaving);
         self.pool.push_back(&mut self.notices[queue], waiting);
         self.mark_ready(notice.egress);
     }
@@ -428,21 +429,17 @@ impl<P: Copy> Switch<P> {
         self.look_for_release(now, port, class);
         let fifo = match self.discipline {
             Discipline::OutputQueued => queue,
-            Discipline::VirtualOutputQueued => {
-                let ingress = self.rotation.next(queue).expect("there is a backlog");
-                self.fifo(ingress, class, port)
-            }
-            Discipline::InputQueued => {
-                let ingress = self.rotation.next(queue).expect("the head is here");
-                self.fifo(ingress, class, port)
+            Discipline::VirtualOutputQueued | Discipline::InputQueued => {
+                let member = self.rotation.next(queue).expect("the head is here");
+                self.fifo(member, (port, class))
             }
         };
         let next = self.pool.pop_front(&mut self.fifos[fifo]);
         let slot = next.expect("there is a head");
-        self.after_pop(fifo, queue, slot.ingress);
-        let size = slot.header.size();
-        let charge = self.ports[slot.ingress.index()].port.charge(class, size);
-        let cell = self.cell(slot.ingress, class, port);
+        let (size, came_in) = (slot.header.size(), slot.header.class());
+        self.after_pop(fifo, queue, self.member(slot.ingress, came_in));
+        let charge = self.ports[slot.ingress.index()].port.charge(came_in, size);
+        let cell = self.cell((slot.ingress, came_in), (port, class));
         self.waiting[cell] -= charge.get() as u32;
         self.backlog[queue] -= 1;
         let is_marked = self.look_at_departure(now, (port, class), size) || slot.header.is_marked();
@@ -453,7 +450,7 @@ impl<P: Copy> Switch<P> {
         self.scheduler.on_transmit(port, class, size);
         self.ports[index].sending = Sending::Data {
             ingress: slot.ingress,
-            class,
+            class: came_in,
             charge,
         };
         Some(Transmit::Data {
@@ -500,16 +497,16 @@ impl<P: Copy> Switch<P> {
     }
 
     /// Keeps the rotation of the ingresses true after a packet has left `fifo`.
-    fn after_pop(&mut self, fifo: usize, queue: usize, ingress: PortId) {
+    fn after_pop(&mut self, fifo: usize, queue: usize, member: PortId) {
         match self.discipline {
             Discipline::OutputQueued => {}
             Discipline::VirtualOutputQueued => {
                 if self.fifos[fifo].is_empty() {
-                    self.rotation.remove(queue, ingress);
+                    self.rotation.remove(queue, member);
                 }
             }
             Discipline::InputQueued => {
-                self.rotation.remove(queue, ingress);
+                self.rotation.remove(queue, member);
                 self.in_service[fifo] = true;
             }
         }
@@ -520,10 +517,11 @@ impl<P: Copy> Switch<P> {
         let fifo = self.queue(ingress, class);
         self.in_service[fifo] = false;
         if let Some(head) = self.pool.front(&self.fifos[fifo]) {
-            let egress = head.egress;
-            self.rotation.insert(self.queue(egress, class), ingress);
-            if self.ports[egress.index()].port.spends_credit(class) {
-                self.look_at_gate(now, egress, class);
+            let (egress, leaving) = (head.egress, head.header.leaving());
+            let member = self.member(ingress, class);
+            self.rotation.insert(self.queue(egress, leaving), member);
+            if self.ports[egress.index()].port.spends_credit(leaving) {
+                self.look_at_gate(now, egress, leaving);
             }
             self.mark_ready(egress);
         }
@@ -538,7 +536,7 @@ impl<P: Copy> Switch<P> {
         let fifo = match self.discipline {
             Discipline::OutputQueued => queue,
             Discipline::VirtualOutputQueued | Discipline::InputQueued => {
-                self.fifo(self.rotation.peek(queue)?, class, egress)
+                self.fifo(self.rotation.peek(queue)?, (egress, class))
             }
         };
         let head = self.pool.front(&self.fifos[fifo])?;
@@ -594,17 +592,36 @@ impl<P: Copy> Switch<P> {
         egress.index() * self.class_count + class.index()
     }
 
+    /// The place of what came in by `from` and leaves by `to`, each a port and a class.
     #[inline]
-    fn cell(&self, ingress: PortId, class: Class, egress: PortId) -> usize {
-        self.queue(ingress, class) * self.ports.len() + egress.index()
+    fn cell(&self, from: (PortId, Class), to: (PortId, Class)) -> usize {
+        let pair = self.queue(from.0, from.1) * self.ports.len() + to.0.index();
+        match self.leaving_count {
+            1 => pair,
+            count => pair * count + to.1.index(),
+        }
     }
 
+    /// What the rotation calls the packets that came in by `ingress` in `class`.
     #[inline]
-    fn fifo(&self, ingress: PortId, class: Class, egress: PortId) -> usize {
+    fn member(&self, ingress: PortId, class: Class) -> PortId {
+        match self.leaving_count > 1 && self.discipline == Discipline::InputQueued {
+            // Heads of several classes of one ingress may want the same queue.
+            true => PortId(self.queue(ingress, class) as u16),
+            false => ingress,
+        }
+    }
+
+    /// The FIFO in which packets of a member of the rotation wait for `egress` in `leaving`.
+    #[inline]
+    fn fifo(&self, member: PortId, (egress, leaving): (PortId, Class)) -> usize {
         match self.discipline {
-            Discipline::OutputQueued => self.queue(egress, class),
-            Discipline::VirtualOutputQueued => self.cell(ingress, class, egress),
-            Discipline::InputQueued => self.queue(ingress, class),
+            Discipline::OutputQueued => self.queue(egress, leaving),
+            Discipline::VirtualOutputQueued => {
+                self.queue(member, leaving) * self.ports.len() + egress.index()
+            }
+            Discipline::InputQueued if self.leaving_count > 1 => member.index(),
+            Discipline::InputQueued => self.queue(member, leaving),
         }
     }
 }

@@ -106,6 +106,7 @@ fn conceptual_signals_wait_for_no_wire_and_for_no_other_class() {
     };
     let (discipline, scheduler) = (Discipline::OutputQueued, Scheduler::Strict);
     let mut switch = Switch::new(&SwitchConfig {
+        changes_class: false,
         congestion: CongestionControl::None,
         seed: 0,
         discipline,
@@ -118,6 +119,7 @@ fn conceptual_signals_wait_for_no_wire_and_for_no_other_class() {
             size: MTU,
             class: Class(class),
             egress: PortId(egress),
+            leaving: Class(class),
         };
         switch
             .handle_arrival(at(100), PortId(ingress), arrival)
@@ -159,6 +161,7 @@ fn credit_switch(discipline: Discipline) -> Switch<u32> {
     };
     let ports = vec![port(wide), port(wide), port(tight), port(wide)];
     Switch::new(&SwitchConfig {
+        changes_class: false,
         congestion: CongestionControl::None,
         seed: 0,
         discipline,
@@ -174,6 +177,7 @@ fn arrive(switch: &mut Switch<u32>, (ingress, egress): (u16, u16), size: u64) {
         size,
         class,
         egress,
+        leaving: class,
     };
     switch
         .handle_arrival(at(0), PortId(ingress), arrival)

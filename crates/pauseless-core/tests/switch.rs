@@ -12,6 +12,10 @@ const NOW: Time = Time::ZERO;
 
 /// Four ports at 10 Gb/s with two classes, PFC at 10 KB of 20 KB.
 fn switch(discipline: Discipline) -> Switch<u32> {
+    switch_with(discipline, Scheduler::Strict, false)
+}
+
+fn switch_with(discipline: Discipline, scheduler: Scheduler, changes_class: bool) -> Switch<u32> {
     let control = FlowControl::Pfc(pfc::Config {
         xoff: Bytes::kb(10),
         xon: Bytes::kb(8),
@@ -27,8 +31,9 @@ fn switch(discipline: Discipline) -> Switch<u32> {
         line: Rate::gbps(10),
         lanes: [lane; 2].into(),
     };
-    let (scheduler, ports) = (Scheduler::Strict, vec![port; 4]);
+    let ports = vec![port; 4];
     Switch::new(&SwitchConfig {
+        changes_class,
         congestion: CongestionControl::None,
         seed: 0,
         discipline,
@@ -41,13 +46,24 @@ fn arrive(switch: &mut Switch<u32>, ingress: u16, egress: u16, packet: u32) {
     arrive_in(switch, (ingress, egress), packet, Class(0));
 }
 
-fn arrive_in(switch: &mut Switch<u32>, (ingress, egress): (u16, u16), packet: u32, class: Class) {
+fn arrive_in(switch: &mut Switch<u32>, way: (u16, u16), packet: u32, class: Class) {
+    change(switch, way, packet, (class, class));
+}
+
+/// A packet comes in one class and is to leave in another.
+fn change(
+    switch: &mut Switch<u32>,
+    (ingress, egress): (u16, u16),
+    packet: u32,
+    (class, leaving): (Class, Class),
+) {
     let (size, egress) = (Bytes::kb(1), PortId(egress));
     let arrival = Arrival {
         packet,
         size,
         class,
         egress,
+        leaving,
     };
     switch
         .handle_arrival(NOW, PortId(ingress), arrival)
@@ -196,6 +212,7 @@ fn what_does_not_fit_is_refused_and_leaves_no_trace() {
             size,
             class,
             egress,
+            leaving: class,
         };
         let overrun = switch.handle_arrival(NOW, PortId(0), arrival).unwrap_err();
         assert_eq!(
@@ -217,11 +234,140 @@ fn what_is_stuck_behind_a_stopped_egress_depends_on_the_discipline() {
         arrive(&mut switch, 0, 2, 1);
         arrive(&mut switch, 0, 3, 2);
         arrive(&mut switch, 0, 2, 3);
-        let kept = switch.kept(PortId(0), Class(0), |egress| egress == PortId(3));
+        let kept = switch.kept(PortId(0), Class(0), |egress, _| egress == PortId(3));
         let expected = match discipline {
             Discipline::InputQueued => Bytes::kb(2),
             _ => Bytes::kb(1),
         };
         assert_eq!(kept, expected, "{discipline:?}");
+    }
+}
+
+const CHANGES: [(Class, Class); 2] = [(Class(0), Class(1)), (Class(1), Class(0))];
+
+/// The class that it came in is charged, that which it leaves in is on the wire and is paused.
+#[test]
+fn a_packet_that_changes_its_class_is_counted_in_one_and_queued_in_the_other() {
+    for discipline in Discipline::ALL {
+        for (class, leaving) in CHANGES {
+            let mut switch = switch_with(discipline, Scheduler::Strict, true);
+            change(&mut switch, (0, 3), 1, (class, leaving));
+            assert_eq!(switch.port(PortId(0)).held(class), Bytes::kb(1));
+            assert_eq!(switch.port(PortId(0)).held(leaving), Bytes::ZERO);
+            assert_eq!(switch.backlog(PortId(3), leaving), 1);
+            assert_eq!(switch.backlog(PortId(3), class), 0);
+            let from = (PortId(0), class);
+            let waits_for = |switch: &Switch<u32>, to| switch.waiting(from, (PortId(3), to));
+            assert_eq!(waits_for(&switch, leaving), Bytes::kb(1));
+            assert_eq!(waits_for(&switch, class), Bytes::ZERO);
+            assert_eq!(switch.queued(PortId(3)), Bytes::kb(1));
+            let kept = |switch: &Switch<u32>, stuck| {
+                switch.kept(PortId(0), class, |port, to| {
+                    (port, to) == (PortId(3), stuck)
+                })
+            };
+            assert_eq!(kept(&switch, leaving), Bytes::kb(1), "{discipline:?}");
+            assert_eq!(kept(&switch, class), Bytes::ZERO, "{discipline:?}");
+            let pause = |quanta| Control {
+                class: leaving,
+                signal: Signal::Pause { quanta },
+            };
+            switch.handle_signal(NOW, PortId(3), pause(100));
+            assert_eq!(switch.stopped(PortId(3)), 1 << leaving.0);
+            assert_eq!(send(&mut switch, 3), None, "{discipline:?}");
+            switch.handle_signal(NOW, PortId(3), pause(0));
+            let sent = switch.poll_transmit(NOW, PortId(3));
+            let is_right =
+                |class| matches!(sent, Some(Transmit::Data { class: c, .. }) if c == class);
+            assert!(is_right(leaving), "{sent:?}");
+            assert_eq!(waits_for(&switch, leaving), Bytes::ZERO);
+            switch.handle_transmitted(NOW, PortId(3));
+            assert_eq!(switch.port(PortId(0)).held(class), Bytes::ZERO);
+        }
+    }
+}
+
+/// Packets of both classes of one ingress may want one queue, which an input-queued switch serves
+/// in turn.
+#[test]
+fn both_classes_of_an_ingress_can_leave_in_the_same_one() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch_with(discipline, Scheduler::Strict, true);
+        for packet in [1, 2] {
+            change(&mut switch, (0, 3), packet, (Class(0), Class(1)));
+        }
+        for packet in [3, 4] {
+            change(&mut switch, (0, 3), packet, (Class(1), Class(1)));
+        }
+        assert_eq!(switch.backlog(PortId(3), Class(1)), 4);
+        let expected = match discipline {
+            Discipline::InputQueued => [1, 3, 2, 4],
+            _ => [1, 2, 3, 4],
+        };
+        assert_eq!(send_all(&mut switch, 3), expected, "{discipline:?}");
+        assert_eq!(switch.inside(), Bytes::ZERO);
+        let port = switch.port(PortId(0));
+        assert_eq!([port.held(Class(0)), port.held(Class(1))], [Bytes::ZERO; 2]);
+    }
+}
+
+/// A packet of one class that is stopped does not stop the other class of the same egress, except
+/// in an input queue, where it stands before what came in its class.
+#[test]
+fn a_stopped_class_blocks_what_came_in_its_class_only_in_an_input_queue() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch_with(discipline, Scheduler::Strict, true);
+        pause(&mut switch, 3, 100);
+        change(&mut switch, (0, 3), 1, (Class(1), Class(0)));
+        change(&mut switch, (0, 3), 2, (Class(1), Class(1)));
+        change(&mut switch, (0, 3), 3, (Class(0), Class(1)));
+        let expected: &[u32] = match discipline {
+            Discipline::InputQueued => &[3],
+            _ => &[2, 3],
+        };
+        assert_eq!(send_all(&mut switch, 3), expected, "{discipline:?}");
+        let is_stuck = |port, class| (port, class) == (PortId(3), Class(0));
+        let kept = switch.kept(PortId(0), Class(1), is_stuck);
+        let packets = 3 - expected.len() as u64;
+        assert_eq!(kept, Bytes::kb(packets), "{discipline:?}");
+    }
+}
+
+/// What has come to its end takes no buffer.
+#[test]
+fn an_expired_packet_is_on_no_counter() {
+    let mut switch = switch(Discipline::OutputQueued);
+    switch.handle_expired(PortId(0), Class(0), Bytes::kb(1));
+    assert_eq!(switch.port(PortId(0)).held_max(Class(0)), Bytes::ZERO);
+    assert_eq!(switch.inside(), Bytes::ZERO);
+    assert_eq!(switch.poll_ready(), None);
+}
+
+/// A random scheduler serves every class and every ingress, and the same seed the same ones.
+#[test]
+fn a_random_scheduler_serves_all_and_can_be_repeated() {
+    for discipline in Discipline::ALL {
+        let order = || {
+            let mut switch = switch_with(discipline, Scheduler::Random, false);
+            for packet in 0..8 {
+                for ingress in 0..3 {
+                    arrive_in(&mut switch, (ingress, 3), packet, Class(0));
+                    arrive_in(&mut switch, (ingress, 3), 100 + packet, Class(1));
+                }
+            }
+            send_all(&mut switch, 3)
+        };
+        let sent = order();
+        assert_eq!(sent, order());
+        assert_eq!(sent.len(), 48);
+        let first = &sent[..24];
+        let high = first.iter().filter(|packet| **packet >= 100).count();
+        // 12 expected, standard deviation 2.4.
+        assert!((3..=21).contains(&high), "{discipline:?}: {high}");
+        if discipline != Discipline::OutputQueued {
+            // In turns, no ingress is ever two packets ahead of another one.
+            let low = Vec::from_iter(sent.iter().filter(|packet| **packet < 100));
+            assert!(!low.is_sorted(), "{discipline:?}: {low:?}");
+        }
     }
 }

@@ -9,6 +9,7 @@
 
 pub mod topology;
 
+pub mod boundary;
 pub mod builder;
 pub mod dependency;
 pub mod failure;

@@ -87,6 +87,14 @@ pub enum PathError {
         /// How many links join the two.
         count: usize,
     },
+    /// A packet that goes in a circle passes two switches at least.
+    #[error(
+        "the loop has {count} of the two switches that it takes; name the switches of a circle"
+    )]
+    LoopTooShort {
+        /// How many switches were written.
+        count: usize,
+    },
     /// The first node has the number of a link, but no link leads to it.
     #[error("the path begins at {name}, so no link leads there; remove the #{wanted}")]
     LinkToSource {
@@ -100,6 +108,11 @@ pub enum PathError {
 /// The egress ports along `path`, from that of the source host to that of the last switch.
 pub(crate) fn ports_along(topology: &Topology, path: &[Step]) -> Result<Vec<PortId>, PathError> {
     check_nodes(topology, &Vec::from_iter(path.iter().map(|step| step.node)))?;
+    ports_between(topology, path)
+}
+
+/// The egress ports from each node to the next.
+fn ports_between(topology: &Topology, path: &[Step]) -> Result<Vec<PortId>, PathError> {
     let name = |node: NodeId| topology.node(node).name.clone();
     if path[0].link != 1 {
         return Err(PathError::LinkToSource {
@@ -129,6 +142,35 @@ pub(crate) fn ports_along(topology: &Topology, path: &[Step]) -> Result<Vec<Port
     Ok(ports)
 }
 
+/// The switches of a way that never ends, with their next hops: first those of `lead`, which
+/// begins at the source host, then those of `round` again and again. The number of a link at the
+/// first switch of the round is that of the link which closes it.
+pub(crate) fn ports_around(
+    topology: &Topology,
+    lead: &[Step],
+    round: &[Step],
+) -> Result<Vec<(NodeId, PortId)>, PathError> {
+    let name = |node: NodeId| topology.node(node).name.clone();
+    let [first, _, ..] = round else {
+        let count = round.len();
+        return Err(PathError::LoopTooShort { count });
+    };
+    let entrance = Step::from(first.node);
+    let steps = [lead, &[entrance], &round[1..], &[*first]].concat();
+    let nodes = Vec::from_iter(steps.iter().map(|step| step.node));
+    let [source, switches @ .., _] = &nodes[..] else {
+        unreachable!("a round has two switches");
+    };
+    if !topology.is_host(*source) {
+        return Err(PathError::EndNotHost {
+            name: name(*source),
+        });
+    }
+    check_switches(topology, switches)?;
+    let ports = ports_between(topology, &steps)?;
+    Ok(nodes.into_iter().zip(ports).skip(1).collect())
+}
+
 /// Whether packets could pass these nodes in this order if they were all joined.
 fn check_nodes(topology: &Topology, path: &[NodeId]) -> Result<(), PathError> {
     let [source, switches @ .., target] = path else {
@@ -149,6 +191,12 @@ fn check_nodes(topology: &Topology, path: &[NodeId]) -> Result<(), PathError> {
             name: name(*source),
         });
     }
+    check_switches(topology, switches)
+}
+
+/// Whether these are switches, each there once.
+fn check_switches(topology: &Topology, switches: &[NodeId]) -> Result<(), PathError> {
+    let name = |node: NodeId| topology.node(node).name.clone();
     if let Some(&host) = switches.iter().find(|node| topology.is_host(**node)) {
         return Err(PathError::HostInside { name: name(host) });
     }

@@ -55,6 +55,32 @@ pub fn trace(
     Ok(path)
 }
 
+/// A way that never ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Circle {
+    /// The egress ports that a packet passes once, that of its source first.
+    pub lead: Vec<(NodeId, PortId)>,
+    /// Those that it passes again and again, from where it enters the circle.
+    pub round: Vec<(NodeId, PortId)>,
+}
+
+/// The way of a packet that goes in a circle; `None` for one that does not.
+pub fn circle(topology: &Topology, table: &ForwardingTable, header: Header) -> Option<Circle> {
+    let first = topology.ports(header.source).first()?;
+    let mut path = vec![(header.source, PortId(0))];
+    let mut at = first.peer;
+    while !topology.is_host(at) {
+        if let Some(visit) = path.iter().position(|(node, _)| *node == at) {
+            let round = path.split_off(visit);
+            return Some(Circle { lead: path, round });
+        }
+        let port = table.next_hop(at, header.group, header.hash)?;
+        path.push((at, port));
+        at = topology.port(at, port).peer;
+    }
+    None
+}
+
 /// Why a packet arrives nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TraceError {
@@ -98,6 +124,7 @@ fn last_loop(path: &[(NodeId, PortId)], at: NodeId) -> impl Iterator<Item = Node
 mod tests {
     use super::*;
     use crate::generate::{LinkSpecs, Shape};
+    use crate::path::{PathError, Step};
     use crate::routing::{Multipath, RouteBuilder};
     use crate::topology::LinkSpec;
     use pauseless_core::unit::{Rate, Span};
@@ -233,5 +260,63 @@ mod tests {
         };
         switches.sort();
         assert_eq!(switches, ["S2", "S3"]);
+        let circle = circle(&line, &routes.table, header).expect("a circle");
+        assert_eq!(names(&line, &circle.lead), "H1:S1 S1:S2");
+        assert_eq!(names(&line, &circle.round), "S2:S3 S3:S2");
+    }
+
+    #[test]
+    fn a_loop_that_was_asked_for_is_made() {
+        let ring = Shape::Ring {
+            switches: 4,
+            hosts_per_switch: 1,
+        }
+        .build(LINKS)
+        .unwrap();
+        let id = |name: &str| ring.node_named(name).unwrap();
+        let steps = |names: &str| {
+            let nodes = names.split_whitespace().map(|name| Step::from(id(name)));
+            nodes.collect::<Vec<_>>()
+        };
+        let around = |lead: &str, round: &str| {
+            let mut builder = RouteBuilder::new(&ring, Multipath::Ecmp);
+            let group = builder.add_loop(&steps(lead), &steps(round), id("H4"))?;
+            let routes = builder.build();
+            assert_eq!(routes.groups.target(group), id("H4"));
+            let (source, hash) = (id("H1"), 0);
+            let header = Header {
+                source,
+                group,
+                hash,
+            };
+            let circle = circle(&ring, &routes.table, header).expect("a circle");
+            Ok((names(&ring, &circle.lead), names(&ring, &circle.round)))
+        };
+        let found: Result<_, PathError> = around("H1", "S1 S2");
+        assert_eq!(found, Ok(("H1:S1".into(), "S1:S2 S2:S1".into())));
+        let found = around("H1 S1", "S2 S3");
+        assert_eq!(found, Ok(("H1:S1 S1:S2".into(), "S2:S3 S3:S2".into())));
+        let found = around("H1", "S1 S2 S3 S4");
+        let round = "S1:S2 S2:S3 S3:S4 S4:S1";
+        assert_eq!(found, Ok(("H1:S1".into(), round.into())));
+        for (lead, round, message) in [
+            ("H1", "S1", "the loop has 1 of the two switches"),
+            (
+                "H1",
+                "S1 S3",
+                "the path goes from S1 to S3, but S1 has no link",
+            ),
+            (
+                "H1",
+                "S2 S3",
+                "the path goes from H1 to S2, but H1 has no link",
+            ),
+            ("H1 S1", "S2 S1", "the path visits S1 twice"),
+            ("H1", "S1 H1", "the path passes through the host H1"),
+            ("S1", "S2 S3", "the path has the switch S1 at its end"),
+        ] {
+            let error = around(lead, round).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
     }
 }

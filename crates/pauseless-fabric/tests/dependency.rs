@@ -1,6 +1,6 @@
 //! The buffer dependency graph on fabrics whose verdict is known.
 
-use pauseless_core::class_map::ClassMap;
+use pauseless_core::class_map::{ClassMap, Hops};
 use pauseless_core::id::{Class, NodeId};
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Checker, Component, Demand, Lane, Lossy, Network, Traffic};
@@ -160,7 +160,7 @@ fn datelines_cut_the_rings_of_a_torus() {
     assert!(!graph.is_cyclic());
     // So do classes that count hops.
     let network = Network {
-        classes: &ClassMap::Hops { count: 6 },
+        classes: &ClassMap::Hops(Hops::each(6)),
         ..network
     };
     let graph = Checker::of(&network).graph(network, &vec![false; torus.nodes().len()]);

@@ -11,7 +11,7 @@ mod random;
 use std::collections::BTreeSet;
 
 use oracle::{Oracle, components, cover_min};
-use pauseless_core::class_map::{ClassMap, Passage};
+use pauseless_core::class_map::{Carried, ClassMap, Passage};
 use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::{
     Buffer, Checker, ClosingFlow, Component, Cycle, Demand, Lane, Lossy, Network, Suspects, Traffic,
@@ -60,7 +60,10 @@ impl Drop for Replay<'_> {
 fn the_graph_is_what_packets_make_of_it() {
     let (mut cases, mut cyclic) = (0, 0);
     let is_all = for_each_seed("the_graph_is_what", 6_000, |seed| {
-        let case = Case::new(seed);
+        let mut case = Case::new(seed);
+        if let ClassMap::Hops(hops) = &mut case.classes {
+            hops.width = 1 + (seed / 7 % 3) as u8;
+        }
         let network = case.network();
         let oracle = Oracle::new(&network, &case.left_out);
         let graph = Checker::of(&network).graph(network, &case.left_out);
@@ -246,7 +249,12 @@ fn passed(case: &Case, flow: &ClosingFlow) -> Vec<Buffer> {
                     ingress: buffer.port,
                     egress,
                 };
-                case.classes.next(passage, flow.lane.label, buffer.class)
+                let carried = Carried {
+                    label: flow.lane.label,
+                    class: buffer.class,
+                    hops: number as u8 - 1,
+                };
+                case.classes.next(passage, carried)
             }
         };
         let Some(class) = class else {

@@ -10,17 +10,21 @@ use crate::scenario::unit::Quantity;
 use crate::scenario::{PortGroup, Scenario};
 
 mod congestion;
+mod loops;
 mod paper;
 
+pub use loops::{Loop, Verdict};
 pub use paper::{Paper, PaperRow, paper};
 
 /// The derivations of a scenario, those of equal ports once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// One for each set of ports that are configured alike.
     pub groups: Vec<Group>,
     /// The parameters of the congestion control, if anybody is told anything.
     pub congestion: Option<Group>,
+    /// The flows that circle.
+    pub loops: Vec<Loop>,
 }
 
 /// The derivation for some ports, or the parameters of something.
@@ -78,6 +82,7 @@ pub fn explain(scenario: &Scenario) -> Explanation {
     Explanation {
         groups: groups.collect(),
         congestion: congestion::group(scenario),
+        loops: loops::loops(scenario),
     }
 }
 
@@ -410,7 +415,7 @@ impl fmt::Display for Explanation {
             }
             group.fmt(f)?;
         }
-        Ok(())
+        loops::write(&self.loops, f)
     }
 }
 

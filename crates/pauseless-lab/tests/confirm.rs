@@ -290,8 +290,7 @@ fn two_classes(names: &[&str]) -> Fabric {
 fn what_the_simulator_cannot_do_is_said() {
     assert_eq!(
         reason(&two_classes(&["S1", "S2"])),
-        "the cycle runs through priority 0, 1, and the simulator does not let packets change it \
-         on their way yet"
+        "the cycle runs through priority 0, 1, and a confirmation lets packets travel in one only"
     );
     // One class all the way is no obstacle, whichever it is.
     let all = two_classes(&["S1", "S2", "S3", "S4"]);

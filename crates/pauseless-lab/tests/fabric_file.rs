@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use pauseless_core::class_map::{ClassMap, ClassTable, Key, LANE_COUNT, Passage};
+use pauseless_core::class_map::{
+    Beyond, Carried, ClassMap, ClassTable, Hops, Key, LANE_COUNT, Passage,
+};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::table::ForwardingTable;
 use pauseless_core::unit::{Rate, Span};
@@ -115,7 +117,9 @@ fn assert_classes(a: &Fabric, b: &Fabric) {
             };
             for label in 0..LANE_COUNT as u8 {
                 for class in (0..LANE_COUNT as u8).map(Class) {
-                    let next = |fabric: &Fabric| fabric.classes.next(passage, label, class);
+                    let hops = 0;
+                    let carried = Carried { label, class, hops };
+                    let next = |fabric: &Fabric| fabric.classes.next(passage, carried);
                     assert_eq!(next(a), next(b));
                 }
             }
@@ -416,9 +420,11 @@ fn randomise_classes(fabric: &mut Fabric, choices: &mut Choices) {
     let topology = &fabric.topology;
     fabric.classes = match choices.below(4) {
         0 => ClassMap::Same,
-        1 => ClassMap::Hops {
+        1 => ClassMap::Hops(Hops {
             count: 1 + choices.below(16) as u8,
-        },
+            width: 1 + choices.below(16) as u8,
+            beyond: [Beyond::Drop, Beyond::Stay][choices.below(2) as usize],
+        }),
         number => {
             let key = [Key::Label, Key::Class][number as usize - 2];
             let mut table = ClassTable::new(key, port_counts(topology));

@@ -381,27 +381,19 @@ fn a_run_forwards_by_the_same_tables() {
 
 #[test]
 fn a_run_refuses_what_it_does_not_simulate() {
-    let more = "[classes]\nkind = \"hops\"\ncount = 3\n[lanes]\nclasses = [1]\n\
-        [[lossy]]\nports = [\"*\"]\n";
+    let more = "[lanes]\nclasses = [1]\n[[lossy]]\nports = [\"*\"]\n";
     let problems = run(&format!("{RUN}\n{GOOD}{more}")).expect_err("it is refused");
     expect![[r#"
-        pauseless: t.toml:38:1: classes: a run keeps every packet in its class
+        pauseless: t.toml:38:1: lanes: a run takes classes from its flows
            |
-        38 | [classes]
-           | ^^^^^^^^^ expected kind = "same", or no [classes]
-           |
-           = help: only pauseless check knows it so far
-
-        pauseless: t.toml:41:1: lanes: a run takes classes from its flows
-           |
-        41 | [lanes]
+        38 | [lanes]
            | ^^^^^^^ expected no [lanes]
            |
            = help: only pauseless check knows it so far
 
-        pauseless: t.toml:43:1: lossy[0]: a run takes what is lossless from its flow control
+        pauseless: t.toml:40:1: lossy[0]: a run takes what is lossless from its flow control
            |
-        43 | [[lossy]]
+        40 | [[lossy]]
            | ^^^^^^^^^ expected no [[lossy]]
            |
            = help: only pauseless check knows it so far

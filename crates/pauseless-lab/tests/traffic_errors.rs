@@ -96,7 +96,7 @@ fn keys_of_all_kinds() {
             pauseless: t.toml:17:1: traffic[0].degree: unknown key with kind = "poisson"
                |
             17 | degree = 3
-               | ^^^^^^ expected one of arrivals, cdf, class, classes_by_size, congestion_control, fan_in, initial_rate, kind, load, name, other_rack, packet, rate, size, sizes, sources, start, stop, targets
+               | ^^^^^^ expected one of arrivals, cdf, class, classes_by_size, congestion_control, fan_in, initial_rate, kind, label, load, name, other_rack, packet, rate, size, sizes, sources, start, stop, targets, ttl
         "#]],
     );
     traffic(

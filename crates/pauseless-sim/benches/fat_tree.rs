@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, timely};
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::FlowControl;
@@ -146,6 +147,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         ingress: IngressTable::uniform(&topology, 1, ingress),
         table: routes.table,
         discipline: Discipline::OutputQueued,
+        classes: ClassMap::Same,
         scheduler: Scheduler::Strict,
         processing: Span::us(3),
         processing_jitter: Span::ZERO,
@@ -193,6 +195,8 @@ fn permutation(topology: &Topology, routes: &Routes) -> Vec<Flow> {
                 hash,
                 duty: Duty::ALWAYS,
                 reaction: Reaction::None,
+                label: 0,
+                ttl: Flow::TTL_NONE,
                 name,
             }
         })

@@ -1,5 +1,6 @@
 //! What a run needs to know, validated by whoever builds it.
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::host::Duty;
@@ -17,6 +18,8 @@ pub struct Config {
     pub topology: Topology,
     /// The table that switches forward with.
     pub table: ForwardingTable,
+    /// In which class packets leave each switch.
+    pub classes: ClassMap,
     /// How packets wait in every switch.
     pub discipline: Discipline,
     /// How every egress chooses between classes.
@@ -151,8 +154,13 @@ pub struct Flow {
     pub target: NodeId,
     /// How it is forwarded.
     pub group: GroupId,
-    /// The class that it travels in.
+    /// The class that it travels in, as far as [`Config::classes`] lets it stay there.
     pub class: Class,
+    /// What its packets carry all the way, such as a service level, for tables of classes.
+    pub label: u8,
+    /// A packet is dropped at the switch that it enters as its so many-th; [`Flow::TTL_NONE`] for
+    /// one that lives for ever.
+    pub ttl: u16,
     /// Frame bytes of a full packet.
     pub packet: Bytes,
     /// The pace; a greedy flow has the rate of its link.
@@ -195,6 +203,9 @@ pub fn canonical_order(flows: &mut [Flow]) {
 }
 
 impl Flow {
+    /// More than a TTL of 8 bits can say.
+    pub const TTL_NONE: u16 = 256;
+
     /// Whether it ends by itself.
     pub fn is_finite(&self) -> bool {
         self.size != Bytes::MAX

@@ -10,13 +10,18 @@
 //! component contains the queue that the event has just blocked, or given a packet. So it is enough to
 //! look for a cycle through that queue, and only if there is one to compute the fixed point, over
 //! what can be reached from it. Where nothing is paused nothing is looked at.
+//!
+//! Packets may change their class in a switch. A queue (egress, class c) is then kept blocked by the
+//! far end's counter of class c, and that by what its packets wait for: (port, class c') there.
 
 use pauseless_core::flow_control::Downstream;
-use pauseless_core::id::{FlowId, PortId};
+use pauseless_core::id::{Class, FlowId, PortId};
+use pauseless_core::switch::Switch;
 use pauseless_core::unit::{Bytes, Time};
 
 use crate::fabric::{Fabric, Node};
 use crate::outcome::{Deadlock, EgressQueue};
+use crate::tag::Tag;
 
 /// The detector's scratch memory.
 #[derive(Debug, Default)]
@@ -113,11 +118,11 @@ impl Detector {
                 continue;
             };
             let (node, class) = (fabric.far_node(vertex.queue), vertex.queue.class);
-            for port in 0..switch.port_count() {
-                let port = PortId(port as u16);
-                if switch.waiting(ingress, class, port) == Bytes::ZERO {
+            for (port, leaving) in queues_after(switch, class) {
+                if switch.waiting((ingress, class), (port, leaving)) == Bytes::ZERO {
                     continue;
                 }
+                let class = leaving;
                 let queue = EgressQueue { node, port, class };
                 if queue == start.queue {
                     is_on_cycle = true;
@@ -178,7 +183,7 @@ impl Detector {
             return false;
         };
         let (node, class) = (fabric.far_node(queue), queue.class);
-        let stuck = |port| self.is_alive(fabric, EgressQueue { node, port, class });
+        let stuck = |port, class| self.is_alive(fabric, EgressQueue { node, port, class });
         let kept = switch.kept(ingress, class, stuck);
         let charge = switch.port(ingress).charge(class, head);
         switch
@@ -197,13 +202,10 @@ impl Detector {
                 .far_switch(queue)
                 .expect("a kept queue faces a switch");
             let node = fabric.far_node(queue);
-            for port in (0..switch.port_count()).map(|port| PortId(port as u16)) {
-                let to = EgressQueue {
-                    node,
-                    port,
-                    class: queue.class,
-                };
-                let is_edge = switch.waiting(ingress, queue.class, port) > Bytes::ZERO;
+            for (port, class) in queues_after(switch, queue.class) {
+                let to = EgressQueue { node, port, class };
+                let from = (ingress, queue.class);
+                let is_edge = switch.waiting(from, (port, class)) > Bytes::ZERO;
                 if !is_edge || !self.is_alive(fabric, to) {
                     continue;
                 }
@@ -227,8 +229,8 @@ impl Detector {
             let (switch, ingress) = fabric
                 .far_switch(*queue)
                 .expect("a kept queue faces a switch");
-            switch.for_each_waiting(|from, to, class, packet| {
-                if from == ingress && to == next.port && class == queue.class {
+            switch.for_each_waiting(|from, to, packet| {
+                if from == (ingress, queue.class) && to == (next.port, next.class) {
                     flows.push(packet.flow());
                 }
             });
@@ -237,6 +239,16 @@ impl Detector {
         flows.dedup();
         flows
     }
+}
+
+/// The ports and classes that packets which came in `class` may wait for.
+fn queues_after(switch: &Switch<Tag>, class: Class) -> impl Iterator<Item = (PortId, Class)> + '_ {
+    let ports = (0..switch.port_count()).map(|port| PortId(port as u16));
+    ports.flat_map(move |port| {
+        switch
+            .leaving_classes(class)
+            .map(move |class| (port, class))
+    })
 }
 
 fn unwind(order: &[(EgressQueue, usize)], last: usize) -> Vec<EgressQueue> {

@@ -1,5 +1,6 @@
 //! The nodes of a running simulation and the wires between them.
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::fifo::{Fifo, Pool};
 use pauseless_core::flow_control::Control;
 use pauseless_core::host::Host;
@@ -136,6 +137,7 @@ impl Fabric {
                     ports,
                     congestion: config.congestion.control,
                     seed: seed.next_u64(),
+                    changes_class: config.classes != ClassMap::Same,
                 }))
             });
         }

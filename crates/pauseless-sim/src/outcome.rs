@@ -22,6 +22,11 @@ pub struct Outcome {
     pub lost_packets: u64,
     /// Bytes lost in all.
     pub lost_bytes: Bytes,
+    /// Packets that were dropped on aim: their TTL had run out, or there was no class for their
+    /// next hop. They are no losses.
+    pub expired_packets: u64,
+    /// Their bytes.
+    pub expired_bytes: Bytes,
     /// PFC frames that told a sender to stop.
     pub pause_frames: u64,
     /// The same for each class.
@@ -117,6 +122,8 @@ pub struct Loss {
 pub struct FlowOutcome {
     /// Frame bytes received by the target.
     pub delivered: Bytes,
+    /// What was dropped on aim, see [`Outcome::expired_packets`].
+    pub expired: Bytes,
     /// When it started, if it did.
     pub start: Option<Time>,
     /// When the target had received everything.

@@ -189,6 +189,8 @@ impl Recorder {
             loss: tally.loss,
             lost_packets: tally.lost_packets,
             lost_bytes: tally.lost_bytes,
+            expired_packets: tally.expired_packets,
+            expired_bytes: tally.expired_bytes,
             pause_frames: tally.pause_frames,
             pause_frames_by_class: tally.pause_frames_by_class,
             gfc_holds: tally.gfc_holds,
@@ -226,6 +228,7 @@ impl Recorder {
         let goodput_bps = rate_bps(delivered, end.saturating_since(start));
         FlowOutcome {
             delivered: state.delivered,
+            expired: state.expired,
             start: state.start,
             finish: state.finish,
             ideal: ideal_of(run.config, flow),
@@ -258,10 +261,11 @@ impl Recorder {
     /// Flows that were unfinished and below their share throughout the last quarter of their life.
     fn starved(&self, run: &Simulator<'_>) -> Vec<Starved> {
         let config = run.config;
-        // A flow whose missing bytes were lost waits for nothing any more.
+        // A flow whose missing bytes were lost waits for nothing any more, and one whose packets
+        // expire is not held back.
         let is_open = |index: &usize| {
             let state = &run.flows[*index];
-            state.delivered + state.lost < config.flows[*index].size
+            state.expired == Bytes::ZERO && state.delivered + state.lost < config.flows[*index].size
         };
         // The fair rates of all flows that were under way at a tick, for the ticks that are needed.
         let mut fair: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
@@ -391,9 +395,10 @@ fn demand(flow: &Flow) -> Rate {
     Rate::bps((mean as u64).max(1))
 }
 
-/// The max-min fair rates of the flows in `open`, as if they had the network to themselves.
+/// The max-min fair rates of the flows in `open`, as if they had the network to themselves; zero
+/// for one that circles, which no rate would deliver.
 fn fair_rates(config: &Config, open: &[usize]) -> Vec<f64> {
-    let flows: Vec<FairFlow> = open
+    let paths: Vec<Option<FairFlow>> = open
         .iter()
         .map(|index| {
             let flow = &config.flows[*index];
@@ -402,14 +407,20 @@ fn fair_rates(config: &Config, open: &[usize]) -> Vec<f64> {
                 group: flow.group,
                 hash: flow.hash,
             };
-            let path = trace(&config.topology, &config.table, header);
-            FairFlow {
-                path: path.expect("routes were checked before the run"),
-                demand: Some(demand(flow)),
-            }
+            let path = trace(&config.topology, &config.table, header).ok()?;
+            let demand = Some(demand(flow));
+            Some(FairFlow { path, demand })
         })
         .collect();
-    max_min_rates(&flows, |node, port| config.topology.port(node, port).rate)
+    let flows: Vec<FairFlow> = paths.iter().flatten().cloned().collect();
+    let rates = max_min_rates(&flows, |node, port| config.topology.port(node, port).rate);
+    let mut rates = rates.into_iter();
+    let rate = |path: &Option<FairFlow>| path.as_ref().and_then(|_| rates.next());
+    paths
+        .iter()
+        .map(rate)
+        .map(Option::unwrap_or_default)
+        .collect()
 }
 
 /// What has left every port, and how far congestion spread.

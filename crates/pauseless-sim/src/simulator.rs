@@ -1,6 +1,7 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
 mod flows;
+mod passage;
 
 pub(crate) use flows::FlowState;
 use flows::Followers;
@@ -8,7 +9,7 @@ use flows::Followers;
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::port::Overrun;
-use pauseless_core::switch::{Arrival, Discipline, Transmit};
+use pauseless_core::switch::Transmit;
 use pauseless_core::unit::{Bytes, Span, Time};
 
 use crate::config::{Config, Reaction};
@@ -43,6 +44,8 @@ pub struct Simulator<'c> {
     held: Vec<u8>,
     /// The largest packet of any flow.
     packet_max: Bytes,
+    /// Whether packets keep their class and live for ever.
+    is_plain: bool,
     /// Whether a probe wants to know what passes the ports.
     is_counting: bool,
     /// Whether any flow obeys congestion control.
@@ -61,6 +64,9 @@ pub(crate) struct Tally {
     pub packet_hops: u64,
     pub lost_packets: u64,
     pub lost_bytes: Bytes,
+    /// Packets that were dropped on aim: by TTL, or for want of a class.
+    pub expired_packets: u64,
+    pub expired_bytes: Bytes,
     /// Packets that tell sources something, and their bytes.
     pub answers: u64,
     pub acknowledgements: u64,
@@ -108,6 +114,7 @@ impl<'c> Simulator<'c> {
             spread: Spread::new(fabric.port_count(), flows::round_trip(config)),
             held: vec![0; fabric.port_count()],
             packet_max: flows::packet_max(config),
+            is_plain: passage::is_plain(config),
             is_counting: config.probes.resolution > Span::ZERO,
             is_controlling: config
                 .flows
@@ -284,43 +291,6 @@ impl<'c> Simulator<'c> {
                     Node::Host(_) => self.on_host_arrival(index, packet),
                 }
             }
-        }
-    }
-
-    fn on_switch_arrival(&mut self, index: usize, packet: Packet) {
-        let Packet { tag, class, .. } = packet;
-        let size = packet.size();
-        let End { node, port, .. } = self.fabric.ends[index];
-        let (group, hash) = match tag.is_answer() {
-            false => self.routes[tag.flow().index()],
-            true => self.route_of_answers(tag.flow()),
-        };
-        let egress = self.config.table.next_hop(node, group, hash);
-        let egress = egress.expect("routes were checked before the run");
-        let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
-            unreachable!("asked by the caller");
-        };
-        let arrival = Arrival {
-            packet: tag,
-            size,
-            class,
-            egress,
-        };
-        match switch.handle_arrival(self.now, port, arrival) {
-            Ok(None) => {}
-            Ok(Some(feedback)) => self.notify(node, tag, feedback),
-            Err(overrun) => self.lose(index, packet, overrun),
-        }
-        self.drain_switch(node);
-        if self.config.discipline == Discipline::InputQueued {
-            // What stands behind a blocked head blocks the sender, wherever it wants to go.
-            let peer = &self.fabric.ends[self.fabric.ends[index].peer as usize];
-            let queue = EgressQueue {
-                node: peer.node,
-                port: peer.port,
-                class,
-            };
-            self.look_for_deadlock(queue);
         }
     }
 
@@ -646,7 +616,7 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    /// Every byte that a host has sent was delivered, was lost, waits in a node or is on a wire.
+    /// Every byte that a host has sent was delivered, was lost, has expired, waits in a node or is on a wire.
     fn assert_conserved(&self) {
         let mut sent = self.tally.notice_bytes;
         let mut in_network = Bytes::ZERO;
@@ -668,9 +638,10 @@ impl<'c> Simulator<'c> {
             .flows
             .iter()
             .fold(Bytes::ZERO, |sum, flow| sum + flow.delivered);
+        let dropped = self.tally.lost_bytes + self.tally.expired_bytes;
         assert_eq!(
             sent,
-            delivered + self.tally.answered_bytes + self.tally.lost_bytes + in_network,
+            delivered + self.tally.answered_bytes + dropped + in_network,
             "bytes are conserved"
         );
     }

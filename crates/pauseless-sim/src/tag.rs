@@ -6,14 +6,20 @@ use pauseless_core::id::FlowId;
 /// Eight bytes, since queues and wires are made of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
-    /// The flow, and whether this is an answer.
+    /// The flow, whether this is an answer, and whether it was marked.
     flow: u32,
-    /// Of data: its number, and whether it was marked. Of an answer: its place in [`Answers`].
+    /// The switches that it has passed, and the number of data or the place of an answer in
+    /// [`Answers`].
     note: u32,
 }
 
 const ANSWER: u32 = 1 << 31;
-const MARK: u32 = 1 << 31;
+const MARK: u32 = 1 << 30;
+const NUMBER_BITS: u32 = 24;
+const NUMBER: u32 = (1 << NUMBER_BITS) - 1;
+const HOP: u32 = 1 << NUMBER_BITS;
+
+const _: () = assert!(Sequence::BITS == NUMBER_BITS);
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +30,7 @@ pub(crate) enum Content {
 
 impl Tag {
     pub(crate) fn data(flow: FlowId, sequence: Sequence) -> Tag {
+        debug_assert!(flow.0 < MARK);
         Tag {
             flow: flow.0,
             note: sequence.0,
@@ -31,6 +38,7 @@ impl Tag {
     }
 
     pub(crate) fn answer(flow: FlowId, place: u32) -> Tag {
+        assert!(place <= NUMBER, "16 million answers are on their way");
         Tag {
             flow: flow.0 | ANSWER,
             note: place,
@@ -40,7 +48,7 @@ impl Tag {
     /// The flow, or the one whose source is told something.
     #[inline]
     pub(crate) fn flow(self) -> FlowId {
-        FlowId(self.flow & !ANSWER)
+        FlowId(self.flow & !(ANSWER | MARK))
     }
 
     #[inline]
@@ -54,18 +62,35 @@ impl Tag {
         match self.is_answer() {
             true => self,
             false => Tag {
-                note: self.note | MARK,
+                flow: self.flow | MARK,
                 ..self
             },
         }
     }
 
+    /// The switches that it has passed; beyond 255 they are not counted.
+    #[inline]
+    pub(crate) fn hops(self) -> u8 {
+        (self.note >> NUMBER_BITS) as u8
+    }
+
+    /// The same packet behind one more switch.
+    #[inline]
+    pub(crate) fn passed(self) -> Tag {
+        Tag {
+            note: self.note.checked_add(HOP).unwrap_or(self.note),
+            ..self
+        }
+    }
+
     pub(crate) fn content(self) -> Content {
         match self.is_answer() {
-            true => Content::Answer { place: self.note },
+            true => Content::Answer {
+                place: self.note & NUMBER,
+            },
             false => Content::Data {
-                sequence: Sequence(self.note & !MARK),
-                is_marked: self.note & MARK != 0,
+                sequence: Sequence(self.note & NUMBER),
+                is_marked: self.flow & MARK != 0,
             },
         }
     }
@@ -116,6 +141,23 @@ mod tests {
         let answer = Tag::answer(FlowId(7), 9);
         assert_eq!(answer.flow(), FlowId(7));
         assert_eq!(answer.marked().content(), Content::Answer { place: 9 });
+    }
+
+    #[test]
+    fn hops_are_counted_up_to_255_and_change_nothing_else() {
+        let sequence = Sequence((1 << 24) - 1);
+        let data = Tag::data(FlowId((1 << 30) - 1), sequence).marked();
+        for tag in [data, Tag::answer(FlowId(7), 9)] {
+            let mut passed = tag;
+            for hops in 0..300 {
+                assert_eq!(u32::from(passed.hops()), hops.min(255));
+                assert_eq!(
+                    (passed.flow(), passed.content()),
+                    (tag.flow(), tag.content())
+                );
+                passed = passed.passed();
+            }
+        }
     }
 
     #[test]

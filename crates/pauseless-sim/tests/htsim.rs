@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId};
@@ -185,6 +186,8 @@ fn config(references: &[Reference], setting: &Setting) -> Config {
             hash: 0,
             duty: Duty::ALWAYS,
             reaction: Reaction::None,
+            label: 0,
+            ttl: Flow::TTL_NONE,
         };
         if let Some(counts) = setting.acks.get(n) {
             flows.extend(acknowledgements(&data, groups[n].1, counts));
@@ -209,6 +212,7 @@ fn config(references: &[Reference], setting: &Setting) -> Config {
         ingress: IngressTable::uniform(&topology, 1, ingress),
         table: routes.table,
         discipline: Discipline::OutputQueued,
+        classes: ClassMap::Same,
         scheduler: Scheduler::Strict,
         processing: Span::ZERO,
         processing_jitter: Span::ZERO,

@@ -2,6 +2,8 @@
 //!
 //! The generator is SplitMix64: one addition and two multiplications, and every seed is a good one.
 
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// A sequence of numbers that depends on nothing but its seed.
 #[derive(Clone, Debug)]
 pub struct Dither {
@@ -17,12 +19,30 @@ impl Dither {
     /// The next number, from 0 to 1 exclusive.
     #[inline]
     pub fn share(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.state;
+        let x = self.peek();
+        self.advance();
+        (x >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Which of `count` things is next; the same until [`Dither::advance`].
+    #[inline]
+    pub fn choice(&self, count: u32) -> u32 {
+        // The upper half of the product is below `count`, and even to one part in 2^32 / count.
+        (((self.peek() >> 32) * u64::from(count)) >> 32) as u32
+    }
+
+    /// Goes on to the next number.
+    #[inline]
+    pub fn advance(&mut self) {
+        self.state = self.state.wrapping_add(STEP);
+    }
+
+    #[inline]
+    fn peek(&self) -> u64 {
+        let mut x = self.state.wrapping_add(STEP);
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^= x >> 31;
-        (x >> 11) as f64 / (1u64 << 53) as f64
+        x ^ (x >> 31)
     }
 }
 
@@ -50,6 +70,22 @@ mod tests {
     fn the_same_seed_gives_the_same_numbers() {
         assert_eq!(shares(7, 100), shares(7, 100));
         assert_ne!(shares(7, 100), shares(8, 100));
+    }
+
+    #[test]
+    fn a_choice_stays_until_it_is_passed_and_all_are_made_alike() {
+        let mut dither = Dither::new(3);
+        let mut counts = [0; 5];
+        for _ in 0..10_000 {
+            assert_eq!(dither.choice(5), dither.choice(5));
+            counts[dither.choice(5) as usize] += 1;
+            dither.advance();
+        }
+        // 2000 expected, standard deviation 40.
+        assert!(
+            counts.iter().all(|c| (1_840..=2_160).contains(c)),
+            "{counts:?}"
+        );
     }
 
     /// The mean of 10,000 numbers has a standard deviation of 0.0029; four of them are 0.012.

@@ -68,7 +68,8 @@ impl Feedback {
 pub struct Sequence(pub u32);
 
 impl Sequence {
-    const BITS: u32 = 24;
+    /// How many bits it has.
+    pub const BITS: u32 = 24;
 
     /// The number after this one.
     #[must_use]

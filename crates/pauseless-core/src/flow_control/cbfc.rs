@@ -117,6 +117,11 @@ impl CbfcDownstream {
         self.abr = fctbs & self.counters.mask();
     }
 
+    /// A packet has arrived, but not in the buffer.
+    pub(super) fn discard(&mut self, size: Bytes) {
+        self.abr = self.counters.add(self.abr, blocks(size));
+    }
+
     fn free_blocks(&self) -> u64 {
         self.capacity_blocks.saturating_sub(self.held_blocks)
     }

@@ -394,6 +394,11 @@ impl TimeDownstream {
     pub fn resynchronise(&mut self, fctbs: u32) {
         self.abr = fctbs;
     }
+
+    /// A packet has arrived, but not in the buffer.
+    pub(super) fn discard(&mut self, size: Bytes) {
+        self.abr = self.abr.wrapping_add(cbfc::blocks(size) as u32);
+    }
 }
 
 impl Downstream for TimeDownstream {

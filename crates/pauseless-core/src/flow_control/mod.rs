@@ -373,4 +373,14 @@ impl AnyDownstream {
             _ => {}
         }
     }
+
+    /// A packet charged with `size` bytes has arrived and was dropped on aim, before it took any
+    /// buffer: what its sender has spent on it can be spent again.
+    pub fn handle_discard(&mut self, size: Bytes) {
+        match self {
+            AnyDownstream::Cbfc(half) => half.discard(size),
+            AnyDownstream::GfcTime(half) => half.discard(size),
+            _ => {}
+        }
+    }
 }

@@ -37,10 +37,22 @@ impl<P: Copy> Switch<P> {
         port.is_stopped(now, class, size).then_some(size)
     }
 
-    /// Bytes on the counter of (`ingress`, `class`) that wait for `egress`.
+    /// Bytes on the counter of the port and class `from` that wait for the port and class `to`.
     #[inline]
-    pub fn waiting(&self, ingress: PortId, class: Class, egress: PortId) -> Bytes {
-        Bytes::new(u64::from(self.waiting[self.cell(ingress, class, egress)]))
+    pub fn waiting(&self, from: (PortId, Class), to: (PortId, Class)) -> Bytes {
+        if self.leaving_count == 1 && from.1 != to.1 {
+            return Bytes::ZERO;
+        }
+        Bytes::new(u64::from(self.waiting[self.cell(from, to)]))
+    }
+
+    /// The classes in which packets that came in `class` may leave.
+    pub fn leaving_classes(&self, class: Class) -> impl Iterator<Item = Class> + use<P> {
+        let all = match self.leaving_count {
+            1 => class.0..class.0 + 1,
+            count => 0..count as u8,
+        };
+        all.map(Class)
     }
 
     /// Bytes of all classes that wait for `egress` as the ingress counters count them, without the
@@ -50,18 +62,26 @@ impl<P: Copy> Switch<P> {
         let classes = 0..self.class_count as u8;
         let cells = ports.flat_map(|ingress| classes.clone().map(move |class| (ingress, class)));
         cells.fold(Bytes::ZERO, |sum, (ingress, class)| {
-            sum + self.waiting(ingress, Class(class), egress)
+            let leaving = self.leaving_classes(Class(class));
+            let waiting = leaving.map(|to| self.waiting((ingress, Class(class)), (egress, to)));
+            waiting.fold(sum, |sum, bytes| sum + bytes)
         })
     }
 
-    /// Bytes on the counter of (`ingress`, `class`) that never leave if the egresses in `stuck`
-    /// never send again and all others drain.
-    pub fn kept(&self, ingress: PortId, class: Class, stuck: impl Fn(PortId) -> bool) -> Bytes {
+    /// Bytes on the counter of (`ingress`, `class`) that never leave if the ports and classes in
+    /// `stuck` never send again and all others drain.
+    pub fn kept(
+        &self,
+        ingress: PortId,
+        class: Class,
+        stuck: impl Fn(PortId, Class) -> bool,
+    ) -> Bytes {
         if self.discipline != Discipline::InputQueued {
             let ports = (0..self.ports.len()).map(|port| PortId(port as u16));
-            let held = ports.filter(|port| stuck(*port));
-            return held.fold(Bytes::ZERO, |sum, port| {
-                sum + self.waiting(ingress, class, port)
+            let queues = ports.flat_map(|port| self.leaving_classes(class).map(move |c| (port, c)));
+            let held = queues.filter(|(port, class)| stuck(*port, *class));
+            return held.fold(Bytes::ZERO, |sum, to| {
+                sum + self.waiting((ingress, class), to)
             });
         }
         // What stands behind the first packet that is stuck is stuck as well.
@@ -69,20 +89,20 @@ impl<P: Copy> Switch<P> {
         let behind = self
             .pool
             .iter(fifo)
-            .skip_while(|waiting| !stuck(waiting.egress));
+            .skip_while(|waiting| !stuck(waiting.egress, waiting.header.leaving()));
         behind.fold(Bytes::ZERO, |sum, waiting| {
             let size = waiting.header.size();
             sum + self.ports[ingress.index()].port.charge(class, size)
         })
     }
 
-    /// Calls `visit` with every packet that waits: where it came from, where it goes, its class.
-    pub fn for_each_waiting(&self, mut visit: impl FnMut(PortId, PortId, Class, &P)) {
+    /// Calls `visit` with every packet that waits: the port and class by which it came, and those
+    /// by which it goes.
+    pub fn for_each_waiting(&self, mut visit: impl FnMut((PortId, Class), (PortId, Class), &P)) {
         for waiting in self.fifos.iter().flat_map(|fifo| self.pool.iter(fifo)) {
             visit(
-                waiting.ingress,
-                waiting.egress,
-                waiting.header.class(),
+                (waiting.ingress, waiting.header.class()),
+                (waiting.egress, waiting.header.leaving()),
                 &waiting.packet,
             );
         }

@@ -60,8 +60,7 @@ impl Channels {
         let entering = entering.unwrap_or(Class(0));
         let highest = match network.classes {
             ClassMap::Same => entering,
-            ClassMap::Hops { count } => entering.max(Class(count.saturating_sub(1))),
-            ClassMap::Table(table) => entering.max(table.class_max()),
+            classes => entering.max(classes.class_max()),
         };
         highest.index() + 1
     }

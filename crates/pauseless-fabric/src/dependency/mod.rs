@@ -12,6 +12,7 @@
 
 mod blame;
 mod channel;
+mod class_use;
 mod component;
 mod crossing;
 mod graph;
@@ -27,6 +28,7 @@ use crate::routing::Routes;
 use crate::topology::Topology;
 
 pub use blame::{Blame, Suspects};
+pub use class_use::{ClassUse, class_use};
 pub use crossing::{Crossing, Junction};
 pub use graph::{Checker, Graph};
 pub use witness::{ClosingFlow, Component, Cycle, Hop};

@@ -1,8 +1,12 @@
 //! Following all packets of one way and label through the fabric at once.
+//!
+//! Where a class lasts for several hops the walk tells apart how many of them are over, so that
+//! dependencies are exact. A witness is made of dependencies alone: there it may name a source whose
+//! packets get to a buffer, but in another phase than those that go on to the next.
 
 use std::ops::Range;
 
-use pauseless_core::class_map::{ClassMap, Passage};
+use pauseless_core::class_map::{Carried, ClassMap, Passage};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::table::WayId;
 
@@ -112,7 +116,7 @@ impl<'n> Streams<'n> {
                             ingress: *ingress,
                             egress,
                         };
-                        let next = self.network.classes.next(passage, lane.label, lane.class);
+                        let next = self.network.classes.next(passage, at_first(*lane));
                         classes[channels.port_place(node, egress)] |= next.map_or(0, mask);
                         if !matches!(self.network.classes, ClassMap::Table(_)) {
                             // It does not depend on the port by which they came.
@@ -189,7 +193,7 @@ impl<'n> Streams<'n> {
                 ingress,
                 egress,
             };
-            let next = self.network.classes.next(passage, lane.label, lane.class);
+            let next = self.network.classes.next(passage, at_first(lane));
             next == Some(buffer.class)
         };
         match (stream.sources, self.network.traffic) {
@@ -215,6 +219,15 @@ impl<'n> Streams<'n> {
     }
 }
 
+/// A packet at the first switch of its way.
+fn at_first(lane: Lane) -> Carried {
+    Carried {
+        label: lane.label,
+        class: lane.class,
+        hops: 0,
+    }
+}
+
 fn mask(class: Class) -> u16 {
     1 << class.0
 }
@@ -222,12 +235,24 @@ fn mask(class: Class) -> u16 {
 /// Follows streams. It keeps its vectors from one to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Walker {
-    /// Per channel, the classes in which the stream was met.
+    /// Per channel and phase, the classes in which the stream was met.
     seen: Vec<u16>,
     touched: Vec<u32>,
-    stack: Vec<(u32, Class)>,
+    stack: Vec<Met>,
+    /// How many phases packets can be in: where a class lasts for several hops, what comes next
+    /// depends on how many of them are over.
+    phases: u8,
     /// Where classes stay the same, what follows each switch, per stream.
     fans: Fans,
+}
+
+/// Packets of the stream at hand in the buffer at the end of a channel.
+#[derive(Clone, Copy, Debug)]
+struct Met {
+    channel: u32,
+    class: Class,
+    /// The hops behind them, modulo the number of phases.
+    phase: u8,
 }
 
 impl Walker {
@@ -236,6 +261,7 @@ impl Walker {
             seen: vec![0; channels.channel_count()],
             touched: Vec::new(),
             stack: Vec::new(),
+            phases: 1,
             fans: Fans::default(),
         }
     }
@@ -248,6 +274,14 @@ impl Walker {
         visitor: &mut impl Visitor,
     ) {
         visitor.begin();
+        self.phases = match streams.network.classes {
+            ClassMap::Hops(hops) => hops.width,
+            _ => 1,
+        };
+        let places = channels.channel_count() * usize::from(self.phases);
+        if self.seen.len() < places {
+            self.seen.resize(places, 0);
+        }
         match stream.sources {
             Sources::All(lane) => self.enter_all((streams, channels), (stream, lane), visitor),
             Sources::Listed(start, end) => {
@@ -260,8 +294,8 @@ impl Walker {
             ClassMap::Same => self.spread_plainly((streams, channels), stream, visitor),
             _ => self.spread((streams, channels), stream, visitor),
         }
-        for channel in self.touched.drain(..) {
-            self.seen[channel as usize] = 0;
+        for place in self.touched.drain(..) {
+            self.seen[place as usize] = 0;
         }
     }
 
@@ -275,9 +309,14 @@ impl Walker {
         let Network {
             routes, classes, ..
         } = streams.network;
-        while let Some((channel, class)) = self.stack.pop() {
-            let (node, ingress) = channels.end(channel);
-            let from = channels.vertex(channel, class);
+        while let Some(met) = self.stack.pop() {
+            let (node, ingress) = channels.end(met.channel);
+            let from = channels.vertex(met.channel, met.class);
+            let carried = Carried {
+                label: stream.label,
+                class: met.class,
+                hops: met.phase,
+            };
             for &egress in routes.table.next_hops_of_way(node, stream.way) {
                 let Some(next) = channels.leaving(node, egress) else {
                     continue;
@@ -287,9 +326,9 @@ impl Walker {
                     ingress,
                     egress,
                 };
-                if let Some(class) = classes.next(passage, stream.label, class) {
+                if let Some(class) = classes.next(passage, carried) {
                     visitor.depend(from, channels.vertex(next, class));
-                    self.visit(next, class);
+                    self.visit_after(met.phase, next, class);
                 }
             }
         }
@@ -305,7 +344,7 @@ impl Walker {
     ) {
         let table = &streams.network.routes.table;
         self.fans.clear(streams.network.topology.nodes().len());
-        while let Some((channel, class)) = self.stack.pop() {
+        while let Some(Met { channel, class, .. }) = self.stack.pop() {
             let (node, _) = channels.end(channel);
             let from = channels.vertex(channel, class);
             if let [egress] = table.next_hops_of_way(node, stream.way) {
@@ -384,24 +423,40 @@ impl Walker {
                 ingress: link.peer_port,
                 egress,
             };
-            if let Some(class) = classes.next(passage, demand.lane.label, demand.lane.class) {
+            if let Some(class) = classes.next(passage, at_first(demand.lane)) {
                 visitor.enter(switch, channels.vertex(channel, class));
                 self.visit(channel, class);
             }
         }
     }
 
+    /// Packets come from the first switch of their way.
     #[inline]
     fn visit(&mut self, channel: u32, class: Class) {
-        let seen = &mut self.seen[channel as usize];
+        self.visit_after(0, channel, class);
+    }
+
+    /// Packets come from a switch at which they were in `phase`.
+    #[inline]
+    fn visit_after(&mut self, phase: u8, channel: u32, class: Class) {
+        let (mut phase, mut place) = (phase, channel);
+        if self.phases > 1 {
+            phase = (phase + 1) % self.phases;
+            place = channel * u32::from(self.phases) + u32::from(phase);
+        }
+        let seen = &mut self.seen[place as usize];
         if *seen & mask(class) != 0 {
             return;
         }
         if *seen == 0 {
-            self.touched.push(channel);
+            self.touched.push(place);
         }
         *seen |= mask(class);
-        self.stack.push((channel, class));
+        self.stack.push(Met {
+            channel,
+            class,
+            phase,
+        });
     }
 }
 

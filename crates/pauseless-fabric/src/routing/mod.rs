@@ -213,6 +213,19 @@ impl<'t> RouteBuilder<'t> {
         Ok(self.groups.add_path(steps[steps.len() - 1].node))
     }
 
+    /// Adds a group whose packets, meant for `target`, never arrive: from the source host, which
+    /// `lead` begins with, they go to the first switch of `round` and then around for ever.
+    pub fn add_loop(
+        &mut self,
+        lead: &[Step],
+        round: &[Step],
+        target: NodeId,
+    ) -> Result<GroupId, PathError> {
+        let ports = path::ports_around(self.topology, lead, round)?;
+        self.paths.push(ports);
+        Ok(self.groups.add_path(target))
+    }
+
     /// Compiles the table.
     ///
     /// The hosts of one switch share a search, so the work is one pass over the links per switch

@@ -4,7 +4,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use pauseless_core::class_map::Passage;
+use pauseless_core::class_map::{Carried, ClassMap, Passage};
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_fabric::dependency::{Buffer, Demand, Network, Traffic};
 
@@ -129,9 +129,12 @@ fn follow(network: &Network<'_>, packet: Demand) -> BTreeSet<Edge> {
         port: link.peer_port,
         class: packet.lane.class,
     };
-    let mut known = BTreeSet::from([at_first]);
-    let mut open = vec![at_first];
-    while let Some(here) = open.pop() {
+    // How many switches it has passed tells apart what is in one buffer, if a class lasts longer
+    // than a hop; all classes are used up after this many.
+    const HOPS_MAX: u8 = 64;
+    let mut known = BTreeSet::from([(at_first, 0)]);
+    let mut open = vec![(at_first, 0u8)];
+    while let Some((here, hops)) = open.pop() {
         for &egress in network.routes.table.next_hops(here.node, packet.group) {
             let passage = Passage {
                 node: here.node,
@@ -139,7 +142,12 @@ fn follow(network: &Network<'_>, packet: Demand) -> BTreeSet<Edge> {
                 egress,
             };
             let port = topology.port(here.node, egress);
-            let class = network.classes.next(passage, packet.lane.label, here.class);
+            let carried = Carried {
+                label: packet.lane.label,
+                class: here.class,
+                hops,
+            };
+            let class = network.classes.next(passage, carried);
             let Some(class) = class.filter(|_| !topology.is_host(port.peer)) else {
                 continue;
             };
@@ -153,8 +161,12 @@ fn follow(network: &Network<'_>, packet: Demand) -> BTreeSet<Edge> {
             if makes_wait {
                 edges.insert((here, next));
             }
-            if known.insert(next) {
-                open.push(next);
+            let hops = match network.classes {
+                ClassMap::Hops(_) => (hops + 1).min(HOPS_MAX),
+                _ => 0,
+            };
+            if known.insert((next, hops)) {
+                open.push((next, hops));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Random small networks: any fabric, any tables, any classes, any traffic.
 
-use pauseless_core::class_map::{ClassMap, ClassTable, Key, LANE_COUNT, Passage};
+use pauseless_core::class_map::{Beyond, ClassMap, ClassTable, Hops, Key, LANE_COUNT, Passage};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::table::ForwardingTable;
 use pauseless_core::unit::{Rate, Span};
@@ -207,7 +207,14 @@ fn classes(random: &mut Stream, topology: &Topology) -> ClassMap {
         0..3 => return ClassMap::Same,
         3 => {
             let count = 2 + random.below(5) as u8;
-            return ClassMap::Hops { count };
+            // Tests that ask nothing of witnesses make it wider.
+            let width = 1;
+            let beyond = [Beyond::Drop, Beyond::Stay][random.below(2) as usize];
+            return ClassMap::Hops(Hops {
+                count,
+                width,
+                beyond,
+            });
         }
         4 => Key::Label,
         _ => Key::Class,

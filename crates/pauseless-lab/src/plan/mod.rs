@@ -324,7 +324,7 @@ fn occurring_classes(fabric: &Fabric) -> u16 {
     };
     match &fabric.classes {
         ClassMap::Same => {}
-        ClassMap::Hops { count } => all |= ((1u32 << count) - 1) as u16,
+        ClassMap::Hops(hops) => all |= ((1u32 << hops.count) - 1) as u16,
         ClassMap::Table(table) => {
             for &node in fabric.topology.switches() {
                 let count = fabric.topology.ports(node).len() as u16;

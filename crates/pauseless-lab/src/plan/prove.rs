@@ -8,6 +8,7 @@
 
 use std::num::NonZeroU64;
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::host::Duty;
@@ -204,6 +205,7 @@ impl Bench {
         }
         canonical_order(&mut flows);
         Config {
+            classes: ClassMap::Same,
             table: routes.table,
             discipline: Discipline::OutputQueued,
             scheduler: Scheduler::Strict,
@@ -260,6 +262,8 @@ impl Bench {
     fn flow(&self, name: &str, (from, to): (&str, &str), (size, start): (Bytes, Time)) -> Flow {
         let target = named(&self.topology, to);
         Flow {
+            label: 0,
+            ttl: Flow::TTL_NONE,
             name: name.to_string(),
             source: named(&self.topology, from),
             target,

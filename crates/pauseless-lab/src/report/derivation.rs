@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json::SCHEMA;
-use crate::explain::{Row, Stage, explain, paper};
+use crate::explain::{Loop, Row, Stage, explain, paper};
 use crate::scenario::Scenario;
 
 /// The document of `explain`.
@@ -18,6 +18,32 @@ pub struct ExplainDocument {
     /// The parameters of the congestion control; absent if nobody is told anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<CongestionRecord>,
+    /// The flows that circle; absent if there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<LoopRecord>,
+}
+
+/// A flow in a routing loop.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoopRecord {
+    /// Its name.
+    pub flow: String,
+    /// The switches of the loop, from where it enters.
+    pub switches: Vec<String>,
+    /// What its packets start with.
+    pub ttl: u16,
+    /// The slowest link of the loop.
+    pub slowest_bps: u64,
+    /// The paper's bound, n B / TTL.
+    pub paper_bps: f64,
+    /// The exact bound; absent if packets end before the loop.
+    pub exact_bps: Option<f64>,
+    /// The flow's rate.
+    pub rate_bps: f64,
+    /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
+    pub load: f64,
+    /// `flows`, `balances`, `fills` or `drains`.
+    pub verdict: &'static str,
 }
 
 /// A congestion control.
@@ -107,6 +133,7 @@ pub fn explain_document(scenario: &Scenario) -> ExplainDocument {
         scenario: scenario.name.clone(),
         groups: groups.collect(),
         congestion_control: congestion,
+        loops: explanation.loops.into_iter().map(circling).collect(),
     }
 }
 
@@ -123,6 +150,21 @@ pub fn paper_document() -> PaperDocument {
     PaperDocument {
         schema: SCHEMA,
         rows: rows.collect(),
+    }
+}
+
+fn circling(found: Loop) -> LoopRecord {
+    let exact = found.boundary.exact_bps * found.frame_share;
+    LoopRecord {
+        flow: found.flow,
+        switches: found.switches,
+        ttl: found.boundary.ttl,
+        slowest_bps: found.boundary.slowest.as_bps(),
+        paper_bps: found.boundary.paper_bps * found.frame_share,
+        exact_bps: Some(exact).filter(|exact| exact.is_finite()),
+        rate_bps: found.rate_bps,
+        load: found.load,
+        verdict: found.verdict.name(),
     }
 }
 

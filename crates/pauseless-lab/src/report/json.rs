@@ -80,6 +80,11 @@ pub struct RunRecord {
     pub lost_packets: u64,
     /// Bytes lost in all.
     pub lost_bytes: u64,
+    /// Packets that were dropped on aim: their TTL had run out, or there was no class for their next
+    /// hop. They are not among the lost ones.
+    pub expired_packets: u64,
+    /// Their bytes.
+    pub expired_bytes: u64,
     /// Control frames that told a sender to stop.
     pub pause_frames: u64,
     /// The same, one element for each class in use.
@@ -178,6 +183,9 @@ pub struct FlowRecord {
     pub bytes: Option<u64>,
     /// Bytes received by the target.
     pub delivered_bytes: u64,
+    /// Bytes that were dropped on aim, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expired_bytes: Option<u64>,
     /// The traffic class.
     pub class: u8,
     /// When it started, or was to start at the earliest if it has not.
@@ -303,6 +311,8 @@ fn record(run: &Run) -> RunRecord {
         loss: loss(run),
         lost_packets: outcome.lost_packets,
         lost_bytes: outcome.lost_bytes.get(),
+        expired_packets: outcome.expired_packets,
+        expired_bytes: outcome.expired_bytes.get(),
         pause_frames: outcome.pause_frames,
         pause_frames_by_class: by_class.to_vec(),
         gfc_holds: outcome.gfc_holds,
@@ -366,6 +376,7 @@ fn flow(run: &Run, index: usize, (flow, outcome): (&config::Flow, &FlowOutcome))
         target: run.node_name(flow.target).to_string(),
         bytes: flow.is_finite().then(|| flow.size.get()),
         delivered_bytes: outcome.delivered.get(),
+        expired_bytes: Some(outcome.expired.get()).filter(|bytes| *bytes > 0),
         class: flow.class.0,
         start_ps: outcome.start.unwrap_or(flow.start).as_ps(),
         finish_ps: outcome.finish.map(Time::as_ps),

@@ -172,7 +172,9 @@ impl Run {
             .zip(&self.outcome.flows)
             .enumerate();
         let victims = flows.filter(|(index, (flow, outcome))| {
-            let is_open = outcome.finish.is_none() && flow.stop > deadlock.time;
+            // What expires on its way was not stopped.
+            let is_open = outcome.finish.is_none() && outcome.expired == Bytes::ZERO;
+            let is_open = is_open && flow.stop > deadlock.time;
             let closes_it = deadlock.flows.contains(&FlowId(*index as u32));
             is_open && outcome.goodput_late_bps == 0.0 && !closes_it
         });

@@ -103,6 +103,10 @@ pub fn verdict(run: &Run, paint: Paint) -> String {
         text.push_str(&paint.paint(mood, &finding.sentence(run)));
         text.push('\n');
     }
+    if run.outcome.expired_packets > 0 {
+        text.push_str(&verdict::expired(run));
+        text.push('\n');
+    }
     if let Some(aftermath) = verdict::aftermath(run) {
         text.push_str(&format!("after the sources stopped: {aftermath}\n"));
     }

@@ -144,6 +144,19 @@ fn loss_sentence(run: &Run, loss: &Loss) -> String {
     )
 }
 
+/// What was dropped on aim, which is no finding.
+pub(super) fn expired(run: &Run) -> String {
+    let flows = run.outcome.flows.iter().enumerate();
+    let flows = flows.filter(|(_, flow)| flow.expired > Bytes::ZERO);
+    let flows = Vec::from_iter(flows.map(|(index, _)| FlowId(index as u32)));
+    format!(
+        "expired: {} ({}) of {}, by TTL or for want of a class, which is no loss",
+        quantity::plural(run.outcome.expired_packets, "packet"),
+        quantity::bytes(run.outcome.expired_bytes),
+        flow_list(run, &flows),
+    )
+}
+
 fn starvation_sentence(run: &Run) -> String {
     let starved = &run.outcome.starved;
     let mut parts: Vec<String> = Vec::new();

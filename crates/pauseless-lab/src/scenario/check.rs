@@ -1,6 +1,6 @@
 //! Reading a file for `check`: the fabric and who sends to whom are all that matters.
 
-use pauseless_core::class_map::LANE_COUNT;
+use pauseless_core::class_map::{ClassMap, LANE_COUNT};
 use pauseless_core::id::Class;
 use pauseless_fabric::dependency::{Demand, Lane, Traffic};
 use toml::de::DeTable;
@@ -64,9 +64,7 @@ impl Written {
             routing::Written::Rule(rule) => Some(*rule),
             routing::Written::Tables(_) => None,
         };
-        let classes = self.check_only.classes.as_ref();
-        let classes = classes.map_or(&super::classes::Written::Same, |classes| &classes.value);
-        let classes = classes.resolve(topology, rule, sink);
+        let mut classes = self.class_map(topology, rule, sink);
         let lossy = WrittenLossy::resolve(&self.check_only.lossy, topology, sink);
         if let Some(lanes) = lanes.filter(|_| !plans.is_empty()) {
             let problem = lanes
@@ -79,7 +77,7 @@ impl Written {
         }
         let (traffic, origin) = match (plans.is_empty(), rule) {
             (false, _) => {
-                let demands = self.demands(&plans, &routing);
+                let demands = self.demands((&plans, &routing), &mut classes);
                 (Traffic::Demands(demands), Origin::Flows)
             }
             (true, rule) => {
@@ -109,32 +107,47 @@ impl Written {
 
 impl Written {
     /// All that the flows send, and all that is told to their sources by their targets.
-    pub(crate) fn demands(&self, plans: &[Plan], routing: &Routing) -> Vec<Demand> {
+    pub(crate) fn demands(
+        &self,
+        (plans, routing): (&[Plan], &Routing),
+        classes: &mut ClassMap,
+    ) -> Vec<Demand> {
         let mut demands = demands(plans, routing);
-        demands.extend(self.answers(plans, routing));
+        demands.extend(self.answers(plans, routing, classes));
         demands.sort_unstable();
         demands.dedup();
         demands
     }
 
     /// What the targets of the flows tell their sources, which is traffic as well.
-    fn answers(&self, plans: &[Plan], routing: &Routing) -> Vec<Demand> {
+    fn answers(&self, plans: &[Plan], routing: &Routing, classes: &mut ClassMap) -> Vec<Demand> {
         if !self.congestion.are_targets_answering() {
             return Vec::new();
         }
         // Without [switch] flows may have any class, and the own one is one that none has.
         let mut switches = self.switches.clone();
-        let is_taken = |class: &u8| plans.iter().any(|plan| plan.terms.class == *class);
-        let free = (switches.class_count..LANE_COUNT as u8).find(|class| !is_taken(class));
+        let taken = plans.iter().map(|plan| plan.terms.lane());
+        let taken = taken.fold(0, |taken, lane| {
+            taken | classes.reachable(lane.label, lane.class)
+        });
+        let is_free = |class: &u8| taken & 1 << class == 0;
+        let free = (switches.class_count..LANE_COUNT as u8).find(is_free);
         switches.class_count = free.unwrap_or(switches.class_count);
+        if self.congestion.has_own_class() {
+            classes.keep(Class(switches.class_count));
+        }
         let answer = |plan: &Plan| {
-            let class = self.congestion.class(&switches, plan);
+            let lane = match self.congestion.has_own_class() {
+                false => plan.terms.lane(),
+                true => {
+                    let class = self.congestion.class(&switches, plan);
+                    let label = class.0;
+                    Lane { label, class }
+                }
+            };
             Demand {
                 group: routing.routes.groups.of_host(plan.source),
-                lane: Lane {
-                    label: class.0,
-                    class,
-                },
+                lane,
                 source: plan.target,
             }
         };
@@ -147,14 +160,9 @@ impl Written {
 fn demands(plans: &[Plan], routing: &Routing) -> Vec<Demand> {
     let demands = plans.iter().zip(&routing.groups);
     let demands = demands.filter_map(|(plan, group)| {
-        let class = Class(plan.terms.class);
-        let lane = Lane {
-            label: class.0,
-            class,
-        };
         Some(Demand {
             group: (*group)?,
-            lane,
+            lane: plan.terms.lane(),
             source: plan.source,
         })
     });

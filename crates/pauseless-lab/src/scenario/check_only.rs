@@ -2,9 +2,9 @@
 
 use pauseless_fabric::dependency::Traffic;
 
+use super::lanes;
 use super::reader::{At, Section};
 use super::topology::Fabric;
-use super::{classes, lanes};
 use crate::fabric::Medium;
 use crate::problem::Sink;
 
@@ -13,7 +13,6 @@ use crate::problem::Sink;
 pub(crate) struct CheckOnly {
     pub medium: Medium,
     pub notes: Vec<String>,
-    pub classes: Option<At<classes::Written>>,
     pub lanes: Option<At<lanes::Written>>,
     pub lossy: Vec<lanes::WrittenLossy>,
 }
@@ -27,7 +26,6 @@ impl CheckOnly {
         CheckOnly {
             medium: medium.map_or(Medium::Ethernet, |medium| medium.value),
             notes: notes.into_iter().map(|note| note.value).collect(),
-            classes: classes::Written::read(root),
             lanes: lanes::Written::read(root, fabric, sink),
             lossy: lanes::WrittenLossy::read_all(root),
         }
@@ -35,14 +33,6 @@ impl CheckOnly {
 
     /// Reports what would change a run if the simulator knew it.
     pub(crate) fn refuse_run(&self, sink: &Sink) {
-        let is_other =
-            |classes: &&At<classes::Written>| !matches!(classes.value, classes::Written::Same);
-        if let Some(classes) = self.classes.as_ref().filter(is_other) {
-            let message = "a run keeps every packet in its class";
-            let problem = classes.place.problem(message);
-            let problem = problem.expected("kind = \"same\", or no [classes]");
-            sink.push(problem.help(CHECK_READS));
-        }
         if let Some(lanes) = &self.lanes {
             let message = "a run takes classes from its flows";
             let problem = lanes.place.problem(message).expected("no [lanes]");

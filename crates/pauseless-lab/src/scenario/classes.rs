@@ -1,10 +1,15 @@
 //! The section `[classes]`: how the class of a packet changes from hop to hop.
 
-use pauseless_core::class_map::{ClassMap, ClassTable, Key, LANE_COUNT, Passage};
-use pauseless_core::id::{NodeId, PortId};
+use std::collections::BTreeSet;
+
+use pauseless_core::class_map::{Beyond, ClassMap, ClassTable, Hops, Key, LANE_COUNT, Passage};
+use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::routing::{Algorithm, Routing, port_counts};
 use pauseless_fabric::topology::Topology;
 
+use super::file::File;
+use super::flows::Plan;
 use super::hosts::find_switch;
 use super::reader::{At, Item, Place, Section};
 use crate::problem::Sink;
@@ -13,7 +18,7 @@ use crate::problem::Sink;
 #[derive(Clone, Debug)]
 pub(crate) enum Written {
     Same,
-    Hops { count: u8 },
+    Hops(Hops),
     Dateline(Place),
     Table { key: Key, rows: Vec<Row> },
 }
@@ -41,6 +46,17 @@ const KINDS: [(&str, Kind); 4] = [
     ("table", Kind::Table),
 ];
 
+/// What becomes of a packet after the last class.
+const BEYOND: [(&str, Beyond); 2] = [("drop", Beyond::Drop), ("stay", Beyond::Stay)];
+
+/// Writes the keys of classes that count hops.
+pub(crate) fn write_hops(file: &mut File, hops: Hops) {
+    file.plain("count", hops.count);
+    file.plain("width", hops.width);
+    let word = BEYOND.iter().find(|(_, beyond)| *beyond == hops.beyond);
+    file.text("last", word.expect("both have names").0);
+}
+
 impl Written {
     /// Reads `[classes]`, with its place if it is there.
     pub(crate) fn read(root: &mut Section<'_>) -> Option<At<Written>> {
@@ -66,8 +82,13 @@ impl Written {
                 if !has_count {
                     section.missing("count", "4, the number of classes");
                 }
-                let count = count.map_or(1, |count| count.value as u8);
-                Written::Hops { count }
+                let width = section.integer("width", 1..=u64::from(Hops::WIDTH_MAX));
+                let beyond = section.choice("last", &BEYOND);
+                Written::Hops(Hops {
+                    count: count.map_or(1, |count| count.value as u8),
+                    width: width.map_or(1, |width| width.value as u8),
+                    beyond: beyond.map_or(Beyond::Drop, |beyond| beyond.value),
+                })
             }
             Kind::Table => read_table(&mut section),
         };
@@ -84,7 +105,7 @@ impl Written {
     ) -> ClassMap {
         match self {
             Written::Same => ClassMap::Same,
-            Written::Hops { count } => ClassMap::Hops { count: *count },
+            Written::Hops(hops) => ClassMap::Hops(*hops),
             Written::Dateline(place) => match routing.map(|routing| routing.algorithm) {
                 Some(Algorithm::DimensionOrder(dimensions)) => {
                     dimensions.dateline_classes(topology)
@@ -164,6 +185,38 @@ fn read_row(section: &Section<'_>, list: At<Vec<Item<'_>>>) -> Option<[u8; LANE_
         };
     }
     Some(row)
+}
+
+/// Reports flows that can get into a class that the switches do not have.
+pub(crate) fn check_count(
+    (map, place): (&ClassMap, &Place),
+    plans: &[Plan],
+    (class_count, sink): (u8, &Sink),
+) {
+    let lanes = BTreeSet::from_iter(plans.iter().map(|plan| plan.terms.lane()));
+    let reach = |lane: &Lane| map.reachable(lane.label, lane.class);
+    let reached = lanes.iter().fold(0, |reached, lane| reached | reach(lane));
+    let needed = u16::BITS - reached.leading_zeros();
+    if needed > u32::from(class_count) {
+        let message = format!("flows get into class {} by this", needed - 1);
+        let problem = place.problem(message);
+        let problem =
+            problem.expected(format!("classes below {class_count}, as the switches have"));
+        sink.push(match needed as usize <= Class::COUNT_MAX {
+            true => problem.help(format!("write switch.classes = {needed}")),
+            false => problem.help(format!("a run has at most {} classes", Class::COUNT_MAX)),
+        });
+    }
+    if let ClassMap::Hops(hops) = map
+        && let Some(plan) = plans.iter().find(|plan| plan.terms.class >= hops.count)
+    {
+        let message = format!("class {} counts no hops", plan.terms.class);
+        let problem = plan.place.problem(message);
+        sink.push(problem.expected(format!(
+            "a class below {}, which is classes.count",
+            hops.count
+        )));
+    }
 }
 
 /// Reads texts such as `S1: S2 > S3`.

@@ -198,6 +198,11 @@ impl Written {
         }
     }
 
+    /// Whether what sources are told has a class of its own.
+    pub(crate) fn has_own_class(&self) -> bool {
+        self.is_answering() && self.feedback == FeedbackClass::Own
+    }
+
     /// The class in which the source of `plan` is told.
     pub(crate) fn class(&self, switches: &Switches, plan: &Plan) -> Class {
         match self.feedback {

@@ -3,16 +3,53 @@
 
 use std::collections::BTreeMap;
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::Bytes;
-use pauseless_fabric::dependency::{Buffer, Checker, Network};
+use pauseless_fabric::dependency::{Buffer, Checker, Lossy, Network, Traffic};
 
+use super::Written;
 use super::flow_control::Resolved;
+use super::flows::Planner;
 use super::port_group::PortGroup;
+use super::topology::Fabric;
 use crate::cycle_aware::{Role, Roles, late, tune};
+use crate::problem::Sink;
+
+impl Written {
+    /// Other thresholds on and before the cycles that the flows of the file, or any that its
+    /// traffic could draw, can make.
+    pub(super) fn apply_cycle_aware(
+        &self,
+        fabric: &Fabric,
+        control: &mut Resolved,
+        (mut classes, margin): (ClassMap, f64),
+    ) -> Option<()> {
+        let sink = Sink::default();
+        let planner = Planner {
+            fabric,
+            seed: self.general.seed,
+            sink: &sink,
+            until: None,
+        };
+        let plans = planner.plans(&self.flows).plans;
+        let builder = self.routing.builder(&fabric.topology, []);
+        let routing = planner.route(builder, &plans)?;
+        let demands = self.demands((&plans, &routing), &mut classes);
+        let network = Network {
+            topology: &fabric.topology,
+            routes: &routing.routes,
+            classes: &classes,
+            traffic: &Traffic::Demands(demands),
+            lossy: &Lossy::nothing(),
+        };
+        apply(control, network, margin);
+        Some(())
+    }
+}
 
 /// Gives the ports on and before the cycles of `network` thresholds of their own.
-pub(crate) fn apply(resolved: &mut Resolved, network: Network<'_>, margin: f64) {
+fn apply(resolved: &mut Resolved, network: Network<'_>, margin: f64) {
     let left_out = vec![false; network.topology.nodes().len()];
     let mut checker = Checker::of(&network);
     let graph = checker.graph(network, &left_out);

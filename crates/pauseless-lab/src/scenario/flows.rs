@@ -7,9 +7,11 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::rc::Rc;
 
+use pauseless_core::class_map::LANE_COUNT;
 use pauseless_core::host::Duty;
-use pauseless_core::id::{FlowId, NodeId};
+use pauseless_core::id::{Class, FlowId, NodeId};
 use pauseless_core::unit::{Bytes, Rate, Span};
+use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::path::Step;
 use pauseless_sim::config::Follow;
 
@@ -26,6 +28,8 @@ use waits::Waits;
 pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
 /// The most flows of one `[[flow]]`: more are the business of `[[traffic]]`.
 const COUNT_MAX: u64 = 100_000;
+/// The TTL of a flow that circles, if none was written: what hosts commonly send with.
+const TTL_OF_LOOPS: u8 = 64;
 /// What a flow may send.
 pub(crate) const SIZES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000_000);
 
@@ -37,6 +41,9 @@ pub(crate) struct Plan {
     pub target: NodeId,
     /// All nodes from source to target, if they were written.
     pub path: Option<Vec<Step>>,
+    /// The switches of a loop behind `path`, which then ends before it; empty for a flow that
+    /// arrives.
+    pub round: Vec<Step>,
     pub terms: Terms,
     pub pace: Rate,
     /// The rate at which it starts, if it obeys congestion control.
@@ -60,6 +67,9 @@ pub(crate) struct Terms {
     pub start: Span,
     pub stop: Option<Span>,
     pub class: u8,
+    /// What its packets carry all the way; their class if nothing was written.
+    pub label: Option<u8>,
+    pub ttl: Option<u8>,
     /// When it is silent by itself.
     pub duty: Duty,
     /// Whether it obeys `[congestion_control]`.
@@ -106,6 +116,7 @@ struct WrittenFlow {
     source: At<String>,
     target: At<String>,
     path: Option<At<Vec<At<String>>>>,
+    round: Option<At<Vec<At<String>>>>,
     wanted: Wanted,
     count: u64,
     waits: Option<Rc<Waits>>,
@@ -169,7 +180,11 @@ impl WrittenFlow {
         };
         let (source, target) = (end("source", "\"H1\""), end("target", "\"H2\""));
         let path = section.strings("path");
+        let round = section.strings("loop");
         let mut wanted = Wanted::read(&mut section, limits);
+        if round.is_some() {
+            wanted.terms.circle();
+        }
         wanted.terms.duty = read_duty(&mut section);
         let count = section.integer("count", 1..=COUNT_MAX);
         let waits = Waits::read(&mut section);
@@ -181,6 +196,7 @@ impl WrittenFlow {
             source,
             target,
             path,
+            round,
             wanted,
             count: count.map_or(1, |count| count.value),
             waits,
@@ -223,6 +239,8 @@ impl Wanted {
         let packet = section.quantity_within("packet", packets);
         let classes = 0..=u64::from(limits.class_count) - 1;
         let class = section.integer("class", classes);
+        let label = section.integer("label", 0..=LANE_COUNT as u64 - 1);
+        let ttl = section.integer("ttl", 1..=u64::from(u8::MAX));
         let start = section.quantity_within("start", TIMES);
         let stop = section.quantity_within("stop", TIMES);
         if let (start, Some(stop)) = (start.as_ref().map_or(Span::ZERO, |at| at.value), &stop)
@@ -242,6 +260,8 @@ impl Wanted {
                 start: start.map_or(Span::ZERO, |start| start.value),
                 stop: stop.map(|stop| stop.value),
                 class: class.map_or(0, |class| class.value as u8),
+                label: label.map(|label| label.value as u8),
+                ttl: ttl.map(|ttl| ttl.value as u8),
                 duty: Duty::ALWAYS,
                 is_controlled: control.is_none_or(|control| control.value),
             },
@@ -271,11 +291,25 @@ impl Wanted {
         let initial = self.initial.as_ref().map(|rate| rate.value);
         let first = (terms.start, terms.size, rate, terms.class, terms.packet);
         let rest = (terms.stop, terms.duty, initial, terms.is_controlled);
-        (first, rest)
+        (first, rest, (terms.label, terms.ttl))
     }
 }
 
 impl Terms {
+    /// The label and class in which packets enter.
+    pub(crate) fn lane(&self) -> Lane {
+        Lane {
+            label: self.label.unwrap_or(self.class),
+            class: Class(self.class),
+        }
+    }
+
+    /// Nobody receives what circles, so nobody answers; and it has to end.
+    fn circle(&mut self) {
+        self.is_controlled = false;
+        self.ttl = self.ttl.or(Some(TTL_OF_LOOPS));
+    }
+
     /// Writes the keys, except for `size`.
     pub(crate) fn write(&self, file: &mut File) {
         file.quantity("packet", self.packet);
@@ -284,6 +318,12 @@ impl Terms {
             file.quantity("stop", stop);
         }
         file.plain("class", self.class);
+        if let Some(label) = self.label {
+            file.plain("label", label);
+        }
+        if let Some(ttl) = self.ttl {
+            file.plain("ttl", ttl);
+        }
         if self.duty != Duty::ALWAYS {
             file.quantity("on", self.duty.on);
             file.quantity("off", self.duty.off);
@@ -392,12 +432,14 @@ impl Planner<'_> {
     fn plan<'w>(&self, flow: &'w WrittenFlow) -> Option<Unnamed<'w>> {
         let source = self.fabric.host(self.sink, &flow.source);
         let target = self.fabric.host(self.sink, &flow.target);
-        let path = flow.path.as_ref().map(|path| {
-            let steps = path.value.iter().map(|written| self.step(written));
+        let steps = |written: &At<Vec<At<String>>>| {
+            let steps = written.value.iter().map(|written| self.step(written));
             // All of them are read before one that is wrong ends it, so that all are reported.
             let steps = Vec::from_iter(steps);
             steps.into_iter().collect::<Option<Vec<Step>>>()
-        });
+        };
+        let path = flow.path.as_ref().map(steps);
+        let round = flow.round.as_ref().map(steps);
         let (source, target) = source.zip(target)?;
         if source == target {
             let problem = flow
@@ -407,9 +449,12 @@ impl Planner<'_> {
             self.sink.push(problem.help("choose another target"));
             return None;
         }
-        let path = match path {
-            None => None,
-            Some(steps) => Some(complete(steps?, source, target)),
+        let round = round.map_or(Some(None), |round| Some(Some(round?)))?;
+        let path = match (path, &round) {
+            (None, None) => None,
+            (Some(steps), None) => Some(complete(steps?, source, target)),
+            (None, Some(_)) => Some(vec![source.into()]),
+            (Some(steps), Some(_)) => Some(begin(steps?, source)),
         };
         let (pace, initial) = self.rates(source, &flow.wanted)?;
         let plan = Plan {
@@ -417,10 +462,11 @@ impl Planner<'_> {
             source,
             target,
             path,
+            round: round.unwrap_or_default(),
             terms: flow.wanted.terms,
             pace,
             initial,
-            place: Rc::new(match &flow.path {
+            place: Rc::new(match flow.round.as_ref().or(flow.path.as_ref()) {
                 Some(path) => path.place.clone(),
                 None => flow.place.clone(),
             }),
@@ -502,7 +548,8 @@ impl Planner<'_> {
         unnamed.sort_by_cached_key(|Unnamed { plan, wanted, .. }| {
             let ends = (plan.source, plan.target);
             let waits = plan.waits.as_ref().map(|waits| waits.order());
-            (ends, wanted.order(), plan.path.clone(), waits)
+            let way = (plan.path.clone(), plan.round.clone());
+            (ends, wanted.order(), way, waits)
         });
         self.number(&mut named, unnamed);
         (named, copies)
@@ -539,12 +586,18 @@ impl Planner<'_> {
 }
 
 /// The path with its ends, which may be left out of the file.
-fn complete(mut steps: Vec<Step>, source: NodeId, target: NodeId) -> Vec<Step> {
-    if steps.first().map(|step| step.node) != Some(source) {
-        steps.insert(0, source.into());
-    }
+fn complete(steps: Vec<Step>, source: NodeId, target: NodeId) -> Vec<Step> {
+    let mut steps = begin(steps, source);
     if steps.last().map(|step| step.node) != Some(target) {
         steps.push(target.into());
+    }
+    steps
+}
+
+/// The path with its source, which may be left out of the file.
+fn begin(mut steps: Vec<Step>, source: NodeId) -> Vec<Step> {
+    if steps.first().map(|step| step.node) != Some(source) {
+        steps.insert(0, source.into());
     }
     steps
 }

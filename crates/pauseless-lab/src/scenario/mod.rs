@@ -7,7 +7,7 @@
 
 pub(crate) mod check;
 mod check_only;
-mod classes;
+pub(crate) mod classes;
 pub mod congestion;
 mod custom;
 mod cycle_aware;
@@ -16,6 +16,7 @@ mod flow_control;
 mod flows;
 pub(crate) mod hosts;
 pub(crate) mod lanes;
+mod lifetime;
 mod observe;
 mod parameters;
 pub(crate) mod pattern;
@@ -35,10 +36,11 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use pauseless_core::class_map::{ClassMap, LANE_COUNT};
+use pauseless_core::id::Class;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_fabric::dependency::{self, Lossy, Network};
 use pauseless_fabric::routing::{Routes, Routing};
+use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
 use toml::de::DeTable;
 
@@ -51,7 +53,7 @@ use flow_control::Resolver;
 use flows::{Limits, Plan, Planned, Planner, Timing};
 
 use observe::{Verdicts, WrittenProbe, WrittenReceiver};
-use reader::{Place, Section};
+use reader::{At, Place, Section};
 use switch::Switches;
 use topology::Fabric;
 use traffic::Traffic;
@@ -200,6 +202,7 @@ struct Parts {
     fabric: Fabric,
     routing: Rules,
     switches: Switches,
+    classes: classes::Written,
     is_unsafe: bool,
     control: flow_control::Resolved,
     congestion: congestion::Written,
@@ -215,6 +218,15 @@ enum Rules {
     Rule(Routing),
     /// The tables of the switches, and the paths of flows.
     Tables(Box<Routes>),
+}
+
+impl Rules {
+    fn new(written: &routing::Written, routes: &Routes) -> Rules {
+        match written {
+            routing::Written::Rule(rule) => Rules::Rule(*rule),
+            routing::Written::Tables(_) => Rules::Tables(Box::new(routes.clone())),
+        }
+    }
 }
 
 /// The keys outside all sections.
@@ -254,6 +266,7 @@ struct Written {
     fabric: Option<Fabric>,
     routing: routing::Written,
     check_only: CheckOnly,
+    classes: Option<At<classes::Written>>,
     switches: Switches,
     congestion: congestion::Written,
     control: Option<flow_control::Written>,
@@ -275,6 +288,7 @@ impl Written {
         };
         let routing = routing::Written::read(&mut root, context);
         let check_only = CheckOnly::read(&mut root, fabric.as_ref(), sink);
+        let classes = classes::Written::read(&mut root);
         let is_any_class = aim == Aim::Check && !root.has("switch");
         let mut switches = Switches::read(&mut root);
         switches.discipline = overrides.discipline.unwrap_or(switches.discipline);
@@ -307,6 +321,7 @@ impl Written {
             fabric,
             routing,
             check_only,
+            classes,
             switches,
             congestion,
             control,
@@ -337,33 +352,27 @@ impl Written {
         self.control.as_ref().and_then(|it| it.cycle_margin)
     }
 
-    /// Other thresholds on and before the cycles that the flows of the file, or any that its
-    /// traffic could draw, can make.
-    fn apply_cycle_aware(
-        &self,
-        fabric: &Fabric,
-        control: &mut flow_control::Resolved,
-        margin: f64,
-    ) -> Option<()> {
-        let sink = Sink::default();
-        let planner = Planner {
-            fabric,
-            seed: self.general.seed,
-            sink: &sink,
-            until: None,
+    /// How classes change from hop to hop.
+    fn class_map(&self, topology: &Topology, rule: Option<Routing>, sink: &Sink) -> ClassMap {
+        let classes = self.classes.as_ref();
+        let classes = classes.map_or(&classes::Written::Same, |classes| &classes.value);
+        classes.resolve(topology, rule, sink)
+    }
+
+    /// The same for a run: the switches must have all classes that the flows can get into.
+    fn run_classes(&self, fabric: &Fabric, plans: &[Plan], sink: &Sink) -> ClassMap {
+        let rule = match &self.routing {
+            routing::Written::Rule(rule) => Some(*rule),
+            routing::Written::Tables(_) => None,
         };
-        let plans = planner.plans(&self.flows).plans;
-        let builder = self.routing.builder(&fabric.topology, []);
-        let routing = planner.route(builder, &plans)?;
-        let network = Network {
-            topology: &fabric.topology,
-            routes: &routing.routes,
-            classes: &ClassMap::Same,
-            traffic: &dependency::Traffic::Demands(self.demands(&plans, &routing)),
-            lossy: &Lossy::nothing(),
-        };
-        cycle_aware::apply(control, network, margin);
-        Some(())
+        let mut map = self.class_map(&fabric.topology, rule, sink);
+        if let Some(At { place, .. }) = &self.classes {
+            classes::check_count((&map, place), plans, (self.switches.class_count, sink));
+        }
+        if self.switches.has_feedback_class {
+            map.keep(Class(self.switches.class_count));
+        }
+        map
     }
 
     /// Holds everything against the fabric; `None` if something was reported.
@@ -378,6 +387,7 @@ impl Written {
             until: Some(duration),
         };
         let Planned { plans, follows } = planner.plans(&self.flows);
+        let classes = self.run_classes(&fabric, &plans, sink);
         let receivers = observe::receivers(&fabric, std::mem::take(&mut self.receivers), sink);
         let run = (duration, &plans[..]);
         let probes = self
@@ -391,12 +401,9 @@ impl Written {
         }
         let mut control = control?;
         if let Some(margin) = self.cycle_margin() {
-            self.apply_cycle_aware(&fabric, &mut control, margin)?;
+            self.apply_cycle_aware(&fabric, &mut control, (classes.clone(), margin))?;
         }
-        let rules = match &self.routing {
-            routing::Written::Rule(rule) => Rules::Rule(*rule),
-            routing::Written::Tables(_) => Rules::Tables(Box::new(routing.routes.clone())),
-        };
+        let rules = Rules::new(&self.routing, &routing.routes);
         let mut flows = routing.flows(&plans, self.flows.timing, seed)?;
         let mut answers = congestion::Answers {
             written: &mut self.congestion,
@@ -407,6 +414,7 @@ impl Written {
         answers.arrange(&plans, &mut flows)?;
         let config = Config {
             topology: fabric.topology.clone(),
+            classes,
             discipline: self.switches.discipline,
             scheduler: self.switches.scheduler,
             ingress: control.table.clone(),
@@ -436,6 +444,7 @@ impl Written {
             fabric,
             routing: rules,
             switches: self.switches,
+            classes: self.classes.map_or(classes::Written::Same, |at| at.value),
             plans,
             config,
         })
@@ -488,6 +497,9 @@ impl Parts {
                 .warnings
                 .extend(traffic.warning(&scenario.config.flows));
         }
+        scenario
+            .warnings
+            .extend(lifetime::warnings(&scenario.config));
         scenario
     }
 }

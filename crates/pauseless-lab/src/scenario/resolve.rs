@@ -17,7 +17,8 @@ use super::port_group::PortGroup;
 use super::routing::{write_tables, written_rule};
 use super::topology::written_shape;
 use super::unit::Quantity;
-use super::{Parts, Rules};
+use super::{Parts, Rules, classes};
+use crate::fabric::toml::write_classes;
 
 /// Every default and every derived value, written out.
 pub(crate) fn write(parts: &Parts) -> String {
@@ -32,6 +33,7 @@ pub(crate) fn write(parts: &Parts) -> String {
     file.quantity("wire_overhead", general.wire_overhead);
     write_topology(&mut file, parts);
     write_routing(&mut file, parts);
+    write_class_map(&mut file, parts);
     // The most common parameters stand for all, the others for the ports that they are about.
     let groups = &parts.control.groups;
     let base = groups.iter().max_by_key(|group| group.members.len());
@@ -129,6 +131,17 @@ fn write_routing(file: &mut File, parts: &Parts) {
     }
 }
 
+fn write_class_map(file: &mut File, parts: &Parts) {
+    let topology = &parts.fabric.topology;
+    match &parts.classes {
+        classes::Written::Dateline(_) => {
+            file.section("[classes]");
+            file.text("kind", "dateline");
+        }
+        _ => write_classes(file, topology, &parts.config.classes),
+    }
+}
+
 fn write_switch(file: &mut File, parts: &Parts, base: &PortGroup) {
     let switches = &parts.switches;
     file.section("[switch]");
@@ -137,6 +150,7 @@ fn write_switch(file: &mut File, parts: &Parts, base: &PortGroup) {
     file.plain("classes", switches.class_count);
     match switches.scheduler {
         Scheduler::Strict => file.text("scheduler", "strict"),
+        Scheduler::Random => file.text("scheduler", "random"),
         Scheduler::Weighted(weights) => {
             file.text("scheduler", "weighted");
             let weights = &weights[..usize::from(switches.class_count)];
@@ -224,12 +238,17 @@ fn write_flow(file: &mut File, parts: &Parts, plan: &Plan) {
     file.text("name", &plan.name);
     file.text("source", &name(&plan.source));
     file.text("target", &name(&plan.target));
-    if let Some([_, switches @ .., _]) = plan.path.as_deref() {
-        let step = |step: &Step| match step.link {
-            1 => name(&step.node),
-            number => format!("{}#{number}", name(&step.node)),
-        };
-        file.texts("path", switches.iter().map(step));
+    let step = |step: &Step| match step.link {
+        1 => name(&step.node),
+        number => format!("{}#{number}", name(&step.node)),
+    };
+    match (plan.path.as_deref(), &plan.round[..]) {
+        (Some([_, switches @ .., _]), []) => file.texts("path", switches.iter().map(step)),
+        (Some([_, switches @ ..]), [_, ..]) => {
+            file.texts("path", switches.iter().map(step));
+            file.texts("loop", plan.round.iter().map(step));
+        }
+        _ => {}
     }
     file.quantity("rate", plan.pace);
     if let Some(size) = plan.terms.size {

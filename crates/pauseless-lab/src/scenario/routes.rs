@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pauseless_core::id::{Class, GroupId};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_fabric::path::{PathError, Step};
+use pauseless_fabric::path::PathError;
 use pauseless_fabric::routing::{RouteBuilder, Routes};
 use pauseless_fabric::trace::{Header, TraceError, trace};
 use pauseless_sim::config::{Flow, Reaction, canonical_order};
@@ -17,17 +17,23 @@ impl Planner<'_> {
     /// The routes of all flows, and which group each flow is in.
     pub(crate) fn route(&self, mut builder: RouteBuilder<'_>, plans: &[Plan]) -> Option<Routing> {
         let topology = &self.fabric.topology;
-        let mut by_path: BTreeMap<&[Step], GroupId> = BTreeMap::new();
+        let mut by_path: BTreeMap<_, GroupId> = BTreeMap::new();
         let mut groups = Vec::new();
         for plan in plans {
             let Some(path) = &plan.path else {
                 groups.push(None);
                 continue;
             };
-            let known = by_path.get(&path[..]).copied();
-            match known.map_or_else(|| builder.add_path(path), Ok) {
+            let target = plan.target;
+            let way = (path, &plan.round, target);
+            let add = || match plan.round.is_empty() {
+                true => builder.add_path(path),
+                false => builder.add_loop(path, &plan.round, target),
+            };
+            let known = by_path.get(&way).copied();
+            match known.map_or_else(add, Ok) {
                 Ok(group) => {
-                    by_path.insert(path, group);
+                    by_path.insert(way, group);
                     groups.push(Some(group));
                 }
                 Err(error) => {
@@ -143,6 +149,8 @@ impl Routing {
                 target: plan.target,
                 group: (*group)?,
                 class: Class(plan.terms.class),
+                label: plan.terms.lane().label,
+                ttl: plan.terms.ttl.map_or(Flow::TTL_NONE, u16::from),
                 packet: plan.terms.packet,
                 pace: plan.pace,
                 size: plan.terms.size.unwrap_or(Bytes::MAX),

@@ -73,13 +73,25 @@ impl Switches {
         if let Some(jitter) = section.quantity_within("processing_jitter", PROCESSING) {
             self.processing_jitter = jitter.value;
         }
-        let weighted = section.choice("scheduler", &[("strict", false), ("weighted", true)]);
-        if !weighted.is_some_and(|weighted| weighted.value) {
+        let names = [
+            ("strict", Scheduler::Strict),
+            ("weighted", Scheduler::Weighted([1; Class::COUNT_MAX])),
+            ("random", Scheduler::Random),
+        ];
+        if let Some(scheduler) = section.choice("scheduler", &names) {
+            self.scheduler = scheduler.value;
+        }
+        if !matches!(self.scheduler, Scheduler::Weighted(_)) {
             if section.has("weights") {
-                section.set_context(" with scheduler = \"strict\"".to_string());
+                let name = names
+                    .iter()
+                    .find(|(_, scheduler)| *scheduler == self.scheduler);
+                let name = name.map_or("strict", |(name, _)| name);
+                section.set_context(format!(" with scheduler = {name:?}"));
             }
             return;
         }
+        self.scheduler = Scheduler::Strict;
         let is_written = section.has("weights");
         let Some(At { value, place }) = section.list("weights") else {
             if !is_written {

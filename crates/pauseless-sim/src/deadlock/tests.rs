@@ -1,9 +1,12 @@
 //! The detector against the definition, event by event.
 
+use std::ops::Range;
+
 use super::*;
-use crate::Simulator;
+use crate::networks::classed::remapped;
 use crate::networks::random::{Wildness, random_network};
 use crate::networks::{Scheme, gfc_ring};
+use crate::{Config, Simulator};
 use pauseless_core::switch::Discipline;
 
 /// The definition, computed afresh over all queues: is there a set that can never move again?
@@ -22,14 +25,24 @@ fn is_deadlocked(now: Time, fabric: &Fabric) -> bool {
 /// Found at the first event at which the definition holds, and the definition holds ever after.
 #[test]
 fn agrees_with_the_definition_after_every_event() {
+    agrees_after_every_event(0..150, random_network);
+}
+
+/// The same where packets change their class on the way.
+#[test]
+fn agrees_with_the_definition_where_classes_change() {
+    agrees_after_every_event(0..80, remapped);
+}
+
+fn agrees_after_every_event(seeds: Range<u64>, network: impl Fn(u64, Wildness) -> Config) {
     let mut deadlocks = [0; 3];
     for scheme in [0, 1] {
-        for seed in 0..150 {
+        for seed in seeds.clone() {
             let wildness = Wildness {
                 scheme,
                 slow_receivers: seed % 3 == 0,
             };
-            let mut config = random_network(seed, wildness);
+            let mut config = network(seed, wildness);
             config.duration = pauseless_core::unit::Span::us(600);
             let mut run = Simulator::new(&config);
             while run.step() {
@@ -66,7 +79,7 @@ fn the_ring_is_found_at_the_first_event_that_closes_it() {
             let (here, next) = (links[index], links[(index + 1) % 3]);
             let (far, ingress) = fabric.far_switch(here).expect("a switch");
             let paused = blocked(now, fabric, here).is_some();
-            paused && far.waiting(ingress, here.class, next.port) >= Bytes::kb(797)
+            paused && far.waiting((ingress, here.class), (next.port, next.class)) >= Bytes::kb(797)
         })
     };
     while run.deadlock().is_none() {

@@ -20,6 +20,8 @@ pub(crate) struct FlowState {
     pub start: Option<Time>,
     pub finish: Option<Time>,
     pub lost: Bytes,
+    /// What was dropped on aim.
+    pub expired: Bytes,
     /// What had been delivered when the flow was stopped.
     pub delivered_by_stop: Option<Bytes>,
 }
@@ -71,7 +73,8 @@ pub(super) fn round_trip(config: &Config) -> Span {
             hash: flow.hash,
         };
         let path = trace(&config.topology, &config.table, header);
-        let path = path.expect("routes were checked before the run");
+        // A flow that circles never comes back.
+        let path = path.unwrap_or_default();
         let ports = path
             .iter()
             .map(|(node, port)| config.topology.port(*node, *port));
@@ -240,6 +243,8 @@ impl Simulator<'_> {
             size,
             class,
             egress,
+            // It starts here as it would at a host.
+            leaving: class,
         });
     }
 

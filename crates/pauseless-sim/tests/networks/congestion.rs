@@ -1,5 +1,6 @@
 //! Networks of the PCN and GFC papers on which congestion control is tried.
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::marking::{self, MarkAt};
 use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, qcn, timely};
 use pauseless_core::derive::{Derivation, Latency};
@@ -88,6 +89,8 @@ pub fn controlled(
             target,
             group: routes.groups.of_host(target),
             class: wish.class,
+            label: 0,
+            ttl: Flow::TTL_NONE,
             packet: PACKET,
             pace: wish.pace.unwrap_or(line),
             size: wish.size,
@@ -111,6 +114,7 @@ pub fn controlled(
         ingress: IngressTable::uniform(&topology, usize::from(class_count), ingress),
         table: routes.table.clone(),
         discipline: Discipline::OutputQueued,
+        classes: ClassMap::Same,
         scheduler: Scheduler::Strict,
         processing: Span::us(3),
         processing_jitter: Span::ZERO,

@@ -1,6 +1,7 @@
 //! Networks of many shapes and routings, small enough to be simulated by the thousand, with flows
 //! that may or may not close a cycle.
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::host::Duty;
@@ -122,6 +123,7 @@ impl Diverse {
             topology: self.topology.clone(),
             table: self.routes.table.clone(),
             discipline,
+            classes: ClassMap::Same,
             scheduler: Scheduler::Strict,
             processing,
             processing_jitter: Span::ZERO,
@@ -189,6 +191,8 @@ impl Diverse {
             hash: random.next_u64(),
             duty: Duty::ALWAYS,
             reaction: Reaction::None,
+            label: 0,
+            ttl: Flow::TTL_NONE,
         });
     }
 

@@ -1,10 +1,12 @@
 //! Networks that several tests run on, with the papers' parameters.
 #![allow(dead_code, reason = "every test binary uses some of these")]
 
+pub mod classed;
 pub mod congestion;
 pub mod diverse;
 pub mod random;
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
 use pauseless_core::host::Duty;
@@ -65,6 +67,8 @@ pub fn network(topology: Topology, wanted: &[Wanted], ingress: Ingress, seed: u6
                 hash,
                 duty: Duty::ALWAYS,
                 reaction: Reaction::None,
+                label: 0,
+                ttl: Flow::TTL_NONE,
             }
         })
         .collect();
@@ -73,6 +77,7 @@ pub fn network(topology: Topology, wanted: &[Wanted], ingress: Ingress, seed: u6
         ingress: IngressTable::uniform(&topology, 1, ingress),
         table: routes.table,
         discipline: Discipline::OutputQueued,
+        classes: ClassMap::Same,
         scheduler: Scheduler::Strict,
         processing: Span::us(3),
         processing_jitter: Span::ZERO,

@@ -1,5 +1,6 @@
 //! Random small networks: switches in a ring with chords, flows along random paths.
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::derive::{Derivation, GUARD_FRAMES_MIN, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::host::Duty;
@@ -29,9 +30,15 @@ pub struct Wildness {
 
 /// A network, its traffic and its parameters, all from `seed`. Sources stop after 400 us.
 pub fn random_network(seed: u64, wildness: Wildness) -> Config {
+    random_network_of(seed, wildness, None)
+}
+
+/// The same with so many classes, if that is said.
+pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usize>) -> Config {
     let mut random = Stream::new(seed, Purpose::Workload, wildness.scheme);
     let topology = random_topology(&mut random);
-    let class_count = 1 + random.below(3) as usize;
+    let drawn = 1 + random.below(3) as usize;
+    let class_count = class_count.unwrap_or(drawn);
     let processing = Span::ns(random.below(4_000));
     let scheme = wildness.scheme;
     let ingress = random_ingress(&mut random, &topology, (scheme, class_count, processing));
@@ -48,6 +55,7 @@ pub fn random_network(seed: u64, wildness: Wildness) -> Config {
     Config {
         table,
         discipline,
+        classes: ClassMap::Same,
         scheduler,
         ingress,
         processing,
@@ -187,6 +195,8 @@ fn random_flows(
             hash: random.next_u64(),
             duty: Duty::ALWAYS,
             reaction: Reaction::None,
+            label: 0,
+            ttl: Flow::TTL_NONE,
         });
     }
     canonical_order(&mut flows);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use pauseless_core::class_map::Passage;
+use pauseless_core::class_map::{Carried, Passage};
 use pauseless_core::derive::Latency;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::switch::Discipline;
@@ -180,8 +180,7 @@ impl Drawing<'_> {
         if classes.len() > 1 {
             let names = classes.iter().map(|class| class.0.to_string());
             return Err(format!(
-                "the cycle runs through {} {}, and the simulator does not let packets change it \
-                 on their way yet",
+                "the cycle runs through {} {}, and a confirmation lets packets travel in one only",
                 self.fabric.medium.class_name(),
                 Vec::from_iter(names).join(", ")
             ));
@@ -223,7 +222,7 @@ impl Drawing<'_> {
         let ends = format!("from {} for {}", self.name(flow.source), self.name(target));
         let noun = self.fabric.medium.class_name();
         let mut now = flow.lane.class;
-        for pair in flow.path.windows(2) {
+        for (hops, pair) in flow.path.windows(2).enumerate() {
             let [(before, out), (node, egress)] = [pair[0], pair[1]];
             let next = topology.port(node, egress);
             let passage = Passage {
@@ -231,7 +230,17 @@ impl Drawing<'_> {
                 ingress: topology.port(before, out).peer_port,
                 egress,
             };
-            let Some(then) = self.fabric.classes.next(passage, flow.lane.label, now) else {
+            let carried = Carried {
+                label: flow.lane.label,
+                class: now,
+                hops: hops.min(255) as u8,
+            };
+            let classes = &self.fabric.classes;
+            let then = match topology.is_host(next.peer) {
+                true => classes.last(passage, carried),
+                false => classes.next(passage, carried),
+            };
+            let Some(then) = then else {
                 return Err(format!("packets {ends} are dropped at {}", self.name(node)));
             };
             now = then;
@@ -242,7 +251,7 @@ impl Drawing<'_> {
             if now != class {
                 return Err(format!(
                     "packets {ends} travel {place} in {noun} {} but through the cycle in {noun} \
-                     {}, and the simulator does not let packets change it on their way yet",
+                     {}, and a confirmation lets packets travel in one only",
                     now.0, class.0
                 ));
             }

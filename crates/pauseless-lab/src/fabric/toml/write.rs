@@ -7,9 +7,10 @@ use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_fabric::dependency::{Demand, Lane, Traffic};
 use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
 use pauseless_fabric::topology::{NodeKind, Topology};
-use pauseless_fabric::trace::{Header, trace};
+use pauseless_fabric::trace::{Header, circle, trace};
 
 use super::super::{Fabric, Medium, Origin};
+use crate::scenario::classes::write_hops;
 use crate::scenario::file::{File, key, quote};
 use crate::scenario::lanes::write_lane;
 use crate::scenario::routing::{Address, addresses, facing, spans, write_tables, written_rule};
@@ -45,7 +46,7 @@ pub fn write(fabric: &Fabric) -> String {
             write_tables(&mut file, &fabric.topology, &fabric.routes);
         }
     }
-    write_classes(&mut file, fabric);
+    write_classes(&mut file, &fabric.topology, &fabric.classes);
     match &fabric.traffic {
         Traffic::AllPairs(lanes) => write_lanes(&mut file, lanes),
         Traffic::Demands(demands) => write_demands(&mut file, fabric, demands),
@@ -133,13 +134,14 @@ fn most_common<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<T> {
     most.map(|(value, _)| value)
 }
 
-fn write_classes(file: &mut File, fabric: &Fabric) {
-    match &fabric.classes {
+/// Writes `[classes]`, unless packets stay in theirs.
+pub(crate) fn write_classes(file: &mut File, topology: &Topology, classes: &ClassMap) {
+    match classes {
         ClassMap::Same => {}
-        ClassMap::Hops { count } => {
+        ClassMap::Hops(hops) => {
             file.section("[classes]");
             file.text("kind", "hops");
-            file.plain("count", count);
+            write_hops(file, *hops);
         }
         ClassMap::Table(table) => {
             file.section("[classes]");
@@ -149,7 +151,7 @@ fn write_classes(file: &mut File, fabric: &Fabric) {
                 Key::Class => "class",
             };
             file.text("key", key);
-            for (row, passages) in rows(&fabric.topology, table) {
+            for (row, passages) in rows(topology, table) {
                 file.section("[[classes.row]]");
                 file.plain("classes", format_args!("[{}]", write_row(&row)));
                 file.texts_wrapped("passages", passages);
@@ -320,8 +322,11 @@ struct Flow<'f> {
     source: &'f str,
     target: &'f str,
     class: u8,
-    /// The switches of a path of its own.
+    label: u8,
+    /// The switches of a path of its own, or of the way to a loop.
     path: Option<Vec<String>>,
+    /// The switches of the loop.
+    round: Vec<String>,
 }
 
 impl<'f> Flow<'f> {
@@ -335,20 +340,29 @@ impl<'f> Flow<'f> {
             group: demand.group,
             hash: 0,
         };
-        let path = match demand.group == routes.groups.of_host(target) {
-            true => None,
-            false => trace(topology, &routes.table, header).ok(),
-        };
-        let path = path.map(|hops| {
-            let steps = hops[..hops.len() - 1].iter();
+        let is_pinned = demand.group != routes.groups.of_host(target);
+        let peers = |hops: &[(NodeId, PortId)]| {
+            let steps = hops.iter();
             let steps = steps.map(|(node, port)| facing(topology, *node, *port));
-            steps.collect()
-        });
+            Vec::from_iter(steps)
+        };
+        let (mut path, mut round) = (None, Vec::new());
+        if is_pinned && let Some(circle) = circle(topology, &routes.table, header) {
+            // The last step of the way there enters the loop, the last of the loop closes it.
+            path = Some(peers(&circle.lead[..circle.lead.len() - 1]));
+            round = peers(&circle.round);
+            round.rotate_right(1);
+        } else if is_pinned {
+            let hops = trace(topology, &routes.table, header).ok();
+            path = hops.map(|hops| peers(&hops[..hops.len() - 1]));
+        }
         Flow {
             source: &topology.node(demand.source).name,
             target: &topology.node(target).name,
             class: demand.lane.class.0,
+            label: demand.lane.label,
             path,
+            round,
         }
     }
 
@@ -359,8 +373,14 @@ impl<'f> Flow<'f> {
         if let Some(path) = self.path {
             file.texts("path", path);
         }
+        if !self.round.is_empty() {
+            file.texts("loop", self.round);
+        }
         if self.class > 0 {
             file.plain("class", self.class);
+        }
+        if self.label != self.class {
+            file.plain("label", self.label);
         }
     }
 }

@@ -68,10 +68,14 @@ impl Planner<'_> {
                         .push(problem.help(did_you_mean(&name.value, names)));
                 }
                 for first in found {
-                    if plans[first].terms.size.is_none() {
+                    let Plan { terms, round, .. } = &plans[first];
+                    if terms.size.is_none() || !round.is_empty() {
                         let message = format!("{} never ends", plans[first].name);
                         let problem = name.place.problem(message);
-                        self.sink.push(problem.help("give it a size"));
+                        self.sink.push(match round.is_empty() {
+                            true => problem.help("give it a size"),
+                            false => problem.help("what circles never arrives; wait for another"),
+                        });
                     }
                     follows.push(Follow {
                         first: FlowId(first as u32),

@@ -126,6 +126,7 @@ impl Planner<'_> {
             source: flow.source,
             target: flow.target,
             path: None,
+            round: Vec::new(),
             terms,
             pace,
             initial,

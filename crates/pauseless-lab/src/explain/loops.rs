@@ -1,0 +1,211 @@
+//! Routing loops: how fast a flow may enter one, by the paper and exactly.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use pauseless_core::class_map::{Beyond, ClassMap};
+use pauseless_core::id::{NodeId, PortId};
+use pauseless_fabric::boundary::{Boundary, passes};
+use pauseless_fabric::trace::{Header, circle};
+use pauseless_sim::Config;
+use pauseless_sim::config::Flow;
+
+use super::write_table;
+use crate::report::quantity;
+use crate::scenario::Scenario;
+
+/// A flow that circles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// Its name.
+    pub flow: String,
+    /// The switches of the loop, from where it enters.
+    pub switches: Vec<String>,
+    /// The bounds, for frames without what else they take on the wire.
+    pub boundary: Boundary,
+    /// Frame bytes over all bytes of a frame on the wire: the bounds are reached that much earlier.
+    pub frame_share: f64,
+    /// The flow's rate.
+    pub rate_bps: f64,
+    /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
+    pub load: f64,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// What becomes of a loop, if nothing else uses its links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every link carries what comes.
+    Flows,
+    /// Some link does not, but it gives what has come round its fair half, and that is enough.
+    Balances,
+    /// Some link does not, so that flow control fills the loop.
+    Fills,
+    /// The same, but classes that count hops leave no cycle to fill.
+    Drains,
+}
+
+impl Verdict {
+    /// In words.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Verdict::Flows => "not above the bound: the loop carries it",
+            Verdict::Balances => {
+                "above the bound, but packets pass no link more than twice: fair service at the \
+                 entrance just holds one host back"
+            }
+            Verdict::Fills => "above the bound: it fills the loop, and PFC or credits deadlock",
+            Verdict::Drains => "above the bound, but classes count hops: no deadlock at any rate",
+        }
+    }
+
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Flows => "flows",
+            Verdict::Balances => "balances",
+            Verdict::Fills => "fills",
+            Verdict::Drains => "drains",
+        }
+    }
+}
+
+/// All flows of a scenario that circle.
+pub(super) fn loops(scenario: &Scenario) -> Vec<Loop> {
+    let flows = scenario.config.flows.iter();
+    let mortal = flows.filter(|flow| flow.ttl < Flow::TTL_NONE);
+    let found = mortal.filter_map(|flow| of_flow(&scenario.config, flow));
+    let mut found = Vec::from_iter(found);
+    // What flows put on a link, and how many they are.
+    let mut links: BTreeMap<Link, (f64, usize)> = BTreeMap::new();
+    for (_, loads) in &found {
+        for (link, load) in loads {
+            let (sum, count) = links.entry(*link).or_default();
+            (*sum, *count) = (*sum + load, *count + 1);
+        }
+    }
+    for (found, loads) in &mut found {
+        let of_links = loads.iter().map(|(link, _)| links[link]);
+        let (load, count) = of_links.fold((0.0, 0), |(load, count): (f64, usize), (sum, flows)| {
+            (load.max(sum), count.max(flows))
+        });
+        found.load = load;
+        found.verdict = match load > 1.0 {
+            false => Verdict::Flows,
+            true if is_cut(&scenario.config, &found.boundary) => Verdict::Drains,
+            true if count == 1 && found.boundary.passes <= 2 => Verdict::Balances,
+            true => Verdict::Fills,
+        };
+    }
+    found.into_iter().map(|(found, _)| found).collect()
+}
+
+type Link = (NodeId, PortId);
+
+/// Whether no packet is at a switch of the loop twice in one band, so that no class has a cycle.
+fn is_cut(config: &Config, boundary: &Boundary) -> bool {
+    match &config.classes {
+        ClassMap::Hops(hops) => {
+            usize::from(hops.width) <= boundary.switches && hops.beyond == Beyond::Drop
+        }
+        _ => false,
+    }
+}
+
+/// A flow that circles, and the share of each link of its loop that it would take.
+fn of_flow(config: &Config, flow: &Flow) -> Option<(Loop, Vec<(Link, f64)>)> {
+    let topology = &config.topology;
+    let header = Header {
+        source: flow.source,
+        group: flow.group,
+        hash: flow.hash,
+    };
+    let circle = circle(topology, &config.table, header)?;
+    let boundary = Boundary::new(topology, &circle, flow.ttl);
+    let on_wire = flow.packet + config.wire_overhead;
+    let frame_share = flow.packet.get() as f64 / on_wire.get() as f64;
+    let rate_bps = flow.pace.as_bps() as f64;
+    let switches = circle.round.iter();
+    let switches = switches.map(|(node, _)| topology.node(*node).name.clone());
+    let loads = circle.round.iter().zip(passes(&circle, flow.ttl));
+    let loads = loads.map(|(&(node, port), passes)| {
+        let line = topology.port(node, port).rate.as_bps() as f64 * frame_share;
+        ((node, port), rate_bps * passes as f64 / line)
+    });
+    let found = Loop {
+        flow: flow.name.clone(),
+        switches: switches.collect(),
+        boundary,
+        frame_share,
+        rate_bps,
+        // Not before all flows of the loop are known.
+        load: 0.0,
+        verdict: Verdict::Flows,
+    };
+    Some((found, loads.collect()))
+}
+
+/// Packets that end before the loop may have any rate.
+fn rate(bps: f64) -> String {
+    match bps.is_finite() {
+        true => quantity::rate(bps),
+        false => "any".to_string(),
+    }
+}
+
+/// The section of the text.
+pub(super) fn write(loops: &[Loop], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if loops.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "\nrouting loops")?;
+    for found in loops {
+        let Boundary {
+            switches,
+            ttl,
+            slowest,
+            passes,
+            paper_bps,
+            exact_bps,
+        } = found.boundary;
+        writeln!(f, "flow {}: {}", found.flow, found.switches.join(" > "))?;
+        let load = format!("{:.3}", found.load);
+        let (n, ttl) = (switches.to_string(), ttl.to_string());
+        let (slowest, passes) = (slowest.to_string(), passes.to_string());
+        let [paper, exact, own] = [
+            paper_bps * found.frame_share,
+            exact_bps * found.frame_share,
+            found.rate_bps,
+        ]
+        .map(rate);
+        let rows = [
+            ["n", "switches of the loop", &n, "scenario"],
+            ["TTL", "of every packet", &ttl, "scenario"],
+            ["B", "the slowest link of the loop", &slowest, "scenario"],
+            [
+                "passes",
+                "of a packet over its first link",
+                &passes,
+                "docs/ttl.md",
+            ],
+            ["r", "n B / TTL", &paper, "hn16 3.1"],
+            [
+                "r",
+                "B / ceil((TTL - 1) / n), link by link",
+                &exact,
+                "docs/ttl.md",
+            ],
+            ["rate", "of the flow", &own, "scenario"],
+            [
+                "load",
+                "of its fullest link, by all loops",
+                &load,
+                "docs/ttl.md",
+            ],
+        ];
+        write_table(f, &rows)?;
+        writeln!(f, "  {}", found.verdict.sentence())?;
+    }
+    Ok(())
+}

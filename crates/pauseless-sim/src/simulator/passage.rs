@@ -1,0 +1,113 @@
+//! The way of a packet through a switch: where it goes on to, in which class, and whether at all.
+
+use pauseless_core::class_map::{Carried, ClassMap, Passage};
+use pauseless_core::id::{Class, PortId};
+use pauseless_core::switch::{Arrival, Discipline};
+
+use super::Simulator;
+use crate::config::{Config, Flow, Reaction};
+use crate::fabric::{End, Node, Packet};
+use crate::outcome::EgressQueue;
+use crate::tag::{Content, Tag};
+
+/// Whether packets keep their class and live for ever, so that nobody has to look.
+pub(super) fn is_plain(config: &Config) -> bool {
+    let is_mortal = |flow: &Flow| flow.ttl < Flow::TTL_NONE;
+    config.classes == ClassMap::Same && !config.flows.iter().any(is_mortal)
+}
+
+impl Simulator<'_> {
+    pub(super) fn on_switch_arrival(&mut self, index: usize, packet: Packet) {
+        let Packet { tag, class, .. } = packet;
+        let size = packet.size();
+        let End { node, port, .. } = self.fabric.ends[index];
+        let (group, hash) = match tag.is_answer() {
+            false => self.routes[tag.flow().index()],
+            true => self.route_of_answers(tag.flow()),
+        };
+        let egress = self.config.table.next_hop(node, group, hash);
+        let egress = egress.expect("routes were checked before the run");
+        let (tag, leaving) = match self.is_plain {
+            true => (tag, class),
+            false => match self.pass(index, packet, egress) {
+                Some(passed) => passed,
+                None => return self.expire(index, packet),
+            },
+        };
+        let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
+            unreachable!("asked by the caller");
+        };
+        let arrival = Arrival {
+            packet: tag,
+            size,
+            class,
+            egress,
+            leaving,
+        };
+        match switch.handle_arrival(self.now, port, arrival) {
+            Ok(None) => {}
+            Ok(Some(feedback)) => self.notify(node, tag, feedback),
+            Err(overrun) => self.lose(index, packet, overrun),
+        }
+        self.drain_switch(node);
+        if self.config.discipline == Discipline::InputQueued {
+            // What stands behind a blocked head blocks the sender, wherever it wants to go.
+            let peer = &self.fabric.ends[self.fabric.ends[index].peer as usize];
+            let queue = EgressQueue {
+                node: peer.node,
+                port: peer.port,
+                class,
+            };
+            self.look_for_deadlock(queue);
+        }
+    }
+
+    /// The packet as it goes on by `egress` and the class that it does so in; `None` if it does
+    /// not: its TTL is decremented here, and it is dropped at zero.
+    #[inline(never)]
+    fn pass(&self, index: usize, packet: Packet, egress: PortId) -> Option<(Tag, Class)> {
+        let Packet { tag, class, .. } = packet;
+        let flow = &self.config.flows[tag.flow().index()];
+        //= ttl 1.3 drop
+        if !tag.is_answer() && u16::from(tag.hops()) + 1 >= flow.ttl {
+            return None;
+        }
+        let End { node, port, .. } = self.fabric.ends[index];
+        let passage = Passage {
+            node,
+            ingress: port,
+            egress,
+        };
+        let label = match (tag.is_answer(), flow.reaction) {
+            // What has a class of its own has that as its label, too.
+            (true, Reaction::Controlled { class, .. }) if class != flow.class => class.0,
+            _ => flow.label,
+        };
+        let hops = tag.hops();
+        let carried = Carried { label, class, hops };
+        let topology = &self.config.topology;
+        let leaving = match topology.is_host(topology.port(node, egress).peer) {
+            true => self.config.classes.last(passage, carried),
+            false => self.config.classes.next(passage, carried),
+        };
+        Some((tag.passed(), leaving?))
+    }
+
+    /// A packet comes to its end at a switch, which is no loss: it was meant to.
+    #[cold]
+    fn expire(&mut self, index: usize, packet: Packet) {
+        let (tag, size) = (packet.tag, packet.size());
+        let End { node, port, .. } = self.fabric.ends[index];
+        if let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] {
+            switch.handle_expired(port, packet.class, size);
+        }
+        self.tally.expired_packets += 1;
+        self.tally.expired_bytes += size;
+        match tag.content() {
+            Content::Data { .. } => self.flows[tag.flow().index()].expired += size,
+            Content::Answer { place } => {
+                self.answers.remove(place);
+            }
+        }
+    }
+}
