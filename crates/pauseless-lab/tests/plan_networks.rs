@@ -1,6 +1,7 @@
 //! A planned network never loses a packet: random fabrics and traffic, configured with exactly what
 //! `plan` says, under every scheme and discipline.
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, PortId};
@@ -97,6 +98,8 @@ fn flows(random: &mut Stream, fabric: &Fabric, (mtu, classes): (Bytes, u8)) -> V
         }
         let line = topology.port(source, PortId(0)).rate;
         flows.push(Flow {
+            label: 0,
+            ttl: Flow::TTL_NONE,
             name: format!("F{number:02}"),
             source,
             target,
@@ -156,6 +159,7 @@ fn network(seed: u64) -> (Config, Scheme) {
     let (mtu, classes) = (applied.plan().request.mtu, ingress.class_count() as u8);
     let duration = duration(&fabric, &ingress);
     let config = Config {
+        classes: ClassMap::Same,
         table: fabric.routes.table.clone(),
         discipline,
         scheduler: match random.below(2) {
