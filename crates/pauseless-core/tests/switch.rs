@@ -29,6 +29,7 @@ fn switch(discipline: Discipline) -> Switch<u32> {
     };
     let (scheduler, ports) = (Scheduler::Strict, vec![port; 4]);
     Switch::new(&SwitchConfig {
+        memory: pauseless_core::memory::MemoryConfig::Private,
         congestion: CongestionControl::None,
         seed: 0,
         discipline,

@@ -10,9 +10,19 @@
 //! component contains the queue that the event has just blocked, or given a packet. So it is enough to
 //! look for a cycle through that queue, and only if there is one to compute the fixed point, over
 //! what can be reached from it. Where nothing is paused nothing is looked at.
+//!
+//! Where the ports of a switch share its memory, a queue that sends to it may be kept blocked by any
+//! byte that is stuck there, whichever way it came and in whichever class, since every one of them
+//! lowers the threshold. So such a queue "waits for" all queues of that switch that have a backlog, and
+//! [`Switch::keeps_paused`](pauseless_core::switch::Switch::keeps_paused) says whether the memory with
+//! nothing in it but what the members keep would let it go on. The argument holds with these edges, but
+//! an arrival changes the prospects of all queues that the switch has paused, not of one: all
+//! of them are looked at. A departure changes nobody's: it was expected already. Frames that are still
+//! on their way to a paused queue may yet let it go on, by passing, so with them the answer is no until
+//! they are there.
 
 use pauseless_core::flow_control::Downstream;
-use pauseless_core::id::{FlowId, PortId};
+use pauseless_core::id::{Class, FlowId, PortId};
 use pauseless_core::unit::{Bytes, Time};
 
 use crate::fabric::{Fabric, Node};
@@ -72,7 +82,7 @@ impl Detector {
         if !self.is_alive(fabric, queue) {
             return None;
         }
-        let cycle = self.shortest_cycle(fabric, queue);
+        let cycle = self.shortest_cycle(fabric, queue)?;
         // The members are all that wait for the cycle too, wherever they are.
         for queue in fabric.egress_queues() {
             if self.number[fabric.queue_index(queue)] == 0
@@ -109,16 +119,7 @@ impl Detector {
         while next < self.found.len() {
             let vertex = self.found[next];
             next += 1;
-            let Some((switch, ingress)) = fabric.far_switch(vertex.queue) else {
-                continue;
-            };
-            let (node, class) = (fabric.far_node(vertex.queue), vertex.queue.class);
-            for port in 0..switch.port_count() {
-                let port = PortId(port as u16);
-                if switch.waiting(ingress, class, port) == Bytes::ZERO {
-                    continue;
-                }
-                let queue = EgressQueue { node, port, class };
+            for_each_awaited(fabric, vertex.queue, |queue| {
                 if queue == start.queue {
                     is_on_cycle = true;
                 } else if self.number[fabric.queue_index(queue)] == 0
@@ -133,7 +134,7 @@ impl Detector {
                         },
                     );
                 }
-            }
+            });
         }
         is_on_cycle
     }
@@ -178,6 +179,10 @@ impl Detector {
             return false;
         };
         let (node, class) = (fabric.far_node(queue), queue.class);
+        if switch.memory().is_some() {
+            let stuck = |port, class| self.is_alive(fabric, EgressQueue { node, port, class });
+            return switch.keeps_paused((ingress, class), fabric.in_flight(queue), stuck);
+        }
         let stuck = |port| self.is_alive(fabric, EgressQueue { node, port, class });
         let kept = switch.kept(ingress, class, stuck);
         let charge = switch.port(ingress).charge(class, head);
@@ -187,36 +192,26 @@ impl Detector {
             .keeps_blocked(kept, charge)
     }
 
-    /// Breadth-first from `start` back to it, among the queues that are alive.
-    fn shortest_cycle(&self, fabric: &Fabric, start: EgressQueue) -> Vec<EgressQueue> {
+    /// Breadth-first from `start` back to it, among the queues that are alive. There is no way back
+    /// if `start` only waits for a deadlock that another queue closes in the same event.
+    fn shortest_cycle(&self, fabric: &Fabric, start: EgressQueue) -> Option<Vec<EgressQueue>> {
         let mut order = vec![(start, usize::MAX)];
         let mut next = 0;
         while next < order.len() {
-            let (queue, _) = order[next];
-            let (switch, ingress) = fabric
-                .far_switch(queue)
-                .expect("a kept queue faces a switch");
-            let node = fabric.far_node(queue);
-            for port in (0..switch.port_count()).map(|port| PortId(port as u16)) {
-                let to = EgressQueue {
-                    node,
-                    port,
-                    class: queue.class,
-                };
-                let is_edge = switch.waiting(ingress, queue.class, port) > Bytes::ZERO;
-                if !is_edge || !self.is_alive(fabric, to) {
-                    continue;
-                }
-                if to == start {
-                    return unwind(&order, next);
-                }
-                if order.iter().all(|(seen, _)| *seen != to) {
+            let mut is_back = false;
+            for_each_awaited(fabric, order[next].0, |to| {
+                is_back |= to == start;
+                let is_new = || order.iter().all(|(seen, _)| *seen != to);
+                if self.is_alive(fabric, to) && is_new() {
                     order.push((to, next));
                 }
+            });
+            if is_back {
+                return Some(unwind(&order, next));
             }
             next += 1;
         }
-        panic!("a queue in a fixed point waits for itself");
+        None
     }
 
     /// Flows with packets that wait along the cycle: from where one queue sends to the next queue.
@@ -227,8 +222,10 @@ impl Detector {
             let (switch, ingress) = fabric
                 .far_switch(*queue)
                 .expect("a kept queue faces a switch");
+            let is_shared = switch.memory().is_some();
             switch.for_each_waiting(|from, to, class, packet| {
-                if from == ingress && to == next.port && class == queue.class {
+                let is_from = from == ingress && class == queue.class || is_shared;
+                if is_from && to == next.port && class == next.class {
                     flows.push(packet.flow());
                 }
             });
@@ -236,6 +233,28 @@ impl Detector {
         flows.sort();
         flows.dedup();
         flows
+    }
+}
+
+/// Calls `visit` with every queue that keeps bytes on the strength of which `queue` may be blocked.
+fn for_each_awaited(fabric: &Fabric, queue: EgressQueue, mut visit: impl FnMut(EgressQueue)) {
+    let Some((switch, ingress)) = fabric.far_switch(queue) else {
+        return;
+    };
+    let node = fabric.far_node(queue);
+    for port in (0..switch.port_count()).map(|port| PortId(port as u16)) {
+        if switch.memory().is_none() {
+            let class = queue.class;
+            if switch.waiting(ingress, class, port) > Bytes::ZERO {
+                visit(EgressQueue { node, port, class });
+            }
+            continue;
+        }
+        for class in (0..fabric.class_count()).map(|class| Class(class as u8)) {
+            if switch.backlog(port, class) > 0 {
+                visit(EgressQueue { node, port, class });
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
 mod flows;
+mod sharing;
 
 pub(crate) use flows::FlowState;
 use flows::Followers;
@@ -312,6 +313,9 @@ impl<'c> Simulator<'c> {
             Err(overrun) => self.lose(index, packet, overrun),
         }
         self.drain_switch(node);
+        if self.config.ingress.is_sharing() {
+            self.look_for_deadlock_around(node);
+        }
         if self.config.discipline == Discipline::InputQueued {
             // What stands behind a blocked head blocks the sender, wherever it wants to go.
             let peer = &self.fabric.ends[self.fabric.ends[index].peer as usize];
@@ -360,7 +364,7 @@ impl<'c> Simulator<'c> {
                 self.answers.remove(place);
             }
         }
-        let Overrun { held, buffer } = overrun;
+        let Overrun { held, buffer, pool } = overrun;
         let time = self.now;
         let loss = Loss {
             time,
@@ -370,6 +374,7 @@ impl<'c> Simulator<'c> {
             flow,
             held,
             buffer,
+            pool,
         };
         self.tally.loss.get_or_insert(loss);
     }

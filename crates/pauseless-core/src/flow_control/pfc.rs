@@ -31,6 +31,22 @@ pub struct Config {
     pub quanta: u16,
 }
 
+impl Config {
+    /// No thresholds of its own: a shared memory says when to pause, see [`crate::memory`].
+    pub const fn commanded(quanta: u16) -> Config {
+        Config {
+            xoff: Bytes::MAX,
+            xon: Bytes::ZERO,
+            quanta,
+        }
+    }
+
+    /// Whether a shared memory says when to pause.
+    pub fn is_commanded(&self) -> bool {
+        *self == Config::commanded(self.quanta)
+    }
+}
+
 /// One quantum is the time of 512 bits on the link.
 //= 802.1Q-2022 36.1.3 quantum
 pub const QUANTUM: Bytes = Bytes::new(64);
@@ -68,6 +84,13 @@ impl PfcDownstream {
             refresh_at: Time::MAX,
             resumes: 0,
         }
+    }
+}
+
+impl PfcDownstream {
+    /// Pauses or resumes by somebody else's decision.
+    pub fn set_pausing(&mut self, is_pausing: bool) {
+        self.pausing = is_pausing;
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod congestion;
 pub mod diverse;
+pub mod memory;
 pub mod random;
 
 use pauseless_core::derive::{Derivation, Latency};
