@@ -19,6 +19,7 @@
 //! time, and each M beyond that buys M / R_N of standstill before a sender is held.
 //! `tests/laws.rs` and `tests/guard.rs` prove both halves by experiment.
 
+pub mod sizing;
 mod violation;
 
 pub use violation::Violation;

@@ -136,6 +136,17 @@ impl Alpha {
     }
 }
 
+impl Alpha {
+    /// What each of `active` queues has of `pool` when all of them want as much as they can get: each
+    /// is alpha times what is left, so it is alpha / (1 + n alpha) of the pool.
+    pub fn fixed_point(self, pool: Bytes, active: u64) -> Bytes {
+        let (numerator, denominator) = (self.numerator(), self.denominator());
+        let product = u128::from(pool.get()) * u128::from(numerator);
+        let all = u128::from(denominator) + u128::from(active) * u128::from(numerator);
+        Bytes::new((product / all) as u64)
+    }
+}
+
 impl SharedConfig {
     /// All of it: what is reserved, what is shared and the headroom.
     pub fn total(&self) -> Bytes {
