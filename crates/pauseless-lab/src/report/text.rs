@@ -67,6 +67,7 @@ pub fn report(run: &Run, paint: Paint) -> String {
     let tables = [
         ("flows", flows(run)),
         ("ingress queues", queues(run)),
+        ("shared memory", memories(run)),
         ("flow-control frames", feedback(run)),
     ];
     for (title, table) in tables {
@@ -189,6 +190,28 @@ fn queues(run: &Run) -> String {
         "  The mean is known where a [probe] looks.\n"
     };
     format!("{table}{note}")
+}
+
+fn memories(run: &Run) -> String {
+    // The fullest first.
+    let mut memories: Vec<_> = run.outcome.memories.iter().collect();
+    memories.sort_by_key(|memory| (std::cmp::Reverse(memory.max.total), memory.node));
+    let count = memories.len();
+    let rows = memories.into_iter().map(|memory| {
+        let (max, size) = (memory.max, memory.size);
+        let mut row = vec![run.node_name(memory.node).to_string()];
+        let parts = [
+            (max.pool, size.pool),
+            (max.headroom, size.headroom),
+            (max.total, size.total),
+        ];
+        row.extend(parts.map(|(max, _)| quantity::bytes(max)));
+        row.extend(parts.map(|(_, size)| quantity::bytes(size)));
+        row
+    });
+    let heads =
+        "switch <pool-at-most <headroom-at-most <in-all <of-a-pool-of <of-headroom-of <of-in-all";
+    Table::new(heads).extend(rows, count)
 }
 
 fn feedback(run: &Run) -> String {

@@ -15,6 +15,7 @@ mod flow_control;
 mod flows;
 pub(crate) mod hosts;
 pub(crate) mod lanes;
+pub(crate) mod memory;
 mod observe;
 mod parameters;
 pub(crate) mod pattern;
