@@ -20,7 +20,8 @@
 //! that does not send, and if the threshold has fallen meanwhile, the next packet finds headroom. To
 //! resume, it must be looked at whenever memory becomes free: a queue that stands still because
 //! of a pause further on has no departures of its own, and would stay paused beside an empty pool for
-//! as long as that lasts. Only what is paused need be looked at.
+//! as long as that lasts. Only what is paused need be looked at. What it has in headroom it must
+//! lose by departures of its own, though: headroom is not turned into pool when the pool empties.
 //!
 //! **Deviates** The public simulators resume on the departures of a queue alone, and pause a queue
 //! that is within its reserve if the pool is full to the last byte; here it has nothing to fear.

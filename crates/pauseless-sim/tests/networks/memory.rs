@@ -4,12 +4,15 @@ use pauseless_core::derive::Latency;
 use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::memory::{Alpha, HeadroomPool, LaneMemory, SharedConfig, Threshold};
-use pauseless_core::unit::{Bytes, Span};
+use pauseless_core::unit::{Bytes, Rate, Span};
+use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::topology::LinkSpec;
 use pauseless_sim::Config;
+use pauseless_sim::config::Ingress;
 use pauseless_sim::rng::{Purpose, Stream};
 
-use super::MTU;
 use super::random::{Wildness, random_network};
+use super::{MTU, Wanted, network};
 
 /// A memory for all ports of a switch alike.
 #[derive(Clone, Debug)]
@@ -99,4 +102,45 @@ pub fn random_shared_network(seed: u64, slow_receivers: bool) -> Config {
     };
     share(&mut config, &division);
     config
+}
+
+/// `senders` hosts that send to `R` through `S1`, at 10 Gb/s and with 1 us of wire, for ever.
+/// Hosts have PFC at 10 KB of 100 KB.
+pub fn incast(senders: u32) -> Config {
+    let spec = LinkSpec {
+        rate: Rate::gbps(10),
+        delay: Span::us(1),
+    };
+    let shape = Shape::NToOne { senders };
+    let topology = shape.build(LinkSpecs::same(spec)).expect("a star");
+    let names = (1..=senders).map(|n| &*Box::leak(format!("H{n}").into_boxed_str()));
+    let flows = Vec::from_iter(names.map(|source| Wanted {
+        source,
+        target: "R",
+        path: &[],
+    }));
+    let control = FlowControl::Pfc(pfc::Config {
+        xoff: Bytes::kb(10),
+        xon: Bytes::kb(7),
+        quanta: pfc::QUANTA_MAX,
+    });
+    let buffer = Bytes::kb(100);
+    let mut config = network(topology, &flows, Ingress { control, buffer }, 1);
+    config.duration = Span::ms(3);
+    config
+}
+
+/// A pool with a threshold, no reserve, and the headroom that the links of [`incast`] need.
+pub fn pool(config: &Config, pool: Bytes, threshold: Threshold) -> Division {
+    let switch = config.topology.switches()[0];
+    Division {
+        pool,
+        partitions: Vec::new(),
+        lane: LaneMemory {
+            reserve: Bytes::ZERO,
+            headroom: derived_headroom(config, switch, PortId(0)),
+            threshold,
+            resume_offset: MTU * 2,
+        },
+    }
 }
