@@ -209,6 +209,41 @@ fn an_overrun_says_which_pool_was_full() {
     assert_eq!(charge(&mut memory, 2, 1_500), Err(switch));
 }
 
+/// What the deadlock detector asks. Everything is stuck: port 0 with a packet in headroom, port 1 with
+/// most of the pool. If only port 0's own bytes stay, it goes on; and as long as a packet is on its
+/// way to it, headroom may yet become empty.
+#[test]
+fn who_stays_paused_for_ever() {
+    let mut config = config(Threshold::Dynamic(alpha(1, 1)));
+    config.lanes[1].threshold = Threshold::Static(b(80_000));
+    let mut memory = Memory::new(&config);
+    fill(&mut memory, 1, 61);
+    assert!(fill(&mut memory, 0, 12), "10,000 of 10,000, and headroom");
+    let keeps = |memory: &Memory, in_flight, kept: [u64; 2]| {
+        let kept = |port: PortId, _| b(kept.get(port.index()).copied().unwrap_or(0));
+        memory.keeps_paused((PortId(0), Class(0)), b(in_flight), kept)
+    };
+    assert!(keeps(&memory, 0, [12_000, 61_000]), "headroom never drains");
+    assert!(
+        keeps(&memory, 0, [12_000, 0]),
+        "not even beside an empty pool"
+    );
+    assert!(
+        !keeps(&memory, 1_000, [12_000, 0]),
+        "unless a packet passes"
+    );
+    assert!(keeps(&memory, 1_000, [12_000, 61_000]), "the pool is full");
+    assert!(!keeps(&memory, 0, [11_000, 0]), "10,000 of 70,000");
+    assert!(keeps(&memory, 0, [11_000, 61_000]), "10,000 of 10,000");
+    assert!(!keeps(&memory, 0, [1_000, 61_000]), "all in the reserve");
+    // Indeed: port 1 drains, a packet passes port 0, and it goes on with all that it kept.
+    for _ in 0..61 {
+        assert_eq!(release(&mut memory, 1, 1_000).map(|(port, _)| port.0), None);
+    }
+    assert_eq!(charge(&mut memory, 0, 1_000), Ok(true));
+    assert_eq!(release(&mut memory, 0, 1_000), Some((PortId(0), Class(0))));
+}
+
 /// Without headroom a class is lossy, and the threshold is where it drops.
 #[test]
 fn a_lossy_class_drops_at_its_threshold() {

@@ -199,19 +199,15 @@ fn memories(run: &Run) -> String {
     let count = memories.len();
     let rows = memories.into_iter().map(|memory| {
         let (max, size) = (memory.max, memory.size);
-        let mut row = vec![run.node_name(memory.node).to_string()];
-        let parts = [
-            (max.pool, size.pool),
-            (max.headroom, size.headroom),
-            (max.total, size.total),
-        ];
-        row.extend(parts.map(|(max, _)| quantity::bytes(max)));
-        row.extend(parts.map(|(_, size)| quantity::bytes(size)));
-        row
+        let cell = |max, size| format!("{} of {}", quantity::bytes(max), quantity::bytes(size));
+        vec![
+            run.node_name(memory.node).to_string(),
+            cell(max.pool, size.pool),
+            cell(max.headroom, size.headroom),
+            cell(max.total, size.total),
+        ]
     });
-    let heads =
-        "switch <pool-at-most <headroom-at-most <in-all <of-a-pool-of <of-headroom-of <of-in-all";
-    Table::new(heads).extend(rows, count)
+    Table::new("switch <pool-at-most <headroom-at-most <in-all-at-most").extend(rows, count)
 }
 
 fn feedback(run: &Run) -> String {
