@@ -250,29 +250,40 @@ fn refused(lines: &str, expected: Expect) {
 
 #[test]
 fn what_is_refused() {
-    refused("", expect![[r#"
+    refused(
+        "",
+        expect![[r#"
         pauseless: t.toml:10:1: switch.memory.kind: missing
            |
         10 | [switch.memory]
            | ^^^^^^^^^^^^^^^
            |
            = help: add kind = "private", "shared" or "partitions"
-    "#]]);
-    refused("kind = \"common\"", expect![[r#"
+    "#]],
+    );
+    refused(
+        "kind = \"common\"",
+        expect![[r#"
         pauseless: t.toml:11:8: switch.memory.kind: unknown value "common"
            |
         11 | kind = "common"
            |        ^^^^^^^^ expected one of "private", "shared", "partitions"
-    "#]]);
-    refused("kind = \"shared\"", expect![[r#"
+    "#]],
+    );
+    refused(
+        "kind = \"shared\"",
+        expect![[r#"
         pauseless: t.toml:10:1: switch.memory.total: missing with kind = "shared"
            |
         10 | [switch.memory]
            | ^^^^^^^^^^^^^^^
            |
            = help: add total = "12 MB"
-    "#]]);
-    refused("kind = \"private\"\ntotal = \"1 MB\"", expect![[r#"
+    "#]],
+    );
+    refused(
+        "kind = \"private\"\ntotal = \"1 MB\"",
+        expect![[r#"
         pauseless: t.toml:12:1: switch.memory.total: unknown key with kind = "private"
            |
         12 | total = "1 MB"
@@ -284,56 +295,75 @@ fn what_is_refused() {
            | ^^^^^^^^^^^^^^
            |
            = help: add buffer = "1 MB" to [switch]
-    "#]]);
+    "#]],
+    );
     let shared = |more: &str| format!("kind = \"shared\"\ntotal = \"1 MB\"\n{more}");
-    refused(&shared("alpha = \"1/8000\""), expect![[r#"
+    refused(
+        &shared("alpha = \"1/8000\""),
+        expect![[r#"
         pauseless: t.toml:13:9: switch.memory.alpha: 1/8000 is out of range
            |
         13 | alpha = "1/8000"
            |         ^^^^^^^^ expected a fraction from 1/1024 to 1024
            |
            = help: write for example "1/8"
-    "#]]);
-    refused(&shared("alpha = \"half\""), expect![[r#"
+    "#]],
+    );
+    refused(
+        &shared("alpha = \"half\""),
+        expect![[r#"
         pauseless: t.toml:13:9: switch.memory.alpha: "half" is no fraction
            |
         13 | alpha = "half"
            |         ^^^^^^ expected a fraction from 1/1024 to 1024
            |
            = help: write for example "1/8"
-    "#]]);
-    refused(&shared("alpha = 0"), expect![[r#"
+    "#]],
+    );
+    refused(
+        &shared("alpha = 0"),
+        expect![[r#"
         pauseless: t.toml:13:9: switch.memory.alpha: 0 is out of range
            |
         13 | alpha = 0
            |         ^ expected a fraction from 1/1024 to 1024
            |
            = help: write for example "1/8"
-    "#]]);
-    refused(&shared("alpha = 1\nthreshold = \"9 KB\""), expect![[r#"
+    "#]],
+    );
+    refused(
+        &shared("alpha = 1\nthreshold = \"9 KB\""),
+        expect![[r#"
         pauseless: t.toml:14:13: switch.memory.threshold: alpha is written as well
            |
         14 | threshold = "9 KB"
            |             ^^^^^^
            |
            = help: keep alpha for a threshold that moves, or threshold
-    "#]]);
-    refused(&shared("headroom = \"9 KB\""), expect![[r#"
+    "#]],
+    );
+    refused(
+        &shared("headroom = \"9 KB\""),
+        expect![[r#"
         pauseless: t.toml:13:12: switch.memory.headroom: headroom = 9 KB is not safe at S1:H1
            |
         13 | headroom = "9 KB"
            |            ^^^^^^ expected at least 10878 B = C tau + MTU + 64 B per class
            |
            = help: set headroom = "10878 B" or more, or unsafe_parameters = true in [flow_control] to run it all the same
-    "#]]);
-    refused(&shared("headroom_total = \"90 KB\""), expect![[r#"
+    "#]],
+    );
+    refused(
+        &shared("headroom_total = \"90 KB\""),
+        expect![[r#"
         pauseless: t.toml:13:1: switch.memory.headroom_total: unknown key with kind = "shared"
            |
         13 | headroom_total = "90 KB"
            | ^^^^^^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, reserve, resume_offset, threshold, total
            |
            = help: did you mean headroom_pool?
-    "#]]);
+    "#]],
+    );
     refused(
         &shared("headroom_pool = \"port\"\nheadroom_total = \"12 KB\""),
         expect![[r#"
@@ -343,36 +373,28 @@ fn what_is_refused() {
                |                  ^^^^^^^ expected at least 21756 B = the headroom of all classes of a port
                |
                = help: set headroom_total = "21756 B" or more, or unsafe_parameters = true in [flow_control] to run it all the same
-
-            pauseless: t.toml:14:18: switch.memory.headroom_total: headroom_total = 12 KB is not safe at S2
-               |
-            14 | headroom_total = "12 KB"
-               |                  ^^^^^^^ expected at least 21756 B = the headroom of all classes of a port
-               |
-               = help: set headroom_total = "21756 B" or more, or unsafe_parameters = true in [flow_control] to run it all the same
-
-            pauseless: t.toml:14:18: switch.memory.headroom_total: headroom_total = 12 KB is not safe at S3
-               |
-            14 | headroom_total = "12 KB"
-               |                  ^^^^^^^ expected at least 21756 B = the headroom of all classes of a port
-               |
-               = help: set headroom_total = "21756 B" or more, or unsafe_parameters = true in [flow_control] to run it all the same
         "#]],
     );
-    refused(&shared("partitions = \"9 KB\""), expect![[r#"
+    refused(
+        &shared("partitions = \"9 KB\""),
+        expect![[r#"
         pauseless: t.toml:13:1: switch.memory.partitions: unknown key with kind = "shared"
            |
         13 | partitions = "9 KB"
            | ^^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, reserve, resume_offset, threshold, total
-    "#]]);
-    refused("kind = \"shared\"\ntotal = \"50 KB\"", expect![[r#"
-        pauseless: t.toml:12:9: switch.memory.total: 50 KB is too little for S3
-           |
-        12 | total = "50 KB"
-           |         ^^^^^^^ expected at least 75768 B: what is kept for its ports and classes, and one packet to share
-           |
-           = help: set total = "75768 B" or more, or see with explain what is kept for whom
-    "#]]);
+    "#]],
+    );
+    refused(
+        "kind = \"shared\"\ntotal = \"50 KB\"",
+        expect![[r#"
+            pauseless: t.toml:12:9: switch.memory.total: 50 KB is too little for S1
+               |
+            12 | total = "50 KB"
+               |         ^^^^^^^ expected at least 75768 B: 65268 B of headroom, 9 KB dedicated, 1500 B to share
+               |
+               = help: set total = "75768 B" or more
+        "#]],
+    );
     refused(
         &shared("[[switch.memory.at]]\nports = [\"S1:H1\"]\nclasses = [2]"),
         expect![[r#"
@@ -383,28 +405,17 @@ fn what_is_refused() {
         "#]],
     );
     let split = |more: &str| format!("kind = \"partitions\"\ntotal = \"1 MB\"\n{more}");
-    refused(&split("partitions = \"2 KB\""), expect![[r#"
-        pauseless: t.toml:13:14: switch.memory.partitions: partitions = 2 KB is not safe at S1
-           |
-        13 | partitions = "2 KB"
-           |              ^^^^^^ expected at least 4500 B = one packet of every port (ttl 1.4)
-           |
-           = help: set partitions = "4500 B" or more, or unsafe_parameters = true in [flow_control] to run it all the same
-
-        pauseless: t.toml:13:14: switch.memory.partitions: partitions = 2 KB is not safe at S2
-           |
-        13 | partitions = "2 KB"
-           |              ^^^^^^ expected at least 4500 B = one packet of every port (ttl 1.4)
-           |
-           = help: set partitions = "4500 B" or more, or unsafe_parameters = true in [flow_control] to run it all the same
-
-        pauseless: t.toml:13:14: switch.memory.partitions: partitions = 2 KB is not safe at S3
-           |
-        13 | partitions = "2 KB"
-           |              ^^^^^^ expected at least 4500 B = one packet of every port (ttl 1.4)
-           |
-           = help: set partitions = "4500 B" or more, or unsafe_parameters = true in [flow_control] to run it all the same
-    "#]]);
+    refused(
+        &split("partitions = \"2 KB\""),
+        expect![[r#"
+            pauseless: t.toml:13:14: switch.memory.partitions: partitions = 2 KB is not safe at S1
+               |
+            13 | partitions = "2 KB"
+               |              ^^^^^^ expected at least 4500 B = one packet of every port (ttl 1.4)
+               |
+               = help: set partitions = "4500 B" or more, or unsafe_parameters = true in [flow_control] to run it all the same
+        "#]],
+    );
     refused(
         &split("partitions = [\"9 KB\", \"9 KB\", \"9 KB\"]"),
         expect![[r#"
@@ -414,12 +425,15 @@ fn what_is_refused() {
                |              ^^^^^^^^^^^^^^^^^^^^^^^^ expected one, or one for each of the 2 classes
         "#]],
     );
-    refused(&split("threshold = \"20 KB\""), expect![[r#"
+    refused(
+        &split("threshold = \"20 KB\""),
+        expect![[r#"
         pauseless: t.toml:13:1: switch.memory.threshold: unknown key with kind = "partitions"
            |
         13 | threshold = "20 KB"
            | ^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, partitions, resume_offset, total
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -428,45 +442,61 @@ fn what_flow_control_is_refused() {
         assert!(RING.contains(from));
         problems::check(&RING.replace(from, to), expected);
     };
-    edit("\"pfc\"", "\"cbfc\"", expect![[r#"
+    edit(
+        "\"pfc\"",
+        "\"cbfc\"",
+        expect![[r#"
         pauseless: t.toml:14:8: flow_control.kind: "cbfc" needs a buffer of each port and class
            |
         14 | kind = "cbfc"
            |        ^^^^^^
            |
            = help: a grant or a rate is about bytes that nobody else can take; use "pfc" or "none", or leave out [switch.memory]
-    "#]]);
-    edit("\"pfc\"", "\"gfc-buffer\"", expect![[r#"
+    "#]],
+    );
+    edit(
+        "\"pfc\"",
+        "\"gfc-buffer\"",
+        expect![[r#"
         pauseless: t.toml:14:8: flow_control.kind: "gfc-buffer" needs a buffer of each port and class
            |
         14 | kind = "gfc-buffer"
            |        ^^^^^^^^^^^^
            |
            = help: a grant or a rate is about bytes that nobody else can take; use "pfc" or "none", or leave out [switch.memory]
-    "#]]);
-    edit("\"pfc\"", "\"pfc\"\nxoff = \"800 KB\"", expect![[r#"
+    "#]],
+    );
+    edit(
+        "\"pfc\"",
+        "\"pfc\"\nxoff = \"800 KB\"",
+        expect![[r#"
         pauseless: t.toml:15:8: flow_control.xoff: the shared memory decides when to pause
            |
         15 | xoff = "800 KB"
            |        ^^^^^^^^
            |
            = help: use alpha or threshold in [switch.memory] instead
-    "#]]);
-    edit("\"pfc\"", "\"pfc\"\npause_quanta = 3", expect![[r#"
-        pauseless: t.toml:12:9: switch.memory.total: pause_quanta = 3 is not safe at S1:H1
-           |
-        12 | total = "1 MB"
-           |         ^^^^^^ expected at least 52
-           |
-           = help: the pause can expire before its refresh arrives, which may wait behind a full frame; set pause_quanta = 52 or more, or unsafe_parameters = true in [flow_control] to run it all the same
+    "#]],
+    );
+    edit(
+        "\"pfc\"",
+        "\"pfc\"\npause_quanta = 3",
+        expect![[r#"
+            pauseless: t.toml:15:16: flow_control.pause_quanta: pause_quanta = 3 is not safe at H1:S1
+               |
+            15 | pause_quanta = 3
+               |                ^ expected at least 52
+               |
+               = help: the pause can expire before its refresh arrives, which may wait behind a full frame; set pause_quanta = 52 or more, or unsafe_parameters = true in [flow_control] to run it all the same
 
-        pauseless: t.toml:15:16: flow_control.pause_quanta: pause_quanta = 3 is not safe at H1:S1
-           |
-        15 | pause_quanta = 3
-           |                ^ expected at least 52
-           |
-           = help: the pause can expire before its refresh arrives, which may wait behind a full frame; set pause_quanta = 52 or more, or unsafe_parameters = true in [flow_control] to run it all the same
-    "#]]);
+            pauseless: t.toml:15:16: flow_control.pause_quanta: pause_quanta = 3 is not safe at S1:H1
+               |
+            15 | pause_quanta = 3
+               |                ^ expected at least 52
+               |
+               = help: the pause can expire before its refresh arrives, which may wait behind a full frame; set pause_quanta = 52 or more, or unsafe_parameters = true in [flow_control] to run it all the same
+        "#]],
+    );
     edit(
         "\"pfc\"",
         "\"pfc\"\n[[flow_control.at]]\nports = [\"S1:H1\"]\nxon = \"1 KB\"",

@@ -227,6 +227,7 @@ impl Resolver<'_> {
             is_lossless: self.written.kind != Kind::None,
             is_unsafe: self.written.is_unsafe,
             quanta: quanta.map_or(pfc::QUANTA_MAX, |quanta| quanta.value as u16),
+            quanta_place: quanta.map(|quanta| quanta.place.clone()),
             mtu: self.mtu,
             class_count: self.switches.lane_count(),
             sink: self.sink,

@@ -28,6 +28,8 @@ pub(crate) struct Share<'s> {
     pub is_lossless: bool,
     pub is_unsafe: bool,
     pub quanta: u16,
+    /// Where that was written.
+    pub quanta_place: Option<Place>,
     pub mtu: Bytes,
     pub class_count: u8,
     pub sink: &'s Sink,
@@ -141,8 +143,8 @@ impl Share<'_> {
             };
             return self.report(place, &violation, port);
         }
-        let quanta = group.derivation.check_quanta(self.quanta).err()?;
-        self.report(None, &quanta, port)
+        let violation = group.derivation.check_quanta(self.quanta).err()?;
+        self.report(self.quanta_place.clone(), &violation, port)
     }
 
     /// What is violated is reported, or comes back as a warning if it was wanted.
@@ -155,41 +157,45 @@ impl Share<'_> {
         None
     }
 
-    /// Divides the memory of every switch.
+    /// Divides the memory of every switch; a warning if one is divided unsafely on aim.
     pub(crate) fn divide(
         &self,
         topology: &Topology,
         groups: &[PortGroup],
         table: &mut IngressTable,
-    ) -> Vec<String> {
+    ) -> Option<String> {
         let mut lanes = BTreeMap::new();
         for group in groups {
             if let Some(memory) = group.memory {
                 lanes.extend(group.members.iter().map(|member| (*member, memory)));
             }
         }
-        let mut warnings = Vec::new();
-        let mut neediest: Option<(Bytes, NodeId)> = None;
+        let (mut neediest, mut worst) = (None, None);
         for &node in topology.switches() {
             let next = NodeId(node.0 + 1);
             let first = (node, PortId(0), Class(0));
             let own = lanes.range(first..(next, PortId(0), Class(0)));
             let own = Vec::from_iter(own.map(|(_, memory)| *memory));
             let mut shared = self.divided(own);
-            warnings.extend(self.check_pools(topology, node, &shared));
+            keep_largest(&mut worst, self.shortage(&shared), node);
             let needed = shared.total() + self.mtu;
             match self.written.total().checked_sub(shared.total()) {
                 Some(rest) if needed <= self.written.total() => shared.pool = rest,
-                _ => neediest = neediest.max(Some((needed, node))),
+                _ => keep_largest(&mut neediest, Some((needed, shared.headroom())), node),
             }
             table.share(node, shared);
         }
-        if let Some((needed, node)) = neediest {
-            self.refuse_total(needed, &topology.node(node).name);
+        let name = |node: NodeId| &*topology.node(node).name;
+        if let Some(((needed, headroom), node)) = neediest {
+            self.refuse_total((needed, headroom), name(node));
         }
-        warnings.sort();
-        warnings.dedup_by(|a, b| a.split(" (at ").next() == b.split(" (at ").next());
-        warnings
+        self.check_partitions();
+        let ((_, violation), node) = worst?;
+        let key = match violation.name() {
+            "partitions" => place_of(&self.written.partitions),
+            _ => place_of(&self.written.headroom_total),
+        };
+        self.report(key, &violation, name(node))
     }
 
     /// Everything but the shared pool.
@@ -221,62 +227,71 @@ impl Share<'_> {
         }
     }
 
-    /// Whether what is shared by ports is as much as they may need at once.
-    fn check_pools(
-        &self,
-        topology: &Topology,
-        node: NodeId,
-        shared: &SharedConfig,
-    ) -> Option<String> {
-        let name = &topology.node(node).name;
-        let ports = topology.ports(node).len() as u64;
+    /// What is shared by ports if it is less than they may need at once, with what they need.
+    fn shortage(&self, shared: &SharedConfig) -> Option<(Bytes, Violation)> {
         let (of_port, all) = headroom_sums(&shared.lanes, shared.class_count);
-        let (value, bound, rule) = match shared.headroom {
-            HeadroomPool::Class => (Bytes::ZERO, Bytes::ZERO, ""),
-            HeadroomPool::Port(size) => (size, of_port, "the headroom of all classes of a port"),
-            HeadroomPool::Switch(size) => (size, all, "the headroom of all ports and classes"),
+        let (name, value, bound, rule) = match shared.headroom {
+            HeadroomPool::Port(size) if size < of_port => {
+                let rule = "the headroom of all classes of a port";
+                ("headroom_total", size, of_port, rule)
+            }
+            HeadroomPool::Switch(size) if size < all => {
+                let rule = "the headroom of all ports and classes";
+                ("headroom_total", size, all, rule)
+            }
+            _ => {
+                let least = *shared.partitions.iter().min()?;
+                let ports = (shared.lanes.len() / shared.class_count) as u64;
+                let rule = "one packet of every port (ttl 1.4)";
+                ("partitions", least, self.mtu * ports, rule)
+            }
         };
-        if value < bound {
-            let violation = Violation::BelowBound {
-                name: "headroom_total",
-                value,
-                bound,
-                rule,
-            };
-            return self.report(place_of(&self.written.headroom_total), &violation, name);
-        }
-        let written = self.written.partitions.as_ref()?;
-        let count = shared.partitions.len();
-        if count != usize::from(self.class_count) {
-            let problem = written.place.problem(format!("{count} sizes stand here"));
-            let expected = format!("one, or one for each of the {} classes", self.class_count);
-            self.sink.push(problem.expected(expected));
-            return None;
-        }
-        let (value, bound) = (*shared.partitions.iter().min()?, self.mtu * ports);
-        (value < bound)
-            .then(|| {
-                let violation = Violation::BelowBound {
-                    name: "partitions",
-                    value,
-                    bound,
-                    rule: "one packet of every port (ttl 1.4)",
-                };
-                self.report(Some(written.place.clone()), &violation, name)
-            })
-            .flatten()
+        let violation = Violation::BelowBound {
+            name,
+            value,
+            bound,
+            rule,
+        };
+        (value < bound).then_some((bound, violation))
     }
 
-    fn refuse_total(&self, needed: Bytes, switch: &str) {
+    fn check_partitions(&self) {
+        let Some(At { value, place }) = &self.written.partitions else {
+            return;
+        };
+        let (count, classes) = (value.len(), self.class_count);
+        if count != 1 && count != usize::from(classes) {
+            let problem = place.problem(format!("{count} sizes stand here"));
+            let expected = format!("one, or one for each of the {classes} classes");
+            self.sink.push(problem.expected(expected));
+        }
+    }
+
+    fn refuse_total(&self, (needed, headroom): (Bytes, Bytes), switch: &str) {
         let At { value, place } = &self.written.total;
         let message = format!("{} is too little for {switch}", value.exact());
-        let needed = needed.exact();
-        let problem = place.problem(message).expected(format!(
-            "at least {needed}: what is kept for its ports and classes, and one packet to share"
-        ));
-        let help =
-            format!("set total = \"{needed}\" or more, or see with explain what is kept for whom");
-        self.sink.push(problem.help(help));
+        let dedicated = needed.saturating_sub(headroom + self.mtu).exact();
+        let (needed, headroom, mtu) = (needed.exact(), headroom.exact(), self.mtu.exact());
+        let parts = format!("{headroom} of headroom, {dedicated} dedicated, {mtu} to share");
+        let problem = place.problem(message);
+        let problem = problem.expected(format!("at least {needed}: {parts}"));
+        self.sink
+            .push(problem.help(format!("set total = \"{needed}\" or more")));
+    }
+}
+
+/// Keeps the first of those that need the most.
+fn keep_largest<T>(
+    largest: &mut Option<((Bytes, T), NodeId)>,
+    needed: Option<(Bytes, T)>,
+    node: NodeId,
+) {
+    let Some(needed) = needed else {
+        return;
+    };
+    let is_larger = |((other, _), _): &((Bytes, T), NodeId)| needed.0 > *other;
+    if largest.as_ref().is_none_or(is_larger) {
+        *largest = Some((needed, node));
     }
 }
 
