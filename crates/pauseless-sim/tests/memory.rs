@@ -116,7 +116,7 @@ fn worst_case(cut: Bytes, phase: u64) -> Outcome {
         flow.start = start;
     }
     let mut division = pool(&config, MTU * 20, Threshold::Static(MTU * 10));
-    division.lane.headroom = division.lane.headroom - cut;
+    division.lane.headroom -= cut;
     share(&mut config, &division);
     run(&config)
 }
