@@ -414,11 +414,11 @@ impl Memory {
     }
 
     /// Those that are paused, lowest first.
-    pub fn paused(&self) -> impl Iterator<Item = (PortId, Class)> + '_ {
+    pub fn paused(&self) -> impl Iterator<Item = (PortId, Class)> + Clone + '_ {
         self.paused_lanes().map(|at| self.name(at))
     }
 
-    fn paused_lanes(&self) -> impl Iterator<Item = usize> + '_ {
+    fn paused_lanes(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.paused.iter().enumerate().flat_map(|(word, bits)| {
             let mut bits = *bits;
             core::iter::from_fn(move || {

@@ -62,27 +62,50 @@ impl Detector {
         fabric: &Fabric,
         queue: EgressQueue,
     ) -> Option<Deadlock> {
-        let head = blocked(now, fabric, queue)?;
+        self.check_any(now, fabric, std::iter::once(queue))
+    }
+
+    /// Looks for a deadlock through any of `queues`, which all wait for the same others: so one search
+    /// finds the cycles through all of them.
+    pub(crate) fn check_any(
+        &mut self,
+        now: Time,
+        fabric: &Fabric,
+        queues: impl Iterator<Item = EgressQueue> + Clone,
+    ) -> Option<Deadlock> {
+        let heads = queues
+            .clone()
+            .map(|queue| (queue, blocked(now, fabric, queue)));
+        let (start, head) = heads
+            .filter_map(|(queue, head)| Some((queue, head?)))
+            .next()?;
         let is_on_cycle = self.explore(
             now,
             fabric,
             Vertex {
-                queue,
+                queue: start,
                 head,
                 alive: true,
             },
         );
-        let deadlock = is_on_cycle.then(|| self.decide(now, fabric, queue));
+        let is_candidate = |detector: &Detector, queue: EgressQueue| match queue == start {
+            true => is_on_cycle,
+            false => detector.number[fabric.queue_index(queue)] > 0,
+        };
+        let mut deadlock = None;
+        if queues.clone().any(|queue| is_candidate(self, queue)) {
+            self.shrink(fabric);
+            let cycle = queues
+                .filter(|queue| is_candidate(self, *queue) && self.is_alive(fabric, *queue))
+                .find_map(|queue| self.shortest_cycle(fabric, queue));
+            deadlock = cycle.map(|cycle| self.conclude(now, fabric, cycle));
+        }
         self.forget(fabric);
-        deadlock.flatten()
+        deadlock
     }
 
-    fn decide(&mut self, now: Time, fabric: &Fabric, queue: EgressQueue) -> Option<Deadlock> {
-        self.shrink(fabric);
-        if !self.is_alive(fabric, queue) {
-            return None;
-        }
-        let cycle = self.shortest_cycle(fabric, queue)?;
+    /// All that is to be said about a deadlock.
+    fn conclude(&mut self, now: Time, fabric: &Fabric, cycle: Vec<EgressQueue>) -> Deadlock {
         // The members are all that wait for the cycle too, wherever they are.
         for queue in fabric.egress_queues() {
             if self.number[fabric.queue_index(queue)] == 0
@@ -103,12 +126,12 @@ impl Detector {
         let mut members: Vec<EgressQueue> = alive.map(|vertex| vertex.queue).collect();
         members.sort();
         let flows = self.flows_on(fabric, &cycle);
-        Some(Deadlock {
+        Deadlock {
             time: now,
             members,
             cycle,
             flows,
-        })
+        }
     }
 
     /// Breadth-first search over blocked queues from `start`; whether it comes back to it.

@@ -15,6 +15,8 @@
 //!            held < xon: PAUSE(0)
 //! ```
 //!
+//! Where ports share their memory, that decides instead of the thresholds; see [`crate::memory`].
+//!
 //! **Not modelled** 802.3x link-level PAUSE, asymmetric PFC, the watchdog.
 
 use super::{Downstream, Gate, Signal, Upstream};

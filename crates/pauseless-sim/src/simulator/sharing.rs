@@ -29,14 +29,12 @@ impl Simulator<'_> {
         if ports.map(|port| switch.stopped(port)).all(|bits| bits == 0) {
             return;
         }
-        for (port, class) in memory.paused() {
+        let queues = memory.paused().map(|(port, class)| {
             let end = &fabric.ends[fabric.end_index(node, port)];
             let peer = &fabric.ends[end.peer as usize];
             let (node, port) = (peer.node, peer.port);
-            tally.deadlock = detector.check(*now, fabric, EgressQueue { node, port, class });
-            if tally.deadlock.is_some() {
-                return;
-            }
-        }
+            EgressQueue { node, port, class }
+        });
+        tally.deadlock = detector.check_any(*now, fabric, queues);
     }
 }
