@@ -131,13 +131,16 @@ impl Alpha {
     /// So many times `bytes`, rounded down.
     #[inline]
     pub fn of(self, bytes: Bytes) -> Bytes {
-        let product = u128::from(bytes.get()) * u128::from(self.numerator.get());
-        let quotient = product / u128::from(self.denominator.get());
+        let (numerator, denominator) = (self.numerator.get(), self.denominator.get());
+        // Every memory is small enough for the short division.
+        if let Some(product) = bytes.get().checked_mul(u64::from(numerator)) {
+            return Bytes::new(product / u64::from(denominator));
+        }
+        let product = u128::from(bytes.get()) * u128::from(numerator);
+        let quotient = product / u128::from(denominator);
         Bytes::new(u64::try_from(quotient).unwrap_or(u64::MAX))
     }
-}
 
-impl Alpha {
     /// What each of `active` queues has of `pool` when all of them want as much as they can get: each
     /// is alpha times what is left, so it is alpha / (1 + n alpha) of the pool.
     pub fn fixed_point(self, pool: Bytes, active: u64) -> Bytes {

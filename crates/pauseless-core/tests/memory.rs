@@ -71,8 +71,10 @@ fn the_threshold_is_alpha_times_what_is_free() {
         let found = memory.threshold(PortId(1), Class(0));
         assert_eq!(found, b(expected), "{numerator}/{denominator}");
     }
-    // It is rounded down.
+    // It is rounded down, and never wraps.
     assert_eq!(alpha(1, 8).of(b(15)), b(1));
+    assert_eq!(alpha(3, 4).of(b(1 << 63)), b(3 << 61));
+    assert_eq!(alpha(4, 1).of(b(1 << 63)), Bytes::MAX);
 }
 
 #[test]
