@@ -19,6 +19,7 @@
 //! time, and each M beyond that buys M / R_N of standstill before a sender is held.
 //! `tests/laws.rs` and `tests/guard.rs` prove both halves by experiment.
 
+pub mod sizing;
 mod violation;
 
 pub use violation::Violation;
@@ -321,15 +322,20 @@ impl Derivation {
             rule,
         }
         .at_least(Bytes::new(1))?;
+        self.check_quanta(config.quanta)
+    }
+
+    /// Refuses a pause that can run out although it is refreshed.
+    pub fn check_quanta(&self, quanta: u16) -> Result<(), Violation> {
         // A refresh leaves after half the pause, at worst behind one frame and all other classes,
         // and may take longer on its way than the PAUSE before it.
         let latency = &self.latency;
         let ahead = latency.mtu + latency.overhead + latency.messages();
         let worst = ahead + latency.line.bytes_in_up(latency.jitter);
-        let half = pfc::QUANTUM * (u64::from(config.quanta) / 2);
+        let half = pfc::QUANTUM * (u64::from(quanta) / 2);
         if half <= worst {
             return Err(Violation::Quanta {
-                quanta: config.quanta,
+                quanta,
                 least: (worst.get() / pfc::QUANTUM.get() + 1) * 2,
             });
         }

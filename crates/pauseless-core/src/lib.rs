@@ -18,6 +18,7 @@ pub mod derive;
 
 pub mod fifo;
 pub mod host;
+pub mod memory;
 pub mod port;
 pub mod schedule;
 pub mod switch;

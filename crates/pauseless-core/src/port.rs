@@ -35,8 +35,38 @@ pub struct LaneConfig {
 pub struct Overrun {
     /// What was held already.
     pub held: Bytes,
-    /// The physical buffer.
+    /// The physical buffer, or the size of what was full.
     pub buffer: Bytes,
+    /// What was full.
+    pub pool: FullPool,
+}
+
+/// The part of a switch's memory that a packet did not fit into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FullPool {
+    /// The buffer of the (ingress, class).
+    Buffer,
+    /// What a lossy class may have of the shared pool.
+    Shared,
+    /// The headroom of the (ingress, class).
+    Headroom,
+    /// The headroom that the classes of the port share.
+    PortHeadroom,
+    /// The headroom that all ports of the switch share.
+    SwitchHeadroom,
+}
+
+impl FullPool {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            FullPool::Buffer => "buffer",
+            FullPool::Shared => "shared pool",
+            FullPool::Headroom => "headroom",
+            FullPool::PortHeadroom => "headroom of the port",
+            FullPool::SwitchHeadroom => "headroom of the switch",
+        }
+    }
 }
 
 /// One end of a link.
@@ -151,6 +181,7 @@ impl Port {
             return Err(Overrun {
                 held: lane.held,
                 buffer: lane.buffer,
+                pool: FullPool::Buffer,
             });
         }
         lane.held = held;
@@ -175,6 +206,15 @@ impl Port {
         let lane = &mut self.lanes[class.index()];
         lane.held -= charge;
         lane.down.on_dequeue(now, charge, lane.held);
+        if lane.down.has_signal(now) {
+            self.talking |= 1 << class.0;
+        }
+    }
+
+    /// A memory that is shared by several ports says whether the sender is to pause.
+    pub fn set_pausing(&mut self, now: Time, class: Class, is_pausing: bool) {
+        let lane = &mut self.lanes[class.index()];
+        lane.down.set_pausing(is_pausing);
         if lane.down.has_signal(now) {
             self.talking |= 1 << class.0;
         }

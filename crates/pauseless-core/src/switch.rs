@@ -17,6 +17,7 @@
 mod congestion;
 mod header;
 mod inspect;
+mod sharing;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -25,6 +26,7 @@ use crate::congestion::{CongestionControl, Feedback, Joining};
 use crate::fifo::{Fifo, Pool};
 use crate::flow_control::{Control, Gate};
 use crate::id::{Class, PortId};
+use crate::memory::MemoryConfig;
 use crate::port::{Overrun, Port, PortConfig};
 use crate::schedule::{ClassScheduler, Rotation, Scheduler};
 use crate::unit::{Bytes, Span, Time};
@@ -76,6 +78,8 @@ pub struct SwitchConfig {
     pub changes_class: bool,
     /// What its congestion points and a random scheduler do at random follows this.
     pub seed: u64,
+    /// How its packet memory is divided.
+    pub memory: MemoryConfig,
 }
 
 /// A packet as the switch sees it.
@@ -137,6 +141,8 @@ pub struct Switch<P> {
     points: Box<[congestion::Watched]>,
     /// Packets of the switch's own per (egress, class), which are on no ingress counter.
     notices: Box<[Fifo]>,
+    /// Only if ports share their memory.
+    sharing: Option<Box<sharing::Sharing>>,
     ready: Ready,
 }
 
@@ -232,6 +238,7 @@ impl<P: Copy> Switch<P> {
             in_service: alloc::vec![false; pairs].into(),
             points: congestion::points(config, class_count),
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
+            sharing: sharing::Sharing::new(config),
             ready: Ready::default(),
         }
     }
@@ -267,8 +274,11 @@ impl<P: Copy> Switch<P> {
             leaving,
         } = arrival;
         debug_assert!(self.leaving_count > 1 || class == leaving);
+        let charge = self.ports[ingress.index()].port.charge(class, size);
+        if self.sharing.is_some() {
+            self.charge_memory(now, (ingress, class), charge)?;
+        }
         let port = &mut self.ports[ingress.index()].port;
-        let charge = port.charge(class, size);
         port.enqueue(now, class, charge)?;
         if port.is_talking() {
             self.mark_talking(ingress);
@@ -368,6 +378,9 @@ impl<P: Copy> Switch<P> {
                 if arrived_at.is_talking() {
                     self.mark_talking(ingress);
                 }
+                if self.sharing.is_some() {
+                    self.free_memory(now, (ingress, class), charge);
+                }
                 if self.discipline == Discipline::InputQueued {
                     self.expose_head(now, ingress, class);
                 }
@@ -379,7 +392,10 @@ impl<P: Copy> Switch<P> {
     /// A port that may have something to send; ask it with [`Switch::poll_transmit`].
     #[inline]
     pub fn poll_ready(&mut self) -> Option<PortId> {
-        self.ready.count = self.ready.count.checked_sub(1)?;
+        let Some(count) = self.ready.count.checked_sub(1) else {
+            return self.sharing.as_mut()?.poll_resumed();
+        };
+        self.ready.count = count;
         Some(PortId(self.ready.ports[usize::from(self.ready.count)]))
     }
 

@@ -11,6 +11,7 @@ use crate::scenario::{PortGroup, Scenario};
 
 mod congestion;
 mod loops;
+mod memory;
 mod paper;
 
 pub use loops::{Loop, Verdict};
@@ -79,8 +80,9 @@ pub fn explain(scenario: &Scenario) -> Explanation {
             stages,
         }
     });
+    let memories = memory::groups(scenario);
     Explanation {
-        groups: groups.collect(),
+        groups: groups.chain(memories).collect(),
         congestion: congestion::group(scenario),
         loops: loops::loops(scenario),
     }
@@ -157,11 +159,11 @@ impl Steps {
         let frame = latency.line.tx_span(latency.mtu + latency.overhead);
         self.add(("C", "rate of the link"), latency.line, "scenario");
         self.bytes(("MTU", "largest frame"), latency.mtu, "scenario");
-        self.bytes(
-            ("B", "buffer of the ingress port and class"),
-            group.ingress.buffer,
-            "scenario",
-        );
+        let whose = match group.memory {
+            None => "buffer of the ingress port and class",
+            Some(_) => "memory of the switch, which ports share",
+        };
+        self.bytes(("B", whose), group.ingress.buffer, "scenario");
         self.add(
             ("MTU / C", "the message waits for a frame that has begun"),
             frame,
@@ -194,6 +196,9 @@ impl Steps {
 
     fn scheme(&mut self, group: &PortGroup) {
         let derivation = &group.derivation;
+        if let Some(memory) = &group.memory {
+            return self.memory(group, memory);
+        }
         match &group.ingress.control {
             FlowControl::None => {
                 self.add(

@@ -260,7 +260,7 @@ fn keys() {
         pauseless: t.toml:9:1: switch.weights: unknown key with scheduler = "strict"
           |
         9 | weights = [1]
-          | ^^^^^^^ expected one of buffer, classes, discipline, processing, processing_jitter, scheduler
+          | ^^^^^^^ expected one of buffer, classes, discipline, memory, processing, processing_jitter, scheduler
     "#]],
     );
     check_edit(

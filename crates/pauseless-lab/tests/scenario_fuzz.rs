@@ -5,7 +5,7 @@ use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::Simulator;
 use proptest::prelude::*;
 
-const SEEDS: [&str; 11] = [
+const SEEDS: [&str; 12] = [
     include_str!("../../../scenarios/gfc-ring.toml"),
     include_str!("../../../scenarios/gfc-ring-time.toml"),
     include_str!("../../../scenarios/gfc-fig5-conceptual.toml"),
@@ -17,6 +17,7 @@ const SEEDS: [&str; 11] = [
     include_str!("../../../scenarios/gfc-fig20.toml"),
     include_str!("../../../scenarios/pcn-fig11.toml"),
     TOLD,
+    SHARED,
 ];
 
 const TORUS: &str = "duration = \"20 us\"
@@ -102,8 +103,38 @@ sizes = \"websearch\"
 classes_by_size = [[\"10 KB\", 1]]
 ";
 
+/// Ports that share their memory.
+const SHARED: &str = "duration = \"200 us\"
+[topology]
+kind = \"ring\"
+switches = 3
+hosts_per_switch = 1
+rate = \"10 Gbps\"
+delay = \"1 us\"
+[switch]
+classes = 2
+[switch.memory]
+kind = \"shared\"
+total = \"300 KB\"
+reserve = \"2 KB\"
+alpha = \"1/2\"
+headroom_pool = \"port\"
+[[switch.memory.at]]
+ports = [\"S1:*\"]
+classes = [1]
+threshold = \"20 KB\"
+[flow_control]
+kind = \"pfc\"
+[traffic]
+kind = \"permutation\"
+";
+
 /// Pieces that mean something in a scenario file.
-const PIECES: [&str; 68] = [
+const PIECES: [&str; 72] = [
+    "\"1/8\"",
+    "\"partitions\"",
+    "\"switch\"",
+    "[\"9 KB\", \"8 KB\"]",
     "\"0 B\"",
     "\"64 B\"",
     "\"4 GB\"",
@@ -175,7 +206,7 @@ const PIECES: [&str; 68] = [
 ];
 
 /// Keys that may be added to any section.
-const KEYS: [&str; 83] = [
+const KEYS: [&str; 92] = [
     "mtu",
     "wire_overhead",
     "switches",
@@ -259,6 +290,15 @@ const KEYS: [&str; 83] = [
     "patched",
     "initial_rate",
     "congestion_control",
+    "memory",
+    "total",
+    "reserve",
+    "headroom",
+    "headroom_pool",
+    "headroom_total",
+    "alpha",
+    "resume_offset",
+    "partitions",
 ];
 
 fn check(text: &str) {

@@ -5,6 +5,7 @@ use pauseless_core::congestion::CongestionControl;
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
+use pauseless_core::memory::{MemoryConfig, SharedConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
 use pauseless_core::table::ForwardingTable;
@@ -61,6 +62,8 @@ pub struct IngressTable {
     class_count: usize,
     starts: Vec<usize>,
     cells: Vec<Ingress>,
+    /// One element per node; empty if no switch shares its memory between ports.
+    memories: Vec<MemoryConfig>,
 }
 
 /// One (ingress port, class).
@@ -86,6 +89,7 @@ impl IngressTable {
             class_count,
             starts,
             cells: vec![ingress; total],
+            memories: Vec::new(),
         }
     }
 
@@ -108,6 +112,25 @@ impl IngressTable {
     /// Whether the flow control of any cell is one that `is_wanted`.
     pub fn any(&self, is_wanted: impl Fn(&FlowControl) -> bool) -> bool {
         self.cells.iter().any(|cell| is_wanted(&cell.control))
+    }
+
+    /// Makes the ports of a switch share its memory, which then commands their PFC.
+    pub fn share(&mut self, node: NodeId, memory: SharedConfig) {
+        self.memories
+            .resize(self.starts.len(), MemoryConfig::Private);
+        self.memories[node.index()] = MemoryConfig::Shared(memory);
+    }
+
+    /// How the memory of a switch is divided.
+    pub fn memory(&self, node: NodeId) -> &MemoryConfig {
+        let memory = self.memories.get(node.index());
+        memory.unwrap_or(&MemoryConfig::Private)
+    }
+
+    /// Whether any switch shares its memory between ports.
+    #[inline]
+    pub fn is_sharing(&self) -> bool {
+        !self.memories.is_empty()
     }
 
     fn index(&self, node: NodeId, port: PortId, class: Class) -> usize {

@@ -13,6 +13,16 @@
 //!
 //! Packets may change their class in a switch. A queue (egress, class c) is then kept blocked by the
 //! far end's counter of class c, and that by what its packets wait for: (port, class c') there.
+//!
+//! Where the ports of a switch share its memory, a queue that sends to it may be kept blocked by any
+//! byte that is stuck there, whichever way it came and in whichever class, since every one of them
+//! lowers the threshold. So such a queue "waits for" all queues of that switch that have a backlog, and
+//! [`Switch::keeps_paused`](pauseless_core::switch::Switch::keeps_paused) says whether the memory with
+//! nothing in it but what the members keep would let it go on. The argument holds with these edges, but
+//! an arrival changes the prospects of all queues that the switch has paused, not of one: all
+//! of them are looked at. A departure changes nobody's: it was expected already. Frames that are still
+//! on their way to a paused queue may yet let it go on, by passing, so with them the answer is no until
+//! they are there.
 
 use pauseless_core::flow_control::Downstream;
 use pauseless_core::id::{Class, FlowId, PortId};
@@ -57,27 +67,50 @@ impl Detector {
         fabric: &Fabric,
         queue: EgressQueue,
     ) -> Option<Deadlock> {
-        let head = blocked(now, fabric, queue)?;
+        self.check_any(now, fabric, std::iter::once(queue))
+    }
+
+    /// Looks for a deadlock through any of `queues`, which all wait for the same others: so one search
+    /// finds the cycles through all of them.
+    pub(crate) fn check_any(
+        &mut self,
+        now: Time,
+        fabric: &Fabric,
+        queues: impl Iterator<Item = EgressQueue> + Clone,
+    ) -> Option<Deadlock> {
+        let heads = queues
+            .clone()
+            .map(|queue| (queue, blocked(now, fabric, queue)));
+        let (start, head) = heads
+            .filter_map(|(queue, head)| Some((queue, head?)))
+            .next()?;
         let is_on_cycle = self.explore(
             now,
             fabric,
             Vertex {
-                queue,
+                queue: start,
                 head,
                 alive: true,
             },
         );
-        let deadlock = is_on_cycle.then(|| self.decide(now, fabric, queue));
+        let is_candidate = |detector: &Detector, queue: EgressQueue| match queue == start {
+            true => is_on_cycle,
+            false => detector.number[fabric.queue_index(queue)] > 0,
+        };
+        let mut deadlock = None;
+        if queues.clone().any(|queue| is_candidate(self, queue)) {
+            self.shrink(fabric);
+            let cycle = queues
+                .filter(|queue| is_candidate(self, *queue) && self.is_alive(fabric, *queue))
+                .find_map(|queue| self.shortest_cycle(fabric, queue));
+            deadlock = cycle.map(|cycle| self.conclude(now, fabric, cycle));
+        }
         self.forget(fabric);
-        deadlock.flatten()
+        deadlock
     }
 
-    fn decide(&mut self, now: Time, fabric: &Fabric, queue: EgressQueue) -> Option<Deadlock> {
-        self.shrink(fabric);
-        if !self.is_alive(fabric, queue) {
-            return None;
-        }
-        let cycle = self.shortest_cycle(fabric, queue);
+    /// All that is to be said about a deadlock.
+    fn conclude(&mut self, now: Time, fabric: &Fabric, cycle: Vec<EgressQueue>) -> Deadlock {
         // The members are all that wait for the cycle too, wherever they are.
         for queue in fabric.egress_queues() {
             if self.number[fabric.queue_index(queue)] == 0
@@ -98,12 +131,12 @@ impl Detector {
         let mut members: Vec<EgressQueue> = alive.map(|vertex| vertex.queue).collect();
         members.sort();
         let flows = self.flows_on(fabric, &cycle);
-        Some(Deadlock {
+        Deadlock {
             time: now,
             members,
             cycle,
             flows,
-        })
+        }
     }
 
     /// Breadth-first search over blocked queues from `start`; whether it comes back to it.
@@ -114,16 +147,7 @@ impl Detector {
         while next < self.found.len() {
             let vertex = self.found[next];
             next += 1;
-            let Some((switch, ingress)) = fabric.far_switch(vertex.queue) else {
-                continue;
-            };
-            let (node, class) = (fabric.far_node(vertex.queue), vertex.queue.class);
-            for (port, leaving) in queues_after(switch, class) {
-                if switch.waiting((ingress, class), (port, leaving)) == Bytes::ZERO {
-                    continue;
-                }
-                let class = leaving;
-                let queue = EgressQueue { node, port, class };
+            for_each_awaited(fabric, vertex.queue, |queue| {
                 if queue == start.queue {
                     is_on_cycle = true;
                 } else if self.number[fabric.queue_index(queue)] == 0
@@ -138,7 +162,7 @@ impl Detector {
                         },
                     );
                 }
-            }
+            });
         }
         is_on_cycle
     }
@@ -184,6 +208,9 @@ impl Detector {
         };
         let (node, class) = (fabric.far_node(queue), queue.class);
         let stuck = |port, class| self.is_alive(fabric, EgressQueue { node, port, class });
+        if switch.memory().is_some() {
+            return switch.keeps_paused((ingress, class), fabric.in_flight(queue), stuck);
+        }
         let kept = switch.kept(ingress, class, stuck);
         let charge = switch.port(ingress).charge(class, head);
         switch
@@ -192,33 +219,26 @@ impl Detector {
             .keeps_blocked(kept, charge)
     }
 
-    /// Breadth-first from `start` back to it, among the queues that are alive.
-    fn shortest_cycle(&self, fabric: &Fabric, start: EgressQueue) -> Vec<EgressQueue> {
+    /// Breadth-first from `start` back to it, among the queues that are alive. There is no way back
+    /// if `start` only waits for a deadlock that another queue closes in the same event.
+    fn shortest_cycle(&self, fabric: &Fabric, start: EgressQueue) -> Option<Vec<EgressQueue>> {
         let mut order = vec![(start, usize::MAX)];
         let mut next = 0;
         while next < order.len() {
-            let (queue, _) = order[next];
-            let (switch, ingress) = fabric
-                .far_switch(queue)
-                .expect("a kept queue faces a switch");
-            let node = fabric.far_node(queue);
-            for (port, class) in queues_after(switch, queue.class) {
-                let to = EgressQueue { node, port, class };
-                let from = (ingress, queue.class);
-                let is_edge = switch.waiting(from, (port, class)) > Bytes::ZERO;
-                if !is_edge || !self.is_alive(fabric, to) {
-                    continue;
-                }
-                if to == start {
-                    return unwind(&order, next);
-                }
-                if order.iter().all(|(seen, _)| *seen != to) {
+            let mut is_back = false;
+            for_each_awaited(fabric, order[next].0, |to| {
+                is_back |= to == start;
+                let is_new = || order.iter().all(|(seen, _)| *seen != to);
+                if self.is_alive(fabric, to) && is_new() {
                     order.push((to, next));
                 }
+            });
+            if is_back {
+                return Some(unwind(&order, next));
             }
             next += 1;
         }
-        panic!("a queue in a fixed point waits for itself");
+        None
     }
 
     /// Flows with packets that wait along the cycle: from where one queue sends to the next queue.
@@ -229,8 +249,10 @@ impl Detector {
             let (switch, ingress) = fabric
                 .far_switch(*queue)
                 .expect("a kept queue faces a switch");
+            let is_shared = switch.memory().is_some();
             switch.for_each_waiting(|from, to, packet| {
-                if from == (ingress, queue.class) && to == (next.port, next.class) {
+                let is_from = from == (ingress, queue.class) || is_shared;
+                if is_from && to == (next.port, next.class) {
                     flows.push(packet.flow());
                 }
             });
@@ -249,6 +271,30 @@ fn queues_after(switch: &Switch<Tag>, class: Class) -> impl Iterator<Item = (Por
             .leaving_classes(class)
             .map(move |class| (port, class))
     })
+}
+
+/// Calls `visit` with every queue that keeps bytes on the strength of which `queue` may be blocked.
+fn for_each_awaited(fabric: &Fabric, queue: EgressQueue, mut visit: impl FnMut(EgressQueue)) {
+    let Some((switch, ingress)) = fabric.far_switch(queue) else {
+        return;
+    };
+    let node = fabric.far_node(queue);
+    if switch.memory().is_none() {
+        let from = (ingress, queue.class);
+        for (port, class) in queues_after(switch, queue.class) {
+            if switch.waiting(from, (port, class)) > Bytes::ZERO {
+                visit(EgressQueue { node, port, class });
+            }
+        }
+        return;
+    }
+    for port in (0..switch.port_count()).map(|port| PortId(port as u16)) {
+        for class in (0..fabric.class_count()).map(|class| Class(class as u8)) {
+            if switch.backlog(port, class) > 0 {
+                visit(EgressQueue { node, port, class });
+            }
+        }
+    }
 }
 
 fn unwind(order: &[(EgressQueue, usize)], last: usize) -> Vec<EgressQueue> {

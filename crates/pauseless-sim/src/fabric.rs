@@ -138,6 +138,7 @@ impl Fabric {
                     congestion: config.congestion.control,
                     seed: seed.next_u64(),
                     changes_class: config.classes != ClassMap::Same,
+                    memory: config.ingress.memory(node).clone(),
                 }))
             });
         }
@@ -200,6 +201,16 @@ impl Fabric {
             Node::Switch(switch) => Some((switch, peer.port)),
             Node::Host(_) => None,
         }
+    }
+
+    /// Bytes of data on the wire that `queue` sends on, of its class.
+    pub(crate) fn in_flight(&self, queue: EgressQueue) -> Bytes {
+        let end = &self.ends[self.end_index(queue.node, queue.port)];
+        let frames = self.frames.iter(&self.ends[end.peer as usize].incoming);
+        frames.fold(Bytes::ZERO, |sum, (_, frame)| match frame {
+            Frame::Data(packet) if packet.class == queue.class => sum + packet.size(),
+            Frame::Data(_) | Frame::Control(_) => sum,
+        })
     }
 
     /// Every egress queue of every switch.

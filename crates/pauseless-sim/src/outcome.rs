@@ -1,6 +1,8 @@
 //! What a run has found.
 
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::memory::MemoryUse;
+use pauseless_core::port::FullPool;
 use pauseless_core::unit::{Bytes, Span, Time};
 
 /// Findings, measurements and recordings of one run.
@@ -45,6 +47,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// One element per switch ingress and class that ever held anything.
     pub queues: Vec<QueueOutcome>,
+    /// One element per switch whose ports share its memory.
+    pub memories: Vec<MemoryOutcome>,
     /// One element per port of every node, in their order.
     pub ports: Vec<PortOutcome>,
     /// How far and how long congestion spread from link to link.
@@ -113,8 +117,10 @@ pub struct Loss {
     pub flow: FlowId,
     /// What the buffer held already.
     pub held: Bytes,
-    /// The buffer.
+    /// The buffer, or the size of what was full.
     pub buffer: Bytes,
+    /// What was full.
+    pub pool: FullPool,
 }
 
 /// What became of a flow.
@@ -151,6 +157,19 @@ pub struct QueueOutcome {
     pub last: Bytes,
     /// The mean over all samples, where the port was probed.
     pub mean: Option<f64>,
+}
+
+/// What the shared memory of a switch has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryOutcome {
+    /// The switch.
+    pub node: NodeId,
+    /// How large everything is.
+    pub size: MemoryUse,
+    /// The most that was in use of each part.
+    pub max: MemoryUse,
+    /// What was in use at the end.
+    pub last: MemoryUse,
 }
 
 /// What has left a port, and how its far end held it back.

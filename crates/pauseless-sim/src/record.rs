@@ -14,8 +14,8 @@ use crate::config::{Config, Flow};
 use crate::fabric::{Fabric, Node};
 use crate::ideal::ideal_of;
 use crate::outcome::{
-    CongestionTree, FlowOutcome, FlowSeries, Outcome, PortOutcome, PortSeries, QueueOutcome,
-    Series, Starved,
+    CongestionTree, FlowOutcome, FlowSeries, MemoryOutcome, Outcome, PortOutcome, PortSeries,
+    QueueOutcome, Series, Starved,
 };
 use crate::simulator::{FlowState, Simulator};
 
@@ -200,6 +200,7 @@ impl Recorder {
             last_arrival: tally.last_arrival,
             flows: flows.collect(),
             queues: self.queues(run),
+            memories: memories(run),
             ports,
             tree,
             answers: tally.answers,
@@ -441,6 +442,21 @@ fn port_outcomes(run: &Simulator<'_>) -> (Vec<PortOutcome>, CongestionTree) {
         held_last: held.last,
     });
     (ports.collect(), tree)
+}
+
+fn memories(run: &Simulator<'_>) -> Vec<MemoryOutcome> {
+    let nodes = (0..).map(NodeId).zip(&run.fabric.nodes);
+    let memories = nodes.filter_map(|(node, state)| match state {
+        Node::Switch(switch) => Some((node, switch.memory()?)),
+        Node::Host(_) => None,
+    });
+    let outcomes = memories.map(|(node, memory)| MemoryOutcome {
+        node,
+        size: memory.config().sizes(),
+        max: memory.high_water(),
+        last: memory.in_use(),
+    });
+    outcomes.collect()
 }
 
 fn port_of(fabric: &Fabric, node: NodeId, port: PortId) -> &Port {

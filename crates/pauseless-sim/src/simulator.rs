@@ -2,6 +2,7 @@
 
 mod flows;
 mod passage;
+mod sharing;
 
 pub(crate) use flows::FlowState;
 use flows::Followers;
@@ -330,7 +331,7 @@ impl<'c> Simulator<'c> {
                 self.answers.remove(place);
             }
         }
-        let Overrun { held, buffer } = overrun;
+        let Overrun { held, buffer, pool } = overrun;
         let time = self.now;
         let loss = Loss {
             time,
@@ -340,6 +341,7 @@ impl<'c> Simulator<'c> {
             flow,
             held,
             buffer,
+            pool,
         };
         self.tally.loss.get_or_insert(loss);
     }

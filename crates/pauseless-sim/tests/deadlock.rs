@@ -2,6 +2,7 @@
 
 mod networks;
 
+use networks::memory::random_shared_network;
 use networks::random::{Wildness, random_network};
 use networks::{Scheme, Wanted, gfc_ring, network, stop_sources};
 use pauseless_core::flow_control::{FlowControl, pfc};
@@ -37,6 +38,31 @@ fn reported_if_and_only_if_bytes_are_stuck_for_ever() {
         }
     }
     assert!(deadlocks > 50, "{deadlocks} of 800 deadlock");
+}
+
+/// The same where ports share their memory, however it is divided.
+#[test]
+fn reported_if_and_only_if_bytes_are_stuck_in_a_shared_memory() {
+    let (mut deadlocks, mut dry) = (0, 0);
+    for seed in 2_000..2_600 {
+        let mut config = random_shared_network(seed, seed % 2 == 0);
+        config.duration = Span::ms(6);
+        let outcome = run(&config);
+        let is_stuck = outcome.held_at_end > Bytes::ZERO;
+        assert_eq!(outcome.deadlock.is_some(), is_stuck, "seed {seed}");
+        assert_eq!(outcome.lost_packets, 0, "seed {seed}: {:?}", outcome.loss);
+        for memory in &outcome.memories {
+            assert!(memory.max.pool <= memory.size.pool, "seed {seed}");
+            assert!(memory.max.headroom <= memory.size.headroom, "seed {seed}");
+            assert!(memory.max.total <= memory.size.total, "seed {seed}");
+            assert!(is_stuck || memory.last.total == Bytes::ZERO, "seed {seed}");
+            dry += usize::from(memory.max.headroom > Bytes::ZERO);
+        }
+        deadlocks += usize::from(is_stuck);
+    }
+    // The test means nothing if hardly anything was full.
+    assert!(deadlocks > 50, "{deadlocks} of 600 deadlock");
+    assert!(dry > 1_000, "{dry} memories used headroom");
 }
 
 /// The queues that the witness names never send a data frame again.

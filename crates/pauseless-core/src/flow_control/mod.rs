@@ -364,6 +364,13 @@ impl Downstream for AnyDownstream {
 }
 
 impl AnyDownstream {
+    /// A shared memory has decided; only PFC obeys, see [`pfc::Config::commanded`].
+    pub fn set_pausing(&mut self, is_pausing: bool) {
+        if let AnyDownstream::Pfc(half) = self {
+            half.set_pausing(is_pausing);
+        }
+    }
+
     /// A link packet has arrived: its `fctbs` is the true count of what the peer has sent, so the
     /// receiver takes it over at once, in the order of the wire, before the packet is processed.
     pub fn handle_peer_count(&mut self, fctbs: u32) {

@@ -15,6 +15,8 @@
 //!            held < xon: PAUSE(0)
 //! ```
 //!
+//! Where ports share their memory, that decides instead of the thresholds; see [`crate::memory`].
+//!
 //! **Not modelled** 802.3x link-level PAUSE, asymmetric PFC, the watchdog.
 
 use super::{Downstream, Gate, Signal, Upstream};
@@ -29,6 +31,22 @@ pub struct Config {
     pub xon: Bytes,
     /// The pause time that is asked for, in quanta.
     pub quanta: u16,
+}
+
+impl Config {
+    /// No thresholds of its own: a shared memory says when to pause, see [`crate::memory`].
+    pub const fn commanded(quanta: u16) -> Config {
+        Config {
+            xoff: Bytes::MAX,
+            xon: Bytes::ZERO,
+            quanta,
+        }
+    }
+
+    /// Whether a shared memory says when to pause.
+    pub fn is_commanded(&self) -> bool {
+        *self == Config::commanded(self.quanta)
+    }
 }
 
 /// One quantum is the time of 512 bits on the link.
@@ -68,6 +86,13 @@ impl PfcDownstream {
             refresh_at: Time::MAX,
             resumes: 0,
         }
+    }
+}
+
+impl PfcDownstream {
+    /// Pauses or resumes by somebody else's decision.
+    pub fn set_pausing(&mut self, is_pausing: bool) {
+        self.pausing = is_pausing;
     }
 }
 

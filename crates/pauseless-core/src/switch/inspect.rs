@@ -3,6 +3,7 @@
 use super::congestion::Watched;
 use super::{Discipline, Fifo, Switch, SwitchPort};
 use crate::id::{Class, PortId};
+use crate::memory::Memory;
 use crate::unit::{Bytes, Time};
 
 impl<P: Copy> Switch<P> {
@@ -127,5 +128,6 @@ impl<P: Copy> Switch<P> {
             + self.pool.heap_bytes()
             + (self.waiting.len() + self.backlog.len()) * size_of::<u32>()
             + self.points.len() * size_of::<Watched>()
+            + self.memory().map_or(0, Memory::heap_bytes)
     }
 }

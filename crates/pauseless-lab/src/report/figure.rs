@@ -225,6 +225,8 @@ fn thresholds(run: &Run, port: &PortSeries) -> Vec<(&'static str, Bytes)> {
     let ingress = &run.scenario.config.ingress;
     match &ingress.get(port.node, port.port, Class(0)).control {
         FlowControl::None => Vec::new(),
+        // Where a shared memory decides, the threshold moves.
+        FlowControl::Pfc(pfc) if pfc.is_commanded() => Vec::new(),
         FlowControl::Pfc(pfc) => vec![("XOFF", pfc.xoff), ("XON", pfc.xon)],
         FlowControl::Cbfc(cbfc) => vec![("credits", cbfc.capacity)],
         FlowControl::GfcBuffer(gfc) => vec![("Bm", gfc.bm), ("B1", gfc.b1)],

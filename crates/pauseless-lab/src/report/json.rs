@@ -1,8 +1,10 @@
 //! The JSON documents of the command line contract.
 
+pub mod memory;
 pub mod metrics;
 
 use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::port::FullPool;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::config;
 use pauseless_sim::outcome::{EgressQueue, FlowOutcome, QueueOutcome};
@@ -10,6 +12,7 @@ use serde::Serialize;
 
 use super::Run;
 use crate::metrics::completion::{fct, slowdown};
+use memory::MemoryRecord;
 use metrics::MetricsRecord;
 
 /// The version of the documents; it changes when a field changes its meaning or goes away.
@@ -105,6 +108,9 @@ pub struct RunRecord {
     pub flows: Vec<FlowRecord>,
     /// One element per switch ingress and class that ever held anything.
     pub queues: Vec<QueueRecord>,
+    /// One element per switch whose ports share its memory; absent if none do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<MemoryRecord>,
     /// What was measured, in numbers that can be compared; see `docs/metrics.md`.
     pub metrics: MetricsRecord,
     /// What the probes recorded, if there are any.
@@ -164,8 +170,11 @@ pub struct LossRecord {
     pub flow: String,
     /// What the buffer held already.
     pub held_bytes: u64,
-    /// The buffer.
+    /// The buffer, or the size of what was full.
     pub buffer_bytes: u64,
+    /// What was full, where ports share their memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<&'static str>,
 }
 
 /// A flow and what became of it.
@@ -323,6 +332,7 @@ fn record(run: &Run) -> RunRecord {
         last_arrival_ps: outcome.last_arrival.as_ps(),
         flows: flows.map(|(index, pair)| flow(run, index, pair)).collect(),
         queues: outcome.queues.iter().map(|at| queue(run, at)).collect(),
+        memory: memory::records(run),
         metrics: metrics::record(run),
         series: None,
     }
@@ -365,6 +375,9 @@ fn loss(run: &Run) -> Option<LossRecord> {
         flow: run.flow_name(loss.flow).to_string(),
         held_bytes: loss.held.get(),
         buffer_bytes: loss.buffer.get(),
+        pool: Some(loss.pool)
+            .filter(|pool| *pool != FullPool::Buffer)
+            .map(FullPool::name),
     })
 }
 

@@ -67,6 +67,7 @@ pub fn report(run: &Run, paint: Paint) -> String {
     let tables = [
         ("flows", flows(run)),
         ("ingress queues", queues(run)),
+        ("shared memory", memories(run)),
         ("flow-control frames", feedback(run)),
     ];
     for (title, table) in tables {
@@ -193,6 +194,24 @@ fn queues(run: &Run) -> String {
         "  The mean is known where a [probe] looks.\n"
     };
     format!("{table}{note}")
+}
+
+fn memories(run: &Run) -> String {
+    // The fullest first.
+    let mut memories: Vec<_> = run.outcome.memories.iter().collect();
+    memories.sort_by_key(|memory| (std::cmp::Reverse(memory.max.total), memory.node));
+    let count = memories.len();
+    let rows = memories.into_iter().map(|memory| {
+        let (max, size) = (memory.max, memory.size);
+        let cell = |max, size| format!("{} of {}", quantity::bytes(max), quantity::bytes(size));
+        vec![
+            run.node_name(memory.node).to_string(),
+            cell(max.pool, size.pool),
+            cell(max.headroom, size.headroom),
+            cell(max.total, size.total),
+        ]
+    });
+    Table::new("switch <pool-at-most <headroom-at-most <in-all-at-most").extend(rows, count)
 }
 
 fn feedback(run: &Run) -> String {

@@ -1,6 +1,7 @@
 //! The findings of a run in words.
 
 use pauseless_core::id::FlowId;
+use pauseless_core::port::FullPool;
 use pauseless_core::unit::{Bytes, Time};
 use pauseless_sim::Outcome;
 use pauseless_sim::outcome::{Deadlock, Loss};
@@ -132,8 +133,12 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
 
 fn loss_sentence(run: &Run, loss: &Loss) -> String {
     let outcome = &run.outcome;
+    let what = match loss.pool {
+        FullPool::Buffer => String::new(),
+        pool => format!(" of the {}", pool.name()),
+    };
     format!(
-        "loss: {} ({}), the first at {} at {}, where flow {} found {} of {} in use",
+        "loss: {} ({}), the first at {} at {}, where flow {} found {} of {}{what} in use",
         quantity::plural(outcome.lost_packets, "packet"),
         quantity::bytes(outcome.lost_bytes),
         quantity::time(loss.time),

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use pauseless_core::derive::Latency;
+use pauseless_core::flow_control::pfc;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::IngressTable;
 
 use super::congestion::number;
+use super::memory::Share;
 use super::parameters::{KINDS, Kind, Params};
 use super::pattern;
 use super::port_group::{Draft, PortGroup};
-use super::reader::{At, Item, Section};
+use super::reader::{At, Item, Place, Section};
 use super::switch::{BUFFERS, Switches};
 use crate::cycle_aware::MARGIN;
 use crate::problem::Sink;
@@ -71,7 +73,9 @@ impl Written {
             other.set_context(context.clone());
             others.extend(Other::read(other, kind.value, switches.lane_count()));
         }
-        if !switches.is_buffer_written && kind.value != Kind::None {
+        if switches.is_sharing {
+            refuse_private(&section, &kind, (&base, &others));
+        } else if !switches.is_buffer_written && kind.value != Kind::None {
             let problem = section.place.problem("the switches have no buffer");
             section.report(problem.help("add buffer = \"1 MB\" to [switch]"));
         }
@@ -94,6 +98,36 @@ fn read_cycle_margin(section: &mut Section<'_>) -> Option<f64> {
     }
     let margin = number(section, "cycle_margin", 0.1..=100.0);
     Some(margin.map_or(MARGIN, |margin| margin.value))
+}
+
+/// Refuses what makes no sense where ports share their memory.
+fn refuse_private(section: &Section<'_>, kind: &At<Kind>, (base, others): (&Params, &[Other])) {
+    if !matches!(kind.value, Kind::Pfc | Kind::None) {
+        let name = KINDS[kind.value as usize].0;
+        let message = format!("{name:?} needs a buffer of each port and class");
+        let help = "a grant or a rate is about bytes that nobody else can take; use \"pfc\" or \
+                    \"none\", or leave out [switch.memory]";
+        section.report(kind.place.problem(message).help(help));
+    }
+    let written = [(&base.xoff, "xoff"), (&base.xon, "xon")];
+    for (value, name) in written {
+        if let Some(value) = value {
+            let problem = value
+                .place
+                .problem("the shared memory decides when to pause");
+            let instead = match name {
+                "xoff" => "alpha or threshold",
+                _ => "resume_offset",
+            };
+            section.report(problem.help(format!("use {instead} in [switch.memory] instead")));
+        }
+    }
+    if let Some(port) = others.iter().flat_map(|other| &other.ports).next() {
+        let problem = port
+            .place
+            .problem("the shared memory decides when to pause");
+        section.report(problem.help("use [[switch.memory.at]] instead"));
+    }
 }
 
 impl Other {
@@ -136,13 +170,16 @@ pub(crate) struct Resolved {
     pub warnings: Vec<String>,
 }
 
-/// What the parameters of a port depend on: the overlays that name it, its rate and its delay.
-type Cell = (Vec<usize>, Rate, Span);
+/// What the parameters of a port depend on: the overlays that name it, its rate and its delay, and
+/// the overlays of a shared memory if it is one of a switch that has one.
+type Cell = (Vec<usize>, Rate, Span, Option<Vec<usize>>);
 
 impl Resolver<'_> {
     /// The parameters of every port of `topology`, unless they make no sense.
     pub(crate) fn resolve(&self, topology: &Topology) -> Option<Resolved> {
         let overlays = self.overlays(topology);
+        let share = self.share();
+        let sharing = share.as_ref().map(|share| share.overlays(topology));
         let mut cells: BTreeMap<Cell, Vec<(NodeId, PortId, Class)>> = BTreeMap::new();
         for node in (0..topology.nodes().len()).map(|node| NodeId(node as u32)) {
             for (number, port) in (0..).zip(topology.ports(node)) {
@@ -150,16 +187,19 @@ impl Resolver<'_> {
                 for class in (0..self.switches.lane_count()).map(Class) {
                     let named = named.into_iter().flatten().copied();
                     let named = named.filter(|other| self.covers(*other, class)).collect();
-                    let members = cells.entry((named, port.rate, port.delay)).or_default();
-                    members.push((node, PortId(number), class));
+                    let at = (node, PortId(number), class);
+                    let sharing = sharing.as_ref().filter(|_| !topology.is_host(node));
+                    let shared = sharing.map(|map| map.get(&at).cloned().unwrap_or_default());
+                    let cell = (named, port.rate, port.delay, shared);
+                    cells.entry(cell).or_default().push(at);
                 }
             }
         }
         let mut groups: Vec<PortGroup> = Vec::new();
         let mut warnings = Vec::new();
         let mut is_good = true;
-        for ((named, rate, delay), members) in cells {
-            let params = named
+        for ((named, rate, delay, shared), members) in cells {
+            let mut params = named
                 .iter()
                 .fold(self.written.base.clone(), |params, other| {
                     params.overlaid(&self.written.others[*other].params)
@@ -174,29 +214,50 @@ impl Resolver<'_> {
                 jitter: self.wire_jitter + self.switches.processing_jitter,
                 overhead: self.wire_overhead,
             };
+            if let Some((share, shared)) = share.as_ref().zip(shared) {
+                let group = share.group(&shared, latency, members);
+                let port = first_port(topology, &group);
+                warnings.extend(share.check(&shared, &group, &port));
+                add(&mut groups, group);
+                continue;
+            }
+            if share.is_some() && params.buffer.is_none() {
+                params.buffer = Some(own_buffer(&latency));
+            }
             let draft = Draft::new(&params, latency, self.sink);
             let Some(group) = draft.group(self.written.kind, members) else {
                 is_good = false;
                 continue;
             };
-            let (node, port, _) = group.members[0];
-            let port = topology.port_name(node, port);
+            let port = first_port(topology, &group);
             warnings.extend(draft.check(&group, &port, self.written.is_unsafe));
-            match groups.iter_mut().find(|other| other.is_like(&group)) {
-                Some(other) => other.members.extend(group.members),
-                None => groups.push(group),
-            }
+            add(&mut groups, group);
         }
         warnings.sort();
         warnings.dedup();
         is_good.then(|| self.tabulate(topology, groups, warnings))
     }
 
+    /// The memory of switches, if their ports share it.
+    fn share(&self) -> Option<Share<'_>> {
+        let quanta = self.written.base.pause_quanta.as_ref();
+        Some(Share {
+            written: self.switches.memory.as_ref()?,
+            is_lossless: self.written.kind != Kind::None,
+            is_unsafe: self.written.is_unsafe,
+            quanta: quanta.map_or(pfc::QUANTA_MAX, |quanta| quanta.value as u16),
+            quanta_place: quanta.map(|quanta| quanta.place.clone()),
+            mtu: self.mtu,
+            class_count: self.switches.lane_count(),
+            sink: self.sink,
+        })
+    }
+
     fn tabulate(
         &self,
         topology: &Topology,
         mut groups: Vec<PortGroup>,
-        warnings: Vec<String>,
+        mut warnings: Vec<String>,
     ) -> Resolved {
         let class_count = usize::from(self.switches.lane_count());
         let first = groups.first().map(|group| group.ingress);
@@ -209,6 +270,9 @@ impl Resolver<'_> {
             }
         }
         groups.sort_by_key(|group| group.members[0]);
+        if let Some(share) = self.share() {
+            warnings.extend(share.divide(topology, &groups, &mut table));
+        }
         Resolved {
             table,
             groups,
@@ -230,5 +294,26 @@ impl Resolver<'_> {
             }
         }
         overlays
+    }
+}
+
+fn first_port(topology: &Topology, group: &PortGroup) -> String {
+    let (node, port, _) = group.members[0];
+    topology.port_name(node, port)
+}
+
+/// Adds a group, or its members to one that is like it.
+fn add(groups: &mut Vec<PortGroup>, group: PortGroup) {
+    match groups.iter_mut().find(|other| other.is_like(&group)) {
+        Some(other) => other.members.extend(group.members),
+        None => groups.push(group),
+    }
+}
+
+/// The buffer of a host where nothing is said about it: far more than it needs.
+fn own_buffer(latency: &Latency) -> At<Bytes> {
+    At {
+        value: Bytes::mb(1) + latency.pfc_headroom(),
+        place: Place::default(),
     }
 }

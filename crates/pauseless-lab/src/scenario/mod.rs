@@ -17,6 +17,7 @@ mod flows;
 pub(crate) mod hosts;
 pub(crate) mod lanes;
 mod lifetime;
+pub(crate) mod memory;
 mod observe;
 mod parameters;
 pub(crate) mod pattern;

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use pauseless_core::derive::{self, Derivation, Latency, Violation};
 use pauseless_core::flow_control::{Control, FlowControl, limiter};
 use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::memory::LaneMemory;
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_sim::config::Ingress;
 
@@ -24,11 +25,13 @@ pub struct PortGroup {
     pub tau: Span,
     /// The parameters.
     pub ingress: Ingress,
+    /// What they may have of a memory that is shared, if it is.
+    pub memory: Option<LaneMemory>,
 }
 
 impl PortGroup {
     pub(crate) fn is_like(&self, other: &PortGroup) -> bool {
-        let facts = |group: &PortGroup| (group.derivation, group.tau, group.ingress);
+        let facts = |group: &PortGroup| (group.derivation, group.tau, group.ingress, group.memory);
         facts(self) == facts(other)
     }
 }
@@ -81,6 +84,7 @@ impl<'d> Draft<'d> {
             derivation: self.derivation,
             tau,
             ingress: Ingress { control, buffer },
+            memory: None,
         })
     }
 
@@ -224,7 +228,7 @@ fn with_tau(mut derivation: Derivation, tau: Span) -> Derivation {
 }
 
 /// A violated bound with its value and its fix.
-fn violation_problem(place: &Place, violation: &Violation, port: &str) -> Problem {
+pub(crate) fn violation_problem(place: &Place, violation: &Violation, port: &str) -> Problem {
     let anyway = "or unsafe_parameters = true in [flow_control] to run it all the same";
     match *violation {
         Violation::AboveBound {

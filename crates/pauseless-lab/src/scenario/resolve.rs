@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pauseless_core::flow_control::{FlowControl, cbfc, gfc};
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
+use pauseless_core::unit::Bytes;
 use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::topology::{NodeKind, Topology};
@@ -13,6 +14,7 @@ use pauseless_sim::config::Follow;
 
 use super::file::{File, quote};
 use super::flows::Plan;
+use super::memory::{self, write_lane};
 use super::port_group::PortGroup;
 use super::routing::{write_tables, written_rule};
 use super::topology::written_shape;
@@ -37,8 +39,10 @@ pub(crate) fn write(parts: &Parts) -> String {
     // The most common parameters stand for all, the others for the ports that they are about.
     let groups = &parts.control.groups;
     let base = groups.iter().max_by_key(|group| group.members.len());
-    if let Some(base) = base {
-        write_switch(&mut file, parts, base);
+    if let Some(memory) = &parts.switches.memory {
+        write_shared(&mut file, parts, memory);
+    } else if let Some(base) = base {
+        write_switch(&mut file, parts, Some(base.ingress.buffer));
         file.section("[flow_control]");
         file.text("kind", base.ingress.control.name());
         file.plain("unsafe_parameters", parts.is_unsafe);
@@ -142,11 +146,13 @@ fn write_class_map(file: &mut File, parts: &Parts) {
     }
 }
 
-fn write_switch(file: &mut File, parts: &Parts, base: &PortGroup) {
+fn write_switch(file: &mut File, parts: &Parts, buffer: Option<Bytes>) {
     let switches = &parts.switches;
     file.section("[switch]");
     file.text("discipline", switches.discipline.name());
-    file.quantity("buffer", base.ingress.buffer);
+    if let Some(buffer) = buffer {
+        file.quantity("buffer", buffer);
+    }
     file.plain("classes", switches.class_count);
     match switches.scheduler {
         Scheduler::Strict => file.text("scheduler", "strict"),
@@ -159,6 +165,38 @@ fn write_switch(file: &mut File, parts: &Parts, base: &PortGroup) {
     }
     file.quantity("processing", switches.processing);
     file.quantity("processing_jitter", switches.processing_jitter);
+}
+
+/// `[switch]` and `[flow_control]` where ports share their memory. The buffers of hosts follow from
+/// their links unless they were written.
+fn write_shared(file: &mut File, parts: &Parts, memory: &memory::Written) {
+    let buffer = parts.switches.buffer.as_ref().map(|buffer| buffer.value);
+    write_switch(file, parts, buffer);
+    let groups = parts.control.groups.iter();
+    let groups = groups.filter_map(|group| Some((group, group.memory?)));
+    let groups = Vec::from_iter(groups);
+    let base = groups.iter().max_by_key(|(group, _)| group.members.len());
+    let Some((base, lane)) = base else {
+        return;
+    };
+    file.section("[switch.memory]");
+    memory.write(file);
+    let is_lossless = base.ingress.control != FlowControl::None;
+    write_lane(file, lane, is_lossless);
+    for (group, other) in groups.iter().filter(|(_, other)| other != lane) {
+        for (classes, ports) in ports_by_classes(&parts.fabric.topology, group) {
+            file.section("[[switch.memory.at]]");
+            file.texts("ports", ports);
+            file.plain("classes", format_args!("{classes:?}"));
+            write_lane(file, other, is_lossless);
+        }
+    }
+    file.section("[flow_control]");
+    file.text("kind", base.ingress.control.name());
+    file.plain("unsafe_parameters", parts.is_unsafe);
+    if let FlowControl::Pfc(config) = &base.ingress.control {
+        file.plain("pause_quanta", config.quanta);
+    }
 }
 
 fn write_parameters(file: &mut File, group: &PortGroup) {
@@ -214,6 +252,17 @@ fn write_mapping(file: &mut File, mapping: &gfc::Mapping) {
 
 /// `[[flow_control.at]]` for the ports of `group`, once for each set of classes.
 fn write_others(file: &mut File, topology: &Topology, group: &PortGroup) {
+    for (classes, ports) in ports_by_classes(topology, group) {
+        file.section("[[flow_control.at]]");
+        file.texts("ports", ports);
+        file.plain("classes", format_args!("{classes:?}"));
+        file.quantity("buffer", group.ingress.buffer);
+        write_parameters(file, group);
+    }
+}
+
+/// The ports of `group`, by the classes that are meant.
+fn ports_by_classes(topology: &Topology, group: &PortGroup) -> BTreeMap<Vec<u8>, Vec<String>> {
     let mut classes: BTreeMap<(NodeId, PortId), Vec<u8>> = BTreeMap::new();
     for (node, port, class) in &group.members {
         classes.entry((*node, *port)).or_default().push(class.0);
@@ -223,13 +272,7 @@ fn write_others(file: &mut File, topology: &Topology, group: &PortGroup) {
         let name = topology.port_name(node, port);
         ports.entry(classes).or_default().push(name);
     }
-    for (classes, ports) in ports {
-        file.section("[[flow_control.at]]");
-        file.texts("ports", ports);
-        file.plain("classes", format_args!("{classes:?}"));
-        file.quantity("buffer", group.ingress.buffer);
-        write_parameters(file, group);
-    }
+    ports
 }
 
 fn write_flow(file: &mut File, parts: &Parts, plan: &Plan) {

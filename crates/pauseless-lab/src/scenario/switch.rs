@@ -7,6 +7,7 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span};
 
+use super::memory;
 use super::reader::{At, Item, Section};
 
 /// A switch counts the bytes between two of its ports in 32 bits.
@@ -29,6 +30,10 @@ pub(crate) struct Switches {
     pub has_feedback_class: bool,
     pub processing: Span,
     pub processing_jitter: Span,
+    /// How ports share their memory, if they do; then `buffer` is that of hosts.
+    pub memory: Option<memory::Written>,
+    /// Whether they are to, be it written well or not.
+    pub is_sharing: bool,
 }
 
 impl Switches {
@@ -44,6 +49,8 @@ impl Switches {
             // The upper limit that gfc19 5.4 gives for t_r.
             processing: Span::us(3),
             processing_jitter: Span::ZERO,
+            memory: None,
+            is_sharing: false,
         };
         if let Some(mut section) = root.table("switch") {
             switches.fill(&mut section);
@@ -64,6 +71,7 @@ impl Switches {
         }
         self.is_buffer_written = section.has("buffer");
         self.buffer = section.quantity_within("buffer", BUFFERS);
+        (self.memory, self.is_sharing) = memory::Written::read(section);
         if let Some(classes) = section.integer("classes", 1..=Class::COUNT_MAX as u64) {
             self.class_count = classes.value as u8;
         }

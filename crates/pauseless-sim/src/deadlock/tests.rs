@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::*;
 use crate::networks::classed::remapped;
+use crate::networks::memory::random_shared_network;
 use crate::networks::random::{Wildness, random_network};
 use crate::networks::{Scheme, gfc_ring};
 use crate::{Config, Simulator};
@@ -57,6 +58,27 @@ fn agrees_after_every_event(seeds: Range<u64>, network: impl Fn(u64, Wildness) -
         }
     }
     // The test means nothing if hardly any of these networks deadlocks.
+    assert!(deadlocks.iter().all(|count| *count >= 5), "{deadlocks:?}");
+}
+
+/// The same where ports share their memory: thresholds move with every packet.
+#[test]
+fn agrees_with_the_definition_where_memory_is_shared() {
+    let mut deadlocks = [0; 3];
+    for seed in 0..300 {
+        let mut config = random_shared_network(seed, seed % 3 == 0);
+        config.duration = pauseless_core::unit::Span::us(600);
+        let mut run = Simulator::new(&config);
+        while run.step() {
+            let expected = is_deadlocked(run.now, &run.fabric);
+            let found = run.deadlock();
+            assert_eq!(found.is_some(), expected, "seed {seed} at {}", run.now);
+        }
+        let index = Discipline::ALL
+            .iter()
+            .position(|each| *each == config.discipline);
+        deadlocks[index.expect("one of three")] += usize::from(run.deadlock().is_some());
+    }
     assert!(deadlocks.iter().all(|count| *count >= 5), "{deadlocks:?}");
 }
 

@@ -50,6 +50,9 @@ impl Simulator<'_> {
             Err(overrun) => self.lose(index, packet, overrun),
         }
         self.drain_switch(node);
+        if self.config.ingress.is_sharing() {
+            self.look_for_deadlock_around(node);
+        }
         if self.config.discipline == Discipline::InputQueued {
             // What stands behind a blocked head blocks the sender, wherever it wants to go.
             let peer = &self.fabric.ends[self.fabric.ends[index].peer as usize];

@@ -1,0 +1,102 @@
+//! A switch whose ports share their memory: the memory decides who pauses, PFC tells them.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::{Sending, Switch, SwitchConfig};
+use crate::flow_control::FlowControl;
+use crate::id::{Class, PortId};
+use crate::memory::{Memory, MemoryConfig};
+use crate::port::Overrun;
+use crate::unit::{Bytes, Time};
+
+/// The memory, and what is to be done about it.
+#[derive(Clone, Debug)]
+pub(super) struct Sharing {
+    memory: Memory,
+    /// Ports that have somebody to resume: one departure can let all of them go on.
+    resumed: Vec<PortId>,
+}
+
+impl Sharing {
+    pub(super) fn new(config: &SwitchConfig) -> Option<Box<Sharing>> {
+        let MemoryConfig::Shared(shared) = &config.memory else {
+            return None;
+        };
+        let lanes = config.ports.iter().flat_map(|port| &port.lanes);
+        let mut count = 0;
+        for lane in lanes {
+            let is_ours = match &lane.ingress {
+                FlowControl::None => true,
+                FlowControl::Pfc(pfc) => pfc.is_commanded(),
+                _ => false,
+            };
+            assert!(is_ours, "shared memory is for PFC that it commands");
+            count += 1;
+        }
+        assert_eq!(shared.lanes.len(), count, "one element per port and class");
+        let memory = Memory::new(shared);
+        let resumed = Vec::with_capacity(config.ports.len());
+        Some(Box::new(Sharing { memory, resumed }))
+    }
+
+    pub(super) fn poll_resumed(&mut self) -> Option<PortId> {
+        self.resumed.pop()
+    }
+}
+
+impl<P: Copy> Switch<P> {
+    /// The memory, if the ports share it.
+    #[inline]
+    pub fn memory(&self) -> Option<&Memory> {
+        self.sharing.as_ref().map(|sharing| &sharing.memory)
+    }
+
+    /// Counts an arrival, or refuses it; pauses its sender if that is due.
+    pub(super) fn charge_memory(
+        &mut self,
+        now: Time,
+        (ingress, class): (PortId, Class),
+        charge: Bytes,
+    ) -> Result<(), Overrun> {
+        let sharing = self.sharing.as_mut().expect("asked by the caller");
+        if sharing.memory.charge(ingress, class, charge)? {
+            let port = &mut self.ports[ingress.index()].port;
+            port.set_pausing(now, class, true);
+        }
+        Ok(())
+    }
+
+    /// Counts a departure, and lets go on whoever may now.
+    pub(super) fn free_memory(
+        &mut self,
+        now: Time,
+        (ingress, class): (PortId, Class),
+        charge: Bytes,
+    ) {
+        let sharing = self.sharing.as_mut().expect("asked by the caller");
+        sharing.memory.release(ingress, class, charge);
+        while let Some((ingress, class)) = sharing.memory.next_resumed() {
+            let state = &mut self.ports[ingress.index()];
+            state.port.set_pausing(now, class, false);
+            // A port that is sending is asked when it has done.
+            let is_idle = matches!(state.sending, Sending::Nothing);
+            if is_idle && !sharing.resumed.contains(&ingress) {
+                sharing.resumed.push(ingress);
+            }
+        }
+    }
+
+    /// Whether the memory keeps (`ingress`, `class`) paused for ever if the queues in `stuck` never
+    /// send again, all others drain, and `in_flight` more bytes are on their way to it.
+    pub fn keeps_paused(
+        &self,
+        (ingress, class): (PortId, Class),
+        in_flight: Bytes,
+        stuck: impl Fn(PortId, Class) -> bool,
+    ) -> bool {
+        let memory = self.memory().expect("asked of a shared memory");
+        let kept = |ingress, class| self.kept(ingress, class, &stuck);
+        memory.keeps_paused((ingress, class), in_flight, kept)
+    }
+}

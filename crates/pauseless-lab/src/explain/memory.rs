@@ -1,0 +1,141 @@
+//! Why the memory of switches is divided as it is, where ports share it.
+
+use std::collections::BTreeMap;
+
+use pauseless_core::flow_control::{Control, FlowControl, pfc};
+use pauseless_core::id::NodeId;
+use pauseless_core::memory::{HeadroomPool, LaneMemory, MemoryConfig, SharedConfig, Threshold};
+use pauseless_core::unit::Bytes;
+
+use super::{Group, Steps};
+use crate::scenario::memory::written_alpha;
+use crate::scenario::{PortGroup, Scenario};
+
+const RULE: &str = "802.1Q 36, PROTOCOLS 1";
+
+impl Steps {
+    /// What one (ingress, class) may have.
+    pub(super) fn memory(&mut self, group: &PortGroup, memory: &LaneMemory) {
+        if let FlowControl::Pfc(config) = &group.ingress.control {
+            self.headroom(group, memory);
+            let pause = pfc::pause_span(config.quanta, group.derivation.latency.line);
+            let formula = format!("{} quanta of 512 bits", config.quanta);
+            self.add(("pause", &formula), pause, "802.1Q 36.1.3");
+        }
+        if memory.reserve > Bytes::ZERO {
+            let names = ("reserve", "its own; by default one MTU");
+            self.bytes(names, memory.reserve, "as run");
+        }
+        match memory.threshold {
+            Threshold::Static(bytes) => {
+                let names = ("threshold", "of the pool; pause at it");
+                self.bytes(names, bytes, "as run");
+            }
+            Threshold::Dynamic(alpha) => {
+                let names = ("alpha", "pause at alpha times what is free of the pool");
+                self.add(names, written_alpha(alpha), "as run");
+            }
+            Threshold::Partition { alpha, .. } => {
+                let formula = "pause at alpha (b_i / sum b (free of the pool) + b_i - s_i)";
+                self.add(("alpha", formula), written_alpha(alpha), "ttl 2.3 eq 16");
+            }
+        }
+        let names = ("offset", "resume so far below; by default 2 MTU");
+        self.bytes(names, memory.resume_offset, "as run");
+    }
+
+    fn headroom(&mut self, group: &PortGroup, memory: &LaneMemory) {
+        let latency = &group.derivation.latency;
+        let names = ("crossing", "the frame that finds headroom first: one MTU");
+        self.bytes(names, latency.mtu, RULE);
+        let messages = Control::SIZE * u64::from(latency.classes);
+        let formula = format!("{} for each class", Control::SIZE);
+        self.bytes(("messages", &formula), messages, RULE);
+        let names = ("headroom >=", "C tau + crossing + messages");
+        self.bytes(names, latency.pfc_headroom(), RULE);
+        let names = ("headroom", "for what arrives after the PAUSE");
+        self.bytes(names, memory.headroom, "as run");
+    }
+}
+
+/// How the memory of switches is divided, those that are alike once.
+pub(super) fn groups(scenario: &Scenario) -> Vec<Group> {
+    let config = &scenario.config;
+    let mut alike: Vec<(&SharedConfig, Vec<NodeId>)> = Vec::new();
+    for &switch in config.topology.switches() {
+        let MemoryConfig::Shared(shared) = config.ingress.memory(switch) else {
+            continue;
+        };
+        match alike.iter_mut().find(|(other, _)| *other == shared) {
+            Some((_, switches)) => switches.push(switch),
+            None => alike.push((shared, vec![switch])),
+        }
+    }
+    let groups = alike.into_iter().map(|(shared, switches)| Group {
+        title: title(scenario, &switches),
+        rows: division(shared).rows,
+        stages: Vec::new(),
+    });
+    groups.collect()
+}
+
+fn title(scenario: &Scenario, switches: &[NodeId]) -> String {
+    const SHOWN: usize = 4;
+    let names = switches.iter().take(SHOWN);
+    let names = names.map(|switch| scenario.config.topology.node(*switch).name.clone());
+    let more = match switches.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        left => format!(" and {left} more"),
+    };
+    format!("memory of {}{more}", Vec::from_iter(names).join(", "))
+}
+
+fn division(shared: &SharedConfig) -> Steps {
+    let mut steps = Steps::default();
+    let lanes = shared.lanes.len();
+    let ports = lanes / shared.class_count;
+    let sizes = shared.sizes();
+    steps.bytes(("B", "memory of the switch"), sizes.total, "scenario");
+    let formula = match shared.headroom {
+        HeadroomPool::Class => format!("of {ports} ports, {} of each", classes(shared)),
+        HeadroomPool::Port(_) => format!("of {ports} ports, shared by {}", classes(shared)),
+        HeadroomPool::Switch(_) => format!("shared by {ports} ports, {} of each", classes(shared)),
+    };
+    steps.bytes(("headroom", &formula), sizes.headroom, "as run");
+    let dedicated = sizes.total - sizes.headroom - sizes.pool;
+    let formula = match shared.partitions.is_empty() {
+        true => format!("reserves of {ports} ports, {} of each", classes(shared)),
+        false => format!("partitions of {}", classes(shared)),
+    };
+    steps.bytes(("dedicated", &formula), dedicated, "as run");
+    let names = ("pool", "B - headroom - dedicated, for all");
+    steps.bytes(names, sizes.pool, "derived here");
+    let mut alphas = BTreeMap::new();
+    for lane in &shared.lanes {
+        if let Threshold::Dynamic(alpha) = lane.threshold {
+            alphas.insert((alpha.numerator(), alpha.denominator()), alpha);
+        }
+    }
+    for alpha in alphas.into_values() {
+        for active in [1, ports as u64] {
+            let whose = match active {
+                1 => "one queue alone".to_string(),
+                n => format!("each of {n} queues, all of which want more"),
+            };
+            let formula = format!(
+                "{whose}: a / (1 + n a) of the pool, a = {}",
+                written_alpha(alpha)
+            );
+            let bytes = alpha.fixed_point(sizes.pool, active);
+            steps.bytes(("may have", &formula), bytes, "Choudhury, Hahne");
+        }
+    }
+    steps
+}
+
+fn classes(shared: &SharedConfig) -> String {
+    match shared.class_count {
+        1 => "1 class".to_string(),
+        n => format!("{n} classes"),
+    }
+}
