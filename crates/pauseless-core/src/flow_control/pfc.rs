@@ -15,7 +15,8 @@
 //!            held < xon: PAUSE(0)
 //! ```
 //!
-//! **Not modelled** 802.3x link-level PAUSE, asymmetric PFC, the watchdog.
+//! **Not modelled** 802.3x link-level PAUSE, asymmetric PFC. The watchdog is in
+//! [`crate::switch::watchdog`].
 
 use super::{Downstream, Gate, Signal, Upstream};
 use crate::unit::{Bytes, Rate, Span, Time};
