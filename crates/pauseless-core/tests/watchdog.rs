@@ -134,7 +134,10 @@ fn in_an_input_queued_switch_only_heads_are_dropped() {
         let dropped = switch.drain(us(0), EGRESS, CLASS)?;
         Some(dropped.packet)
     };
-    assert_eq!([(); 3].map(|()| next(&mut switch)), [Some(0), Some(1), None]);
+    assert_eq!(
+        [(); 3].map(|()| next(&mut switch)),
+        [Some(0), Some(1), None]
+    );
     let sent = send(&mut switch, us(0), PortId(2));
     assert!(matches!(sent, Some(Transmit::Data { packet: 2, .. })));
     assert_eq!(next(&mut switch), Some(3));

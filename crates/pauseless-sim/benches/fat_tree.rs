@@ -18,7 +18,7 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 use pauseless_sim::{Config, Simulator};
@@ -155,6 +155,8 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         duration,
         stop_on_deadlock: false,
         starvation_permille: 100,
+        mitigation: Mitigation::default(),
+        is_tracing: false,
         probes: Probes::default(),
         seed: 1,
         flows,

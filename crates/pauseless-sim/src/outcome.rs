@@ -16,12 +16,18 @@ pub struct Outcome {
     pub deadlock: Option<Deadlock>,
     /// Flows that still move, or might, but far below their fair rate.
     pub starved: Vec<Starved>,
-    /// The first loss, if there was one.
+    /// The first packet that did not fit, if there was one.
     pub loss: Option<Loss>,
     /// Packets lost in all.
     pub lost_packets: u64,
     /// Bytes lost in all.
     pub lost_bytes: Bytes,
+    /// The same by cause.
+    pub losses: Losses,
+    /// All deadlocks, the first included; no more than one unless somebody breaks them.
+    pub episodes: Vec<Episode>,
+    /// What the watchdogs have seen, in order of time.
+    pub trips: Vec<Trip>,
     /// PFC frames that told a sender to stop.
     pub pause_frames: u64,
     /// The same for each class.
@@ -110,6 +116,61 @@ pub struct Loss {
     pub held: Bytes,
     /// The buffer.
     pub buffer: Bytes,
+}
+
+/// What was lost, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// What did not fit where it arrived.
+    pub overrun: Lost,
+    /// What watchdogs dropped.
+    pub watchdog: Lost,
+    /// What was dropped to break a deadlock.
+    pub drain: Lost,
+}
+
+/// Packets and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// How many.
+    pub packets: u64,
+    /// Frame bytes.
+    pub bytes: Bytes,
+}
+
+impl Losses {
+    /// All causes together.
+    pub fn total(&self) -> Lost {
+        let causes = [self.overrun, self.watchdog, self.drain];
+        causes.into_iter().fold(Lost::default(), |sum, cause| Lost {
+            packets: sum.packets + cause.packets,
+            bytes: sum.bytes + cause.bytes,
+        })
+    }
+}
+
+/// A deadlock and how it ended, if it did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Episode {
+    /// When it was found.
+    pub found: Time,
+    /// Its cycle: each queue waits for the next, the last for the first.
+    pub cycle: Vec<EgressQueue>,
+    /// When a queue of the cycle moved again, or was dropped.
+    pub broken: Option<Time>,
+}
+
+/// A storm that a watchdog has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trip {
+    /// The queue that was paused for too long.
+    pub queue: EgressQueue,
+    /// When its detection time was over.
+    pub time: Time,
+    /// When it was restored, if it was.
+    pub restored: Option<Time>,
+    /// What was dropped in between.
+    pub dropped: Lost,
 }
 
 /// What became of a flow.

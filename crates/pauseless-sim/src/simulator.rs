@@ -1,13 +1,15 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
+mod conserve;
 mod flows;
+mod mitigate;
 
 pub(crate) use flows::FlowState;
 use flows::Followers;
+use mitigate::Mitigating;
 
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
-use pauseless_core::port::Overrun;
 use pauseless_core::switch::{Arrival, Discipline, Transmit};
 use pauseless_core::unit::{Bytes, Span, Time};
 
@@ -15,12 +17,12 @@ use crate::config::{Config, Reaction};
 use crate::deadlock::Detector;
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
-use crate::outcome::{Deadlock, EgressQueue, Loss, Outcome};
+use crate::outcome::{Deadlock, EgressQueue, Loss, Losses, Outcome};
 use crate::receiver::Receivers;
 use crate::record::{Recorder, SampledRun};
 use crate::rng::Stream;
 use crate::spread::Spread;
-use crate::tag::{Answers, Content, Tag};
+use crate::tag::{Answers, Tag};
 
 /// A run in progress.
 #[derive(Debug)]
@@ -51,6 +53,7 @@ pub struct Simulator<'c> {
     is_counting_credit: bool,
     /// Whether any port speaks without using its wire.
     is_out_of_band: bool,
+    pub(crate) mitigating: Mitigating,
     pub(crate) tally: Tally,
 }
 
@@ -59,8 +62,7 @@ pub struct Simulator<'c> {
 pub(crate) struct Tally {
     pub events: u64,
     pub packet_hops: u64,
-    pub lost_packets: u64,
-    pub lost_bytes: Bytes,
+    pub losses: Losses,
     /// Packets that tell sources something, and their bytes.
     pub answers: u64,
     pub acknowledgements: u64,
@@ -119,6 +121,7 @@ impl<'c> Simulator<'c> {
             is_out_of_band: config
                 .ingress
                 .any(|control| matches!(control, FlowControl::GfcConceptual(_))),
+            mitigating: Mitigating::new(config),
             tally: Tally::default(),
             fabric,
         };
@@ -225,6 +228,7 @@ impl<'c> Simulator<'c> {
             Kind::Timeout => self.on_timeout(index),
             Kind::Signal => self.on_signal(index),
             Kind::Consume => self.on_consume(index),
+            Kind::Recover => self.on_recover(index),
             Kind::FlowStart => self.on_flow_start(index),
             Kind::FlowStop => {
                 let flow = &mut self.flows[index];
@@ -346,34 +350,6 @@ impl<'c> Simulator<'c> {
         self.drain_host(node);
     }
 
-    #[cold]
-    fn lose(&mut self, index: usize, packet: Packet, overrun: Overrun) {
-        let Packet { tag, class, .. } = packet;
-        let size = packet.size();
-        let End { node, port, .. } = self.fabric.ends[index];
-        self.tally.lost_packets += 1;
-        self.tally.lost_bytes += size;
-        let flow = tag.flow();
-        match tag.content() {
-            Content::Data { .. } => self.flows[flow.index()].lost += size,
-            Content::Answer { place } => {
-                self.answers.remove(place);
-            }
-        }
-        let Overrun { held, buffer } = overrun;
-        let time = self.now;
-        let loss = Loss {
-            time,
-            node,
-            port,
-            class,
-            flow,
-            held,
-            buffer,
-        };
-        self.tally.loss.get_or_insert(loss);
-    }
-
     fn on_transmitted(&mut self, index: usize) {
         let End { node, port, .. } = self.fabric.ends[index];
         match &mut self.fabric.nodes[node.index()] {
@@ -398,6 +374,9 @@ impl<'c> Simulator<'c> {
         match &mut self.fabric.nodes[node.index()] {
             Node::Switch(switch) => {
                 switch.handle_timeout(self.now, port);
+                if self.mitigating.is_watching {
+                    self.note_trips(node);
+                }
                 self.drain_switch(node);
             }
             Node::Host(host) => {
@@ -497,7 +476,15 @@ impl<'c> Simulator<'c> {
     }
 
     /// Lets every port of a switch that may have something to send do so.
+    #[inline]
     fn drain_switch(&mut self, node: NodeId) {
+        if self.mitigating.is_watching {
+            self.drop_tripped(node);
+        }
+        self.serve_switch(node);
+    }
+
+    fn serve_switch(&mut self, node: NodeId) {
         let now = self.now;
         let first = self.fabric.end_index(node, PortId(0));
         loop {
@@ -514,6 +501,9 @@ impl<'c> Simulator<'c> {
             if let Some(transmit) = transmit {
                 self.transmit(index, transmit);
                 self.look_at_sent(index, transmit);
+                if self.mitigating.open > 0 {
+                    self.note_movement(index, transmit);
+                }
             }
             self.send_out_of_band(index);
             self.arm(index, wanted);
@@ -629,50 +619,6 @@ impl<'c> Simulator<'c> {
             self.queue
                 .push(Event::new(wanted, Kind::Timeout, index as u32));
         }
-    }
-
-    /// Looks at the classes of a port that wait and were stopped by the far end.
-    fn look_for_deadlock_at(&mut self, node: NodeId, port: PortId, mut stopped: u8) {
-        while stopped != 0 {
-            let class = Class(stopped.trailing_zeros() as u8);
-            stopped &= stopped - 1;
-            self.look_for_deadlock(EgressQueue { node, port, class });
-        }
-    }
-
-    fn look_for_deadlock(&mut self, queue: EgressQueue) {
-        if self.tally.deadlock.is_none() {
-            self.tally.deadlock = self.detector.check(self.now, &self.fabric, queue);
-        }
-    }
-
-    /// Every byte that a host has sent was delivered, was lost, waits in a node or is on a wire.
-    fn assert_conserved(&self) {
-        let mut sent = self.tally.notice_bytes;
-        let mut in_network = Bytes::ZERO;
-        for node in &self.fabric.nodes {
-            match node {
-                Node::Host(host) => sent += host.sent(),
-                Node::Switch(switch) => in_network += switch.inside(),
-            }
-        }
-        for end in &self.fabric.ends {
-            for (_, frame) in self.fabric.frames.iter(&end.incoming) {
-                if let Frame::Data(packet) = frame {
-                    in_network += packet.size();
-                }
-            }
-        }
-        in_network += self.receivers.waiting();
-        let delivered = self
-            .flows
-            .iter()
-            .fold(Bytes::ZERO, |sum, flow| sum + flow.delivered);
-        assert_eq!(
-            sent,
-            delivered + self.tally.answered_bytes + self.tally.lost_bytes + in_network,
-            "bytes are conserved"
-        );
     }
 }
 

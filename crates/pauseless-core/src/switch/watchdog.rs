@@ -193,7 +193,9 @@ impl<P: Copy> Switch<P> {
             self.ports[egress.index()].port.upstream(class),
             AnyUpstream::Pfc(_)
         );
-        if is_pfc && *self.state(egress, class) == State::Calm && self.is_stopped(now, egress, class)
+        if is_pfc
+            && *self.state(egress, class) == State::Calm
+            && self.is_stopped(now, egress, class)
         {
             *self.state(egress, class) = State::Suspicious { since: now };
         }
