@@ -5,13 +5,13 @@ mod networks;
 use networks::random::{Wildness, random_network};
 use networks::{MTU, Scheme, Wanted, gfc_ring, network, port, stop_sources};
 use pauseless_core::flow_control::{FlowControl, pfc};
-use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::switch::Discipline;
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::topology::LinkSpec;
-use pauseless_sim::config::{Ingress, IngressTable, RateLimit, Recovery, Watchdog};
+use pauseless_sim::config::{Ingress, RateLimit, Receiver, Recovery, Watchdog};
 use pauseless_sim::outcome::Lost;
 use pauseless_sim::{Config, Outcome, run};
 
@@ -86,30 +86,49 @@ fn sum_of_trips(outcome: &Outcome) -> Lost {
         })
 }
 
-/// Forwarding into a full buffer is an overrun there: the loss has another cause and a witness.
-/// With 100 KB more than XOFF needs, the ring is free again before they are used up.
+/// A host that has ceased to take packets pauses its switch for ever. Who forwards then overruns the
+/// host, which is a loss with a witness there; who drops loses the same at the switch.
 #[test]
-fn a_watchdog_that_forwards_overruns_the_next_switch_unless_it_has_room() {
+fn a_watchdog_turns_a_stuck_host_into_losses_of_one_kind_or_the_other() {
+    let mut config = line();
+    let host = config.flows[1].target;
+    let steps = vec![(Time::ZERO, None)];
+    config.receivers = vec![Receiver { host, steps }];
+    let plain = run(&config);
+    assert_eq!((plain.lost_packets, &plain.deadlock), (0, &None));
+    for action in [Action::Forward, Action::Drop] {
+        watch(&mut config, action, Span::ms(2));
+        let outcome = run(&config);
+        assert!(outcome.trips.iter().all(|trip| trip.restored.is_none()));
+        assert!(outcome.flows[0].delivered > plain.flows[0].delivered * 3);
+        let losses = outcome.losses;
+        let (cause, other) = match action {
+            Action::Forward => (losses.overrun, losses.watchdog),
+            _ => (losses.watchdog, losses.overrun),
+        };
+        assert_eq!((cause, other), (losses.total(), Lost::default()));
+        assert!(cause.packets > 1_000);
+        match (action, outcome.loss) {
+            (Action::Forward, Some(loss)) => {
+                assert_eq!((loss.node, loss.flow), (host, FlowId(1)));
+                assert!(loss.held + MTU > loss.buffer);
+            }
+            (_, witness) => assert_eq!(witness, None, "nothing was overrun"),
+        }
+    }
+}
+
+/// All three ports of the ring trip at about the same time and make room for each other.
+#[test]
+fn a_ring_that_forwards_turns_without_a_loss() {
     let mut config = ring(1);
     watch(&mut config, Action::Forward, Span::ms(2));
-    assert_eq!(run(&config).lost_packets, 0);
-    let tight = Ingress {
-        buffer: Bytes::kb(925),
-        ..*config.ingress.get(NodeId(0), PortId(0), Class(0))
-    };
-    config.ingress = IngressTable::uniform(&config.topology, 1, tight);
     let outcome = run(&config);
     assert_eq!(outcome.held_at_end, Bytes::ZERO);
-    assert!(
-        outcome
-            .episodes
-            .iter()
-            .all(|episode| episode.broken.is_some())
-    );
-    assert!(outcome.losses.overrun.packets > 0);
-    assert_eq!(outcome.losses.overrun.packets, outcome.lost_packets);
-    let loss = outcome.loss.expect("a witness");
-    assert!(loss.held + MTU > loss.buffer);
+    let mut episodes = outcome.episodes.iter();
+    assert!(episodes.all(|episode| episode.broken.is_some()));
+    assert!(outcome.trips.len() >= 3);
+    assert_eq!(outcome.lost_packets, 0);
 }
 
 #[test]

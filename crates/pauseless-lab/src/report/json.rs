@@ -1,6 +1,7 @@
 //! The JSON documents of the command line contract.
 
 pub mod metrics;
+pub mod mitigation;
 
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
@@ -11,6 +12,7 @@ use serde::Serialize;
 use super::Run;
 use crate::metrics::completion::{fct, slowdown};
 use metrics::MetricsRecord;
+use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
 
 /// The version of the documents; it changes when a field changes its meaning or goes away.
 pub const SCHEMA: u32 = 1;
@@ -74,12 +76,22 @@ pub struct RunRecord {
     pub deadlock: Option<DeadlockRecord>,
     /// The flows that starve.
     pub starvation: Option<Vec<StarvedRecord>>,
-    /// The first loss.
+    /// The first packet that did not fit; what was dropped on purpose is in `losses`.
     pub loss: Option<LossRecord>,
     /// Packets lost in all.
     pub lost_packets: u64,
     /// Bytes lost in all.
     pub lost_bytes: u64,
+    /// The same by cause.
+    pub losses: LossesRecord,
+    /// How many deadlocks there were: more than one only if somebody breaks them.
+    pub deadlocks: u64,
+    /// All of them and how they ended; absent if there was none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub episodes: Vec<EpisodeRecord>,
+    /// What the watchdogs have seen; absent if they have seen nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub watchdog_trips: Vec<TripRecord>,
     /// Control frames that told a sender to stop.
     pub pause_frames: u64,
     /// The same, one element for each class in use.
@@ -303,6 +315,10 @@ fn record(run: &Run) -> RunRecord {
         loss: loss(run),
         lost_packets: outcome.lost_packets,
         lost_bytes: outcome.lost_bytes.get(),
+        losses: mitigation::losses(&outcome.losses),
+        deadlocks: outcome.episodes.len() as u64,
+        episodes: mitigation::episodes(run),
+        watchdog_trips: mitigation::trips(run),
         pause_frames: outcome.pause_frames,
         pause_frames_by_class: by_class.to_vec(),
         gfc_holds: outcome.gfc_holds,
@@ -320,12 +336,7 @@ fn record(run: &Run) -> RunRecord {
 
 fn deadlock(run: &Run) -> Option<DeadlockRecord> {
     let deadlock = run.outcome.deadlock.as_ref()?;
-    let names = |queues: &[EgressQueue]| {
-        let names = queues.iter();
-        names
-            .map(|queue| queue_name(run, (queue.node, queue.port, queue.class)))
-            .collect()
-    };
+    let names = |queues: &[EgressQueue]| egress_names(run, queues);
     let flows = deadlock.flows.iter();
     Some(DeadlockRecord {
         time_ps: deadlock.time.as_ps(),
@@ -392,6 +403,13 @@ fn queue_name(run: &Run, (node, port, class): (NodeId, PortId, Class)) -> QueueN
         port: run.port_name(node, port),
         class: class.0,
     }
+}
+
+fn egress_names(run: &Run, queues: &[EgressQueue]) -> Vec<QueueName> {
+    let names = queues.iter();
+    names
+        .map(|queue| queue_name(run, (queue.node, queue.port, queue.class)))
+        .collect()
 }
 
 fn series(run: &Run) -> Option<SeriesRecord> {

@@ -8,6 +8,7 @@ pub mod diagram;
 pub mod figure;
 pub mod html;
 pub mod json;
+pub mod mitigation;
 pub mod quantity;
 pub mod series;
 pub mod summary;

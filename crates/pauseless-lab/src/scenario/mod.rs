@@ -15,6 +15,7 @@ mod flow_control;
 mod flows;
 pub(crate) mod hosts;
 pub(crate) mod lanes;
+mod mitigation;
 mod observe;
 mod parameters;
 pub(crate) mod pattern;
@@ -38,6 +39,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::routing::{Routes, Routing};
 use pauseless_sim::Config;
+use pauseless_sim::config::Mitigation;
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
@@ -255,6 +257,7 @@ struct Written {
     control: Option<flow_control::Written>,
     flows: flows::Written,
     receivers: Vec<WrittenReceiver>,
+    mitigation: mitigation::Written,
     probe: Option<WrittenProbe>,
     verdicts: Verdicts,
 }
@@ -288,6 +291,7 @@ impl Written {
         };
         let flows = flows::Written::read(&mut root, limits);
         let receivers = WrittenReceiver::read_all(&mut root);
+        let mitigation = mitigation::Written::read(&mut root, switches.lane_count());
         let probe = WrittenProbe::read(&mut root);
         let mut verdicts = Verdicts::read(&mut root);
         if let Some(stop) = overrides.stop_on_deadlock {
@@ -304,6 +308,7 @@ impl Written {
             control,
             flows,
             receivers,
+            mitigation,
             probe,
             verdicts,
         }
@@ -324,11 +329,27 @@ impl Written {
         resolver.resolve(&fabric.topology)
     }
 
+    /// What is done about storms and deadlocks.
+    fn mitigation(
+        &self,
+        fabric: &Fabric,
+        control: &mut flow_control::Resolved,
+        sink: &Sink,
+    ) -> Mitigation {
+        let warning = self.mitigation.warning(&fabric.topology, &control.table);
+        control.warnings.extend(warning);
+        let topology = &fabric.topology;
+        self.mitigation.resolve(topology, &control.table, sink)
+    }
+
     /// Holds everything against the fabric; `None` if something was reported.
     fn resolve(mut self, sink: &Sink) -> Option<Parts> {
         let fabric = self.fabric.take()?;
         let (seed, duration) = (self.general.seed, self.general.duration);
-        let control = self.control(&fabric, sink);
+        let mut control = self.control(&fabric, sink);
+        let mitigation = control
+            .as_mut()
+            .map(|control| self.mitigation(&fabric, control, sink));
         let planner = Planner {
             fabric: &fabric,
             seed,
@@ -377,6 +398,8 @@ impl Written {
             duration,
             stop_on_deadlock: self.verdicts.stop_on_deadlock,
             starvation_permille: self.verdicts.starvation_permille,
+            mitigation: mitigation?,
+            is_tracing: false,
             probes: probes.unwrap_or_default(),
             seed,
         };

@@ -13,6 +13,7 @@ use pauseless_sim::config::Follow;
 
 use super::file::{File, quote};
 use super::flows::Plan;
+use super::mitigation;
 use super::port_group::PortGroup;
 use super::routing::{write_tables, written_rule};
 use super::topology::written_shape;
@@ -269,6 +270,7 @@ fn write_rest(file: &mut File, parts: &Parts) {
         let steps: Vec<String> = steps.collect();
         file.plain("steps", format_args!("[{}]", steps.join(", ")));
     }
+    mitigation::write(file, &config.topology, &config.mitigation);
     let probes = &config.probes;
     if probes.resolution.as_ps() > 0 {
         file.section("[probe]");
