@@ -58,6 +58,8 @@ pub struct Outcome {
     pub answer_bytes: Bytes,
     /// Data packets that were marked on their way, each counted once.
     pub marked_packets: u64,
+    /// Where pauses came from, if that was recorded.
+    pub provenance: Option<Provenance>,
     /// What the probes recorded.
     pub series: Series,
 }
@@ -237,6 +239,98 @@ pub struct CongestionTree {
     pub links_mean: f64,
     /// How many hosts were reached at any time.
     pub hosts: u32,
+}
+
+/// Where the pauses of PFC came from. A pause lasts from the XOFF of an ingress to its XON; frames
+/// that only refresh it are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// How many pauses there were.
+    pub pauses: u64,
+    /// The first of them, in order of time.
+    pub records: Vec<Pause>,
+    /// One for each place at which pauses began, those with the most links first.
+    pub trees: Vec<PauseTree>,
+    /// How many further trees there were.
+    pub trees_left_out: u64,
+    /// How often a pause closed a circle of pauses, each because of the next.
+    pub cycle_count: u64,
+    /// The first of these circles.
+    pub cycles: Vec<PauseCycle>,
+}
+
+/// An ingress told its sender to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// The egress queue that was stopped.
+    pub stopped: EgressQueue,
+    /// When the frame was sent.
+    pub time: Time,
+    /// When the sender was told to go on, if it was.
+    pub end: Option<Time>,
+    /// Why.
+    pub cause: PauseCause,
+}
+
+/// Why an ingress had to stop its sender: the egress that held most of its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseCause {
+    /// That egress was stopped itself, by the pause of this number among the records, or still sends
+    /// what had piled up while it was.
+    Pause(u32),
+    /// That egress was not stopped: more came than it could send.
+    Egress(EgressQueue),
+    /// The ingress is that of a host, which takes packets too slowly.
+    Host(NodeId),
+}
+
+/// All pauses that began at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PauseTree {
+    /// The first port to fill: an egress that more came for than it could send. Of a host, its
+    /// ingress.
+    pub root: EgressQueue,
+    /// When it caused the first pause.
+    pub first: Time,
+    /// When the last pause was over, or the run was.
+    pub last: Time,
+    /// How many pauses it caused.
+    pub pauses: u64,
+    /// The longest chain of pauses, each because of the one before.
+    pub depth: u32,
+    /// The links that were stopped, in the order in which they were stopped first.
+    pub links: Vec<PausedLink>,
+    /// Flows that waited for the root.
+    pub culprits: Vec<FlowId>,
+    /// Flows that waited at a stopped link although they do not pass the root.
+    pub victims: Vec<FlowId>,
+}
+
+/// A link of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PausedLink {
+    /// The egress queue that was stopped.
+    pub stopped: EgressQueue,
+    /// The link, by its place in the tree, that was stopped before it and made it stop the first
+    /// time; none where the root itself did.
+    pub because: Option<u32>,
+    /// How many links there are from here to the root, the first time.
+    pub depth: u32,
+    /// When it was stopped first.
+    pub first: Time,
+    /// How often.
+    pub pauses: u64,
+    /// For how long in all.
+    pub span: Span,
+}
+
+/// Pauses that wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PauseCycle {
+    /// When the last of them was sent.
+    pub time: Time,
+    /// The queues that they stop: each waits for the next, the last for the first.
+    pub stopped: Vec<EgressQueue>,
 }
 
 /// Recordings, one element per sample in each vector.

@@ -207,6 +207,10 @@ impl Recorder {
             acknowledgements: tally.acknowledgements,
             marked_packets: tally.marked,
             answer_bytes: tally.answer_bytes,
+            provenance: run
+                .tracer
+                .as_ref()
+                .map(|tracer| tracer.finish(run.now, run.config)),
             series: self.series,
         }
     }

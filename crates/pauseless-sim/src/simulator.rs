@@ -18,6 +18,7 @@ use crate::deadlock::Detector;
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
 use crate::outcome::{Deadlock, EgressQueue, Loss, Losses, Outcome};
+use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
 use crate::record::{Recorder, SampledRun};
 use crate::rng::Stream;
@@ -54,6 +55,8 @@ pub struct Simulator<'c> {
     /// Whether any port speaks without using its wire.
     is_out_of_band: bool,
     pub(crate) mitigating: Mitigating,
+    /// Records where pauses come from, if asked to.
+    pub(crate) tracer: Option<Box<Tracer>>,
     pub(crate) tally: Tally,
 }
 
@@ -122,6 +125,9 @@ impl<'c> Simulator<'c> {
                 .ingress
                 .any(|control| matches!(control, FlowControl::GfcConceptual(_))),
             mitigating: Mitigating::new(config),
+            tracer: config
+                .is_tracing
+                .then(|| Box::new(Tracer::new(config, fabric.port_count()))),
             tally: Tally::default(),
             fabric,
         };
@@ -423,6 +429,9 @@ impl<'c> Simulator<'c> {
             Node::Switch(switch) => switch.handle_signal(self.now, port, control),
             Node::Host(host) => host.handle_signal(self.now, control),
         }
+        if self.tracer.is_some() && matches!(control.signal, Signal::Pause { quanta: 0 }) {
+            self.trace(|tracer, seen| tracer.handle_release(seen, index, control.class));
+        }
         let is_held = is_gfc && self.is_held(node, port, control.class);
         self.tally.gfc_holds += u64::from(is_held && !was_held);
         self.look_at_spread(index, control.class);
@@ -529,13 +538,34 @@ impl<'c> Simulator<'c> {
         self.arm(index, wanted);
     }
 
-    /// What is sent shows that a pause has run out, or uses up the last credit.
+    /// What is sent shows that a pause has run out, uses up the last credit, or is a pause.
     #[inline]
     fn look_at_sent(&mut self, index: usize, transmit: Transmit<Tag>) {
-        if let Transmit::Data { class, .. } = transmit
-            && (self.held[index] != 0 || self.is_counting_credit)
-        {
-            self.look_at_spread(index, class);
+        match transmit {
+            Transmit::Data { class, .. } => {
+                if self.held[index] != 0 || self.is_counting_credit {
+                    self.look_at_spread(index, class);
+                }
+            }
+            Transmit::Control(control) => {
+                if self.tracer.is_some() {
+                    self.trace(|tracer, seen| tracer.handle_control(seen, index, control));
+                }
+            }
+        }
+    }
+
+    /// Tells the tracer something.
+    #[cold]
+    fn trace(&mut self, tell: impl FnOnce(&mut Tracer, Seen<'_>)) {
+        if let Some(tracer) = &mut self.tracer {
+            let seen = Seen {
+                now: self.now,
+                config: self.config,
+                fabric: &self.fabric,
+                flows: &self.flows,
+            };
+            tell(tracer, seen);
         }
     }
 

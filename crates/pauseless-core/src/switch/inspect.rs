@@ -1,7 +1,7 @@
 //! Questions about a switch that change nothing: what the deadlock detector and reports ask.
 
 use super::congestion::Watched;
-use super::{Discipline, Fifo, Switch, SwitchPort};
+use super::{Discipline, Fifo, Sending, Switch, SwitchPort};
 use crate::id::{Class, PortId};
 use crate::unit::{Bytes, Time};
 
@@ -86,6 +86,41 @@ impl<P: Copy> Switch<P> {
                 &waiting.packet,
             );
         }
+    }
+
+    /// Calls `visit` with every packet that waits for (`egress`, `class`), wherever it stands.
+    pub fn for_each_waiting_for(&self, egress: PortId, class: Class, mut visit: impl FnMut(&P)) {
+        let ingresses = match self.discipline {
+            // One queue has them all.
+            Discipline::OutputQueued => 1,
+            Discipline::VirtualOutputQueued | Discipline::InputQueued => self.ports.len(),
+        };
+        for ingress in 0..ingresses {
+            let fifo = self.fifo(PortId(ingress as u16), class, egress);
+            let waiting = self.pool.iter(&self.fifos[fifo]);
+            for waiting in waiting.filter(|waiting| waiting.egress == egress) {
+                visit(&waiting.packet);
+            }
+        }
+    }
+
+    /// The egress that holds most of what is on the counter of (`ingress`, `class`), the lowest of
+    /// several; `None` if nothing is.
+    pub fn holder(&self, ingress: PortId, class: Class) -> Option<PortId> {
+        let ports = (0..self.ports.len()).map(|port| PortId(port as u16));
+        let waiting = |egress: &PortId| self.waiting(ingress, class, *egress);
+        let most = ports.clone().rev().max_by_key(waiting)?;
+        if waiting(&most) > Bytes::ZERO {
+            return Some(most);
+        }
+        // All of it is on a wire.
+        let is_its_own = |egress: &PortId| {
+            let sending = self.ports[egress.index()].sending;
+            matches!(sending, Sending::Data { ingress: from, class: of, .. }
+                if (from, of) == (ingress, class))
+        };
+        let mut ports = ports;
+        ports.find(is_its_own)
     }
 
     /// Frame bytes that wait in the switch; a frame that is being sent is on its wire already.
