@@ -1,5 +1,6 @@
 //! Packet-hops and events per CPU second, and memory per host, on fat trees with permutation
-//! traffic: `cargo bench -p pauseless-sim --bench fat_tree [-- K.. [short]]`.
+//! traffic: `cargo bench -p pauseless-sim --bench fat_tree [-- K.. [short] [trace]]`; `trace` records
+//! where pauses come from.
 //!
 //! A plain program, because what is wanted is one long run per case and its CPU time, not a
 //! distribution over many short ones.
@@ -71,7 +72,8 @@ fn main() {
 const SCHEMES: [&str; 5] = ["pfc", "gfc-buffer", "pfc-pcn", "pfc-dcqcn", "pfc-timely"];
 
 fn measure(k: u32, scheme: &str) {
-    let config = fat_tree(k, scheme);
+    let mut config = fat_tree(k, scheme);
+    config.is_tracing = std::env::args().any(|argument| argument == "trace");
     let mut simulator = Simulator::new(&config);
     let begin = cpu_time();
     while simulator.advance(Time::ZERO + config.duration) {}

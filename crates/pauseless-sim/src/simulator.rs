@@ -485,7 +485,7 @@ impl<'c> Simulator<'c> {
     }
 
     /// Lets every port of a switch that may have something to send do so.
-    #[inline]
+    #[inline(always)]
     fn drain_switch(&mut self, node: NodeId) {
         if self.mitigating.is_watching {
             self.drop_tripped(node);

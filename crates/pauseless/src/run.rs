@@ -21,6 +21,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         duration: args.duration,
         discipline: args.discipline,
         congestion: args.congestion_control,
+        provenance: args.provenance,
         ..Overrides::default()
     };
     let scenario = Scenario::read(&args.file, &overrides)?;

@@ -31,6 +31,7 @@ pub(super) struct Exception {
 
 impl Exception {
     /// What the flow control's gate comes to.
+    #[cold]
     pub(super) fn gate(&self, now: Time, gate: Gate) -> Gate {
         let shaped = match &self.shaper {
             Some(limiter) if now < limiter.ready() => Gate::At(limiter.ready()),
@@ -43,6 +44,7 @@ impl Exception {
         }
     }
 
+    #[cold]
     pub(super) fn on_transmit(&mut self, now: Time, size: Bytes) {
         if let Some(limiter) = &mut self.shaper {
             limiter.on_transmit(now, size);
@@ -50,6 +52,7 @@ impl Exception {
     }
 
     /// Whether a far end that says stop is obeyed.
+    #[cold]
     pub(super) fn obeys(&self) -> bool {
         self.heed == Heed::Obey
     }

@@ -62,7 +62,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// Takes the next packet of (`egress`, `class`) out of its queue; there must be one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, now: Time, egress: PortId, class: Class) -> Taken<P> {
         let queue = self.queue(egress, class);
         let fifo = match self.discipline {

@@ -117,6 +117,7 @@ pub(super) struct Watchdogs {
 
 impl Watchdogs {
     /// When one of the queues of `port` wants to be looked at.
+    #[cold]
     pub(super) fn due(&self, port: PortId) -> Time {
         let states = &self.states[port.index() * self.class_count..][..self.class_count];
         let due = states.iter().map(|state| self.due_in(*state));
@@ -169,6 +170,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// A control frame is about to take effect.
+    #[cold]
     pub(super) fn watch_signal(&mut self, now: Time, port: PortId, control: Control) {
         let Signal::Pause { quanta } = control.signal else {
             return;
@@ -188,6 +190,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// A packet has joined a queue.
+    #[cold]
     pub(super) fn watch_arrival(&mut self, now: Time, egress: PortId, class: Class) {
         let is_pfc = matches!(
             self.ports[egress.index()].port.upstream(class),
@@ -202,6 +205,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// A packet leaves its queue.
+    #[cold]
     pub(super) fn watch_departure(&mut self, egress: PortId, class: Class) {
         let state = self.state(egress, class);
         if let State::Suspicious { .. } = state {
@@ -210,6 +214,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// The time of a watchdog of `port` may have come.
+    #[cold]
     pub(super) fn watch_timeout(&mut self, now: Time, port: PortId) {
         for class in (0..self.class_count).map(|class| Class(class as u8)) {
             let state = *self.state(port, class);

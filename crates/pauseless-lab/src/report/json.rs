@@ -2,6 +2,7 @@
 
 pub mod metrics;
 pub mod mitigation;
+pub mod provenance;
 
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
@@ -13,6 +14,7 @@ use super::Run;
 use crate::metrics::completion::{fct, slowdown};
 use metrics::MetricsRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
+use provenance::ProvenanceRecord;
 
 /// The version of the documents; it changes when a field changes its meaning or goes away.
 pub const SCHEMA: u32 = 1;
@@ -114,6 +116,9 @@ pub struct RunRecord {
     pub queues: Vec<QueueRecord>,
     /// What was measured, in numbers that can be compared; see `docs/metrics.md`.
     pub metrics: MetricsRecord,
+    /// Where pauses came from, if that was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<ProvenanceRecord>,
     /// What the probes recorded, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesRecord>,
@@ -330,6 +335,7 @@ fn record(run: &Run) -> RunRecord {
         flows: flows.map(|(index, pair)| flow(run, index, pair)).collect(),
         queues: outcome.queues.iter().map(|at| queue(run, at)).collect(),
         metrics: metrics::record(run),
+        provenance: provenance::provenance(run),
         series: None,
     }
 }

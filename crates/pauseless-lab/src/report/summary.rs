@@ -3,7 +3,7 @@
 use pauseless_core::unit::{Span, Time};
 
 use super::text::Table;
-use super::{Run, mitigation, quantity};
+use super::{Run, mitigation, provenance, quantity};
 use crate::metrics::Metrics;
 use crate::metrics::completion::{Completion, Group};
 use crate::metrics::links::LayerUse;
@@ -24,6 +24,7 @@ pub fn sections(run: &Run) -> Vec<Section> {
     let metrics = run.metrics();
     let completion = metrics.completion.as_ref().map(completion);
     let sections = completion.into_iter().chain(links(run, &metrics));
+    let sections = sections.chain(provenance::section(run));
     sections.chain(mitigation::section(run)).collect()
 }
 

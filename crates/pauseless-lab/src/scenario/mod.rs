@@ -86,6 +86,8 @@ pub struct Overrides {
     pub congestion: Option<congestion::Kind>,
     /// Instead of `verdict.stop_on_deadlock`.
     pub stop_on_deadlock: Option<bool>,
+    /// Record where pauses come from, whatever `provenance.record` says.
+    pub provenance: bool,
 }
 
 /// What a file is read for.
@@ -259,6 +261,7 @@ struct Written {
     receivers: Vec<WrittenReceiver>,
     mitigation: mitigation::Written,
     probe: Option<WrittenProbe>,
+    is_tracing: bool,
     verdicts: Verdicts,
 }
 
@@ -293,6 +296,7 @@ impl Written {
         let receivers = WrittenReceiver::read_all(&mut root);
         let mitigation = mitigation::Written::read(&mut root, switches.lane_count());
         let probe = WrittenProbe::read(&mut root);
+        let is_tracing = observe::read_provenance(&mut root) || overrides.provenance;
         let mut verdicts = Verdicts::read(&mut root);
         if let Some(stop) = overrides.stop_on_deadlock {
             verdicts.stop_on_deadlock = stop;
@@ -310,6 +314,7 @@ impl Written {
             receivers,
             mitigation,
             probe,
+            is_tracing,
             verdicts,
         }
     }
@@ -399,7 +404,7 @@ impl Written {
             stop_on_deadlock: self.verdicts.stop_on_deadlock,
             starvation_permille: self.verdicts.starvation_permille,
             mitigation: mitigation?,
-            is_tracing: false,
+            is_tracing: self.is_tracing,
             probes: probes.unwrap_or_default(),
             seed,
         };

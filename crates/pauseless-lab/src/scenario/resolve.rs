@@ -284,6 +284,10 @@ fn write_rest(file: &mut File, parts: &Parts) {
             probe.write_flows(file);
         }
     }
+    if config.is_tracing {
+        file.section("[provenance]");
+        file.plain("record", config.is_tracing);
+    }
     file.section("[verdict]");
     let share = config.starvation_permille;
     file.plain(

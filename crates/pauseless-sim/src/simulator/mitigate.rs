@@ -128,6 +128,7 @@ impl Simulator<'_> {
     }
 
     /// Drops what waits in the queues of a switch whose watchdogs have tripped.
+    #[cold]
     pub(super) fn drop_tripped(&mut self, node: NodeId) {
         loop {
             let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
@@ -142,6 +143,7 @@ impl Simulator<'_> {
     }
 
     /// Notes what the watchdogs of a switch have to say.
+    #[cold]
     pub(super) fn note_trips(&mut self, node: NodeId) {
         loop {
             let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {

@@ -70,6 +70,10 @@ pub struct RunArgs {
     /// Use this scheme with its defaults instead: none, pcn, qcn, dcqcn, timely
     #[arg(long, value_name = "CC", value_parser = parse_congestion)]
     pub congestion_control: Option<Kind>,
+    /// Record where pauses come from: the first port to fill, the links that stopped because of it,
+    /// and the flows that had nothing to do with it
+    #[arg(long)]
+    pub provenance: bool,
     /// Exit with status 1 if one of these is found
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
     pub deny: Vec<Deny>,
@@ -126,7 +130,7 @@ pub struct ExplainArgs {
 pub enum Deny {
     /// Queues that can never move again
     Deadlock,
-    /// A packet that did not fit
+    /// A packet that did not fit, or was dropped to let others move
     Loss,
     /// A flow far below its fair rate
     Starvation,
@@ -170,6 +174,7 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml
   pauseless run scenarios/gfc-ring.toml --discipline input-queued --deny loss
   pauseless run scenarios/pcn-fig1.toml --congestion-control dcqcn
+  pauseless run scenarios/pcn-fig1.toml --congestion-control none --provenance
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
