@@ -5,7 +5,7 @@ use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::Simulator;
 use proptest::prelude::*;
 
-const SEEDS: [&str; 11] = [
+const SEEDS: [&str; 12] = [
     include_str!("../../../scenarios/gfc-ring.toml"),
     include_str!("../../../scenarios/gfc-ring-time.toml"),
     include_str!("../../../scenarios/gfc-fig5-conceptual.toml"),
@@ -17,7 +17,38 @@ const SEEDS: [&str; 11] = [
     include_str!("../../../scenarios/gfc-fig20.toml"),
     include_str!("../../../scenarios/pcn-fig11.toml"),
     TOLD,
+    MITIGATED,
 ];
+
+const MITIGATED: &str = "duration = \"20 us\"
+[topology]
+kind = \"ring\"
+switches = 3
+hosts_per_switch = 1
+rate = \"10 Gbps\"
+delay = \"1 us\"
+[switch]
+buffer = \"200 KB\"
+[flow_control]
+kind = \"pfc\"
+[[flow]]
+source = \"H1\"
+target = \"H3\"
+[watchdog]
+detection = \"2 us\"
+restoration = \"3 us\"
+poll = \"1 us\"
+action = \"forward\"
+[recovery]
+kind = \"drain\"
+delay = \"1 us\"
+[[rate_limit]]
+ports = [\"H*:*\"]
+classes = [0]
+rate = \"4 Gbps\"
+[provenance]
+record = true
+";
 
 const TORUS: &str = "duration = \"20 us\"
 [topology]
