@@ -4,8 +4,8 @@ mod exception;
 
 use alloc::boxed::Box;
 
+use exception::Exceptions;
 pub use exception::Heed;
-use exception::{Exception, Exceptions};
 
 use crate::flow_control::{
     AnyDownstream, AnyUpstream, Control, Downstream, FlowControl, Gate, Signal, Upstream,
@@ -283,9 +283,11 @@ impl Port {
     /// Whether the far end has stopped `class` from sending a frame of `size` bytes.
     #[inline]
     pub fn is_stopped(&self, now: Time, class: Class, size: Bytes) -> bool {
-        let obeys = |all: &Box<[Exception; Class::COUNT_MAX]>| all[class.index()].obeys();
         self.lanes[class.index()].up.is_stopped(now, size)
-            && self.exceptions.as_ref().is_none_or(obeys)
+            && match &self.exceptions {
+                None => true,
+                Some(exceptions) => exceptions[class.index()].obeys(),
+            }
     }
 
     /// Whether the far end has stopped `class` from sending a frame of `size` bytes, or slowed it

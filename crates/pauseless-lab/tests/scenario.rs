@@ -226,6 +226,7 @@ fn the_command_line_has_the_last_word() {
         discipline: Some(Discipline::InputQueued),
         congestion: Some(pauseless_lab::scenario::congestion::Kind::Pcn),
         stop_on_deadlock: Some(true),
+        provenance: false,
     };
     let scenario = Scenario::parse("t", RING, &overrides).unwrap();
     let config = &scenario.config;

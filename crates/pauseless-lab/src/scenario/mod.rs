@@ -217,6 +217,15 @@ enum Rules {
     Tables(Box<Routes>),
 }
 
+impl Rules {
+    fn of(written: &routing::Written, routes: &Routes) -> Rules {
+        match written {
+            routing::Written::Rule(rule) => Rules::Rule(*rule),
+            routing::Written::Tables(_) => Rules::Tables(Box::new(routes.clone())),
+        }
+    }
+}
+
 /// The keys outside all sections.
 struct General {
     title: Option<String>,
@@ -374,10 +383,7 @@ impl Written {
             return None;
         }
         let control = control?;
-        let rules = match &self.routing {
-            routing::Written::Rule(rule) => Rules::Rule(*rule),
-            routing::Written::Tables(_) => Rules::Tables(Box::new(routing.routes.clone())),
-        };
+        let rules = Rules::of(&self.routing, &routing.routes);
         let mut flows = routing.flows(&plans, self.flows.timing, seed)?;
         let mut answers = congestion::Answers {
             written: &mut self.congestion,
