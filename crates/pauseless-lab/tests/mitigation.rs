@@ -45,7 +45,7 @@ fn defaults_are_those_of_sonic() {
     assert_eq!(mitigation.watchdog, Watchdog::On(expected));
     let delay = Span::ZERO;
     assert_eq!(mitigation.recovery, Recovery::Drain { delay });
-    assert_eq!(scenario.warnings, [String::new(); 0]);
+    assert!(scenario.warnings.is_empty());
 }
 
 #[test]
