@@ -91,6 +91,11 @@ impl Host {
         &self.port
     }
 
+    /// Lets what leaves in `class` pass at `rate` and no faster, see [`Port::limit`].
+    pub fn limit(&mut self, class: Class, rate: Rate) {
+        self.port.limit(class, rate);
+    }
+
     /// Frame bytes of data and answers sent so far.
     pub fn sent(&self) -> Bytes {
         self.sent

@@ -1,6 +1,11 @@
 //! One end of a link: both flow-control halves of every class, and who may use the wire next.
 
+mod exception;
+
 use alloc::boxed::Box;
+
+use exception::Exceptions;
+pub use exception::Heed;
 
 use crate::flow_control::{
     AnyDownstream, AnyUpstream, Control, Downstream, FlowControl, Gate, Signal, Upstream,
@@ -80,6 +85,7 @@ pub struct Port {
     timer: Time,
     /// Set when signals are an idealisation and take no place on the wire.
     is_out_of_band: bool,
+    exceptions: Exceptions,
 }
 
 /// Both halves of one class, and the ingress counter between them.
@@ -123,6 +129,7 @@ impl Port {
             talking: 0,
             timer: Time::MAX,
             is_out_of_band,
+            exceptions: None,
         };
         port.rearm();
         port
@@ -307,7 +314,11 @@ impl Port {
     /// Whether a frame may start.
     #[inline]
     pub fn gate(&self, now: Time, class: Class, size: Bytes) -> Gate {
-        self.lanes[class.index()].up.gate(now, size)
+        let gate = self.lanes[class.index()].up.gate(now, size);
+        match &self.exceptions {
+            None => gate,
+            Some(exceptions) => exceptions[class.index()].gate(now, gate),
+        }
     }
 
     /// See [`AnyUpstream::spends_credit`].
@@ -320,19 +331,27 @@ impl Port {
     #[inline]
     pub fn is_stopped(&self, now: Time, class: Class, size: Bytes) -> bool {
         self.lanes[class.index()].up.is_stopped(now, size)
+            && match &self.exceptions {
+                None => true,
+                Some(exceptions) => exceptions[class.index()].obeys(),
+            }
     }
 
     /// Whether the far end has stopped `class` from sending a frame of `size` bytes, or slowed it
     /// down below the line.
     pub fn is_held(&self, now: Time, class: Class, size: Bytes) -> bool {
-        let up = &self.lanes[class.index()].up;
-        up.is_stopped(now, size) || up.rate(now).is_some_and(|rate| rate < self.line)
+        let is_slow = |rate| rate < self.line;
+        let rate = self.lanes[class.index()].up.rate(now);
+        self.is_stopped(now, class, size) || rate.is_some_and(is_slow)
     }
 
     /// A data frame starts.
     #[inline]
     pub fn on_transmit(&mut self, now: Time, class: Class, size: Bytes) {
         self.lanes[class.index()].up.on_transmit(now, size);
+        if let Some(exceptions) = &mut self.exceptions {
+            exceptions[class.index()].on_transmit(now, size);
+        }
     }
 
     /// Bytes of heap memory in use.

@@ -15,9 +15,11 @@
 //! Nothing is allocated per packet once the queues have grown to their working size.
 
 mod congestion;
+mod drain;
 mod header;
 mod inspect;
 mod sharing;
+pub mod watchdog;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -29,8 +31,12 @@ use crate::id::{Class, PortId};
 use crate::memory::MemoryConfig;
 use crate::port::{Overrun, Port, PortConfig};
 use crate::schedule::{ClassScheduler, Rotation, Scheduler};
-use crate::unit::{Bytes, Span, Time};
+use crate::unit::{Bytes, Rate, Span, Time};
+
+pub use drain::Dropped;
+use drain::Taken;
 use header::Header;
+use watchdog::Watchdogs;
 
 /// How packets wait inside the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +149,8 @@ pub struct Switch<P> {
     notices: Box<[Fifo]>,
     /// Only if ports share their memory.
     sharing: Option<Box<sharing::Sharing>>,
+    /// Look at every egress queue, or at none.
+    watchdogs: Option<Box<Watchdogs>>,
     ready: Ready,
 }
 
@@ -184,7 +192,7 @@ struct Waiting<P> {
 /// next input.
 #[derive(Clone, Debug, Default)]
 struct Ready {
-    ports: [u16; 4],
+    ports: [u16; 8],
     count: u8,
 }
 
@@ -239,6 +247,7 @@ impl<P: Copy> Switch<P> {
             points: congestion::points(config, class_count),
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
             sharing: sharing::Sharing::new(config),
+            watchdogs: None,
             ready: Ready::default(),
         }
     }
@@ -256,6 +265,11 @@ impl<P: Copy> Switch<P> {
     /// How many ports there are.
     pub fn port_count(&self) -> usize {
         self.ports.len()
+    }
+
+    /// Lets what leaves `port` in `class` pass at `rate` and no faster, see [`Port::limit`].
+    pub fn limit(&mut self, port: PortId, class: Class, rate: Rate) {
+        self.ports[port.index()].port.limit(class, rate);
     }
 
     /// A packet has fully arrived at `ingress`. What the egress wants to tell the packet's source,
@@ -311,6 +325,9 @@ impl<P: Copy> Switch<P> {
             // Nobody has asked yet whether there is credit for this packet.
             self.look_at_gate(now, egress, leaving);
         }
+        if self.watchdogs.is_some() {
+            self.watch_arrival(now, egress, leaving);
+        }
         if self.ports[egress.index()].stopped == 0 {
             self.mark_idle_ready(egress);
         } else {
@@ -350,6 +367,9 @@ impl<P: Copy> Switch<P> {
 
     /// A control frame takes effect at `port`.
     pub fn handle_signal(&mut self, now: Time, port: PortId, control: Control) {
+        if self.watchdogs.is_some() {
+            self.watch_signal(now, port, control);
+        }
         self.ports[port.index()].port.handle_signal(now, control);
         self.look_at_gate(now, port, control.class);
         self.look_for_release(now, port, control.class);
@@ -359,6 +379,9 @@ impl<P: Copy> Switch<P> {
     /// The instant that [`Switch::poll_timeout`] named for `port` has come.
     pub fn handle_timeout(&mut self, now: Time, port: PortId) {
         self.ports[port.index()].port.handle_timeout(now);
+        if self.watchdogs.is_some() {
+            self.watch_timeout(now, port);
+        }
         self.mark_ready(port);
     }
 
@@ -402,13 +425,17 @@ impl<P: Copy> Switch<P> {
     /// When `port` wants [`Switch::handle_timeout`]; [`Time::MAX`] for never.
     #[inline]
     pub fn poll_timeout(&self, port: PortId) -> Time {
+        let watched = match &self.watchdogs {
+            None => Time::MAX,
+            Some(watchdogs) => watchdogs.due(port),
+        };
         let SwitchPort {
             port,
             sending,
             wake,
             ..
         } = &self.ports[port.index()];
-        let periodic = port.poll_timeout();
+        let periodic = port.poll_timeout().min(watched);
         match sending {
             Sending::Nothing => periodic.min(*wake),
             // A gate that opens in mid-frame is seen when the frame has left.
@@ -441,24 +468,16 @@ impl<P: Copy> Switch<P> {
         let wake = &mut self.ports[index].wake;
         *wake = notice_wake.min(*wake);
         let class = class?;
-        let queue = self.queue(port, class);
         self.look_for_release(now, port, class);
-        let fifo = match self.discipline {
-            Discipline::OutputQueued => queue,
-            Discipline::VirtualOutputQueued | Discipline::InputQueued => {
-                let member = self.rotation.next(queue).expect("the head is here");
-                self.fifo(member, (port, class))
-            }
-        };
-        let next = self.pool.pop_front(&mut self.fifos[fifo]);
-        let slot = next.expect("there is a head");
+        let Taken {
+            slot,
+            charge,
+            is_marked,
+        } = self.take(now, port, class);
         let (size, came_in) = (slot.header.size(), slot.header.class());
-        self.after_pop(fifo, queue, self.member(slot.ingress, came_in));
-        let charge = self.ports[slot.ingress.index()].port.charge(came_in, size);
-        let cell = self.cell((slot.ingress, came_in), (port, class));
-        self.waiting[cell] -= charge.get() as u32;
-        self.backlog[queue] -= 1;
-        let is_marked = self.look_at_departure(now, (port, class), size) || slot.header.is_marked();
+        if self.watchdogs.is_some() {
+            self.watch_departure(port, class);
+        }
         self.ports[index].port.on_transmit(now, class, size);
         if self.ports[index].port.spends_credit(class) {
             self.look_at_gate(now, port, class);

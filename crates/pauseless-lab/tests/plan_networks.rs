@@ -13,7 +13,8 @@ use pauseless_lab::plan::apply::Applied;
 use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, plan};
 use pauseless_sim::config::{
-    Config, Congestion, Flow, IngressTable, Probes, Reaction as Obeys, Receiver, canonical_order,
+    Config, Congestion, Flow, IngressTable, Mitigation, Probes, Reaction as Obeys, Receiver,
+    canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
 use pauseless_sim::run;
@@ -160,6 +161,8 @@ fn network(seed: u64) -> (Config, Scheme) {
     let duration = duration(&fabric, &ingress);
     let config = Config {
         classes: ClassMap::Same,
+        mitigation: Mitigation::default(),
+        is_tracing: false,
         table: fabric.routes.table.clone(),
         discipline,
         scheduler: match random.below(2) {

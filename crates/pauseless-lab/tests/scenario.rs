@@ -227,6 +227,7 @@ fn the_command_line_has_the_last_word() {
         congestion: Some(pauseless_lab::scenario::congestion::Kind::Pcn),
         stop_on_deadlock: Some(true),
         cycle_aware: None,
+        provenance: false,
     };
     let scenario = Scenario::parse("t", RING, &overrides).unwrap();
     let config = &scenario.config;

@@ -18,7 +18,38 @@ const SEEDS: [&str; 12] = [
     include_str!("../../../scenarios/pcn-fig11.toml"),
     TOLD,
     SHARED,
+    MITIGATED,
 ];
+
+const MITIGATED: &str = "duration = \"20 us\"
+[topology]
+kind = \"ring\"
+switches = 3
+hosts_per_switch = 1
+rate = \"10 Gbps\"
+delay = \"1 us\"
+[switch]
+buffer = \"200 KB\"
+[flow_control]
+kind = \"pfc\"
+[[flow]]
+source = \"H1\"
+target = \"H3\"
+[watchdog]
+detection = \"2 us\"
+restoration = \"3 us\"
+poll = \"1 us\"
+action = \"forward\"
+[recovery]
+kind = \"drain\"
+delay = \"1 us\"
+[[rate_limit]]
+ports = [\"H*:*\"]
+classes = [0]
+rate = \"4 Gbps\"
+[provenance]
+record = true
+";
 
 const TORUS: &str = "duration = \"20 us\"
 [topology]

@@ -1,5 +1,6 @@
 //! Packet-hops and events per CPU second, and memory per host, on fat trees with permutation
-//! traffic: `cargo bench -p pauseless-sim --bench fat_tree [-- K.. [short]]`.
+//! traffic: `cargo bench -p pauseless-sim --bench fat_tree [-- K.. [short] [trace]]`; `trace` records
+//! where pauses come from.
 //!
 //! A plain program, because what is wanted is one long run per case and its CPU time, not a
 //! distribution over many short ones.
@@ -19,7 +20,7 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 use pauseless_sim::{Config, Simulator};
@@ -72,7 +73,8 @@ fn main() {
 const SCHEMES: [&str; 5] = ["pfc", "gfc-buffer", "pfc-pcn", "pfc-dcqcn", "pfc-timely"];
 
 fn measure(k: u32, scheme: &str) {
-    let config = fat_tree(k, scheme);
+    let mut config = fat_tree(k, scheme);
+    config.is_tracing = std::env::args().any(|argument| argument == "trace");
     let mut simulator = Simulator::new(&config);
     let begin = cpu_time();
     while simulator.advance(Time::ZERO + config.duration) {}
@@ -157,6 +159,8 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         duration,
         stop_on_deadlock: false,
         starvation_permille: 100,
+        mitigation: Mitigation::default(),
+        is_tracing: false,
         probes: Probes::default(),
         seed: 1,
         flows,

@@ -7,7 +7,7 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
 use pauseless_core::memory::{MemoryConfig, SharedConfig};
 use pauseless_core::schedule::Scheduler;
-use pauseless_core::switch::Discipline;
+use pauseless_core::switch::{Discipline, watchdog};
 use pauseless_core::table::ForwardingTable;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
@@ -50,6 +50,10 @@ pub struct Config {
     pub stop_on_deadlock: bool,
     /// A flow below this share of its fair rate starves, in parts per thousand.
     pub starvation_permille: u32,
+    /// What is done about pauses that last, and about deadlocks.
+    pub mitigation: Mitigation,
+    /// Whether to record where pauses come from.
+    pub is_tracing: bool,
     /// What to record over time.
     pub probes: Probes,
     /// The seed of everything random.
@@ -242,6 +246,53 @@ pub struct Receiver {
     pub host: NodeId,
     /// The pace from an instant on, in order of time; `None` stands still.
     pub steps: Vec<(Time, Option<Rate>)>,
+}
+
+/// What is done about pauses that last, and about deadlocks. By default nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mitigation {
+    /// At every egress queue of every switch that PFC can pause.
+    pub watchdog: Watchdog,
+    /// What happens when a deadlock was found.
+    pub recovery: Recovery,
+    /// Ports that send no faster than they are told, at most one for each queue.
+    pub limits: Vec<RateLimit>,
+}
+
+/// Whether queues are watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Watchdog {
+    /// Nobody looks.
+    #[default]
+    Off,
+    /// As configured.
+    On(watchdog::Config),
+}
+
+/// What happens when a deadlock was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recovery {
+    /// It stays.
+    #[default]
+    None,
+    /// The first queue of its cycle is dropped.
+    Drain {
+        /// So much later.
+        delay: Span,
+    },
+}
+
+/// What leaves a port in one class is shaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RateLimit {
+    /// A host or a switch.
+    pub node: NodeId,
+    /// Its egress.
+    pub port: PortId,
+    /// The class.
+    pub class: Class,
+    /// The rate, at most that of the link.
+    pub rate: Rate,
 }
 
 /// What to record over time.

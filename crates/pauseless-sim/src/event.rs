@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Consume,
     /// A port wants to be called: a gate opens, a periodic message is due.
     Timeout,
+    /// A deadlock that was found some time ago is broken.
+    Recover,
     /// A flow starts.
     FlowStart,
     /// A flow stops although it is not finished.
@@ -33,12 +35,13 @@ pub(crate) enum Kind {
     Tick,
 }
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind::Signal,
     Kind::Arrive,
     Kind::Transmitted,
     Kind::Consume,
     Kind::Timeout,
+    Kind::Recover,
     Kind::FlowStart,
     Kind::FlowStop,
     Kind::Sample,

@@ -9,7 +9,7 @@ use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::switch::{Switch, SwitchConfig};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
-use crate::config::Config;
+use crate::config::{Config, Mitigation, Watchdog};
 use crate::outcome::EgressQueue;
 use crate::rng::{Purpose, Stream};
 use crate::tag::Tag;
@@ -142,7 +142,25 @@ impl Fabric {
                 }))
             });
         }
+        fabric.mitigate(&config.mitigation);
         fabric
+    }
+
+    /// Sets the watchdogs and the rate limits.
+    fn mitigate(&mut self, mitigation: &Mitigation) {
+        if let Watchdog::On(config) = &mitigation.watchdog {
+            for node in &mut self.nodes {
+                if let Node::Switch(switch) = node {
+                    switch.watch(config);
+                }
+            }
+        }
+        for limit in &mitigation.limits {
+            match &mut self.nodes[limit.node.index()] {
+                Node::Switch(switch) => switch.limit(limit.port, limit.class, limit.rate),
+                Node::Host(host) => host.limit(limit.class, limit.rate),
+            }
+        }
     }
 
     fn add_ends(&mut self, config: &Config, node: NodeId) {

@@ -17,6 +17,7 @@ mod event;
 mod fabric;
 pub mod ideal;
 pub mod outcome;
+mod provenance;
 mod receiver;
 mod record;
 mod simulator;

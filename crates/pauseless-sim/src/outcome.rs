@@ -18,7 +18,7 @@ pub struct Outcome {
     pub deadlock: Option<Deadlock>,
     /// Flows that still move, or might, but far below their fair rate.
     pub starved: Vec<Starved>,
-    /// The first loss, if there was one.
+    /// The first packet that did not fit, if there was one.
     pub loss: Option<Loss>,
     /// Packets lost in all.
     pub lost_packets: u64,
@@ -29,6 +29,12 @@ pub struct Outcome {
     pub expired_packets: u64,
     /// Their bytes.
     pub expired_bytes: Bytes,
+    /// The same by cause.
+    pub losses: Losses,
+    /// All deadlocks, the first included; no more than one unless somebody breaks them.
+    pub episodes: Vec<Episode>,
+    /// What the watchdogs have seen, in order of time.
+    pub trips: Vec<Trip>,
     /// PFC frames that told a sender to stop.
     pub pause_frames: u64,
     /// The same for each class.
@@ -61,6 +67,8 @@ pub struct Outcome {
     pub answer_bytes: Bytes,
     /// Data packets that were marked on their way, each counted once.
     pub marked_packets: u64,
+    /// Where pauses came from, if that was recorded.
+    pub provenance: Option<Provenance>,
     /// What the probes recorded.
     pub series: Series,
 }
@@ -121,6 +129,61 @@ pub struct Loss {
     pub buffer: Bytes,
     /// What was full.
     pub pool: FullPool,
+}
+
+/// What was lost, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// What did not fit where it arrived.
+    pub overrun: Lost,
+    /// What watchdogs dropped.
+    pub watchdog: Lost,
+    /// What was dropped to break a deadlock.
+    pub drain: Lost,
+}
+
+/// Packets and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// How many.
+    pub packets: u64,
+    /// Frame bytes.
+    pub bytes: Bytes,
+}
+
+impl Losses {
+    /// All causes together.
+    pub fn total(&self) -> Lost {
+        let causes = [self.overrun, self.watchdog, self.drain];
+        causes.into_iter().fold(Lost::default(), |sum, cause| Lost {
+            packets: sum.packets + cause.packets,
+            bytes: sum.bytes + cause.bytes,
+        })
+    }
+}
+
+/// A deadlock and how it ended, if it did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Episode {
+    /// When it was found.
+    pub found: Time,
+    /// Its cycle: each queue waits for the next, the last for the first.
+    pub cycle: Vec<EgressQueue>,
+    /// When a queue of the cycle moved again, or was dropped.
+    pub broken: Option<Time>,
+}
+
+/// A storm that a watchdog has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trip {
+    /// The queue that was paused for too long.
+    pub queue: EgressQueue,
+    /// When its detection time was over.
+    pub time: Time,
+    /// When it was restored, if it was.
+    pub restored: Option<Time>,
+    /// What was dropped in between.
+    pub dropped: Lost,
 }
 
 /// What became of a flow.
@@ -202,6 +265,98 @@ pub struct CongestionTree {
     pub links_mean: f64,
     /// How many hosts were reached at any time.
     pub hosts: u32,
+}
+
+/// Where the pauses of PFC came from. A pause lasts from the XOFF of an ingress to its XON; frames
+/// that only refresh it are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// How many pauses there were.
+    pub pauses: u64,
+    /// The first of them, in order of time.
+    pub records: Vec<Pause>,
+    /// One for each place at which pauses began, those with the most links first.
+    pub trees: Vec<PauseTree>,
+    /// How many further trees there were.
+    pub trees_left_out: u64,
+    /// How often a pause closed a circle of pauses, each because of the next.
+    pub cycle_count: u64,
+    /// The first of these circles.
+    pub cycles: Vec<PauseCycle>,
+}
+
+/// An ingress told its sender to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// The egress queue that was stopped.
+    pub stopped: EgressQueue,
+    /// When the frame was sent.
+    pub time: Time,
+    /// When the sender was told to go on, if it was.
+    pub end: Option<Time>,
+    /// Why.
+    pub cause: PauseCause,
+}
+
+/// Why an ingress had to stop its sender: the egress that held most of its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseCause {
+    /// That egress was stopped itself, by the pause of this number among the records, or still sends
+    /// what had piled up while it was.
+    Pause(u32),
+    /// That egress was not stopped: more came than it could send.
+    Egress(EgressQueue),
+    /// The ingress is that of a host, which takes packets too slowly.
+    Host(NodeId),
+}
+
+/// All pauses that began at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PauseTree {
+    /// The first port to fill: an egress that more came for than it could send. Of a host, its
+    /// ingress.
+    pub root: EgressQueue,
+    /// When it caused the first pause.
+    pub first: Time,
+    /// When the last pause was over, or the run was.
+    pub last: Time,
+    /// How many pauses it caused.
+    pub pauses: u64,
+    /// The longest chain of pauses, each because of the one before.
+    pub depth: u32,
+    /// The links that were stopped, in the order in which they were stopped first.
+    pub links: Vec<PausedLink>,
+    /// Flows that waited for the root.
+    pub culprits: Vec<FlowId>,
+    /// Flows that waited at a stopped link although they do not pass the root.
+    pub victims: Vec<FlowId>,
+}
+
+/// A link of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PausedLink {
+    /// The egress queue that was stopped.
+    pub stopped: EgressQueue,
+    /// The link, by its place in the tree, that was stopped before it and made it stop the first
+    /// time; none where the root itself did.
+    pub because: Option<u32>,
+    /// How many links there are from here to the root, the first time.
+    pub depth: u32,
+    /// When it was stopped first.
+    pub first: Time,
+    /// How often.
+    pub pauses: u64,
+    /// For how long in all.
+    pub span: Span,
+}
+
+/// Pauses that wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PauseCycle {
+    /// When the last of them was sent.
+    pub time: Time,
+    /// The queues that they stop: each waits for the next, the last for the first.
+    pub stopped: Vec<EgressQueue>,
 }
 
 /// Recordings, one element per sample in each vector.

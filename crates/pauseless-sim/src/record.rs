@@ -187,8 +187,11 @@ impl Recorder {
             starved: self.starved(run),
             deadlock: tally.deadlock,
             loss: tally.loss,
-            lost_packets: tally.lost_packets,
-            lost_bytes: tally.lost_bytes,
+            lost_packets: tally.losses.total().packets,
+            lost_bytes: tally.losses.total().bytes,
+            losses: tally.losses,
+            episodes: run.mitigating.episodes(),
+            trips: run.mitigating.trips.clone(),
             expired_packets: tally.expired_packets,
             expired_bytes: tally.expired_bytes,
             pause_frames: tally.pause_frames,
@@ -207,6 +210,10 @@ impl Recorder {
             acknowledgements: tally.acknowledgements,
             marked_packets: tally.marked,
             answer_bytes: tally.answer_bytes,
+            provenance: run
+                .tracer
+                .as_ref()
+                .map(|tracer| tracer.finish(run.now, run.config)),
             series: self.series,
         }
     }

@@ -1,15 +1,17 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
+mod conserve;
 mod flows;
+mod mitigate;
 mod passage;
 mod sharing;
 
 pub(crate) use flows::FlowState;
 use flows::Followers;
+use mitigate::Mitigating;
 
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
-use pauseless_core::port::Overrun;
 use pauseless_core::switch::Transmit;
 use pauseless_core::unit::{Bytes, Span, Time};
 
@@ -17,12 +19,13 @@ use crate::config::{Config, Reaction};
 use crate::deadlock::Detector;
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
-use crate::outcome::{Deadlock, EgressQueue, Loss, Outcome};
+use crate::outcome::{Deadlock, Loss, Losses, Outcome};
+use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
 use crate::record::{Recorder, SampledRun};
 use crate::rng::Stream;
 use crate::spread::Spread;
-use crate::tag::{Answers, Content, Tag};
+use crate::tag::{Answers, Tag};
 
 /// A run in progress.
 #[derive(Debug)]
@@ -55,6 +58,9 @@ pub struct Simulator<'c> {
     is_counting_credit: bool,
     /// Whether any port speaks without using its wire.
     is_out_of_band: bool,
+    pub(crate) mitigating: Mitigating,
+    /// Records where pauses come from, if asked to.
+    pub(crate) tracer: Option<Box<Tracer>>,
     pub(crate) tally: Tally,
 }
 
@@ -63,8 +69,7 @@ pub struct Simulator<'c> {
 pub(crate) struct Tally {
     pub events: u64,
     pub packet_hops: u64,
-    pub lost_packets: u64,
-    pub lost_bytes: Bytes,
+    pub losses: Losses,
     /// Packets that were dropped on aim: by TTL, or for want of a class.
     pub expired_packets: u64,
     pub expired_bytes: Bytes,
@@ -127,6 +132,10 @@ impl<'c> Simulator<'c> {
             is_out_of_band: config
                 .ingress
                 .any(|control| matches!(control, FlowControl::GfcConceptual(_))),
+            mitigating: Mitigating::new(config),
+            tracer: config
+                .is_tracing
+                .then(|| Box::new(Tracer::new(config, fabric.port_count()))),
             tally: Tally::default(),
             fabric,
         };
@@ -233,6 +242,7 @@ impl<'c> Simulator<'c> {
             Kind::Timeout => self.on_timeout(index),
             Kind::Signal => self.on_signal(index),
             Kind::Consume => self.on_consume(index),
+            Kind::Recover => self.on_recover(index),
             Kind::FlowStart => self.on_flow_start(index),
             Kind::FlowStop => {
                 let flow = &mut self.flows[index];
@@ -317,35 +327,6 @@ impl<'c> Simulator<'c> {
         self.drain_host(node);
     }
 
-    #[cold]
-    fn lose(&mut self, index: usize, packet: Packet, overrun: Overrun) {
-        let Packet { tag, class, .. } = packet;
-        let size = packet.size();
-        let End { node, port, .. } = self.fabric.ends[index];
-        self.tally.lost_packets += 1;
-        self.tally.lost_bytes += size;
-        let flow = tag.flow();
-        match tag.content() {
-            Content::Data { .. } => self.flows[flow.index()].lost += size,
-            Content::Answer { place } => {
-                self.answers.remove(place);
-            }
-        }
-        let Overrun { held, buffer, pool } = overrun;
-        let time = self.now;
-        let loss = Loss {
-            time,
-            node,
-            port,
-            class,
-            flow,
-            held,
-            buffer,
-            pool,
-        };
-        self.tally.loss.get_or_insert(loss);
-    }
-
     fn on_transmitted(&mut self, index: usize) {
         let End { node, port, .. } = self.fabric.ends[index];
         match &mut self.fabric.nodes[node.index()] {
@@ -370,6 +351,9 @@ impl<'c> Simulator<'c> {
         match &mut self.fabric.nodes[node.index()] {
             Node::Switch(switch) => {
                 switch.handle_timeout(self.now, port);
+                if self.mitigating.is_watching {
+                    self.note_trips(node);
+                }
                 self.drain_switch(node);
             }
             Node::Host(host) => {
@@ -415,6 +399,9 @@ impl<'c> Simulator<'c> {
         match &mut self.fabric.nodes[node.index()] {
             Node::Switch(switch) => switch.handle_signal(self.now, port, control),
             Node::Host(host) => host.handle_signal(self.now, control),
+        }
+        if self.tracer.is_some() && matches!(control.signal, Signal::Pause { quanta: 0 }) {
+            self.trace(|tracer, seen| tracer.handle_release(seen, index, control.class));
         }
         let is_held = is_gfc && self.is_held(node, port, control.class);
         self.tally.gfc_holds += u64::from(is_held && !was_held);
@@ -469,7 +456,15 @@ impl<'c> Simulator<'c> {
     }
 
     /// Lets every port of a switch that may have something to send do so.
+    #[inline(always)]
     fn drain_switch(&mut self, node: NodeId) {
+        if self.mitigating.is_watching {
+            self.drop_tripped(node);
+        }
+        self.serve_switch(node);
+    }
+
+    fn serve_switch(&mut self, node: NodeId) {
         let now = self.now;
         let first = self.fabric.end_index(node, PortId(0));
         loop {
@@ -486,6 +481,9 @@ impl<'c> Simulator<'c> {
             if let Some(transmit) = transmit {
                 self.transmit(index, transmit);
                 self.look_at_sent(index, transmit);
+                if self.mitigating.open > 0 {
+                    self.note_movement(index, transmit);
+                }
             }
             self.send_out_of_band(index);
             self.arm(index, wanted);
@@ -511,13 +509,34 @@ impl<'c> Simulator<'c> {
         self.arm(index, wanted);
     }
 
-    /// What is sent shows that a pause has run out, or uses up the last credit.
+    /// What is sent shows that a pause has run out, uses up the last credit, or is a pause.
     #[inline]
     fn look_at_sent(&mut self, index: usize, transmit: Transmit<Tag>) {
-        if let Transmit::Data { class, .. } = transmit
-            && (self.held[index] != 0 || self.is_counting_credit)
-        {
-            self.look_at_spread(index, class);
+        match transmit {
+            Transmit::Data { class, .. } => {
+                if self.held[index] != 0 || self.is_counting_credit {
+                    self.look_at_spread(index, class);
+                }
+            }
+            Transmit::Control(control) => {
+                if self.tracer.is_some() {
+                    self.trace(|tracer, seen| tracer.handle_control(seen, index, control));
+                }
+            }
+        }
+    }
+
+    /// Tells the tracer something.
+    #[cold]
+    fn trace(&mut self, tell: impl FnOnce(&mut Tracer, Seen<'_>)) {
+        if let Some(tracer) = &mut self.tracer {
+            let seen = Seen {
+                now: self.now,
+                config: self.config,
+                fabric: &self.fabric,
+                flows: &self.flows,
+            };
+            tell(tracer, seen);
         }
     }
 
@@ -601,51 +620,6 @@ impl<'c> Simulator<'c> {
             self.queue
                 .push(Event::new(wanted, Kind::Timeout, index as u32));
         }
-    }
-
-    /// Looks at the classes of a port that wait and were stopped by the far end.
-    fn look_for_deadlock_at(&mut self, node: NodeId, port: PortId, mut stopped: u8) {
-        while stopped != 0 {
-            let class = Class(stopped.trailing_zeros() as u8);
-            stopped &= stopped - 1;
-            self.look_for_deadlock(EgressQueue { node, port, class });
-        }
-    }
-
-    fn look_for_deadlock(&mut self, queue: EgressQueue) {
-        if self.tally.deadlock.is_none() {
-            self.tally.deadlock = self.detector.check(self.now, &self.fabric, queue);
-        }
-    }
-
-    /// Every byte that a host has sent was delivered, was lost, has expired, waits in a node or is on a wire.
-    fn assert_conserved(&self) {
-        let mut sent = self.tally.notice_bytes;
-        let mut in_network = Bytes::ZERO;
-        for node in &self.fabric.nodes {
-            match node {
-                Node::Host(host) => sent += host.sent(),
-                Node::Switch(switch) => in_network += switch.inside(),
-            }
-        }
-        for end in &self.fabric.ends {
-            for (_, frame) in self.fabric.frames.iter(&end.incoming) {
-                if let Frame::Data(packet) = frame {
-                    in_network += packet.size();
-                }
-            }
-        }
-        in_network += self.receivers.waiting();
-        let delivered = self
-            .flows
-            .iter()
-            .fold(Bytes::ZERO, |sum, flow| sum + flow.delivered);
-        let dropped = self.tally.lost_bytes + self.tally.expired_bytes;
-        assert_eq!(
-            sent,
-            delivered + self.tally.answered_bytes + dropped + in_network,
-            "bytes are conserved"
-        );
     }
 }
 

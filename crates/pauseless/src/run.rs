@@ -22,6 +22,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         discipline: args.discipline,
         congestion: args.congestion_control,
         cycle_aware: args.cycle_aware.then_some(true),
+        provenance: args.provenance,
         ..Overrides::default()
     };
     let scenario = Scenario::read(&args.file, &overrides)?;

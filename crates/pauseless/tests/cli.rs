@@ -53,6 +53,24 @@ fn the_report_begins_with_the_verdict() {
 }
 
 #[test]
+fn json_has_deadlocks_one_by_one_and_on_demand_where_pauses_came_from() {
+    let args = ["run", RING, "--json", "--duration", "10 ms"];
+    let document = Place::new().run(&args).json();
+    assert_eq!(document["deadlocks"], 1);
+    let episode = &document["episodes"][0];
+    assert_eq!(episode["found_ps"], document["deadlock"]["time_ps"]);
+    assert_eq!(document["losses"]["drain"]["packets"], 0);
+    assert!(document.get("provenance").is_none());
+    let traced = Place::new()
+        .run(&[&args[..], &["--provenance"]].concat())
+        .json();
+    let provenance = &traced["provenance"];
+    assert!(provenance["cycle_count"].as_u64() >= Some(1));
+    assert!(provenance["records"][0]["cause"].get("egress").is_some());
+    assert_eq!(traced["events"], document["events"], "it changes nothing");
+}
+
+#[test]
 fn json_has_every_field_of_the_contract() {
     let document = Place::new().run(&["run", RING, "--json"]).json();
     assert_eq!(document["schema"], 1);

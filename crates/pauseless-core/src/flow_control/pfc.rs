@@ -17,7 +17,8 @@
 //!
 //! Where ports share their memory, that decides instead of the thresholds; see [`crate::memory`].
 //!
-//! **Not modelled** 802.3x link-level PAUSE, asymmetric PFC, the watchdog.
+//! **Not modelled** 802.3x link-level PAUSE, asymmetric PFC. The watchdog is in
+//! [`crate::switch::watchdog`].
 
 use super::{Downstream, Gate, Signal, Upstream};
 use crate::unit::{Bytes, Rate, Span, Time};

@@ -1,7 +1,7 @@
 //! Questions about a switch that change nothing: what the deadlock detector and reports ask.
 
 use super::congestion::Watched;
-use super::{Discipline, Fifo, Switch, SwitchPort};
+use super::{Discipline, Fifo, Sending, Switch, SwitchPort, Waiting};
 use crate::id::{Class, PortId};
 use crate::memory::Memory;
 use crate::unit::{Bytes, Time};
@@ -107,6 +107,53 @@ impl<P: Copy> Switch<P> {
                 &waiting.packet,
             );
         }
+    }
+
+    /// Calls `visit` with every packet that waits for (`egress`, `class`), wherever it stands.
+    pub fn for_each_waiting_for(&self, egress: PortId, class: Class, mut visit: impl FnMut(&P)) {
+        let of_one = |fifo: usize, visit: &mut dyn FnMut(&P)| {
+            let waiting = self.pool.iter(&self.fifos[fifo]);
+            let to = |waiting: &&Waiting<P>| (waiting.egress, waiting.header.leaving());
+            for waiting in waiting.filter(|waiting| to(waiting) == (egress, class)) {
+                visit(&waiting.packet);
+            }
+        };
+        match self.discipline {
+            Discipline::OutputQueued => of_one(self.queue(egress, class), &mut visit),
+            Discipline::VirtualOutputQueued | Discipline::InputQueued => {
+                (0..self.fifos.len()).for_each(|fifo| of_one(fifo, &mut visit));
+            }
+        }
+    }
+
+    /// The egress and class that hold most of what is on the counter of (`ingress`, `class`), the
+    /// lowest of several; `None` if nothing is.
+    pub fn holder(&self, ingress: PortId, class: Class) -> Option<(PortId, Class)> {
+        let ports = (0..self.ports.len() as u16).rev().map(PortId);
+        let queues = ports.flat_map(|port| self.leaving_classes(class).map(move |c| (port, c)));
+        let waiting = |to: &(PortId, Class)| self.waiting((ingress, class), *to);
+        let most = queues.max_by_key(waiting)?;
+        if waiting(&most) > Bytes::ZERO {
+            return Some(most);
+        }
+        // All of it is on a wire.
+        let is_its_own = |egress: &PortId| {
+            let sending = self.ports[egress.index()].sending;
+            matches!(sending, Sending::Data { ingress: from, class: of, .. }
+                if (from, of) == (ingress, class))
+        };
+        let mut ports = (0..self.ports.len() as u16).map(PortId);
+        ports.find(is_its_own).map(|port| (port, class))
+    }
+
+    /// Bytes that wait for (`egress`, `class`), wherever they came from.
+    pub fn queued_in(&self, egress: PortId, class: Class) -> Bytes {
+        let ports = (0..self.ports.len() as u16).map(PortId);
+        let classes = 0..self.class_count as u8;
+        let from = ports.flat_map(|port| classes.clone().map(move |c| (port, Class(c))));
+        from.fold(Bytes::ZERO, |sum, from| {
+            sum + self.waiting(from, (egress, class))
+        })
     }
 
     /// Frame bytes that wait in the switch; a frame that is being sent is on its wire already.

@@ -21,7 +21,7 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
 };
 use rayon::prelude::*;
 
@@ -206,6 +206,8 @@ impl Bench {
         canonical_order(&mut flows);
         Config {
             classes: ClassMap::Same,
+            mitigation: Mitigation::default(),
+            is_tracing: false,
             table: routes.table,
             discipline: Discipline::OutputQueued,
             scheduler: Scheduler::Strict,

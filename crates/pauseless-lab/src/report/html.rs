@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::chart::{self, Stroke};
 use super::figure::{Panel, Scale, panels};
 use super::verdict::{self, Finding};
-use super::{Run, diagram, quantity, summary};
+use super::{Run, diagram, provenance, quantity, summary};
 
 /// What stands above the runs of a page.
 #[derive(Clone, Debug)]
@@ -156,6 +156,7 @@ fn card(run: &Run, scale: Scale) -> String {
     for section in summary::sections(run) {
         text.push_str(&metrics(&section));
     }
+    text.push_str(&provenance::nested(run));
     let _ = write!(
         text,
         "<details>\n<summary>parameters</summary>\n<pre>{}</pre>\n</details>\n</section>\n",

@@ -2,6 +2,8 @@
 
 pub mod memory;
 pub mod metrics;
+pub mod mitigation;
+pub mod provenance;
 
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::port::FullPool;
@@ -14,6 +16,8 @@ use super::Run;
 use crate::metrics::completion::{fct, slowdown};
 use memory::MemoryRecord;
 use metrics::MetricsRecord;
+use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
+use provenance::ProvenanceRecord;
 
 /// The version of the documents; it changes when a field changes its meaning or goes away.
 pub const SCHEMA: u32 = 1;
@@ -77,7 +81,7 @@ pub struct RunRecord {
     pub deadlock: Option<DeadlockRecord>,
     /// The flows that starve.
     pub starvation: Option<Vec<StarvedRecord>>,
-    /// The first loss.
+    /// The first packet that did not fit; what was dropped on purpose is in `losses`.
     pub loss: Option<LossRecord>,
     /// Packets lost in all.
     pub lost_packets: u64,
@@ -88,6 +92,16 @@ pub struct RunRecord {
     pub expired_packets: u64,
     /// Their bytes.
     pub expired_bytes: u64,
+    /// The same by cause.
+    pub losses: LossesRecord,
+    /// How many deadlocks there were: more than one only if somebody breaks them.
+    pub deadlocks: u64,
+    /// All of them and how they ended; absent if there was none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub episodes: Vec<EpisodeRecord>,
+    /// What the watchdogs have seen; absent if they have seen nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub watchdog_trips: Vec<TripRecord>,
     /// Control frames that told a sender to stop.
     pub pause_frames: u64,
     /// The same, one element for each class in use.
@@ -113,6 +127,9 @@ pub struct RunRecord {
     pub memory: Vec<MemoryRecord>,
     /// What was measured, in numbers that can be compared; see `docs/metrics.md`.
     pub metrics: MetricsRecord,
+    /// Where pauses came from, if that was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<ProvenanceRecord>,
     /// What the probes recorded, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesRecord>,
@@ -322,6 +339,10 @@ fn record(run: &Run) -> RunRecord {
         lost_bytes: outcome.lost_bytes.get(),
         expired_packets: outcome.expired_packets,
         expired_bytes: outcome.expired_bytes.get(),
+        losses: mitigation::losses(&outcome.losses),
+        deadlocks: outcome.episodes.len() as u64,
+        episodes: mitigation::episodes(run),
+        watchdog_trips: mitigation::trips(run),
         pause_frames: outcome.pause_frames,
         pause_frames_by_class: by_class.to_vec(),
         gfc_holds: outcome.gfc_holds,
@@ -334,18 +355,14 @@ fn record(run: &Run) -> RunRecord {
         queues: outcome.queues.iter().map(|at| queue(run, at)).collect(),
         memory: memory::records(run),
         metrics: metrics::record(run),
+        provenance: provenance::provenance(run),
         series: None,
     }
 }
 
 fn deadlock(run: &Run) -> Option<DeadlockRecord> {
     let deadlock = run.outcome.deadlock.as_ref()?;
-    let names = |queues: &[EgressQueue]| {
-        let names = queues.iter();
-        names
-            .map(|queue| queue_name(run, (queue.node, queue.port, queue.class)))
-            .collect()
-    };
+    let names = |queues: &[EgressQueue]| egress_names(run, queues);
     let flows = deadlock.flows.iter();
     Some(DeadlockRecord {
         time_ps: deadlock.time.as_ps(),
@@ -416,6 +433,13 @@ fn queue_name(run: &Run, (node, port, class): (NodeId, PortId, Class)) -> QueueN
         port: run.port_name(node, port),
         class: class.0,
     }
+}
+
+fn egress_names(run: &Run, queues: &[EgressQueue]) -> Vec<QueueName> {
+    let names = queues.iter();
+    names
+        .map(|queue| queue_name(run, (queue.node, queue.port, queue.class)))
+        .collect()
 }
 
 fn series(run: &Run) -> Option<SeriesRecord> {

@@ -8,6 +8,8 @@ pub mod diagram;
 pub mod figure;
 pub mod html;
 pub mod json;
+pub mod mitigation;
+pub mod provenance;
 pub mod quantity;
 pub mod series;
 pub mod summary;

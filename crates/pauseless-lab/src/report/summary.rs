@@ -3,7 +3,7 @@
 use pauseless_core::unit::{Span, Time};
 
 use super::text::Table;
-use super::{Run, quantity};
+use super::{Run, mitigation, provenance, quantity};
 use crate::metrics::Metrics;
 use crate::metrics::completion::{Completion, Group};
 use crate::metrics::links::LayerUse;
@@ -19,12 +19,13 @@ pub struct Section {
     pub notes: Vec<String>,
 }
 
-/// What there is to say about a run: nothing, one section or two.
+/// What there is to say about a run beyond its verdict, if anything.
 pub fn sections(run: &Run) -> Vec<Section> {
     let metrics = run.metrics();
     let completion = metrics.completion.as_ref().map(completion);
     let sections = completion.into_iter().chain(links(run, &metrics));
-    sections.collect()
+    let sections = sections.chain(provenance::section(run));
+    sections.chain(mitigation::section(run)).collect()
 }
 
 /// How much there is to say about the completion of flows.

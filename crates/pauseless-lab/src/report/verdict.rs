@@ -4,7 +4,7 @@ use pauseless_core::id::FlowId;
 use pauseless_core::port::FullPool;
 use pauseless_core::unit::{Bytes, Time};
 use pauseless_sim::Outcome;
-use pauseless_sim::outcome::{Deadlock, Loss};
+use pauseless_sim::outcome::{Deadlock, Lost};
 
 use super::{Run, quantity};
 
@@ -13,7 +13,7 @@ use super::{Run, quantity};
 pub enum Finding {
     /// Queues that can never move again.
     Deadlock,
-    /// A packet that did not fit.
+    /// A packet that did not fit, or was dropped to let others move.
     Loss,
     /// A flow that moves, but far below its fair rate.
     Starvation,
@@ -36,7 +36,7 @@ impl Finding {
     pub fn is_in(self, outcome: &Outcome) -> bool {
         match self {
             Finding::Deadlock => outcome.deadlock.is_some(),
-            Finding::Loss => outcome.loss.is_some(),
+            Finding::Loss => outcome.lost_packets > 0,
             Finding::Starvation => !outcome.starved.is_empty(),
         }
     }
@@ -48,9 +48,9 @@ impl Finding {
                 Some(deadlock) => deadlock_sentence(run, deadlock),
                 None => "no deadlock".to_string(),
             },
-            Finding::Loss => match &run.outcome.loss {
-                Some(loss) => loss_sentence(run, loss),
-                None => "no loss".to_string(),
+            Finding::Loss => match run.outcome.lost_packets {
+                0 => "no loss".to_string(),
+                _ => loss_sentence(run),
             },
             Finding::Starvation => match (&run.outcome.deadlock, run.outcome.starved.is_empty()) {
                 (_, false) => starvation_sentence(run),
@@ -74,8 +74,10 @@ pub fn brief(run: &Run) -> String {
     if let Some(deadlock) = &outcome.deadlock {
         parts.push(format!("deadlock at {}", quantity::time(deadlock.time)));
     }
-    if let Some(loss) = &outcome.loss {
-        parts.push(format!("loss at {}", quantity::time(loss.time)));
+    match &outcome.loss {
+        Some(loss) => parts.push(format!("loss at {}", quantity::time(loss.time))),
+        None if outcome.lost_packets > 0 => parts.push("loss on purpose".to_string()),
+        None => {}
     }
     if let Some(since) = outcome.starved.iter().map(|starved| starved.since).min() {
         parts.push(format!("starvation since {}", quantity::time(since)));
@@ -93,7 +95,9 @@ pub fn brief(run: &Run) -> String {
 pub fn aftermath(run: &Run) -> Option<String> {
     let stopped = run.sources_stopped()?;
     let held = run.outcome.held_at_end;
-    let sentence = match (&run.outcome.deadlock, held) {
+    let mut stuck = run.outcome.episodes.iter();
+    let stuck = stuck.find(|episode| episode.broken.is_none());
+    let sentence = match (stuck, held) {
         (_, Bytes::ZERO) => {
             let span = run.outcome.last_arrival.saturating_since(stopped);
             format!("drained in {}", quantity::time(Time::ZERO + span))
@@ -128,25 +132,67 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
         true => String::new(),
         false => format!("; it has also stopped {}", flow_list(run, &victims)),
     };
-    format!("deadlock at {time}: {cycle}, closed by {flows}{others}{victims}")
+    let end = episodes(run).map_or(String::new(), |text| format!("; {text}"));
+    format!("deadlock at {time}: {cycle}, closed by {flows}{others}{victims}{end}")
 }
 
-fn loss_sentence(run: &Run, loss: &Loss) -> String {
+/// How deadlocks ended, where something can end them.
+fn episodes(run: &Run) -> Option<String> {
+    let episodes = &run.outcome.episodes;
+    let broken = episodes.iter().filter_map(|episode| {
+        let broken = episode.broken?;
+        Some(broken - episode.found)
+    });
+    let longest = broken.clone().max()?;
+    let longest = quantity::time(Time::ZERO + longest);
+    Some(match (episodes.len(), broken.count()) {
+        (1, _) => format!("it was broken after {longest}"),
+        (all, broken) if all == broken => {
+            format!("{all} deadlocks in all, each broken within {longest}")
+        }
+        (all, broken) => format!("{all} deadlocks in all, {broken} broken within {longest}"),
+    })
+}
+
+fn loss_sentence(run: &Run) -> String {
     let outcome = &run.outcome;
-    let what = match loss.pool {
-        FullPool::Buffer => String::new(),
-        pool => format!(" of the {}", pool.name()),
+    let lost = |lost: Lost| {
+        let packets = quantity::plural(lost.packets, "packet");
+        format!("{packets} ({})", quantity::bytes(lost.bytes))
     };
-    format!(
-        "loss: {} ({}), the first at {} at {}, where flow {} found {} of {}{what} in use",
-        quantity::plural(outcome.lost_packets, "packet"),
-        quantity::bytes(outcome.lost_bytes),
-        quantity::time(loss.time),
-        run.port_name(loss.node, loss.port),
-        run.flow_name(loss.flow),
-        quantity::bytes(loss.held),
-        quantity::bytes(loss.buffer),
-    )
+    let mut parts = Vec::new();
+    if let Some(loss) = &outcome.loss {
+        let overrun = match outcome.losses.total() == outcome.losses.overrun {
+            true => String::new(),
+            false => format!("{} did not fit, ", lost(outcome.losses.overrun)),
+        };
+        let what = match loss.pool {
+            FullPool::Buffer => String::new(),
+            pool => format!(" of the {}", pool.name()),
+        };
+        parts.push(format!(
+            "{overrun}the first at {} at {}, where flow {} found {} of {}{what} in use",
+            quantity::time(loss.time),
+            run.port_name(loss.node, loss.port),
+            run.flow_name(loss.flow),
+            quantity::bytes(loss.held),
+            quantity::bytes(loss.buffer),
+        ));
+    }
+    let on_purpose = [
+        (outcome.losses.watchdog, "dropped by watchdogs"),
+        (outcome.losses.drain, "dropped to break deadlocks"),
+    ];
+    let total = outcome.losses.total();
+    for (cause, words) in on_purpose {
+        if cause == total {
+            return format!("loss: {} {words}", lost(cause));
+        }
+        if cause.packets > 0 {
+            parts.push(format!("{} {words}", lost(cause)));
+        }
+    }
+    format!("loss: {}, {}", lost(total), parts.join(", "))
 }
 
 /// What was dropped on aim, which is no finding.

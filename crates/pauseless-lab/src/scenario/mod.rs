@@ -18,6 +18,7 @@ pub(crate) mod hosts;
 pub(crate) mod lanes;
 mod lifetime;
 pub(crate) mod memory;
+mod mitigation;
 mod observe;
 mod parameters;
 pub(crate) mod pattern;
@@ -43,6 +44,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::routing::{Routes, Routing};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
+use pauseless_sim::config::Mitigation;
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
@@ -91,6 +93,8 @@ pub struct Overrides {
     pub stop_on_deadlock: Option<bool>,
     /// Instead of `flow_control.cycle_aware`.
     pub cycle_aware: Option<bool>,
+    /// Record where pauses come from, whatever `provenance.record` says.
+    pub provenance: bool,
 }
 
 /// What a file is read for.
@@ -273,7 +277,9 @@ struct Written {
     control: Option<flow_control::Written>,
     flows: flows::Written,
     receivers: Vec<WrittenReceiver>,
+    mitigation: mitigation::Written,
     probe: Option<WrittenProbe>,
+    is_tracing: bool,
     verdicts: Verdicts,
 }
 
@@ -311,7 +317,9 @@ impl Written {
         };
         let flows = flows::Written::read(&mut root, limits);
         let receivers = WrittenReceiver::read_all(&mut root);
+        let mitigation = mitigation::Written::read(&mut root, switches.lane_count());
         let probe = WrittenProbe::read(&mut root);
+        let is_tracing = observe::read_provenance(&mut root) || overrides.provenance;
         let mut verdicts = Verdicts::read(&mut root);
         if let Some(stop) = overrides.stop_on_deadlock {
             verdicts.stop_on_deadlock = stop;
@@ -328,7 +336,9 @@ impl Written {
             control,
             flows,
             receivers,
+            mitigation,
             probe,
+            is_tracing,
             verdicts,
         }
     }
@@ -376,11 +386,27 @@ impl Written {
         map
     }
 
+    /// What is done about storms and deadlocks.
+    fn mitigation(
+        &self,
+        fabric: &Fabric,
+        control: &mut flow_control::Resolved,
+        sink: &Sink,
+    ) -> Mitigation {
+        let warning = self.mitigation.warning(&fabric.topology, &control.table);
+        control.warnings.extend(warning);
+        let topology = &fabric.topology;
+        self.mitigation.resolve(topology, &control.table, sink)
+    }
+
     /// Holds everything against the fabric; `None` if something was reported.
     fn resolve(mut self, sink: &Sink) -> Option<Parts> {
         let fabric = self.fabric.take()?;
         let (seed, duration) = (self.general.seed, self.general.duration);
-        let control = self.control(&fabric, sink);
+        let mut control = self.control(&fabric, sink);
+        let mitigation = control
+            .as_mut()
+            .map(|control| self.mitigation(&fabric, control, sink));
         let planner = Planner {
             fabric: &fabric,
             seed,
@@ -431,6 +457,8 @@ impl Written {
             duration,
             stop_on_deadlock: self.verdicts.stop_on_deadlock,
             starvation_permille: self.verdicts.starvation_permille,
+            mitigation: mitigation?,
+            is_tracing: self.is_tracing,
             probes: probes.unwrap_or_default(),
             seed,
         };

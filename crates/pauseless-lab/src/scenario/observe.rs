@@ -1,4 +1,4 @@
-//! The sections `[[receiver]]`, `[probe]` and `[verdict]`.
+//! The sections `[[receiver]]`, `[probe]`, `[provenance]` and `[verdict]`.
 
 use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::unit::{Rate, Span, Time};
@@ -266,6 +266,16 @@ fn host_ports(topology: &Topology) -> Vec<(NodeId, PortId)> {
     let mut ports: Vec<_> = ports.map(|port| (port.peer, port.peer_port)).collect();
     ports.sort_unstable();
     ports
+}
+
+/// `[provenance]`: whether to record where pauses come from.
+pub(crate) fn read_provenance(root: &mut Section<'_>) -> bool {
+    let Some(mut section) = root.table("provenance") else {
+        return false;
+    };
+    let record = section.boolean("record");
+    section.finish();
+    record.is_none_or(|record| record.value)
 }
 
 /// `[verdict]`.

@@ -15,6 +15,7 @@ use pauseless_sim::config::Follow;
 use super::file::{File, quote};
 use super::flows::Plan;
 use super::memory::{self, write_lane};
+use super::mitigation;
 use super::port_group::PortGroup;
 use super::routing::{write_tables, written_rule};
 use super::topology::written_shape;
@@ -331,6 +332,7 @@ fn write_rest(file: &mut File, parts: &Parts) {
         let steps: Vec<String> = steps.collect();
         file.plain("steps", format_args!("[{}]", steps.join(", ")));
     }
+    mitigation::write(file, &config.topology, &config.mitigation);
     let probes = &config.probes;
     if probes.resolution.as_ps() > 0 {
         file.section("[probe]");
@@ -343,6 +345,10 @@ fn write_rest(file: &mut File, parts: &Parts) {
         if let Some(probe) = &parts.probe {
             probe.write_flows(file);
         }
+    }
+    if config.is_tracing {
+        file.section("[provenance]");
+        file.plain("record", config.is_tracing);
     }
     file.section("[verdict]");
     let share = config.starvation_permille;

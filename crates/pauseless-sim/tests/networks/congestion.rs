@@ -15,7 +15,7 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Groups, Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
 };
 use pauseless_sim::outcome::PortOutcome;
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
@@ -128,6 +128,8 @@ pub fn controlled(
         duration: Span::ms(10),
         stop_on_deadlock: false,
         starvation_permille: 100,
+        mitigation: Mitigation::default(),
+        is_tracing: false,
         probes: Probes::default(),
         seed,
         flows,

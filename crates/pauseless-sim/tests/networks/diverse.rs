@@ -18,7 +18,7 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
 
@@ -136,6 +136,8 @@ impl Diverse {
             duration: Span::us(300),
             stop_on_deadlock: true,
             starvation_permille: 100,
+            mitigation: Mitigation::default(),
+            is_tracing: false,
             probes: Probes::default(),
             seed: self.seed,
         }

@@ -20,7 +20,7 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 
@@ -88,6 +88,8 @@ pub fn network(topology: Topology, wanted: &[Wanted], ingress: Ingress, seed: u6
         duration: Span::ms(10),
         stop_on_deadlock: false,
         starvation_permille: 100,
+        mitigation: Mitigation::default(),
+        is_tracing: false,
         probes: Probes::default(),
         seed,
         flows,

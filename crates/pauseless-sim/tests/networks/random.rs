@@ -13,7 +13,8 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Probes, Reaction, Receiver, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Receiver,
+    canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
 
@@ -69,6 +70,8 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
         duration: Span::ms(3),
         stop_on_deadlock: false,
         starvation_permille: 100,
+        mitigation: Mitigation::default(),
+        is_tracing: false,
         probes: Probes::default(),
         seed,
         topology,

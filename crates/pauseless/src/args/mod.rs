@@ -77,6 +77,10 @@ pub struct RunArgs {
     /// Give ports on and before a cycle thresholds of their own, see docs/cycle-aware.md
     #[arg(long)]
     pub cycle_aware: bool,
+    /// Record where pauses come from: the first port to fill, the links that stopped because of it,
+    /// and the flows that had nothing to do with it
+    #[arg(long)]
+    pub provenance: bool,
     /// Exit with status 1 if one of these is found
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
     pub deny: Vec<Deny>,
@@ -133,7 +137,7 @@ pub struct ExplainArgs {
 pub enum Deny {
     /// Queues that can never move again
     Deadlock,
-    /// A packet that did not fit
+    /// A packet that did not fit, or was dropped to let others move
     Loss,
     /// A flow far below its fair rate
     Starvation,
@@ -177,6 +181,7 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml
   pauseless run scenarios/gfc-ring.toml --discipline input-queued --deny loss
   pauseless run scenarios/pcn-fig1.toml --congestion-control dcqcn
+  pauseless run scenarios/pcn-fig1.toml --congestion-control none --provenance
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";

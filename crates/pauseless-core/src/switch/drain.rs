@@ -1,0 +1,93 @@
+//! How packets leave their queues: to be sent, or to be dropped so that others can move.
+
+use super::{Discipline, Switch, Waiting};
+use crate::id::{Class, PortId};
+use crate::unit::{Bytes, Time};
+
+/// A packet that was dropped on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped<P> {
+    /// The driver's handle.
+    pub packet: P,
+    /// Frame bytes.
+    pub size: Bytes,
+    /// Where it had arrived.
+    pub ingress: PortId,
+    /// Where it waited.
+    pub egress: PortId,
+    /// The class that it waited in.
+    pub class: Class,
+}
+
+/// A packet that is no longer in its queue, but still on its ingress counter.
+pub(super) struct Taken<P> {
+    pub(super) slot: Waiting<P>,
+    pub(super) charge: Bytes,
+    pub(super) is_marked: bool,
+}
+
+impl<P: Copy> Switch<P> {
+    /// Drops the packet that (`egress`, `class`) would send next, `None` when there is none: to
+    /// drain the queue, call it until then, and let the ports send what they have to say after
+    /// each packet. The counter of its ingress is released as if it had left, so that
+    /// upstream hears a RESUME or has its credit back.
+    ///
+    /// In an input-queued switch only a head can be dropped: what wants `egress` behind the head of
+    /// another one stays.
+    pub fn drain(&mut self, now: Time, egress: PortId, class: Class) -> Option<Dropped<P>> {
+        self.head(egress, class)?;
+        let Taken { slot, charge, .. } = self.take(now, egress, class);
+        let (ingress, came_in) = (slot.ingress, slot.header.class());
+        let arrived_at = &mut self.ports[ingress.index()].port;
+        arrived_at.dequeue(now, came_in, charge);
+        if arrived_at.is_talking() {
+            self.mark_talking(ingress);
+        }
+        if self.sharing.is_some() {
+            self.free_memory(now, (ingress, came_in), charge);
+        }
+        if self.discipline == Discipline::InputQueued {
+            self.expose_head(now, ingress, came_in);
+        }
+        // The new head may be of another size, which its credit must be enough for.
+        self.look_at_gate(now, egress, class);
+        if self.watchdogs.is_some() {
+            self.watch_departure(egress, class);
+        }
+        self.mark_ready(egress);
+        Some(Dropped {
+            packet: slot.packet,
+            size: slot.header.size(),
+            ingress,
+            egress,
+            class,
+        })
+    }
+
+    /// Takes the next packet of (`egress`, `class`) out of its queue; there must be one.
+    #[inline(always)]
+    pub(super) fn take(&mut self, now: Time, egress: PortId, class: Class) -> Taken<P> {
+        let queue = self.queue(egress, class);
+        let fifo = match self.discipline {
+            Discipline::OutputQueued => queue,
+            Discipline::VirtualOutputQueued | Discipline::InputQueued => {
+                let member = self.rotation.next(queue).expect("there is a head");
+                self.fifo(member, (egress, class))
+            }
+        };
+        let next = self.pool.pop_front(&mut self.fifos[fifo]);
+        let slot = next.expect("there is a head");
+        let (size, came_in) = (slot.header.size(), slot.header.class());
+        self.after_pop(fifo, queue, self.member(slot.ingress, came_in));
+        let charge = self.ports[slot.ingress.index()].port.charge(came_in, size);
+        let cell = self.cell((slot.ingress, came_in), (egress, class));
+        self.waiting[cell] -= charge.get() as u32;
+        self.backlog[queue] -= 1;
+        let is_marked = self.look_at_departure(now, (egress, class), size);
+        Taken {
+            slot,
+            charge,
+            is_marked: is_marked || slot.header.is_marked(),
+        }
+    }
+}

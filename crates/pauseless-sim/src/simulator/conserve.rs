@@ -1,0 +1,39 @@
+//! No byte is made or mislaid.
+
+use pauseless_core::unit::Bytes;
+
+use super::Simulator;
+use crate::fabric::{Frame, Node};
+
+impl Simulator<'_> {
+    /// Every byte that a host has sent was delivered, was lost, has expired, waits in a node or is
+    /// on a wire.
+    pub(super) fn assert_conserved(&self) {
+        let mut sent = self.tally.notice_bytes;
+        let mut in_network = Bytes::ZERO;
+        for node in &self.fabric.nodes {
+            match node {
+                Node::Host(host) => sent += host.sent(),
+                Node::Switch(switch) => in_network += switch.inside(),
+            }
+        }
+        for end in &self.fabric.ends {
+            for (_, frame) in self.fabric.frames.iter(&end.incoming) {
+                if let Frame::Data(packet) = frame {
+                    in_network += packet.size();
+                }
+            }
+        }
+        in_network += self.receivers.waiting();
+        let delivered = self
+            .flows
+            .iter()
+            .fold(Bytes::ZERO, |sum, flow| sum + flow.delivered);
+        let dropped = self.tally.losses.total().bytes + self.tally.expired_bytes;
+        assert_eq!(
+            sent,
+            delivered + self.tally.answered_bytes + dropped + in_network,
+            "bytes are conserved"
+        );
+    }
+}

@@ -1,0 +1,287 @@
+//! What is done about storms and deadlocks, and what it costs.
+
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::port::Overrun;
+use pauseless_core::switch::watchdog::Action;
+use pauseless_core::switch::{Dropped, Transmit};
+use pauseless_core::unit::{Bytes, Span, Time};
+
+use super::Simulator;
+use crate::config::{Config, Recovery, Watchdog};
+use crate::event::{Event, Kind};
+use crate::fabric::{End, Node, Packet};
+use crate::outcome::{Deadlock, EgressQueue, Episode, Loss, Lost, Trip};
+use crate::tag::{Content, Tag};
+
+/// Deadlocks and storms so far.
+#[derive(Debug)]
+pub(crate) struct Mitigating {
+    /// Whether switches have watchdogs.
+    pub is_watching: bool,
+    /// Whether a watchdog changes anything.
+    is_acting: bool,
+    /// Whether a deadlock can end, so that there may be another one.
+    is_breaking: bool,
+    /// How many deadlocks are unbroken although they can be.
+    pub open: usize,
+    found: Vec<Found>,
+    pub trips: Vec<Trip>,
+}
+
+/// A deadlock that was found.
+#[derive(Debug)]
+struct Found {
+    deadlock: Deadlock,
+    broken: Option<Time>,
+}
+
+/// Why a packet was dropped on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    Watchdog,
+    Drain,
+}
+
+impl Mitigating {
+    pub(crate) fn new(config: &Config) -> Mitigating {
+        let mitigation = &config.mitigation;
+        let is_acting =
+            matches!(mitigation.watchdog, Watchdog::On(config) if config.action != Action::Alert);
+        Mitigating {
+            is_watching: mitigation.watchdog != Watchdog::Off,
+            is_acting,
+            is_breaking: is_acting || mitigation.recovery != Recovery::None,
+            open: 0,
+            found: Vec::new(),
+            trips: Vec::new(),
+        }
+    }
+
+    pub(crate) fn episodes(&self) -> Vec<Episode> {
+        let episodes = self.found.iter().map(|found| Episode {
+            found: found.deadlock.time,
+            cycle: found.deadlock.cycle.clone(),
+            broken: found.broken,
+        });
+        episodes.collect()
+    }
+
+    /// Whether `queue` is on the cycle of a deadlock that is known and unbroken.
+    fn is_on_open_cycle(&self, queue: EgressQueue) -> bool {
+        let mut open = self.found.iter().filter(|found| found.broken.is_none());
+        open.any(|found| found.deadlock.cycle.contains(&queue))
+    }
+}
+
+impl Simulator<'_> {
+    /// A packet did not fit where it arrived.
+    #[cold]
+    pub(super) fn lose(&mut self, index: usize, packet: Packet, overrun: Overrun) {
+        let End { node, port, .. } = self.fabric.ends[index];
+        let size = packet.size();
+        let flow = self.forget(packet.tag, size);
+        add(&mut self.tally.losses.overrun, size);
+        let Overrun { held, buffer, pool } = overrun;
+        let loss = Loss {
+            time: self.now,
+            node,
+            port,
+            class: packet.class,
+            flow,
+            held,
+            buffer,
+            pool,
+        };
+        self.tally.loss.get_or_insert(loss);
+    }
+
+    /// A packet is no longer on its way; whose it was.
+    fn forget(&mut self, tag: Tag, size: Bytes) -> FlowId {
+        let flow = tag.flow();
+        match tag.content() {
+            Content::Data { .. } => self.flows[flow.index()].lost += size,
+            Content::Answer { place } => {
+                self.answers.remove(place);
+            }
+        }
+        flow
+    }
+
+    /// A packet was dropped on purpose.
+    fn account(&mut self, node: NodeId, dropped: Dropped<Tag>, cause: Cause) {
+        let size = dropped.size;
+        self.forget(dropped.packet, size);
+        match cause {
+            Cause::Drain => add(&mut self.tally.losses.drain, size),
+            Cause::Watchdog => {
+                add(&mut self.tally.losses.watchdog, size);
+                let queue = EgressQueue {
+                    node,
+                    port: dropped.egress,
+                    class: dropped.class,
+                };
+                let mut trips = self.mitigating.trips.iter_mut().rev();
+                let trip = trips.find(|trip| trip.queue == queue);
+                let trip = trip.expect("only what has tripped is dropped");
+                add(&mut trip.dropped, size);
+            }
+        }
+    }
+
+    /// Drops what waits in the queues of a switch whose watchdogs have tripped.
+    #[cold]
+    pub(super) fn drop_tripped(&mut self, node: NodeId) {
+        loop {
+            let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
+                unreachable!("asked by the caller");
+            };
+            let Some(dropped) = switch.poll_dropped(self.now) else {
+                return;
+            };
+            self.account(node, dropped, Cause::Watchdog);
+            self.serve_switch(node);
+        }
+    }
+
+    /// Notes what the watchdogs of a switch have to say.
+    #[cold]
+    pub(super) fn note_trips(&mut self, node: NodeId) {
+        loop {
+            let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
+                unreachable!("asked by the caller");
+            };
+            let Some(notice) = switch.poll_watchdog() else {
+                return;
+            };
+            let queue = EgressQueue {
+                node,
+                port: notice.egress,
+                class: notice.class,
+            };
+            let trips = &mut self.mitigating.trips;
+            if notice.is_storm {
+                trips.push(Trip {
+                    queue,
+                    time: self.now,
+                    restored: None,
+                    dropped: Lost::default(),
+                });
+                if self.mitigating.is_acting {
+                    self.break_episodes(queue);
+                }
+            } else {
+                let mut trips = trips.iter_mut().rev();
+                let trip = trips.find(|trip| trip.queue == queue);
+                trip.expect("it has tripped").restored = Some(self.now);
+            }
+        }
+    }
+
+    /// Looks at the classes of a port that wait and were stopped by the far end.
+    pub(super) fn look_for_deadlock_at(&mut self, node: NodeId, port: PortId, mut stopped: u8) {
+        while stopped != 0 {
+            let class = Class(stopped.trailing_zeros() as u8);
+            stopped &= stopped - 1;
+            self.look_for_deadlock(EgressQueue { node, port, class });
+        }
+    }
+
+    pub(super) fn look_for_deadlock(&mut self, queue: EgressQueue) {
+        if self.tally.deadlock.is_none() {
+            if let Some(deadlock) = self.detector.check(self.now, &self.fabric, queue) {
+                self.tally.deadlock = Some(deadlock.clone());
+                self.open_episode(deadlock);
+            }
+        } else if self.mitigating.is_breaking {
+            self.look_for_another(queue);
+        }
+    }
+
+    /// After the first deadlock: one that shares a queue with a known cycle is the same, grown.
+    fn look_for_another(&mut self, queue: EgressQueue) {
+        if self.mitigating.is_on_open_cycle(queue) {
+            return;
+        }
+        if let Some(deadlock) = self.detector.check(self.now, &self.fabric, queue) {
+            let mut cycle = deadlock.cycle.iter();
+            if !cycle.any(|queue| self.mitigating.is_on_open_cycle(*queue)) {
+                self.open_episode(deadlock);
+            }
+        }
+    }
+
+    fn open_episode(&mut self, deadlock: Deadlock) {
+        let index = self.mitigating.found.len() as u32;
+        self.mitigating.open += usize::from(self.mitigating.is_breaking);
+        self.mitigating.found.push(Found {
+            deadlock,
+            broken: None,
+        });
+        if let Recovery::Drain { delay } = self.config.mitigation.recovery {
+            let due = self.now.saturating_add(delay);
+            self.queue.push(Event::new(due, Kind::Recover, index));
+        }
+    }
+
+    /// Drains the first queue of a cycle that has something to drop.
+    #[cold]
+    pub(super) fn on_recover(&mut self, index: usize) {
+        let found = &self.mitigating.found[index];
+        if found.broken.is_some() {
+            return;
+        }
+        let cycle = found.deadlock.cycle.clone();
+        for queue in cycle {
+            let mut is_moved = false;
+            loop {
+                let Node::Switch(switch) = &mut self.fabric.nodes[queue.node.index()] else {
+                    unreachable!("a deadlock is of switches");
+                };
+                let Some(dropped) = switch.drain(self.now, queue.port, queue.class) else {
+                    break;
+                };
+                is_moved = true;
+                self.account(queue.node, dropped, Cause::Drain);
+                self.serve_switch(queue.node);
+            }
+            if is_moved {
+                self.break_episodes(queue);
+                return;
+            }
+        }
+        // All heads stand behind frames that are being sent, which is soon over.
+        let due = self.now.saturating_add(Span::us(1));
+        self.queue
+            .push(Event::new(due, Kind::Recover, index as u32));
+    }
+
+    /// What is sent shows that a deadlock is none any more.
+    #[cold]
+    pub(super) fn note_movement(&mut self, index: usize, transmit: Transmit<Tag>) {
+        if let Transmit::Data { class, .. } = transmit {
+            let End { node, port, .. } = self.fabric.ends[index];
+            self.break_episodes(EgressQueue { node, port, class });
+        }
+    }
+
+    /// `queue` moves: the deadlocks whose cycles it is on are broken. What stood behind them may be
+    /// stuck in a cycle of its own, which nothing has happened to since.
+    fn break_episodes(&mut self, queue: EgressQueue) {
+        let mut members = Vec::new();
+        for found in &mut self.mitigating.found {
+            if found.broken.is_none() && found.deadlock.cycle.contains(&queue) {
+                found.broken = Some(self.now);
+                self.mitigating.open -= 1;
+                members.extend(found.deadlock.members.iter().copied());
+            }
+        }
+        for member in members {
+            self.look_for_deadlock(member);
+        }
+    }
+}
+
+fn add(lost: &mut Lost, size: Bytes) {
+    lost.packets += 1;
+    lost.bytes += size;
+}
