@@ -5,7 +5,7 @@ use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::Simulator;
 use proptest::prelude::*;
 
-const SEEDS: [&str; 12] = [
+const SEEDS: [&str; 13] = [
     include_str!("../../../scenarios/gfc-ring.toml"),
     include_str!("../../../scenarios/gfc-ring-time.toml"),
     include_str!("../../../scenarios/gfc-fig5-conceptual.toml"),
