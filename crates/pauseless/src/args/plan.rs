@@ -26,7 +26,8 @@ pub struct PlanArgs {
     /// Recompute the numbers of the TTL note, section 2, beside the printed ones
     #[arg(long, conflicts_with_all = ["files", "generate", "against", "prove", "out"])]
     pub paper: bool,
-    /// The largest frame; 1500 B unless said, and with --against what a port is configured for
+    /// The largest frame; by default 1500 B, on InfiniBand 4096 B, and with --against what a port
+    /// is configured for
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub mtu: Option<Bytes>,
     /// The buffer of each switch
