@@ -217,6 +217,18 @@ fn bad_usage_is_told() {
             &["plan", "--generate", "n-to-1:2,rate=1600Gbps"],
             "--quanta N or --processing T",
         ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--buffer-at", "S1"],
+            "is not NAME=BYTES",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--buffer-at", "X=1 MB"],
+            "no switch is called",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--delay", "2 s"],
+            "at most",
+        ),
         (&["plan", "nowhere.toml"], "cannot be read"),
         (
             &["plan", "--against", "scenarios/gfc-ring.toml"],
