@@ -1,6 +1,7 @@
 //! Scenarios, imports, reports and everything else that touches files.
 
 pub mod check;
+pub mod cycle_aware;
 pub mod demo;
 pub mod explain;
 pub mod fabric;

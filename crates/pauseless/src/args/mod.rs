@@ -74,6 +74,9 @@ pub struct RunArgs {
     /// Use this scheme with its defaults instead: none, pcn, qcn, dcqcn, timely
     #[arg(long, value_name = "CC", value_parser = parse_congestion)]
     pub congestion_control: Option<Kind>,
+    /// Give ports on and before a cycle thresholds of their own, see docs/cycle-aware.md
+    #[arg(long)]
+    pub cycle_aware: bool,
     /// Exit with status 1 if one of these is found
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
     pub deny: Vec<Deny>,
