@@ -155,6 +155,38 @@ fn ports_are_planned_by_their_kind() {
     assert!(sets[0].ingress.buffer < sets[1].ingress.buffer);
 }
 
+#[test]
+fn switches_may_have_buffers_of_their_own() {
+    let fabric = fabric("leaf-spine:2,spines=2,hosts_per_leaf=2");
+    let mut request = Request {
+        buffers: vec![
+            ("S*".to_string(), Bytes::mb(64)),
+            ("S1".to_string(), Bytes::mb(8)),
+        ],
+        ..Request::default()
+    };
+    let plan = plan(&fabric, &request).unwrap();
+    let buffers = plan
+        .switches
+        .iter()
+        .map(|switch| (switch.members.len(), switch.buffer));
+    let expected = [(2, Bytes::mb(32)), (1, Bytes::mb(64)), (1, Bytes::mb(8))];
+    assert_eq!(Vec::from_iter(buffers), expected);
+    for switch in &plan.switches {
+        let sets = &switch.scheme(Scheme::Pfc).sets;
+        let ports = switch.ports.iter().zip(sets);
+        let used = ports.map(|(port, set)| set.ingress.buffer.get() * port.queue_count());
+        let used: u64 = used.sum();
+        assert!(used <= switch.buffer.get() && used + 100 > switch.buffer.get());
+    }
+    request.buffers.push(("leaf*".to_string(), Bytes::mb(1)));
+    let error = pauseless_lab::plan::plan(&fabric, &request).unwrap_err();
+    assert!(
+        error.to_string().contains("no switch is called \"leaf*\""),
+        "{error}"
+    );
+}
+
 /// `run` takes the sections of every scheme, without a warning, and loses nothing with them.
 #[test]
 fn a_scenario_takes_the_sections() {

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use pauseless_core::unit::Bytes;
 use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
-use pauseless_lab::fabric::{Fabric, read, shape};
+use pauseless_lab::fabric::{Fabric, Medium, read, shape};
 use pauseless_lab::plan::against::{self, Deployed, Terms};
 use pauseless_lab::plan::apply::Applied;
 use pauseless_lab::plan::cycle_aware::{CyclePlan, Wish, cycle_aware};
@@ -57,11 +58,14 @@ struct Found {
 
 impl Found {
     fn new(args: &PlanArgs) -> anyhow::Result<Found> {
-        let request = args.request();
+        let mut request = args.request();
         let planned = match args.files.is_empty() && args.generate.is_none() {
             true => None,
             false => {
                 let fabric = fabric(args)?;
+                if fabric.medium == Medium::InfiniBand && args.mtu.is_none() {
+                    request.mtu = MTU_INFINIBAND;
+                }
                 let plan = plan(&fabric, &request)?;
                 Some((fabric, plan))
             }
@@ -174,6 +178,9 @@ fn fabric(args: &PlanArgs) -> anyhow::Result<Fabric> {
     }
     Ok(fabric)
 }
+
+/// The largest that InfiniBand has.
+const MTU_INFINIBAND: Bytes = Bytes::new(4_096);
 
 /// Writes the document and, for each scheme that fits, the sections of a scenario.
 fn write(

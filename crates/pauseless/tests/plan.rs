@@ -106,6 +106,27 @@ fn proofs_and_files() {
 }
 
 #[test]
+fn the_dumps_of_an_infiniband_fabric() {
+    let place = Place::new();
+    let folder = "examples/ib/ft4-minhop";
+    let files = [
+        format!("{folder}/opensm-subnet.lst.gz"),
+        format!("{folder}/opensm.fdbs.gz"),
+    ];
+    let args = ["plan", &files[0], &files[1], "--json"];
+    let document = place.run(&args).json();
+    assert_eq!(document["medium"], "infiniband");
+    assert_eq!(document["mtu_bytes"], 4_096);
+    assert_eq!(document["longest_path"], 5);
+    let notes = document["notes"].to_string();
+    assert!(notes.contains("20 m are assumed"), "{notes}");
+    // A buffer that is enough for credits is not enough for PFC, which nobody wants here.
+    let done = place.run(&["plan", &files[0], &files[1], "--buffer", "30 KB"]);
+    assert_eq!(done.code, Some(0), "{}", done.stdout);
+    assert!(done.stdout.contains("pfc does not fit"), "{}", done.stdout);
+}
+
+#[test]
 fn deployed_values_that_can_lose_are_a_finding() {
     let place = Place::new();
     const TABLE: &str = "examples/ethernet/pg_profile_lookup.ACS-MSN4700.ini";
@@ -122,6 +143,41 @@ fn deployed_values_that_can_lose_are_a_finding() {
     let document = place.run(&["plan", "--against", TABLE, "--json"]).json();
     assert_eq!(document["against"]["can_lose"], true);
     assert_eq!(document["against"]["rows"].as_array().unwrap().len(), 21);
+}
+
+/// Every text in docs/plan.md is what the command before it prints.
+#[test]
+fn the_document_says_what_is_printed() {
+    const DOCUMENT: &str = include_str!("../../../docs/plan.md");
+    let place = Place::new();
+    let plain = |text: &str| Vec::from_iter(text.split_whitespace()).join(" ");
+    let (mut command, mut lines) = (None, 0);
+    for block in DOCUMENT.split("```").skip(1).step_by(2) {
+        if let Some(text) = block.strip_prefix("console\n$ pauseless ") {
+            command = Some(text.trim()).filter(|text| !text.contains('\n'));
+        } else if let Some(text) = block.strip_prefix("text\n") {
+            let command = command.take().expect("a command before each text");
+            let words =
+                command
+                    .split('"')
+                    .enumerate()
+                    .flat_map(|(number, part)| match number % 2 {
+                        1 => vec![part],
+                        _ => part.split_whitespace().collect(),
+                    });
+            let done = place.run(&Vec::from_iter(words));
+            let printed = Vec::from_iter(done.stdout.lines().map(plain));
+            for line in text.lines() {
+                lines += 1;
+                assert!(
+                    printed.contains(&plain(line)),
+                    "{command}: {line}\n{}",
+                    done.stdout
+                );
+            }
+        }
+    }
+    assert!(lines > 25, "{lines}");
 }
 
 #[test]
@@ -160,6 +216,18 @@ fn bad_usage_is_told() {
         (
             &["plan", "--generate", "n-to-1:2,rate=1600Gbps"],
             "--quanta N or --processing T",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--buffer-at", "S1"],
+            "is not NAME=BYTES",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--buffer-at", "X=1 MB"],
+            "no switch is called",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--delay", "2 s"],
+            "at most",
         ),
         (&["plan", "nowhere.toml"], "cannot be read"),
         (

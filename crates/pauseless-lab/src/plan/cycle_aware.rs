@@ -146,7 +146,7 @@ pub fn cycle_aware(fabric: &Fabric, plan: &Plan, wish: Wish) -> CyclePlan {
         if at == next {
             switches.push(site.switch());
         }
-        switches[at].add(&site, (plan.request.buffer, margin));
+        switches[at].add(&site, (site.buffer, margin));
     }
     CyclePlan {
         components: roles.components,
@@ -195,6 +195,8 @@ fn failures(fabric: &Fabric, reroute: Reroute) -> Vec<Vec<Crossing>> {
 /// A switch on a cycle.
 struct Site {
     node: NodeId,
+    /// What the switch has.
+    buffer: Bytes,
     factor: Option<u64>,
     /// Every port with its latency, the number of its classes, and how many of those are on a
     /// cycle; whether one of the others feeds one.
@@ -209,8 +211,8 @@ struct SitePort {
     is_feeding: bool,
 }
 
-/// What makes two switches alike: rates, delays, queues on cycles and others, and rho m.
-type Likeness = (Vec<(u64, u64, usize, usize)>, Option<u64>);
+/// What makes two switches alike: rates, delays, queues on cycles and others, rho m and buffer.
+type Likeness = (Vec<(u64, u64, usize, usize)>, Option<u64>, Bytes);
 
 impl Site {
     fn likeness(&self) -> Likeness {
@@ -220,7 +222,7 @@ impl Site {
         });
         let mut ports = Vec::from_iter(ports);
         ports.sort_unstable();
-        (ports, self.factor)
+        (ports, self.factor, self.buffer)
     }
 
     fn switch(&self) -> CycleSwitch {
@@ -411,10 +413,14 @@ fn sites(plan: &Plan, roles: &Roles) -> Vec<Site> {
             });
         }
     }
+    let groups = plan.switches.iter();
+    let buffers = groups.flat_map(|group| group.members.iter().map(|node| (*node, group.buffer)));
+    let buffers: BTreeMap<NodeId, Bytes> = buffers.collect();
     let sites = ports.into_iter().map(|(node, mut ports)| {
         ports.sort_by_key(|port| port.number);
         Site {
             node,
+            buffer: buffers[&node],
             factor: factors.get(&node).copied().unwrap_or(Some(1)),
             ports,
         }

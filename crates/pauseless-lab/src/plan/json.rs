@@ -24,8 +24,6 @@ pub struct PlanDocument {
     pub medium: &'static str,
     /// The largest frame.
     pub mtu_bytes: u64,
-    /// The buffer of each switch.
-    pub buffer_bytes: u64,
     /// The round trip of work conservation.
     pub rtt_ps: u64,
     /// The most switches that a packet passes.
@@ -71,6 +69,8 @@ pub fn against_document(against: AgainstRecord) -> AgainstDocument {
 pub struct SwitchRecord {
     /// Their names.
     pub switches: Vec<String>,
+    /// The buffer of each.
+    pub buffer_bytes: u64,
     /// Their ports, those that are alike together.
     pub ports: Vec<PortRecord>,
     /// One element per scheme.
@@ -286,7 +286,6 @@ pub fn document(fabric: &Fabric, plan: &Plan) -> PlanDocument {
         fabric: plan.fabric.clone(),
         medium: plan.medium.name(),
         mtu_bytes: plan.request.mtu.get(),
-        buffer_bytes: plan.request.buffer.get(),
         rtt_ps: plan.request.rtt.as_ps(),
         longest_path: plan.longest_path,
         has_loop: plan.has_loop,
@@ -305,6 +304,7 @@ fn record(fabric: &Fabric, switch: &SwitchPlan) -> SwitchRecord {
     let dynamic = &switch.dynamic;
     SwitchRecord {
         switches: names.collect(),
+        buffer_bytes: switch.buffer.get(),
         ports: switch.ports.iter().map(|it| port(fabric, it)).collect(),
         schemes: switch.schemes.iter().map(scheme).collect(),
         pfc_dynamic: DynamicRecord {

@@ -30,6 +30,7 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::dependency::Traffic;
 
 use crate::fabric::{Fabric, Medium};
+use crate::scenario::pattern::matches;
 use headroom::{Cells, Headroom, Reaction, UnknownRate};
 use ttl::Hops;
 
@@ -43,6 +44,8 @@ pub struct Request {
     pub mtu: Bytes,
     /// The buffer of every switch, all ports together.
     pub buffer: Bytes,
+    /// That of the switches with these names, in which `*` stands for any text; later ones win.
+    pub buffers: Vec<(String, Bytes)>,
     /// How many lossless classes every port has; `None` for what the fabric says.
     pub classes: Option<u8>,
     /// The delay of every cable; `None` for what the fabric says.
@@ -64,6 +67,7 @@ impl Default for Request {
         Request {
             mtu: Bytes::new(1_500),
             buffer: Bytes::mb(32),
+            buffers: Vec::new(),
             classes: None,
             wire: None,
             reaction: Reaction::Standard,
@@ -72,6 +76,15 @@ impl Default for Request {
             alpha_exponent: 0,
             places: BTreeMap::new(),
         }
+    }
+}
+
+impl Request {
+    /// The buffer of a switch.
+    fn buffer_of(&self, name: &str) -> Bytes {
+        let mut buffers = self.buffers.iter().rev();
+        let own = buffers.find(|(pattern, _)| matches(pattern, name));
+        own.map_or(self.buffer, |(_, buffer)| *buffer)
     }
 }
 
@@ -157,6 +170,8 @@ pub enum PlanError {
     UnknownRate(UnknownRate),
     /// There are no switches, or none has a lossless port.
     NothingLossless,
+    /// No switch has this name.
+    NoSwitch(String),
     /// A frame that does not exist.
     Mtu(Bytes),
     /// PFC has eight classes, InfiniBand sixteen lanes.
@@ -170,6 +185,10 @@ impl fmt::Display for PlanError {
             PlanError::NothingLossless => f.write_str(
                 "no port of a switch is lossless in any class, so there is nothing to plan; \
                  --classes N plans for N",
+            ),
+            PlanError::NoSwitch(pattern) => write!(
+                f,
+                "no switch is called {pattern:?}, so --buffer-at has no use there"
             ),
             PlanError::Mtu(mtu) => write!(
                 f,
@@ -193,12 +212,12 @@ impl From<UnknownRate> for PlanError {
 
 /// Plans the buffers of all switches of `fabric`.
 pub fn plan(fabric: &Fabric, request: &Request) -> Result<Plan, PlanError> {
-    check(request)?;
+    check(fabric, request)?;
     let hops = Hops::of(fabric);
     let mut notes = fabric.notes.clone();
     let occurring = occurring_classes(fabric);
     let mut switches: Vec<SwitchPlan> = Vec::new();
-    let mut known: BTreeMap<Vec<Kind>, usize> = BTreeMap::new();
+    let mut known: BTreeMap<(Vec<Kind>, Bytes), usize> = BTreeMap::new();
     let mut idle = 0;
     for &node in fabric.topology.switches() {
         let kinds = port_kinds(fabric, request, (node, occurring));
@@ -209,9 +228,10 @@ pub fn plan(fabric: &Fabric, request: &Request) -> Result<Plan, PlanError> {
         let mut sorted = Vec::from_iter(kinds.iter().map(|(_, kind)| *kind));
         sorted.sort_unstable();
         let next = switches.len();
-        let at = *known.entry(sorted).or_insert(next);
+        let buffer = request.buffer_of(&fabric.topology.node(node).name);
+        let at = *known.entry((sorted, buffer)).or_insert(next);
         if at == next {
-            switches.push(SwitchPlan::new(request, &kinds)?);
+            switches.push(SwitchPlan::new(request, buffer, &kinds)?);
         }
         switches[at].add(node, &kinds);
     }
@@ -282,7 +302,14 @@ impl Plan {
     }
 }
 
-fn check(request: &Request) -> Result<(), PlanError> {
+fn check(fabric: &Fabric, request: &Request) -> Result<(), PlanError> {
+    for (pattern, _) in &request.buffers {
+        let switches = fabric.topology.switches().iter();
+        let mut names = switches.map(|node| &fabric.topology.node(*node).name);
+        if !names.any(|name| matches(pattern, name)) {
+            return Err(PlanError::NoSwitch(pattern.clone()));
+        }
+    }
     if !crate::scenario::FRAMES.contains(&request.mtu) {
         return Err(PlanError::Mtu(request.mtu));
     }

@@ -35,7 +35,7 @@ pub fn report(proofs: &[Proof]) -> String {
             format!("{} B", count(proof.buffer.get())),
             format!("{} B", count(proof.high_water.get())),
             format!("{} B", count(proof.slack().get())),
-            format!("{} of {}", proof.phase.exact(), proof.phases),
+            format!("{} ({} tried)", proof.phase.exact(), proof.phases),
             less,
             verdict(proof),
         ]

@@ -114,6 +114,7 @@ impl TtlPlan {
 impl SwitchPlan {
     pub(super) fn new(
         request: &Request,
+        buffer: Bytes,
         kinds: &[(PortId, Kind)],
     ) -> Result<SwitchPlan, UnknownRate> {
         let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
@@ -128,8 +129,8 @@ impl SwitchPlan {
         }
         Ok(SwitchPlan {
             members: Vec::new(),
-            buffer: request.buffer,
-            dynamic: Dynamic::new(request, &ports),
+            buffer,
+            dynamic: Dynamic::new(request.alpha_exponent, buffer, &ports),
             ports,
             schemes: Vec::new(),
             ttl: Vec::new(),
@@ -155,7 +156,7 @@ impl SwitchPlan {
             match self.ttl.iter_mut().find(|ttl| ttl.hops == places) {
                 Some(ttl) => ttl.members.push(node),
                 None => {
-                    let mut ttl = TtlPlan::new(request, &self.ports, places);
+                    let mut ttl = TtlPlan::new(request, self.buffer, &self.ports, places);
                     ttl.members.push(node);
                     self.ttl.push(ttl);
                 }
@@ -248,14 +249,14 @@ impl SwitchPlan {
 const BUFFER_MAX: Bytes = Bytes::mb(4_000);
 
 impl Dynamic {
-    fn new(request: &Request, ports: &[PortPlan]) -> Dynamic {
+    fn new(alpha_exponent: i8, buffer: Bytes, ports: &[PortPlan]) -> Dynamic {
         let headroom = ports.iter().fold(Bytes::ZERO, |sum, port| {
             sum + port.headroom.bound * port.queue_count()
         });
         let queues: u64 = ports.iter().map(PortPlan::queue_count).sum();
-        let pool = request.buffer.saturating_sub(headroom);
+        let pool = buffer.saturating_sub(headroom);
         // alpha / (1 + alpha n) of the pool, as a fraction of whole numbers.
-        let exponent = request.alpha_exponent;
+        let exponent = alpha_exponent.clamp(-60, 60);
         let (up, down) = (1u128 << exponent.max(0), 1u128 << (-exponent).max(0));
         let settled = |queues: u64| {
             let bytes = u128::from(pool.get()) * up / (down + up * u128::from(queues));
@@ -274,7 +275,7 @@ impl Dynamic {
 impl TtlPlan {
     //= ttl 2.1 switch
     //= ttl 2.2 work
-    fn new(request: &Request, ports: &[PortPlan], hops: u64) -> TtlPlan {
+    fn new(request: &Request, buffer: Bytes, ports: &[PortPlan], hops: u64) -> TtlPlan {
         let classes = u64::from(hops.count_ones());
         let count: u64 = ports.iter().map(|port| port.count as u64).sum();
         let partition = request.mtu * count;
@@ -297,8 +298,8 @@ impl TtlPlan {
             ports: count,
             partition,
             headroom,
-            shared: request.buffer.saturating_sub(need),
-            short: need.saturating_sub(request.buffer),
+            shared: buffer.saturating_sub(need),
+            short: need.saturating_sub(buffer),
             work_shared,
             work_separate: work_shared * classes,
         }

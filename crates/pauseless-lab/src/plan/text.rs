@@ -22,11 +22,10 @@ pub fn report(fabric: &Fabric, plan: &Plan) -> String {
     line(
         &mut text,
         format_args!(
-            "{}: {} of {}, planned for {} of buffer each, frames up to {}, t_proc {}",
+            "{}: {} of {}, frames up to {}, t_proc {}",
             plan.fabric,
             plural(switches as u64, "switch").replace("switchs", "switches"),
             plan.medium.name(),
-            request.buffer.exact(),
             request.mtu.exact(),
             reaction(request.reaction),
         ),
@@ -126,7 +125,12 @@ fn headrooms(text: &mut String, plan: &Plan) {
 fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &SwitchPlan)) {
     let names = switch.members.iter();
     let names = names.map(|node| fabric.topology.node(*node).name.clone());
-    line(text, format_args!("{}", some(&Vec::from_iter(names))));
+    let (names, buffer) = (some(&Vec::from_iter(names)), switch.buffer.exact());
+    let each = match switch.members.len() {
+        1 => "",
+        _ => " each",
+    };
+    line(text, format_args!("{names}: {buffer} of buffer{each}"));
     for port in &switch.ports {
         line(text, format_args!("  ports: {}", describe(fabric, port)));
     }

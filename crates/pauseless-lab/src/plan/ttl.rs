@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_line_and_a_single_switch() {
         let found = classes("line:3,hosts_per_switch=1", &["S1", "S2", "S3"]);
-        assert_eq!(found, [vec![1, 3], vec![1, 2], vec![1, 3]]);
+        assert_eq!(found, [vec![1, 2, 3], vec![1, 2], vec![1, 2, 3]]);
         assert_eq!(classes("n-to-1:4", &["S1"]), [[1]]);
     }
 

@@ -14,6 +14,15 @@ pub fn parse_span(text: &str) -> Result<Span, String> {
     }
 }
 
+/// A delay, which may be none at all.
+pub fn parse_delay(text: &str) -> Result<Span, String> {
+    match unit::parse::<Span>(text) {
+        Ok(span) if span > DELAY_MAX => Err(format!("at most {DELAY_MAX} make sense")),
+        Ok(span) => Ok(span),
+        Err(wrong) => Err(format!("{}; {}", wrong.message, wrong.help)),
+    }
+}
+
 /// An amount of data as scenario files write it, such as `32 MB`; else what is wrong with it.
 pub fn parse_bytes(text: &str) -> Result<Bytes, String> {
     match unit::parse::<Bytes>(text) {
@@ -99,6 +108,8 @@ fn scaled(value: f64, units: &[(f64, &str)], base: &str) -> String {
     }
 }
 
+/// As in scenarios.
+const DELAY_MAX: Span = Span::s(1);
 /// More buffer than any switch has.
 const BYTES_MAX: Bytes = Bytes::mb(1_000_000);
 /// One day: far more than anybody waits for, far less than 64 bits of picoseconds hold.

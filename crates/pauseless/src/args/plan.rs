@@ -7,7 +7,7 @@ use pauseless_core::unit::{Bytes, Span};
 use pauseless_lab::cycle_aware::MARGIN;
 use pauseless_lab::plan::headroom::{Cells, Reaction, cable};
 use pauseless_lab::plan::{Request, Scheme};
-use pauseless_lab::report::quantity::{parse_bytes, parse_span};
+use pauseless_lab::report::quantity::{parse_bytes, parse_delay, parse_span};
 
 use super::check::Rule;
 
@@ -27,12 +27,16 @@ pub struct PlanArgs {
     /// Recompute the numbers of the TTL note, section 2, beside the printed ones
     #[arg(long, conflicts_with_all = ["files", "generate", "against", "prove", "out"])]
     pub paper: bool,
-    /// The largest frame; 1500 B unless said, and with --against what a port is configured for
+    /// The largest frame; by default 1500 B, on InfiniBand 4096 B, and with --against what a port
+    /// is configured for
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub mtu: Option<Bytes>,
     /// The buffer of each switch
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value = "32 MB")]
     pub buffer: Bytes,
+    /// Another buffer at the switches of this name, such as "spine*=64 MB"; repeatable
+    #[arg(long, value_name = "NAME=BYTES", value_parser = parse_buffer_at)]
+    pub buffer_at: Vec<(String, Bytes)>,
     /// Lossless classes at every port, instead of what the fabric says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
     pub classes: Option<u8>,
@@ -40,13 +44,14 @@ pub struct PlanArgs {
     #[arg(long, value_name = "METRES", value_parser = parse_metres)]
     pub cable: Option<Span>,
     /// The delay of every link, instead of what the fabric says
-    #[arg(long, value_name = "T", value_parser = parse_span, conflicts_with = "cable")]
+    #[arg(long, value_name = "T", value_parser = parse_delay, conflicts_with = "cable")]
     pub delay: Option<Span>,
     /// How long a sender takes to obey, instead of what 802.3 allows at its speed
-    #[arg(long, value_name = "T", value_parser = parse_span)]
+    #[arg(long, value_name = "T", value_parser = parse_delay)]
     pub processing: Option<Span>,
     /// The same in quanta of 512 bits; the TTL note has 60
-    #[arg(long, value_name = "N", conflicts_with = "processing")]
+    #[arg(long, value_name = "N", conflicts_with = "processing",
+          value_parser = clap::value_parser!(u32).range(0..=65_535))]
     pub quanta: Option<u32>,
     /// Show SONiC's form of the headroom too, for cells of this size
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -127,6 +132,7 @@ impl PlanArgs {
         Request {
             mtu,
             buffer: self.buffer,
+            buffers: self.buffer_at.clone(),
             classes: self.classes,
             wire: self.cable.or(self.delay),
             reaction,
@@ -140,6 +146,13 @@ impl PlanArgs {
             ..Request::default()
         }
     }
+}
+
+fn parse_buffer_at(text: &str) -> Result<(String, Bytes), String> {
+    let (name, bytes) = text
+        .split_once('=')
+        .ok_or_else(|| format!("{text:?} is not NAME=BYTES, such as \"spine*=64 MB\""))?;
+    Ok((name.trim().to_string(), parse_bytes(bytes)?))
 }
 
 fn parse_margin(text: &str) -> Result<f64, String> {
@@ -157,7 +170,7 @@ fn parse_metres(text: &str) -> Result<Span, String> {
         .ok_or_else(|| format!("{text:?} is not a length up to {METRES_MAX} m, such as 300m"))
 }
 
-/// Once around the earth, for all that anybody may try.
+/// Once around the earth.
 const METRES_MAX: u64 = 40_000_000;
 
 const PLAN_EXAMPLES: &str = "Examples:
