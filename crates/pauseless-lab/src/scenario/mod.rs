@@ -27,6 +27,7 @@ mod switch;
 pub(crate) mod topology;
 mod traffic;
 pub(crate) mod unit;
+pub mod vary;
 
 use std::fs::File;
 use std::io::Read;
