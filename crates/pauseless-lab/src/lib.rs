@@ -9,3 +9,4 @@ pub mod metrics;
 pub mod problem;
 pub mod report;
 pub mod scenario;
+pub mod threshold;

@@ -10,6 +10,7 @@ mod explain;
 mod output;
 mod progress;
 mod run;
+mod threshold;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args, terminal),
         Command::Demo(args) => demo::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
+        Command::Threshold(args) => threshold::run(&args, terminal),
     };
     match done {
         Ok(code) => code,

@@ -43,6 +43,7 @@ use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
 pub use port_group::PortGroup;
+pub(crate) use reader::did_you_mean;
 
 use crate::problem::Sink;
 use check_only::CheckOnly;

@@ -1,6 +1,7 @@
 //! What can be typed.
 
 mod check;
+mod threshold;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::scenario::congestion::Kind;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
+pub use threshold::ThresholdArgs;
 
 /// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
 /// packet by packet, with deadlocks decided exactly.
@@ -50,6 +52,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Show the parameters that a scenario would use, derived line by line
     Explain(ExplainArgs),
+    /// Find the value of one quantity of a scenario at which a property flips, over seeds
+    Threshold(ThresholdArgs),
 }
 
 /// `run`
