@@ -134,7 +134,7 @@ fn where_every_rate_deadlocks_there_is_no_threshold() {
         panic!("{:?}", answer.verdict());
     };
     assert!(
-        reason.starts_with("all 3 seeds have it at both ends"),
+        reason.starts_with("every one of 3 seeds has it at both ends"),
         "{reason}"
     );
 }

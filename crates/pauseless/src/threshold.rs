@@ -18,7 +18,7 @@ pub fn run(args: &ThresholdArgs, terminal: Terminal) -> anyhow::Result<ExitCode>
     if let Some(file) = &args.html {
         output::check_place(file)?;
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.into());
     let pool = pool.build().context("cannot start threads")?;
     let interrupt = Interrupt::watch()?;
     let count = Count::new("simulating", args.quiet);

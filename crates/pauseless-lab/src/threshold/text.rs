@@ -2,20 +2,21 @@
 
 use super::statistics::wilson;
 use super::{Answer, Share, Threshold, Verdict};
+use crate::report::quantity::plural;
 use crate::report::text::{Mood, Paint, Table};
 
 /// The verdict and the table of shares.
 pub fn report(answer: &Answer, paint: Paint) -> String {
     let question = &answer.question;
     let mut text = format!(
-        "{}: {} as {} goes from {} to {}\n{} seeds, {} runs, precision {}\n\n",
+        "{}: {} as {} goes from {} to {}\n{}, {}, precision {}\n\n",
         paint.paint(Mood::Strong, question.knob.name()),
         question.property.subject(),
         question.knob.key(),
         question.low.exact(),
         question.high.exact(),
-        question.seeds,
-        answer.run_count,
+        plural(question.seeds, "seed"),
+        plural(answer.run_count as u64, "run"),
         question.low.of(answer.precision).exact(),
     );
     text.push_str(&verdict(answer, paint));

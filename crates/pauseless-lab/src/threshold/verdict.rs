@@ -2,6 +2,7 @@
 
 use super::statistics::{median, median_bounds};
 use super::{Answer, Course};
+use crate::report::quantity::plural;
 use crate::scenario::vary::Amount;
 
 /// Whether there is a threshold.
@@ -169,10 +170,16 @@ impl Answer {
         match (with, without) {
             _ if seeds == 0 => "no seed came to its end".to_string(),
             (with, _) if with == seeds => {
-                format!("all {seeds} seeds have it at both ends{between}")
+                format!(
+                    "every one of {} has it at both ends{between}",
+                    plural(seeds as u64, "seed")
+                )
             }
             (_, without) if without == seeds => {
-                format!("none of {seeds} seeds has it at either end{between}")
+                format!(
+                    "none of {} has it at either end{between}",
+                    plural(seeds as u64, "seed")
+                )
             }
             _ => format!(
                 "of {seeds} seeds {with} have it at both ends, {without} at neither, {} flip{between}",

@@ -43,8 +43,9 @@ pub struct ThresholdArgs {
     #[arg(long, value_name = "T", value_parser = parse_span)]
     pub duration: Option<Span>,
     /// Use so many threads; by default one for each core
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    pub threads: usize,
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
+          value_parser = clap::value_parser!(u16).range(0..=1_024))]
+    pub threads: u16,
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
@@ -71,10 +72,10 @@ fn parse_points(text: &str) -> Result<Points, String> {
 const EXAMPLES: &str = "Examples:
   pauseless threshold scenarios/pcn-fig5.toml --find pause:S0:S1 --seeds 5 \\
     --vary flow.F1.rate --from \"8 Gbps\" --to \"12 Gbps\"
-  pauseless threshold scenarios/hotnets-fig4.toml --find deadlock --log \\
+  pauseless threshold scenarios/hotnets-fig5.toml --find deadlock --log \\
     --vary \"flow.flow 3.rate\" --from \"0.25 Gbps\" --to \"8 Gbps\"
-  pauseless threshold scenarios/gfc-ring.toml --find deadlock --seeds 3 \\
-    --vary switch.processing --from \"0 us\" --to \"85 us\"
+  pauseless threshold scenarios/hotnets-fig3.toml --find pause:A:B --seeds 5 \\
+    --vary switch.processing --from \"0 us\" --to \"3 us\"
 
 Exit status: 0 more than half of the seeds flip, 1 they do not, 2 bad usage or input, 130
 interrupted.";
