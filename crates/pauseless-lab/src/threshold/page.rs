@@ -74,7 +74,8 @@ fn figure(answer: &Answer) -> Figure {
     Figure {
         description: "the share of seeds with the property against the value".to_string(),
         axis,
-        value_max: 100.0,
+        // Room for what stands at the threshold.
+        value_max: 115.0,
         curves,
         levels: Vec::new(),
         instants: instants.into_iter().collect(),

@@ -89,7 +89,8 @@ impl Answer {
         let (low, high, confidence) = median_bounds(firsts.len());
         let threshold = Threshold {
             direction,
-            median: firsts[0].of(median(&bases)),
+            // Between two seeds it is no finer than they are.
+            median: firsts[0].of((median(&bases) / self.precision * self.precision).max(bases[0])),
             bounds: (firsts[low], firsts[high]),
             confidence,
             range: (firsts[0], firsts[firsts.len() - 1]),
