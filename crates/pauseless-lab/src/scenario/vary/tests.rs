@@ -170,3 +170,51 @@ fn amounts_are_read_exactly_and_written_back() {
     assert_eq!(amount("40 KB").unit.axis(40_000), (1_000.0, "KB"));
     assert_eq!(amount("2 Gbps").unit.axis(900_000_000), (1e6, "Mbps"));
 }
+
+/// Paths of all values below a table or list, and of a new key in every table.
+fn paths(value: &toml::de::DeValue<'_>, path: &str, found: &mut Vec<String>) {
+    let below = |key: &str| match path {
+        "" => key.to_string(),
+        path => format!("{path}.{key}"),
+    };
+    if let Some(table) = value.as_table() {
+        found.push(below("brand_new"));
+        for (key, value) in table {
+            paths(value.get_ref(), &below(key.get_ref()), found);
+        }
+    } else if let Some(list) = value.as_array() {
+        for (position, value) in (1..).zip(list) {
+            paths(value.get_ref(), &below(&position.to_string()), found);
+        }
+    } else {
+        found.push(path.to_string());
+    }
+}
+
+/// In every scenario of the repository, every value can be changed and every section added to, and
+/// nothing else changes.
+#[test]
+fn every_value_of_every_scenario_has_a_path() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder of scenarios") {
+        let file = entry.expect("an entry").path();
+        if file.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let table = parse_table(&text).expect("TOML");
+        let mut all = Vec::new();
+        paths(&toml::de::DeValue::Table(table), "", &mut all);
+        for path in all {
+            let knob = Knob::parse("it", &text, &path);
+            let knob = knob.unwrap_or_else(|problems| panic!("{}: {problems}", file.display()));
+            match knob.written() {
+                Some(written) => assert_eq!(knob.with(written), text, "{path}"),
+                None => assert!(path.ends_with("brand_new"), "{path}"),
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 1_000, "{count}");
+}
