@@ -8,8 +8,11 @@ use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
 use pauseless_lab::fabric::{Fabric, read, shape};
 use pauseless_lab::plan::against::{self, Deployed, Terms};
 use pauseless_lab::plan::apply::Applied;
+use pauseless_lab::plan::cycle_aware::{CyclePlan, Wish, cycle_aware};
 use pauseless_lab::plan::prove::{Proof, prove};
-use pauseless_lab::plan::{Plan, Scheme, against_text, json, plan, prove_text, text};
+use pauseless_lab::plan::{
+    Plan, Scheme, against_text, cycle_aware_text, json, plan, prove_text, text,
+};
 use pauseless_lab::report;
 
 use crate::FINDING;
@@ -47,6 +50,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
 /// All that was asked for.
 struct Found {
     planned: Option<(Fabric, Plan)>,
+    cycles: Option<CyclePlan>,
     proofs: Option<Vec<Proof>>,
     deployed: Option<Deployed>,
 }
@@ -74,10 +78,20 @@ impl Found {
             true => None,
             false => Some(against::read(&args.against, terms)?),
         };
+        if planned.is_none() && args.cycle_aware {
+            anyhow::bail!("--cycle-aware is about a fabric; name its files or --generate one");
+        }
+        let wish = Wish {
+            reroute: args.failures.map(|rule| rule.reroute(1)),
+            margin: args.margin,
+        };
+        let cycles = planned.as_ref().filter(|_| args.cycle_aware);
+        let cycles = cycles.map(|(fabric, plan)| cycle_aware(fabric, plan, wish));
         let proofs = planned.as_ref().filter(|_| args.prove);
         Ok(Found {
             proofs: proofs.map(|(_, plan)| prove(plan)),
             planned,
+            cycles,
             deployed,
         })
     }
@@ -86,6 +100,9 @@ impl Found {
         let planned = self.planned.as_ref();
         let parts = [
             planned.map(|(fabric, plan)| text::report(fabric, plan)),
+            planned
+                .zip(self.cycles.as_ref())
+                .map(|((fabric, _), cycles)| cycle_aware_text::report(fabric, cycles)),
             self.proofs
                 .as_ref()
                 .map(|proofs| prove_text::report(proofs)),
@@ -99,6 +116,9 @@ impl Found {
         match (&self.planned, against) {
             (Some((fabric, plan)), against) => {
                 let mut document = json::document(fabric, plan);
+                let cycles = self.cycles.as_ref();
+                document.cycle_aware =
+                    cycles.map(|cycles| cycle_aware_text::record(fabric, cycles));
                 let proofs = self.proofs.as_ref();
                 document.proofs =
                     proofs.map(|proofs| proofs.iter().map(prove_text::record).collect());
@@ -119,9 +139,20 @@ impl Found {
                 false => wanted.into_iter().all(|scheme| plan.fits(scheme)),
             }
         });
+        let is_alive = self.cycles.as_ref().is_none_or(|cycles| {
+            let native = self.planned.as_ref().map(|(_, plan)| plan.native_scheme());
+            let wanted = args.scheme.iter().map(|name| Scheme::from(*name));
+            let wanted = Vec::from_iter(wanted);
+            let wanted = if wanted.is_empty() {
+                Vec::from_iter(native)
+            } else {
+                wanted
+            };
+            wanted.into_iter().all(|scheme| cycles.holds(scheme))
+        });
         let holds = self.proofs.iter().flatten().all(Proof::holds);
         let loses = self.deployed.as_ref().is_some_and(Deployed::can_lose);
-        fits && holds && !loses
+        fits && holds && is_alive && !loses
     }
 }
 
@@ -157,6 +188,13 @@ fn write(
     for scheme in Scheme::ALL {
         if let Some(sections) = applied.sections(fabric, scheme) {
             files.push((format!("flow_control-{}.toml", scheme.name()), sections));
+        }
+    }
+    if let Some(cycles) = &found.cycles {
+        for scheme in Scheme::ALL {
+            if let Some(sections) = cycle_aware_text::sections(fabric, cycles, scheme) {
+                files.push((format!("cycle_aware-{}.toml", scheme.name()), sections));
+            }
         }
     }
     for (name, text) in &files {

@@ -12,7 +12,7 @@ use super::walk::{Stream, Streams, Visitor};
 use super::{Buffer, Network, component};
 
 /// Buffers that can all wait for each other, and what feeds them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Crossing {
     /// The egresses that lead to these buffers, in the order of the buffers.
     pub junctions: Vec<Junction>,
@@ -22,7 +22,7 @@ pub struct Crossing {
 }
 
 /// An egress through which packets get into a buffer of a cycle.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Junction {
     /// The buffer at the far end of the link.
     pub buffer: Buffer,

@@ -81,20 +81,18 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Those that follow from the cycles of a fabric.
+    /// Those that follow from the cycles of a fabric, or from all that it can have under several
+    /// circumstances, such as failures: what is on a cycle once is on it in the plan.
     pub fn of(crossings: &[Crossing]) -> Roles {
         let mut roles = Roles::default();
-        roles.add(crossings);
+        let junctions = crossings.iter().flat_map(|crossing| &crossing.junctions);
+        let on = junctions.map(|junction| (junction.buffer, Role::OnCycle));
+        roles.roles.extend(on);
+        roles.feed(crossings);
         roles
     }
 
-    /// Adds the cycles of the same fabric under other circumstances, such as a failure. What is on
-    /// a cycle once stays on it.
-    pub fn add(&mut self, crossings: &[Crossing]) {
-        for crossing in crossings {
-            let on = crossing.junctions.iter().map(|junction| junction.buffer);
-            self.roles.extend(on.map(|buffer| (buffer, Role::OnCycle)));
-        }
+    fn feed(&mut self, crossings: &[Crossing]) {
         for crossing in crossings {
             let number = self.components.len();
             let component = self.component(crossing);

@@ -131,7 +131,7 @@ impl Applied {
     }
 }
 
-fn thresholds(file: &mut File, control: &FlowControl) {
+pub(super) fn thresholds(file: &mut File, control: &FlowControl) {
     match control {
         FlowControl::None => {}
         FlowControl::Pfc(config) => {

@@ -5,6 +5,7 @@ use pauseless_core::unit::{Bytes, Span};
 use serde::Serialize;
 
 use super::against_text::AgainstRecord;
+use super::cycle_aware_text::CycleRecord;
 use super::paper::paper;
 use super::prove_text::ProofRecord;
 use super::text::IBA_GRANT;
@@ -37,6 +38,9 @@ pub struct PlanDocument {
     pub fitting: Vec<&'static str>,
     /// One element per set of switches that are alike.
     pub switches: Vec<SwitchRecord>,
+    /// Thresholds for cycles, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycle_aware: Option<CycleRecord>,
     /// The worst cases, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proofs: Option<Vec<ProofRecord>>,
@@ -289,6 +293,7 @@ pub fn document(fabric: &Fabric, plan: &Plan) -> PlanDocument {
         notes: plan.notes.clone(),
         fitting: fitting.map(super::Scheme::name).collect(),
         switches: switches.collect(),
+        cycle_aware: None,
         proofs: None,
         against: None,
     }

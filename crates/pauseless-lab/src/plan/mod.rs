@@ -8,6 +8,8 @@
 pub mod against;
 pub mod against_text;
 pub mod apply;
+pub mod cycle_aware;
+pub mod cycle_aware_text;
 pub mod headroom;
 pub mod json;
 pub mod paper;

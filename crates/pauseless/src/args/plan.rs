@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pauseless_core::unit::{Bytes, Span};
+use pauseless_lab::cycle_aware::MARGIN;
 use pauseless_lab::plan::headroom::{Cells, Reaction, cable};
 use pauseless_lab::plan::{Request, Scheme};
 use pauseless_lab::report::quantity::{parse_bytes, parse_span};
@@ -64,6 +65,18 @@ pub struct PlanArgs {
     /// pg_profile_lookup.ini, in any mix; needs no fabric
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub against: Vec<PathBuf>,
+    /// Other thresholds for the ports on a cycle and for those that feed one: docs/cycle-aware.md
+    #[arg(long, conflicts_with = "paper")]
+    pub cycle_aware: bool,
+    /// With --cycle-aware, plan for the cycles after every single failure too; after it the
+    /// fabric routes by this rule
+    #[arg(long, value_enum, value_name = "RULE", requires = "cycle_aware", num_args = 0..=1,
+          default_missing_value = "ecmp")]
+    pub failures: Option<Rule>,
+    /// With --cycle-aware, the room to leave: K is to be this many times rho m L
+    #[arg(long, value_name = "X", requires = "cycle_aware", default_value_t = MARGIN,
+          value_parser = parse_margin)]
+    pub margin: f64,
     /// Run the worst case of every port packet by packet and show the buffer's high-water mark
     #[arg(long)]
     pub prove: bool,
@@ -129,6 +142,12 @@ impl PlanArgs {
     }
 }
 
+fn parse_margin(text: &str) -> Result<f64, String> {
+    let margin = text.trim().parse().ok();
+    let margin = margin.filter(|margin| (1.0..=100.0).contains(margin));
+    margin.ok_or_else(|| format!("{text:?} is not a number from 1 to 100"))
+}
+
 fn parse_metres(text: &str) -> Result<Span, String> {
     let metres = text.trim().strip_suffix('m').map(str::trim_end);
     let metres = metres.and_then(|digits| digits.parse::<u64>().ok());
@@ -148,7 +167,8 @@ const PLAN_EXAMPLES: &str = "Examples:
   pauseless plan --generate n-to-1:4,rate=40Gbps --cable 300m --prove --out plan
   pauseless plan --against examples/ethernet/config_db-acs-msn4700-t1.json.gz \\
       examples/ethernet/pg_profile_lookup.ACS-MSN4700.ini
+  pauseless plan scenarios/gfc-fig11-pfc.toml --buffer \"2 MB\" --cycle-aware
   pauseless plan --paper
 
-Exit status: 0 it fits, 1 it does not fit or a deployed value can lose packets,
-  2 bad usage or input.";
+Exit status: 0 it fits, 1 it does not fit, a deployed value can lose packets, or
+  cycle-aware thresholds do not hold, 2 bad usage or input.";
