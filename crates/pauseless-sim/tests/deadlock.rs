@@ -186,6 +186,7 @@ const FLOW_3: Wanted = Wanted {
 /// A cycle of dependencies whose links are paused again and again, and which always dissolves.
 #[test]
 fn a_paused_cycle_that_dissolves_is_not_reported() {
+    let mut second_peaks = Vec::new();
     for seed in 1..=20 {
         let mut config = hotnets(&[FLOW_1, FLOW_2], seed);
         config.duration = Span::ms(20);
@@ -208,6 +209,23 @@ fn a_paused_cycle_that_dissolves_is_not_reported() {
             "L2 and L4 are paused all the time"
         );
         assert_eq!((pauses(2), pauses(3)), (0, 0), "L1 and L3 never are");
+        let told = |(node, port)| {
+            let mut ports = outcome.ports.iter();
+            let port = ports.find(|it| (it.node, it.port) == (node, port));
+            port.expect("a port").pauses
+        };
+        // Not only at the samples.
+        assert!(paused.iter().all(|port| told(*port) > 100), "seed {seed}");
+        assert!(free.iter().all(|port| told(*port) == 0), "seed {seed}");
+        let peaks = ["A:a1", "B:A"].map(|name| {
+            let at = config.topology.port_named(name).expect("a port");
+            let mut queues = outcome.queues.iter();
+            let queue = queues.find(|it| (it.node, it.port) == at);
+            queue.expect("a queue").max.get() / 1_000
+        });
+        assert!((45..=62).contains(&peaks[0]), "seed {seed}: {peaks:?} KB");
+        assert!((10..40).contains(&peaks[1]), "seed {seed}: {peaks:?} KB");
+        second_peaks.push(peaks[1]);
         for flow in &outcome.flows {
             assert!(
                 (flow.goodput_late_bps / 20e9 - 1.0).abs() < 0.02,
@@ -216,6 +234,9 @@ fn a_paused_cycle_that_dissolves_is_not_reported() {
             );
         }
     }
+    // PROTOCOLS.md has 10 to 27 KB at this one; here it is 13 to 31, by the phase.
+    second_peaks.sort_unstable();
+    assert!((10..=27).contains(&second_peaks[10]), "{second_peaks:?}");
 }
 
 /// One more flow, and the same cycle deadlocks, and stays so after the sources have stopped.
@@ -231,6 +252,37 @@ fn one_more_flow_makes_it_deadlock() {
         assert_eq!(deadlock.cycle.len(), 4);
         assert!(outcome.held_at_end > Bytes::kb(100));
     }
+}
+
+/// HotNets'16 Fig. 5: the slower flow 3, the later the deadlock. The paper's rate below which there is
+/// none is not found: it is a matter of the phase, see docs/threshold.md.
+#[test]
+fn a_slower_third_flow_deadlocks_later() {
+    let median = |rate: Rate| {
+        let times = (1..=20).map(|seed| {
+            let mut config = hotnets(&[FLOW_1, FLOW_2, FLOW_3], seed);
+            let third = config.topology.node_named("b1").expect("a host");
+            let mut flows = config.flows.iter_mut();
+            let third = flows.find(|flow| flow.source == third);
+            third.expect("flow 3").pace = rate;
+            config.duration = Span::ms(20);
+            config.stop_on_deadlock = true;
+            let deadlock = run(&config).deadlock;
+            deadlock.map_or(Time::MAX, |deadlock| deadlock.time)
+        });
+        let mut times = Vec::from_iter(times);
+        times.sort_unstable();
+        let without = times.iter().filter(|time| **time == Time::MAX).count();
+        assert!(without <= 5, "{rate:?}: {without} of 20 seeds get away");
+        times[10]
+    };
+    // PROTOCOLS.md section 13 has 10.2, 2.6, 1.1 and 0.4 ms.
+    let medians = [250, 1_000, 4_000, 20_000].map(|mbps| median(Rate::mbps(mbps)));
+    let ms = medians.map(|time| time.as_ps() as f64 / 1e9);
+    for (found, known) in ms.iter().zip([10.2, 2.6, 1.1, 0.4]) {
+        assert!((0.5..2.0).contains(&(found / known)), "{ms:?}");
+    }
+    assert!(ms.windows(2).all(|pair| pair[1] < pair[0] / 1.5), "{ms:?}");
 }
 
 /// No other discipline than output queues deadlocks here; see PROTOCOLS.md section 0.

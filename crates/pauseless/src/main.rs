@@ -11,6 +11,7 @@ mod output;
 mod plan;
 mod progress;
 mod run;
+mod threshold;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args, terminal),
         Command::Demo(args) => demo::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
+        Command::Threshold(args) => threshold::run(&args, terminal),
     };
     match done {
         Ok(code) => code,

@@ -34,6 +34,13 @@ pub enum Axis {
         /// Its end, in milliseconds.
         max_ms: f64,
     },
+    /// Any value.
+    Values {
+        /// The least.
+        from: f64,
+        /// The greatest.
+        to: f64,
+    },
     /// Powers of ten; points are given by their logarithms.
     Decades {
         /// The first power.
@@ -48,6 +55,7 @@ impl Axis {
         match self {
             Axis::Time { max_ms } if max_ms > 0.0 => (0.0, max_ms),
             Axis::Time { .. } => (0.0, 1.0),
+            Axis::Values { from, to } => (from, to),
             Axis::Decades { from, to } => (f64::from(from), f64::from(to.max(from + 1))),
         }
     }
@@ -56,6 +64,7 @@ impl Axis {
     fn margin(self) -> u32 {
         match self {
             Axis::Time { .. } => 20,
+            Axis::Values { .. } => 52,
             Axis::Decades { .. } => 52,
         }
     }
@@ -63,7 +72,7 @@ impl Axis {
     /// What stands at a tick.
     fn tick(self, value: f64) -> String {
         match self {
-            Axis::Time { .. } => tick(value),
+            Axis::Time { .. } | Axis::Values { .. } => tick(value),
             // Only whole powers have a label.
             Axis::Decades { .. } if (value - value.round()).abs() > 1e-6 => String::new(),
             Axis::Decades { .. } => tick(10f64.powi(value.round() as i32)),
@@ -230,7 +239,8 @@ fn draw_instant(
     chart: &mut Chart<'_, '_>,
     (line, label): (Vec<(f64, f64)>, f64),
 ) -> Drawn {
-    let time_max = chart.x_range().end;
+    let across = chart.x_range();
+    let extent = across.end - across.start;
     let (colour, width) = match instant.weight {
         Weight::Quiet => (rgb(INK), 1),
         Weight::Alarm => (rgb(ALARM), 3),
@@ -238,9 +248,9 @@ fn draw_instant(
     let at = instant.at_ms;
     chart.draw_series([PathElement::new(line, colour.stroke_width(width))])?;
     // The label stands on the side that has room for it.
-    let (side, gap) = match at > time_max * 0.6 {
-        true => (HPos::Right, -0.01 * time_max),
-        false => (HPos::Left, 0.01 * time_max),
+    let (side, gap) = match at > across.start + extent * 0.6 {
+        true => (HPos::Right, -0.01 * extent),
+        false => (HPos::Left, 0.01 * extent),
     };
     let style = font(FONT_SIZE).color(&colour);
     let style = style.pos(Pos::new(side, VPos::Top));

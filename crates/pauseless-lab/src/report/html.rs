@@ -19,24 +19,27 @@ pub struct Heading {
 /// The page of `runs`, side by side and on the same axes.
 pub fn page(heading: &Heading, runs: &[Run]) -> String {
     let scale = Scale::of(runs);
-    let title = escape(&heading.title);
-    let mut text = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n\
-         <header>\n<h1>{title}</h1>\n<p>{}</p>\n</header>\n",
-        style(),
-        escape(&heading.lead),
-    );
-    text.push_str(&summary(runs));
+    let mut text = summary(runs);
     text.push_str("<main>\n");
     for run in runs {
         text.push_str(&card(run, scale));
     }
     text.push_str("</main>\n");
     text.push_str(&footer());
-    text.push_str("</body>\n</html>\n");
-    text
+    frame(heading, &text)
+}
+
+/// A page with this between its heading and its end.
+pub fn frame(heading: &Heading, body: &str) -> String {
+    let title = escape(&heading.title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n\
+         <header>\n<h1>{title}</h1>\n<p>{}</p>\n</header>\n{body}</body>\n</html>\n",
+        style(),
+        escape(&heading.lead),
+    )
 }
 
 /// `text` with everything that HTML gives a meaning to written as a reference.

@@ -31,6 +31,7 @@ mod switch;
 pub(crate) mod topology;
 mod traffic;
 pub(crate) mod unit;
+pub mod vary;
 
 use std::fs::File;
 use std::io::Read;
@@ -49,6 +50,7 @@ use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
 pub use port_group::PortGroup;
+pub(crate) use reader::did_you_mean;
 
 use crate::problem::Sink;
 use check_only::CheckOnly;

@@ -2,6 +2,7 @@
 
 mod check;
 mod plan;
+mod threshold;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use pauseless_lab::scenario::congestion::Kind;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
 pub use plan::PlanArgs;
+pub use threshold::ThresholdArgs;
 
 /// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
 /// packet by packet, with deadlocks decided exactly.
@@ -54,6 +56,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Show the parameters that a scenario would use, derived line by line
     Explain(ExplainArgs),
+    /// Find the value of one quantity of a scenario at which a property flips, over seeds
+    Threshold(ThresholdArgs),
 }
 
 /// `run`

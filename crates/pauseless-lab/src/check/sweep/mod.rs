@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use super::reach::unrouted_pairs;
 use crate::fabric::Fabric;
+use crate::threshold::statistics::wilson;
 
 /// Which failures are tried, and how the fabric answers to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,14 +135,8 @@ impl Sweep {
     /// The share of cases with a cycle, and the bounds of its 95 % confidence interval (Wilson
     /// 1927): a statement about all such sets of failures, if the cases are random.
     pub fn share(&self) -> (f64, [f64; 2]) {
-        let (count, total) = (self.cyclic as f64, (self.tried as f64).max(1.0));
-        let share = count / total;
-        let z = 1.96;
-        let middle = share + z * z / (2.0 * total);
-        let half = z * (share * (1.0 - share) / total + z * z / (4.0 * total * total)).sqrt();
-        let scale = 1.0 + z * z / total;
-        let bound = |value: f64| (value / scale).clamp(0.0, 1.0);
-        (share, [bound(middle - half), bound(middle + half)])
+        let share = self.cyclic as f64 / (self.tried as f64).max(1.0);
+        (share, wilson(self.cyclic, self.tried))
     }
 }
 

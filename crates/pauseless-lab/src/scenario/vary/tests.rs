@@ -1,0 +1,220 @@
+use super::*;
+
+const TEXT: &str = "\
+duration = \"1 ms\" # of simulated time
+[topology]
+kind = \"ring\"
+switches = 3
+rate = \"10 Gbps\"
+
+[flow_control] # PFC
+kind = \"pfc\"
+at = [{ ports = [\"S1:H1\"], xoff = \"3 KB\" }, { ports = [\"S2:H2\"] }]
+
+[[flow]]
+name = \"F 1\"
+rate = \"1 Gbps\"
+[[flow]]
+name = \"F 1.5\"
+[[flow]]
+source = \"H2\"
+target = \"H1\"
+";
+
+fn changed(key: &str, value: &str) -> Result<String, String> {
+    let knob = Knob::parse("ring", TEXT, key).map_err(|problems| problems.to_string())?;
+    let text = knob.text(Amount::parse(value)?);
+    let lines = text
+        .lines()
+        .filter(|line| !TEXT.lines().any(|old| old == *line));
+    Ok(Vec::from_iter(lines).join(" / "))
+}
+
+#[test]
+fn a_value_is_replaced_where_it_stands() {
+    for (key, value, line) in [
+        (
+            "duration",
+            "2 ms",
+            "duration = \"2 ms\" # of simulated time",
+        ),
+        ("topology.switches", "4", "switches = 4"),
+        ("flow.F 1.rate", "2 Gbps", "rate = \"2 Gbps\""),
+        ("flow.\"F 1\".rate", "2 Gbps", "rate = \"2 Gbps\""),
+        ("flow.1.rate", "2 Gbps", "rate = \"2 Gbps\""),
+        (
+            "flow_control.at.1.xoff",
+            "4 KB",
+            "at = [{ ports = [\"S1:H1\"], xoff = \"4 KB\" }, { ports = [\"S2:H2\"] }]",
+        ),
+    ] {
+        assert_eq!(changed(key, value), Ok(line.to_string()), "{key}");
+    }
+}
+
+#[test]
+fn a_key_that_is_not_written_is_added_to_its_section() {
+    for (key, value, line) in [
+        ("mtu", "1 KB", "mtu = \"1 KB\""),
+        ("flow_control.xoff", "4 KB", "xoff = \"4 KB\""),
+        (
+            "switch.processing",
+            "4 us",
+            "[switch] / processing = \"4 us\"",
+        ),
+        ("flow.F 1.ttl", "16", "ttl = 16"),
+        ("flow.F 1.5.rate", "2 Gbps", "rate = \"2 Gbps\""),
+        ("flow.H2->H1.rate", "2 Gbps", "rate = \"2 Gbps\""),
+        (
+            "congestion_control.pmax",
+            "0.25",
+            "[congestion_control] / pmax = 0.25",
+        ),
+        (
+            "flow_control.at.2.xoff",
+            "4 KB",
+            "at = [{ ports = [\"S1:H1\"], xoff = \"3 KB\" }, { xoff = \"4 KB\", ports = [\"S2:H2\"] }]",
+        ),
+    ] {
+        assert_eq!(changed(key, value), Ok(line.to_string()), "{key}");
+    }
+}
+
+#[test]
+fn an_added_key_belongs_to_the_element_that_was_named() {
+    let knob = Knob::parse("ring", TEXT, "flow.F 1.5.rate").expect("a flow");
+    let text = knob.text(Amount::parse("2 Gbps").expect("a rate"));
+    assert!(
+        text.contains("[[flow]]\nrate = \"2 Gbps\"\nname = \"F 1.5\"\n"),
+        "{text}"
+    );
+    assert_eq!((knob.key(), knob.written()), ("flow.F 1.5.rate", None));
+    let knob = Knob::parse("ring", TEXT, "flow.1.rate").expect("a flow");
+    assert_eq!(knob.written(), Some("\"1 Gbps\""));
+}
+
+#[test]
+fn a_path_that_leads_nowhere_says_what_is_there() {
+    for (key, message, help) in [
+        (
+            "flow.F2.rate",
+            "no element is \"F2\"; there are 3",
+            "there are \"F 1\", \"F 1.5\", \"H2->H1\"",
+        ),
+        ("flow.4.rate", "no element is \"4\"; there are 3", ""),
+        ("flow.0.rate", "no element is \"0\"; there are 3", ""),
+        ("flow", "a list, not a value", "there are \"F 1\""),
+        (
+            "flow_control",
+            "a section, not a value",
+            "there are at, kind",
+        ),
+        ("duration.rate", "rate lies in a value", ""),
+        (
+            "flow_controls.at.1.xoff",
+            "there is no flow_controls",
+            "did you mean flow_control?",
+        ),
+        ("topology.", "there is no \"\"", ""),
+        ("", "an empty key", ""),
+    ] {
+        let problems = Knob::parse("ring", TEXT, key).expect_err(key);
+        let problem = &problems.list()[0];
+        assert!(
+            problem.message.starts_with(message),
+            "{key}: {}",
+            problem.message
+        );
+        assert!(problem.help.contains(help), "{key}: {}", problem.help);
+        assert_eq!(problem.key, key);
+    }
+}
+
+#[test]
+fn two_of_one_name_are_told_apart_by_position() {
+    let text = "[[flow]]\nname = \"F\"\n[[flow]]\nname = \"F\"\n";
+    let problems = Knob::parse("two", text, "flow.F.rate").expect_err("two of one name");
+    assert!(problems.list()[0].message.starts_with("several are called"));
+    assert!(Knob::parse("two", text, "flow.2.rate").is_ok());
+}
+
+#[test]
+fn amounts_are_read_exactly_and_written_back() {
+    for (text, unit, base) in [
+        ("2.5 Gbps", Unit::Rate, 2_500_000_000),
+        ("40 KB", Unit::Bytes, 40_000),
+        ("5us", Unit::Time, 5_000_000),
+        ("16", Unit::Count, 16),
+        ("0.25", Unit::Billionth, 250_000_000),
+        ("12.5 %", Unit::Share, 125_000),
+    ] {
+        let amount = Amount::parse(text).expect(text);
+        assert_eq!(amount, Amount { unit, base }, "{text}");
+        assert_eq!(Amount::parse(&amount.exact()), Ok(amount));
+    }
+    for wrong in [
+        "",
+        "x",
+        "-1",
+        "1.2.3",
+        "5 apples",
+        "0.0000000001",
+        "99999999999999999999",
+        "0 Gbps",
+    ] {
+        assert!(Amount::parse(wrong).is_err(), "{wrong}");
+    }
+    let amount = |text| Amount::parse(text).expect("an amount");
+    assert_eq!(amount("2 Gbps").toml(), "\"2 Gbps\"");
+    assert_eq!(amount("2.0").toml(), "2.0");
+    assert_eq!(amount("40 KB").unit.axis(40_000), (1_000.0, "KB"));
+    assert_eq!(amount("2 Gbps").unit.axis(900_000_000), (1e6, "Mbps"));
+}
+
+/// Paths of all values below a table or list, and of a new key in every table.
+fn paths(value: &toml::de::DeValue<'_>, path: &str, found: &mut Vec<String>) {
+    let below = |key: &str| match path {
+        "" => key.to_string(),
+        path => format!("{path}.{key}"),
+    };
+    if let Some(table) = value.as_table() {
+        found.push(below("brand_new"));
+        for (key, value) in table {
+            paths(value.get_ref(), &below(key.get_ref()), found);
+        }
+    } else if let Some(list) = value.as_array() {
+        for (position, value) in (1..).zip(list) {
+            paths(value.get_ref(), &below(&position.to_string()), found);
+        }
+    } else {
+        found.push(path.to_string());
+    }
+}
+
+/// In every scenario of the repository, every value can be changed and every section added to, and
+/// nothing else changes.
+#[test]
+fn every_value_of_every_scenario_has_a_path() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder of scenarios") {
+        let file = entry.expect("an entry").path();
+        if file.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let table = parse_table(&text).expect("TOML");
+        let mut all = Vec::new();
+        paths(&toml::de::DeValue::Table(table), "", &mut all);
+        for path in all {
+            let knob = Knob::parse("it", &text, &path);
+            let knob = knob.unwrap_or_else(|problems| panic!("{}: {problems}", file.display()));
+            match knob.written() {
+                Some(written) => assert_eq!(knob.with(written), text, "{path}"),
+                None => assert!(path.ends_with("brand_new"), "{path}"),
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 1_000, "{count}");
+}
