@@ -451,7 +451,10 @@ impl fmt::Display for Group {
 }
 
 /// Columns as wide as their widest cell, two spaces apart.
-fn write_table<const N: usize>(f: &mut fmt::Formatter<'_>, rows: &[[&str; N]]) -> fmt::Result {
+pub(crate) fn write_table<const N: usize>(
+    f: &mut impl fmt::Write,
+    rows: &[[&str; N]],
+) -> fmt::Result {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.max().unwrap_or(0)

@@ -8,6 +8,7 @@ mod convert;
 mod demo;
 mod explain;
 mod output;
+mod plan;
 mod progress;
 mod run;
 
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let terminal = Terminal::new(cli.color);
     let done = match cli.command {
         Command::Check(args) => check::run(&args, terminal),
+        Command::Plan(args) => plan::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Run(args) => run::run(&args, terminal),
         Command::Demo(args) => demo::run(&args, terminal),

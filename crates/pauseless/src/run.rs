@@ -21,6 +21,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         duration: args.duration,
         discipline: args.discipline,
         congestion: args.congestion_control,
+        cycle_aware: args.cycle_aware.then_some(true),
         ..Overrides::default()
     };
     let scenario = Scenario::read(&args.file, &overrides)?;

@@ -13,6 +13,7 @@
 mod blame;
 mod channel;
 mod component;
+mod crossing;
 mod graph;
 mod walk;
 mod witness;
@@ -26,6 +27,7 @@ use crate::routing::Routes;
 use crate::topology::Topology;
 
 pub use blame::{Blame, Suspects};
+pub use crossing::{Crossing, Junction};
 pub use graph::{Checker, Graph};
 pub use witness::{ClosingFlow, Component, Cycle, Hop};
 

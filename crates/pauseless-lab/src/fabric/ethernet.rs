@@ -19,6 +19,8 @@ use pauseless_core::class_map::ClassMap;
 use pauseless_fabric::dependency::{Lossy, Traffic};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routing};
 
+pub(crate) use self::configs::gather;
+
 use self::build::Built;
 use self::classes::Classes;
 use self::site::Site;

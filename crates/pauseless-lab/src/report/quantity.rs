@@ -14,6 +14,16 @@ pub fn parse_span(text: &str) -> Result<Span, String> {
     }
 }
 
+/// An amount of data as scenario files write it, such as `32 MB`; else what is wrong with it.
+pub fn parse_bytes(text: &str) -> Result<Bytes, String> {
+    match unit::parse::<Bytes>(text) {
+        Ok(Bytes::ZERO) => Err("it must be more than nothing".to_string()),
+        Ok(bytes) if bytes > BYTES_MAX => Err(format!("at most {BYTES_MAX} make sense")),
+        Ok(bytes) => Ok(bytes),
+        Err(wrong) => Err(format!("{}; {}", wrong.message, wrong.help)),
+    }
+}
+
 /// A rate: `5.00 Gb/s`, `152 kb/s`.
 pub fn rate(bps: f64) -> String {
     let units = [(1e12, "Tb/s"), (1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")];
@@ -89,6 +99,8 @@ fn scaled(value: f64, units: &[(f64, &str)], base: &str) -> String {
     }
 }
 
+/// More buffer than any switch has.
+const BYTES_MAX: Bytes = Bytes::mb(1_000_000);
 /// One day: far more than anybody waits for, far less than 64 bits of picoseconds hold.
 const SPAN_MAX: Span = Span::s(86_400);
 

@@ -79,10 +79,7 @@ impl Written {
         }
         let (traffic, origin) = match (plans.is_empty(), rule) {
             (false, _) => {
-                let mut demands = demands(&plans, &routing);
-                demands.extend(self.answers(&plans, &routing));
-                demands.sort_unstable();
-                demands.dedup();
+                let demands = self.demands(&plans, &routing);
                 (Traffic::Demands(demands), Origin::Flows)
             }
             (true, rule) => {
@@ -111,6 +108,15 @@ impl Written {
 }
 
 impl Written {
+    /// All that the flows send, and all that is told to their sources by their targets.
+    pub(crate) fn demands(&self, plans: &[Plan], routing: &Routing) -> Vec<Demand> {
+        let mut demands = demands(plans, routing);
+        demands.extend(self.answers(plans, routing));
+        demands.sort_unstable();
+        demands.dedup();
+        demands
+    }
+
     /// What the targets of the flows tell their sources, which is traffic as well.
     fn answers(&self, plans: &[Plan], routing: &Routing) -> Vec<Demand> {
         if !self.congestion.are_targets_answering() {

@@ -360,7 +360,7 @@ fn count(section: &mut Section<'_>, key: &'static str, value: &mut u32) {
 }
 
 /// A plain number within `range`.
-fn number(
+pub(super) fn number(
     section: &mut Section<'_>,
     key: &'static str,
     range: RangeInclusive<f64>,

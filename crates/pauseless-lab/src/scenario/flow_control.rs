@@ -9,12 +9,14 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::IngressTable;
 
+use super::congestion::number;
 use super::memory::Share;
 use super::parameters::{KINDS, Kind, Params};
 use super::pattern;
 use super::port_group::{Draft, PortGroup};
 use super::reader::{At, Item, Place, Section};
 use super::switch::{BUFFERS, Switches};
+use crate::cycle_aware::MARGIN;
 use crate::problem::Sink;
 
 /// `[flow_control]` as it was written.
@@ -22,6 +24,8 @@ use crate::problem::Sink;
 pub(crate) struct Written {
     kind: Kind,
     pub is_unsafe: bool,
+    /// Where ports on and before a cycle have thresholds of their own, the room that they leave.
+    pub cycle_margin: Option<f64>,
     base: Params,
     others: Vec<Other>,
 }
@@ -58,6 +62,10 @@ impl Written {
         let context = format!(" with kind = {name:?}");
         section.set_context(context.clone());
         let is_unsafe = section.boolean("unsafe_parameters");
+        let cycle_margin = match kind.value {
+            Kind::None => None,
+            _ => read_cycle_margin(&mut section),
+        };
         let mut base = Params::read(&mut section, kind.value);
         base.buffer = switches.buffer.clone();
         let mut others = Vec::new();
@@ -67,6 +75,11 @@ impl Written {
         }
         if switches.is_sharing {
             refuse_private(&section, &kind, (&base, &others));
+            if cycle_margin.is_some() {
+                let message = "cycle_aware sets thresholds, but the shared memory decides";
+                let problem = section.place.problem(message);
+                section.report(problem.help("remove cycle_aware, or [switch.memory]"));
+            }
         } else if !switches.is_buffer_written && kind.value != Kind::None {
             let problem = section.place.problem("the switches have no buffer");
             section.report(problem.help("add buffer = \"1 MB\" to [switch]"));
@@ -75,6 +88,7 @@ impl Written {
         Some(Written {
             kind: kind.value,
             is_unsafe: is_unsafe.is_some_and(|is_unsafe| is_unsafe.value),
+            cycle_margin,
             base,
             others,
         })
@@ -109,6 +123,16 @@ fn refuse_private(section: &Section<'_>, kind: &At<Kind>, (base, others): (&Para
             .problem("the shared memory decides when to pause");
         section.report(problem.help("use [[switch.memory.at]] instead"));
     }
+}
+
+/// `cycle_aware` and `cycle_margin`.
+fn read_cycle_margin(section: &mut Section<'_>) -> Option<f64> {
+    let is_aware = section.boolean("cycle_aware");
+    if !is_aware.is_some_and(|is_aware| is_aware.value) {
+        return None;
+    }
+    let margin = number(section, "cycle_margin", 0.1..=100.0);
+    Some(margin.map_or(MARGIN, |margin| margin.value))
 }
 
 impl Other {

@@ -10,6 +10,7 @@ mod check_only;
 mod classes;
 pub mod congestion;
 mod custom;
+mod cycle_aware;
 pub(crate) mod file;
 mod flow_control;
 mod flows;
@@ -34,9 +35,10 @@ use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use pauseless_core::class_map::LANE_COUNT;
+use pauseless_core::class_map::{ClassMap, LANE_COUNT};
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_fabric::dependency::{self, Lossy, Network};
 use pauseless_fabric::routing::{Routes, Routing};
 use pauseless_sim::Config;
 use toml::de::DeTable;
@@ -85,6 +87,8 @@ pub struct Overrides {
     pub congestion: Option<congestion::Kind>,
     /// Instead of `verdict.stop_on_deadlock`.
     pub stop_on_deadlock: Option<bool>,
+    /// Instead of `flow_control.cycle_aware`.
+    pub cycle_aware: Option<bool>,
 }
 
 /// What a file is read for.
@@ -99,7 +103,7 @@ pub(crate) enum Aim {
 /// Far more than anybody writes by hand.
 const FILE_MAX: u64 = 16 << 20;
 /// From a minimum Ethernet frame to more than any jumbo frame.
-const FRAMES: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(1);
+pub(crate) const FRAMES: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(1);
 
 impl Scenario {
     /// Reads the file at `path`; the scenario is named after it.
@@ -277,7 +281,12 @@ impl Written {
         switches.discipline = overrides.discipline.unwrap_or(switches.discipline);
         let congestion = congestion::Written::read(&mut root, overrides.congestion);
         congestion.claim_class(&mut switches, &root);
-        let control = read_control(&mut root, &switches, aim);
+        let mut control = read_control(&mut root, &switches, aim);
+        if let (Some(control), Some(is_aware)) = (&mut control, overrides.cycle_aware) {
+            let margin = control.cycle_margin.unwrap_or(crate::cycle_aware::MARGIN);
+            // A shared memory has no thresholds to set.
+            control.cycle_margin = (is_aware && !switches.is_sharing).then_some(margin);
+        }
         let limits = Limits {
             mtu: general.mtu,
             class_count: match is_any_class {
@@ -325,6 +334,40 @@ impl Written {
         resolver.resolve(&fabric.topology)
     }
 
+    /// How much room cycle-aware thresholds leave, if they are wanted.
+    fn cycle_margin(&self) -> Option<f64> {
+        self.control.as_ref().and_then(|it| it.cycle_margin)
+    }
+
+    /// Other thresholds on and before the cycles that the flows of the file, or any that its
+    /// traffic could draw, can make.
+    fn apply_cycle_aware(
+        &self,
+        fabric: &Fabric,
+        control: &mut flow_control::Resolved,
+        margin: f64,
+    ) -> Option<()> {
+        let sink = Sink::default();
+        let planner = Planner {
+            fabric,
+            seed: self.general.seed,
+            sink: &sink,
+            until: None,
+        };
+        let plans = planner.plans(&self.flows).plans;
+        let builder = self.routing.builder(&fabric.topology, []);
+        let routing = planner.route(builder, &plans)?;
+        let network = Network {
+            topology: &fabric.topology,
+            routes: &routing.routes,
+            classes: &ClassMap::Same,
+            traffic: &dependency::Traffic::Demands(self.demands(&plans, &routing)),
+            lossy: &Lossy::nothing(),
+        };
+        cycle_aware::apply(control, network, margin);
+        Some(())
+    }
+
     /// Holds everything against the fabric; `None` if something was reported.
     fn resolve(mut self, sink: &Sink) -> Option<Parts> {
         let fabric = self.fabric.take()?;
@@ -337,7 +380,7 @@ impl Written {
             until: Some(duration),
         };
         let Planned { plans, follows } = planner.plans(&self.flows);
-        let receivers = observe::receivers(&fabric, self.receivers, sink);
+        let receivers = observe::receivers(&fabric, std::mem::take(&mut self.receivers), sink);
         let run = (duration, &plans[..]);
         let probes = self
             .probe
@@ -348,7 +391,10 @@ impl Written {
         if !sink.is_empty() {
             return None;
         }
-        let control = control?;
+        let mut control = control?;
+        if let Some(margin) = self.cycle_margin() {
+            self.apply_cycle_aware(&fabric, &mut control, margin)?;
+        }
         let rules = match &self.routing {
             routing::Written::Rule(rule) => Rules::Rule(*rule),
             routing::Written::Tables(_) => Rules::Tables(Box::new(routing.routes.clone())),

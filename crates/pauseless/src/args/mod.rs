@@ -1,6 +1,7 @@
 //! What can be typed.
 
 mod check;
+mod plan;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::scenario::congestion::Kind;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
+pub use plan::PlanArgs;
 
 /// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
 /// packet by packet, with deadlocks decided exactly.
@@ -42,6 +44,8 @@ pub enum Color {
 pub enum Command {
     /// Say from a fabric's own dumps whether it can deadlock, because of whom, and what would help
     Check(CheckArgs),
+    /// Derive the buffer plan of a fabric: headroom, thresholds, credits, classes, and whether it fits
+    Plan(Box<PlanArgs>),
     /// Turn the dumps of a fabric into one fabric file, or into GraphML
     Convert(ConvertArgs),
     /// Simulate a scenario and say what was found
@@ -70,6 +74,9 @@ pub struct RunArgs {
     /// Use this scheme with its defaults instead: none, pcn, qcn, dcqcn, timely
     #[arg(long, value_name = "CC", value_parser = parse_congestion)]
     pub congestion_control: Option<Kind>,
+    /// Give ports on and before a cycle thresholds of their own, see docs/cycle-aware.md
+    #[arg(long)]
+    pub cycle_aware: bool,
     /// Exit with status 1 if one of these is found
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
     pub deny: Vec<Deny>,

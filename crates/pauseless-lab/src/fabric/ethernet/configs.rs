@@ -8,7 +8,7 @@ use crate::import::source::Source;
 use crate::problem::{Problem, Problems};
 
 /// A switch with all that its files say.
-pub(super) struct Configured<'s> {
+pub(crate) struct Configured<'s> {
     /// `None` if no file at all names a switch.
     pub hostname: Option<String>,
     pub config: SwitchConfig,
@@ -25,7 +25,7 @@ impl Configured<'_> {
 
 /// One configuration per switch: files of one hostname are put together, and files without one
 /// belong to the only switch there is.
-pub(super) fn gather<'s>(
+pub(crate) fn gather<'s>(
     files: &[Parsed<'s, SwitchConfig>],
 ) -> Result<Vec<Configured<'s>>, Problems> {
     let mut switches: Vec<Configured<'s>> = Vec::new();

@@ -1,0 +1,446 @@
+//! Deployed values held against derived ones: SONiC's profiles, port by port or row by row.
+
+use std::path::PathBuf;
+
+use pauseless_core::derive::Latency;
+use pauseless_core::unit::{Bytes, Rate, Span};
+
+use super::Request;
+use super::headroom::{self, Headroom, cable};
+use crate::fabric::Fabric;
+use crate::fabric::ethernet::gather;
+use crate::fabric::ib::Parsed;
+use crate::import::ethernet::pg_profile::{self, PgProfile};
+use crate::import::ethernet::sonic::{
+    self, BufferGroup, BufferProfile, GroupProfile, SwitchConfig, Threshold,
+};
+use crate::import::ethernet::{Format, recognise};
+use crate::import::source::Source;
+use crate::problem::Problems;
+
+/// What the files do not say.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'t> {
+    /// As for a plan.
+    pub request: &'t Request,
+    /// The largest frame at every port; `None` for what each is configured for.
+    pub mtu: Option<Bytes>,
+    /// Where speeds and lengths are that the files lack.
+    pub fabric: Option<&'t Fabric>,
+}
+
+/// What was found in the files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Deployed {
+    /// Ports that are alike together, then the rows of tables.
+    pub rows: Vec<Row>,
+    /// Headroom that ports share.
+    pub pools: Vec<Pool>,
+}
+
+impl Deployed {
+    /// Whether packets can be lost somewhere.
+    pub fn can_lose(&self) -> bool {
+        let rows = self.rows.iter().map(|row| &row.judgement);
+        let judgements = rows.chain(self.pools.iter().map(|pool| &pool.judgement));
+        judgements
+            .into_iter()
+            .any(|judgement| matches!(judgement, Judgement::TooSmall(_)))
+    }
+}
+
+/// A profile at some ports, or a row of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The switch or the file.
+    pub of: String,
+    /// The ports with their groups; empty for a row of a table.
+    pub ports: Vec<String>,
+    /// Speed of the port.
+    pub speed_mbps: Option<u32>,
+    /// Length of the cable.
+    pub cable_m: Option<u32>,
+    /// The largest frame that was reckoned with.
+    pub mtu: Bytes,
+    /// Lossless classes of the port.
+    pub classes: u8,
+    /// What is deployed.
+    pub profile: Profile,
+    /// What is derived; `None` if the link is not known.
+    pub derived: Option<Derived>,
+    /// How the two compare.
+    pub judgement: Judgement,
+}
+
+/// Deployed values; what is not said is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Its name.
+    pub name: String,
+    /// Reserved bytes.
+    pub size: Option<u64>,
+    /// Bytes down to which a paused group must drain.
+    pub xon: Option<u64>,
+    /// How far below its threshold a paused group must drain.
+    pub xon_offset: Option<u64>,
+    /// Headroom.
+    pub xoff: Option<u64>,
+    /// Up to where the queue may grow.
+    pub threshold: Option<Threshold>,
+}
+
+/// Derived values for one port and class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Derived {
+    /// By equation 15 of the TTL note.
+    pub equation: Bytes,
+    /// As proved here.
+    pub bound: Bytes,
+    /// By SONiC's form, if cells were given.
+    pub sonic: Option<Bytes>,
+}
+
+/// How deployed and derived headroom compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It is enough, with this much to spare.
+    Enough(Bytes),
+    /// By this much it is not, and packets can be lost.
+    TooSmall(Bytes),
+    /// Something is missing.
+    Unknown(&'static str),
+}
+
+/// A pool of headroom that the ports of a switch share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// The switch or the file.
+    pub of: String,
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub size: Bytes,
+    /// What all ports and classes that take from it need when all are paused at once.
+    pub need: Bytes,
+    /// How many they are.
+    pub queues: u64,
+    /// How the two compare.
+    pub judgement: Judgement,
+}
+
+/// Reads the files and holds them against the plan.
+pub fn read(paths: &[PathBuf], terms: Terms<'_>) -> Result<Deployed, Problems> {
+    let mut sources = Vec::new();
+    for path in paths {
+        sources.push(Source::read(path)?);
+    }
+    judge(&sources, terms)
+}
+
+/// The same for files that have been read already.
+pub fn judge(sources: &[Source], terms: Terms<'_>) -> Result<Deployed, Problems> {
+    let (mut configs, mut tables) = (Vec::new(), Vec::new());
+    for source in sources {
+        let refuse = |problem| source.refuse(problem);
+        match recognise(&source.text) {
+            Some(Format::SonicConfig) => {
+                let value = sonic::parse(&source.text).map_err(refuse)?;
+                configs.push(Parsed { source, value });
+            }
+            Some(Format::PgProfileLookup) => {
+                let value = pg_profile::parse(&source.text).map_err(refuse)?;
+                tables.push(Parsed { source, value });
+            }
+            _ => {
+                let message = "nothing that has buffers in it".to_string();
+                return Err(Problems::of_file(&source.file, message, READABLE));
+            }
+        }
+    }
+    let mut judge = Judge {
+        terms,
+        tables: &tables,
+        found: Deployed::default(),
+    };
+    for switch in gather(&configs)? {
+        let name = switch.hostname.as_deref();
+        let of = name.unwrap_or(&switch.source.file).to_string();
+        judge.switch(&of, &switch.config);
+    }
+    for table in &tables {
+        judge.table(&table.source.file, &table.value);
+    }
+    Ok(judge.found)
+}
+
+const READABLE: &str = "--against takes SONiC's config_db.json, buffers.json, dumps of CONFIG_DB or \
+    APPL_DB, and pg_profile_lookup.ini";
+
+struct Judge<'j> {
+    terms: Terms<'j>,
+    tables: &'j [Parsed<'j, Vec<PgProfile>>],
+    found: Deployed,
+}
+
+/// A port of a configuration.
+struct Port {
+    speed_mbps: Option<u32>,
+    cable_m: Option<u32>,
+    mtu: Bytes,
+    classes: u8,
+}
+
+impl Judge<'_> {
+    fn switch(&mut self, of: &str, config: &SwitchConfig) {
+        let first = self.found.rows.len();
+        let mut used = Vec::new();
+        for (name, groups) in &config.groups {
+            for group in groups.iter().filter(|group| config.is_lossless(group)) {
+                let port = self.port(of, (config, name), group);
+                let profile = self.profile(config, (&port, &group.profile));
+                used.push(profile.name.clone());
+                let classes = classes_of(group.classes);
+                let place = format!("{name} {classes}");
+                let row = self.row(of, &port, profile);
+                let known = self.found.rows[first..].iter_mut();
+                let alike = known.into_iter().find(|known| {
+                    let ports = known.ports.clone();
+                    **known
+                        == Row {
+                            ports,
+                            ..row.clone()
+                        }
+                });
+                match alike {
+                    Some(known) => known.ports.push(place),
+                    None => self.found.rows.push(Row {
+                        ports: vec![place],
+                        ..row
+                    }),
+                }
+            }
+        }
+        for (name, profile) in &config.profiles {
+            if let Some((speed, metres)) = profile.made_for.filter(|_| !used.contains(name)) {
+                let port = Port {
+                    speed_mbps: Some(speed),
+                    cable_m: Some(metres),
+                    mtu: self.terms.mtu.unwrap_or(self.terms.request.mtu),
+                    classes: self.classes(0),
+                };
+                let row = self.row(of, &port, deployed(name, profile));
+                self.found.rows.push(row);
+            }
+        }
+        self.pools(of, config);
+    }
+
+    fn table(&mut self, of: &str, profiles: &[PgProfile]) {
+        for profile in profiles {
+            let port = Port {
+                speed_mbps: Some(profile.speed_mbps),
+                cable_m: Some(profile.cable_m),
+                mtu: self.terms.mtu.unwrap_or(self.terms.request.mtu),
+                classes: self.classes(0),
+            };
+            let row = self.row(of, &port, of_table(profile));
+            self.found.rows.push(row);
+        }
+    }
+
+    /// What is known of a port: from its configuration, else from the fabric, else from what the
+    /// profile of its group was made for.
+    fn port(&self, of: &str, (config, name): (&SwitchConfig, &str), group: &BufferGroup) -> Port {
+        let port = config.ports.get(name);
+        let made_for = match &group.profile {
+            GroupProfile::Named(name) => config.profiles.get(name).and_then(|it| it.made_for),
+            GroupProfile::Calculated => None,
+        };
+        let link = self.link(of, name).or(made_for);
+        let speed = port.and_then(|port| port.speed_mbps);
+        let mtu = port.and_then(|port| port.mtu);
+        let mtu = mtu.map(|mtu| Bytes::new(u64::from(mtu)));
+        Port {
+            speed_mbps: speed.or(link.map(|(mbps, _)| mbps)),
+            cable_m: match config.cables.get(name) {
+                Some(cable) => Some(cable.metres),
+                None => link.map(|(_, metres)| metres),
+            },
+            mtu: self.terms.mtu.or(mtu).unwrap_or(self.terms.request.mtu),
+            classes: self.classes(config.buffered(name).0),
+        }
+    }
+
+    /// Mb/s and metres that the fabric has for a port.
+    fn link(&self, of: &str, name: &str) -> Option<(u32, u32)> {
+        let fabric = self.terms.fabric?;
+        let node = fabric.topology.node_named(of)?;
+        let ports = fabric.topology.ports(node).iter().enumerate();
+        let mut named = ports.filter(|(number, _)| {
+            let number = pauseless_core::id::PortId(*number as u16);
+            fabric.names.port(node, number) == Some(name)
+        });
+        let (_, port) = named.next()?;
+        let mbps = u32::try_from(port.rate.as_bps() / 1_000_000).ok()?;
+        let metres = port.delay.as_ps().div_ceil(headroom::PS_PER_METRE);
+        Some((mbps, u32::try_from(metres).ok()?))
+    }
+
+    /// How many classes of a port are lossless.
+    fn classes(&self, groups: u8) -> u8 {
+        let count = groups.count_ones() as u8;
+        let usual = match count {
+            0 => CLASSES_USUAL,
+            count => count,
+        };
+        self.terms.request.classes.unwrap_or(usual)
+    }
+
+    fn profile(&self, config: &SwitchConfig, (port, of): (&Port, &GroupProfile)) -> Profile {
+        if let GroupProfile::Named(name) = of
+            && let Some(profile) = config.profiles.get(name).filter(|it| it.xoff.is_some())
+        {
+            return deployed(name, profile);
+        }
+        let nothing = Profile {
+            name: "calculated".to_string(),
+            ..Profile::default()
+        };
+        let (Some(speed), Some(metres)) = (port.speed_mbps, port.cable_m) else {
+            return nothing;
+        };
+        let name = format!("pg_lossless_{speed}_{metres}m_profile");
+        if let Some(profile) = config.profiles.get(&name) {
+            return deployed(&name, profile);
+        }
+        let mut tables = self.tables.iter();
+        let row = tables.find_map(|table| pg_profile::lookup(&table.value, speed, metres));
+        row.map_or(nothing, of_table)
+    }
+
+    fn row(&self, of: &str, port: &Port, profile: Profile) -> Row {
+        let derived = self.derive(port);
+        let judgement = match (&derived, profile.xoff) {
+            (Err(why), _) => Judgement::Unknown(why),
+            (Ok(_), None) => Judgement::Unknown(CALCULATED),
+            (Ok(derived), Some(xoff)) => compare(Bytes::new(xoff), derived.bound),
+        };
+        Row {
+            of: of.to_string(),
+            ports: Vec::new(),
+            speed_mbps: port.speed_mbps,
+            cable_m: port.cable_m,
+            mtu: port.mtu,
+            classes: port.classes,
+            profile,
+            derived: derived.ok(),
+            judgement,
+        }
+    }
+
+    fn derive(&self, port: &Port) -> Result<Derived, &'static str> {
+        let Request {
+            reaction,
+            wire,
+            cells,
+            ..
+        } = self.terms.request;
+        let line = Rate::mbps(u64::from(port.speed_mbps.ok_or(NO_SPEED)?));
+        let length = port.cable_m.map(|metres| cable(u64::from(metres)));
+        let latency = Latency {
+            mtu: port.mtu,
+            line,
+            wire: wire.or(length).ok_or(NO_LENGTH)?,
+            processing: reaction.span(line).map_err(|_| NO_LIMIT)?,
+            classes: port.classes,
+            jitter: Span::ZERO,
+            overhead: Bytes::ZERO,
+        };
+        let headroom = Headroom::new(&latency);
+        Ok(Derived {
+            equation: headroom.equation,
+            bound: headroom.bound,
+            sonic: cells.map(|cells| headroom::sonic(&latency, cells)),
+        })
+    }
+
+    /// The headroom that ports share, against all of them paused at once.
+    fn pools(&mut self, of: &str, config: &SwitchConfig) {
+        for (name, pool) in &config.pools {
+            let Some(size) = pool.xoff.filter(|size| *size > 0) else {
+                continue;
+            };
+            let (mut need, mut queues, mut is_known) = (Bytes::ZERO, 0, true);
+            for (port, groups) in &config.groups {
+                for group in groups.iter().filter(|group| config.is_lossless(group)) {
+                    let derived = self.derive(&self.port(of, (config, port), group));
+                    let count = u64::from(group.classes.count_ones());
+                    queues += count;
+                    match &derived {
+                        Ok(derived) => need += derived.bound * count,
+                        Err(_) => is_known = false,
+                    }
+                }
+            }
+            let size = Bytes::new(size);
+            let judgement = match (queues, is_known) {
+                (0, _) => Judgement::Unknown(NO_QUEUES),
+                (_, false) => Judgement::Unknown(NO_SPEED),
+                (_, true) => compare(size, need),
+            };
+            self.found.pools.push(Pool {
+                of: of.to_string(),
+                name: name.clone(),
+                size,
+                need,
+                queues,
+                judgement,
+            });
+        }
+    }
+}
+
+fn compare(deployed: Bytes, needed: Bytes) -> Judgement {
+    match deployed.checked_sub(needed) {
+        Some(over) => Judgement::Enough(over),
+        None => Judgement::TooSmall(needed - deployed),
+    }
+}
+
+fn deployed(name: &str, profile: &BufferProfile) -> Profile {
+    Profile {
+        name: name.to_string(),
+        size: profile.size,
+        xon: profile.xon,
+        xon_offset: profile.xon_offset,
+        xoff: profile.xoff,
+        threshold: profile.threshold,
+    }
+}
+
+fn of_table(row: &PgProfile) -> Profile {
+    Profile {
+        name: String::new(),
+        size: Some(row.size),
+        xon: Some(row.xon),
+        xon_offset: row.xon_offset,
+        xoff: Some(row.xoff),
+        // Whether it is dynamic is a matter of the pool, which this table does not have.
+        threshold: i8::try_from(row.threshold).ok().map(Threshold::Dynamic),
+    }
+}
+
+/// The groups of a mask, such as `3,4`.
+fn classes_of(mask: u8) -> String {
+    let set = (0..8).filter(|class| mask >> class & 1 == 1);
+    Vec::from_iter(set.map(|class: u8| class.to_string())).join(",")
+}
+
+/// Priorities 3 and 4, where nothing says how many.
+const CLASSES_USUAL: u8 = 2;
+const NO_SPEED: &str = "the files have no speed of the port; add config_db.json";
+const NO_LENGTH: &str = "the files have no length of the cable; say --cable";
+const NO_LIMIT: &str = "802.3 gives no reaction limit at this speed; say --quanta or --processing";
+const CALCULATED: &str =
+    "the switch calculates the headroom itself; add its pg_profile_lookup.ini or a dump of APPL_DB";
+const NO_QUEUES: &str = "the file has no lossless group that takes from it";

@@ -1,0 +1,159 @@
+//! A plan put into practice: as what a simulation takes, and as sections of a scenario.
+
+use std::collections::BTreeMap;
+
+use pauseless_core::flow_control::FlowControl;
+use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::unit::{Bytes, Span};
+use pauseless_sim::config::{Ingress, IngressTable};
+
+use super::headroom::Reaction;
+use super::{Plan, PlanError, Request, Scheme, Set, plan};
+use crate::fabric::Fabric;
+use crate::scenario::file::File;
+
+/// A plan for a network in which, as in a simulation, all ports have the same number of classes and
+/// take equally long to obey.
+pub struct Applied {
+    plan: Plan,
+    class_count: u8,
+    processing: Span,
+}
+
+impl Applied {
+    /// Plans again with the most classes and the longest reaction of `first`.
+    pub fn new(fabric: &Fabric, first: &Plan) -> Result<Applied, PlanError> {
+        let class_count = first.classes_max().min(Class::COUNT_MAX as u8);
+        let processing = first.reaction_max();
+        let request = Request {
+            classes: Some(class_count),
+            reaction: Reaction::Fixed(processing),
+            ..first.request.clone()
+        };
+        Ok(Applied {
+            plan: plan(fabric, &request)?,
+            class_count,
+            processing,
+        })
+    }
+
+    /// t_r of the simulation.
+    pub fn processing(&self) -> Span {
+        self.processing
+    }
+
+    /// The plan that is applied.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Buffers and thresholds of every ingress; `None` if the scheme does not fit. A host has what
+    /// the switch port at the other end of its link has.
+    pub fn ingress(&self, fabric: &Fabric, scheme: Scheme) -> Option<IngressTable> {
+        let topology = &fabric.topology;
+        let sets = self.sets(fabric, scheme)?;
+        let none = Ingress {
+            control: FlowControl::None,
+            buffer: Bytes::ZERO,
+        };
+        let count = usize::from(self.class_count);
+        let mut table = IngressTable::uniform(topology, count, none);
+        for ((node, port), set) in sets {
+            for class in (0..self.class_count).map(Class) {
+                *table.get_mut(node, port, class) = set.ingress;
+            }
+        }
+        Some(table)
+    }
+
+    /// The set of every port of switches and hosts.
+    fn sets(&self, fabric: &Fabric, scheme: Scheme) -> Option<BTreeMap<(NodeId, PortId), Set>> {
+        if !self.plan.fits(scheme) {
+            return None;
+        }
+        let topology = &fabric.topology;
+        let mut sets = BTreeMap::new();
+        for switch in &self.plan.switches {
+            for (port, set) in switch.ports.iter().zip(&switch.scheme(scheme).sets) {
+                for &(node, number) in &port.members {
+                    sets.insert((node, number), *set);
+                    let far = topology.port(node, number);
+                    if topology.is_host(far.peer) {
+                        sets.insert((far.peer, far.peer_port), *set);
+                    }
+                }
+            }
+        }
+        Some(sets)
+    }
+
+    /// `[switch]` and `[flow_control]` of a scenario; `None` if the scheme does not fit.
+    pub fn sections(&self, fabric: &Fabric, scheme: Scheme) -> Option<String> {
+        let sets = self.sets(fabric, scheme)?;
+        let mut groups: Vec<(Set, Vec<String>)> = Vec::new();
+        for ((node, port), set) in sets {
+            let name = fabric.topology.port_name(node, port);
+            match groups.iter_mut().find(|(known, _)| *known == set) {
+                Some((_, names)) => names.push(name),
+                None => groups.push((set, vec![name])),
+            }
+        }
+        let mut file = File::default();
+        let Request { mtu, wire, .. } = &self.plan.request;
+        file.line(format_args!(
+            "# From `pauseless plan` for {}: sections for `pauseless run`.",
+            self.plan.fabric.escape_debug()
+        ));
+        file.line(format_args!(
+            "# They hold for mtu = \"{} B\" at the top of the scenario{}.",
+            mtu.get(),
+            match wire {
+                Some(wire) => format!(" and delay = \"{} ps\" of every link", wire.as_ps()),
+                None => String::new(),
+            }
+        ));
+        groups.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+        let (common, others) = groups.split_first()?;
+        file.section("[switch]");
+        file.quantity("buffer", common.0.ingress.buffer);
+        file.plain("classes", self.class_count);
+        file.quantity("processing", self.processing);
+        file.section("[flow_control]");
+        file.text("kind", scheme.name());
+        thresholds(&mut file, &common.0.ingress.control);
+        for (set, names) in others {
+            file.section("[[flow_control.at]]");
+            file.texts_wrapped("ports", names.iter().cloned());
+            file.quantity("buffer", set.ingress.buffer);
+            thresholds(&mut file, &set.ingress.control);
+        }
+        Some(file.text)
+    }
+}
+
+pub(super) fn thresholds(file: &mut File, control: &FlowControl) {
+    match control {
+        FlowControl::None => {}
+        FlowControl::Pfc(config) => {
+            file.quantity("xoff", config.xoff);
+            file.quantity("xon", config.xon);
+        }
+        FlowControl::Cbfc(config) => {
+            file.quantity("credits", config.capacity);
+            file.quantity("period", config.period);
+        }
+        FlowControl::GfcBuffer(config) => {
+            file.quantity("bm", config.bm);
+            file.quantity("b1", config.b1);
+        }
+        FlowControl::GfcTime(config) => {
+            file.quantity("bm", config.mapping.bm);
+            file.quantity("b0", config.mapping.b0);
+            file.quantity("period", config.period);
+        }
+        FlowControl::GfcConceptual(config) => {
+            file.quantity("bm", config.mapping.bm);
+            file.quantity("b0", config.mapping.b0);
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Cycle-aware thresholds for people, for programs and for `run`.
+
+use std::fmt::Write;
+
+use pauseless_core::flow_control::FlowControl;
+use pauseless_core::id::{NodeId, PortId};
+use pauseless_core::unit::Bytes;
+use serde::Serialize;
+
+use super::Scheme;
+use super::apply::thresholds;
+use super::cycle_aware::{CyclePlan, CycleSet, CycleSwitch};
+use crate::cycle_aware::Component;
+use crate::explain::write_table;
+use crate::fabric::Fabric;
+use crate::report::quantity::{bytes, plural};
+use crate::scenario::file::File;
+
+/// What was found and what to set.
+pub fn report(fabric: &Fabric, plan: &CyclePlan) -> String {
+    let mut text = String::from("Cycle-aware thresholds, for output-queued switches\n");
+    if plan.components.is_empty() {
+        text.push_str("  No buffers can wait for each other in a circle: nothing to do.\n");
+        return text;
+    }
+    if let Some(failures) = plan.failures {
+        let _ = writeln!(
+            text,
+            "  Of {} single failures {} make a cycle; the argument covers {} of them.",
+            failures.tried, failures.cyclic, failures.covered
+        );
+    }
+    components(&mut text, plan);
+    for switch in &plan.switches {
+        switch_report(&mut text, fabric, switch);
+    }
+    text.push('\n');
+    text.push_str(&verdict(plan));
+    text
+}
+
+fn components(text: &mut String, plan: &CyclePlan) {
+    let header = ["buffers", "s", "rho", "feeding ports m", "argument"].map(String::from);
+    let mut rows = Vec::from_iter(plan.components.iter().map(|component| {
+        let number = |value: Option<u64>| value.map_or("-".to_string(), |value| value.to_string());
+        [
+            component.buffers.to_string(),
+            number(component.stretch.map(|stretch| stretch as u64)),
+            number(component.rho()),
+            component.feeding.to_string(),
+            coverage(component).to_string(),
+        ]
+    }));
+    let count = rows.len();
+    rows.truncate(ROWS_MAX);
+    table(text, header, rows);
+    if count > ROWS_MAX {
+        let _ = writeln!(text, "  and {} more groups of buffers", count - ROWS_MAX);
+    }
+    text.push_str("  s: the most links of a cycle that a packet passes in a row; rho = s - 1.\n");
+}
+
+const ROWS_MAX: usize = 12;
+
+fn coverage(component: &Component) -> &'static str {
+    match component {
+        Component { stretch: None, .. } => "no: packets travel in a circle",
+        Component {
+            is_simple: false, ..
+        } => "no: several cycles share links",
+        Component {
+            is_fed_by_cycle: true,
+            ..
+        } => "no: a port on another cycle feeds it",
+        _ => "covers it",
+    }
+}
+
+fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
+    let names = switch.members.iter();
+    let names = names.map(|node| fabric.topology.node(*node).name.clone());
+    let _ = writeln!(text, "\n{}", shortened(names.collect()));
+    let ports = |ports: &[(NodeId, PortId)]| {
+        let names = ports
+            .iter()
+            .map(|(node, port)| fabric.port_name(*node, *port));
+        shortened(names.collect())
+    };
+    let _ = writeln!(text, "  on a cycle: {}", ports(&switch.on));
+    if !switch.feeding.is_empty() {
+        let _ = writeln!(text, "  feeding one: {}", ports(&switch.feeding));
+    }
+    let _ = writeln!(
+        text,
+        "  each has {} on a cycle and {}; {}",
+        plural(switch.late_queues as u64, "queue"),
+        plural(switch.early_queues as u64, "other"),
+        match switch.factor {
+            Some(factor) => format!("rho m is at most {factor}"),
+            None => "packets travel in a circle, and no threshold helps".to_string(),
+        }
+    );
+    let header = [
+        "scheme",
+        "on a cycle",
+        "all other ports",
+        "K / (rho m L)",
+        "needs at least",
+        "",
+    ];
+    let rows = switch.sets.iter().map(|set| {
+        let side = |is_late| {
+            set.lowest(is_late)
+                .map_or("-".to_string(), |set| words(&set.ingress.control))
+        };
+        [
+            set.scheme.name().to_string(),
+            side(true),
+            side(false),
+            match set.ports.is_empty() || set.reached.is_infinite() {
+                true => "-".to_string(),
+                false => format!("{:.2}", set.reached),
+            },
+            set.least.map_or("-".to_string(), |least| bytes(least)),
+            if set.holds() {
+                "holds"
+            } else {
+                "does not hold"
+            }
+            .to_string(),
+        ]
+    });
+    table(text, header.map(String::from), rows);
+}
+
+fn table<const N: usize>(
+    text: &mut String,
+    header: [String; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) {
+    let rows = Vec::from_iter(std::iter::once(header).chain(rows));
+    let cells = rows.iter().map(|row| row.each_ref().map(String::as_str));
+    write_table(text, &Vec::from_iter(cells)).expect("a string takes everything");
+}
+
+/// The first few of a list.
+fn shortened(mut names: Vec<String>) -> String {
+    let count = names.len();
+    names.truncate(8);
+    let mut text = names.join(", ");
+    if count > names.len() {
+        let _ = write!(text, " and {} more", count - names.len());
+    }
+    text
+}
+
+/// The thresholds of a scheme in a few words.
+fn words(control: &FlowControl) -> String {
+    let two = |first: (&str, Bytes), second: (&str, Bytes)| {
+        format!(
+            "{} {}, {} {}",
+            first.0,
+            bytes(first.1),
+            second.0,
+            bytes(second.1)
+        )
+    };
+    match control {
+        FlowControl::None => "-".to_string(),
+        FlowControl::Pfc(config) => two(("xoff", config.xoff), ("xon", config.xon)),
+        FlowControl::Cbfc(config) => format!("credits {}", bytes(config.capacity)),
+        FlowControl::GfcBuffer(config) => two(("b1", config.b1), ("bm", config.bm)),
+        FlowControl::GfcTime(config) => two(("b0", config.mapping.b0), ("bm", config.mapping.bm)),
+        FlowControl::GfcConceptual(config) => {
+            two(("b0", config.mapping.b0), ("bm", config.mapping.bm))
+        }
+    }
+}
+
+/// What is promised, and what is not.
+fn verdict(plan: &CyclePlan) -> String {
+    let covered = plan.components.iter().filter(|it| it.is_covered()).count();
+    let holding = Scheme::ALL.into_iter().filter(|scheme| plan.holds(*scheme));
+    let holding = Vec::from_iter(holding.map(Scheme::name)).join(", ");
+    let holding = match holding.is_empty() {
+        true => "of no scheme".to_string(),
+        false => format!("of {holding}"),
+    };
+    format!(
+        "The bound K > rho m L holds on all switches for the thresholds {holding}; the argument covers \
+         {covered} of {} groups of cycles.\n\
+         Where both are so, and every flow goes on for longer than a queue takes to drain, one link of \
+         each cycle is never stopped, whatever the traffic.\n\
+         It is no guarantee for bursts shorter than that, for input-queued or virtual-output-queued \
+         switches, or for routes that were not looked at; docs/cycle-aware.md has what was measured there.\n",
+        plan.components.len()
+    )
+}
+
+/// The sections of a scenario with these thresholds; `None` if the scheme has none.
+pub fn sections(fabric: &Fabric, plan: &CyclePlan, scheme: Scheme) -> Option<String> {
+    let sets = plan.switches.iter().flat_map(|switch| &switch.sets);
+    let sets = Vec::from_iter(sets.filter(|set| set.scheme == scheme));
+    if sets.is_empty() || sets.iter().any(|set| set.ports.is_empty()) {
+        return None;
+    }
+    let mut groups: Vec<(&super::Set, Vec<String>)> = Vec::new();
+    for (place, port) in sets.iter().flat_map(|set: &&CycleSet| &set.ports) {
+        let name = fabric.topology.port_name(place.0, place.1);
+        match groups.iter_mut().find(|(known, _)| **known == port.set) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((&port.set, vec![name])),
+        }
+    }
+    let mut file = File::default();
+    file.line(format_args!(
+        "# From `pauseless plan --cycle-aware` for {}: to be added to the sections of {} of the plan.",
+        fabric.name.escape_debug(),
+        scheme.name()
+    ));
+    for (set, names) in groups {
+        file.section("[[flow_control.at]]");
+        file.texts_wrapped("ports", names.into_iter());
+        file.quantity("buffer", set.ingress.buffer);
+        thresholds(&mut file, &set.ingress.control);
+    }
+    Some(file.text)
+}
+
+/// The part of the JSON document.
+#[derive(Clone, Debug, Serialize)]
+pub struct CycleRecord {
+    /// Groups of buffers that can wait for each other.
+    pub components: Vec<ComponentRecord>,
+    /// Single failures, if they were looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failures: Option<FailureRecord>,
+    /// K is to be this many times rho m L.
+    pub margin: f64,
+    /// One element per set of switches that are alike.
+    pub switches: Vec<CycleSwitchRecord>,
+}
+
+/// A group of buffers.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComponentRecord {
+    /// How many.
+    pub buffers: usize,
+    /// s, or null where packets travel in a circle.
+    pub stretch: Option<usize>,
+    /// s - 1.
+    pub rho: Option<u64>,
+    /// m.
+    pub feeding: usize,
+    /// Whether the argument covers it.
+    pub covered: bool,
+    /// Why, or why not.
+    pub reason: &'static str,
+}
+
+/// Single failures.
+#[derive(Clone, Debug, Serialize)]
+pub struct FailureRecord {
+    /// How many.
+    pub tried: usize,
+    /// How many make a cycle.
+    pub cyclic: usize,
+    /// How many of those are covered.
+    pub covered: usize,
+}
+
+/// Switches that are alike.
+#[derive(Clone, Debug, Serialize)]
+pub struct CycleSwitchRecord {
+    /// Which ones.
+    pub switches: Vec<String>,
+    /// Ports on a cycle.
+    pub on_cycle: Vec<String>,
+    /// Ports that feed one.
+    pub feeding: Vec<String>,
+    /// The largest rho m.
+    pub rho_m: Option<u64>,
+    /// One element per scheme.
+    pub schemes: Vec<CycleSetRecord>,
+}
+
+/// Thresholds of a scheme.
+#[derive(Clone, Debug, Serialize)]
+pub struct CycleSetRecord {
+    /// Which one.
+    pub scheme: &'static str,
+    /// Whether K > rho m L.
+    pub holds: bool,
+    /// K / (rho m L); null if the switch has too little buffer for anything.
+    pub reached: Option<f64>,
+    /// The least buffer of a switch with which the bound holds.
+    pub least_bytes: Option<u64>,
+    /// Of the queues on a cycle, the lowest.
+    pub on_cycle: Option<ThresholdRecord>,
+    /// Of all others, the lowest.
+    pub other: Option<ThresholdRecord>,
+}
+
+/// One set of thresholds.
+#[derive(Clone, Debug, Serialize)]
+pub struct ThresholdRecord {
+    /// The buffer of a queue.
+    pub buffer_bytes: u64,
+    /// XOFF, B_1 or B_0, or the credits: where the sender is first held back.
+    pub first_bytes: u64,
+    /// XON, B_m, or the credits again.
+    pub second_bytes: u64,
+}
+
+/// The part of the JSON document.
+pub fn record(fabric: &Fabric, plan: &CyclePlan) -> CycleRecord {
+    let components = plan.components.iter().map(|component| ComponentRecord {
+        buffers: component.buffers,
+        stretch: component.stretch,
+        rho: component.rho(),
+        feeding: component.feeding,
+        covered: component.is_covered(),
+        reason: coverage(component),
+    });
+    CycleRecord {
+        components: components.collect(),
+        failures: plan.failures.map(|it| FailureRecord {
+            tried: it.tried,
+            cyclic: it.cyclic,
+            covered: it.covered,
+        }),
+        margin: plan.margin,
+        switches: plan
+            .switches
+            .iter()
+            .map(|switch| switch_record(fabric, switch))
+            .collect(),
+    }
+}
+
+fn switch_record(fabric: &Fabric, switch: &CycleSwitch) -> CycleSwitchRecord {
+    let names = |ports: &[(NodeId, PortId)]| {
+        let names = ports
+            .iter()
+            .map(|(node, port)| fabric.port_name(*node, *port));
+        names.collect()
+    };
+    let nodes = switch.members.iter();
+    CycleSwitchRecord {
+        switches: nodes
+            .map(|node| fabric.topology.node(*node).name.clone())
+            .collect(),
+        on_cycle: names(&switch.on),
+        feeding: names(&switch.feeding),
+        rho_m: switch.factor,
+        schemes: switch.sets.iter().map(set_record).collect(),
+    }
+}
+
+fn set_record(set: &CycleSet) -> CycleSetRecord {
+    let side = |is_late| {
+        set.lowest(is_late).map(|set| {
+            let (first, second) = match &set.ingress.control {
+                FlowControl::None => (Bytes::ZERO, Bytes::ZERO),
+                FlowControl::Pfc(config) => (config.xoff, config.xon),
+                FlowControl::Cbfc(config) => (config.capacity, config.capacity),
+                FlowControl::GfcBuffer(config) => (config.b1, config.bm),
+                FlowControl::GfcTime(config) => (config.mapping.b0, config.mapping.bm),
+                FlowControl::GfcConceptual(config) => (config.mapping.b0, config.mapping.bm),
+            };
+            ThresholdRecord {
+                buffer_bytes: set.ingress.buffer.get(),
+                first_bytes: first.get(),
+                second_bytes: second.get(),
+            }
+        })
+    };
+    let is_known = !set.ports.is_empty() && set.reached.is_finite();
+    CycleSetRecord {
+        scheme: set.scheme.name(),
+        holds: set.holds(),
+        reached: is_known.then_some(set.reached),
+        least_bytes: set.least.map(Bytes::get),
+        on_cycle: side(true),
+        other: side(false),
+    }
+}

@@ -1,0 +1,373 @@
+//! `plan`: from a fabric and a few numbers to the whole buffer plan of its switches.
+//!
+//! Ports of a switch that are alike have one plan, and so have switches that are alike.
+//! For every scheme each (ingress port, class) gets what that scheme needs at the least, and an
+//! equal share of what is then left; the thresholds follow from that by `core::derive`, which is
+//! also what refuses them in a scenario.
+
+pub mod against;
+pub mod against_text;
+pub mod apply;
+pub mod cycle_aware;
+pub mod cycle_aware_text;
+pub mod headroom;
+pub mod json;
+pub mod paper;
+pub mod prove;
+pub mod prove_text;
+mod scheme;
+mod switch;
+pub mod text;
+pub mod ttl;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use pauseless_core::class_map::{ClassMap, LANE_COUNT, Passage};
+use pauseless_core::derive::Latency;
+use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::unit::{Bytes, Rate, Span};
+use pauseless_fabric::dependency::Traffic;
+
+use crate::fabric::{Fabric, Medium};
+use headroom::{Cells, Headroom, Reaction, UnknownRate};
+use ttl::Hops;
+
+pub use scheme::{Scheme, Set};
+pub use switch::{Advice, Dynamic, Fit, SchemePlan, SwitchPlan, TtlPlan};
+
+/// What to plan with.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The largest frame.
+    pub mtu: Bytes,
+    /// The buffer of every switch, all ports together.
+    pub buffer: Bytes,
+    /// How many lossless classes every port has; `None` for what the fabric says.
+    pub classes: Option<u8>,
+    /// The delay of every cable; `None` for what the fabric says.
+    pub wire: Option<Span>,
+    /// How long a sender takes to obey.
+    pub reaction: Reaction,
+    /// For SONiC's form of the headroom.
+    pub cells: Option<Cells>,
+    /// The round trip from end to end, for work conservation.
+    pub rtt: Span,
+    /// alpha of dynamic thresholds is 2 to this.
+    pub alpha_exponent: i8,
+    /// Ports that are to differ from others on equal links, and how; none by default.
+    pub places: BTreeMap<(NodeId, PortId), Place>,
+}
+
+impl Default for Request {
+    fn default() -> Request {
+        Request {
+            mtu: Bytes::new(1_500),
+            buffer: Bytes::mb(32),
+            classes: None,
+            wire: None,
+            reaction: Reaction::Standard,
+            cells: None,
+            rtt: Span::us(50),
+            alpha_exponent: 0,
+            places: BTreeMap::new(),
+        }
+    }
+}
+
+/// Where a port lies among the cycles of the fabric, for plans that make a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// No difference is made.
+    #[default]
+    Anywhere,
+    /// Its ingress buffer can wait for itself.
+    OnCycle,
+    /// Packets go from it to a port on a cycle.
+    FeedsCycle,
+    /// Neither.
+    Elsewhere,
+}
+
+impl Place {
+    /// The name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Anywhere => "anywhere",
+            Place::OnCycle => "on-cycle",
+            Place::FeedsCycle => "feeds-cycle",
+            Place::Elsewhere => "elsewhere",
+        }
+    }
+}
+
+/// A buffer plan.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The fabric's name.
+    pub fabric: String,
+    /// Which flow control its links have by nature.
+    pub medium: Medium,
+    /// What it was made with.
+    pub request: Request,
+    /// Switches that are alike together, in the order of the first of each.
+    pub switches: Vec<SwitchPlan>,
+    /// d, the most switches that a packet passes.
+    pub longest_path: u32,
+    /// Whether some packets circle.
+    pub has_loop: bool,
+    /// What the reader should know about the input.
+    pub notes: Vec<String>,
+}
+
+/// What the ports of a group have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kind {
+    /// The rate of the link.
+    pub line: Rate,
+    /// Its delay.
+    pub wire: Span,
+    /// How many classes are lossless there.
+    pub classes: u8,
+    /// Where it lies.
+    pub place: Place,
+}
+
+/// Ports that are alike.
+#[derive(Clone, Debug)]
+pub struct PortPlan {
+    /// What they have in common.
+    pub kind: Kind,
+    /// All of them, over all switches of the group.
+    pub members: Vec<(NodeId, PortId)>,
+    /// How many each switch has.
+    pub count: usize,
+    /// The link and its feedback latency.
+    pub latency: Latency,
+    /// What may arrive after a PAUSE, term by term.
+    pub headroom: Headroom,
+    /// The same as SONiC reckons it, if cells were given.
+    pub sonic: Option<Bytes>,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanError {
+    /// A link whose reaction limit is not known.
+    UnknownRate(UnknownRate),
+    /// There are no switches, or none has a lossless port.
+    NothingLossless,
+    /// A frame that does not exist.
+    Mtu(Bytes),
+    /// PFC has eight classes, InfiniBand sixteen lanes.
+    Classes(u8),
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanError::UnknownRate(error) => error.fmt(f),
+            PlanError::NothingLossless => f.write_str(
+                "no port of a switch is lossless in any class, so there is nothing to plan; \
+                 --classes N plans for N",
+            ),
+            PlanError::Mtu(mtu) => write!(
+                f,
+                "an MTU of {} B is no frame; say --mtu from 64 B to 1 MB",
+                mtu.get()
+            ),
+            PlanError::Classes(count) => {
+                write!(f, "{count} classes; say --classes from 1 to {LANE_COUNT}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+impl From<UnknownRate> for PlanError {
+    fn from(error: UnknownRate) -> PlanError {
+        PlanError::UnknownRate(error)
+    }
+}
+
+/// Plans the buffers of all switches of `fabric`.
+pub fn plan(fabric: &Fabric, request: &Request) -> Result<Plan, PlanError> {
+    check(request)?;
+    let hops = Hops::of(fabric);
+    let mut notes = fabric.notes.clone();
+    let occurring = occurring_classes(fabric);
+    let mut switches: Vec<SwitchPlan> = Vec::new();
+    let mut known: BTreeMap<Vec<Kind>, usize> = BTreeMap::new();
+    let mut idle = 0;
+    for &node in fabric.topology.switches() {
+        let kinds = port_kinds(fabric, request, (node, occurring));
+        if kinds.is_empty() {
+            idle += 1;
+            continue;
+        }
+        let mut sorted = Vec::from_iter(kinds.iter().map(|(_, kind)| *kind));
+        sorted.sort_unstable();
+        let next = switches.len();
+        let at = *known.entry(sorted).or_insert(next);
+        if at == next {
+            switches.push(SwitchPlan::new(request, &kinds)?);
+        }
+        switches[at].add(node, &kinds);
+    }
+    if switches.is_empty() {
+        return Err(PlanError::NothingLossless);
+    }
+    if idle > 0 {
+        notes.push(format!("{idle} switches have no lossless port and no plan"));
+    }
+    if fabric.medium == Medium::InfiniBand && request.wire.is_none() {
+        notes.push(NO_LENGTHS.to_string());
+    }
+    if hops.has_loop {
+        notes.push(LOOP.to_string());
+    }
+    let longest_path = hops.longest();
+    if longest_path > Class::COUNT_MAX as u32 && !hops.has_loop {
+        notes.push(format!(
+            "a packet can pass {longest_path} switches, so TTL-based buffer management needs \
+             {longest_path} classes, and PFC has {}",
+            Class::COUNT_MAX
+        ));
+    }
+    for switch in &mut switches {
+        switch.finish(request, &hops);
+    }
+    Ok(Plan {
+        fabric: fabric.name.clone(),
+        medium: fabric.medium,
+        request: request.clone(),
+        switches,
+        longest_path,
+        has_loop: hops.has_loop,
+        notes,
+    })
+}
+
+const NO_LENGTHS: &str = "InfiniBand dumps have no lengths of cables; 20 m are assumed, \
+    and --cable or --delay says otherwise";
+const LOOP: &str = "some routes go in a circle, so that no number of TTL classes is enough";
+
+impl Plan {
+    /// The scheme that the links have by nature.
+    pub fn native_scheme(&self) -> Scheme {
+        match self.medium {
+            Medium::Ethernet => Scheme::Pfc,
+            Medium::InfiniBand => Scheme::Cbfc,
+        }
+    }
+
+    /// Whether every switch has room for this scheme.
+    pub fn fits(&self, scheme: Scheme) -> bool {
+        let plans = self.switches.iter().map(|switch| switch.scheme(scheme));
+        plans.into_iter().all(|plan| plan.fit.is_fitting())
+    }
+
+    /// The longest reaction of all links, for what knows one only.
+    pub fn reaction_max(&self) -> Span {
+        let ports = self.switches.iter().flat_map(|switch| &switch.ports);
+        let spans = ports.map(|port| port.latency.processing);
+        spans.max().unwrap_or(Span::ZERO)
+    }
+
+    /// The most lossless classes of any port.
+    pub fn classes_max(&self) -> u8 {
+        let ports = self.switches.iter().flat_map(|switch| &switch.ports);
+        ports.map(|port| port.kind.classes).max().unwrap_or(1)
+    }
+}
+
+fn check(request: &Request) -> Result<(), PlanError> {
+    if !crate::scenario::FRAMES.contains(&request.mtu) {
+        return Err(PlanError::Mtu(request.mtu));
+    }
+    match request.classes {
+        Some(count) if !(1..=LANE_COUNT).contains(&usize::from(count)) => {
+            Err(PlanError::Classes(count))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The lossless ports of a switch.
+fn port_kinds(
+    fabric: &Fabric,
+    request: &Request,
+    (node, occurring): (NodeId, u16),
+) -> Vec<(PortId, Kind)> {
+    let ports = (0..).map(PortId).zip(fabric.topology.ports(node));
+    let kinds = ports.map(|(number, port)| {
+        let lossless = occurring & !fabric.lossy.at(node, number);
+        let place = request.places.get(&(node, number)).copied();
+        let kind = Kind {
+            line: port.rate,
+            wire: request.wire.unwrap_or(port.delay),
+            classes: request.classes.unwrap_or(lossless.count_ones() as u8),
+            place: place.unwrap_or_default(),
+        };
+        (number, kind)
+    });
+    kinds.filter(|(_, kind)| kind.classes > 0).collect()
+}
+
+/// All classes in which packets can travel, a bit each.
+fn occurring_classes(fabric: &Fabric) -> u16 {
+    let bit = |class: Class| 1 << class.0;
+    let mut all = match &fabric.traffic {
+        Traffic::AllPairs(lanes) => lanes.iter().fold(0, |all, lane| all | bit(lane.class)),
+        Traffic::Demands(demands) => demands.iter().fold(0, |all, it| all | bit(it.lane.class)),
+    };
+    match &fabric.classes {
+        ClassMap::Same => {}
+        ClassMap::Hops { count } => all |= ((1u32 << count) - 1) as u16,
+        ClassMap::Table(table) => {
+            for &node in fabric.topology.switches() {
+                let count = fabric.topology.ports(node).len() as u16;
+                let pairs = (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));
+                for (ingress, egress) in pairs.map(|(a, b)| (PortId(a), PortId(b))) {
+                    let passage = Passage {
+                        node,
+                        ingress,
+                        egress,
+                    };
+                    let row = table.row(passage).into_iter().flatten();
+                    let classes = row.filter(|class| usize::from(**class) < LANE_COUNT);
+                    all = classes.fold(all, |all, class| all | bit(Class(*class)));
+                }
+            }
+        }
+    }
+    all
+}
+
+impl PortPlan {
+    fn new(request: &Request, kind: Kind) -> Result<PortPlan, UnknownRate> {
+        let latency = Latency {
+            mtu: request.mtu,
+            line: kind.line,
+            wire: kind.wire,
+            processing: request.reaction.span(kind.line)?,
+            classes: kind.classes,
+            jitter: Span::ZERO,
+            overhead: Bytes::ZERO,
+        };
+        Ok(PortPlan {
+            kind,
+            members: Vec::new(),
+            count: 0,
+            latency,
+            headroom: Headroom::new(&latency),
+            sonic: request.cells.map(|cells| headroom::sonic(&latency, cells)),
+        })
+    }
+
+    /// How many (port, class) of the group each switch has.
+    pub fn queue_count(&self) -> u64 {
+        self.count as u64 * u64::from(self.kind.classes)
+    }
+}

@@ -1,0 +1,369 @@
+//! A plan for people to read.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use pauseless_core::flow_control::{FlowControl, cbfc};
+use pauseless_core::unit::{Bytes, Span};
+
+use super::headroom::{PS_PER_METRE, Reaction};
+use super::paper::paper;
+use super::{Advice, Fit, Place, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
+use crate::explain::write_table;
+use crate::fabric::{Fabric, Medium};
+use crate::report::quantity::{count, plural};
+use crate::scenario::unit::Quantity;
+
+/// The whole plan.
+pub fn report(fabric: &Fabric, plan: &Plan) -> String {
+    let mut text = String::new();
+    let switches: usize = plan.switches.iter().map(|group| group.members.len()).sum();
+    let request = &plan.request;
+    line(
+        &mut text,
+        format_args!(
+            "{}: {} of {}, planned for {} of buffer each, frames up to {}, t_proc {}",
+            plan.fabric,
+            plural(switches as u64, "switch").replace("switchs", "switches"),
+            plan.medium.name(),
+            request.buffer.exact(),
+            request.mtu.exact(),
+            reaction(request.reaction),
+        ),
+    );
+    for note in &plan.notes {
+        line(&mut text, format_args!("note: {note}"));
+    }
+    headrooms(&mut text, plan);
+    for switch in &plan.switches {
+        line(&mut text, "");
+        switch_report(&mut text, fabric, (plan, switch));
+    }
+    line(&mut text, "");
+    line(&mut text, verdict(plan));
+    text
+}
+
+/// Whether it all fits, in a line.
+pub fn verdict(plan: &Plan) -> String {
+    let fitting = |fits: bool| {
+        let schemes = Scheme::ALL.into_iter();
+        let names = schemes.filter(|scheme| plan.fits(*scheme) == fits);
+        Vec::from_iter(names.map(Scheme::name)).join(", ")
+    };
+    let (yes, no) = (fitting(true), fitting(false));
+    match (yes.is_empty(), no.is_empty()) {
+        (_, true) => "Every scheme fits every switch.".to_string(),
+        (true, _) => format!("Nothing fits: {no} need more buffer."),
+        _ => format!("These fit: {yes}. These need more buffer: {no}."),
+    }
+}
+
+/// The numbers of the TTL note.
+pub fn paper_report() -> String {
+    let mut text = String::from(
+        "TTL-based buffer management, section 2: 32 ports of 40 Gb/s, 8 classes, 300 m at 500 ns \
+         per 100 m, MTU 1500 B, RTT 50 us\n",
+    );
+    let header = ["quantity", "formula", "ours", "note says", "remark"].map(String::from);
+    let rows = paper().into_iter().map(|row| {
+        let ours = format!("{} B", count(row.ours.get()));
+        let texts = [row.quantity, row.formula, &ours, row.printed, row.note];
+        texts.map(String::from)
+    });
+    table(&mut text, std::iter::once(header).chain(rows));
+    text
+}
+
+fn reaction(reaction: Reaction) -> String {
+    match reaction {
+        Reaction::Standard => "as 802.3 allows at each speed".to_string(),
+        Reaction::Quanta(quanta) => format!("{quanta} quanta"),
+        Reaction::Fixed(span) => span.exact(),
+    }
+}
+
+/// Each kind of port once, term by term.
+fn headrooms(text: &mut String, plan: &Plan) {
+    let mut seen = BTreeSet::new();
+    let ports = plan.switches.iter().flat_map(|switch| &switch.ports);
+    let others = ports.filter(|port| {
+        let kind = port.kind;
+        seen.insert((kind.line, kind.wire, kind.classes))
+    });
+    for port in Vec::from_iter(others) {
+        line(text, "");
+        let classes = plural(u64::from(port.kind.classes), "lossless class");
+        let classes = classes.replace("classs", "classes");
+        line(
+            text,
+            format_args!(
+                "headroom of a port and class at {} over {}, {classes}",
+                port.kind.line.exact(),
+                cable(port.kind.wire),
+            ),
+        );
+        let header = ["term", "TTL eq. 15", "proved here", "why"].map(String::from);
+        let terms = port.headroom.terms.iter().map(|term| {
+            let name = term.name.to_string();
+            let [equation, bound] = [term.equation, term.bound].map(right);
+            [name, equation, bound, term.why.to_string()]
+        });
+        let [equation, bound] = [port.headroom.equation, port.headroom.bound].map(right);
+        let sum = ["sum".to_string(), equation, bound, String::new()];
+        let sonic = port.sonic.map(|bytes| {
+            let why = "with cells, in whole KiB".to_string();
+            ["SONiC's form".to_string(), String::new(), right(bytes), why]
+        });
+        let rows = std::iter::once(header)
+            .chain(terms)
+            .chain([sum])
+            .chain(sonic);
+        table(text, rows);
+    }
+}
+
+fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &SwitchPlan)) {
+    let names = switch.members.iter();
+    let names = names.map(|node| fabric.topology.node(*node).name.clone());
+    line(text, format_args!("{}", some(&Vec::from_iter(names))));
+    for port in &switch.ports {
+        line(text, format_args!("  ports: {}", describe(fabric, port)));
+    }
+    let header = ["", "needs", "left", "B per queue", "thresholds"].map(String::from);
+    let mut rows = vec![header];
+    for scheme in &switch.schemes {
+        rows.extend(scheme_rows(switch, scheme));
+    }
+    let dynamic = &switch.dynamic;
+    let alpha = match dynamic.alpha_exponent {
+        up @ 0.. => format!("{}", 1u64 << up),
+        down => format!("1/{}", 1u64 << -down),
+    };
+    let pool = match dynamic.pool {
+        Bytes::ZERO => "no room for a pool".to_string(),
+        _ => format!(
+            "alpha {alpha}: XOFF from {} with all {} queues at it to {} alone",
+            dynamic.all.exact(),
+            switch.queue_count(),
+            dynamic.alone.exact(),
+        ),
+    };
+    let [headroom, left] = [dynamic.headroom, dynamic.pool].map(right);
+    rows.push([
+        "pfc, dynamic".to_string(),
+        headroom,
+        left,
+        String::new(),
+        pool,
+    ]);
+    rows.extend(switch.ttl.iter().map(|ttl| ttl_row(fabric, (plan, ttl))));
+    table(text, rows.into_iter());
+    for scheme in &switch.schemes {
+        if let Fit::Short(_, advice) = scheme.fit {
+            let name = scheme.scheme.name();
+            let advice = self::advice((plan.medium, advice), scheme.need);
+            line(text, format_args!("  {name} does not fit: {advice}"));
+        }
+    }
+}
+
+/// What would make it fit.
+pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
+    let mut ways = vec![format!("give the switch {} of buffer", need.exact())];
+    if let Some(classes) = advice.classes {
+        let noun = match (medium, classes) {
+            (Medium::Ethernet, 1) => "priority",
+            (Medium::Ethernet, _) => "priorities",
+            (Medium::InfiniBand, 1) => "VL",
+            (Medium::InfiniBand, _) => "VLs",
+        };
+        ways.push(format!("make at most {classes} {noun} lossless"));
+    }
+    if let Some(wire) = advice.wire {
+        ways.push(format!(
+            "use cables of {} m at most",
+            wire.as_ps() / PS_PER_METRE
+        ));
+    }
+    ways.push("set a smaller --mtu".to_string());
+    ways.join(", or ")
+}
+
+fn describe(fabric: &Fabric, port: &PortPlan) -> String {
+    let kind = port.kind;
+    let (line, cable) = (kind.line.exact(), cable(kind.wire));
+    let place = match kind.place {
+        Place::Anywhere => String::new(),
+        place => format!(", {}", place.name()),
+    };
+    let names = port.members.iter().take(SHOWN + 1);
+    let names = names.map(|(node, number)| fabric.port_name(*node, *number));
+    let mut names = Vec::from_iter(names);
+    names.truncate(SHOWN);
+    let more = match port.members.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {} more", count(more as u64)),
+    };
+    let (number, classes) = (port.count, kind.classes);
+    let names = names.join(", ");
+    format!("{number} x {classes} queues at {line} over {cable}{place}: {names}{more}")
+}
+
+fn scheme_rows(switch: &SwitchPlan, plan: &SchemePlan) -> Vec<[String; 5]> {
+    let name = plan.scheme.name().to_string();
+    let need = right(plan.need);
+    let spare = match plan.fit {
+        Fit::Spare(spare) => right(spare),
+        Fit::Short(by, _) => {
+            let short = format!("{} B too little", count(by.get()));
+            return vec![[name, need, short, String::new(), String::new()]];
+        }
+    };
+    let mut rows = Vec::new();
+    for (index, (set, port)) in plan.sets.iter().zip(&switch.ports).enumerate() {
+        let of = match switch.ports.len() {
+            1 => String::new(),
+            _ => format!("{}: ", port.kind.line.exact()),
+        };
+        let thresholds = format!("{of}{}", thresholds(set));
+        let buffer = right(set.ingress.buffer);
+        rows.push(match index {
+            0 => [
+                name.clone(),
+                need.clone(),
+                spare.clone(),
+                buffer,
+                thresholds,
+            ],
+            _ => [
+                String::new(),
+                String::new(),
+                String::new(),
+                buffer,
+                thresholds,
+            ],
+        });
+    }
+    rows
+}
+
+/// The thresholds of a set in words.
+fn thresholds(set: &Set) -> String {
+    let latency = &set.derivation.latency;
+    match &set.ingress.control {
+        FlowControl::None => String::new(),
+        FlowControl::Pfc(config) => {
+            let headroom = latency.pfc_headroom().exact();
+            let (xoff, xon) = (config.xoff.exact(), config.xon.exact());
+            format!("XOFF {xoff}, XON {xon}, headroom {headroom}")
+        }
+        FlowControl::Cbfc(config) => {
+            let blocks = config.capacity.get() / cbfc::BLOCK.get();
+            let full = latency.line.bytes_in_up(latency.tau() + config.period);
+            let enough = match (config.capacity < full, full <= IBA_GRANT) {
+                (true, _) => "more than this credit, so the link is slower",
+                (false, true) => "which IBA's 2,048 blocks cover",
+                (false, false) => "which IBA's 2,048 blocks do not cover",
+            };
+            format!(
+                "{} blocks of credit; full rate takes {}, {enough}",
+                count(blocks),
+                full.exact()
+            )
+        }
+        FlowControl::GfcBuffer(config) => format!(
+            "B_m {}, B_1 {}, {} stages, least rate {}",
+            config.bm.exact(),
+            config.b1.exact(),
+            config.stages,
+            config.rate(config.stages, latency.line).exact(),
+        ),
+        FlowControl::GfcTime(config) => format!(
+            "B_m {}, B_0 {}, T {}, least rate {}",
+            config.mapping.bm.exact(),
+            config.mapping.b0.exact(),
+            config.period.exact(),
+            config.mapping.floor.exact(),
+        ),
+        FlowControl::GfcConceptual(config) => format!(
+            "B_m {}, B_0 {}, tau {}",
+            config.mapping.bm.exact(),
+            config.mapping.b0.exact(),
+            latency.tau().exact(),
+        ),
+    }
+}
+
+/// What a grant of InfiniBand reaches at most.
+pub(super) const IBA_GRANT: Bytes = Bytes::new(2_048 * cbfc::BLOCK.get());
+
+fn ttl_row(fabric: &Fabric, (plan, ttl): (&Plan, &TtlPlan)) -> [String; 5] {
+    let names = ttl.members.iter();
+    let names = names.map(|node| fabric.topology.node(*node).name.clone());
+    let names = some(&Vec::from_iter(names));
+    if ttl.hops == 0 {
+        let text = format!("{names}: no route leads there");
+        return [
+            "ttl".into(),
+            right(Bytes::ZERO),
+            String::new(),
+            String::new(),
+            text,
+        ];
+    }
+    let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
+    let classes = classes.map(|hop| (hop + 1).to_string());
+    let classes = Vec::from_iter(classes).join(", ");
+    let (d, of) = (plan.longest_path, ttl.partition.exact());
+    let work = match ttl.shared >= ttl.work_shared {
+        true => "covers",
+        false => "does not cover",
+    };
+    let need = right(ttl.partition * u64::from(ttl.classes()) + ttl.headroom);
+    let left = match ttl.short {
+        Bytes::ZERO => right(ttl.shared),
+        short => format!("{} B too little", count(short.get())),
+    };
+    let text = format!(
+        "{names}: classes {classes} of {d} in partitions of {of}; what is left {work} n C RTT = {} \
+         (n k C RTT = {})",
+        ttl.work_shared.exact(),
+        ttl.work_separate.exact(),
+    );
+    ["ttl".to_string(), need, left, String::new(), text]
+}
+
+/// A delay and the cable that it stands for.
+fn cable(wire: Span) -> String {
+    match wire.as_ps().is_multiple_of(PS_PER_METRE) {
+        true => format!("{} m ({})", wire.as_ps() / PS_PER_METRE, wire.exact()),
+        false => wire.exact(),
+    }
+}
+
+/// The first few names, and how many more there are.
+fn some(names: &[String]) -> String {
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {} more", count(more as u64)),
+    }
+}
+
+const SHOWN: usize = 4;
+
+/// Bytes in a column of numbers.
+fn right(bytes: Bytes) -> String {
+    format!("{:>11}", count(bytes.get()))
+}
+
+fn line(text: &mut String, line: impl std::fmt::Display) {
+    writeln!(text, "{line}").expect("a string takes everything");
+}
+
+pub(super) fn table<const N: usize>(text: &mut String, rows: impl Iterator<Item = [String; N]>) {
+    let rows = Vec::from_iter(rows);
+    let rows = rows.iter().map(|row| row.each_ref().map(String::as_str));
+    write_table(text, &Vec::from_iter(rows)).expect("a string takes everything");
+}

@@ -1,0 +1,82 @@
+//! `cycle_aware = true` in `[flow_control]`: other thresholds where the flows of the scenario can
+//! make buffers wait for each other in a circle.
+
+use std::collections::BTreeMap;
+
+use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::unit::Bytes;
+use pauseless_fabric::dependency::{Buffer, Checker, Network};
+
+use super::flow_control::Resolved;
+use super::port_group::PortGroup;
+use crate::cycle_aware::{Role, Roles, late, tune};
+
+/// Gives the ports on and before the cycles of `network` thresholds of their own.
+pub(crate) fn apply(resolved: &mut Resolved, network: Network<'_>, margin: f64) {
+    let left_out = vec![false; network.topology.nodes().len()];
+    let mut checker = Checker::of(&network);
+    let graph = checker.graph(network, &left_out);
+    let roles = Roles::of(&checker.crossings(network, (&graph, &left_out)));
+    let groups = std::mem::take(&mut resolved.groups);
+    let mut homes: BTreeMap<Buffer, usize> = BTreeMap::new();
+    for (number, group) in groups.iter().enumerate() {
+        homes.extend(group.members.iter().map(|member| (buffer(*member), number)));
+    }
+    let threshold = |buffer: Buffer| {
+        let group = &groups[homes[&buffer]];
+        late(&group.ingress.control, &group.derivation)
+    };
+    let mut short = 0;
+    for group in &groups {
+        for &member in &group.members {
+            let mut one = PortGroup {
+                members: vec![member],
+                ..group.clone()
+            };
+            if let Some(Role::Feeding(joints)) = roles.roles.get(&buffer(member)) {
+                let room = roles.room(joints, margin, threshold);
+                let tuned = tune(&group.ingress.control, &group.derivation, room);
+                one.ingress.control = tuned.control;
+                let bound = roles.room(joints, 1.0, threshold).unwrap_or(Bytes::ZERO);
+                short += usize::from(tuned.most > bound);
+            }
+            match resolved.groups.iter_mut().find(|it| it.is_like(&one)) {
+                Some(other) => other.members.push(member),
+                None => resolved.groups.push(one),
+            }
+        }
+    }
+    for group in &mut resolved.groups {
+        group.members.sort_unstable();
+        for (node, port, class) in &group.members {
+            *resolved.table.get_mut(*node, *port, *class) = group.ingress;
+        }
+    }
+    resolved.groups.sort_by_key(|group| group.members[0]);
+    resolved.warnings.extend(warnings(&roles, short));
+}
+
+fn buffer((node, port, class): (NodeId, PortId, Class)) -> Buffer {
+    Buffer { node, port, class }
+}
+
+/// What the argument for these thresholds does not cover.
+fn warnings(roles: &Roles, short: usize) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let open = roles.components.iter().filter(|it| !it.is_covered());
+    let open = open.count();
+    if open > 0 {
+        warnings.push(format!(
+            "cycle_aware: {open} of {} groups of cycles share ports or have routing loops, so that the \
+             thresholds are no guarantee there (docs/cycle-aware.md)",
+            roles.components.len()
+        ));
+    }
+    if short > 0 {
+        warnings.push(format!(
+            "cycle_aware: {short} ports that feed a cycle cannot throttle early enough: the buffers \
+             on the cycle are too small (pauseless plan --cycle-aware says what they need)"
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,238 @@
+//! Cycle-aware thresholds: where the bound lies in rings, what they do to the papers' deadlocks,
+//! and that what `plan` writes is what runs.
+
+use std::fmt::Write as _;
+
+use pauseless_core::flow_control::FlowControl;
+use pauseless_core::unit::{Bytes, Span};
+use pauseless_fabric::reroute::Reroute;
+use pauseless_fabric::routing::{Multipath, Routing};
+use pauseless_lab::fabric::toml;
+use pauseless_lab::import::source::Source;
+use pauseless_lab::plan::cycle_aware::{Wish, cycle_aware};
+use pauseless_lab::plan::headroom::Reaction;
+use pauseless_lab::plan::{Request, Scheme, cycle_aware_text, plan};
+use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_sim::{Outcome, run};
+
+const FIG11: &str = include_str!("../../../scenarios/gfc-fig11-pfc.toml");
+const HOTNETS4: &str = include_str!("../../../scenarios/hotnets-fig4.toml");
+
+fn outcome(text: &str, seed: u64) -> Outcome {
+    run(&scenario(text, seed).config)
+}
+
+fn scenario(text: &str, seed: u64) -> Scenario {
+    let overrides = Overrides {
+        seed: Some(seed),
+        stop_on_deadlock: Some(true),
+        ..Overrides::default()
+    };
+    match Scenario::parse("test", text, &overrides) {
+        Ok(scenario) => scenario,
+        Err(problems) => panic!("{problems}\n{text}"),
+    }
+}
+
+/// Every host sends to the one `length` links further on.
+fn ring((switches, length, hosts): (usize, usize, usize), control: &str) -> String {
+    let mut text = format!(
+        "duration = \"20 ms\"\n[topology]\nkind = \"ring\"\nswitches = {switches}\n\
+         hosts_per_switch = {hosts}\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n\
+         [switch]\nbuffer = \"312 KB\"\n[timing]\nwire_jitter = \"50 ns\"\n\
+         [flow_control]\n{control}\n"
+    );
+    let host = |switch: usize, number: usize| match hosts {
+        1 => format!("H{}", switch % switches + 1),
+        _ => format!("H{}{}", switch % switches + 1, ["a", "b", "c"][number]),
+    };
+    for (switch, number) in (0..switches).flat_map(|s| (0..hosts).map(move |n| (s, n))) {
+        let path = (0..=length).map(|hop| format!("\"S{}\"", (switch + hop) % switches + 1));
+        let _ = writeln!(
+            text,
+            "[[flow]]\nsource = \"{}\"\ntarget = \"{}\"\npath = [{}]",
+            host(switch, number),
+            host(switch + length, number),
+            Vec::from_iter(path).join(", ")
+        );
+    }
+    text
+}
+
+/// The bound is sharp: rho m L just below K flows at the fair rate, just above it deadlocks, for
+/// short and long flows and for one to three hosts on a switch.
+#[test]
+fn in_rings_the_bound_is_where_it_is_said_to_be() {
+    for shape in [(3, 2, 1), (6, 5, 1), (8, 4, 1), (4, 3, 2), (3, 2, 3)] {
+        let (_, length, hosts) = shape;
+        let with = |margin: f64| {
+            let control = format!("kind = \"pfc\"\ncycle_aware = true\ncycle_margin = {margin:?}");
+            outcome(&ring(shape, &control), 1)
+        };
+        let above = with(0.85);
+        assert!(above.deadlock.is_some(), "{shape:?}: rho m L is 1.18 K");
+        let below = with(1.1);
+        assert_eq!(below.deadlock, None, "{shape:?}: rho m L is 0.91 K");
+        assert_eq!(below.lost_packets, 0);
+        let fair = 1e10 / (length * hosts) as f64;
+        for flow in &below.flows {
+            let share = flow.goodput_late_bps / fair;
+            assert!((0.9..1.1).contains(&share), "{shape:?}: {share}");
+        }
+    }
+}
+
+/// PFC and CBFC deadlock and plain GFC starves in both networks; with cycle-aware thresholds
+/// every flow keeps its rate under all four.
+#[test]
+fn the_papers_deadlocks_flow() {
+    for (text, ms) in [(FIG11, 20), (HOTNETS4, 10)] {
+        let start = text.find("[flow_control]").unwrap();
+        let end = start + text[start..].find("[[flow]]").unwrap();
+        for kind in ["pfc", "cbfc", "gfc-buffer", "gfc-time"] {
+            let with = |extra: &str| {
+                let control = format!("[flow_control]\nkind = \"{kind}\"\n{extra}\n");
+                let text = format!("{}{control}{}", &text[..start], &text[end..]);
+                let mut scenario = scenario(&text, 2);
+                scenario.config.duration = Span::ms(ms);
+                run(&scenario.config)
+            };
+            let plain = with("");
+            match kind {
+                "pfc" | "cbfc" => assert!(plain.deadlock.is_some(), "{kind}"),
+                _ => assert!(!plain.starved.is_empty(), "{kind}"),
+            }
+            let aware = with("cycle_aware = true");
+            assert_eq!(aware.deadlock, None, "{kind}");
+            assert!(aware.starved.is_empty(), "{kind}");
+            assert_eq!(aware.lost_packets, 0, "{kind}");
+        }
+    }
+}
+
+/// The thresholds that were found stand in the resolved scenario, which gives the same result.
+#[test]
+fn the_resolved_scenario_has_the_thresholds() {
+    let aware = FIG11.replace("kind = \"pfc\"", "kind = \"pfc\"\ncycle_aware = true");
+    let first = scenario(&aware, 1);
+    assert!(first.resolved.contains("[[flow_control.at]]"));
+    assert!(!first.resolved.contains("cycle_aware"));
+    let again = scenario(&first.resolved, 1);
+    let (mut first, mut again) = (first.config, again.config);
+    first.duration = Span::ms(2);
+    again.duration = Span::ms(2);
+    assert_eq!(run(&first), run(&again));
+}
+
+fn request() -> Request {
+    Request {
+        buffer: Bytes::mb(1),
+        reaction: Reaction::Fixed(Span::us(3)),
+        ..Request::default()
+    }
+}
+
+fn wish(reroute: Option<Reroute>) -> Wish {
+    Wish {
+        reroute,
+        margin: 1.25,
+    }
+}
+
+/// The sections that `plan` writes run without a deadlock where the ordinary plan deadlocks.
+#[test]
+fn what_is_planned_is_what_runs() {
+    let source = Source {
+        file: "fig11.toml".to_string(),
+        text: FIG11.to_string(),
+    };
+    let fabric = toml::read(&source).unwrap();
+    let ordinary = plan(&fabric, &request()).unwrap();
+    let cycles = cycle_aware(&fabric, &ordinary, wish(None));
+    assert_eq!(cycles.components.len(), 1);
+    assert!(cycles.components[0].is_covered());
+    let start = FIG11.find("[switch]").unwrap();
+    let end = FIG11.find("[[flow]]").unwrap();
+    for scheme in [
+        Scheme::Pfc,
+        Scheme::Cbfc,
+        Scheme::GfcBuffer,
+        Scheme::GfcTime,
+    ] {
+        assert!(cycles.holds(scheme), "{scheme:?}");
+        let with = |sections: &str| {
+            let control = format!(
+                "[switch]\nbuffer = \"250 KB\"\n[flow_control]\nkind = \"{}\"\n{sections}\n",
+                scheme.name()
+            );
+            let text = format!("{}{control}{}", &FIG11[..start], &FIG11[end..]);
+            let mut scenario = scenario(&text, 3);
+            scenario.config.duration = Span::ms(30);
+            run(&scenario.config)
+        };
+        let plain = with("");
+        assert!(plain.deadlock.is_some() || !plain.starved.is_empty());
+        let sections = cycle_aware_text::sections(&fabric, &cycles, scheme).unwrap();
+        let aware = with(&sections);
+        assert_eq!(aware.deadlock, None, "{scheme:?}");
+        assert!(aware.starved.is_empty(), "{scheme:?}");
+        assert_eq!(aware.lost_packets, 0, "{scheme:?}");
+    }
+}
+
+/// With half of what it needs at the least, a switch is said not to hold; with that much, it is.
+#[test]
+fn a_switch_that_is_too_small_is_told_how_much_it_needs() {
+    let text = ring((8, 7, 1), "kind = \"pfc\"");
+    let file = "ring.toml".to_string();
+    let fabric = toml::read(&Source { file, text }).unwrap();
+    let at = |buffer: Bytes| {
+        let request = Request {
+            buffer,
+            ..request()
+        };
+        let ordinary = plan(&fabric, &request).unwrap();
+        let cycles = cycle_aware(&fabric, &ordinary, wish(None));
+        let set = cycles.switches[0].sets[0].clone();
+        assert_eq!(set.scheme, Scheme::Pfc);
+        set
+    };
+    let least = at(Bytes::mb(1)).least.unwrap();
+    assert!(at(least).holds());
+    assert!(!at(least.saturating_sub(Bytes::kb(2))).holds());
+    // rho = 6, one host feeds: K is six times what the host's port holds, and XON is two frames lower.
+    let set = at(least);
+    let late = set.lowest(true).unwrap().ingress;
+    let early = set.lowest(false).unwrap().ingress;
+    let FlowControl::Pfc(late) = late.control else {
+        panic!("{late:?}")
+    };
+    assert!(late.xon >= early.buffer * 6);
+    assert!(late.xon.get() < early.buffer.get() * 6 + 2_000);
+}
+
+/// A ring of switches that routes the shorter way has no cycle, but after a failure it may; the
+/// plan is then for all failures at once.
+#[test]
+fn failures_add_their_cycles() {
+    let text = "[topology]\nkind = \"torus\"\ndimensions = [3, 3]\nhosts_per_switch = 1\n\
+                rate = \"10 Gbps\"\ndelay = \"1 us\"\n[routing]\nkind = \"up-down\"\n";
+    let source = Source {
+        file: "torus.toml".to_string(),
+        text: text.to_string(),
+    };
+    let fabric = toml::read(&source).unwrap();
+    let ordinary = plan(&fabric, &request()).unwrap();
+    assert!(
+        cycle_aware(&fabric, &ordinary, wish(None))
+            .components
+            .is_empty()
+    );
+    let reroute = Reroute::Rule(Routing::from(Multipath::Ecmp));
+    let cycles = cycle_aware(&fabric, &ordinary, wish(Some(reroute)));
+    let failures = cycles.failures.unwrap();
+    assert_eq!(failures.tried, 18 + 9, "links and switches");
+    assert!(failures.cyclic > 0);
+    assert!(failures.covered <= failures.cyclic);
+    assert!(!cycles.switches.is_empty());
+}

@@ -1,0 +1,174 @@
+//! The arguments of `plan`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use pauseless_core::unit::{Bytes, Span};
+use pauseless_lab::cycle_aware::MARGIN;
+use pauseless_lab::plan::headroom::{Cells, Reaction, cable};
+use pauseless_lab::plan::{Request, Scheme};
+use pauseless_lab::report::quantity::{parse_bytes, parse_span};
+
+use super::check::Rule;
+
+/// `plan`
+#[derive(Debug, Args)]
+#[command(after_help = PLAN_EXAMPLES)]
+pub struct PlanArgs {
+    /// The files of one fabric, recognised by their content, gzipped or not
+    #[arg(value_name = "FILE", required_unless_present_any = ["generate", "paper", "against"])]
+    pub files: Vec<PathBuf>,
+    /// Plan for a generated fabric instead, such as fat-tree:4 or leaf-spine:leaves=4,spines=2,hosts_per_leaf=8
+    #[arg(long, value_name = "SHAPE", conflicts_with = "files")]
+    pub generate: Option<String>,
+    /// Route by this rule instead of the fabric's own tables or rule
+    #[arg(long, value_enum, value_name = "RULE")]
+    pub routing: Option<Rule>,
+    /// Recompute the numbers of the TTL note, section 2, beside the printed ones
+    #[arg(long, conflicts_with_all = ["files", "generate", "against", "prove", "out"])]
+    pub paper: bool,
+    /// The largest frame; 1500 B unless said, and with --against what a port is configured for
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub mtu: Option<Bytes>,
+    /// The buffer of each switch
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value = "32 MB")]
+    pub buffer: Bytes,
+    /// Lossless classes at every port, instead of what the fabric says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub classes: Option<u8>,
+    /// The length of every cable at 5 ns/m, instead of what the fabric says
+    #[arg(long, value_name = "METRES", value_parser = parse_metres)]
+    pub cable: Option<Span>,
+    /// The delay of every link, instead of what the fabric says
+    #[arg(long, value_name = "T", value_parser = parse_span, conflicts_with = "cable")]
+    pub delay: Option<Span>,
+    /// How long a sender takes to obey, instead of what 802.3 allows at its speed
+    #[arg(long, value_name = "T", value_parser = parse_span)]
+    pub processing: Option<Span>,
+    /// The same in quanta of 512 bits; the TTL note has 60
+    #[arg(long, value_name = "N", conflicts_with = "processing")]
+    pub quanta: Option<u32>,
+    /// Show SONiC's form of the headroom too, for cells of this size
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub cell: Option<Bytes>,
+    /// The round trip from end to end, for work conservation
+    #[arg(long, value_name = "T", value_parser = parse_span, default_value = "50 us")]
+    pub rtt: Span,
+    /// alpha of dynamic thresholds is 2 to this, as SONiC's dynamic_th
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0,
+          value_parser = clap::value_parser!(i8).range(-8..=8))]
+    pub dynamic_th: i8,
+    /// Fail if one of these does not fit; by default pfc on Ethernet, cbfc on InfiniBand
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "SCHEME")]
+    pub scheme: Vec<SchemeName>,
+    /// Hold deployed values against the plan: SONiC's config_db.json and other dumps, and
+    /// pg_profile_lookup.ini, in any mix; needs no fabric
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub against: Vec<PathBuf>,
+    /// Other thresholds for the ports on a cycle and for those that feed one: docs/cycle-aware.md
+    #[arg(long, conflicts_with = "paper")]
+    pub cycle_aware: bool,
+    /// With --cycle-aware, plan for the cycles after every single failure too; after it the
+    /// fabric routes by this rule
+    #[arg(long, value_enum, value_name = "RULE", requires = "cycle_aware", num_args = 0..=1,
+          default_missing_value = "ecmp")]
+    pub failures: Option<Rule>,
+    /// With --cycle-aware, the room to leave: K is to be this many times rho m L
+    #[arg(long, value_name = "X", requires = "cycle_aware", default_value_t = MARGIN,
+          value_parser = parse_margin)]
+    pub margin: f64,
+    /// Run the worst case of every port packet by packet and show the buffer's high-water mark
+    #[arg(long)]
+    pub prove: bool,
+    /// Write plan.json and, for each scheme, the sections that `run` takes to this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A flow control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemeName {
+    /// Priority flow control
+    Pfc,
+    /// InfiniBand credits
+    Cbfc,
+    /// Buffer-based GFC
+    GfcBuffer,
+    /// Time-based GFC
+    GfcTime,
+    /// Conceptual GFC
+    GfcConceptual,
+}
+
+impl From<SchemeName> for Scheme {
+    fn from(name: SchemeName) -> Scheme {
+        match name {
+            SchemeName::Pfc => Scheme::Pfc,
+            SchemeName::Cbfc => Scheme::Cbfc,
+            SchemeName::GfcBuffer => Scheme::GfcBuffer,
+            SchemeName::GfcTime => Scheme::GfcTime,
+            SchemeName::GfcConceptual => Scheme::GfcConceptual,
+        }
+    }
+}
+
+impl PlanArgs {
+    /// What to plan with.
+    pub fn request(&self) -> Request {
+        let mtu = self.mtu.unwrap_or(Request::default().mtu);
+        let reaction = match (self.processing, self.quanta) {
+            (Some(span), _) => Reaction::Fixed(span),
+            (None, Some(quanta)) => Reaction::Quanta(quanta),
+            (None, None) => Reaction::Standard,
+        };
+        Request {
+            mtu,
+            buffer: self.buffer,
+            classes: self.classes,
+            wire: self.cable.or(self.delay),
+            reaction,
+            cells: self.cell.map(|cell| Cells {
+                cell,
+                mtu_lossless: mtu,
+                small_percent: 100,
+            }),
+            rtt: self.rtt,
+            alpha_exponent: self.dynamic_th,
+            ..Request::default()
+        }
+    }
+}
+
+fn parse_margin(text: &str) -> Result<f64, String> {
+    let margin = text.trim().parse().ok();
+    let margin = margin.filter(|margin| (1.0..=100.0).contains(margin));
+    margin.ok_or_else(|| format!("{text:?} is not a number from 1 to 100"))
+}
+
+fn parse_metres(text: &str) -> Result<Span, String> {
+    let metres = text.trim().strip_suffix('m').map(str::trim_end);
+    let metres = metres.and_then(|digits| digits.parse::<u64>().ok());
+    let metres = metres.filter(|metres| *metres <= METRES_MAX);
+    metres
+        .map(cable)
+        .ok_or_else(|| format!("{text:?} is not a length up to {METRES_MAX} m, such as 300m"))
+}
+
+/// Once around the earth, for all that anybody may try.
+const METRES_MAX: u64 = 40_000_000;
+
+const PLAN_EXAMPLES: &str = "Examples:
+  pauseless plan --generate fat-tree:8 --buffer \"32 MB\" --classes 2 --cable 100m
+  pauseless plan examples/ib/dgx-minhop/opensm-subnet.lst.gz \\
+      examples/ib/dgx-minhop/opensm.fdbs.gz --buffer \"64 MB\"
+  pauseless plan --generate n-to-1:4,rate=40Gbps --cable 300m --prove --out plan
+  pauseless plan --against examples/ethernet/config_db-acs-msn4700-t1.json.gz \\
+      examples/ethernet/pg_profile_lookup.ACS-MSN4700.ini
+  pauseless plan scenarios/gfc-fig11-pfc.toml --buffer \"2 MB\" --cycle-aware
+  pauseless plan --paper
+
+Exit status: 0 it fits, 1 it does not fit, a deployed value can lose packets, or
+  cycle-aware thresholds do not hold, 2 bad usage or input.";

@@ -1,0 +1,204 @@
+//! `pauseless plan`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
+use pauseless_lab::fabric::{Fabric, read, shape};
+use pauseless_lab::plan::against::{self, Deployed, Terms};
+use pauseless_lab::plan::apply::Applied;
+use pauseless_lab::plan::cycle_aware::{CyclePlan, Wish, cycle_aware};
+use pauseless_lab::plan::prove::{Proof, prove};
+use pauseless_lab::plan::{
+    Plan, Scheme, against_text, cycle_aware_text, json, plan, prove_text, text,
+};
+use pauseless_lab::report;
+
+use crate::FINDING;
+use crate::args::PlanArgs;
+use crate::output;
+
+/// Plans the buffers of a fabric, or judges those that there are.
+pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
+    if args.paper {
+        output::print(&match args.json {
+            true => report::json::to_text(&json::paper_document()),
+            false => text::paper_report(),
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let found = Found::new(args)?;
+    output::print(&match args.json {
+        true => found.json(),
+        false => found.text(),
+    })?;
+    if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
+        let written = write(directory, fabric, (plan, &found))?;
+        let written = written.join(", ");
+        output::complain(&format!(
+            "pauseless: wrote {}: {written}",
+            directory.display()
+        ));
+    }
+    Ok(match found.is_good(args) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(FINDING),
+    })
+}
+
+/// All that was asked for.
+struct Found {
+    planned: Option<(Fabric, Plan)>,
+    cycles: Option<CyclePlan>,
+    proofs: Option<Vec<Proof>>,
+    deployed: Option<Deployed>,
+}
+
+impl Found {
+    fn new(args: &PlanArgs) -> anyhow::Result<Found> {
+        let request = args.request();
+        let planned = match args.files.is_empty() && args.generate.is_none() {
+            true => None,
+            false => {
+                let fabric = fabric(args)?;
+                let plan = plan(&fabric, &request)?;
+                Some((fabric, plan))
+            }
+        };
+        if planned.is_none() && (args.prove || args.out.is_some()) {
+            anyhow::bail!("--prove and --out are about a fabric; name its files or --generate one");
+        }
+        let terms = Terms {
+            request: &request,
+            mtu: args.mtu,
+            fabric: planned.as_ref().map(|(fabric, _)| fabric),
+        };
+        let deployed = match args.against.is_empty() {
+            true => None,
+            false => Some(against::read(&args.against, terms)?),
+        };
+        if planned.is_none() && args.cycle_aware {
+            anyhow::bail!("--cycle-aware is about a fabric; name its files or --generate one");
+        }
+        let wish = Wish {
+            reroute: args.failures.map(|rule| rule.reroute(1)),
+            margin: args.margin,
+        };
+        let cycles = planned.as_ref().filter(|_| args.cycle_aware);
+        let cycles = cycles.map(|(fabric, plan)| cycle_aware(fabric, plan, wish));
+        let proofs = planned.as_ref().filter(|_| args.prove);
+        Ok(Found {
+            proofs: proofs.map(|(_, plan)| prove(plan)),
+            planned,
+            cycles,
+            deployed,
+        })
+    }
+
+    fn text(&self) -> String {
+        let planned = self.planned.as_ref();
+        let parts = [
+            planned.map(|(fabric, plan)| text::report(fabric, plan)),
+            planned
+                .zip(self.cycles.as_ref())
+                .map(|((fabric, _), cycles)| cycle_aware_text::report(fabric, cycles)),
+            self.proofs
+                .as_ref()
+                .map(|proofs| prove_text::report(proofs)),
+            self.deployed.as_ref().map(against_text::report),
+        ];
+        Vec::from_iter(parts.into_iter().flatten()).join("\n")
+    }
+
+    fn json(&self) -> String {
+        let against = self.deployed.as_ref().map(against_text::record);
+        match (&self.planned, against) {
+            (Some((fabric, plan)), against) => {
+                let mut document = json::document(fabric, plan);
+                let cycles = self.cycles.as_ref();
+                document.cycle_aware =
+                    cycles.map(|cycles| cycle_aware_text::record(fabric, cycles));
+                let proofs = self.proofs.as_ref();
+                document.proofs =
+                    proofs.map(|proofs| proofs.iter().map(prove_text::record).collect());
+                document.against = against;
+                report::json::to_text(&document)
+            }
+            (None, Some(against)) => report::json::to_text(&json::against_document(against)),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// Whether everything fits, holds and is enough.
+    fn is_good(&self, args: &PlanArgs) -> bool {
+        let fits = self.planned.as_ref().is_none_or(|(_, plan)| {
+            let wanted = args.scheme.iter().map(|name| Scheme::from(*name));
+            match args.scheme.is_empty() {
+                true => plan.fits(plan.native_scheme()),
+                false => wanted.into_iter().all(|scheme| plan.fits(scheme)),
+            }
+        });
+        let is_alive = self.cycles.as_ref().is_none_or(|cycles| {
+            let native = self.planned.as_ref().map(|(_, plan)| plan.native_scheme());
+            let wanted = args.scheme.iter().map(|name| Scheme::from(*name));
+            let wanted = Vec::from_iter(wanted);
+            let wanted = if wanted.is_empty() {
+                Vec::from_iter(native)
+            } else {
+                wanted
+            };
+            wanted.into_iter().all(|scheme| cycles.holds(scheme))
+        });
+        let holds = self.proofs.iter().flatten().all(Proof::holds);
+        let loses = self.deployed.as_ref().is_some_and(Deployed::can_lose);
+        fits && holds && is_alive && !loses
+    }
+}
+
+fn fabric(args: &PlanArgs) -> anyhow::Result<Fabric> {
+    let routing = args.routing.map(|rule| {
+        let routing = rule.routing(1);
+        routing.context("--routing detour: a detour needs a failure, and a plan has none")
+    });
+    let routing = routing.transpose()?;
+    let mut fabric = match &args.generate {
+        Some(shape) => shape::parse(shape)?,
+        None => {
+            let tunnels = Tunnels::LeftOut;
+            read::read_with(&args.files, Choices { routing, tunnels })?
+        }
+    };
+    if let Some(routing) = routing {
+        fabric.route_by(routing);
+    }
+    Ok(fabric)
+}
+
+/// Writes the document and, for each scheme that fits, the sections of a scenario.
+fn write(
+    directory: &Path,
+    fabric: &Fabric,
+    (plan, found): (&Plan, &Found),
+) -> anyhow::Result<Vec<String>> {
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("cannot make the folder {}", directory.display()))?;
+    let mut files = vec![("plan.json".to_string(), found.json())];
+    let applied = Applied::new(fabric, plan)?;
+    for scheme in Scheme::ALL {
+        if let Some(sections) = applied.sections(fabric, scheme) {
+            files.push((format!("flow_control-{}.toml", scheme.name()), sections));
+        }
+    }
+    if let Some(cycles) = &found.cycles {
+        for scheme in Scheme::ALL {
+            if let Some(sections) = cycle_aware_text::sections(fabric, cycles, scheme) {
+                files.push((format!("cycle_aware-{}.toml", scheme.name()), sections));
+            }
+        }
+    }
+    for (name, text) in &files {
+        output::write_file(&directory.join(name), text)?;
+    }
+    Ok(files.into_iter().map(|(name, _)| name).collect())
+}

@@ -1,0 +1,183 @@
+//! `pauseless plan` as its users meet it.
+
+mod place;
+
+use place::Place;
+
+const SWITCH: [&str; 6] = [
+    "plan",
+    "--generate",
+    "n-to-1:31,rate=40Gbps",
+    "--cable",
+    "300m",
+    "--classes",
+];
+
+fn planned<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&SWITCH[..], more].concat()
+}
+
+#[test]
+fn the_note_is_recomputed() {
+    let place = Place::new();
+    let done = place.run(&["plan", "--paper"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    for number in [
+        "21,968 B",
+        "25,680 B",
+        "5,632,000 B",
+        "64,000,000 B",
+        "8,000,000 B",
+    ] {
+        assert!(done.stdout.contains(number), "{number}: {}", done.stdout);
+    }
+    let document = place.run(&["plan", "--paper", "--json"]).json();
+    assert_eq!(document["schema"], 1);
+    assert_eq!(document["rows"][0]["ours_bytes"], 21_968);
+}
+
+#[test]
+fn it_exits_1_when_the_native_scheme_does_not_fit() {
+    let place = Place::new();
+    for (more, code) in [
+        (&["8", "--buffer", "32 MB"][..], 0),
+        (&["8", "--buffer", "7 MB"], 1),
+        (&["8", "--buffer", "32 MB", "--scheme", "pfc,gfc-time"], 1),
+        (&["1", "--buffer", "32 MB", "--scheme", "pfc,gfc-time"], 0),
+        (&["8", "--buffer", "7 MB", "--scheme", "cbfc"], 0),
+    ] {
+        let done = place.run(&planned(more));
+        assert_eq!(done.code, Some(code), "{more:?}: {}", done.stdout);
+        let document = place.run(&planned(&[more, &["--json"]].concat())).json();
+        let fitting = document["fitting"].as_array().unwrap();
+        let fits = |name: &str| fitting.iter().any(|it| it == name);
+        assert_eq!(fits("pfc"), !more.contains(&"7 MB"), "{more:?}");
+    }
+}
+
+#[test]
+fn json_has_the_plan_with_units_in_its_keys() {
+    let place = Place::new();
+    let document = place
+        .run(&planned(&["8", "--quanta", "60", "--json"]))
+        .json();
+    let switch = &document["switches"][0];
+    let port = &switch["ports"][0];
+    for (field, value) in [
+        ("rate_bps", 40_000_000_000u64),
+        ("wire_ps", 1_500_000),
+        ("processing_ps", 768_000),
+        ("headroom_equation_bytes", 21_968),
+        ("headroom_bytes", 23_852),
+    ] {
+        assert_eq!(port[field], value, "{field}");
+    }
+    let of = |scheme: usize| &switch["schemes"][scheme]["thresholds"][0];
+    assert_eq!(of(0)["xoff_bytes"], 125_000 - 23_852);
+    assert_eq!(of(0)["xon_bytes"], 125_000 - 23_852 - 3_000);
+    assert_eq!(of(1)["credit_blocks"], 125_000 / 64);
+    assert!(of(2)["stages"].as_array().unwrap().len() > 10);
+    assert!(document.get("proofs").is_none());
+}
+
+#[test]
+fn proofs_and_files() {
+    let place = Place::new();
+    let done = place.run(&planned(&[
+        "2", "--buffer", "13 MB", "--prove", "--out", "plans",
+    ]));
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let rows = done
+        .stdout
+        .lines()
+        .filter(|line| line.ends_with("nothing lost"));
+    assert_eq!(
+        rows.filter(|line| line.contains("  loses  ")).count(),
+        5,
+        "{}",
+        done.stdout
+    );
+    let document: serde_json::Value = serde_json::from_str(&place.text("plans/plan.json")).unwrap();
+    assert_eq!(document["proofs"].as_array().unwrap().len(), 5);
+    for scheme in ["pfc", "cbfc", "gfc-buffer", "gfc-time", "gfc-conceptual"] {
+        let text = place.text(&format!("plans/flow_control-{scheme}.toml"));
+        assert!(text.contains(&format!("kind = \"{scheme}\"")), "{text}");
+    }
+}
+
+#[test]
+fn deployed_values_that_can_lose_are_a_finding() {
+    let place = Place::new();
+    const TABLE: &str = "examples/ethernet/pg_profile_lookup.ACS-MSN4700.ini";
+    let done = place.run(&["plan", "--against", TABLE]);
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    assert!(
+        done.stdout.contains("too small by 26,136 (can lose)"),
+        "{}",
+        done.stdout
+    );
+    // A peer that obeys within 60 quanta needs less.
+    let done = place.run(&["plan", "--against", TABLE, "--quanta", "60"]);
+    assert_eq!(done.code, Some(0), "{}", done.stdout);
+    let document = place.run(&["plan", "--against", TABLE, "--json"]).json();
+    assert_eq!(document["against"]["can_lose"], true);
+    assert_eq!(document["against"]["rows"].as_array().unwrap().len(), 21);
+}
+
+#[test]
+fn bad_usage_is_told() {
+    let place = Place::new();
+    for (args, message) in [
+        (&["plan"][..], "required"),
+        (
+            &["plan", "--generate", "n-to-1:2", "--mtu", "1500"],
+            "has no unit",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--mtu", "10 B"],
+            "say --mtu from 64 B",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--cable", "300"],
+            "is not a length",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--classes", "17"],
+            "1..=16",
+        ),
+        (
+            &[
+                "plan",
+                "--generate",
+                "n-to-1:2",
+                "--quanta",
+                "1",
+                "--processing",
+                "1 us",
+            ],
+            "cannot be",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2,rate=1600Gbps"],
+            "--quanta N or --processing T",
+        ),
+        (&["plan", "nowhere.toml"], "cannot be read"),
+        (
+            &["plan", "--against", "scenarios/gfc-ring.toml"],
+            "nothing that has buffers in it",
+        ),
+        (
+            &[
+                "plan",
+                "--prove",
+                "--against",
+                "examples/ethernet/pg_profile_lookup.ACS-MSN2700.ini",
+            ],
+            "are about a fabric",
+        ),
+    ] {
+        let done = place.run(args);
+        assert_eq!(done.code, Some(2), "{args:?}: {}", done.stdout);
+        assert!(done.stderr.contains(message), "{args:?}: {}", done.stderr);
+    }
+}
