@@ -437,6 +437,22 @@ fn what_is_refused() {
 }
 
 #[test]
+fn cycle_aware_thresholds_are_refused() {
+    let text = RING.replace("\"pfc\"", "\"pfc\"\ncycle_aware = true");
+    problems::check(
+        &text,
+        expect![[r#"
+        pauseless: t.toml:13:1: flow_control: cycle_aware sets thresholds, but the shared memory decides
+           |
+        13 | [flow_control]
+           | ^^^^^^^^^^^^^^
+           |
+           = help: remove cycle_aware, or [switch.memory]
+    "#]],
+    );
+}
+
+#[test]
 fn what_flow_control_is_refused() {
     let edit = |from: &str, to: &str, expected: Expect| {
         assert!(RING.contains(from));

@@ -75,6 +75,11 @@ impl Written {
         }
         if switches.is_sharing {
             refuse_private(&section, &kind, (&base, &others));
+            if cycle_margin.is_some() {
+                let message = "cycle_aware sets thresholds, but the shared memory decides";
+                let problem = section.place.problem(message);
+                section.report(problem.help("remove cycle_aware, or [switch.memory]"));
+            }
         } else if !switches.is_buffer_written && kind.value != Kind::None {
             let problem = section.place.problem("the switches have no buffer");
             section.report(problem.help("add buffer = \"1 MB\" to [switch]"));

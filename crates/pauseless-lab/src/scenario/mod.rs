@@ -306,7 +306,8 @@ impl Written {
         let mut control = read_control(&mut root, &switches, aim);
         if let (Some(control), Some(is_aware)) = (&mut control, overrides.cycle_aware) {
             let margin = control.cycle_margin.unwrap_or(crate::cycle_aware::MARGIN);
-            control.cycle_margin = is_aware.then_some(margin);
+            // A shared memory has no thresholds to set.
+            control.cycle_margin = (is_aware && !switches.is_sharing).then_some(margin);
         }
         let limits = Limits {
             mtu: general.mtu,
