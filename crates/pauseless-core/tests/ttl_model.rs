@@ -5,7 +5,7 @@
 mod model;
 
 use model::{DONE, Flow, HOST, Labels, NO_DEADLOCK, Network, State, Step, WITHIN};
-use pauseless_core::class_map::{ClassMap, ClassTable, Key, LANE_COUNT, Passage};
+use pauseless_core::class_map::{ClassMap, ClassTable, Hops, Key, LANE_COUNT, Passage};
 use pauseless_core::id::{NodeId, PortId};
 use stateright::{Checker, Model};
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ fn ttl(flows: Vec<Flow>) -> Network {
 /// The same as classes on the wire.
 fn hops(flows: Vec<Flow>) -> Network {
     let count = nodes(&flows) - 1;
-    Network::new(flows, &Labels::Wire(ClassMap::Hops { count }))
+    Network::new(flows, &Labels::Wire(ClassMap::Hops(Hops::each(count))))
 }
 
 /// Plain PFC, with the same TTL.

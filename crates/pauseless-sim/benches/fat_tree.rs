@@ -133,13 +133,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
     let routes = RouteBuilder::new(&topology, Multipath::Ecmp).build();
     let mut flows = permutation(&topology, &routes);
     if congestion != CongestionControl::None {
-        for flow in &mut flows {
-            flow.reaction = Reaction::Controlled {
-                initial: flow.pace,
-                group: routes.groups.of_host(flow.source),
-                class: flow.class,
-            };
-        }
+        control_flows(&mut flows, &routes);
     }
     // About as much work for every size; a hundredth of it is enough to count instructions.
     let is_short = std::env::args().any(|argument| argument == "short");
@@ -170,6 +164,16 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         },
         follows: Vec::new(),
         topology,
+    }
+}
+
+fn control_flows(flows: &mut [Flow], routes: &Routes) {
+    for flow in flows {
+        flow.reaction = Reaction::Controlled {
+            initial: flow.pace,
+            group: routes.groups.of_host(flow.source),
+            class: flow.class,
+        };
     }
 }
 

@@ -6,7 +6,7 @@
 //! and sources may inject at any time or never: so every scheduler is among the paths, and every
 //! order of arrival. What pauses is the real machine of `flow_control::pfc`.
 
-use pauseless_core::class_map::{ClassMap, Passage};
+use pauseless_core::class_map::{Carried, ClassMap, Passage};
 use pauseless_core::flow_control::pfc::{Config, PfcDownstream, PfcUpstream, QUANTA_MAX};
 use pauseless_core::flow_control::{Downstream, Gate, Signal, Upstream};
 use pauseless_core::id::{Class, NodeId, PortId};
@@ -327,14 +327,15 @@ impl Labels {
     /// The class on the wire to `hop`, by the map; `None` if the switch before it drops the packet.
     fn on_wire(map: &ClassMap, flow: &Flow, hop: usize) -> Option<u8> {
         let mut class = Class(0);
-        for at in &flow.path[1..hop] {
+        for (hops, at) in (0..).zip(&flow.path[1..hop]) {
             let passage = Passage {
                 node: NodeId(u32::from(*at)),
                 // The maps of the model are the same for all ports.
                 ingress: PortId(0),
                 egress: PortId(0),
             };
-            class = map.next(passage, 0, class)?;
+            let label = 0;
+            class = map.next(passage, Carried { label, class, hops })?;
         }
         Some(class.0)
     }

@@ -143,9 +143,9 @@ fn traffic(kind: Traffic) -> &'static str {
 
 /// The ring with empirical traffic between all hosts, clockwise only.
 fn ring_empirical(switches: usize) -> Case {
-    let mut base = format!(
-        "duration = \"20 ms\"\n[topology]\nkind = \"custom\"\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n"
-    );
+    let mut base = "duration = \"20 ms\"\n[topology]\nkind = \"custom\"\nrate = \"10 Gbps\"\n\
+                    delay = \"1 us\"\n"
+        .to_string();
     for switch in 1..=switches {
         let _ = writeln!(
             base,

@@ -121,7 +121,7 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
                 true => "-".to_string(),
                 false => format!("{:.2}", set.reached),
             },
-            set.least.map_or("-".to_string(), |least| bytes(least)),
+            set.least.map_or("-".to_string(), bytes),
             if set.holds() {
                 "holds"
             } else {
@@ -220,7 +220,7 @@ pub fn sections(fabric: &Fabric, plan: &CyclePlan, scheme: Scheme) -> Option<Str
     ));
     for (set, names) in groups {
         file.section("[[flow_control.at]]");
-        file.texts_wrapped("ports", names.into_iter());
+        file.texts_wrapped("ports", names);
         file.quantity("buffer", set.ingress.buffer);
         thresholds(&mut file, &set.ingress.control);
     }

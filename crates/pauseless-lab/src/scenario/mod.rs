@@ -465,22 +465,42 @@ impl Written {
             probes: probes.unwrap_or_default(),
             seed,
         };
-        Some(Parts {
-            is_unsafe: self.control.is_some_and(|control| control.is_unsafe),
+        let found = Found {
+            fabric,
             control,
+            rules,
+            plans,
+            config,
+        };
+        Some(self.into_parts(found))
+    }
+
+    fn into_parts(self, found: Found) -> Parts {
+        Parts {
+            is_unsafe: self.control.is_some_and(|control| control.is_unsafe),
+            control: found.control,
             congestion: self.congestion,
             timing: self.flows.timing,
             traffic: self.flows.traffic,
             probe: self.probe,
             general: self.general,
-            fabric,
-            routing: rules,
+            fabric: found.fabric,
+            routing: found.rules,
             switches: self.switches,
             classes: self.classes.map_or(classes::Written::Same, |at| at.value),
-            plans,
-            config,
-        })
+            plans: found.plans,
+            config: found.config,
+        }
     }
+}
+
+/// What came of what was written.
+struct Found {
+    fabric: Fabric,
+    control: flow_control::Resolved,
+    rules: Rules,
+    plans: Vec<Plan>,
+    config: Config,
 }
 
 /// Reads `[flow_control]`, which `check` can do without.
