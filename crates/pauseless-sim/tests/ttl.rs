@@ -3,11 +3,13 @@
 mod networks;
 
 use networks::classed::{hop_classed, remapped};
+use networks::memory::share_at_random;
 use networks::random::Wildness;
 use networks::{Wanted, network, stop_sources};
 use pauseless_core::class_map::{Beyond, ClassMap, Hops};
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
 use pauseless_core::id::Class;
+use pauseless_core::memory::MemoryConfig;
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
@@ -291,6 +293,34 @@ fn classes_that_count_hops_never_deadlock_on_random_networks() {
         long > 90 && plain > 10 && disciplines.iter().all(|count| *count > 0),
         "{long} long, {plain} deadlocks, {disciplines:?}"
     );
+}
+
+/// The same with memory that all ports and classes of a switch share, the note's partitions with
+/// equation 16 among them: what a class has of its own is enough.
+//= ttl 2.3 eq 16 type=test
+#[test]
+fn classes_that_count_hops_never_deadlock_in_shared_memory() {
+    let (mut plain, mut partitioned) = (0, 0);
+    for seed in 0..90 {
+        let wildness = Wildness {
+            scheme: 0,
+            slow_receivers: seed % 2 == 0,
+        };
+        let mut config = share_at_random(seed, hop_classed(seed, wildness));
+        config.duration = Span::ms(6);
+        let outcome = run(&config);
+        assert_eq!(outcome.deadlock, None, "seed {seed}");
+        assert_eq!(outcome.lost_packets, 0, "seed {seed}");
+        assert_eq!(outcome.held_at_end, Bytes::ZERO, "seed {seed}");
+        let switch = config.topology.switches()[0];
+        if let MemoryConfig::Shared(shared) = config.ingress.memory(switch) {
+            partitioned += usize::from(!shared.partitions.is_empty());
+        }
+        config.classes = ClassMap::Same;
+        plain += usize::from(run(&config).deadlock.is_some());
+    }
+    eprintln!("{plain} of 90 deadlock with one class; {partitioned} have partitions");
+    assert!(plain > 10 && partitioned > 10, "{plain}, {partitioned}");
 }
 
 /// Where packets change their class by random tables, the verdict is what happens: bytes stay for

@@ -331,7 +331,8 @@ fn every_command_of_the_readme_works_as_printed() {
     let mut count = 0;
     for line in lines {
         let (command, comment) = line.split_once('#').unwrap_or((line, ""));
-        let args: Vec<&str> = command.split_whitespace().collect();
+        let args = words(command);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let done = place.run(&args);
         let expected = if comment.contains("exit status 1") {
             1

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::*;
 use crate::networks::classed::remapped;
-use crate::networks::memory::random_shared_network;
+use crate::networks::memory::{random_shared_network, share_at_random};
 use crate::networks::random::{Wildness, random_network};
 use crate::networks::{Scheme, gfc_ring};
 use crate::{Config, Simulator};
@@ -64,9 +64,25 @@ fn agrees_after_every_event(seeds: Range<u64>, network: impl Fn(u64, Wildness) -
 /// The same where ports share their memory: thresholds move with every packet.
 #[test]
 fn agrees_with_the_definition_where_memory_is_shared() {
+    agrees_where_shared(0..300, |seed| random_shared_network(seed, seed % 3 == 0));
+}
+
+/// And where packets change their class as well.
+#[test]
+fn agrees_with_the_definition_where_memory_is_shared_and_classes_change() {
+    agrees_where_shared(0..200, |seed| {
+        let wildness = Wildness {
+            scheme: 0,
+            slow_receivers: seed % 3 == 0,
+        };
+        share_at_random(seed, remapped(seed, wildness))
+    });
+}
+
+fn agrees_where_shared(seeds: Range<u64>, network: impl Fn(u64) -> Config) {
     let mut deadlocks = [0; 3];
-    for seed in 0..300 {
-        let mut config = random_shared_network(seed, seed % 3 == 0);
+    for seed in seeds {
+        let mut config = network(seed);
         config.duration = pauseless_core::unit::Span::us(600);
         let mut run = Simulator::new(&config);
         while run.step() {

@@ -68,7 +68,11 @@ pub fn random_shared_network(seed: u64, slow_receivers: bool) -> Config {
         scheme,
         slow_receivers,
     };
-    let mut config = random_network(seed, wildness);
+    share_at_random(seed, random_network(seed, wildness))
+}
+
+/// The same network with little memory in each switch, divided at random.
+pub fn share_at_random(seed: u64, mut config: Config) -> Config {
     let mut random = Stream::new(seed, Purpose::Workload, 77);
     let class_count = config.ingress.class_count();
     let node = config.topology.switches()[0];
