@@ -61,9 +61,14 @@ impl Knob {
             written,
             after,
         };
-        match knob.is_where_it_should_be() {
-            true => Ok(knob),
-            false => {
+        if knob.is_where_it_should_be() {
+            return Ok(knob);
+        }
+        // A section that only its sub-sections make, as [switch.memory] makes switch.
+        let headed = knob.with_header(text);
+        match headed.filter(Knob::is_where_it_should_be) {
+            Some(headed) => Ok(headed),
+            None => {
                 let place = Place {
                     key: key.to_string(),
                     span: 0..0,
@@ -74,6 +79,17 @@ impl Knob {
                 )]))
             }
         }
+    }
+
+    /// The key under a header of its own at the end of the file.
+    fn with_header(&self, text: &str) -> Option<Knob> {
+        let (section, key) = self.key.rsplit_once('.')?;
+        Some(Knob {
+            before: format!("{text}\n[{section}]\n{key} = "),
+            written: None,
+            after: "\n".to_string(),
+            ..self.clone()
+        })
     }
 
     /// Whether the key is found again once something was written there.
