@@ -236,3 +236,34 @@ fn failures_add_their_cycles() {
     assert!(failures.covered <= failures.cyclic);
     assert!(!cycles.switches.is_empty());
 }
+
+/// What the two keys do not take.
+#[test]
+fn keys_that_make_no_sense_are_refused() {
+    let refused = |control: &str| {
+        let text = ring((3, 2, 1), control);
+        let problems = Scenario::parse("t.toml", &text, &Overrides::default());
+        problems.expect_err(control).to_string()
+    };
+    let margin = refused("kind = \"pfc\"\ncycle_aware = true\ncycle_margin = 0.0");
+    assert!(margin.contains("a number from 0.1 to 100"), "{margin}");
+    let alone = refused("kind = \"pfc\"\ncycle_margin = 2.0");
+    assert!(alone.contains("cycle_margin: unknown key"), "{alone}");
+    let none = refused("kind = \"none\"\ncycle_aware = true");
+    assert!(none.contains("cycle_aware: unknown key"), "{none}");
+}
+
+/// A bound that the buffers cannot meet is a warning, and so are cycles that share links.
+#[test]
+fn what_is_not_covered_is_said() {
+    let aware = "kind = \"pfc\"\ncycle_aware = true";
+    let warnings = |text: &str| scenario(text, 1).warnings.join("\n");
+    assert_eq!(warnings(&ring((3, 2, 1), aware)), "");
+    let small = ring((8, 7, 3), aware);
+    assert!(warnings(&small).contains("cannot throttle early enough"));
+    let torus = "duration = \"1 ms\"\n[topology]\nkind = \"torus\"\ndimensions = [3, 3]\n\
+                 hosts_per_switch = 1\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n[routing]\n\
+                 kind = \"ecmp\"\n[switch]\nbuffer = \"312 KB\"\n[flow_control]\nkind = \"pfc\"\n\
+                 cycle_aware = true\n[[traffic]]\nkind = \"permutation\"\n";
+    assert!(warnings(torus).contains("no guarantee there"));
+}

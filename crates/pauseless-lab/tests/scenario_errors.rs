@@ -146,7 +146,7 @@ fn keys() {
         pauseless: t.toml:12:1: flow_control.xof: unknown key with kind = "pfc"
            |
         12 | xof = "800 KB"
-           | ^^^ expected one of at, kind, pause_quanta, unsafe_parameters, xoff, xon
+           | ^^^ expected one of at, cycle_aware, kind, pause_quanta, unsafe_parameters, xoff, xon
            |
            = help: did you mean xoff?
     "#]],
