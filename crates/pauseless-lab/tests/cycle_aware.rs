@@ -267,3 +267,105 @@ fn what_is_not_covered_is_said() {
                  cycle_aware = true\n[[traffic]]\nkind = \"permutation\"\n";
     assert!(warnings(torus).contains("no guarantee there"));
 }
+
+/// A port of a plan has one set of thresholds for all classes. S1:S4 lies on a cycle in class 0,
+/// so it throttles late, and in class 1 it feeds a cycle of three: there the bound fails.
+#[test]
+fn a_port_that_is_late_in_one_class_feeds_no_cycle_in_another() {
+    let mut text =
+        "[topology]\nkind = \"custom\"\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n".to_string();
+    for switch in 1..=4 {
+        let _ = write!(
+            text,
+            "[[topology.node]]\nname = \"S{switch}\"\nkind = \"switch\"\n\
+             [[topology.node]]\nname = \"H{switch}\"\nkind = \"host\"\n\
+             [[topology.link]]\nbetween = [\"S{switch}\", \"H{switch}\"]\n"
+        );
+    }
+    for [a, b] in [[1, 2], [2, 3], [3, 4], [4, 1], [3, 1]] {
+        let _ = write!(text, "[[topology.link]]\nbetween = [\"S{a}\", \"S{b}\"]\n");
+    }
+    text.push_str("[switch]\nbuffer = \"300 KB\"\nclasses = 2\n[flow_control]\nkind = \"pfc\"\n");
+    let flow = |text: &mut String, class: u8, path: &[usize]| {
+        let switches = Vec::from_iter(path.iter().map(|switch| format!("\"S{switch}\"")));
+        let _ = write!(
+            text,
+            "[[flow]]\nsource = \"H{}\"\ntarget = \"H{}\"\nclass = {class}\npath = [{}]\n",
+            path[0],
+            path[path.len() - 1],
+            switches.join(", ")
+        );
+    };
+    for path in [[1, 2, 3], [2, 3, 4], [3, 4, 1], [4, 1, 2]] {
+        flow(&mut text, 0, &path);
+    }
+    for path in [[1, 2, 3], [2, 3, 1], [3, 1, 2]] {
+        flow(&mut text, 1, &path);
+    }
+    let holds = |text: &str| {
+        let (file, text) = ("classes.toml".to_string(), text.to_string());
+        let fabric = toml::read(&Source { file, text }).unwrap();
+        let request = Request {
+            classes: Some(2),
+            ..request()
+        };
+        let ordinary = plan(&fabric, &request).unwrap();
+        let cycles = cycle_aware(&fabric, &ordinary, wish(None));
+        assert_eq!(cycles.components.len(), 2);
+        cycles.holds(Scheme::Pfc)
+    };
+    assert!(holds(&text));
+    flow(&mut text, 1, &[4, 1, 2]);
+    assert!(!holds(&text));
+}
+
+/// The bound is no guarantee: in a ring of `switches` in which one receiver stands still for a while
+/// and flows over `length` links begin one after the other, each behind a link that is stopped,
+/// the room that the receiver leaves is used up by what enters on the way round.
+fn started_in_turn((switches, length): (usize, usize), margin: f64) -> String {
+    let control = format!("kind = \"pfc\"\ncycle_aware = true\ncycle_margin = {margin:?}");
+    let text = ring((switches, length, 1), &control);
+    let mut parts = text.split("[[flow]]");
+    let mut text = parts.next().unwrap().replace("20 ms", "30 ms");
+    for (number, part) in parts.enumerate() {
+        let turn = switches - number;
+        let _ = writeln!(text, "[[flow]]{part}start = \"{} us\"", 300 * (turn + 1));
+    }
+    let _ = write!(
+        text,
+        "[[flow]]\nsource = \"H{switches}\"\ntarget = \"H1\"\npath = [\"S{switches}\", \"S1\"]\n\
+         size = \"720 KB\"\n[[receiver]]\nhost = \"H1\"\n\
+         steps = [[\"0 us\", \"stop\"], [\"{} us\", \"10 Gbps\"]]\n",
+        300 * (switches + 3)
+    );
+    text
+}
+
+/// What it takes in this case is K = (n - 1) (s - 2) L, in rings of n.
+#[test]
+fn flows_that_start_in_turn_deadlock_within_the_bound() {
+    for (switches, length) in [(4, 3), (5, 3), (5, 4), (8, 3)] {
+        let rho = (length - 1) as f64;
+        let enough = ((switches - 1) * (length - 2)) as f64 / rho;
+        let at = |margin| {
+            let scenario = scenario(&started_in_turn((switches, length), margin), 1);
+            assert!(scenario.warnings.is_empty(), "{:?}", scenario.warnings);
+            run(&scenario.config).deadlock
+        };
+        assert!(at(1.25).is_some(), "a ring of {switches}, s = {length}");
+        assert!(
+            at(0.9 * enough).is_some(),
+            "a ring of {switches}, s = {length}"
+        );
+        assert_eq!(at(1.2 * enough), None, "a ring of {switches}, s = {length}");
+    }
+    for switches in [3, 8] {
+        let outcome = outcome(&started_in_turn((switches, 2), 1.25), 1);
+        assert_eq!(outcome.deadlock, None, "s = 2");
+    }
+    // A receiver that never stands still does as well, if it is slow.
+    let text = started_in_turn((4, 3), 1.25);
+    let steps = text.find("steps = ").unwrap();
+    let slow = format!("{}rate = \"100 Mbps\"\n", &text[..steps]).replace("30 ms", "60 ms");
+    assert!(outcome(&slow, 1).deadlock.is_some());
+}

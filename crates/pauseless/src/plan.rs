@@ -52,6 +52,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
 struct Found {
     planned: Option<(Fabric, Plan)>,
     cycles: Option<CyclePlan>,
+    wish: Wish,
     proofs: Option<Vec<Proof>>,
     deployed: Option<Deployed>,
 }
@@ -96,6 +97,7 @@ impl Found {
             proofs: proofs.map(|(_, plan)| prove(plan)),
             planned,
             cycles,
+            wish,
             deployed,
         })
     }
@@ -152,7 +154,8 @@ impl Found {
             } else {
                 wanted
             };
-            wanted.into_iter().all(|scheme| cycles.holds(scheme))
+            let mut wanted = wanted.into_iter();
+            cycles.is_covered() && wanted.all(|scheme| cycles.holds(scheme))
         });
         let holds = self.proofs.iter().flatten().all(Proof::holds);
         let loses = self.deployed.as_ref().is_some_and(Deployed::can_lose);
@@ -197,9 +200,11 @@ fn write(
             files.push((format!("flow_control-{}.toml", scheme.name()), sections));
         }
     }
-    if let Some(cycles) = &found.cycles {
+    if found.cycles.is_some() {
+        // They are added to the sections above, so they must be planned for the same ports.
+        let cycles = cycle_aware(fabric, applied.plan(), found.wish);
         for scheme in Scheme::ALL {
-            if let Some(sections) = cycle_aware_text::sections(fabric, cycles, scheme) {
+            if let Some(sections) = cycle_aware_text::sections(fabric, &cycles, scheme) {
                 files.push((format!("cycle_aware-{}.toml", scheme.name()), sections));
             }
         }

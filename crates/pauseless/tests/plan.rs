@@ -249,3 +249,55 @@ fn bad_usage_is_told() {
         assert!(done.stderr.contains(message), "{args:?}: {}", done.stderr);
     }
 }
+
+/// Ports of different speeds obey in different times, a scenario has one: the sections of a
+/// cycle-aware plan fit those that they are added to.
+#[test]
+fn cycle_aware_sections_run_where_link_rates_differ() {
+    let place = Place::new();
+    let topology = "duration = \"1 ms\"\n[topology]\nkind = \"ring\"\nswitches = 3\n\
+                    hosts_per_switch = 1\nrate = \"100 Gbps\"\nhost_rate = \"10 Gbps\"\ndelay = \"1 us\"\n";
+    let flow = |a: u8, b: u8, c: u8| {
+        format!(
+            "[[flow]]\nsource = \"H{a}\"\ntarget = \"H{c}\"\npath = [\"S{a}\", \"S{b}\", \"S{c}\"]\n"
+        )
+    };
+    let flows = [flow(1, 2, 3), flow(2, 3, 1), flow(3, 1, 2)].concat();
+    let control = "[switch]\nbuffer = \"1 MB\"\n[flow_control]\nkind = \"pfc\"\n";
+    place.write("ring.toml", &format!("{topology}{control}{flows}"));
+    let args = [
+        "plan",
+        "ring.toml",
+        "--buffer",
+        "8 MB",
+        "--cycle-aware",
+        "--out",
+        "plans",
+    ];
+    let done = place.run(&args);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    for scheme in ["pfc", "cbfc", "gfc-buffer", "gfc-time", "gfc-conceptual"] {
+        let ordinary = place.text(&format!("plans/flow_control-{scheme}.toml"));
+        let aware = place.text(&format!("plans/cycle_aware-{scheme}.toml"));
+        place.write("run.toml", &[topology, &ordinary, &aware, &flows].concat());
+        let done = place.run(&["run", "run.toml", "--quiet", "--deny", "deadlock,loss"]);
+        assert_eq!(done.code, Some(0), "{scheme}: {}", done.stderr);
+    }
+}
+
+/// In a torus of five by five the cycles along y are fed by those along x: the bound holds, and
+/// says nothing.
+#[test]
+fn a_cycle_that_the_argument_does_not_cover_is_a_finding() {
+    let place = Place::new();
+    place.write(
+        "torus.toml",
+        "[topology]\nkind = \"torus\"\ndimensions = [5, 5]\nhosts_per_switch = 1\nrate = \"10 Gbps\"\n\
+         delay = \"1 us\"\n[routing]\nkind = \"dimension-order\"\n",
+    );
+    let done = place.run(&["plan", "torus.toml", "--cycle-aware"]);
+    assert!(done.stdout.contains("feeds it"), "{}", done.stdout);
+    assert_eq!(done.code, Some(1), "{}", done.stdout);
+    let done = place.run(&["plan", "scenarios/gfc-fig11-pfc.toml", "--cycle-aware"]);
+    assert_eq!(done.code, Some(0), "{}", done.stdout);
+}

@@ -335,6 +335,11 @@ pub fn attack() -> Vec<(&'static str, Vec<Case>)> {
         ("ring of 32, stalls", vec![stalled(32)]),
         ("1 km at 100 Gb/s, stalls", vec![fast(1_600)]),
         ("the same, less buffer", vec![fast(1_000)]),
+        (
+            "flows start in turn",
+            [(4, 3), (6, 3), (8, 3), (6, 5)].map(in_turn).into(),
+        ),
+        ("the same, two links", vec![in_turn((8, 2))]),
         ("incast of 64 KB", vec![incast("64 KB")]),
         ("incast of 1 MB", vec![incast("1 MB")]),
         ("flows come and go", (1..=10).map(bursty).collect()),
@@ -357,7 +362,30 @@ fn stalled(switches: usize) -> Case {
     case
 }
 
-/// The same with links that hold more than the buffers have to spare.
+/// A ring in which a receiver stands still and then one host after the other begins, each behind
+/// a link that is stopped: what waits to enter uses up the room that the receiver leaves.
+fn in_turn((switches, length): (usize, usize)) -> Case {
+    let case = ring(switches, length, 1);
+    let mut parts = case.base.split("[[flow]]");
+    let mut base = parts
+        .next()
+        .expect("what comes before the flows")
+        .to_string();
+    for (number, part) in parts.enumerate() {
+        let start = 500 * (switches - number + 1);
+        let _ = writeln!(base, "[[flow]]{part}start = \"{start} us\"");
+    }
+    let _ = write!(
+        base,
+        "[[flow]]\nsource = \"H{switches}\"\ntarget = \"H1\"\npath = [\"S{switches}\", \"S1\"]\n\
+         size = \"720 KB\"\n[[receiver]]\nhost = \"H1\"\n\
+         steps = [[\"0 us\", \"stop\"], [\"{} us\", \"10 Gbps\"]]\n",
+        500 * (switches + 3)
+    );
+    Case::new(format!("ring of {switches}, {length} links, in turn"), base)
+}
+
+/// Receivers that stand still in turn, with links that hold more than the buffers have to spare.
 fn fast(buffer_kb: u64) -> Case {
     let mut case = stalled(5);
     let text = &mut case.base;

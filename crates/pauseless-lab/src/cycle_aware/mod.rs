@@ -7,7 +7,8 @@
 //! link the transit is at most rho = s - 1 times what enters there. Behind an output FIFO bytes wait in the
 //! ratio of their rates, so there the transit holds at most rho m L bytes, L being what one of the
 //! feeding ports holds at most. Where that is less than the threshold K of the buffers on the cycle,
-//! this link is never stopped, and the cycle never stands still.
+//! no steady state stops all links of it. A sequence of events still can, such as a receiver that
+//! stands still for a while: the document has one.
 
 mod tune;
 

@@ -101,6 +101,11 @@ impl CyclePlan {
         let sets = self.switches.iter().flat_map(|switch| &switch.sets);
         sets.filter(|set| set.scheme == scheme).all(CycleSet::holds)
     }
+
+    /// Whether the bound says something about all cycles.
+    pub fn is_covered(&self) -> bool {
+        self.components.iter().all(Component::is_covered)
+    }
 }
 
 /// How to plan for cycles.
@@ -345,7 +350,9 @@ impl CycleSet {
             let is_late = port.late > 0;
             let wanted = if is_late { late_buffer } else { early_buffer };
             let buffer = wanted.max(self.scheme.least(&port.latency));
-            if !is_late {
+            // All classes of a port are alike, so one that is late in one class and feeds a cycle in
+            // another one holds as much there.
+            if !is_late || port.is_feeding {
                 most = most.max(held(self.scheme, &port.latency, buffer));
             }
             let set = self.scheme.set(&port.latency, buffer);

@@ -189,10 +189,11 @@ fn verdict(plan: &CyclePlan) -> String {
     format!(
         "The bound K > rho m L holds on all switches for the thresholds {holding}; the argument covers \
          {covered} of {} groups of cycles.\n\
-         Where both are so, and every flow goes on for longer than a queue takes to drain, one link of \
-         each cycle is never stopped, whatever the traffic.\n\
-         It is no guarantee for bursts shorter than that, for input-queued or virtual-output-queued \
-         switches, or for routes that were not looked at; docs/cycle-aware.md has what was measured there.\n",
+         Where both are so, traffic that goes on evenly leaves on each cycle a link that is not stopped.\n\
+         It is no guarantee: receivers that stop or are slow, an incast, or flows that begin at the wrong \
+         time can fill all buffers of a cycle, which then stands still. Nor is it one for input-queued or \
+         virtual-output-queued switches, or for routes that were not looked at; docs/cycle-aware.md has \
+         what was measured.\n",
         plan.components.len()
     )
 }

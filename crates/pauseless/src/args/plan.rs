@@ -184,4 +184,5 @@ const PLAN_EXAMPLES: &str = "Examples:
   pauseless plan --paper
 
 Exit status: 0 it fits, 1 it does not fit, a deployed value can lose packets, or
-  cycle-aware thresholds do not hold, 2 bad usage or input.";
+  cycle-aware thresholds do not hold or say nothing about some cycle, 2 bad usage
+  or input.";
