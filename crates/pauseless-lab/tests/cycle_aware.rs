@@ -249,6 +249,17 @@ fn keys_that_make_no_sense_are_refused() {
     assert!(margin.contains("a number from 0.1 to 100"), "{margin}");
     let alone = refused("kind = \"pfc\"\ncycle_margin = 2.0");
     assert!(alone.contains("cycle_margin: unknown key"), "{alone}");
+    let text = ring((3, 2, 1), "kind = \"none\"");
+    let overrides = Overrides {
+        cycle_aware: Some(true),
+        ..Overrides::default()
+    };
+    let flag = Scenario::parse("t.toml", &text, &overrides);
+    let flag = flag.expect_err("nothing to set").to_string();
+    assert!(
+        flag.contains("without flow control there are none"),
+        "{flag}"
+    );
     let none = refused("kind = \"none\"\ncycle_aware = true");
     assert!(none.contains("cycle_aware: unknown key"), "{none}");
 }

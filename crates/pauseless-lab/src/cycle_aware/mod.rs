@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pauseless_core::derive::Derivation;
 use pauseless_core::flow_control::FlowControl;
+use pauseless_core::id::NodeId;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::dependency::{Buffer, Crossing};
 
@@ -40,6 +41,8 @@ pub struct Joint {
     pub component: usize,
     /// rho m, or `None` where packets travel in a circle.
     pub factor: Option<u64>,
+    /// (n - 1) (s - 2) m, what a standstill of a receiver took in rings of n; measured, not proved.
+    pub stall_factor: Option<u64>,
     /// The buffers on the cycle that share the egress.
     pub inside: Vec<Buffer>,
 }
@@ -66,6 +69,13 @@ impl Component {
         self.is_simple && !self.is_fed_by_cycle && self.stretch.is_some()
     }
 
+    /// (n - 1) (s - 2): what K / (m L) took in rings to survive a receiver that stands still while
+    /// flows begin.
+    pub fn stall_rho(&self) -> Option<u64> {
+        let stretch = self.stretch? as u64;
+        Some((self.buffers as u64 - 1) * stretch.saturating_sub(2))
+    }
+
     /// rho, the most transit per byte that enters, on the best of its links.
     pub fn rho(&self) -> Option<u64> {
         self.stretch.map(|stretch| stretch as u64 - 1)
@@ -79,6 +89,8 @@ pub struct Roles {
     pub roles: BTreeMap<Buffer, Role>,
     /// The cyclic components.
     pub components: Vec<Component>,
+    /// The switches around which packets travel in a circle.
+    pub looping: BTreeSet<NodeId>,
 }
 
 impl Roles {
@@ -89,6 +101,13 @@ impl Roles {
         let junctions = crossings.iter().flat_map(|crossing| &crossing.junctions);
         let on = junctions.map(|junction| (junction.buffer, Role::OnCycle));
         roles.roles.extend(on);
+        let loops = crossings
+            .iter()
+            .filter(|crossing| crossing.stretch.is_none());
+        let junctions = loops.flat_map(|crossing| &crossing.junctions);
+        roles
+            .looping
+            .extend(junctions.map(|junction| junction.buffer.node));
         roles.feed(crossings);
         roles
     }
@@ -103,6 +122,9 @@ impl Roles {
                     factor: component
                         .rho()
                         .map(|rho| rho.max(1) * junction.entering.len() as u64),
+                    stall_factor: component
+                        .stall_rho()
+                        .map(|rho| rho * junction.entering.len() as u64),
                     inside: junction.inside.clone(),
                 };
                 for buffer in &junction.entering {

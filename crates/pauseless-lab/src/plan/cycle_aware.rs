@@ -55,6 +55,8 @@ pub struct CycleSwitch {
     pub early_queues: usize,
     /// The largest rho m of its links; `None` where packets travel in a circle.
     pub factor: Option<u64>,
+    /// The largest (n - 1) (s - 2) m.
+    pub stall_factor: Option<u64>,
     /// One element per scheme, in the order of [`Scheme::ALL`].
     pub sets: Vec<CycleSet>,
 }
@@ -70,6 +72,8 @@ pub struct CycleSet {
     pub ports: BTreeMap<(NodeId, PortId), CyclePort>,
     /// K / (rho m L) in fact.
     pub reached: f64,
+    /// K / ((n - 1) (s - 2) m L): above 1, rings survived a receiver that stood still.
+    pub after_stall: f64,
 }
 
 /// The thresholds of one port.
@@ -203,6 +207,7 @@ struct Site {
     /// What the switch has.
     buffer: Bytes,
     factor: Option<u64>,
+    stall_factor: Option<u64>,
     /// Every port with its latency, the number of its classes, and how many of those are on a
     /// cycle; whether one of the others feeds one.
     ports: Vec<SitePort>,
@@ -217,7 +222,7 @@ struct SitePort {
 }
 
 /// What makes two switches alike: rates, delays, queues on cycles and others, rho m and buffer.
-type Likeness = (Vec<(u64, u64, usize, usize)>, Option<u64>, Bytes);
+type Likeness = (Vec<(u64, u64, usize, usize)>, [Option<u64>; 2], Bytes);
 
 impl Site {
     fn likeness(&self) -> Likeness {
@@ -227,7 +232,7 @@ impl Site {
         });
         let mut ports = Vec::from_iter(ports);
         ports.sort_unstable();
-        (ports, self.factor, self.buffer)
+        (ports, [self.factor, self.stall_factor], self.buffer)
     }
 
     fn switch(&self) -> CycleSwitch {
@@ -240,6 +245,7 @@ impl Site {
             late_queues: late,
             early_queues: all - late,
             factor: self.factor,
+            stall_factor: self.stall_factor,
             sets: Scheme::ALL.map(CycleSet::none).into(),
         }
     }
@@ -336,6 +342,7 @@ impl CycleSet {
             least: None,
             ports: BTreeMap::new(),
             reached: f64::INFINITY,
+            after_stall: f64::INFINITY,
         }
     }
 
@@ -359,9 +366,12 @@ impl CycleSet {
             let place = (site.node, port.number);
             self.ports.insert(place, CyclePort { is_late, set });
         }
-        let factor = site.factor.unwrap_or(u64::MAX) as f64;
-        let reached = threshold.get() as f64 / (factor * most.get().max(1) as f64);
-        self.reached = self.reached.min(reached);
+        let ratio = |factor: Option<u64>| {
+            let factor = factor.unwrap_or(u64::MAX) as f64;
+            threshold.get() as f64 / (factor * most.get().max(1) as f64)
+        };
+        self.reached = self.reached.min(ratio(site.factor));
+        self.after_stall = self.after_stall.min(ratio(site.stall_factor));
     }
 }
 
@@ -385,17 +395,20 @@ impl CycleSwitch {
 /// The switches that have a queue on a cycle.
 fn sites(plan: &Plan, roles: &Roles) -> Vec<Site> {
     let mut ports: BTreeMap<NodeId, Vec<SitePort>> = BTreeMap::new();
-    let mut factors: BTreeMap<NodeId, Option<u64>> = BTreeMap::new();
+    let mut factors: BTreeMap<NodeId, [Option<u64>; 2]> = BTreeMap::new();
     for (buffer, role) in &roles.roles {
-        let factor = factors.entry(buffer.node).or_insert(Some(1));
+        let first = match roles.looping.contains(&buffer.node) {
+            true => [None, None],
+            false => [Some(1), Some(0)],
+        };
+        let most = factors.entry(buffer.node).or_insert(first);
         let Role::Feeding(joints) = role else {
             continue;
         };
         for joint in joints {
-            *factor = match (*factor, joint.factor) {
-                (Some(most), Some(found)) => Some(most.max(found)),
-                _ => None,
-            };
+            for (most, found) in most.iter_mut().zip([joint.factor, joint.stall_factor]) {
+                *most = most.zip(found).map(|(most, found)| most.max(found));
+            }
         }
     }
     let of_port = |node: NodeId, port: PortId| {
@@ -425,10 +438,12 @@ fn sites(plan: &Plan, roles: &Roles) -> Vec<Site> {
     let buffers: BTreeMap<NodeId, Bytes> = buffers.collect();
     let sites = ports.into_iter().map(|(node, mut ports)| {
         ports.sort_by_key(|port| port.number);
+        let [factor, stall_factor] = factors.get(&node).copied().unwrap_or_default();
         Site {
             node,
             buffer: buffers[&node],
-            factor: factors.get(&node).copied().unwrap_or(Some(1)),
+            factor,
+            stall_factor,
             ports,
         }
     });

@@ -20,7 +20,17 @@ use crate::scenario::file::File;
 pub fn report(fabric: &Fabric, plan: &CyclePlan) -> String {
     let mut text = String::from("Cycle-aware thresholds, for output-queued switches\n");
     if plan.components.is_empty() {
-        text.push_str("  No buffers can wait for each other in a circle: nothing to do.\n");
+        let when = match plan.failures {
+            None => String::new(),
+            Some(failures) => format!(
+                ", nor after any of {}",
+                plural(failures.tried as u64, "single failure")
+            ),
+        };
+        let _ = writeln!(
+            text,
+            "  No buffers can wait for each other in a circle{when}: nothing to do."
+        );
         return text;
     }
     if let Some(failures) = plan.failures {
@@ -105,6 +115,7 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
         "on a cycle",
         "all other ports",
         "K / (rho m L)",
+        "after a stall",
         "needs at least",
         "",
     ];
@@ -117,9 +128,10 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
             set.scheme.name().to_string(),
             side(true),
             side(false),
-            match set.ports.is_empty() || set.reached.is_infinite() {
+            ratio(set, set.reached),
+            match set.after_stall.is_infinite() {
                 true => "-".to_string(),
-                false => format!("{:.2}", set.reached),
+                false => ratio(set, set.after_stall),
             },
             set.least.map_or("-".to_string(), bytes),
             if set.holds() {
@@ -141,6 +153,14 @@ fn table<const N: usize>(
     let rows = Vec::from_iter(std::iter::once(header).chain(rows));
     let cells = rows.iter().map(|row| row.each_ref().map(String::as_str));
     write_table(text, &Vec::from_iter(cells)).expect("a string takes everything");
+}
+
+/// How many times K exceeds what it must, if anything was planned.
+fn ratio(set: &CycleSet, value: f64) -> String {
+    match set.ports.is_empty() || value.is_infinite() {
+        true => "-".to_string(),
+        false => format!("{value:.2}"),
+    }
 }
 
 /// The first few of a list.
@@ -191,18 +211,19 @@ fn verdict(plan: &CyclePlan) -> String {
          {covered} of {} groups of cycles.\n\
          Where both are so, traffic that goes on evenly leaves on each cycle a link that is not stopped.\n\
          It is no guarantee: receivers that stop or are slow, an incast, or flows that begin at the wrong \
-         time can fill all buffers of a cycle, which then stands still. Nor is it one for input-queued or \
+         time can fill all buffers of a cycle, which then stands still. Rings survived that where \
+         K > (n - 1) (s - 2) m L, that is with more than 1 under \"after a stall\". Nor is it one for input-queued or \
          virtual-output-queued switches, or for routes that were not looked at; docs/cycle-aware.md has \
          what was measured.\n",
         plan.components.len()
     )
 }
 
-/// The sections of a scenario with these thresholds; `None` if the scheme has none.
+/// The sections of a scenario with these thresholds; `None` if the scheme has none that hold.
 pub fn sections(fabric: &Fabric, plan: &CyclePlan, scheme: Scheme) -> Option<String> {
     let sets = plan.switches.iter().flat_map(|switch| &switch.sets);
     let sets = Vec::from_iter(sets.filter(|set| set.scheme == scheme));
-    if sets.is_empty() || sets.iter().any(|set| set.ports.is_empty()) {
+    if sets.is_empty() || !sets.iter().all(|set| set.holds()) {
         return None;
     }
     let mut groups: Vec<(&super::Set, Vec<String>)> = Vec::new();
@@ -294,6 +315,8 @@ pub struct CycleSetRecord {
     pub holds: bool,
     /// K / (rho m L); null if the switch has too little buffer for anything.
     pub reached: Option<f64>,
+    /// K / ((n - 1) (s - 2) m L); null if nothing is asked for.
+    pub after_stall: Option<f64>,
     /// The least buffer of a switch with which the bound holds.
     pub least_bytes: Option<u64>,
     /// Of the queues on a cycle, the lowest.
@@ -381,6 +404,7 @@ fn set_record(set: &CycleSet) -> CycleSetRecord {
         scheme: set.scheme.name(),
         holds: set.holds(),
         reached: is_known.then_some(set.reached),
+        after_stall: (is_known && set.after_stall.is_finite()).then_some(set.after_stall),
         least_bytes: set.least.map(Bytes::get),
         on_cycle: side(true),
         other: side(false),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::{Class, NodeId, PortId};
-use pauseless_core::unit::Bytes;
+use pauseless_core::switch::Discipline;
 use pauseless_fabric::dependency::{Buffer, Checker, Lossy, Network, Traffic};
 
 use super::Written;
@@ -15,6 +15,7 @@ use super::port_group::PortGroup;
 use super::topology::Fabric;
 use crate::cycle_aware::{Role, Roles, late, tune};
 use crate::problem::Sink;
+use crate::report::quantity::plural;
 
 impl Written {
     /// Other thresholds on and before the cycles that the flows of the file, or any that its
@@ -44,6 +45,13 @@ impl Written {
             lossy: &Lossy::nothing(),
         };
         apply(control, network, margin);
+        if self.switches.discipline != Discipline::OutputQueued {
+            control.warnings.push(format!(
+                "cycle_aware: the argument is about output queues; in {} switches thresholds do not \
+                 decide who is served (docs/cycle-aware.md)",
+                self.switches.discipline.name()
+            ));
+        }
         Some(())
     }
 }
@@ -74,8 +82,8 @@ fn apply(resolved: &mut Resolved, network: Network<'_>, margin: f64) {
                 let room = roles.room(joints, margin, threshold);
                 let tuned = tune(&group.ingress.control, &group.derivation, room);
                 one.ingress.control = tuned.control;
-                let bound = roles.room(joints, 1.0, threshold).unwrap_or(Bytes::ZERO);
-                short += usize::from(tuned.most > bound);
+                let bound = roles.room(joints, 1.0, threshold);
+                short += usize::from(bound.is_some_and(|bound| tuned.most > bound));
             }
             match resolved.groups.iter_mut().find(|it| it.is_like(&one)) {
                 Some(other) => other.members.push(member),
@@ -111,8 +119,9 @@ fn warnings(roles: &Roles, short: usize) -> Vec<String> {
     }
     if short > 0 {
         warnings.push(format!(
-            "cycle_aware: {short} ports that feed a cycle cannot throttle early enough: the buffers \
-             on the cycle are too small (pauseless plan --cycle-aware says what they need)"
+            "cycle_aware: {} that feed a cycle cannot throttle early enough: the buffers on the cycle \
+             are too small (pauseless plan --cycle-aware says what they need)",
+            plural(short as u64, "port")
         ));
     }
     warnings

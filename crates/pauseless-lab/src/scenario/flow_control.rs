@@ -95,6 +95,30 @@ impl Written {
     }
 }
 
+impl Written {
+    /// What the command line says of `cycle_aware`.
+    pub(crate) fn make_cycle_aware(
+        &mut self,
+        is_aware: bool,
+        (switches, sink): (&Switches, &Sink),
+    ) {
+        let margin = self.cycle_margin.unwrap_or(MARGIN);
+        self.cycle_margin = is_aware.then_some(margin);
+        let message = match (self.kind, switches.is_sharing) {
+            _ if !is_aware => return,
+            (Kind::None, _) => {
+                "--cycle-aware sets thresholds, but without flow control there are none"
+            }
+            (_, true) => "--cycle-aware sets thresholds, but the shared memory decides",
+            _ => return,
+        };
+        self.cycle_margin = None;
+        let mut problem = Place::default().problem(message);
+        problem.at = None;
+        sink.push(problem.help("leave it out, or choose another scenario"));
+    }
+}
+
 /// `cycle_aware` and `cycle_margin`.
 fn read_cycle_margin(section: &mut Section<'_>) -> Option<f64> {
     let is_aware = section.boolean("cycle_aware");

@@ -305,9 +305,7 @@ impl Written {
         congestion.claim_class(&mut switches, &root);
         let mut control = read_control(&mut root, &switches, aim);
         if let (Some(control), Some(is_aware)) = (&mut control, overrides.cycle_aware) {
-            let margin = control.cycle_margin.unwrap_or(crate::cycle_aware::MARGIN);
-            // A shared memory has no thresholds to set.
-            control.cycle_margin = (is_aware && !switches.is_sharing).then_some(margin);
+            control.make_cycle_aware(is_aware, (&switches, sink));
         }
         let limits = Limits {
             mtu: general.mtu,
