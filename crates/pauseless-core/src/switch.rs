@@ -175,6 +175,8 @@ enum Sending {
     Data {
         ingress: PortId,
         class: Class,
+        /// The class that it leaves in.
+        leaving: Class,
         charge: Bytes,
     },
 }
@@ -395,6 +397,7 @@ impl<P: Copy> Switch<P> {
                 ingress,
                 class,
                 charge,
+                ..
             } => {
                 let arrived_at = &mut self.ports[ingress.index()].port;
                 arrived_at.dequeue(now, class, charge);
@@ -486,6 +489,7 @@ impl<P: Copy> Switch<P> {
         self.ports[index].sending = Sending::Data {
             ingress: slot.ingress,
             class: came_in,
+            leaving: class,
             charge,
         };
         Some(Transmit::Data {

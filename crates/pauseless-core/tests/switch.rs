@@ -290,6 +290,26 @@ fn a_packet_that_changes_its_class_is_counted_in_one_and_queued_in_the_other() {
 
 /// Packets of both classes of one ingress may want one queue, which an input-queued switch serves
 /// in turn.
+/// Whoever asks what fills an ingress is told the class that it leaves in, on the wire as well.
+#[test]
+fn what_holds_the_bytes_of_an_ingress_is_named_by_the_class_that_they_leave_in() {
+    for discipline in Discipline::ALL {
+        let mut switch = switch_with(discipline, Scheduler::Strict, true);
+        change(&mut switch, (0, 3), 1, (Class(0), Class(1)));
+        let holder = Some((PortId(3), Class(1)));
+        assert_eq!(switch.holder(PortId(0), Class(0)), holder, "it waits");
+        assert_eq!(send(&mut switch, 3), Some(1));
+        assert_eq!(switch.holder(PortId(0), Class(0)), holder, "it leaves");
+        switch.handle_transmitted(NOW, PortId(3));
+        assert_eq!(switch.holder(PortId(0), Class(0)), None);
+        // As much in both: the lower one.
+        change(&mut switch, (0, 3), 2, (Class(0), Class(1)));
+        change(&mut switch, (0, 3), 3, (Class(0), Class(0)));
+        let holder = Some((PortId(3), Class(0)));
+        assert_eq!(switch.holder(PortId(0), Class(0)), holder);
+    }
+}
+
 #[test]
 fn both_classes_of_an_ingress_can_leave_in_the_same_one() {
     for discipline in Discipline::ALL {

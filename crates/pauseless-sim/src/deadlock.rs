@@ -22,7 +22,7 @@
 //! an arrival changes the prospects of all queues that the switch has paused, not of one: all
 //! of them are looked at. A departure changes nobody's: it was expected already. Frames that are still
 //! on their way to a paused queue may yet let it go on, by passing, so with them the answer is no until
-//! they are there.
+//! they are there, or have expired there.
 
 use pauseless_core::flow_control::Downstream;
 use pauseless_core::id::{Class, FlowId, PortId};

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pauseless_core::flow_control::{Control, Signal};
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_fabric::trace::{Header, trace};
+use pauseless_fabric::trace::{Circle, Header, circle, trace};
 
 use crate::config::Config;
 use crate::fabric::{End, Fabric, Node};
@@ -449,7 +449,10 @@ fn passes(config: &Config, flow: FlowId, root: (NodeId, PortId)) -> bool {
         group: flow.group,
         hash: flow.hash,
     };
-    let path = trace(&config.topology, &config.table, header);
-    let path = path.unwrap_or_default();
+    let (topology, table) = (&config.topology, &config.table);
+    let path = trace(topology, table, header).unwrap_or_else(|_| {
+        let circle = circle(topology, table, header);
+        circle.map_or(Vec::new(), |Circle { lead, round }| [lead, round].concat())
+    });
     path.contains(&root) || flow.target == root.0
 }

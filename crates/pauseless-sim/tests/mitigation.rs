@@ -2,6 +2,7 @@
 
 mod networks;
 
+use networks::mixed::{Part, mixed};
 use networks::random::{Wildness, random_network};
 use networks::{MTU, Scheme, Wanted, gfc_ring, network, port, stop_sources};
 use pauseless_core::flow_control::{FlowControl, pfc};
@@ -217,6 +218,28 @@ fn whatever_deadlocks_is_drained_in_any_network() {
     }
     assert!(broken.iter().all(|count| *count > 5), "{broken:?}");
     assert!(again > 5, "{again} networks deadlock more than once");
+}
+
+/// The same where ports share their memory, classes change, packets expire and rates are limited.
+#[test]
+fn whatever_deadlocks_is_drained_where_everything_comes_together() {
+    for parts in [&[Part::Sharing, Part::Draining], &Part::ALL[..]] {
+        let mut again = 0;
+        for seed in 0..60 {
+            let mut config = mixed(seed, parts);
+            config.duration = Span::ms(12);
+            let outcome = run(&config);
+            assert_eq!(outcome.held_at_end, Bytes::ZERO, "{parts:?}, seed {seed}");
+            let mut episodes = outcome.episodes.iter();
+            assert!(episodes.all(|episode| episode.broken.is_some()));
+            let first = outcome.episodes.first().map(|episode| episode.found);
+            assert_eq!(first, outcome.deadlock.map(|deadlock| deadlock.time));
+            let left = outcome.memories.iter().map(|memory| memory.last.total);
+            assert_eq!(left.max(), Some(Bytes::ZERO), "{parts:?}, seed {seed}");
+            again += usize::from(outcome.episodes.len() > 1);
+        }
+        assert!(again > 5, "{parts:?}: {again} deadlock more than once");
+    }
 }
 
 #[test]

@@ -355,3 +355,14 @@ fn reported_if_and_only_if_bytes_are_stuck_where_classes_change() {
         "{stuck} stuck, {across} through several classes"
     );
 }
+
+/// A flow that circles passes the root of its tree like any other: it is no victim of itself.
+#[test]
+fn what_fills_a_loop_is_no_victim_of_it() {
+    let mut config = looping(3, 16, LINE);
+    config.is_tracing = true;
+    let provenance = run(&config).provenance.expect("recorded");
+    let tree = &provenance.trees[0];
+    assert!(!tree.culprits.is_empty());
+    assert_eq!(tree.victims, []);
+}

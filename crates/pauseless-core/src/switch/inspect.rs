@@ -48,7 +48,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// The classes in which packets that came in `class` may leave.
-    pub fn leaving_classes(&self, class: Class) -> impl Iterator<Item = Class> + use<P> {
+    pub fn leaving_classes(&self, class: Class) -> impl DoubleEndedIterator<Item = Class> + use<P> {
         let all = match self.leaving_count {
             1 => class.0..class.0 + 1,
             count => 0..count as u8,
@@ -130,20 +130,24 @@ impl<P: Copy> Switch<P> {
     /// lowest of several; `None` if nothing is.
     pub fn holder(&self, ingress: PortId, class: Class) -> Option<(PortId, Class)> {
         let ports = (0..self.ports.len() as u16).rev().map(PortId);
-        let queues = ports.flat_map(|port| self.leaving_classes(class).map(move |c| (port, c)));
+        let classes = |port| self.leaving_classes(class).rev().map(move |c| (port, c));
+        let queues = ports.flat_map(classes);
         let waiting = |to: &(PortId, Class)| self.waiting((ingress, class), *to);
         let most = queues.max_by_key(waiting)?;
         if waiting(&most) > Bytes::ZERO {
             return Some(most);
         }
         // All of it is on a wire.
-        let is_its_own = |egress: &PortId| {
-            let sending = self.ports[egress.index()].sending;
-            matches!(sending, Sending::Data { ingress: from, class: of, .. }
-                if (from, of) == (ingress, class))
-        };
         let mut ports = (0..self.ports.len() as u16).map(PortId);
-        ports.find(is_its_own).map(|port| (port, class))
+        ports.find_map(|egress| match self.ports[egress.index()].sending {
+            Sending::Data {
+                ingress: from,
+                class: of,
+                leaving,
+                ..
+            } if (from, of) == (ingress, class) => Some((egress, leaving)),
+            _ => None,
+        })
     }
 
     /// Bytes that wait for (`egress`, `class`), wherever they came from.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::*;
 use crate::networks::classed::remapped;
 use crate::networks::memory::{random_shared_network, share_at_random};
+use crate::networks::mixed::{Part, mixed};
 use crate::networks::random::{Wildness, random_network};
 use crate::networks::{Scheme, gfc_ring};
 use crate::{Config, Simulator};
@@ -126,4 +127,43 @@ fn the_ring_is_found_at_the_first_event_that_closes_it() {
     }
     assert!(is_closed(&run.fabric, run.now));
     assert_eq!(run.deadlock().expect("found").time, run.now);
+}
+
+/// A packet that expires on arrival may have been the last one that could let its sender go on.
+#[test]
+fn agrees_with_the_definition_where_packets_expire_in_a_shared_memory() {
+    let mut deadlocks = 0;
+    // Number 420 is one in which it was.
+    for seed in 400..440 {
+        let mut config = mixed(seed, &[Part::Sharing, Part::Ttl]);
+        config.duration = pauseless_core::unit::Span::us(600);
+        let mut run = Simulator::new(&config);
+        while run.step() {
+            let expected = is_deadlocked(run.now, &run.fabric);
+            let found = run.deadlock();
+            assert_eq!(found.is_some(), expected, "seed {seed} at {}", run.now);
+        }
+        deadlocks += usize::from(run.deadlock().is_some());
+    }
+    assert!(deadlocks > 5, "{deadlocks}");
+}
+
+/// Where deadlocks are broken, whatever is stuck is an open episode at once, the first as the others.
+#[test]
+fn nothing_is_stuck_without_an_episode() {
+    for parts in [&[Part::Sharing, Part::Draining], &Part::ALL[..]] {
+        let mut episodes = 0;
+        for seed in 0..40 {
+            let mut config = mixed(seed, parts);
+            config.duration = pauseless_core::unit::Span::us(600);
+            let mut run = Simulator::new(&config);
+            while run.step() {
+                let is_known = run.mitigating.open > 0;
+                let is_missed = is_deadlocked(run.now, &run.fabric) && !is_known;
+                assert!(!is_missed, "{parts:?}, seed {seed} at {}", run.now);
+            }
+            episodes += run.mitigating.episodes().len();
+        }
+        assert!(episodes > 40, "{parts:?}: {episodes}");
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Mitigating {
     /// Whether a watchdog changes anything.
     is_acting: bool,
     /// Whether a deadlock can end, so that there may be another one.
-    is_breaking: bool,
+    pub is_breaking: bool,
     /// How many deadlocks are unbroken although they can be.
     pub open: usize,
     found: Vec<Found>,
@@ -189,8 +189,7 @@ impl Simulator<'_> {
     pub(super) fn look_for_deadlock(&mut self, queue: EgressQueue) {
         if self.tally.deadlock.is_none() {
             if let Some(deadlock) = self.detector.check(self.now, &self.fabric, queue) {
-                self.tally.deadlock = Some(deadlock.clone());
-                self.open_episode(deadlock);
+                self.open_first_episode(deadlock);
             }
         } else if self.mitigating.is_breaking {
             self.look_for_another(queue);
@@ -208,6 +207,12 @@ impl Simulator<'_> {
                 self.open_episode(deadlock);
             }
         }
+    }
+
+    /// The deadlock that the run is judged by.
+    pub(super) fn open_first_episode(&mut self, deadlock: Deadlock) {
+        self.tally.deadlock = Some(deadlock.clone());
+        self.open_episode(deadlock);
     }
 
     fn open_episode(&mut self, deadlock: Deadlock) {

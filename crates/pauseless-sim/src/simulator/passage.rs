@@ -112,5 +112,9 @@ impl Simulator<'_> {
                 self.answers.remove(place);
             }
         }
+        if self.config.ingress.is_sharing() {
+            // While it was on its way, it might yet have let its sender go on.
+            self.look_for_deadlock_around(node);
+        }
     }
 }

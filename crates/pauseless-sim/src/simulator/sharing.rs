@@ -10,10 +10,13 @@ impl Simulator<'_> {
     /// Looks for a deadlock through the queues that a switch has paused, after a packet has arrived
     /// there: it takes from what all of them may have, wherever it came from and wherever it goes.
     pub(super) fn look_for_deadlock_around(&mut self, node: NodeId) {
+        let is_first = self.tally.deadlock.is_none();
+        if !is_first && !self.mitigating.is_breaking {
+            return;
+        }
         let Simulator {
             fabric,
             detector,
-            tally,
             now,
             ..
         } = self;
@@ -21,7 +24,7 @@ impl Simulator<'_> {
             return;
         };
         let memory = switch.memory().filter(|memory| memory.is_pausing());
-        let Some(memory) = memory.filter(|_| tally.deadlock.is_none()) else {
+        let Some(memory) = memory else {
             return;
         };
         // Where nobody is stopped everything drains.
@@ -35,6 +38,15 @@ impl Simulator<'_> {
             let (node, port) = (peer.node, peer.port);
             EgressQueue { node, port, class }
         });
-        tally.deadlock = detector.check_any(*now, fabric, queues);
+        if is_first {
+            if let Some(deadlock) = detector.check_any(*now, fabric, queues) {
+                self.open_first_episode(deadlock);
+            }
+            return;
+        }
+        // The first cycle of one search may be a known one, with a new one behind it.
+        for queue in Vec::from_iter(queues) {
+            self.look_for_deadlock(queue);
+        }
     }
 }

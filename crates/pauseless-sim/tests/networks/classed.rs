@@ -13,6 +13,12 @@ use super::random::{Wildness, random_network, random_network_of};
 /// A random network with random tables of classes, by label or by class.
 pub fn remapped(seed: u64, wildness: Wildness) -> Config {
     let mut config = random_network(seed, wildness);
+    remap(&mut config, seed);
+    config
+}
+
+/// Random tables of classes, by label or by class.
+pub fn remap(config: &mut Config, seed: u64) {
     let mut random = Stream::new(seed, Purpose::Workload, 1_000);
     let count = config.ingress.class_count() as u64;
     config.classes = ClassMap::Table(random_table(&mut random, &config.topology, count));
@@ -22,7 +28,6 @@ pub fn remapped(seed: u64, wildness: Wildness) -> Config {
     if random.below(3) == 0 {
         config.scheduler = Scheduler::Random;
     }
-    config
 }
 
 /// Most rows let packets stay, so that there are cycles.

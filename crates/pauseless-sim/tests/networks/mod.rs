@@ -5,6 +5,7 @@ pub mod classed;
 pub mod congestion;
 pub mod diverse;
 pub mod memory;
+pub mod mixed;
 pub mod random;
 
 use pauseless_core::class_map::ClassMap;
