@@ -231,36 +231,6 @@ fn bad_usage_is_told() {
             "1..=16",
         ),
         (
-            &["plan", "--generate", "n-to-1:2", "--classes", "9"],
-            "say --classes from 1 to 8",
-        ),
-        (
-            &[
-                "plan",
-                "--classes",
-                "9",
-                "--against",
-                "examples/ethernet/pg_profile_lookup.ACS-MSN2700.ini",
-            ],
-            "say --classes from 1 to 8",
-        ),
-        (
-            &["plan", "--generate", "n-to-1:2", "--rate", "2 Tbps"],
-            "a link has from",
-        ),
-        (
-            &[
-                "plan",
-                "--against",
-                "examples/ethernet/config_db-acs-msn4700-t1.json.gz",
-            ],
-            "add its pg_profile_lookup.ini",
-        ),
-        (
-            &["plan", "--against", "examples/ethernet/pod/L0.json"],
-            "pfc_enable and no lossless BUFFER_PG",
-        ),
-        (
             &[
                 "plan",
                 "--generate",
@@ -303,8 +273,52 @@ fn bad_usage_is_told() {
             "are about a fabric",
         ),
     ] {
-        let done = place.run(args);
-        assert_eq!(done.code, Some(2), "{args:?}: {}", done.stdout);
-        assert!(done.stderr.contains(message), "{args:?}: {}", done.stderr);
+        is_refused(&place, (args, message));
     }
+}
+
+/// More classes or speed than there are, and deployed values of which none can be judged.
+#[test]
+fn what_cannot_be_or_cannot_be_judged_is_told() {
+    let place = Place::new();
+    for (args, message) in [
+        (
+            &["plan", "--generate", "n-to-1:2", "--classes", "9"][..],
+            "say --classes from 1 to 8",
+        ),
+        (
+            &[
+                "plan",
+                "--classes",
+                "9",
+                "--against",
+                "examples/ethernet/pg_profile_lookup.ACS-MSN2700.ini",
+            ],
+            "say --classes from 1 to 8",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--rate", "2 Tbps"],
+            "a link has from",
+        ),
+        (
+            &[
+                "plan",
+                "--against",
+                "examples/ethernet/config_db-acs-msn4700-t1.json.gz",
+            ],
+            "add its pg_profile_lookup.ini",
+        ),
+        (
+            &["plan", "--against", "examples/ethernet/pod/L0.json"],
+            "pfc_enable and no lossless BUFFER_PG",
+        ),
+    ] {
+        is_refused(&place, (args, message));
+    }
+}
+
+fn is_refused(place: &Place, (args, message): (&[&str], &str)) {
+    let done = place.run(args);
+    assert_eq!(done.code, Some(2), "{args:?}: {}", done.stdout);
+    assert!(done.stderr.contains(message), "{args:?}: {}", done.stderr);
 }
