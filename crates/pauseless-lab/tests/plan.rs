@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pauseless_core::id::PortId;
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_lab::fabric::{Fabric, read, shape};
+use pauseless_lab::fabric::{Fabric, Medium, read, shape};
 use pauseless_lab::import::source::Source;
 use pauseless_lab::plan::against::{self, Deployed, Judgement, Terms};
 use pauseless_lab::plan::apply::Applied;
@@ -110,7 +110,21 @@ fn what_cannot_be_planned_is_refused_with_its_fix() {
         classes: Some(17),
         ..Request::default()
     };
-    assert!(refused("n-to-1:2", &request).contains("--classes from 1 to 16"));
+    let eight = refused("n-to-1:2", &request);
+    assert!(eight.contains("PFC has 8 priorities"), "{eight}");
+    assert!(eight.contains("--classes from 1 to 8"), "{eight}");
+    let mut lanes = fabric("n-to-1:2");
+    lanes.medium = Medium::InfiniBand;
+    let sixteen = plan(&lanes, &request).unwrap_err().to_string();
+    assert!(sixteen.contains("--classes from 1 to 16"), "{sixteen}");
+    for (medium, is_planned) in [(Medium::Ethernet, false), (Medium::InfiniBand, true)] {
+        lanes.medium = medium;
+        let request = Request {
+            classes: Some(9),
+            ..Request::default()
+        };
+        assert_eq!(plan(&lanes, &request).is_ok(), is_planned, "{medium:?}");
+    }
     let mut lossy = fabric("n-to-1:2");
     let switch = lossy.topology.node_named("S1").unwrap();
     for port in 0..3 {
@@ -123,6 +137,122 @@ fn what_cannot_be_planned_is_refused_with_its_fix() {
         ..Request::default()
     };
     assert!(plan(&lossy, &given).is_ok());
+}
+
+/// A smaller MTU is advised only where some frame is small enough, and then the largest such.
+#[test]
+fn a_smaller_mtu_is_advised_where_it_helps() {
+    let (spec, mut request) = note();
+    let fitting = |request: &Request| planned(spec, request).fits(Scheme::Pfc);
+    request.buffer = Bytes::mb(7);
+    let plan = planned(spec, &request);
+    let Fit::Short(_, advice) = plan.switches[0].scheme(Scheme::Pfc).fit else {
+        panic!("it does not fit");
+    };
+    let mtu = advice.mtu.unwrap();
+    request.mtu = mtu;
+    assert!(fitting(&request), "{mtu:?}");
+    request.mtu = mtu + Bytes::new(1);
+    assert!(!fitting(&request), "{mtu:?}");
+    let advice = format!("or set --mtu to {} B at most", mtu.get());
+    assert!(text::report(&fabric(spec), &plan).contains(&advice));
+    // The wire alone takes more than this.
+    request.buffer = Bytes::mb(1);
+    request.mtu = Bytes::new(1_500);
+    let report = text::report(&fabric(spec), &planned(spec, &request));
+    assert!(report.contains("pfc does not fit: give"), "{report}");
+    let pfc = report
+        .lines()
+        .find(|line| line.contains("pfc does not fit"));
+    assert!(!pfc.unwrap().contains("--mtu"), "{report}");
+}
+
+/// What is not among the schemes is named too, and says by how much it is short.
+#[test]
+fn dynamic_thresholds_and_ttl_are_part_of_the_verdict() {
+    let (spec, mut request) = note();
+    request.buffer = Bytes::mb(6);
+    let plan = planned(spec, &request);
+    let (short, verdict) = (plan.switches[0].dynamic.short, text::verdict(&plan));
+    assert_eq!(short, Bytes::new(23_852 * 256 - 6_000_000));
+    assert!(!plan.fits_dynamic());
+    let (yes, no) = verdict.split_once("need more buffer").unwrap();
+    assert!(no.contains("pfc with dynamic thresholds"), "{verdict}");
+    assert!(yes.contains("ttl"), "{verdict}");
+    let report = text::report(&fabric(spec), &plan);
+    assert!(report.contains("106,112 B too little"), "{report}");
+    // Three switches in a row have three classes where all schemes have one.
+    let line = Request {
+        buffer: Bytes::new(500_000),
+        wire: Some(cable(300)),
+        ..Request::default()
+    };
+    let line = planned("line:3,hosts_per_switch=1,rate=40Gbps", &line);
+    let least = line.switches.iter().flat_map(|switch| &switch.ttl);
+    let needs = least.map(|ttl| ttl.partition * u64::from(ttl.classes()) + ttl.headroom);
+    let buffer = needs.max().unwrap() - Bytes::new(1);
+    let request = Request {
+        buffer,
+        ..line.request.clone()
+    };
+    let plan = planned("line:3,hosts_per_switch=1,rate=40Gbps", &request);
+    assert!(plan.fits(Scheme::Pfc) && plan.fits_ttl() == Some(false));
+    let verdict = text::verdict(&plan);
+    let no = verdict.split_once("These need more buffer: ").unwrap().1;
+    assert!(no.contains("ttl"), "{verdict}");
+}
+
+/// Packets that circle have no last hop: one note instead of 64 classes.
+#[test]
+fn routes_in_a_circle_have_no_ttl_classes() {
+    let mut fabric = fabric("line:3,hosts_per_switch=1");
+    let id = |name: &str| fabric.topology.node_named(name).unwrap();
+    let (switch, host) = (id("S2"), id("H3"));
+    let back = fabric.topology.ports_towards(switch, id("S1")).next();
+    let group = fabric.routes.groups.of_host(host);
+    fabric.routes.table.set(switch, group, &[back.unwrap()]);
+    let plan = plan(&fabric, &Request::default()).unwrap();
+    assert!(plan.has_loop && plan.fits_ttl().is_none());
+    assert!(plan.switches.iter().all(|switch| switch.ttl.is_empty()));
+    let report = text::report(&fabric, &plan);
+    assert!(!report.contains("classes 1, 2, 3"), "{report}");
+    assert!(report.contains("see docs/ttl.md"), "{report}");
+}
+
+/// The rule is said, and how to have the switches used that it leaves out.
+#[test]
+fn the_routes_are_named() {
+    let single = fabric("fat-tree:4");
+    let plan_of = |fabric: &Fabric| plan(fabric, &Request::default()).unwrap();
+    let report = text::report(&single, &plan_of(&single));
+    let first = report.lines().next().unwrap();
+    assert!(first.ends_with("that with the lowest port"), "{first}");
+    assert!(report.contains("--routing ecmp takes all"), "{report}");
+    let all = fabric("fat-tree:4,routing=ecmp");
+    let report = text::report(&all, &plan_of(&all));
+    let first = report.lines().next().unwrap();
+    assert!(first.ends_with("all shortest paths (ECMP)"), "{first}");
+    assert!(!report.contains("no route leads"), "{report}");
+}
+
+/// One rate for all links, instead of theirs.
+#[test]
+fn a_rate_may_be_given() {
+    let request = Request {
+        rate: Some(Rate::gbps(200)),
+        ..Request::default()
+    };
+    let mut slow = fabric("leaf-spine:2,spines=2,hosts_per_leaf=2,host_rate=10Gbps");
+    slow.medium = Medium::InfiniBand;
+    let noted = |plan: &Plan| plan.notes.iter().any(|note| note.contains("base speed"));
+    let own = plan(&slow, &Request::default()).unwrap();
+    assert!(noted(&own), "{:?}", own.notes);
+    let given = plan(&slow, &request).unwrap();
+    assert!(!noted(&given), "{:?}", given.notes);
+    let ports = given.switches.iter().flat_map(|switch| &switch.ports);
+    for port in ports {
+        assert_eq!(port.latency.line, Rate::gbps(200));
+    }
 }
 
 /// Ports of other links, lossy ones, and those that somebody wants to tell apart.

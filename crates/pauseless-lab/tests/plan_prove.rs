@@ -49,6 +49,31 @@ fn pfc_needs_all_but_a_frame_of_its_headroom() {
     }
 }
 
+/// Windows of a few bytes, which no even sweep of a frame is sure to hit. The sender puts whole
+/// frames into the time that a PAUSE takes, so what is left is the rest of a division.
+#[test]
+fn the_worst_phase_is_found_however_narrow() {
+    for (mtu, ns) in [
+        (4_096, 100),
+        (4_096, 0),
+        (9_216, 100),
+        (1_500, 313),
+        (1_000, 17),
+    ] {
+        let latency = Latency {
+            wire: Span::ns(ns),
+            ..link(10, 0, (mtu, 1))
+        };
+        let proof = prove(Scheme::Pfc, &latency, 0);
+        let rest = (latency.pfc_headroom().get() - mtu) % mtu;
+        let slack = proof.slack().get();
+        assert!(
+            slack == rest || (rest == 0 && slack == mtu),
+            "{rest}: {proof:?}"
+        );
+    }
+}
+
 #[test]
 fn the_other_schemes_are_tight_too() {
     for latency in [link(40, 300, (1_500, 8)), link(100, 40, (9_216, 1))] {

@@ -12,7 +12,8 @@ use pauseless_lab::plan::apply::Applied;
 use pauseless_lab::plan::cycle_aware::{CyclePlan, Wish, cycle_aware};
 use pauseless_lab::plan::prove::{Proof, prove};
 use pauseless_lab::plan::{
-    Plan, Scheme, against_text, cycle_aware_text, json, plan, prove_text, text,
+    Plan, PlanError, Request, Scheme, against_text, classes_most, cycle_aware_text, json, mtu,
+    plan, prove_text, text,
 };
 use pauseless_lab::report;
 
@@ -42,6 +43,13 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
             directory.display()
         ));
     }
+    let missing = found.deployed.as_ref().and_then(Deployed::missing);
+    if let Some(missing) = missing {
+        anyhow::bail!(
+            "nothing that --against names could be judged: {}",
+            missing.join("; ")
+        );
+    }
     Ok(match found.is_good(args) {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(FINDING),
@@ -64,15 +72,23 @@ impl Found {
             true => None,
             false => {
                 let fabric = fabric(args)?;
-                if fabric.medium == Medium::InfiniBand && args.mtu.is_none() {
-                    request.mtu = MTU_INFINIBAND;
-                }
-                let plan = plan(&fabric, &request)?;
+                let note = match args.mtu {
+                    Some(_) => None,
+                    None => Some(take_mtu(&mut request, args, &fabric)?),
+                };
+                let mut plan = plan(&fabric, &request)?;
+                plan.notes.extend(note);
                 Some((fabric, plan))
             }
         };
         if planned.is_none() && (args.prove || args.out.is_some()) {
             anyhow::bail!("--prove and --out are about a fabric; name its files or --generate one");
+        }
+        if planned.is_none()
+            && let Some(classes) = args.classes
+            && usize::from(classes) > classes_most(Medium::Ethernet)
+        {
+            return Err(PlanError::Classes(classes, Medium::Ethernet).into());
         }
         let terms = Terms {
             request: &request,
@@ -180,6 +196,25 @@ fn fabric(args: &PlanArgs) -> anyhow::Result<Fabric> {
         fabric.route_by(routing);
     }
     Ok(fabric)
+}
+
+/// The largest frame where nobody said it: that of the files, else the usual one; and a note.
+fn take_mtu(request: &mut Request, args: &PlanArgs, fabric: &Fabric) -> anyhow::Result<String> {
+    let of_files = mtu::of_files(&args.files)?;
+    request.mtu = match (of_files, fabric.medium) {
+        (Some(mtu), _) => mtu,
+        (None, Medium::InfiniBand) => MTU_INFINIBAND,
+        (None, Medium::Ethernet) => request.mtu,
+    };
+    if let Some(cells) = &mut request.cells {
+        cells.mtu_lossless = request.mtu;
+    }
+    let why = match of_files {
+        Some(_) => ", the largest MTU of the ports in the files",
+        None => " assumed",
+    };
+    let bytes = request.mtu.get();
+    Ok(format!("frames up to {bytes} B{why}; --mtu says otherwise"))
 }
 
 /// The largest that InfiniBand has.

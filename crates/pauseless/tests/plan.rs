@@ -145,6 +145,35 @@ fn deployed_values_that_can_lose_are_a_finding() {
     assert_eq!(document["against"]["rows"].as_array().unwrap().len(), 21);
 }
 
+/// The largest frame is that of the files; where nobody says it, that is said.
+#[test]
+fn the_mtu_is_that_of_the_ports() {
+    let place = Place::new();
+    place.write(
+        "S1.json",
+        r#"{"DEVICE_METADATA": {"localhost": {"hostname": "S1"}},
+        "PORT": {"Ethernet0": {"speed": "40000", "mtu": "9100"}, "Ethernet4": {"speed": "40000", "mtu": "1500"}},
+        "DEVICE_NEIGHBOR": {"Ethernet0": {"name": "H1", "port": "eth0"}, "Ethernet4": {"name": "H2", "port": "eth0"}},
+        "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3"}, "Ethernet4": {"pfc_enable": "3"}}}"#,
+    );
+    let document = place.run(&["plan", "S1.json", "--json"]).json();
+    assert_eq!(document["mtu_bytes"], 9_100, "{document}");
+    let notes = document["notes"].to_string();
+    assert!(notes.contains("the largest MTU of the ports"), "{notes}");
+    assert!(
+        notes.contains("--cable or --delay of `plan` says otherwise"),
+        "{notes}"
+    );
+    let given = place
+        .run(&["plan", "S1.json", "--mtu", "1500 B", "--json"])
+        .json();
+    assert_eq!(given["mtu_bytes"], 1_500);
+    assert!(!given["notes"].to_string().contains("--mtu"), "{given}");
+    let assumed = place.run(&["plan", "--generate", "n-to-1:2"]);
+    let note = "note: frames up to 1500 B assumed; --mtu says otherwise";
+    assert!(assumed.stdout.contains(note), "{}", assumed.stdout);
+}
+
 /// Every text in docs/plan.md is what the command before it prints.
 #[test]
 fn the_document_says_what_is_printed() {
@@ -244,9 +273,7 @@ fn bad_usage_is_told() {
             "are about a fabric",
         ),
     ] {
-        let done = place.run(args);
-        assert_eq!(done.code, Some(2), "{args:?}: {}", done.stdout);
-        assert!(done.stderr.contains(message), "{args:?}: {}", done.stderr);
+        is_refused(&place, (args, message));
     }
 }
 
@@ -300,4 +327,50 @@ fn a_cycle_that_the_argument_does_not_cover_is_a_finding() {
     assert_eq!(done.code, Some(1), "{}", done.stdout);
     let done = place.run(&["plan", "scenarios/gfc-fig11-pfc.toml", "--cycle-aware"]);
     assert_eq!(done.code, Some(0), "{}", done.stdout);
+}
+
+/// More classes or speed than there are, and deployed values of which none can be judged.
+#[test]
+fn what_cannot_be_or_cannot_be_judged_is_told() {
+    let place = Place::new();
+    for (args, message) in [
+        (
+            &["plan", "--generate", "n-to-1:2", "--classes", "9"][..],
+            "say --classes from 1 to 8",
+        ),
+        (
+            &[
+                "plan",
+                "--classes",
+                "9",
+                "--against",
+                "examples/ethernet/pg_profile_lookup.ACS-MSN2700.ini",
+            ],
+            "say --classes from 1 to 8",
+        ),
+        (
+            &["plan", "--generate", "n-to-1:2", "--rate", "2 Tbps"],
+            "a link has from",
+        ),
+        (
+            &[
+                "plan",
+                "--against",
+                "examples/ethernet/config_db-acs-msn4700-t1.json.gz",
+            ],
+            "add its pg_profile_lookup.ini",
+        ),
+        (
+            &["plan", "--against", "examples/ethernet/pod/L0.json"],
+            "pfc_enable and no lossless BUFFER_PG",
+        ),
+    ] {
+        is_refused(&place, (args, message));
+    }
+}
+
+fn is_refused(place: &Place, (args, message): (&[&str], &str)) {
+    let done = place.run(args);
+    assert_eq!(done.code, Some(2), "{args:?}: {}", done.stdout);
+    assert!(done.stderr.contains(message), "{args:?}: {}", done.stderr);
 }

@@ -258,7 +258,8 @@ impl Cabled {
         }
         if cabling.links.iter().any(|link| link.rate.is_none()) {
             let note = "the files do not give the rate of all links; where they do not it is \
-                        taken for 100 Gb/s, which only matters to a simulation";
+                        taken for 100 Gb/s, which matters to simulations and plans (--rate of \
+                        `plan` says otherwise)";
             self.notes.push(note.to_string());
         }
         let mut is_cabled = vec![false; cabling.nodes.len()];

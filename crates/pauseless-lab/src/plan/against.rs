@@ -36,9 +36,46 @@ pub struct Deployed {
     pub rows: Vec<Row>,
     /// Headroom that ports share.
     pub pools: Vec<Pool>,
+    /// Switches or files with ports that have PFC and no lossless group, and how many.
+    pub bare: Vec<(String, usize)>,
 }
 
 impl Deployed {
+    /// What is missing, if nothing at all could be judged.
+    pub fn missing(&self) -> Option<Vec<String>> {
+        let rows = self.rows.iter().map(|row| &row.judgement);
+        let judgements = rows.chain(self.pools.iter().map(|pool| &pool.judgement));
+        let mut missing = Vec::new();
+        for judgement in judgements {
+            let Judgement::Unknown(why) = judgement else {
+                return None;
+            };
+            if !missing.iter().any(|known| known == why) {
+                missing.push(why.to_string());
+            }
+        }
+        if self.rows.is_empty() {
+            missing.insert(0, NO_ROWS.to_string());
+        }
+        missing.extend(self.bare_lines());
+        Some(missing)
+    }
+
+    /// A line for each switch with PFC and nothing behind it.
+    pub fn bare_lines(&self) -> impl Iterator<Item = String> {
+        self.bare.iter().map(|(of, count)| {
+            let of = of.rsplit('/').next().unwrap_or(of);
+            let ports = match count {
+                1 => "1 port has".to_string(),
+                _ => format!("{count} ports have"),
+            };
+            format!(
+                "{of}: {ports} pfc_enable and no lossless BUFFER_PG; add buffers.json or a dump \
+                 that has BUFFER_PG and BUFFER_PROFILE"
+            )
+        })
+    }
+
     /// Whether packets can be lost somewhere.
     pub fn can_lose(&self) -> bool {
         let rows = self.rows.iter().map(|row| &row.judgement);
@@ -233,6 +270,15 @@ impl Judge<'_> {
             }
         }
         self.pools(of, config);
+        let paused = config.port_qos.iter().filter(|(name, qos)| {
+            let lossless = config.groups.get(*name).into_iter().flatten();
+            let mut lossless = lossless.filter(|group| config.is_lossless(group));
+            qos.pfc_enable != 0 && *name != GLOBAL && lossless.next().is_none()
+        });
+        match paused.count() {
+            0 => {}
+            count => self.found.bare.push((of.to_string(), count)),
+        }
     }
 
     fn table(&mut self, of: &str, profiles: &[PgProfile]) {
@@ -341,11 +387,13 @@ impl Judge<'_> {
     fn derive(&self, port: &Port) -> Result<Derived, &'static str> {
         let Request {
             reaction,
+            rate,
             wire,
             cells,
             ..
         } = self.terms.request;
-        let line = Rate::mbps(u64::from(port.speed_mbps.ok_or(NO_SPEED)?));
+        let speed = port.speed_mbps.map(|mbps| Rate::mbps(u64::from(mbps)));
+        let line = rate.or(speed).ok_or(NO_SPEED)?;
         let length = port.cable_m.map(|metres| cable(u64::from(metres)));
         let latency = Latency {
             mtu: port.mtu,
@@ -436,9 +484,12 @@ fn classes_of(mask: u8) -> String {
     Vec::from_iter(set.map(|class: u8| class.to_string())).join(",")
 }
 
+/// The entry of `PORT_QOS_MAP` that is the switch itself.
+const GLOBAL: &str = "global";
+const NO_ROWS: &str = "the files have no lossless priority group and no lossless profile";
 /// Priorities 3 and 4, where nothing says how many.
 const CLASSES_USUAL: u8 = 2;
-const NO_SPEED: &str = "the files have no speed of the port; add config_db.json";
+const NO_SPEED: &str = "the files have no speed of the port; add config_db.json, or say --rate";
 const NO_LENGTH: &str = "the files have no length of the cable; say --cable";
 const NO_LIMIT: &str = "802.3 gives no reaction limit at this speed; say --quanta or --processing";
 const CALCULATED: &str =

@@ -19,6 +19,9 @@ pub fn report(deployed: &Deployed) -> String {
         for pool in &deployed.pools {
             text += &pool_line(pool);
         }
+        for line in deployed.bare_lines() {
+            text += &format!("  {line}\n");
+        }
         return text;
     }
     let has_sonic = deployed
@@ -67,6 +70,9 @@ pub fn report(deployed: &Deployed) -> String {
     );
     for pool in &deployed.pools {
         text += &pool_line(pool);
+    }
+    for line in deployed.bare_lines() {
+        text += &format!("  {line}\n");
     }
     text + summary(deployed).as_str()
 }

@@ -99,14 +99,20 @@ impl Applied {
             }
         }
         let mut file = File::default();
-        let Request { mtu, wire, .. } = &self.plan.request;
+        let Request {
+            mtu, rate, wire, ..
+        } = &self.plan.request;
         file.line(format_args!(
             "# From `pauseless plan` for {}: sections for `pauseless run`.",
             self.plan.fabric.escape_debug()
         ));
         file.line(format_args!(
-            "# They hold for mtu = \"{} B\" at the top of the scenario{}.",
+            "# They hold for mtu = \"{} B\" at the top of the scenario{}{}.",
             mtu.get(),
+            match rate {
+                Some(rate) => format!(" and rate = \"{} bps\" of every link", rate.as_bps()),
+                None => String::new(),
+            },
             match wire {
                 Some(wire) => format!(" and delay = \"{} ps\" of every link", wire.as_ps()),
                 None => String::new(),

@@ -22,6 +22,8 @@ pub struct PlanDocument {
     pub fabric: String,
     /// `ethernet` or `infiniband`.
     pub medium: &'static str,
+    /// By what its packets are routed.
+    pub routes: &'static str,
     /// The largest frame.
     pub mtu_bytes: u64,
     /// The round trip of work conservation.
@@ -143,6 +145,9 @@ pub struct SchemeRecord {
     /// Cables of at most this delay would fit, if shorter ones do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fits_with_wire_ps: Option<u64>,
+    /// Frames of at most this size would fit, if smaller ones do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fits_with_mtu_bytes: Option<u64>,
     /// The thresholds, one element per element of `ports`; none if it does not fit.
     pub thresholds: Vec<ThresholdRecord>,
 }
@@ -210,6 +215,8 @@ pub struct DynamicRecord {
     pub headroom_bytes: u64,
     /// What is shared.
     pub pool_bytes: u64,
+    /// What the headroom lacks; 0 if it fits.
+    pub short_bytes: u64,
     /// XOFF of a queue that is alone.
     pub xoff_alone_bytes: u64,
     /// XOFF of each when all are at it.
@@ -285,6 +292,7 @@ pub fn document(fabric: &Fabric, plan: &Plan) -> PlanDocument {
         schema: SCHEMA,
         fabric: plan.fabric.clone(),
         medium: plan.medium.name(),
+        routes: super::text::routes(fabric),
         mtu_bytes: plan.request.mtu.get(),
         rtt_ps: plan.request.rtt.as_ps(),
         longest_path: plan.longest_path,
@@ -311,6 +319,7 @@ fn record(fabric: &Fabric, switch: &SwitchPlan) -> SwitchRecord {
             alpha: f64::from(dynamic.alpha_exponent).exp2(),
             headroom_bytes: dynamic.headroom.get(),
             pool_bytes: dynamic.pool.get(),
+            short_bytes: dynamic.short.get(),
             xoff_alone_bytes: dynamic.alone.get(),
             xoff_all_bytes: dynamic.all.get(),
         },
@@ -357,6 +366,7 @@ fn scheme(plan: &SchemePlan) -> SchemeRecord {
         short_bytes: short.get(),
         fits_with_classes: advice.and_then(|advice| advice.classes),
         fits_with_wire_ps: advice.and_then(|advice| advice.wire).map(Span::as_ps),
+        fits_with_mtu_bytes: advice.and_then(|advice| advice.mtu).map(Bytes::get),
         thresholds: plan.sets.iter().map(thresholds).collect(),
     }
 }

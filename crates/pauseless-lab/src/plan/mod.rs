@@ -12,6 +12,8 @@ pub mod cycle_aware;
 pub mod cycle_aware_text;
 pub mod headroom;
 pub mod json;
+pub mod mtu;
+mod notes;
 pub mod paper;
 pub mod prove;
 pub mod prove_text;
@@ -48,6 +50,8 @@ pub struct Request {
     pub buffers: Vec<(String, Bytes)>,
     /// How many lossless classes every port has; `None` for what the fabric says.
     pub classes: Option<u8>,
+    /// The rate of every link; `None` for what the fabric says.
+    pub rate: Option<Rate>,
     /// The delay of every cable; `None` for what the fabric says.
     pub wire: Option<Span>,
     /// How long a sender takes to obey.
@@ -69,6 +73,7 @@ impl Default for Request {
             buffer: Bytes::mb(32),
             buffers: Vec::new(),
             classes: None,
+            rate: None,
             wire: None,
             reaction: Reaction::Standard,
             cells: None,
@@ -175,7 +180,7 @@ pub enum PlanError {
     /// A frame that does not exist.
     Mtu(Bytes),
     /// PFC has eight classes, InfiniBand sixteen lanes.
-    Classes(u8),
+    Classes(u8, Medium),
 }
 
 impl fmt::Display for PlanError {
@@ -195,8 +200,16 @@ impl fmt::Display for PlanError {
                 "an MTU of {} B is no frame; say --mtu from 64 B to 1 MB",
                 mtu.get()
             ),
-            PlanError::Classes(count) => {
-                write!(f, "{count} classes; say --classes from 1 to {LANE_COUNT}")
+            PlanError::Classes(count, medium) => {
+                let has = match medium {
+                    Medium::Ethernet => "PFC has 8 priorities",
+                    Medium::InfiniBand => "InfiniBand has 16 VLs",
+                };
+                let most = classes_most(*medium);
+                write!(
+                    f,
+                    "{count} classes, and {has}; say --classes from 1 to {most}"
+                )
             }
         }
     }
@@ -241,37 +254,21 @@ pub fn plan(fabric: &Fabric, request: &Request) -> Result<Plan, PlanError> {
     if idle > 0 {
         notes.push(format!("{idle} switches have no lossless port and no plan"));
     }
-    if fabric.medium == Medium::InfiniBand && request.wire.is_none() {
-        notes.push(NO_LENGTHS.to_string());
-    }
-    if hops.has_loop {
-        notes.push(LOOP.to_string());
-    }
-    let longest_path = hops.longest();
-    if longest_path > Class::COUNT_MAX as u32 && !hops.has_loop {
-        notes.push(format!(
-            "a packet can pass {longest_path} switches, so TTL-based buffer management needs \
-             {longest_path} classes, and PFC has {}",
-            Class::COUNT_MAX
-        ));
-    }
     for switch in &mut switches {
         switch.finish(request, &hops);
     }
+    notes.extend(notes::of_links(fabric, request, &switches));
+    notes.extend(notes::of_routes(fabric, &hops, &switches));
     Ok(Plan {
         fabric: fabric.name.clone(),
         medium: fabric.medium,
         request: request.clone(),
         switches,
-        longest_path,
+        longest_path: hops.longest(),
         has_loop: hops.has_loop,
         notes,
     })
 }
-
-const NO_LENGTHS: &str = "InfiniBand dumps have no lengths of cables; 20 m are assumed, \
-    and --cable or --delay says otherwise";
-const LOOP: &str = "some routes go in a circle, so that no number of TTL classes is enough";
 
 impl Plan {
     /// The scheme that the links have by nature.
@@ -286,6 +283,19 @@ impl Plan {
     pub fn fits(&self, scheme: Scheme) -> bool {
         let plans = self.switches.iter().map(|switch| switch.scheme(scheme));
         plans.into_iter().all(|plan| plan.fit.is_fitting())
+    }
+
+    /// Whether every switch has a pool left for dynamic thresholds.
+    pub fn fits_dynamic(&self) -> bool {
+        let mut all = self.switches.iter();
+        all.all(|switch| switch.dynamic.is_fitting())
+    }
+
+    /// Whether every switch has room for its TTL classes; `None` where packets circle and there is
+    /// no plan of them.
+    pub fn fits_ttl(&self) -> Option<bool> {
+        let mut all = self.switches.iter().flat_map(|switch| &switch.ttl);
+        (!self.has_loop).then(|| all.all(|ttl| ttl.short == Bytes::ZERO))
     }
 
     /// The longest reaction of all links, for what knows one only.
@@ -314,10 +324,18 @@ fn check(fabric: &Fabric, request: &Request) -> Result<(), PlanError> {
         return Err(PlanError::Mtu(request.mtu));
     }
     match request.classes {
-        Some(count) if !(1..=LANE_COUNT).contains(&usize::from(count)) => {
-            Err(PlanError::Classes(count))
+        Some(count) if !(1..=classes_most(fabric.medium)).contains(&usize::from(count)) => {
+            Err(PlanError::Classes(count, fabric.medium))
         }
         _ => Ok(()),
+    }
+}
+
+/// How many classes can be lossless.
+pub fn classes_most(medium: Medium) -> usize {
+    match medium {
+        Medium::Ethernet => Class::COUNT_MAX,
+        Medium::InfiniBand => LANE_COUNT,
     }
 }
 
@@ -332,7 +350,7 @@ fn port_kinds(
         let lossless = occurring & !fabric.lossy.at(node, number);
         let place = request.places.get(&(node, number)).copied();
         let kind = Kind {
-            line: port.rate,
+            line: request.rate.unwrap_or(port.rate),
             wire: request.wire.unwrap_or(port.delay),
             classes: request.classes.unwrap_or(lossless.count_ones() as u8),
             place: place.unwrap_or_default(),

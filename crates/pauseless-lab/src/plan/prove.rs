@@ -4,7 +4,8 @@
 //! host at S2 that never takes anything, so that nothing leaves S2's buffer. The queue is aligned
 //! so that it stands exactly at its threshold before the packet that crosses it, the far end takes
 //! as long as it may to obey, and on the way back large frames follow each other without a gap, so
-//! that every message has to wait; when it falls due within such a frame is swept over the frame.
+//! that every message has to wait; when it falls due within such a frame is swept over the frame,
+//! and aimed at the very beginning of one, where the wait is the longest.
 
 use std::num::NonZeroU64;
 
@@ -165,7 +166,37 @@ impl Bench {
         };
         let frame = self.latency.line.tx_span(self.latency.mtu);
         let of = NonZeroU64::new(count).expect("not zero");
-        (0..count).map(|n| frame.scale_up(n, of)).collect()
+        let mut phases = Vec::from_iter((0..count).map(|n| frame.scale_up(n, of)));
+        if matches!(self.control, FlowControl::Pfc(_)) {
+            phases.extend(self.aimed(frame));
+            phases.sort_unstable();
+            phases.dedup();
+        }
+        phases
+    }
+
+    /// Phases in which the PAUSE falls due when a frame on the way back has just begun.
+    ///
+    /// The sender puts whole frames into the wait, so one more of them may fit only if the PAUSE
+    /// waits for all but a few bytes of a frame, which no even sweep is sure to hit. Data arrives
+    /// at S2 whole frames apart, counted from [`Bench::after`] and two wires; S2 sends the way back
+    /// whole frames apart, counted from the phase and one wire.
+    fn aimed(&self, frame: Span) -> impl Iterator<Item = Span> {
+        let due = self.after().as_ps() + self.latency.wire.as_ps();
+        let byte = self.latency.line.tx_span(Bytes::new(1)).as_ps();
+        let frame = frame.as_ps();
+        // At the same instant it is the PAUSE that goes first.
+        let before = [0, 1, byte, byte * 16];
+        before.into_iter().map(move |ps| {
+            let phase = (due % frame + frame - ps % frame) % frame;
+            Span::ps(phase)
+        })
+    }
+
+    /// When the two senders begin.
+    fn after(&self) -> Time {
+        let frame = self.latency.line.tx_span(self.latency.mtu);
+        Time::ZERO + self.latency.wire * 4 + frame * 4
     }
 
     /// The high-water mark and the number of packets lost.
@@ -231,9 +262,7 @@ impl Bench {
 
     /// The frame that aligns the queue, two senders at line rate, and the frames on the way back.
     fn flows(&self, phase: Span) -> Vec<Flow> {
-        let frame = self.latency.line.tx_span(self.latency.mtu);
-        let after = Time::ZERO + self.latency.wire * 4 + frame * 4;
-        let greedy = (Bytes::MAX, after);
+        let greedy = (Bytes::MAX, self.after());
         let mut flows = vec![
             self.flow("data 1", ("H1", "H3"), greedy),
             self.flow("data 2", ("H2", "H3"), greedy),

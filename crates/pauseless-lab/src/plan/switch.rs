@@ -1,6 +1,7 @@
 //! The plan of one switch: what each scheme needs, what is left, and what to do if nothing is.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use pauseless_core::derive::Latency;
 use pauseless_core::id::{NodeId, PortId};
@@ -9,6 +10,7 @@ use pauseless_core::unit::{Bytes, Span};
 use super::headroom::UnknownRate;
 use super::ttl::Hops;
 use super::{Kind, PortPlan, Request, Scheme, Set};
+use crate::scenario::FRAMES;
 
 /// The plan of switches that are alike.
 #[derive(Clone, Debug)]
@@ -63,6 +65,8 @@ pub struct Advice {
     pub classes: Option<u8>,
     /// Cables with at most this delay.
     pub wire: Option<Span>,
+    /// Frames of at most this size.
+    pub mtu: Option<Bytes>,
 }
 
 /// PFC with thresholds alpha times what is free of the shared pool, and headroom of its own for
@@ -75,6 +79,8 @@ pub struct Dynamic {
     pub headroom: Bytes,
     /// What is shared; zero if the headroom does not fit.
     pub pool: Bytes,
+    /// What the headroom lacks; zero if it fits.
+    pub short: Bytes,
     /// XOFF of a queue that is alone.
     pub alone: Bytes,
     /// XOFF of each queue when all are at their threshold.
@@ -151,6 +157,10 @@ impl SwitchPlan {
     pub(super) fn finish(&mut self, request: &Request, hops: &Hops) {
         let schemes = Scheme::ALL.into_iter();
         self.schemes = schemes.map(|scheme| self.plan(scheme)).collect();
+        if hops.has_loop {
+            // Packets that circle have no last hop, so no number of classes is enough.
+            return;
+        }
         for &node in &self.members {
             let places = hops.at(node);
             match self.ttl.iter_mut().find(|ttl| ttl.hops == places) {
@@ -230,25 +240,47 @@ impl SwitchPlan {
             self.need(scheme, change) <= self.buffer
         };
         let longest = self.ports.iter().map(|port| port.kind.wire).max();
-        let (mut low, mut high) = (0, longest.unwrap_or(Span::ZERO).as_ps());
-        let wire = is_enough(Span::ZERO).then(|| {
-            while high - low > 1 {
-                let middle = low + (high - low) / 2;
-                match is_enough(Span::ps(middle)) {
-                    true => low = middle,
-                    false => high = middle,
-                }
-            }
-            Span::ps(low)
+        let wires = 0..longest.unwrap_or(Span::ZERO).as_ps();
+        let wire = largest(wires, |ps| is_enough(Span::ps(ps))).map(Span::ps);
+        let sizes = self.ports.iter().map(|port| port.latency.mtu.get());
+        let sizes = FRAMES.start().get()..sizes.max().unwrap_or(0);
+        let mtu = largest(sizes, |mtu| {
+            let mtu = Bytes::new(mtu);
+            self.need(scheme, |latency| Latency { mtu, ..latency }) <= self.buffer
         });
-        Advice { classes, wire }
+        Advice {
+            classes,
+            wire,
+            mtu: mtu.map(Bytes::new),
+        }
     }
+}
+
+/// The largest value that is enough, if the smallest one is and the end is not.
+fn largest(values: Range<u64>, is_enough: impl Fn(u64) -> bool) -> Option<u64> {
+    let (mut low, mut high) = (values.start, values.end);
+    if low > high || !is_enough(low) {
+        return None;
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match is_enough(middle) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    Some(low)
 }
 
 /// The largest buffer of one (ingress port, class) in a scenario.
 const BUFFER_MAX: Bytes = Bytes::mb(4_000);
 
 impl Dynamic {
+    /// Whether there is something to share.
+    pub fn is_fitting(&self) -> bool {
+        self.pool > Bytes::ZERO
+    }
+
     fn new(alpha_exponent: i8, buffer: Bytes, ports: &[PortPlan]) -> Dynamic {
         let headroom = ports.iter().fold(Bytes::ZERO, |sum, port| {
             sum + port.headroom.bound * port.queue_count()
@@ -266,6 +298,7 @@ impl Dynamic {
             alpha_exponent: exponent,
             headroom,
             pool,
+            short: headroom.saturating_sub(buffer),
             alone: settled(1),
             all: settled(queues.max(1)),
         }

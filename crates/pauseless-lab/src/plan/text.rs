@@ -6,11 +6,14 @@ use std::fmt::Write;
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::unit::{Bytes, Span};
 
+use pauseless_fabric::reroute::Reroute;
+
 use super::headroom::{PS_PER_METRE, Reaction};
 use super::paper::paper;
 use super::{Advice, Fit, Place, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
+use crate::check::sweep::describe as describe_rule;
 use crate::explain::write_table;
-use crate::fabric::{Fabric, Medium};
+use crate::fabric::{Fabric, Medium, Origin};
 use crate::report::quantity::{count, plural};
 use crate::scenario::unit::Quantity;
 
@@ -22,12 +25,13 @@ pub fn report(fabric: &Fabric, plan: &Plan) -> String {
     line(
         &mut text,
         format_args!(
-            "{}: {} of {}, frames up to {}, t_proc {}",
+            "{}: {} of {}, frames up to {}, t_proc {}; routes: {}",
             plan.fabric,
             plural(switches as u64, "switch").replace("switchs", "switches"),
             plan.medium.name(),
             request.mtu.exact(),
             reaction(request.reaction),
+            routes(fabric),
         ),
     );
     for note in &plan.notes {
@@ -43,15 +47,34 @@ pub fn report(fabric: &Fabric, plan: &Plan) -> String {
     text
 }
 
+/// By what packets are routed.
+pub(super) fn routes(fabric: &Fabric) -> &'static str {
+    match fabric.origin {
+        Origin::Tables => "the switches' own tables",
+        Origin::Flows => "the paths of the flows",
+        Origin::Rule(routing) => describe_rule(Reroute::Rule(routing)),
+    }
+}
+
 /// Whether it all fits, in a line.
 pub fn verdict(plan: &Plan) -> String {
     let fitting = |fits: bool| {
         let schemes = Scheme::ALL.into_iter();
         let names = schemes.filter(|scheme| plan.fits(*scheme) == fits);
-        Vec::from_iter(names.map(Scheme::name)).join(", ")
+        let mut names = Vec::from_iter(names.map(Scheme::name));
+        let others = [
+            ("pfc with dynamic thresholds", Some(plan.fits_dynamic())),
+            ("ttl", plan.fits_ttl()),
+        ];
+        let others = others.into_iter().filter(|(_, other)| *other == Some(fits));
+        names.extend(others.map(|(name, _)| name));
+        names.join(", ")
     };
     let (yes, no) = (fitting(true), fitting(false));
     match (yes.is_empty(), no.is_empty()) {
+        (_, true) if plan.has_loop => {
+            "Every scheme fits every switch; ttl has no plan, as packets circle.".to_string()
+        }
         (_, true) => "Every scheme fits every switch.".to_string(),
         (true, _) => format!("Nothing fits: {no} need more buffer."),
         _ => format!("These fit: {yes}. These need more buffer: {no}."),
@@ -144,20 +167,19 @@ fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &Sw
         up @ 0.. => format!("{}", 1u64 << up),
         down => format!("1/{}", 1u64 << -down),
     };
-    let pool = match dynamic.pool {
-        Bytes::ZERO => "no room for a pool".to_string(),
-        _ => format!(
+    let pool = match dynamic.is_fitting() {
+        false => "no room for a pool".to_string(),
+        true => format!(
             "alpha {alpha}: XOFF from {} with all {} queues at it to {} alone",
-            dynamic.all.exact(),
+            whole(dynamic.all),
             switch.queue_count(),
-            dynamic.alone.exact(),
+            whole(dynamic.alone),
         ),
     };
-    let [headroom, left] = [dynamic.headroom, dynamic.pool].map(right);
     rows.push([
         "pfc, dynamic".to_string(),
-        headroom,
-        left,
+        right(dynamic.headroom),
+        left_or_short(dynamic.pool, dynamic.short),
         String::new(),
         pool,
     ]);
@@ -190,7 +212,9 @@ pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
             wire.as_ps() / PS_PER_METRE
         ));
     }
-    ways.push("set a smaller --mtu".to_string());
+    if let Some(mtu) = advice.mtu {
+        ways.push(format!("set --mtu to {} B at most", mtu.get()));
+    }
     ways.join(", or ")
 }
 
@@ -258,8 +282,8 @@ fn thresholds(set: &Set) -> String {
     match &set.ingress.control {
         FlowControl::None => String::new(),
         FlowControl::Pfc(config) => {
-            let headroom = latency.pfc_headroom().exact();
-            let (xoff, xon) = (config.xoff.exact(), config.xon.exact());
+            let headroom = whole(latency.pfc_headroom());
+            let (xoff, xon) = (whole(config.xoff), whole(config.xon));
             format!("XOFF {xoff}, XON {xon}, headroom {headroom}")
         }
         FlowControl::Cbfc(config) => {
@@ -273,27 +297,27 @@ fn thresholds(set: &Set) -> String {
             format!(
                 "{} blocks of credit; full rate takes {}, {enough}",
                 count(blocks),
-                full.exact()
+                whole(full)
             )
         }
         FlowControl::GfcBuffer(config) => format!(
             "B_m {}, B_1 {}, {} stages, least rate {}",
-            config.bm.exact(),
-            config.b1.exact(),
+            whole(config.bm),
+            whole(config.b1),
             config.stages,
             config.rate(config.stages, latency.line).exact(),
         ),
         FlowControl::GfcTime(config) => format!(
             "B_m {}, B_0 {}, T {}, least rate {}",
-            config.mapping.bm.exact(),
-            config.mapping.b0.exact(),
+            whole(config.mapping.bm),
+            whole(config.mapping.b0),
             config.period.exact(),
             config.mapping.floor.exact(),
         ),
         FlowControl::GfcConceptual(config) => format!(
             "B_m {}, B_0 {}, tau {}",
-            config.mapping.bm.exact(),
-            config.mapping.b0.exact(),
+            whole(config.mapping.bm),
+            whole(config.mapping.b0),
             latency.tau().exact(),
         ),
     }
@@ -319,21 +343,18 @@ fn ttl_row(fabric: &Fabric, (plan, ttl): (&Plan, &TtlPlan)) -> [String; 5] {
     let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
     let classes = classes.map(|hop| (hop + 1).to_string());
     let classes = Vec::from_iter(classes).join(", ");
-    let (d, of) = (plan.longest_path, ttl.partition.exact());
+    let (d, of) = (plan.longest_path, whole(ttl.partition));
     let work = match ttl.shared >= ttl.work_shared {
         true => "covers",
         false => "does not cover",
     };
     let need = right(ttl.partition * u64::from(ttl.classes()) + ttl.headroom);
-    let left = match ttl.short {
-        Bytes::ZERO => right(ttl.shared),
-        short => format!("{} B too little", count(short.get())),
-    };
+    let left = left_or_short(ttl.shared, ttl.short);
     let text = format!(
         "{names}: classes {classes} of {d} in partitions of {of}; what is left {work} n C RTT = {} \
          (n k C RTT = {})",
-        ttl.work_shared.exact(),
-        ttl.work_separate.exact(),
+        whole(ttl.work_shared),
+        whole(ttl.work_separate),
     );
     ["ttl".to_string(), need, left, String::new(), text]
 }
@@ -360,6 +381,19 @@ const SHOWN: usize = 4;
 /// Bytes in a column of numbers.
 fn right(bytes: Bytes) -> String {
     format!("{:>11}", count(bytes.get()))
+}
+
+/// What is left, or by how much it is too little.
+fn left_or_short(left: Bytes, short: Bytes) -> String {
+    match short {
+        Bytes::ZERO => right(left),
+        short => format!("{} B too little", count(short.get())),
+    }
+}
+
+/// Bytes within a row, which are compared with each other.
+fn whole(bytes: Bytes) -> String {
+    format!("{} B", count(bytes.get()))
 }
 
 fn line(text: &mut String, line: impl std::fmt::Display) {

@@ -1,7 +1,8 @@
 //! Numbers as people read them: a few digits and a unit.
 
-use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
+use crate::scenario::topology::RATES;
 use crate::scenario::unit;
 
 /// A length of time as scenario files write it, such as `52.4 us`; else what is wrong with it.
@@ -29,6 +30,19 @@ pub fn parse_bytes(text: &str) -> Result<Bytes, String> {
         Ok(Bytes::ZERO) => Err("it must be more than nothing".to_string()),
         Ok(bytes) if bytes > BYTES_MAX => Err(format!("at most {BYTES_MAX} make sense")),
         Ok(bytes) => Ok(bytes),
+        Err(wrong) => Err(format!("{}; {}", wrong.message, wrong.help)),
+    }
+}
+
+/// The rate of a link as scenario files write it, such as `100 Gbps`; else what is wrong with it.
+pub fn parse_rate(text: &str) -> Result<Rate, String> {
+    match unit::parse::<Rate>(text) {
+        Ok(rate) if !RATES.contains(&rate) => Err(format!(
+            "a link has from {} to {}",
+            RATES.start(),
+            RATES.end()
+        )),
+        Ok(rate) => Ok(rate),
         Err(wrong) => Err(format!("{}; {}", wrong.message, wrong.help)),
     }
 }

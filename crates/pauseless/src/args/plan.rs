@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use pauseless_core::unit::{Bytes, Span};
+use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_lab::cycle_aware::MARGIN;
 use pauseless_lab::plan::headroom::{Cells, Reaction, cable};
 use pauseless_lab::plan::{Request, Scheme};
-use pauseless_lab::report::quantity::{parse_bytes, parse_delay, parse_span};
+use pauseless_lab::report::quantity::{parse_bytes, parse_delay, parse_rate, parse_span};
 
 use super::check::Rule;
 
@@ -27,8 +27,8 @@ pub struct PlanArgs {
     /// Recompute the numbers of the TTL note, section 2, beside the printed ones
     #[arg(long, conflicts_with_all = ["files", "generate", "against", "prove", "out"])]
     pub paper: bool,
-    /// The largest frame; by default 1500 B, on InfiniBand 4096 B, and with --against what a port
-    /// is configured for
+    /// The largest frame; by default the largest MTU of the ports of SONiC files, else 1500 B, on
+    /// InfiniBand 4096 B, and with --against what a port is configured for
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub mtu: Option<Bytes>,
     /// The buffer of each switch
@@ -37,9 +37,12 @@ pub struct PlanArgs {
     /// Another buffer at the switches of this name, such as "spine*=64 MB"; repeatable
     #[arg(long, value_name = "NAME=BYTES", value_parser = parse_buffer_at)]
     pub buffer_at: Vec<(String, Bytes)>,
-    /// Lossless classes at every port, instead of what the fabric says
+    /// Lossless classes at every port, instead of what the fabric says; at most 8, on InfiniBand 16
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
     pub classes: Option<u8>,
+    /// The rate of every link, such as "100 Gbps", instead of what the files say
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    pub rate: Option<Rate>,
     /// The length of every cable at 5 ns/m, instead of what the fabric says
     #[arg(long, value_name = "METRES", value_parser = parse_metres)]
     pub cable: Option<Span>,
@@ -134,6 +137,7 @@ impl PlanArgs {
             buffer: self.buffer,
             buffers: self.buffer_at.clone(),
             classes: self.classes,
+            rate: self.rate,
             wire: self.cable.or(self.delay),
             reaction,
             cells: self.cell.map(|cell| Cells {
@@ -176,7 +180,7 @@ const METRES_MAX: u64 = 40_000_000;
 const PLAN_EXAMPLES: &str = "Examples:
   pauseless plan --generate fat-tree:8 --buffer \"32 MB\" --classes 2 --cable 100m
   pauseless plan examples/ib/dgx-minhop/opensm-subnet.lst.gz \\
-      examples/ib/dgx-minhop/opensm.fdbs.gz --buffer \"64 MB\"
+      examples/ib/dgx-minhop/opensm.fdbs.gz --rate \"200 Gbps\" --buffer \"64 MB\"
   pauseless plan --generate n-to-1:4,rate=40Gbps --cable 300m --prove --out plan
   pauseless plan --against examples/ethernet/config_db-acs-msn4700-t1.json.gz \\
       examples/ethernet/pg_profile_lookup.ACS-MSN4700.ini
@@ -184,5 +188,5 @@ const PLAN_EXAMPLES: &str = "Examples:
   pauseless plan --paper
 
 Exit status: 0 it fits, 1 it does not fit, a deployed value can lose packets, or
-  cycle-aware thresholds do not hold or say nothing about some cycle, 2 bad usage
-  or input.";
+  cycle-aware thresholds do not hold or say nothing about some cycle, 2 bad
+  usage or input, or nothing deployed could be judged.";

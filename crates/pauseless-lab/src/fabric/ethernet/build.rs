@@ -152,12 +152,14 @@ fn take_notes(site: &Site, notes: &mut Vec<String>) {
     };
     let speeds = lacks(&|end| site.port(end).is_some_and(|port| port.speed_mbps.is_some()));
     let lengths = lacks(&|end| site.metres(end).is_some());
-    for (number, what) in [(speeds, "speed is 100 Gb/s"), (lengths, "length is 20 m")] {
+    for (number, [what, value, option]) in [
+        (speeds, ["speed", "100 Gb/s", "rate"]),
+        (lengths, ["length", "20 m", "cable or --delay"]),
+    ] {
         if number > 0 {
-            let (what, value) = what.split_once(" is ").unwrap_or((what, ""));
             notes.push(format!(
-                "the files do not give the {what} of {}; it is taken for {value}, which only \
-                 matters to a simulation",
+                "the files do not give the {what} of {}; it is taken for {value}, which matters \
+                 to simulations and plans (--{option} of `plan` says otherwise)",
                 count(number, "cable"),
             ));
         }
