@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use expect_test::expect;
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Rate, Span};
+use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{Run, json};
@@ -301,4 +302,41 @@ fn reports_say_what_was_dropped_and_why() {
         text.contains("deadlocks in all, each broken within 1.00 ms"),
         "{text}"
     );
+}
+
+/// A watchdog breaks every deadlock of the ring, and yet two flows get nothing: nothing excuses it.
+#[test]
+fn broken_deadlocks_excuse_no_starvation() {
+    let text = format!("{RING}[watchdog]\ndetection = \"1 ms\"\nrestoration = \"2 ms\"\n");
+    let text = text.replace("sources_stop = \"20 ms\"", "");
+    let run = Run::execute(parse(&text), |_| ControlFlow::Continue(()));
+    assert!(!run.outcome.episodes.is_empty() && !run.outcome.is_stuck());
+    let flows = run.outcome.flows.iter();
+    let idle = flows.filter(|flow| flow.goodput_late_bps == 0.0).count();
+    assert!(idle > 0, "{:?}", run.outcome.flows);
+    assert_eq!(run.outcome.starved.len(), idle);
+    assert!(run.victims().is_empty());
+    let text = text::report(&run, Paint::Plain);
+    assert!(text.contains("starvation: F"), "{text}");
+    assert!(!text.contains("no starvation"), "{text}");
+    assert!(text.contains("The costliest first."), "{text}");
+    let heading = Heading {
+        title: String::new(),
+        lead: String::new(),
+    };
+    let page = html::page(&heading, std::slice::from_ref(&run));
+    assert!(!page.contains("for ever"));
+    assert!(page.contains("each queue waited for the next, until it was broken at"));
+
+    let stuck = self::run("");
+    assert!(stuck.outcome.is_stuck() && stuck.outcome.starved.is_empty());
+    assert!(html::page(&heading, &[stuck]).contains("each queue waits for the next, for ever"));
+}
+
+#[test]
+fn what_takes_no_time_is_broken_at_once() {
+    let drained = run("[recovery]\nkind = \"drain\"\ndelay = \"0 us\"\n");
+    let text = text::report(&drained, Paint::Plain);
+    assert!(text.contains("broken at once"), "{text}");
+    assert!(!text.contains("within 0"), "{text}");
 }

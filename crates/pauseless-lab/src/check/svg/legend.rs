@@ -100,8 +100,12 @@ impl Legend<'_> {
 
     /// The path, in names as long as the line allows, and the hops that it makes.
     fn flow(&self, out: &mut String, flow: &ClosingFlow) {
-        let target = self.cast.fabric.routes.groups.target(flow.group);
-        let nodes = flow.path.iter().map(|(node, _)| *node).chain([target]);
+        // Packets that circle never reach their target: the path ends where it has been before.
+        let last = flow.path.last().map(|(node, port)| {
+            let port = self.cast.topology().port(*node, *port);
+            port.peer
+        });
+        let nodes = flow.path.iter().map(|(node, _)| *node).chain(last);
         let names = Vec::from_iter(nodes.map(|node| self.cast.name(node)));
         let hops = flow.hops.iter().map(|hop| hop + 1);
         let hops = Vec::from_iter(hops.map(|hop| hop.to_string())).join(", ");
