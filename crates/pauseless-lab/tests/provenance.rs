@@ -119,7 +119,7 @@ fn it_is_recorded_if_asked_for_and_written_out() {
     assert!(scenario.config.is_tracing);
     assert!(parse(&scenario.resolved).config.is_tracing);
     assert!(scenario.warnings.is_empty(), "{:?}", scenario.warnings);
-    let credits = GOOD.replace("\"pfc\"", "\"cbfc\"");
+    let credits = GOOD.replace("\"pfc\"\nxoff = \"800 KB\"", "\"cbfc\"");
     assert!(parse(&credits).warnings.is_empty());
     assert_eq!(
         parse(&format!("{credits}[provenance]\n")).warnings,
