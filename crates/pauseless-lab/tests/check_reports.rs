@@ -9,7 +9,7 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_lab::check::{Verdict, check, sarif, svg};
-use pauseless_lab::fabric::{Device, Fabric, Medium, Names, Origin, read};
+use pauseless_lab::fabric::{Device, Fabric, Medium, Names, Origin, read, toml};
 use pauseless_lab::import::source::Source;
 use serde_json::Value;
 
@@ -301,6 +301,23 @@ fn a_cycle_of_a_single_flow_is_a_routing_loop() {
     // Without files there are places in the fabric only.
     assert_eq!(result["locations"][0]["physicalLocation"], Value::Null);
     assert!(svg::draw(&fabric, &verdict, 0).contains("A single flow closes it"));
+}
+
+/// What circles never arrives, so the legend does not name the target.
+#[test]
+fn the_path_of_a_flow_that_circles_does_not_end_at_its_target() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/hotnets-fig2.toml"
+    );
+    let source = Source::read(&PathBuf::from(file)).expect("a scenario");
+    let fabric = toml::read(&source).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let drawn = svg::draw(&fabric, &check(&fabric, &[]), 0);
+    assert!(
+        drawn.contains("H1 &gt; S1 &gt; S2 &gt; S1  (hops"),
+        "{drawn}"
+    );
+    assert!(!drawn.contains("H2"), "{drawn}");
 }
 
 const FT4: [&str; 2] = ["ibnetdiscover.out.gz", "dump_lfts.out.gz"];

@@ -2,6 +2,7 @@
 //! and that what `plan` writes is what runs.
 
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::unit::{Bytes, Span};
@@ -12,6 +13,7 @@ use pauseless_lab::import::source::Source;
 use pauseless_lab::plan::cycle_aware::{Wish, cycle_aware};
 use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, cycle_aware_text, plan};
+use pauseless_lab::report::{Run, html, json, text};
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::{Outcome, run};
 
@@ -379,4 +381,26 @@ fn flows_that_start_in_turn_deadlock_within_the_bound() {
     let steps = text.find("steps = ").unwrap();
     let slow = format!("{}rate = \"100 Mbps\"\n", &text[..steps]).replace("30 ms", "60 ms");
     assert!(outcome(&slow, 1).deadlock.is_some());
+}
+
+/// A report says whose thresholds it is about.
+#[test]
+fn reports_say_that_a_run_is_cycle_aware() {
+    for (control, is_aware) in [("", false), ("\ncycle_aware = true", true)] {
+        let text = ring((4, 1, 1), &format!("kind = \"pfc\"{control}"));
+        let text = text.replace("20 ms", "100 us");
+        let run = Run::execute(scenario(&text, 1), |_| ControlFlow::Continue(()));
+        let header = "\npfc, cycle-aware, output-queued, seed 1;";
+        let printed = text::report(&run, text::Paint::Plain);
+        assert_eq!(printed.contains(header), is_aware, "{printed}");
+        let document = serde_json::to_value(json::run_document(&run)).expect("a document");
+        let expected = is_aware.then_some(true).map(serde_json::Value::from);
+        assert_eq!(document.get("cycle_aware").cloned(), expected);
+        let heading = html::Heading {
+            title: String::new(),
+            lead: String::new(),
+        };
+        let page = html::page(&heading, &[run]);
+        assert_eq!(page.contains("pfc, cycle-aware, output-queued"), is_aware);
+    }
 }

@@ -494,6 +494,19 @@ fn what_flow_control_is_refused() {
            = help: use alpha or threshold in [switch.memory] instead
     "#]],
     );
+    // Nothing that follows from what is refused is told beside it.
+    edit(
+        "\"pfc\"",
+        "\"pfc\"\nxoff = \"2 KB\"",
+        expect![[r#"
+        pauseless: t.toml:15:8: flow_control.xoff: the shared memory decides when to pause
+           |
+        15 | xoff = "2 KB"
+           |        ^^^^^^
+           |
+           = help: use alpha or threshold in [switch.memory] instead
+    "#]],
+    );
     edit(
         "\"pfc\"",
         "\"pfc\"\npause_quanta = 3",

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use expect_test::expect;
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Rate, Span};
+use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{Run, json};
@@ -301,4 +302,56 @@ fn reports_say_what_was_dropped_and_why() {
         text.contains("deadlocks in all, each broken within 1.00 ms"),
         "{text}"
     );
+}
+
+/// A ring with two hosts at each switch, whose watchdogs drop for longer than they wait.
+fn crowded_ring() -> String {
+    let mut text = "duration = \"10 ms\"\n[topology]\nkind = \"ring\"\nswitches = 3\n\
+                    hosts_per_switch = 2\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n\
+                    [switch]\nbuffer = \"312 KB\"\n[flow_control]\nkind = \"pfc\"\n\
+                    [watchdog]\ndetection = \"1 ms\"\nrestoration = \"2 ms\"\n"
+        .to_string();
+    for (from, over, to) in [(1, 2, 3), (2, 3, 1), (3, 1, 2)] {
+        for host in ["a", "b"] {
+            text.push_str(&format!(
+                "[[flow]]\nname = \"F{from}{host}\"\nsource = \"H{from}{host}\"\n\
+                 target = \"H{to}{host}\"\npath = [\"S{from}\", \"S{over}\", \"S{to}\"]\n"
+            ));
+        }
+    }
+    text
+}
+
+/// Every deadlock was broken, and yet no flow gets anything at the end: nothing excuses that.
+#[test]
+fn broken_deadlocks_excuse_no_starvation() {
+    let run = Run::execute(parse(&crowded_ring()), |_| ControlFlow::Continue(()));
+    assert!(!run.outcome.episodes.is_empty() && !run.outcome.is_stuck());
+    let flows = run.outcome.flows.iter();
+    let idle = flows.filter(|flow| flow.goodput_late_bps == 0.0).count();
+    assert_eq!((idle, run.outcome.starved.len()), (6, 6));
+    assert!(run.victims().is_empty());
+    let text = text::report(&run, Paint::Plain);
+    assert!(text.contains("starvation: F"), "{text}");
+    assert!(!text.contains("no starvation"), "{text}");
+    assert!(text.contains("The costliest first."), "{text}");
+    let heading = Heading {
+        title: String::new(),
+        lead: String::new(),
+    };
+    let page = html::page(&heading, std::slice::from_ref(&run));
+    assert!(!page.contains("for ever"));
+    assert!(page.contains("each queue waited for the next, until it was broken at"));
+
+    let stuck = self::run("");
+    assert!(stuck.outcome.is_stuck() && stuck.outcome.starved.is_empty());
+    assert!(html::page(&heading, &[stuck]).contains("each queue waits for the next, for ever"));
+}
+
+#[test]
+fn what_takes_no_time_is_broken_at_once() {
+    let drained = run("[recovery]\nkind = \"drain\"\ndelay = \"0 us\"\n");
+    let text = text::report(&drained, Paint::Plain);
+    assert!(text.contains("broken at once"), "{text}");
+    assert!(!text.contains("within 0"), "{text}");
 }

@@ -118,6 +118,13 @@ fn it_is_recorded_if_asked_for_and_written_out() {
     let scenario = parse(&format!("{GOOD}[provenance]\n"));
     assert!(scenario.config.is_tracing);
     assert!(parse(&scenario.resolved).config.is_tracing);
+    assert!(scenario.warnings.is_empty(), "{:?}", scenario.warnings);
+    let credits = GOOD.replace("\"pfc\"\nxoff = \"800 KB\"", "\"cbfc\"");
+    assert!(parse(&credits).warnings.is_empty());
+    assert_eq!(
+        parse(&format!("{credits}[provenance]\n")).warnings,
+        ["provenance knows the pauses of PFC only, and this is cbfc: none will be found"]
+    );
     check(
         &format!("{GOOD}[provenance]\nrecord = 1\ndepth = 2\n"),
         expect![[r#"

@@ -192,6 +192,23 @@ fn questions_without_sense_are_refused() {
     let message = ask(("80 KB", "90 KB"), "pause:S1:H2");
     assert!(message.contains("did you mean S1:H1?"), "{message}");
     assert!(Property::parse("pauses").is_err());
+
+    let refusal = |question: &Question| match question.answer(|_, _| ControlFlow::Continue(())) {
+        Err(Refusal::Question(message)) => message,
+        other => panic!("{other:?}"),
+    };
+    let message = refusal(&question(FILLING, "seed", ("1", "9"), "loss"));
+    assert!(message.contains("--seeds"), "{message}");
+    let mut twice = question(FILLING, "duration", ("1 ms", "2 ms"), "loss");
+    twice.duration = Some(Span::ms(1));
+    let message = refusal(&twice);
+    assert!(message.contains("leave --duration out"), "{message}");
+    let mut coarse = question(FILLING, "flow_control.xoff", ("80 KB", "90 KB"), "loss");
+    coarse.precision = Some(10_000);
+    assert_eq!(
+        refusal(&coarse),
+        "a precision of 10 KB is not smaller than the range, 10 KB"
+    );
 }
 
 /// Ctrl-C: what is known so far is told, and marked as incomplete.
@@ -212,4 +229,23 @@ fn an_interrupted_search_tells_what_it_knows() {
     assert!(answer.seeds.len() < 3);
     let seen: usize = answer.shares.iter().map(|share| share.of).sum();
     assert!(seen < 15, "{seen}");
+}
+
+/// A page draws a line where all seeds agree, and none where its verdict says there is none.
+#[test]
+fn only_a_sharp_threshold_has_a_line() {
+    let ends = ("80 KB", "100 KB");
+    let mut sharp = answer(&question(FILLING, "flow_control.xoff", ends, "loss"));
+    let Verdict::Sharp(threshold) = sharp.verdict() else {
+        panic!("{:?}", sharp.verdict());
+    };
+    let label = format!(">\n{}\n</text>", threshold.median.exact());
+    let drawn = page::page(&sharp);
+    assert!(drawn.contains(&label), "{drawn}");
+    assert!(drawn.contains("<figure class=\"wide\">"));
+    assert_eq!(drawn.matches("<circle").count(), sharp.shares.len());
+    sharp.seeds[0].changes = 3;
+    assert!(matches!(sharp.verdict(), Verdict::Blurred { .. }));
+    let drawn = page::page(&sharp);
+    assert!(drawn.contains("no sharp threshold") && !drawn.contains(&label));
 }

@@ -195,6 +195,13 @@ fn loops_have_a_ttl_and_their_bounds_are_explained() {
     // Together they pass every link 15 times: 2.67 Gb/s each.
     assert_eq!(verdict(&both("2.6 Gbps")), Verdict::Flows);
     assert_eq!(verdict(&both("2.8 Gbps")), Verdict::Fills);
+    let text = explain(&parse(&both("2.8 Gbps"))).to_string();
+    for words in [
+        "of its fullest link, the sum of 2 flows",
+        "  the sum of the 2 flows that share it is above the bound",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
     for (rate, is_deadlocked) in [("2.6 Gbps", false), ("2.8 Gbps", true)] {
         let outcome = run(&parse(&both(rate)).config);
         assert_eq!(outcome.deadlock.is_some(), is_deadlocked, "{rate}");
@@ -208,14 +215,14 @@ fn loops_have_a_ttl_and_their_bounds_are_explained() {
     let section = text.split_once("routing loops\n").expect("a section").1;
     expect![[r#"
         flow looping: S1 > S2
-          n       switches of the loop                   2          scenario
-          TTL     of every packet                        16         scenario
-          B       the slowest link of the loop           40 Gbps    scenario
-          passes  of a packet over its first link        8          docs/ttl.md
-          r       n B / TTL                              5.00 Gb/s  hn16 3.1
-          r       B / ceil((TTL - 1) / n), link by link  5.00 Gb/s  docs/ttl.md
-          rate    of the flow                            5.10 Gb/s  scenario
-          load    of its fullest link, by all loops      1.020      docs/ttl.md
+          n       switches of the loop                          2          scenario
+          TTL     of every packet                               16         scenario
+          B       the slowest link of the loop                  40 Gbps    scenario
+          passes  of a packet over its first link               8          docs/ttl.md
+          r       n B / TTL                                     5.00 Gb/s  hn16 3.1
+          r       least rate / passes of all links of the loop  5.00 Gb/s  docs/ttl.md
+          rate    of the flow                                   5.10 Gb/s  scenario
+          load    of its fullest link                           1.020      docs/ttl.md
           above the bound: it fills the loop, and PFC or credits deadlock
     "#]]
     .assert_eq(section);

@@ -73,6 +73,13 @@ pub struct Outcome {
     pub series: Series,
 }
 
+impl Outcome {
+    /// Whether a deadlock was found that nobody has broken.
+    pub fn is_stuck(&self) -> bool {
+        self.episodes.iter().any(|episode| episode.broken.is_none())
+    }
+}
+
 /// A set of egress queues that can never move again. Found by the greatest fixed point over blocked queues, never by a timeout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {

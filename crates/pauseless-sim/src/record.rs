@@ -342,8 +342,9 @@ impl Recorder {
             return None;
         }
         let rate_late = rate_in(first, last);
-        // A flow that does not move at all in a deadlocked network is a victim of that.
-        if run.tally.deadlock.is_some() && rate_late == 0.0 {
+        // A flow that does not move at all in a deadlocked network is a victim of that. A deadlock
+        // that was broken excuses nothing: the flow could have moved since.
+        if run.mitigating.is_stuck() && rate_late == 0.0 {
             return None;
         }
         let since = (0..first)

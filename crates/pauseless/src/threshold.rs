@@ -52,10 +52,12 @@ fn question(args: &ThresholdArgs) -> anyhow::Result<Question> {
         amount.with_context(|| format!("--{name}"))
     };
     let (from, to) = (amount("from", &args.from)?, amount("to", &args.to)?);
+    let (mut from, mut to) = (from.like(to), to.like(from));
     let precision = match &args.precision {
         None => None,
         Some(text) => {
-            let precision = amount("precision", text)?;
+            let precision = amount("precision", text)?.like(from);
+            (from, to) = (from.like(precision), to.like(precision));
             if precision.unit != from.unit {
                 let (precision, from) = (precision.exact(), from.exact());
                 bail!("--precision {precision} is not of the kind of {from}");

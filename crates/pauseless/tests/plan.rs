@@ -219,6 +219,10 @@ fn bad_usage_is_told() {
             "has no unit",
         ),
         (
+            &["plan", "--generate", "n-to-1:2", "--rtt", "0us"],
+            "a round trip must take longer than nothing",
+        ),
+        (
             &["plan", "--generate", "n-to-1:2", "--mtu", "10 B"],
             "say --mtu from 64 B",
         ),

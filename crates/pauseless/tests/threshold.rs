@@ -185,3 +185,34 @@ fn the_examples_of_the_help_work() {
     }
     assert_eq!(count, 3, "{help}");
 }
+
+#[test]
+fn whole_numbers_and_decimals_are_of_one_kind() {
+    let place = Place::new();
+    let ring = SHARED.replace("xoff = \"20 KB\"", "cycle_aware = true");
+    place.write("ring.toml", &ring);
+    let ask = |more: &[&str]| {
+        let args = [
+            "threshold",
+            "ring.toml",
+            "--find",
+            "deadlock",
+            "--seeds",
+            "1",
+        ];
+        let key = ["--vary", "flow_control.cycle_margin", "--points", "2"];
+        place.run(&[&args[..], &key, more].concat())
+    };
+    for more in [
+        &["--from", "0.2", "--to", "2"][..],
+        &["--from", "2", "--to", "1/5"],
+        &["--from", "1", "--to", "2", "--precision", "0.5"],
+    ] {
+        let done = ask(more);
+        assert_eq!(done.code, Some(1), "{more:?}: {}", done.stderr);
+    }
+    let done = ask(&["--from", "1", "--to", "2", "--precision", "1.5"]);
+    assert_eq!(done.code, Some(2));
+    let words = "a precision of 1.5 is not smaller than the range, 1";
+    assert!(done.stderr.contains(words), "{}", done.stderr);
+}

@@ -29,6 +29,8 @@ pub struct Loop {
     pub rate_bps: f64,
     /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
     pub load: f64,
+    /// How many flows meet on some link of this loop, itself included.
+    pub flow_count: usize,
     /// What follows.
     pub verdict: Verdict,
 }
@@ -90,7 +92,7 @@ pub(super) fn loops(scenario: &Scenario) -> Vec<Loop> {
         let (load, count) = of_links.fold((0.0, 0), |(load, count): (f64, usize), (sum, flows)| {
             (load.max(sum), count.max(flows))
         });
-        found.load = load;
+        (found.load, found.flow_count) = (load, count);
         found.verdict = match load > 1.0 {
             false => Verdict::Flows,
             true if is_cut(&scenario.config, &found.boundary) => Verdict::Drains,
@@ -141,6 +143,7 @@ fn of_flow(config: &Config, flow: &Flow) -> Option<(Loop, Vec<(Link, f64)>)> {
         rate_bps,
         // Not before all flows of the loop are known.
         load: 0.0,
+        flow_count: 1,
         verdict: Verdict::Flows,
     };
     Some((found, loads.collect()))
@@ -171,6 +174,10 @@ pub(super) fn write(loops: &[Loop], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         } = found.boundary;
         writeln!(f, "flow {}: {}", found.flow, found.switches.join(" > "))?;
         let load = format!("{:.3}", found.load);
+        let by_whom = match found.flow_count {
+            1 => "of its fullest link".to_string(),
+            count => format!("of its fullest link, the sum of {count} flows"),
+        };
         let (n, ttl) = (switches.to_string(), ttl.to_string());
         let (slowest, passes) = (slowest.to_string(), passes.to_string());
         let [paper, exact, own] = [
@@ -192,20 +199,19 @@ pub(super) fn write(loops: &[Loop], f: &mut fmt::Formatter<'_>) -> fmt::Result {
             ["r", "n B / TTL", &paper, "hn16 3.1"],
             [
                 "r",
-                "B / ceil((TTL - 1) / n), link by link",
+                "least rate / passes of all links of the loop",
                 &exact,
                 "docs/ttl.md",
             ],
             ["rate", "of the flow", &own, "scenario"],
-            [
-                "load",
-                "of its fullest link, by all loops",
-                &load,
-                "docs/ttl.md",
-            ],
+            ["load", &by_whom, &load, "docs/ttl.md"],
         ];
         write_table(f, &rows)?;
-        writeln!(f, "  {}", found.verdict.sentence())?;
+        let whose = match found.flow_count {
+            1 => String::new(),
+            count => format!("the sum of the {count} flows that share it is "),
+        };
+        writeln!(f, "  {whose}{}", found.verdict.sentence())?;
     }
     Ok(())
 }

@@ -118,6 +118,8 @@ pub struct Curve {
 pub enum Stroke {
     /// What the figure is about.
     Solid,
+    /// The same with a dot at every point, where points are few.
+    Marked,
     /// What goes with it.
     Dashed,
 }
@@ -219,10 +221,14 @@ fn draw(figure: &Figure, area: &Area<'_>) -> Drawn {
         let points = without_level_runs(&Vec::from_iter(points));
         let colour = rgb(colour(curve.colour));
         let style = match curve.stroke {
-            Stroke::Solid => colour.stroke_width(3),
+            Stroke::Solid | Stroke::Marked => colour.stroke_width(3),
             Stroke::Dashed => colour.mix(DASHED_OPACITY).stroke_width(2),
         };
         chart.draw_series([PathElement::new(points, style)])?;
+        if curve.stroke == Stroke::Marked {
+            let dot = |at: &(f64, f64)| Circle::new(*at, DOT_RADIUS, colour.filled());
+            chart.draw_series(curve.points.iter().map(dot))?;
+        }
     }
     for (row, instant) in figure.instants.iter().enumerate() {
         // Labels stand one below the other, so that near instants do not overwrite each other.
@@ -321,6 +327,7 @@ const DASHED_OPACITY: f64 = 0.875;
 const WIDTH: u32 = 760;
 const HEIGHT: u32 = 300;
 const FONT_SIZE: u32 = 26;
+const DOT_RADIUS: u32 = 6;
 /// More points than this do not show.
 const POINTS_MAX: usize = 1_000;
 /// The height of a label, as a share of the axis.
@@ -407,6 +414,14 @@ mod tests {
             ..figure.curves[0].clone()
         });
         assert_eq!(svg(&figure).matches("stroke-dasharray").count(), 1);
+    }
+
+    #[test]
+    fn marked_curves_have_a_dot_at_every_point() {
+        let mut figure = figure();
+        assert!(!svg(&figure).contains("<circle"));
+        figure.curves[0].stroke = Stroke::Marked;
+        assert_eq!(svg(&figure).matches("<circle").count(), 3);
     }
 
     #[test]

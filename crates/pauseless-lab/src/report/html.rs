@@ -142,9 +142,14 @@ fn card(run: &Run, scale: Scale) -> String {
         text.push_str(&figure(&panel));
     }
     if let Some(diagram) = diagram::svg(run) {
-        let caption = match &run.outcome.deadlock {
-            Some(_) => "the cycle: each queue waits for the next, for ever",
-            None => "the network",
+        // Drawn is the first one.
+        let caption = match run.outcome.episodes.first().map(|first| first.broken) {
+            Some(None) => "the cycle: each queue waits for the next, for ever".to_string(),
+            Some(Some(broken)) => format!(
+                "the cycle: each queue waited for the next, until it was broken at {}",
+                quantity::time(broken)
+            ),
+            None => "the network".to_string(),
         };
         let _ = write!(
             text,

@@ -62,6 +62,9 @@ pub struct RunRecord {
     pub seed: u64,
     /// `pfc`, `cbfc`, `gfc-buffer`, ..
     pub flow_control: String,
+    /// Present and true when ports on and before cycles have thresholds of their own.
+    #[serde(skip_serializing_if = "is_false")]
+    pub cycle_aware: bool,
     /// `none`, `pcn`, `qcn`, ..
     pub congestion_control: &'static str,
     /// `output-queued`, ..
@@ -325,6 +328,7 @@ fn record(run: &Run) -> RunRecord {
         title: run.scenario.title.clone(),
         seed: config.seed,
         flow_control: run.flow_control(),
+        cycle_aware: run.scenario.is_cycle_aware,
         congestion_control: config.congestion.control.name(),
         discipline: config.discipline.name(),
         simulated_ps: outcome.end.as_ps(),

@@ -31,6 +31,9 @@ pub fn section(run: &Run) -> Option<Section> {
         ]);
     }
     let mut notes = Vec::new();
+    if trips.len() > 1 {
+        notes.push("The costliest first.".to_string());
+    }
     if trips.len() > TRIPS_MAX {
         let more = trips.len() - TRIPS_MAX;
         notes.push(format!(".. and {more} more; --json lists all of them"));

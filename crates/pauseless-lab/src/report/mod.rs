@@ -136,13 +136,17 @@ impl Run {
         Vec::from_iter(names).join("+")
     }
 
-    /// What holds senders back, by name: `pfc`, or `pfc with dcqcn`.
+    /// What holds senders back, by name: `pfc`, `pfc with dcqcn`, or `pfc, cycle-aware`.
     pub fn schemes(&self) -> String {
-        let flow_control = self.flow_control();
+        let mut schemes = self.flow_control();
         match &self.scenario.config.congestion.control {
-            CongestionControl::None => flow_control,
-            control => format!("{flow_control} with {}", control.name()),
+            CongestionControl::None => {}
+            control => schemes.push_str(&format!(" with {}", control.name())),
         }
+        if self.scenario.is_cycle_aware {
+            schemes.push_str(", cycle-aware");
+        }
+        schemes
     }
 
     /// The most that any ingress queue of a switch has held.
@@ -161,9 +165,10 @@ impl Run {
     }
 
     /// Flows that get nothing at the end although they are neither finished nor stopped, other than
-    /// those that close the deadlock: its victims.
+    /// those that close the deadlock: its victims. A deadlock that was broken has none.
     pub fn victims(&self) -> Vec<FlowId> {
-        let Some(deadlock) = &self.outcome.deadlock else {
+        let deadlock = self.outcome.deadlock.as_ref();
+        let Some(deadlock) = deadlock.filter(|_| self.outcome.is_stuck()) else {
             return Vec::new();
         };
         let flows = self

@@ -15,6 +15,14 @@ pub fn parse_span(text: &str) -> Result<Span, String> {
     }
 }
 
+/// A round trip, which takes some time.
+pub fn parse_round_trip(text: &str) -> Result<Span, String> {
+    match parse_delay(text) {
+        Ok(Span::ZERO) => Err("a round trip must take longer than nothing".to_string()),
+        other => other,
+    }
+}
+
 /// A delay, which may be none at all.
 pub fn parse_delay(text: &str) -> Result<Span, String> {
     match unit::parse::<Span>(text) {

@@ -2,7 +2,7 @@
 
 use pauseless_core::id::FlowId;
 use pauseless_core::port::FullPool;
-use pauseless_core::unit::{Bytes, Time};
+use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::Outcome;
 use pauseless_sim::outcome::{Deadlock, Lost};
 
@@ -52,10 +52,10 @@ impl Finding {
                 0 => "no loss".to_string(),
                 _ => loss_sentence(run),
             },
-            Finding::Starvation => match (&run.outcome.deadlock, run.outcome.starved.is_empty()) {
+            Finding::Starvation => match (run.outcome.is_stuck(), run.outcome.starved.is_empty()) {
                 (_, false) => starvation_sentence(run),
-                (None, true) => "no starvation".to_string(),
-                (Some(_), true) => "no starvation beside what the deadlock has stopped".to_string(),
+                (false, true) => "no starvation".to_string(),
+                (true, true) => "no starvation beside what the deadlock has stopped".to_string(),
             },
         }
     }
@@ -95,15 +95,13 @@ pub fn brief(run: &Run) -> String {
 pub fn aftermath(run: &Run) -> Option<String> {
     let stopped = run.sources_stopped()?;
     let held = run.outcome.held_at_end;
-    let mut stuck = run.outcome.episodes.iter();
-    let stuck = stuck.find(|episode| episode.broken.is_none());
-    let sentence = match (stuck, held) {
+    let sentence = match (run.outcome.is_stuck(), held) {
         (_, Bytes::ZERO) => {
             let span = run.outcome.last_arrival.saturating_since(stopped);
             format!("drained in {}", quantity::time(Time::ZERO + span))
         }
-        (Some(_), held) => format!("{} stuck for ever", quantity::bytes(held)),
-        (None, held) => format!("{} still draining", quantity::bytes(held)),
+        (true, held) => format!("{} stuck for ever", quantity::bytes(held)),
+        (false, held) => format!("{} still draining", quantity::bytes(held)),
     };
     Some(sentence)
 }
@@ -144,13 +142,16 @@ fn episodes(run: &Run) -> Option<String> {
         Some(broken - episode.found)
     });
     let longest = broken.clone().max()?;
-    let longest = quantity::time(Time::ZERO + longest);
+    let soon = |word: &str| match longest {
+        Span::ZERO => "at once".to_string(),
+        longest => format!("{word} {}", quantity::time(Time::ZERO + longest)),
+    };
     Some(match (episodes.len(), broken.count()) {
-        (1, _) => format!("it was broken after {longest}"),
+        (1, _) => format!("it was broken {}", soon("after")),
         (all, broken) if all == broken => {
-            format!("{all} deadlocks in all, each broken within {longest}")
+            format!("{all} deadlocks in all, each broken {}", soon("within"))
         }
-        (all, broken) => format!("{all} deadlocks in all, {broken} broken within {longest}"),
+        (all, broken) => format!("{all} deadlocks in all, {broken} broken {}", soon("within")),
     })
 }
 

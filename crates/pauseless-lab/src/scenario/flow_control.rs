@@ -75,6 +75,9 @@ impl Written {
         }
         if switches.is_sharing {
             refuse_private(&section, &kind, (&base, &others));
+            // What is refused is not held against any bound: that would be a second error for it.
+            (base.xoff, base.xon) = (None, None);
+            others.clear();
             if cycle_margin.is_some() {
                 let message = "cycle_aware sets thresholds, but the shared memory decides";
                 let problem = section.place.problem(message);

@@ -78,6 +78,8 @@ pub struct Scenario {
     pub warnings: Vec<String>,
     /// The parameters of all ports, those that are alike together.
     pub port_groups: Vec<PortGroup>,
+    /// Whether ports on and before cycles have thresholds of their own.
+    pub is_cycle_aware: bool,
 }
 
 /// What the command line says instead of the file.
@@ -211,6 +213,7 @@ struct Parts {
     switches: Switches,
     classes: classes::Written,
     is_unsafe: bool,
+    is_cycle_aware: bool,
     control: flow_control::Resolved,
     congestion: congestion::Written,
     timing: Timing,
@@ -475,6 +478,7 @@ impl Written {
 
     fn into_parts(self, found: Found) -> Parts {
         Parts {
+            is_cycle_aware: self.cycle_margin().is_some(),
             is_unsafe: self.control.is_some_and(|control| control.is_unsafe),
             control: found.control,
             congestion: self.congestion,
@@ -530,8 +534,11 @@ impl Parts {
             resolved: resolve::write(&self),
             warnings: self.control.warnings,
             port_groups: self.control.groups,
+            is_cycle_aware: self.is_cycle_aware,
             config: self.config,
         };
+        let warning = observe::provenance_warning(&scenario.config);
+        scenario.warnings.extend(warning);
         let end = Time::ZERO + scenario.config.duration;
         for flow in scenario
             .config

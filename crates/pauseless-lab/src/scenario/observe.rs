@@ -1,8 +1,10 @@
 //! The sections `[[receiver]]`, `[probe]`, `[provenance]` and `[verdict]`.
 
-use pauseless_core::id::{FlowId, NodeId, PortId};
+use pauseless_core::flow_control::FlowControl;
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::unit::{Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
+use pauseless_sim::Config;
 use pauseless_sim::config::{Probes, Receiver};
 
 use super::file::File;
@@ -276,6 +278,28 @@ pub(crate) fn read_provenance(root: &mut Section<'_>) -> bool {
     let record = section.boolean("record");
     section.finish();
     record.is_none_or(|record| record.value)
+}
+
+/// What is said where there are no pauses to look for.
+pub(crate) fn provenance_warning(config: &Config) -> Option<String> {
+    let classes = (0..config.ingress.class_count()).map(|class| Class(class as u8));
+    let switches = config.topology.switches().iter();
+    let mut controls = switches.flat_map(|switch| {
+        let ports = (0..config.topology.ports(*switch).len()).map(|port| PortId(port as u16));
+        let classes = classes.clone();
+        ports.flat_map(move |port| {
+            let classes = classes.clone();
+            classes.map(move |class| config.ingress.get(*switch, port, class).control)
+        })
+    });
+    let first = controls.next().filter(|_| config.is_tracing)?;
+    let is_pfc = |control: &FlowControl| matches!(control, FlowControl::Pfc(_));
+    (!is_pfc(&first) && !controls.any(|control| is_pfc(&control))).then(|| {
+        format!(
+            "provenance knows the pauses of PFC only, and this is {}: none will be found",
+            first.name()
+        )
+    })
 }
 
 /// `[verdict]`.

@@ -181,6 +181,9 @@ impl Question {
                 high.exact()
             ));
         }
+        if let Some(message) = self.overridden() {
+            return refuse(message);
+        }
         if self.scale == Scale::Log && low.base == 0 {
             return refuse("a logarithmic scale has no zero; begin above it".to_string());
         }
@@ -196,7 +199,32 @@ impl Question {
             .unwrap_or_else(|| self.scale.default_precision((low.base, high.base)));
         match precision {
             0 => refuse("a precision of nothing is never reached".to_string()),
+            precision if precision >= high.base - low.base && self.precision.is_some() => {
+                let [precision, range] = [precision, high.base - low.base].map(|it| low.of(it));
+                refuse(format!(
+                    "a precision of {} is not smaller than the range, {}",
+                    precision.exact(),
+                    range.exact()
+                ))
+            }
             precision => Ok(precision),
+        }
+    }
+
+    /// Why it would change nothing to vary this key, if something else decides.
+    fn overridden(&self) -> Option<String> {
+        let key = self.knob.key();
+        match key.trim().trim_matches(['"', '\'']) {
+            "seed" => Some(
+                "seed cannot be varied: every value is tried with seeds 1 to N of --seeds N"
+                    .to_string(),
+            ),
+            "duration" if self.duration.is_some() => Some(
+                "duration cannot be varied while --duration says how long to simulate; leave \
+                 --duration out"
+                    .to_string(),
+            ),
+            _ => None,
         }
     }
 

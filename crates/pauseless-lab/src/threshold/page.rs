@@ -17,7 +17,7 @@ pub fn page(answer: &Answer) -> String {
     );
     let (_, unit) = question.low.unit.axis(question.high.base);
     let body = format!(
-        "<main>\n<section>\n<figure>\n<figcaption>share of {} seeds with {}, in %, against {}, \
+        "<main>\n<section>\n<figure class=\"wide\">\n<figcaption>share of {} seeds with {}, in %, against {}, \
          in {}; dashed: 95 % confidence</figcaption>\n{}</figure>\n<pre>{}</pre>\n</section>\n</main>\n",
         question.seeds,
         escape(&question.property.subject()),
@@ -56,15 +56,16 @@ fn figure(answer: &Answer) -> Figure {
             .collect(),
     };
     let curves = vec![
-        curve("share", Stroke::Solid, &|with, of| {
+        curve("share", Stroke::Marked, &|with, of| {
             with as f64 / of.max(1) as f64
         }),
         curve("low", Stroke::Dashed, &|with, of| wilson(with, of)[0]),
         curve("high", Stroke::Dashed, &|with, of| wilson(with, of)[1]),
     ];
+    // A line would say more than the verdict does where seeds disagree.
     let threshold = match answer.verdict() {
-        Verdict::Sharp(threshold) | Verdict::Blurred { threshold, .. } => Some(threshold),
-        Verdict::None { .. } => None,
+        Verdict::Sharp(threshold) => Some(threshold),
+        Verdict::Blurred { .. } | Verdict::None { .. } => None,
     };
     let instants = threshold.map(|threshold| Instant {
         label: threshold.median.exact(),

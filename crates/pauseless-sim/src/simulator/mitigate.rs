@@ -66,6 +66,11 @@ impl Mitigating {
         episodes.collect()
     }
 
+    /// Whether a deadlock that was found is unbroken.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.found.iter().any(|found| found.broken.is_none())
+    }
+
     /// Whether `queue` is on the cycle of a deadlock that is known and unbroken.
     fn is_on_open_cycle(&self, queue: EgressQueue) -> bool {
         let mut open = self.found.iter().filter(|found| found.broken.is_none());

@@ -7,7 +7,7 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_lab::cycle_aware::MARGIN;
 use pauseless_lab::plan::headroom::{Cells, Reaction, cable};
 use pauseless_lab::plan::{Request, Scheme};
-use pauseless_lab::report::quantity::{parse_bytes, parse_delay, parse_rate, parse_span};
+use pauseless_lab::report::quantity::{parse_bytes, parse_delay, parse_rate, parse_round_trip};
 
 use super::check::Rule;
 
@@ -60,7 +60,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub cell: Option<Bytes>,
     /// The round trip from end to end, for work conservation
-    #[arg(long, value_name = "T", value_parser = parse_span, default_value = "50 us")]
+    #[arg(long, value_name = "T", value_parser = parse_round_trip, default_value = "50 us")]
     pub rtt: Span,
     /// alpha of dynamic thresholds is 2 to this, as SONiC's dynamic_th
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0,

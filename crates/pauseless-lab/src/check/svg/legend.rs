@@ -100,9 +100,8 @@ impl Legend<'_> {
 
     /// The path, in names as long as the line allows, and the hops that it makes.
     fn flow(&self, out: &mut String, flow: &ClosingFlow) {
-        let target = self.cast.fabric.routes.groups.target(flow.group);
-        let nodes = flow.path.iter().map(|(node, _)| *node).chain([target]);
-        let names = Vec::from_iter(nodes.map(|node| self.cast.name(node)));
+        let nodes = self.nodes(flow);
+        let names = Vec::from_iter(nodes.into_iter().map(|node| self.cast.name(node)));
         let hops = flow.hops.iter().map(|hop| hop + 1);
         let hops = Vec::from_iter(hops.map(|hop| hop.to_string())).join(", ");
         let word = if flow.hops.len() == 1 { "hop" } else { "hops" };
@@ -117,6 +116,24 @@ impl Legend<'_> {
         let _ = writeln!(out, "<g><title>{}</title>", super::clean(&path(usize::MAX)));
         self.words(out, (&path(most.unwrap_or(6)), TEXT), x);
         out.push_str("</g>\n");
+    }
+
+    /// The nodes of a path, the target included. Packets that circle never reach it: their path
+    /// ends where it has been before.
+    fn nodes(&self, flow: &ClosingFlow) -> Vec<NodeId> {
+        let target = self.cast.fabric.routes.groups.target(flow.group);
+        let steps = super::cast::steps(self.cast.topology(), flow);
+        let is_reached = steps.last().is_some_and(|step| step.to == target);
+        let first = steps.iter().take(1).map(|step| step.from);
+        let mut nodes = Vec::from_iter(first);
+        for step in &steps {
+            let is_known = nodes.contains(&step.to);
+            nodes.push(step.to);
+            if is_known && !is_reached {
+                break;
+            }
+        }
+        nodes
     }
 
     fn heading(&mut self, out: &mut String, text: &str) {

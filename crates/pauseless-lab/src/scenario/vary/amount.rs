@@ -65,7 +65,7 @@ impl Unit {
 }
 
 impl Amount {
-    /// Reads `2 Gbps`, `40 KB`, `5 us`, `60 %`, `16` or `0.25`; else says what is wrong.
+    /// Reads `2 Gbps`, `40 KB`, `5 us`, `60 %`, `16`, `0.25` or `1/4`; else says what is wrong.
     pub fn parse(text: &str) -> Result<Amount, String> {
         let trimmed = text.trim();
         let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
@@ -73,6 +73,7 @@ impl Amount {
         let has = |units: &[(&str, u64)]| units.iter().any(|(name, _)| *name == unit.trim());
         match unit.trim() {
             "" => plain(number),
+            rest if rest.starts_with('/') => fraction(number, &rest[1..]),
             "%" => scaled(number, 4, Unit::Share),
             "ppm" => scaled(number, 0, Unit::Share),
             _ if has(Span::UNITS) => quantity::<Span>(trimmed, Unit::Time),
@@ -112,6 +113,15 @@ impl Amount {
         }
     }
 
+    /// A whole number as one with decimals, if `other` has them: plain numbers are of one kind.
+    pub fn like(self, other: Amount) -> Amount {
+        let base = self.base.checked_mul(BILLION);
+        match (self.unit, other.unit, base) {
+            (Unit::Count, Unit::Billionth, Some(base)) => other.of(base),
+            _ => self,
+        }
+    }
+
     /// Another number of the same.
     pub fn of(self, base: u64) -> Amount {
         Amount { base, ..self }
@@ -134,6 +144,30 @@ fn plain(number: &str) -> Result<Amount, String> {
         false => scaled(number, 0, Unit::Count),
     }
 }
+
+/// Shares are often written as fractions, such as `1/8`.
+fn fraction(numerator: &str, denominator: &str) -> Result<Amount, String> {
+    let text = format!("{numerator}/{denominator}");
+    let whole = |text: &str| text.trim().parse::<u64>().ok();
+    let parts = whole(numerator).zip(whole(denominator).filter(|below| *below > 0));
+    let scaled = parts.and_then(|(above, below)| Some((above.checked_mul(BILLION)?, below)));
+    match scaled {
+        Some((above, below)) if above % below == 0 => Ok(Amount {
+            unit: Unit::Billionth,
+            base: above / below,
+        }),
+        Some((above, below)) => {
+            let near = decimal(above / below, 9);
+            Err(format!("{text:?} has no end of decimals; write {near}"))
+        }
+        None => Err(format!(
+            "{text:?} is no number; write a decimal one, such as 0.125"
+        )),
+    }
+}
+
+/// Of how many parts a number with decimals is a whole number.
+const BILLION: u64 = 1_000_000_000;
 
 /// A decimal number times a power of ten, if that is a whole one.
 fn scaled(number: &str, power: usize, unit: Unit) -> Result<Amount, String> {

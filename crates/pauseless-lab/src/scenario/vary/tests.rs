@@ -218,3 +218,24 @@ fn every_value_of_every_scenario_has_a_path() {
     }
     assert!(count > 1_000, "{count}");
 }
+
+#[test]
+fn plain_numbers_are_of_one_kind() {
+    let amount = |text: &str| Amount::parse(text).expect(text);
+    let (whole, part) = (amount("2"), amount("0.2"));
+    assert_eq!(whole.like(part), amount("2.0"));
+    assert_eq!(whole.like(part).exact(), "2");
+    assert_eq!(part.like(whole), part);
+    assert_eq!(whole.like(amount("3")), whole);
+    assert_eq!(whole.like(amount("3 KB")), whole);
+    assert_eq!(amount("1/8"), amount("0.125"));
+    assert_eq!(amount(" 3 / 2 "), amount("1.5"));
+    for (text, words) in [
+        ("1/3", "write 0.333333333"),
+        ("1/0", "such as 0.125"),
+        ("1.5/2", "such as 0.125"),
+    ] {
+        let message = Amount::parse(text).expect_err(text);
+        assert!(message.contains(words), "{message}");
+    }
+}
