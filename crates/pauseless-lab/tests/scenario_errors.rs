@@ -174,11 +174,11 @@ fn keys() {
         "kind = \"pfc\"",
         "kind = \"cbfc\"",
         expect![[r#"
-        pauseless: t.toml:12:1: flow_control.xoff: unknown key with kind = "cbfc"
-           |
-        12 | xoff = "800 KB"
-           | ^^^^ expected one of at, counters, credits, kind, period, unsafe_parameters
-    "#]],
+            pauseless: t.toml:12:1: flow_control.xoff: unknown key with kind = "cbfc"
+               |
+            12 | xoff = "800 KB"
+               | ^^^^ expected one of at, counters, credits, cycle_aware, kind, period, unsafe_parameters
+        "#]],
     );
     check_edit(
         "kind = \"pfc\"",
