@@ -9,7 +9,7 @@ use pauseless_lab::import::source::Source;
 use pauseless_lab::plan::against::{self, Deployed, Judgement, Terms};
 use pauseless_lab::plan::apply::Applied;
 use pauseless_lab::plan::headroom::{Reaction, cable};
-use pauseless_lab::plan::{Fit, Place, Plan, PlanError, Request, Scheme, plan, text};
+use pauseless_lab::plan::{Fit, Plan, PlanError, Request, Scheme, plan, text};
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 fn example(name: &str) -> PathBuf {
@@ -255,21 +255,24 @@ fn a_rate_may_be_given() {
     }
 }
 
-/// Ports of other links, lossy ones, and those that somebody wants to tell apart.
+/// Ports of other links, and lossy ones.
 #[test]
 fn ports_are_planned_by_their_kind() {
     let mut fabric = fabric("leaf-spine:2,spines=2,hosts_per_leaf=4,host_rate=25Gbps");
     let id = |name: &str| fabric.topology.node_named(name).unwrap();
     let (leaf, spine) = (id("L0"), id("S0"));
     fabric.lossy.add(leaf, PortId(0), 1);
-    let mut request = Request::default();
-    request.places.insert((spine, PortId(0)), Place::OnCycle);
-    let plan = plan(&fabric, &request).unwrap();
+    let plan = plan(&fabric, &Request::default()).unwrap();
     let of = |node| {
         let found = plan.switches.iter().find(|it| it.members.contains(&node));
         found.unwrap()
     };
-    assert_eq!(plan.switches.len(), 4);
+    assert_eq!(
+        plan.switches.len(),
+        3,
+        "two leaves that differ, and the spines"
+    );
+    assert_eq!(of(spine).ports.len(), 1);
     let kinds = of(leaf)
         .ports
         .iter()
@@ -278,8 +281,6 @@ fn ports_are_planned_by_their_kind() {
         Vec::from_iter(kinds),
         [(Rate::gbps(25), 3), (Rate::gbps(100), 2)]
     );
-    let places = of(spine).ports.iter().map(|port| port.kind.place);
-    assert_eq!(Vec::from_iter(places), [Place::Anywhere, Place::OnCycle]);
     // The faster ports need more headroom, and XOFF is the same.
     let sets = &of(leaf).scheme(Scheme::Pfc).sets;
     assert!(sets[0].ingress.buffer < sets[1].ingress.buffer);

@@ -5,6 +5,7 @@ use std::iter::Sum;
 
 use pauseless_fabric::fairness::{FairFlow, max_min_rates};
 use pauseless_fabric::trace::{Header, trace};
+use pauseless_lab::threshold::statistics::wilson;
 use pauseless_sim::Config;
 use pauseless_sim::outcome::Outcome;
 
@@ -111,23 +112,10 @@ impl Sum for Tally {
     }
 }
 
-/// Wilson's interval for a share.
-fn wilson(count: usize, total: usize) -> (f64, f64) {
-    let (n, z) = ((total as f64).max(1.0), 1.96);
-    let share = count as f64 / n;
-    let middle = share + z * z / (2.0 * n);
-    let half = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + z * z / n;
-    (
-        (middle - half).max(0.0) / scale,
-        ((middle + half) / scale).min(1.0),
-    )
-}
-
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = |count: usize| {
-            let (low, high) = wilson(count, self.runs);
+            let [low, high] = wilson(count, self.runs);
             format!(
                 "{count}/{} [{:.1}, {:.1}] %",
                 self.runs,

@@ -20,7 +20,8 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::dependency::{Buffer, Crossing};
 
-pub use tune::{early, late, least};
+pub use tune::late;
+use tune::{early, least};
 
 /// The room that is left between rho m L and K by default: L = K / (rho m MARGIN).
 pub const MARGIN: f64 = 1.25;
@@ -37,8 +38,6 @@ pub enum Role {
 /// Where a port feeds a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joint {
-    /// The number of the component in [`Roles::components`].
-    pub component: usize,
     /// rho m, or `None` where packets travel in a circle.
     pub factor: Option<u64>,
     /// (n - 1) (s - 2) m, what a standstill of a receiver took in rings of n; measured, not proved.
@@ -114,11 +113,9 @@ impl Roles {
 
     fn feed(&mut self, crossings: &[Crossing]) {
         for crossing in crossings {
-            let number = self.components.len();
             let component = self.component(crossing);
             for junction in &crossing.junctions {
                 let joint = Joint {
-                    component: number,
                     factor: component
                         .rho()
                         .map(|rho| rho.max(1) * junction.entering.len() as u64),
@@ -185,17 +182,8 @@ impl Roles {
 pub struct Tuned {
     /// The flow control with its thresholds.
     pub control: FlowControl,
-    /// What a feeding port may hold by the bound.
-    pub room: Option<Bytes>,
     /// What it can hold at most with `control`.
     pub most: Bytes,
-}
-
-impl Tuned {
-    /// Whether a feeding port keeps to the bound.
-    pub fn is_within(&self) -> bool {
-        self.room.is_some_and(|room| self.most <= room)
-    }
 }
 
 /// The flow control of a feeding port, derived from that of an ordinary one: as early as the bound
@@ -204,9 +192,5 @@ pub fn tune(control: &FlowControl, derivation: &Derivation, room: Option<Bytes>)
     let least = least(control, derivation);
     let most = room.unwrap_or(Bytes::ZERO).max(least);
     let (control, most) = early(control, derivation, most);
-    Tuned {
-        control,
-        room,
-        most,
-    }
+    Tuned { control, most }
 }

@@ -98,8 +98,6 @@ pub struct PortRecord {
     pub processing_ps: u64,
     /// Lossless classes.
     pub classes: u8,
-    /// Where they lie among the cycles of the fabric.
-    pub place: &'static str,
     /// tau.
     pub tau_ps: u64,
     /// The headroom of one class by equation 15 of the TTL note.
@@ -344,7 +342,6 @@ fn port(fabric: &Fabric, port: &PortPlan) -> PortRecord {
         wire_ps: port.kind.wire.as_ps(),
         processing_ps: port.latency.processing.as_ps(),
         classes: port.kind.classes,
-        place: port.kind.place.name(),
         tau_ps: port.latency.tau().as_ps(),
         headroom_equation_bytes: port.headroom.equation.get(),
         headroom_bytes: port.headroom.bound.get(),

@@ -62,8 +62,6 @@ pub struct Request {
     pub rtt: Span,
     /// alpha of dynamic thresholds is 2 to this.
     pub alpha_exponent: i8,
-    /// Ports that are to differ from others on equal links, and how; none by default.
-    pub places: BTreeMap<(NodeId, PortId), Place>,
 }
 
 impl Default for Request {
@@ -79,7 +77,6 @@ impl Default for Request {
             cells: None,
             rtt: Span::us(50),
             alpha_exponent: 0,
-            places: BTreeMap::new(),
         }
     }
 }
@@ -90,32 +87,6 @@ impl Request {
         let mut buffers = self.buffers.iter().rev();
         let own = buffers.find(|(pattern, _)| matches(pattern, name));
         own.map_or(self.buffer, |(_, buffer)| *buffer)
-    }
-}
-
-/// Where a port lies among the cycles of the fabric, for plans that make a difference.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// No difference is made.
-    #[default]
-    Anywhere,
-    /// Its ingress buffer can wait for itself.
-    OnCycle,
-    /// Packets go from it to a port on a cycle.
-    FeedsCycle,
-    /// Neither.
-    Elsewhere,
-}
-
-impl Place {
-    /// The name in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Place::Anywhere => "anywhere",
-            Place::OnCycle => "on-cycle",
-            Place::FeedsCycle => "feeds-cycle",
-            Place::Elsewhere => "elsewhere",
-        }
     }
 }
 
@@ -147,8 +118,6 @@ pub struct Kind {
     pub wire: Span,
     /// How many classes are lossless there.
     pub classes: u8,
-    /// Where it lies.
-    pub place: Place,
 }
 
 /// Ports that are alike.
@@ -348,12 +317,10 @@ fn port_kinds(
     let ports = (0..).map(PortId).zip(fabric.topology.ports(node));
     let kinds = ports.map(|(number, port)| {
         let lossless = occurring & !fabric.lossy.at(node, number);
-        let place = request.places.get(&(node, number)).copied();
         let kind = Kind {
             line: request.rate.unwrap_or(port.rate),
             wire: request.wire.unwrap_or(port.delay),
             classes: request.classes.unwrap_or(lossless.count_ones() as u8),
-            place: place.unwrap_or_default(),
         };
         (number, kind)
     });

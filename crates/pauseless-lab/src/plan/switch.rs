@@ -199,8 +199,7 @@ impl SwitchPlan {
         let share = Bytes::new(spare.get() / self.queue_count().max(1));
         let sets = self.ports.iter().map(|port| {
             let buffer = scheme.least(&port.latency) + share;
-            // A plan that tells the places of ports apart would set other thresholds by
-            // `port.kind.place` here. No scenario takes a larger buffer.
+            // No scenario takes a larger buffer.
             scheme.set(&port.latency, buffer.min(BUFFER_MAX))
         });
         SchemePlan {

@@ -10,7 +10,7 @@ use pauseless_fabric::reroute::Reroute;
 
 use super::headroom::{PS_PER_METRE, Reaction};
 use super::paper::paper;
-use super::{Advice, Fit, Place, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
+use super::{Advice, Fit, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
 use crate::check::sweep::describe as describe_rule;
 use crate::explain::write_table;
 use crate::fabric::{Fabric, Medium, Origin};
@@ -221,10 +221,6 @@ pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
 fn describe(fabric: &Fabric, port: &PortPlan) -> String {
     let kind = port.kind;
     let (line, cable) = (kind.line.exact(), cable(kind.wire));
-    let place = match kind.place {
-        Place::Anywhere => String::new(),
-        place => format!(", {}", place.name()),
-    };
     let names = port.members.iter().take(SHOWN + 1);
     let names = names.map(|(node, number)| fabric.port_name(*node, *number));
     let mut names = Vec::from_iter(names);
@@ -235,7 +231,7 @@ fn describe(fabric: &Fabric, port: &PortPlan) -> String {
     };
     let (number, classes) = (port.count, kind.classes);
     let names = names.join(", ");
-    format!("{number} x {classes} queues at {line} over {cable}{place}: {names}{more}")
+    format!("{number} x {classes} queues at {line} over {cable}: {names}{more}")
 }
 
 fn scheme_rows(switch: &SwitchPlan, plan: &SchemePlan) -> Vec<[String; 5]> {

@@ -147,7 +147,6 @@ impl PlanArgs {
             }),
             rtt: self.rtt,
             alpha_exponent: self.dynamic_th,
-            ..Request::default()
         }
     }
 }
