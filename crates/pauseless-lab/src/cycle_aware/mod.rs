@@ -69,9 +69,9 @@ impl Component {
     }
 
     /// (n - 1) (s - 2): what K / (m L) took in rings to survive a receiver that stands still while
-    /// flows begin.
+    /// flows begin; `None` where it is no ring.
     pub fn stall_rho(&self) -> Option<u64> {
-        let stretch = self.stretch? as u64;
+        let stretch = self.stretch.filter(|_| self.is_simple)? as u64;
         Some((self.buffers as u64 - 1) * stretch.saturating_sub(2))
     }
 

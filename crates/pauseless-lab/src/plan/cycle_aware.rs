@@ -55,7 +55,7 @@ pub struct CycleSwitch {
     pub early_queues: usize,
     /// The largest rho m of its links; `None` where packets travel in a circle.
     pub factor: Option<u64>,
-    /// The largest (n - 1) (s - 2) m.
+    /// The largest (n - 1) (s - 2) m; `None` unless all its cycles are simple ones.
     pub stall_factor: Option<u64>,
     /// One element per scheme, in the order of [`Scheme::ALL`].
     pub sets: Vec<CycleSet>,
@@ -371,7 +371,9 @@ impl CycleSet {
             threshold.get() as f64 / (factor * most.get().max(1) as f64)
         };
         self.reached = self.reached.min(ratio(site.factor));
-        self.after_stall = self.after_stall.min(ratio(site.stall_factor));
+        if site.stall_factor.is_some() {
+            self.after_stall = self.after_stall.min(ratio(site.stall_factor));
+        }
     }
 }
 

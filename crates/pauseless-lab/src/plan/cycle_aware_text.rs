@@ -117,7 +117,7 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
         "K / (rho m L)",
         "after a stall",
         "needs at least",
-        "",
+        "bound",
     ];
     let rows = switch.sets.iter().map(|set| {
         let side = |is_late| {
@@ -134,12 +134,7 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
                 false => ratio(set, set.after_stall),
             },
             set.least.map_or("-".to_string(), bytes),
-            if set.holds() {
-                "holds"
-            } else {
-                "does not hold"
-            }
-            .to_string(),
+            if set.holds() { "met" } else { "not met" }.to_string(),
         ]
     });
     table(text, header.map(String::from), rows);
