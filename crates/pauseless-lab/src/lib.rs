@@ -10,5 +10,6 @@ pub mod metrics;
 pub mod plan;
 pub mod problem;
 pub mod report;
+pub mod repro;
 pub mod scenario;
 pub mod threshold;

@@ -1,0 +1,3 @@
+//! The papers' experiments: scenarios and claims as data, run and judged.
+
+pub mod data;
