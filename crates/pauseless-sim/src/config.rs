@@ -316,7 +316,7 @@ pub enum Replay {
     Off,
     /// At regular instants, as close together as their number allows.
     On {
-        /// At most so many are kept, from 2 on.
+        /// At most so many are kept beside the end of the run, but no less than 4.
         instants_max: u32,
     },
 }

@@ -26,11 +26,12 @@ impl Reel {
         let Replay::On { instants_max } = config.replay else {
             return None;
         };
-        let instants_max = instants_max.max(2);
-        let finest = config.duration.as_ps() / (u64::from(instants_max) * FINER);
+        let instants_max = instants_max.max(4);
+        // A run that lasts to its end has nearly all of them then.
+        let finest = config.duration.as_ps() / (u64::from(instants_max - 1) * FINER) + 1;
         Some(Reel {
             instants_max: instants_max as usize,
-            step: Span::ps(finest.max(1)),
+            step: Span::ps(finest),
             past: outcome::Replay {
                 times: Vec::new(),
                 ports: vec![PortStates::default(); port_count],

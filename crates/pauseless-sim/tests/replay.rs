@@ -43,7 +43,7 @@ fn watching_changes_nothing_else() {
 fn instants_are_regular_and_go_to_the_end() {
     let (config, outcome) = watched(Scheme::GfcBuffer, |_| ());
     let times = outcome.replay.expect("it was asked for").times;
-    assert!(times.len() > INSTANTS as usize / 2 && times.len() <= INSTANTS as usize + 1);
+    assert!(times.len() > INSTANTS as usize - 4 && times.len() <= INSTANTS as usize + 1);
     assert_eq!(times[0], Time::ZERO);
     assert_eq!(*times.last().expect("many"), Time::ZERO + config.duration);
     let step = times[1] - times[0];
