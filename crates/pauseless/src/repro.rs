@@ -18,18 +18,18 @@ use crate::{FINDING, INTERRUPTED};
 
 /// Carries experiments out and reports.
 pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    let known = match &args.papers {
+        Some(folder) => catalogue::read(folder)?,
+        None => catalogue::embedded(),
+    };
     if args.list {
-        output::print(&list()?)?;
+        output::print(&list(&known)?)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let find = |name: &String| catalogue::find(&known, name).map_err(anyhow::Error::msg);
     let entries = match args.all {
-        true => catalogue::all().to_vec(),
-        false => {
-            let found = args.names.iter().map(|name| catalogue::find(name));
-            found
-                .collect::<Result<_, _>>()
-                .map_err(anyhow::Error::msg)?
-        }
+        true => known.clone(),
+        false => args.names.iter().map(find).collect::<Result<_, _>>()?,
     };
     let create = std::fs::create_dir_all(&args.out);
     create.with_context(|| format!("cannot create {}", args.out.display()))?;
@@ -39,7 +39,7 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let mut all = Vec::new();
     for entry in entries {
-        let done = match pool.install(|| carry_out(args, entry, &interrupt)) {
+        let done = match pool.install(|| carry_out(args, &entry, &interrupt)) {
             Err(Failure::Interrupted) => return Ok(stopped(args)),
             Err(Failure::Scenario(problems)) => return Err(problems.into()),
             Err(failure) => return Err(failure.into()),
@@ -60,9 +60,9 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     Ok(status(&all))
 }
 
-fn list() -> anyhow::Result<String> {
+fn list(entries: &[Entry]) -> anyhow::Result<String> {
     let mut table = Table::new("name paper shows <claims <quick <full");
-    for entry in catalogue::all() {
+    for entry in entries {
         let it = entry.experiment().map_err(anyhow::Error::msg)?;
         table.push(vec![
             entry.name(),
@@ -107,7 +107,11 @@ fn announce(args: &ReproArgs, entries: &[Entry], threads: usize) -> anyhow::Resu
     Ok(())
 }
 
-fn carry_out(args: &ReproArgs, entry: Entry, interrupt: &Interrupt) -> Result<Reproduced, Failure> {
+fn carry_out(
+    args: &ReproArgs,
+    entry: &Entry,
+    interrupt: &Interrupt,
+) -> Result<Reproduced, Failure> {
     let store = match args.full {
         false => None,
         true => {
@@ -118,7 +122,7 @@ fn carry_out(args: &ReproArgs, entry: Entry, interrupt: &Interrupt) -> Result<Re
     };
     let count = Count::new(&entry.name(), args.quiet);
     let done = reproduce(
-        entry,
+        entry.clone(),
         &Session {
             scale: args.scale(),
             store,

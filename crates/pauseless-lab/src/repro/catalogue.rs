@@ -1,17 +1,24 @@
-//! All experiments, embedded: the binary reproduces the papers wherever it is installed.
+//! All experiments: embedded, so that the binary reproduces the papers wherever it is installed, or
+//! read from a folder of the same shape.
+
+use std::fs;
+use std::path::Path;
 
 use super::file::Experiment;
+use crate::problem::Problems;
 use crate::scenario::did_you_mean;
 
 /// An experiment and its files.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// The paper's folder, such as `gfc`.
-    pub paper: &'static str,
+    pub paper: String,
     /// The stem of the claims file, such as `fig12`.
-    pub stem: &'static str,
+    pub stem: String,
     /// The claims file.
-    claims: &'static str,
+    claims: String,
+    /// The scenario files beside it, by name.
+    scenarios: Vec<(String, String)>,
 }
 
 impl Entry {
@@ -22,35 +29,100 @@ impl Entry {
 
     /// What the claims file says.
     pub fn experiment(&self) -> Result<Experiment, String> {
-        let read = Experiment::parse(self.claims);
-        read.map_err(|wrong| format!("papers/{}/{}.claims.toml: {wrong}", self.paper, self.stem))
+        let read = Experiment::parse(&self.claims);
+        read.map_err(|wrong| format!("{}/{}{CLAIMS}: {wrong}", self.paper, self.stem))
     }
 
     /// The scenario file of `experiment`, empty if it needs none.
-    pub fn scenario(&self, experiment: &Experiment) -> Result<&'static str, String> {
+    pub fn scenario(&self, experiment: &Experiment) -> Result<&str, String> {
         let file = match experiment.scenario.as_deref() {
             Some("none") => return Ok(""),
             Some(file) => file.to_string(),
             None => format!("{}.toml", self.stem),
         };
-        let found = SCENARIOS
-            .iter()
-            .find(|(paper, name, _)| *paper == self.paper && *name == file);
-        let missing = || format!("papers/{}/{file} is not embedded", self.paper);
-        found.map(|(_, _, text)| *text).ok_or_else(missing)
+        let found = self.scenarios.iter().find(|(name, _)| *name == file);
+        let missing = || format!("{}/{}{CLAIMS}: there is no {file}", self.paper, self.stem);
+        found.map(|(_, text)| text.as_str()).ok_or_else(missing)
     }
 }
 
-/// All experiments, paper by paper.
-pub fn all() -> &'static [Entry] {
-    EXPERIMENTS
+/// The embedded experiments, paper by paper.
+pub fn embedded() -> Vec<Entry> {
+    let entry = |(paper, stem, claims): &(&str, &str, &str)| {
+        let beside = SCENARIOS.iter().filter(|(of, _, _)| of == paper);
+        let scenarios = beside.map(|(_, name, text)| (name.to_string(), text.to_string()));
+        Entry {
+            paper: paper.to_string(),
+            stem: stem.to_string(),
+            claims: claims.to_string(),
+            scenarios: scenarios.collect(),
+        }
+    };
+    EXPERIMENTS.iter().map(entry).collect()
 }
 
-/// An experiment by its name on the command line; else what to say.
-pub fn find(name: &str) -> Result<Entry, String> {
-    let found = EXPERIMENTS.iter().copied().find(|it| it.name() == name);
+/// The experiments under `folder`: one folder per paper, with scenario and claims files.
+pub fn read(folder: &Path) -> Result<Vec<Entry>, Problems> {
+    let mut entries = Vec::new();
+    for paper in listed(folder)? {
+        if !paper.is_dir() {
+            continue;
+        }
+        let mut files = Vec::new();
+        for file in listed(&paper)? {
+            let name = file_name(&file);
+            if name.ends_with(".toml") {
+                let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
+                files.push((name, text));
+            }
+        }
+        for (name, claims) in &files {
+            if let Some(stem) = name.strip_suffix(CLAIMS) {
+                entries.push(Entry {
+                    paper: file_name(&paper),
+                    stem: stem.to_string(),
+                    claims: claims.clone(),
+                    scenarios: files.clone(),
+                });
+            }
+        }
+    }
+    match entries.is_empty() {
+        false => Ok(entries),
+        true => {
+            let message = "no experiments: expected PAPER/NAME.claims.toml in it".to_string();
+            let folder = folder.display().to_string();
+            Err(Problems::of_file(&folder, message, "see docs/repro.md"))
+        }
+    }
+}
+
+/// What lies in a folder, in the order of names.
+fn listed(folder: &Path) -> Result<Vec<std::path::PathBuf>, Problems> {
+    let entries = fs::read_dir(folder).and_then(|entries| {
+        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+        paths.collect::<Result<Vec<_>, _>>()
+    });
+    let mut paths = entries.map_err(|error| unreadable(folder, &error))?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Problems {
+    let message = format!("cannot be read: {error}");
+    Problems::of_file(&path.display().to_string(), message, "")
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// The experiment of that name on the command line; else what to say.
+pub fn find(entries: &[Entry], name: &str) -> Result<Entry, String> {
+    let found = entries.iter().find(|it| it.name() == name).cloned();
     found.ok_or_else(|| {
-        let names: Vec<String> = EXPERIMENTS.iter().map(Entry::name).collect();
+        let names: Vec<String> = entries.iter().map(Entry::name).collect();
         let near = did_you_mean(name, names.iter().map(String::as_str));
         let near = match near.as_str() {
             "" => "pauseless repro --list names all",
@@ -60,15 +132,16 @@ pub fn find(name: &str) -> Result<Entry, String> {
     })
 }
 
+/// How the names of claims files end.
+const CLAIMS: &str = ".claims.toml";
+
 macro_rules! experiments {
     ($($paper:literal: $($stem:literal)*;)*) => {
-        &[$($(Entry {
-            paper: $paper,
-            stem: $stem,
-            claims: include_str!(concat!(
-                "../../../../papers/", $paper, "/", $stem, ".claims.toml"
-            )),
-        },)*)*]
+        &[$($((
+            $paper,
+            $stem,
+            include_str!(concat!("../../../../papers/", $paper, "/", $stem, ".claims.toml")),
+        ),)*)*]
     };
 }
 
@@ -82,7 +155,8 @@ macro_rules! scenarios {
     };
 }
 
-const EXPERIMENTS: &[Entry] = experiments! {
+/// Paper, stem and claims file.
+const EXPERIMENTS: &[(&str, &str, &str)] = experiments! {
     "hotnets": "fig4";
 };
 
@@ -101,44 +175,30 @@ mod tests {
     #[test]
     fn every_file_under_papers_is_embedded() {
         let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
-        let mut files = Vec::new();
-        for folder in std::fs::read_dir(papers).expect("the folder of papers") {
-            let folder = folder.expect("an entry").path();
-            let Ok(entries) = std::fs::read_dir(&folder) else {
-                continue; // a file
-            };
-            let paper = folder
-                .file_name()
-                .expect("a name")
-                .to_string_lossy()
-                .into_owned();
-            for entry in entries {
-                let name = entry.expect("an entry").file_name();
-                let name = name.to_string_lossy().into_owned();
-                if name.ends_with(".toml") {
-                    files.push(format!("{paper}/{name}"));
-                }
+        let folder = read(&papers).unwrap_or_else(|it| panic!("{it}"));
+        let mut embedded = embedded();
+        embedded.sort_by_key(|it| (it.paper.clone(), format!("{}{CLAIMS}", it.stem)));
+        let names = |list: &[Entry]| Vec::from_iter(list.iter().map(Entry::name));
+        assert_eq!(names(&folder), names(&embedded));
+        for (read, embedded) in folder.iter().zip(&embedded) {
+            for (name, text) in &read.scenarios {
+                let is_claims = name.ends_with(CLAIMS);
+                let found = embedded
+                    .scenarios
+                    .iter()
+                    .any(|it| it.0 == *name && it.1 == *text);
+                assert!(is_claims || found, "{}/{name}", read.paper);
             }
         }
-        files.sort();
-        let claims = EXPERIMENTS.iter();
-        let claims = claims.map(|it| format!("{}/{}.claims.toml", it.paper, it.stem));
-        let scenarios = SCENARIOS
-            .iter()
-            .map(|(paper, file, _)| format!("{paper}/{file}"));
-        let mut embedded: Vec<String> = claims.chain(scenarios).collect();
-        embedded.sort();
-        assert_eq!(files, embedded);
     }
 
     #[test]
     fn every_claims_file_can_be_read_and_has_both_kinds_of_claims() {
-        for entry in EXPERIMENTS {
+        for entry in embedded() {
             let experiment = entry.experiment().unwrap_or_else(|wrong| panic!("{wrong}"));
             let name = entry.name();
-            entry
-                .scenario(&experiment)
-                .unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
+            let scenario = entry.scenario(&experiment);
+            scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
             let claims = &experiment.claims;
             assert!(claims.iter().any(|it| it.is_numeric()), "{name}: no number");
             assert!(

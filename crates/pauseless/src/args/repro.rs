@@ -29,6 +29,9 @@ pub struct ReproArgs {
     /// Where figures (SVG, PNG), data (CSV, Parquet) and pages go
     #[arg(long, value_name = "DIR", default_value = "pauseless-repro")]
     pub out: PathBuf,
+    /// Read scenarios and claims from this folder instead of those that are built in
+    #[arg(long, value_name = "DIR")]
+    pub papers: Option<PathBuf>,
     /// Use so many threads; by default one for each core
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
           value_parser = clap::value_parser!(u16).range(0..=1_024))]
