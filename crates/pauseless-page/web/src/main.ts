@@ -39,10 +39,10 @@ async function enliven(scene: Scene, run: RunData, { index, stage }: { index: nu
     const place = cleared(figure);
     const caption = figure.querySelector("figcaption");
     if (caption !== null) {
-      caption.textContent = "the network over time: press play, or click a port for its queue";
+      caption.textContent = "the network over time; a click on a port shows its queue";
     }
-    place.append(moments(run, stage));
     new Replay(place, scene, run, film, stage);
+    place.append(moments(run, stage));
   }
   return film;
 }

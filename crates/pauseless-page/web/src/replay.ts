@@ -23,6 +23,7 @@ export class Replay {
   private readonly canvas = element("div", { class: "network", role: "img" });
   private readonly state = element("p", { class: "state" });
   private readonly detail = element("div", { class: "detail", hidden: "" });
+  private readonly chooser = element("select", { "aria-label": "port" });
   private chosen: number | null = null;
   private plot: uPlot | null = null;
   private shown = { instant: -1, deadlock: false };
@@ -51,7 +52,13 @@ export class Replay {
     });
     this.arrange();
     this.cy.style(this.style());
-    this.cy.on("tap", "node.port, edge", (event) => this.choose(Number(event.target.data("port"))));
+    // Who has no mouse chooses by name.
+    this.chooser.append(element("option", { value: "" }, ["queue of .."]), ...this.network.ports.map(({ name }, index) => element("option", { value: String(index) }, [name])));
+    this.chooser.addEventListener("change", () => this.choose(this.chooser.value === "" ? null : Number(this.chooser.value)));
+    this.cy.on("tap", "node.port, edge", (event) => {
+      const port = Number(event.target.data("port"));
+      this.choose(port === this.chosen ? null : port);
+    });
     this.cy.on("mouseover", "node.port, edge", (event) => canvas.setAttribute("title", this.words(Number(event.target.data("port")))));
     // The wheel scrolls the page; with a key it zooms.
     canvas.addEventListener("wheel", (event) => this.cy.userZoomingEnabled(event.ctrlKey || event.metaKey), { capture: true, passive: true });
@@ -193,6 +200,7 @@ export class Replay {
       key("deadlocked", "for ever"),
       key("cycle", "its cycle"),
       dot,
+      this.chooser,
     ]);
   }
 
@@ -274,17 +282,18 @@ export class Replay {
     }
   }
 
-  /** Shows the queue of a port over time. */
-  private choose(index: number): void {
+  /** Shows the queue of a port over time, or none. */
+  private choose(index: number | null): void {
     this.cy.nodes(".chosen").removeClass("chosen");
     this.plot?.destroy();
+    this.plot = null;
     this.detail.replaceChildren();
-    this.detail.hidden = this.chosen === index;
-    if (this.chosen === index) {
-      this.chosen = null;
+    this.detail.hidden = index === null;
+    this.chosen = index;
+    this.chooser.value = index === null ? "" : String(index);
+    if (index === null) {
       return;
     }
-    this.chosen = index;
     this.cy.getElementById(`p${index}`).addClass("chosen");
     this.detail.append(element("p", { class: "note" }));
     this.tell(index);

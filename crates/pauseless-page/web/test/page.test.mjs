@@ -278,6 +278,10 @@ test("a port shows its queue when it is clicked", async (t) => {
   assert.ok((await pixels(detail, SKY)).count > 100, "its curve");
   await slide(page, 0);
   assert.match(await detail.locator("p").innerText(), /^S1:H1: its queue holds 0 B/);
+  // The same without a mouse.
+  await card(page, "pfc").getByLabel("port").selectOption("S1:S3");
+  assert.match(await detail.locator("p").innerText(), /^S1:S3: its queue holds 0 B/);
+  assert.equal(await detail.locator("canvas").count(), 1);
 });
 
 test("the replay plays and pauses", async (t) => {
