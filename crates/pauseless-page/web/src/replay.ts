@@ -197,7 +197,7 @@ export class Replay {
       key("moving", "sends"),
       key("slowed", "slowed"),
       key("stopped", "stopped"),
-      key("deadlocked", "for ever"),
+      key("deadlocked", "deadlocked"),
       key("cycle", "its cycle"),
       dot,
       this.chooser,
