@@ -143,8 +143,8 @@ mod tests {
     fn lines_break_at_spaces() {
         assert_eq!(wrap("one two three", (40.0, 8.0)), ["one two", "three"]);
         assert_eq!(wrap("unbreakable", (1.0, 8.0)), ["unbreakable"]);
-        assert_eq!(wrap("time-based GFC", (42.0, 8.0)), ["time-", "based GFC"]);
-        let title = wrap_words("time-based GFC", (42.0, 8.0));
+        assert_eq!(wrap("time-based GFC", (40.0, 8.0)), ["time-", "based GFC"]);
+        let title = wrap_words("time-based GFC", (40.0, 8.0));
         assert_eq!(title, ["time-based", "GFC"]);
         assert!(wrap("", (40.0, 8.0)).is_empty());
     }
