@@ -210,10 +210,10 @@ mod tests {
                 !claims.iter().all(|it| it.is_numeric()),
                 "{name}: only numbers"
             );
-            for hook in &experiment.compute {
+            if let Some(hook) = &experiment.compute {
                 assert!(compute::compute(hook).is_some(), "{name}: {hook}");
             }
-            for hook in &experiment.per_run {
+            if let Some(hook) = &experiment.per_run {
                 assert!(compute::per_run(hook).is_some(), "{name}: {hook}");
             }
         }
