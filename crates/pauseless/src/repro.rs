@@ -39,7 +39,7 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let mut all = Vec::new();
     for entry in entries {
-        let done = match pool.install(|| carry_out(args, &entry, &interrupt)) {
+        let mut done = match pool.install(|| carry_out(args, &entry, &interrupt)) {
             Err(Failure::Interrupted) => return Ok(stopped(args)),
             Err(Failure::Scenario(problems)) => return Err(problems.into()),
             Err(failure) => return Err(failure.into()),
@@ -55,7 +55,13 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             };
             output::print(&report)?;
         }
+        // They are written, and too large to keep all of them.
+        done.runs = Vec::new();
         all.push(done);
+    }
+    if !args.quiet {
+        let out = args.out.display();
+        output::complain(&format!("pauseless: figures, data and pages are in {out}"));
     }
     if let Some(file) = &args.page {
         let written = write::write_page(&all, file);

@@ -18,6 +18,7 @@ mod group;
 pub mod json;
 pub mod page;
 mod patch;
+pub mod report;
 pub mod sample;
 pub mod scope;
 pub mod store;
@@ -183,9 +184,12 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
                     1 => prefix(&case.name, discipline),
                     _ => format!("{}, seed {seed}", prefix(&case.name, discipline)),
                 };
+                let task = Task::new(name, text.clone(), overrides);
                 // Curves are drawn for the first seed only.
-                let kept: &[String] = if seed == 1 { &curves } else { &[] };
-                tasks.push(Task::new(name, text.clone(), overrides).keeping(kept));
+                tasks.push(match seed {
+                    1 => task.keeping(&curves).shown(),
+                    _ => task,
+                });
                 outcomes.push((index, discipline, seed));
             }
         }

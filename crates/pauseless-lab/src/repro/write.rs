@@ -1,13 +1,14 @@
-//! The files of a reproduction: figures as SVG and PNG, data as CSV and Parquet.
+//! The files of a reproduction: figures as SVG and PNG, data as CSV and Parquet, and a page.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use super::draw::{PRINT_DPI, png, svg};
-use super::{Reproduced, page, table};
+use super::{Reproduced, page, report, table};
 
-/// Writes the figures and tables of an experiment into `folder`, which is made if need be.
+/// Writes the figures, the tables and the page of an experiment into `folder`, which is made if
+/// need be.
 pub fn write(done: &Reproduced, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for figure in &done.measured.figures {
@@ -27,7 +28,7 @@ pub fn write(done: &Reproduced, folder: &Path) -> io::Result<()> {
         let parquet = table::parquet(data, &notes);
         fs::write(folder.join(format!("{}.parquet", data.name)), parquet)?;
     }
-    Ok(())
+    fs::write(folder.join("report.html"), report::page(done))
 }
 
 /// Writes the page of all results to `file`, and its figures beside it.
