@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::repo::{Repo, root};
-use crate::{Outcome, cites, page, tidy};
+use crate::{Outcome, cites, page, papers, tidy};
 
 /// Runs the steps in order up to the first failure.
 pub fn run() -> io::Result<Outcome> {
@@ -43,6 +43,7 @@ enum Task {
 enum Check {
     Tools,
     Page,
+    Papers,
     Tidy,
     Cites,
 }
@@ -73,6 +74,7 @@ impl std::fmt::Display for Task {
             Task::Rustdoc(args) => write!(f, "RUSTDOCFLAGS='{DENY_WARNINGS}' cargo {args}"),
             Task::Own(Check::Tools) => f.write_str("npm and chromium"),
             Task::Own(Check::Page) => f.write_str("cargo xtask page"),
+            Task::Own(Check::Papers) => f.write_str("cargo xtask papers"),
             Task::Own(Check::Tidy) => f.write_str("cargo xtask tidy"),
             Task::Own(Check::Cites) => f.write_str("cargo xtask cites"),
         }
@@ -84,6 +86,7 @@ impl Check {
         match self {
             Check::Tools => page::tools(),
             Check::Page => page::run(),
+            Check::Papers => papers::run(),
             Check::Tidy => tidy::run(&Repo::open()?),
             Check::Cites => cites::run(&Repo::open()?),
         }
@@ -119,6 +122,7 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
         cargo("no_std", &core),
         cargo("test", "test --workspace --locked"),
         own("page", Check::Page),
+        own("papers", Check::Papers),
         own("tidy", Check::Tidy),
         own("cites", Check::Cites),
     ]
@@ -161,6 +165,7 @@ mod tests {
             "cargo build -p pauseless-core --locked",
             "cargo test --workspace --locked",
             "cargo xtask page",
+            "cargo xtask papers",
             "cargo xtask tidy",
             "cargo xtask cites",
         ];

@@ -80,7 +80,8 @@ impl Tool {
     }
 }
 
-fn call(command: &mut Command) -> io::Result<bool> {
+/// Runs a command, in the repository unless it says otherwise; whether it succeeded.
+pub fn call(command: &mut Command) -> io::Result<bool> {
     if command.get_current_dir().is_none() {
         command.current_dir(root());
     }
@@ -94,7 +95,7 @@ fn is_root() -> bool {
 }
 
 /// Where cargo puts what it builds.
-fn target_dir() -> PathBuf {
+pub fn target_dir() -> PathBuf {
     let set = env::var_os("CARGO_TARGET_DIR");
     root().join(set.map_or_else(|| PathBuf::from("target"), PathBuf::from))
 }

@@ -146,7 +146,7 @@ fn json_has_every_field_of_the_contract() {
 #[test]
 fn another_congestion_control_can_be_tried() {
     let place = Place::new();
-    const FILE: &str = "scenarios/gfc-fig20.toml";
+    const FILE: &str = "papers/gfc/fig20.toml";
     for (scheme, is_answered) in [
         ("none", false),
         ("pcn", true),
