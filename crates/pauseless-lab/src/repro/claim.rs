@@ -1,0 +1,427 @@
+//! Claims against what was measured.
+
+use pauseless_core::switch::Discipline;
+
+use super::Scale;
+use super::data::Values;
+use super::file::{Claim, Experiment, Met, Paper};
+
+/// A claim and what came of it.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The claim.
+    pub claim: Claim,
+    /// What was measured: once, or once in each discipline.
+    pub findings: Vec<Finding>,
+    /// How that compares with where the claim is marked as met.
+    pub verdict: Verdict,
+}
+
+/// What was measured for a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// In which discipline, if the claim was tried in several.
+    pub discipline: Option<Discipline>,
+    /// The values, in the order of the claim; `None` for what could not be measured.
+    pub measured: Vec<Option<f64>>,
+    /// Whether the claim holds.
+    pub holds: bool,
+}
+
+/// A claim compared with how it is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds, as it is marked.
+    Met,
+    /// It holds in some disciplines, and those are the ones that are marked.
+    Partly,
+    /// It does not hold, as it is marked.
+    NotMet,
+    /// It is marked as met where it does not hold: something has broken.
+    Broken,
+    /// It holds where it is marked as not met: the file is out of date.
+    Unmarked,
+    /// It is judged at another scale only.
+    OtherScale,
+}
+
+impl Verdict {
+    /// The word in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Met => "met",
+            Verdict::Partly => "partly met",
+            Verdict::NotMet => "not met",
+            Verdict::Broken => "BROKEN",
+            Verdict::Unmarked => "met, unmarked",
+            Verdict::OtherScale => "other scale",
+        }
+    }
+}
+
+/// What a claim asks of its values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Criterion {
+    Within(f64, f64),
+    Rising { slack: f64 },
+}
+
+impl Claim {
+    /// Judges it by what was measured in `disciplines`.
+    pub fn judge(&self, values: &Values, (disciplines, scale): (&[Discipline], Scale)) -> Judged {
+        let judged = |findings, verdict| Judged {
+            claim: self.clone(),
+            findings,
+            verdict,
+        };
+        if self.scale.is_some_and(|only| only != scale) {
+            return judged(Vec::new(), Verdict::OtherScale);
+        }
+        let places: Vec<Option<Discipline>> = match self.hangs_on_discipline() {
+            true => disciplines.iter().copied().map(Some).collect(),
+            false => vec![None],
+        };
+        let find = |place: &Option<Discipline>| self.find(values, *place);
+        let findings: Vec<Finding> = places.iter().map(find).collect();
+        let verdict = self.compare(&findings);
+        judged(findings, verdict)
+    }
+
+    /// What is wrong with how it is written.
+    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), String> {
+        self.criterion()?;
+        let is_sure = self.met == Met::Always(true);
+        if !is_sure && self.reason.is_empty() {
+            return Err("a claim that is not met everywhere needs a reason".to_string());
+        }
+        if self.names().is_empty() {
+            return Err("neither value nor order".to_string());
+        }
+        if self.hangs_on_discipline() && experiment.disciplines.is_empty() {
+            return Err("{d} without disciplines".to_string());
+        }
+        if matches!(self.met, Met::In(_)) && !self.hangs_on_discipline() {
+            return Err("met in disciplines, but no value has {d}".to_string());
+        }
+        Ok(())
+    }
+
+    /// Whether it is a number that is compared.
+    pub fn is_numeric(&self) -> bool {
+        matches!(self.paper, Paper::Number(_))
+    }
+
+    /// The values that it speaks of.
+    pub fn names(&self) -> &[String] {
+        match self.order.is_empty() {
+            true => self.value.as_slice(),
+            false => &self.order,
+        }
+    }
+
+    /// What is asked of the values, in words.
+    pub fn asks(&self) -> String {
+        let unit = match self.unit.as_str() {
+            "" => String::new(),
+            unit => format!(" {unit}"),
+        };
+        match (self.within, self.within_percent, self.factor) {
+            (Some(within), _, _) => return format!("within {within}{unit}"),
+            (_, Some(percent), _) => return format!("within {percent} %"),
+            (_, _, Some(factor)) => return format!("within a factor of {factor}"),
+            _ => {}
+        }
+        match (self.at_most, self.at_least, self.between) {
+            (Some(most), _, _) => format!("at most {most}{unit}"),
+            (_, Some(least), _) => format!("at least {least}{unit}"),
+            (_, _, Some((low, high))) => format!("{low} to {high}{unit}"),
+            _ => match self.slack_percent {
+                Some(slack) => format!("in this order, within {slack} %"),
+                None => "in this order".to_string(),
+            },
+        }
+    }
+
+    fn hangs_on_discipline(&self) -> bool {
+        self.names().iter().any(|name| name.contains("{d}"))
+    }
+
+    fn criterion(&self) -> Result<Criterion, String> {
+        let paper = || match self.paper {
+            Paper::Number(number) => Ok(number),
+            Paper::Words(_) => Err("the paper gives no number to be near to".to_string()),
+        };
+        let mut found = Vec::new();
+        if let Some(within) = self.within {
+            let paper = paper()?;
+            found.push(Criterion::Within(paper - within, paper + within));
+        }
+        if let Some(percent) = self.within_percent {
+            let paper = paper()?;
+            let within = paper.abs() * percent / 100.0;
+            found.push(Criterion::Within(paper - within, paper + within));
+        }
+        if let Some(factor) = self.factor {
+            let paper = paper()?;
+            found.push(Criterion::Within(paper / factor, paper * factor));
+        }
+        found.extend(
+            self.at_most
+                .map(|most| Criterion::Within(f64::NEG_INFINITY, most)),
+        );
+        found.extend(
+            self.at_least
+                .map(|least| Criterion::Within(least, f64::INFINITY)),
+        );
+        found.extend(self.between.map(|(low, high)| Criterion::Within(low, high)));
+        if self.order.len() > 1 {
+            let slack = self.slack_percent.unwrap_or(0.0) / 100.0;
+            found.push(Criterion::Rising { slack });
+        }
+        match found[..] {
+            [one] => Ok(one),
+            [] => Err(
+                "no criterion: within, within_percent, factor, at_most, at_least, between or order"
+                    .to_string(),
+            ),
+            _ => Err("more than one criterion".to_string()),
+        }
+    }
+
+    fn find(&self, values: &Values, discipline: Option<Discipline>) -> Finding {
+        let names = self.names().iter().map(|name| match discipline {
+            Some(discipline) => name.replace("{d}", discipline.name()),
+            None => name.clone(),
+        });
+        let measured: Vec<Option<f64>> = names.map(|name| values.evaluate(&name)).collect();
+        let known: Option<Vec<f64>> = measured.iter().copied().collect();
+        let holds = match (known, self.criterion()) {
+            (Some(known), Ok(Criterion::Within(low, high))) => {
+                known.iter().all(|value| (low..=high).contains(value))
+            }
+            (Some(known), Ok(Criterion::Rising { slack })) => {
+                known.windows(2).all(|pair| match slack {
+                    0.0 => pair[0] < pair[1],
+                    slack => pair[0] <= pair[1] * (1.0 + slack),
+                })
+            }
+            _ => false,
+        };
+        Finding {
+            discipline,
+            measured,
+            holds,
+        }
+    }
+
+    fn compare(&self, findings: &[Finding]) -> Verdict {
+        let is_marked = |finding: &Finding| self.met.is_in(finding.discipline);
+        if findings.iter().any(|it| is_marked(it) && !it.holds) {
+            return Verdict::Broken;
+        }
+        if findings.iter().any(|it| !is_marked(it) && it.holds) {
+            return Verdict::Unmarked;
+        }
+        let count = findings.iter().filter(|it| it.holds).count();
+        match count {
+            0 => Verdict::NotMet,
+            all if all == findings.len() => Verdict::Met,
+            _ => Verdict::Partly,
+        }
+    }
+}
+
+impl Values {
+    /// A value such as `PFC/deadlock@sum`: the median over seeds unless it says otherwise. With
+    /// ` : ` between two of them, their ratio.
+    pub fn evaluate(&self, name: &str) -> Option<f64> {
+        if let Some((above, below)) = name.split_once(" : ") {
+            let ratio = self.evaluate(above)? / self.evaluate(below)?;
+            return ratio.is_finite().then_some(ratio);
+        }
+        let (name, over) = name
+            .trim()
+            .rsplit_once('@')
+            .unwrap_or((name.trim(), "median"));
+        over_seeds(self.get(name)?, over)
+    }
+}
+
+fn over_seeds(values: &[f64], over: &str) -> Option<f64> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    match over {
+        "median" => {
+            let mut sorted = values.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            let middle = sorted.len() / 2;
+            match sorted.len() % 2 {
+                1 => Some(sorted[middle]),
+                _ => Some(f64::midpoint(
+                    *sorted.get(middle.checked_sub(1)?)?,
+                    sorted[middle],
+                )),
+            }
+        }
+        "mean" => Some(mean),
+        "min" => values.iter().copied().reduce(f64::min),
+        "max" => values.iter().copied().reduce(f64::max),
+        "sum" => Some(values.iter().sum()),
+        "count" => Some(count),
+        "std" => {
+            let squares = values.iter().map(|value| (value - mean).powi(2));
+            Some((squares.sum::<f64>() / count).sqrt())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(text: &str) -> Claim {
+        toml::from_str(&format!("text = \"t\"\n{text}")).unwrap_or_else(|it| panic!("{it}"))
+    }
+
+    fn values(pairs: &[(&str, &[f64])]) -> Values {
+        let mut values = Values::default();
+        for (name, all) in pairs {
+            all.iter().for_each(|value| values.push(*name, *value));
+        }
+        values
+    }
+
+    fn verdict(text: &str, pairs: &[(&str, &[f64])]) -> Verdict {
+        let place = (&Discipline::ALL[..2], Scale::Quick);
+        claim(text).judge(&values(pairs), place).verdict
+    }
+
+    #[test]
+    fn a_number_is_near_enough_or_not() {
+        let met = |criterion: &str, value: f64| {
+            let text = format!("paper = 10\nvalue = \"a\"\nmet = true\n{criterion}");
+            verdict(&text, &[("a", &[value])]) == Verdict::Met
+        };
+        for (criterion, good, bad) in [
+            ("within = 0.5", 10.5, 10.6),
+            ("within_percent = 5", 9.5, 9.4),
+            ("factor = 2", 5.0, 4.9),
+            ("factor = 2", 20.0, 20.1),
+            ("at_most = 11", 11.0, 11.1),
+            ("at_least = 9", 9.0, 8.9),
+            ("between = [9, 12]", 12.0, 12.1),
+        ] {
+            assert!(met(criterion, good), "{criterion} {good}");
+            assert!(!met(criterion, bad), "{criterion} {bad}");
+        }
+    }
+
+    #[test]
+    fn an_order_is_strict_unless_there_is_slack() {
+        let order = "paper = \"a < b\"\norder = [\"a\", \"b\"]\nmet = true\n";
+        let with = |a: f64, b: f64, more: &str| {
+            verdict(&format!("{order}{more}"), &[("a", &[a]), ("b", &[b])])
+        };
+        assert_eq!(with(1.0, 2.0, ""), Verdict::Met);
+        assert_eq!(with(2.0, 2.0, ""), Verdict::Broken);
+        assert_eq!(with(2.0, 2.0, "slack_percent = 5"), Verdict::Met);
+        assert_eq!(with(2.2, 2.0, "slack_percent = 5"), Verdict::Broken);
+    }
+
+    #[test]
+    fn what_was_not_measured_meets_nothing() {
+        let text = "paper = \"none\"\nvalue = \"a\"\nat_most = 0\nmet = true";
+        assert_eq!(verdict(text, &[]), Verdict::Broken);
+        let ratio = "paper = 2\nvalue = \"a : b\"\nwithin = 9\nmet = true";
+        assert_eq!(
+            verdict(ratio, &[("a", &[1.0]), ("b", &[0.0])]),
+            Verdict::Broken
+        );
+        assert_eq!(
+            verdict(ratio, &[("a", &[4.0]), ("b", &[2.0])]),
+            Verdict::Met
+        );
+    }
+
+    #[test]
+    fn a_claim_is_compared_with_where_it_is_marked() {
+        let with = |met: &str, first: f64, second: f64| {
+            let text = format!(
+                "paper = \"deadlock\"\nvalue = \"PFC/{{d}}/deadlock\"\nat_least = 1\nmet = {met}"
+            );
+            let names = Discipline::ALL.map(|it| format!("PFC/{}/deadlock", it.name()));
+            verdict(&text, &[(&names[0], &[first]), (&names[1], &[second])])
+        };
+        assert_eq!(with("true", 1.0, 1.0), Verdict::Met);
+        assert_eq!(with("true", 1.0, 0.0), Verdict::Broken);
+        assert_eq!(with("false", 0.0, 0.0), Verdict::NotMet);
+        assert_eq!(with("false", 0.0, 1.0), Verdict::Unmarked);
+        assert_eq!(with("[\"output-queued\"]", 1.0, 0.0), Verdict::Partly);
+        assert_eq!(with("[\"output-queued\"]", 1.0, 1.0), Verdict::Unmarked);
+        assert_eq!(with("[\"output-queued\"]", 0.0, 1.0), Verdict::Broken);
+    }
+
+    #[test]
+    fn seeds_are_summed_up_as_the_name_says() {
+        let values = values(&[("a", &[4.0, 1.0, 1.0, 2.0])]);
+        let all = [
+            ("a", 1.5),
+            ("a@mean", 2.0),
+            ("a@min", 1.0),
+            ("a@max", 4.0),
+            ("a@sum", 8.0),
+            ("a@count", 4.0),
+            ("a@sum : a@count", 2.0),
+        ];
+        for (name, expected) in all {
+            assert_eq!(values.evaluate(name), Some(expected), "{name}");
+        }
+        let deviation = values.evaluate("a@std").expect("known");
+        assert!((deviation - 1.5f64.sqrt()).abs() < 1e-12);
+        assert_eq!(values.evaluate("a@other"), None);
+    }
+
+    #[test]
+    fn a_claim_at_another_scale_is_not_judged() {
+        let text = "paper = 1\nvalue = \"a\"\nwithin = 0\nmet = true\nscale = \"full\"";
+        assert_eq!(verdict(text, &[]), Verdict::OtherScale);
+    }
+
+    #[test]
+    fn careless_claims_are_refused() {
+        let refused = |text: &str| {
+            let file = format!(
+                "title = \"t\"\ncites = \"c\"\nseconds = {{ quick = 1, full = 1 }}\n[[claim]]\ntext = \"t\"\n{text}"
+            );
+            Experiment::parse(&file).expect_err(text)
+        };
+        for (text, message) in [
+            ("paper = 1\nvalue = \"a\"\nmet = true", "no criterion"),
+            (
+                "paper = 1\nvalue = \"a\"\nmet = true\nwithin = 1\nat_most = 2",
+                "more than one",
+            ),
+            (
+                "paper = \"x\"\nvalue = \"a\"\nmet = true\nwithin = 1",
+                "no number",
+            ),
+            (
+                "paper = 1\nvalue = \"a\"\nmet = false\nwithin = 1",
+                "a reason",
+            ),
+            (
+                "paper = 1\nvalue = \"a/{d}/b\"\nmet = true\nwithin = 1",
+                "without disciplines",
+            ),
+            (
+                "paper = 1\nmet = true\nwithin = 1",
+                "neither value nor order",
+            ),
+            ("paper = 1\nvalue = \"a\"\nmet = true\nwithni = 1", "withni"),
+        ] {
+            let wrong = refused(text);
+            assert!(wrong.contains(message), "{text}: {wrong}");
+        }
+    }
+}
