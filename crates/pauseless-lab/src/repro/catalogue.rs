@@ -158,11 +158,14 @@ macro_rules! scenarios {
 /// Paper, stem and claims file.
 const EXPERIMENTS: &[(&str, &str, &str)] = experiments! {
     "hotnets": "fig4";
+    "pcn": "fig2" "fig3" "fig5" "fig10" "fig11" "table1" "fig17" "fig18" "fig18-on-off" "fig19";
 };
 
 /// Paper, file and text.
 const SCENARIOS: &[(&str, &str, &str)] = scenarios! {
     "hotnets": "fig4.toml";
+    "pcn": "fig2.toml" "fig5.toml" "fig11.toml" "table1.toml" "fig17.toml" "fig18.toml"
+        "fig18-on-off.toml" "fig19.toml";
 };
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What claims files cannot say: numbers that need a program. One file per function or family.
 
+mod pcn;
+
 use super::data::Measured;
 use super::sample::Add;
 use super::scope::{Failure, Scope};
@@ -27,6 +29,10 @@ pub fn per_run(name: &str) -> Option<PerRun> {
         .map(|(_, it)| *it)
 }
 
-const COMPUTE: &[(&str, Compute)] = &[];
+const COMPUTE: &[(&str, Compute)] = &[
+    ("pcn-fig10", pcn::climb),
+    ("pcn-fig19", pcn::parking_lot),
+    ("pcn-table1", pcn::shares),
+];
 
-const PER_RUN: &[(&str, PerRun)] = &[];
+const PER_RUN: &[(&str, PerRun)] = &[("pcn-burst", pcn::burst), ("pcn-settle", pcn::settle)];
