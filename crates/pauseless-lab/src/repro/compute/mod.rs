@@ -1,5 +1,7 @@
 //! What claims files cannot say: numbers that need a program. One file per function or family.
 
+mod formulas;
+mod loops;
 mod pcn;
 
 use super::data::Measured;
@@ -30,9 +32,14 @@ pub fn per_run(name: &str) -> Option<PerRun> {
 }
 
 const COMPUTE: &[(&str, Compute)] = &[
+    ("gfc-parameters", formulas::gfc_parameters),
+    ("gfc-stages", formulas::gfc_stages),
+    ("hotnets-fig2", loops::fig2),
+    ("hotnets-loop", loops::many),
     ("pcn-fig10", pcn::climb),
     ("pcn-fig19", pcn::parking_lot),
     ("pcn-table1", pcn::shares),
+    ("ttl-sizes", formulas::ttl_sizes),
 ];
 
 const PER_RUN: &[(&str, PerRun)] = &[("pcn-burst", pcn::burst), ("pcn-settle", pcn::settle)];
