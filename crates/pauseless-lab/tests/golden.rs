@@ -10,7 +10,7 @@ use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::run;
 
 /// Scenarios of the papers' experiments.
-const PAPERS: [&str; 14] = [
+const PAPERS: [&str; 16] = [
     "gfc/fig5.toml",
     "gfc/fig9.toml",
     "gfc/fig10.toml",
@@ -24,6 +24,8 @@ const PAPERS: [&str; 14] = [
     "hotnets/fig4.toml",
     "hotnets/fig5.toml",
     "hotnets/loop.toml",
+    "pcn/fig5.toml",
+    "pcn/fig11.toml",
     "ttl/proof.toml",
 ];
 

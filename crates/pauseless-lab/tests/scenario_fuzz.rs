@@ -15,7 +15,7 @@ const SEEDS: [&str; 13] = [
     RANDOM,
     CLOS,
     include_str!("../../../papers/gfc/fig20.toml"),
-    include_str!("../../../scenarios/pcn-fig11.toml"),
+    include_str!("../../../papers/pcn/fig11.toml"),
     TOLD,
     SHARED,
     MITIGATED,

@@ -13,7 +13,7 @@ use pauseless_lab::threshold::{
     Answer, Direction, Property, Question, Refusal, Scale, Verdict, json, page,
 };
 
-const PCN_FIG5: &str = include_str!("../../../scenarios/pcn-fig5.toml");
+const PCN_FIG5: &str = include_str!("../../../papers/pcn/fig5.toml");
 const HOTNETS_FIG4: &str = include_str!("../../../papers/hotnets/fig4.toml");
 
 fn question(text: &str, key: &str, ends: (&str, &str), property: &str) -> Question {

@@ -8,7 +8,8 @@
 //! and the least rate from public code.
 //!
 //! **Deviates** The target rate never exceeds the line rate, as in public code. In hyper increase
-//! the first step is one R_HAI, the second two, and so on.
+//! the first step is one R_HAI, the second two, and so on. A flow that starts below the line rate
+//! recovers from its first packet on, as if a CNP had just brought it there.
 //!
 //! **States** of the reaction point, where each counter has a stage since the last CNP:
 //! ```text
@@ -19,7 +20,7 @@
 //! alpha falls at every expiry of its timer and rises with every CNP.
 //!
 //! **Not modelled** notification points that check periodically or answer every packet, byte
-//! counters and timers that run before the first CNP.
+//! counters and timers that run before the first CNP at the line rate.
 
 use super::{Bounds, Feedback, Received, Sent, marking, scaled};
 use crate::unit::{Bytes, Rate, Span, Time};
@@ -148,9 +149,10 @@ pub struct ReactionPoint {
     alpha: f64,
     byte_stage: u32,
     time_stage: u32,
-    /// Bytes up to the next byte stage, once there was a CNP.
+    /// Bytes up to the next byte stage: from the first CNP on, or from the start of a flow that
+    /// starts below the line rate.
     bytes_left: Option<Bytes>,
-    /// When the next time stage begins.
+    /// When the next time stage begins: not before the first packet.
     increase_at: Time,
     /// When alpha falls.
     alpha_at: Time,
@@ -173,7 +175,7 @@ impl ReactionPoint {
             alpha: config.alpha_initial,
             byte_stage: 0,
             time_stage: 0,
-            bytes_left: None,
+            bytes_left: (initial < bounds.line).then_some(config.byte_counter),
             increase_at: Time::MAX,
             alpha_at: Time::MAX,
         }
@@ -214,10 +216,14 @@ impl ReactionPoint {
 
 impl super::ReactionPoint for ReactionPoint {
     #[inline]
-    fn on_send(&mut self, _now: Time, packet: Sent) {
+    fn on_send(&mut self, now: Time, packet: Sent) {
         let Some(bytes_left) = &mut self.bytes_left else {
             return;
         };
+        if self.increase_at == Time::MAX {
+            self.increase_at = now.saturating_add(self.config.increase_timer);
+            self.alpha_at = now.saturating_add(self.config.alpha_timer);
+        }
         if packet.size < *bytes_left {
             *bytes_left -= packet.size;
             return;

@@ -8,8 +8,8 @@
 //! clauses was not at hand: sampling and states follow public code, as in PROTOCOLS section 4.
 //!
 //! **Deviates** One rate limiter per flow. A limiter that has reached the line rate goes away at
-//! once, whether or not packets wait for it. The target rate of a flow that starts below the
-//! line rate is that rate.
+//! once, whether or not packets wait for it. A flow that starts below the line rate has a limiter
+//! from its first packet on, with that rate as its target, as if a CNM had just brought it there.
 //!
 //! **States** of the reaction point, where each counter has a stage since the last CNM:
 //! ```text
@@ -164,7 +164,7 @@ pub struct ReactionPoint {
     rate_hai: f64,
     /// CR.
     current: f64,
-    /// `None` until the first CNM, and again once the flow is back at the line rate.
+    /// `None` at the line rate, until the first CNM and again once the flow is back there.
     limiter: Option<Limiter>,
 }
 
@@ -177,7 +177,7 @@ struct Limiter {
     time_stage: u32,
     /// Bytes up to the next byte stage.
     bytes_left: Bytes,
-    /// When the next time stage begins.
+    /// When the next time stage begins: not before the first packet.
     timer: Time,
 }
 
@@ -193,13 +193,21 @@ impl ReactionPoint {
     pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
         assert!(config.time_reset > Span::ZERO, "a stage takes time");
         let bounds = Bounds::new(config.rate_min, line);
+        let current = bounds.limit(initial.as_bps() as f64);
+        let waiting = Limiter {
+            target: current,
+            byte_stage: 0,
+            time_stage: 0,
+            bytes_left: config.byte_reset,
+            timer: Time::MAX,
+        };
         ReactionPoint {
             config: *config,
             bounds,
             rate_ai: scaled(config.rate_ai, line, config.reference),
             rate_hai: scaled(config.rate_hai, line, config.reference),
-            current: bounds.limit(initial.as_bps() as f64),
-            limiter: None,
+            current,
+            limiter: (current < bounds.line).then_some(waiting),
         }
     }
 
@@ -239,10 +247,13 @@ impl ReactionPoint {
 
 impl super::ReactionPoint for ReactionPoint {
     #[inline]
-    fn on_send(&mut self, _now: Time, packet: Sent) {
+    fn on_send(&mut self, now: Time, packet: Sent) {
         let Some(limiter) = &mut self.limiter else {
             return;
         };
+        if limiter.timer == Time::MAX {
+            limiter.timer = now.saturating_add(self.config.time_reset);
+        }
         if packet.size < limiter.bytes_left {
             limiter.bytes_left -= packet.size;
             return;

@@ -70,7 +70,7 @@ fn parse_points(text: &str) -> Result<Points, String> {
 }
 
 const EXAMPLES: &str = "Examples:
-  pauseless threshold scenarios/pcn-fig5.toml --find pause:S0:S1 --seeds 5 \\
+  pauseless threshold papers/pcn/fig5.toml --find pause:S0:S1 --seeds 5 \\
     --vary flow.F1.rate --from \"8 Gbps\" --to \"12 Gbps\"
   pauseless threshold papers/hotnets/fig5.toml --find deadlock --log \\
     --vary \"flow.flow 3.rate\" --from \"0.25 Gbps\" --to \"8 Gbps\"

@@ -78,11 +78,11 @@ fn marked_packets_are_answered_once_per_interval() {
 
 #[test]
 fn nothing_runs_before_the_first_cnp() {
-    let mut point = ReactionPoint::new(&Config::default(), LINE, Rate::gbps(4));
+    let mut point = source();
     assert_eq!(point.poll_timeout(), Time::MAX);
     point.on_send(at(0), sent(Bytes::mb(100)));
     point.handle_timeout(at(1_000));
-    assert_eq!(point.rate(), Rate::gbps(4));
+    assert_eq!(point.rate(), LINE);
     assert_eq!(point.alpha(), 1.0);
 }
 
@@ -266,4 +266,20 @@ fn other_feedback_changes_nothing() {
     }
     assert_eq!(point.rate(), LINE);
     assert_eq!(point.poll_timeout(), Time::MAX);
+}
+
+/// A flow that starts below the line rate is not stuck there: both timers run from its first packet
+/// on, and the fifth stage adds.
+#[test]
+fn a_flow_that_starts_slowly_climbs_without_a_cnp() {
+    let half = Rate::gbps(20);
+    let mut point = ReactionPoint::new(&Config::default(), LINE, half);
+    assert_eq!((point.rate(), point.poll_timeout()), (half, Time::MAX));
+    point.on_send(at(7), sent(Bytes::new(1_000)));
+    assert_eq!(point.poll_timeout(), at(7 + 55));
+    point.handle_timeout(at(7 + 4 * 55));
+    assert_eq!(point.rate(), half);
+    assert!(point.alpha() < 0.99);
+    point.handle_timeout(at(7 + 5 * 55));
+    assert_eq!(point.rate(), Rate::mbps(20_020));
 }

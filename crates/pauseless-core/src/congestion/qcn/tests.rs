@@ -148,11 +148,11 @@ fn nothing_is_marked() {
 
 #[test]
 fn nothing_runs_before_the_first_cnm() {
-    let mut point = ReactionPoint::new(&Config::default(), LINE, Rate::gbps(4));
+    let mut point = source();
     point.on_send(at(0), sent(1_000_000));
     point.handle_timeout(at(1_000));
     assert_eq!(point.poll_timeout(), Time::MAX);
-    assert_eq!(point.rate(), Rate::gbps(4));
+    assert_eq!(point.rate(), LINE);
     // A measure of zero is never sent, and says nothing.
     point.on_feedback(at(1_000), cnm(0));
     assert_eq!(point.poll_timeout(), Time::MAX);
@@ -344,4 +344,21 @@ fn other_feedback_changes_nothing() {
     }
     assert_eq!(point.rate(), LINE);
     assert_eq!(point.poll_timeout(), Time::MAX);
+}
+
+/// A flow that starts below the line rate is not stuck there: its counters run from its first
+/// packet on, and after five stages the target rises.
+#[test]
+fn a_flow_that_starts_slowly_climbs_without_a_cnm() {
+    let half = Rate::gbps(5);
+    let mut point = ReactionPoint::new(&Config::default(), LINE, half);
+    assert_eq!((point.rate(), point.poll_timeout()), (half, Time::MAX));
+    point.on_send(at(7), sent(1_500));
+    assert_eq!(point.poll_timeout(), at(7 + 15));
+    for _ in 0..4 {
+        point.on_send(at(8), sent(150_000));
+    }
+    assert_eq!((point.rate(), stages(&point)), (half, (4, 0)));
+    point.on_send(at(8), sent(150_000));
+    assert_eq!(point.rate(), Rate::bps(5_002_500_000));
 }

@@ -2,6 +2,7 @@
 
 mod formulas;
 mod loops;
+mod pcn;
 
 use super::data::Measured;
 use super::sample::Add;
@@ -35,7 +36,10 @@ const COMPUTE: &[(&str, Compute)] = &[
     ("gfc-stages", formulas::gfc_stages),
     ("hotnets-fig2", loops::fig2),
     ("hotnets-loop", loops::many),
+    ("pcn-fig10", pcn::climb),
+    ("pcn-fig19", pcn::parking_lot),
+    ("pcn-table1", pcn::shares),
     ("ttl-sizes", formulas::ttl_sizes),
 ];
 
-const PER_RUN: &[(&str, PerRun)] = &[];
+const PER_RUN: &[(&str, PerRun)] = &[("pcn-burst", pcn::burst), ("pcn-settle", pcn::settle)];
