@@ -10,6 +10,7 @@ mod explain;
 mod output;
 mod plan;
 mod progress;
+mod repro;
 mod run;
 mod threshold;
 
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => convert::run(&args),
         Command::Run(args) => run::run(&args, terminal),
         Command::Demo(args) => demo::run(&args, terminal),
+        Command::Repro(args) => repro::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
         Command::Threshold(args) => threshold::run(&args, terminal),
     };

@@ -120,7 +120,11 @@ impl Completion {
 }
 
 impl Group {
-    fn of<'a>(outcome: &Outcome, flows: impl Iterator<Item = Ended<'a>>) -> Group {
+    /// The completion of these flows.
+    pub fn of<'a>(
+        outcome: &Outcome,
+        flows: impl Iterator<Item = (&'a Flow, &'a FlowOutcome)>,
+    ) -> Group {
         let (mut finished, mut unfinished, mut not_started) = (0, 0, 0);
         let mut spans = Vec::new();
         let mut slowdowns = Vec::new();

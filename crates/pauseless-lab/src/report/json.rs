@@ -313,6 +313,15 @@ pub fn runs_document(runs: &[Run]) -> RunsDocument {
     }
 }
 
+/// One run of several, to be put together with others later.
+pub fn named(run: &Run) -> serde_json::Value {
+    let named = NamedRun {
+        name: run.scenario.name.clone(),
+        run: record(run),
+    };
+    serde_json::to_value(named).expect("documents have string keys and no I/O")
+}
+
 /// A document as indented text that ends with a line feed.
 pub fn to_text(document: &impl Serialize) -> String {
     let text = serde_json::to_string_pretty(document);

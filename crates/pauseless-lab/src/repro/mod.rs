@@ -1,3 +1,261 @@
 //! The papers' experiments: scenarios and claims as data, run and judged.
+//!
+//! `papers/gfc/fig12.toml` is a scenario, `papers/gfc/fig12.claims.toml` what the paper says of it
+//! and which variants we run: [`file`]. [`reproduce`] makes the runs ([`scope`]), keeps numbers of
+//! each ([`sample`]), judges the claims ([`claim`]) and fills the figures ([`figure`]).
+//! `docs/repro.md` is the reference of the format.
 
+pub mod catalogue;
+pub mod claim;
+pub mod compute;
+mod curve;
 pub mod data;
+pub mod figure;
+pub mod file;
+mod group;
+pub mod json;
+mod patch;
+pub mod sample;
+pub mod scope;
+pub mod store;
+pub mod text;
+
+use pauseless_core::switch::Discipline;
+use serde::{Deserialize, Serialize};
+
+use self::catalogue::Entry;
+use self::claim::{Judged, Verdict};
+use self::data::{Cells, Column, Measured, Table};
+use self::figure::{Filler, Outcome};
+use self::file::{Experiment, FigureKind};
+use self::scope::{Failure, Scope, Session, Task};
+use crate::report::Run;
+use crate::scenario::Overrides;
+
+/// How large experiments are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// All of them in minutes.
+    Quick,
+    /// As large as the paper's.
+    Full,
+}
+
+impl Scale {
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scale::Quick => "quick",
+            Scale::Full => "full",
+        }
+    }
+}
+
+/// An experiment that was carried out.
+#[derive(Clone, Debug)]
+pub struct Reproduced {
+    /// Its files.
+    pub entry: Entry,
+    /// What they say.
+    pub experiment: Experiment,
+    /// At which scale it was carried out.
+    pub scale: Scale,
+    /// All that was measured.
+    pub measured: Measured,
+    /// The claims and what came of them.
+    pub claims: Vec<Judged>,
+    /// Whole runs of small networks, for the page.
+    pub runs: Vec<Run>,
+    /// The JSON documents of all runs, if they were asked for.
+    pub documents: Vec<serde_json::Value>,
+}
+
+impl Reproduced {
+    /// Whether a claim that is marked as met is not.
+    pub fn is_broken(&self) -> bool {
+        self.claims.iter().any(|it| it.verdict == Verdict::Broken)
+    }
+
+    /// How many claims have this verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.claims
+            .iter()
+            .filter(|it| it.verdict == verdict)
+            .count()
+    }
+}
+
+/// Carries an experiment out and judges its claims.
+pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Failure> {
+    let experiment = entry.experiment().map_err(Failure::Claims)?;
+    let scenario = entry.scenario(&experiment).map_err(Failure::Claims)?;
+    let name = entry.name();
+    let scope = Scope::new(session, (&name, &experiment), scenario);
+    let outcomes = run_cases(&scope, &experiment)?;
+    let mut measured = Measured::default();
+    for outcome in &outcomes {
+        let case = &experiment.cases[outcome.case].name;
+        let prefix = prefix(case, outcome.discipline);
+        for (metric, value) in &outcome.sample.metrics {
+            measured.values.push(format!("{prefix}/{metric}"), *value);
+        }
+    }
+    if let Some(name) = &experiment.compute {
+        let compute = compute::compute(name);
+        let compute = compute.ok_or_else(|| scope.wrong(format!("no function {name:?}")))?;
+        compute(&scope, &mut measured)?;
+    }
+    let filler = Filler {
+        experiment: &experiment,
+        values: &measured.values,
+        outcomes: &outcomes,
+    };
+    let figures = experiment.figures.iter().map(|file| filler.figure(file));
+    let figures: Result<Vec<_>, String> = figures.collect();
+    measured
+        .figures
+        .splice(0..0, figures.map_err(|wrong| scope.wrong(wrong))?);
+    measured.tables.insert(0, values_table(&measured));
+    measured.tables.extend(curves_table(&experiment, &outcomes));
+    let claims = experiment.claims.iter();
+    let place = (experiment.disciplines.as_slice(), session.scale);
+    let claims = claims
+        .map(|claim| claim.judge(&measured.values, place))
+        .collect();
+    let (runs, documents) = scope.into_kept();
+    Ok(Reproduced {
+        entry,
+        experiment,
+        scale: session.scale,
+        measured,
+        claims,
+        runs,
+        documents,
+    })
+}
+
+/// How the values of a case begin.
+fn prefix(case: &str, discipline: Option<Discipline>) -> String {
+    match discipline {
+        Some(discipline) => format!("{case}/{}", discipline.name()),
+        None => case.to_string(),
+    }
+}
+
+fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>, Failure> {
+    let over_time = experiment.figures.iter();
+    let over_time = over_time.filter(|figure| figure.kind == FigureKind::Time);
+    let text = match experiment.cases.is_empty() {
+        true => return Ok(Vec::new()),
+        false => scope.text()?,
+    };
+    let mut tasks = Vec::new();
+    let mut outcomes = Vec::new();
+    for (index, case) in experiment.cases.iter().enumerate() {
+        let text = scope.patch(&text, &case.set)?;
+        let wanted = over_time.clone();
+        let wanted = wanted.filter(|it| it.cases.is_empty() || it.cases.contains(&case.name));
+        let mut curves: Vec<String> = wanted.flat_map(|it| it.series.clone()).collect();
+        curves.sort();
+        curves.dedup();
+        let own = match case.disciplines.is_empty() {
+            true => &experiment.disciplines,
+            false => &case.disciplines,
+        };
+        let places = match own.is_empty() {
+            true => vec![None],
+            false => own.iter().copied().map(Some).collect(),
+        };
+        for discipline in places {
+            for seed in case.seeds(scope.scale()) {
+                let overrides = Overrides {
+                    seed: Some(seed),
+                    discipline,
+                    ..Overrides::default()
+                };
+                let name = match case.seeds(scope.scale()).count() {
+                    1 => prefix(&case.name, discipline),
+                    _ => format!("{}, seed {seed}", prefix(&case.name, discipline)),
+                };
+                // Curves are drawn for the first seed only.
+                let kept: &[String] = if seed == 1 { &curves } else { &[] };
+                tasks.push(Task::new(name, text.clone(), overrides).keeping(kept));
+                outcomes.push((index, discipline, seed));
+            }
+        }
+    }
+    let samples = scope.sample(tasks)?;
+    let outcomes = outcomes.into_iter().zip(samples);
+    let outcomes = outcomes.map(|((case, discipline, seed), sample)| Outcome {
+        case,
+        discipline,
+        seed,
+        sample,
+    });
+    Ok(outcomes.collect())
+}
+
+/// All numbers: a row for each name and seed.
+fn values_table(measured: &Measured) -> Table {
+    let (mut names, mut seeds, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, all) in measured.values.iter() {
+        for (seed, value) in all.iter().enumerate() {
+            names.push(name.to_string());
+            seeds.push(Some((seed + 1) as f64));
+            values.push(Some(*value));
+        }
+    }
+    let column = |name: &str, cells| Column {
+        name: name.to_string(),
+        cells,
+    };
+    Table {
+        name: "values".to_string(),
+        columns: vec![
+            column("name", Cells::Texts(names)),
+            column("sample", Cells::Numbers(seeds)),
+            column("value", Cells::Numbers(values)),
+        ],
+    }
+}
+
+/// All curves: a row for each case and instant.
+fn curves_table(experiment: &Experiment, outcomes: &[Outcome]) -> Option<Table> {
+    let with_curves = || outcomes.iter().filter(|it| !it.sample.curves.is_empty());
+    let mut names: Vec<&String> = with_curves()
+        .flat_map(|it| it.sample.curves.keys())
+        .collect();
+    names.sort();
+    names.dedup();
+    if names.is_empty() {
+        return None;
+    }
+    let (mut cases, mut times) = (Vec::new(), Vec::new());
+    let mut columns: Vec<Vec<Option<f64>>> = vec![Vec::new(); names.len()];
+    for outcome in with_curves() {
+        let name = prefix(&experiment.cases[outcome.case].name, outcome.discipline);
+        for (row, time) in outcome.sample.times_ms.iter().enumerate() {
+            cases.push(name.clone());
+            times.push(Some(*time));
+            for (column, name) in columns.iter_mut().zip(&names) {
+                let curve = outcome.sample.curves.get(*name);
+                column.push(curve.and_then(|curve| curve.get(row)).copied());
+            }
+        }
+    }
+    let column = |name: &str, cells| Column {
+        name: name.to_string(),
+        cells,
+    };
+    let mut all = vec![
+        column("case", Cells::Texts(cases)),
+        column("time_ms", Cells::Numbers(times)),
+    ];
+    let curves = names.iter().zip(columns);
+    all.extend(curves.map(|(name, cells)| column(name, Cells::Numbers(cells))));
+    Some(Table {
+        name: "curves".to_string(),
+        columns: all,
+    })
+}

@@ -58,7 +58,8 @@ use flow_control::Resolver;
 use flows::{Limits, Plan, Planned, Planner, Timing};
 
 use observe::{Verdicts, WrittenProbe, WrittenReceiver};
-use reader::{At, Place, Section};
+pub(crate) use reader::At;
+use reader::{Place, Section};
 use switch::Switches;
 use topology::Fabric;
 use traffic::Traffic;

@@ -2,6 +2,7 @@
 
 mod check;
 mod plan;
+mod repro;
 mod threshold;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use pauseless_lab::scenario::congestion::Kind;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
 pub use plan::PlanArgs;
+pub use repro::ReproArgs;
 pub use threshold::ThresholdArgs;
 
 /// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
@@ -54,6 +56,8 @@ pub enum Command {
     Run(RunArgs),
     /// Show one ring under six flow controls: who deadlocks, who starves, who flows
     Demo(DemoArgs),
+    /// Repeat the papers' experiments and judge their claims
+    Repro(ReproArgs),
     /// Show the parameters that a scenario would use, derived line by line
     Explain(ExplainArgs),
     /// Find the value of one quantity of a scenario at which a property flips, over seeds

@@ -1,0 +1,216 @@
+//! All experiments: embedded, so that the binary reproduces the papers wherever it is installed, or
+//! read from a folder of the same shape.
+
+use std::fs;
+use std::path::Path;
+
+use super::file::Experiment;
+use crate::problem::Problems;
+use crate::scenario::did_you_mean;
+
+/// An experiment and its files.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The paper's folder, such as `gfc`.
+    pub paper: String,
+    /// The stem of the claims file, such as `fig12`.
+    pub stem: String,
+    /// The claims file.
+    claims: String,
+    /// The scenario files beside it, by name.
+    scenarios: Vec<(String, String)>,
+}
+
+impl Entry {
+    /// The name on the command line, such as `gfc-fig12`.
+    pub fn name(&self) -> String {
+        format!("{}-{}", self.paper, self.stem)
+    }
+
+    /// What the claims file says.
+    pub fn experiment(&self) -> Result<Experiment, String> {
+        let read = Experiment::parse(&self.claims);
+        read.map_err(|wrong| format!("{}/{}{CLAIMS}: {wrong}", self.paper, self.stem))
+    }
+
+    /// The scenario file of `experiment`, empty if it needs none.
+    pub fn scenario(&self, experiment: &Experiment) -> Result<&str, String> {
+        let file = match experiment.scenario.as_deref() {
+            Some("none") => return Ok(""),
+            Some(file) => file.to_string(),
+            None => format!("{}.toml", self.stem),
+        };
+        let found = self.scenarios.iter().find(|(name, _)| *name == file);
+        let missing = || format!("{}/{}{CLAIMS}: there is no {file}", self.paper, self.stem);
+        found.map(|(_, text)| text.as_str()).ok_or_else(missing)
+    }
+}
+
+/// The embedded experiments, paper by paper.
+pub fn embedded() -> Vec<Entry> {
+    let entry = |(paper, stem, claims): &(&str, &str, &str)| {
+        let beside = SCENARIOS.iter().filter(|(of, _, _)| of == paper);
+        let scenarios = beside.map(|(_, name, text)| (name.to_string(), text.to_string()));
+        Entry {
+            paper: paper.to_string(),
+            stem: stem.to_string(),
+            claims: claims.to_string(),
+            scenarios: scenarios.collect(),
+        }
+    };
+    EXPERIMENTS.iter().map(entry).collect()
+}
+
+/// The experiments under `folder`: one folder per paper, with scenario and claims files.
+pub fn read(folder: &Path) -> Result<Vec<Entry>, Problems> {
+    let mut entries = Vec::new();
+    for paper in listed(folder)? {
+        if !paper.is_dir() {
+            continue;
+        }
+        let mut files = Vec::new();
+        for file in listed(&paper)? {
+            let name = file_name(&file);
+            if name.ends_with(".toml") {
+                let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
+                files.push((name, text));
+            }
+        }
+        for (name, claims) in &files {
+            if let Some(stem) = name.strip_suffix(CLAIMS) {
+                entries.push(Entry {
+                    paper: file_name(&paper),
+                    stem: stem.to_string(),
+                    claims: claims.clone(),
+                    scenarios: files.clone(),
+                });
+            }
+        }
+    }
+    match entries.is_empty() {
+        false => Ok(entries),
+        true => {
+            let message = "no experiments: expected PAPER/NAME.claims.toml in it".to_string();
+            let folder = folder.display().to_string();
+            Err(Problems::of_file(&folder, message, "see docs/repro.md"))
+        }
+    }
+}
+
+/// What lies in a folder, in the order of names.
+fn listed(folder: &Path) -> Result<Vec<std::path::PathBuf>, Problems> {
+    let entries = fs::read_dir(folder).and_then(|entries| {
+        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+        paths.collect::<Result<Vec<_>, _>>()
+    });
+    let mut paths = entries.map_err(|error| unreadable(folder, &error))?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Problems {
+    let message = format!("cannot be read: {error}");
+    Problems::of_file(&path.display().to_string(), message, "")
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// The experiment of that name on the command line; else what to say.
+pub fn find(entries: &[Entry], name: &str) -> Result<Entry, String> {
+    let found = entries.iter().find(|it| it.name() == name).cloned();
+    found.ok_or_else(|| {
+        let names: Vec<String> = entries.iter().map(Entry::name).collect();
+        let near = did_you_mean(name, names.iter().map(String::as_str));
+        let near = match near.as_str() {
+            "" => "pauseless repro --list names all",
+            near => near,
+        };
+        format!("no experiment is called {name:?}; {near}")
+    })
+}
+
+/// How the names of claims files end.
+const CLAIMS: &str = ".claims.toml";
+
+macro_rules! experiments {
+    ($($paper:literal: $($stem:literal)*;)*) => {
+        &[$($((
+            $paper,
+            $stem,
+            include_str!(concat!("../../../../papers/", $paper, "/", $stem, ".claims.toml")),
+        ),)*)*]
+    };
+}
+
+macro_rules! scenarios {
+    ($($paper:literal: $($file:literal)*;)*) => {
+        &[$($((
+            $paper,
+            $file,
+            include_str!(concat!("../../../../papers/", $paper, "/", $file)),
+        ),)*)*]
+    };
+}
+
+/// Paper, stem and claims file.
+const EXPERIMENTS: &[(&str, &str, &str)] = experiments! {
+    "hotnets": "fig4";
+};
+
+/// Paper, file and text.
+const SCENARIOS: &[(&str, &str, &str)] = scenarios! {
+    "hotnets": "fig4.toml";
+};
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::repro::compute;
+
+    #[test]
+    fn every_file_under_papers_is_embedded() {
+        let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
+        let folder = read(&papers).unwrap_or_else(|it| panic!("{it}"));
+        let mut embedded = embedded();
+        embedded.sort_by_key(|it| (it.paper.clone(), format!("{}{CLAIMS}", it.stem)));
+        let names = |list: &[Entry]| Vec::from_iter(list.iter().map(Entry::name));
+        assert_eq!(names(&folder), names(&embedded));
+        for (read, embedded) in folder.iter().zip(&embedded) {
+            for (name, text) in &read.scenarios {
+                let is_claims = name.ends_with(CLAIMS);
+                let found = embedded
+                    .scenarios
+                    .iter()
+                    .any(|it| it.0 == *name && it.1 == *text);
+                assert!(is_claims || found, "{}/{name}", read.paper);
+            }
+        }
+    }
+
+    #[test]
+    fn every_claims_file_can_be_read_and_has_both_kinds_of_claims() {
+        for entry in embedded() {
+            let experiment = entry.experiment().unwrap_or_else(|wrong| panic!("{wrong}"));
+            let name = entry.name();
+            let scenario = entry.scenario(&experiment);
+            scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
+            let claims = &experiment.claims;
+            assert!(claims.iter().any(|it| it.is_numeric()), "{name}: no number");
+            assert!(
+                !claims.iter().all(|it| it.is_numeric()),
+                "{name}: only numbers"
+            );
+            for hook in &experiment.compute {
+                assert!(compute::compute(hook).is_some(), "{name}: {hook}");
+            }
+            for hook in &experiment.per_run {
+                assert!(compute::per_run(hook).is_some(), "{name}: {hook}");
+            }
+        }
+    }
+}

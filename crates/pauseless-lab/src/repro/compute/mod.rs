@@ -1,0 +1,32 @@
+//! What claims files cannot say: numbers that need a program. One file per function or family.
+
+use super::data::Measured;
+use super::sample::Add;
+use super::scope::{Failure, Scope};
+use crate::report::Run;
+
+/// Measures what cases alone cannot.
+pub type Compute = fn(&Scope<'_>, &mut Measured) -> Result<(), Failure>;
+
+/// Adds metrics of one run.
+pub type PerRun = fn(&Run, Add<'_>);
+
+/// The function that `compute` names in a claims file.
+pub fn compute(name: &str) -> Option<Compute> {
+    COMPUTE
+        .iter()
+        .find(|(it, _)| *it == name)
+        .map(|(_, it)| *it)
+}
+
+/// The function that `per_run` names in a claims file.
+pub fn per_run(name: &str) -> Option<PerRun> {
+    PER_RUN
+        .iter()
+        .find(|(it, _)| *it == name)
+        .map(|(_, it)| *it)
+}
+
+const COMPUTE: &[(&str, Compute)] = &[];
+
+const PER_RUN: &[(&str, PerRun)] = &[];

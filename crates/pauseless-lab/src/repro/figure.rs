@@ -1,0 +1,280 @@
+//! Figures of a claims file, filled with what was measured.
+
+use std::collections::BTreeMap;
+
+use pauseless_core::switch::Discipline;
+
+use super::data::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Values};
+use super::file::{Experiment, FigureFile, FigureKind};
+use super::sample::Sample;
+use crate::report::quantity::parse_delay;
+
+/// A run of a case, and what was kept of it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The position of the case.
+    pub case: usize,
+    /// In which discipline, if the case was tried in several.
+    pub discipline: Option<Discipline>,
+    /// The seed.
+    pub seed: u64,
+    /// What was kept.
+    pub sample: Sample,
+}
+
+/// All that figures are made from.
+pub(super) struct Filler<'a> {
+    pub experiment: &'a Experiment,
+    pub values: &'a Values,
+    pub outcomes: &'a [Outcome],
+}
+
+impl Filler<'_> {
+    /// The figure that `file` describes.
+    pub(super) fn figure(&self, file: &FigureFile) -> Result<Figure, String> {
+        let panels = match file.kind {
+            FigureKind::Time => self.time(file)?,
+            FigureKind::Bars => self.bars(file)?,
+            FigureKind::Lines => vec![self.lines(file)],
+            FigureKind::Cdf => self.cdf(file),
+        };
+        Ok(Figure {
+            name: file.name.clone(),
+            caption: file.caption.clone(),
+            panels,
+        })
+    }
+
+    /// The first run of each case and discipline of `file`.
+    fn first_runs<'s>(&'s self, file: &'s FigureFile) -> impl Iterator<Item = &'s Outcome> {
+        self.outcomes.iter().filter(|it| {
+            let name = &self.experiment.cases[it.case].name;
+            let is_case = file.cases.is_empty() || file.cases.contains(name);
+            let is_discipline = match it.discipline {
+                Some(discipline) if !file.disciplines.is_empty() => {
+                    file.disciplines.contains(&discipline)
+                }
+                _ => true,
+            };
+            it.seed == 1 && is_case && is_discipline
+        })
+    }
+
+    fn title(&self, outcome: &Outcome) -> String {
+        let name = &self.experiment.cases[outcome.case].name;
+        match outcome.discipline {
+            Some(discipline) => format!("{name}, {}", discipline.name()),
+            None => name.clone(),
+        }
+    }
+
+    fn time(&self, file: &FigureFile) -> Result<Vec<Panel>, String> {
+        let end = match &file.to {
+            None => f64::INFINITY,
+            Some(text) => parse_delay(text)?.as_secs_f64() * 1e3,
+        };
+        let panels = self.first_runs(file).map(|outcome| {
+            let sample = &outcome.sample;
+            let series = file.series.iter().map(|name| {
+                let missing = || format!("figure {}: no curve {name:?}", file.name);
+                let curve = sample.curves.get(name).ok_or_else(missing)?;
+                let points = sample.times_ms.iter().copied().zip(curve.iter().copied());
+                Ok(Series {
+                    label: name.clone(),
+                    mark: Drawn::Line,
+                    is_paper: false,
+                    points: points.filter(|(time, _)| *time <= end).collect(),
+                })
+            });
+            let deadlock = sample.metric("deadlock_ms").filter(|time| *time <= end);
+            let marks = deadlock.map(|x| Mark {
+                label: "deadlock".to_string(),
+                x,
+                is_alarm: true,
+            });
+            Ok(Panel {
+                title: self.title(outcome),
+                x: axis("time (ms)", false),
+                y: axis(&file.y, file.y_log),
+                series: series.collect::<Result<_, String>>()?,
+                marks: marks.into_iter().collect(),
+            })
+        });
+        panels.collect()
+    }
+
+    /// A panel for each discipline if bars speak of `{d}`.
+    fn bars(&self, file: &FigureFile) -> Result<Vec<Panel>, String> {
+        let hangs = file.bars.iter().any(|bar| bar.value.contains("{d}"));
+        if !hangs {
+            return Ok(vec![self.bar_panel(file, None)?]);
+        }
+        let all = match file.disciplines.is_empty() {
+            true => &self.experiment.disciplines,
+            false => &file.disciplines,
+        };
+        all.iter()
+            .map(|it| self.bar_panel(file, Some(*it)))
+            .collect()
+    }
+
+    fn bar_panel(
+        &self,
+        file: &FigureFile,
+        discipline: Option<Discipline>,
+    ) -> Result<Panel, String> {
+        let mut groups: Vec<String> = Vec::new();
+        let mut series: Vec<Series> = Vec::new();
+        for bar in &file.bars {
+            // Without groups every bar is a group, and all are of one series.
+            let (group, label) = match &bar.group {
+                Some(group) => (group.clone(), bar.label.clone()),
+                None => (bar.label.clone(), "measured".to_string()),
+            };
+            let place = groups
+                .iter()
+                .position(|it| *it == group)
+                .unwrap_or_else(|| {
+                    groups.push(group);
+                    groups.len() - 1
+                });
+            let value = match discipline {
+                Some(discipline) => bar.value.replace("{d}", discipline.name()),
+                None => bar.value.clone(),
+            };
+            let mut add = |label: &str, is_paper: bool, height: f64| {
+                let is_it = |it: &&mut Series| it.label == label && it.is_paper == is_paper;
+                let point = (place as f64, height);
+                match series.iter_mut().find(is_it) {
+                    Some(series) => series.points.push(point),
+                    None => series.push(Series {
+                        label: label.to_string(),
+                        mark: Drawn::Bars,
+                        is_paper,
+                        points: vec![point],
+                    }),
+                }
+            };
+            // What was not measured has no bar.
+            if let Some(height) = self.values.evaluate(&value) {
+                add(&label, false, height);
+            }
+            if let Some(paper) = bar.paper {
+                let label = match bar.group {
+                    Some(_) => format!("{label}, paper"),
+                    None => "paper".to_string(),
+                };
+                add(&label, true, paper);
+            }
+        }
+        let mut x = axis(&file.x, false);
+        x.scale = Scale::Names(groups);
+        Ok(Panel {
+            title: discipline.map_or(String::new(), |it| it.name().to_string()),
+            x,
+            y: axis(&file.y, file.y_log),
+            series,
+            marks: Vec::new(),
+        })
+    }
+
+    fn lines(&self, file: &FigureFile) -> Panel {
+        let mut curves: BTreeMap<(usize, String), Vec<(f64, f64)>> = BTreeMap::new();
+        let mut order: Vec<String> = Vec::new();
+        for case in &self.experiment.cases {
+            let is_case = file.cases.is_empty() || file.cases.contains(&case.name);
+            let (Some(x), true) = (case.x, is_case) else {
+                continue;
+            };
+            let of = match case.disciplines.is_empty() {
+                true => &self.experiment.disciplines,
+                false => &case.disciplines,
+            };
+            let places = match of.is_empty() {
+                true => vec![None],
+                false => of.iter().copied().map(Some).collect(),
+            };
+            for place in places {
+                let prefix = super::prefix(&case.name, place);
+                let name = case.series.clone().unwrap_or_default();
+                let name = match place {
+                    Some(place) => format!("{name} {}", place.name()),
+                    None => name,
+                };
+                let Some(value) = self.values.evaluate(&format!("{prefix}/{}", file.metric)) else {
+                    continue;
+                };
+                let rank = order.iter().position(|it| *it == name).unwrap_or_else(|| {
+                    order.push(name.clone());
+                    order.len() - 1
+                });
+                curves.entry((rank, name)).or_default().push((x, value));
+            }
+        }
+        let ours = curves.into_iter().map(|((_, label), mut points)| {
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Series {
+                label,
+                mark: Drawn::Marked,
+                is_paper: false,
+                points,
+            }
+        });
+        let theirs = file.paper.iter().map(|(label, points)| Series {
+            label: format!("{label}, paper"),
+            mark: Drawn::Marked,
+            is_paper: true,
+            points: points.clone(),
+        });
+        Panel {
+            title: String::new(),
+            x: axis(&file.x, file.x_log),
+            y: axis(&file.y, file.y_log),
+            series: ours.chain(theirs).collect(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// A panel for each discipline, a curve for each case.
+    fn cdf(&self, file: &FigureFile) -> Vec<Panel> {
+        let mut panels: Vec<(Option<Discipline>, Vec<Series>)> = Vec::new();
+        for outcome in self.first_runs(file) {
+            let values = match file.metric.as_str() {
+                "slowdown" => &outcome.sample.slowdowns,
+                _ => &outcome.sample.fct_us,
+            };
+            let count = values.len() as f64;
+            let points = values.iter().enumerate();
+            let points = points.map(|(n, value)| (*value, (n + 1) as f64 / count));
+            let series = Series {
+                label: self.experiment.cases[outcome.case].name.clone(),
+                mark: Drawn::Line,
+                is_paper: false,
+                points: points.collect(),
+            };
+            let found = panels.iter_mut().find(|(it, _)| *it == outcome.discipline);
+            match found {
+                Some((_, list)) => list.push(series),
+                None => panels.push((outcome.discipline, vec![series])),
+            }
+        }
+        let panels = panels.into_iter().map(|(discipline, series)| Panel {
+            title: discipline.map_or(String::new(), |it| it.name().to_string()),
+            x: axis(&file.x, file.x_log),
+            y: axis("share of flows", false),
+            series,
+            marks: Vec::new(),
+        });
+        panels.collect()
+    }
+}
+
+fn axis(label: &str, is_log: bool) -> Axis {
+    Axis {
+        label: label.to_string(),
+        scale: match is_log {
+            true => Scale::Log,
+            false => Scale::Linear,
+        },
+    }
+}

@@ -1,0 +1,254 @@
+//! What an experiment may do: make runs, on all cores, each only once.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use toml::{Table, Value};
+
+use super::file::Experiment;
+use super::sample::Sample;
+use super::store::Store;
+use super::{Scale, compute, curve, group, patch};
+use crate::report::{Run, json};
+use crate::scenario::{Overrides, Problems, Scenario};
+
+/// Why an experiment was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// A scenario that cannot be run.
+    #[error("{0}")]
+    Scenario(#[from] Problems),
+    /// A claims file that asks for something that is not there.
+    #[error("{0}")]
+    Claims(String),
+    /// Finished runs cannot be kept.
+    #[error("cannot keep runs in {0}: {1}")]
+    Store(PathBuf, io::Error),
+    /// Somebody pressed Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// How experiments are carried out.
+pub struct Session<'a> {
+    /// At which scale.
+    pub scale: Scale,
+    /// Where finished runs are kept, if they are.
+    pub store: Option<Store>,
+    /// Whether to keep the JSON document of each run.
+    pub keeps_documents: bool,
+    /// Whether to keep whole runs of small networks for the page.
+    pub keeps_runs: bool,
+    /// Called with what was done, what is known to be to do, and the experiment; may break it off.
+    pub watch: &'a (dyn Fn(usize, usize, &str) -> ControlFlow<()> + Sync),
+}
+
+/// A run that is to be made.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Its name, such as `PFC/output-queued, seed 3`.
+    pub name: String,
+    /// The scenario file.
+    pub text: String,
+    /// What is used instead of what the file says.
+    pub overrides: Overrides,
+    /// The curves that are kept.
+    pub curves: Vec<String>,
+}
+
+impl Task {
+    /// A run of which no curves are kept.
+    pub fn new(name: impl Into<String>, text: impl Into<String>, overrides: Overrides) -> Task {
+        Task {
+            name: name.into(),
+            text: text.into(),
+            overrides,
+            curves: Vec::new(),
+        }
+    }
+
+    /// The same with these curves kept.
+    pub fn keeping(mut self, curves: &[String]) -> Task {
+        self.curves = curves.to_vec();
+        self
+    }
+}
+
+/// An experiment that is being carried out.
+pub struct Scope<'a> {
+    session: &'a Session<'a>,
+    name: &'a str,
+    experiment: &'a Experiment,
+    text: &'a str,
+    done: AtomicUsize,
+    total: AtomicUsize,
+    runs: Mutex<Vec<(usize, Run)>>,
+    documents: Mutex<Vec<(usize, serde_json::Value)>>,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(
+        session: &'a Session<'a>,
+        (name, experiment): (&'a str, &'a Experiment),
+        text: &'a str,
+    ) -> Scope<'a> {
+        Scope {
+            session,
+            name,
+            experiment,
+            text,
+            done: AtomicUsize::new(0),
+            total: AtomicUsize::new(0),
+            runs: Mutex::new(Vec::new()),
+            documents: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// At which scale.
+    pub fn scale(&self) -> Scale {
+        self.session.scale
+    }
+
+    /// The scenario file, resized.
+    pub fn text(&self) -> Result<String, Failure> {
+        self.patch(self.text, &self.experiment.resize(self.scale()).set)
+    }
+
+    /// A scenario file with some values replaced by their paths.
+    pub fn patch(&self, text: &str, set: &Table) -> Result<String, Failure> {
+        patch::patch(text, set).map_err(|wrong| self.wrong(wrong))
+    }
+
+    /// The same with one value replaced.
+    pub fn set(&self, text: &str, path: &str, value: impl Into<Value>) -> Result<String, Failure> {
+        let set = Table::from_iter([(path.to_string(), value.into())]);
+        self.patch(text, &set)
+    }
+
+    /// Something that the claims file asks for and that is not there.
+    pub fn wrong(&self, what: impl std::fmt::Display) -> Failure {
+        Failure::Claims(format!("{}: {what}", self.name))
+    }
+
+    /// Makes runs on all cores; the samples are in the order of the tasks. Runs that are kept from
+    /// before are not made again.
+    pub fn sample(&self, tasks: Vec<Task>) -> Result<Vec<Sample>, Failure> {
+        let first = self.total.fetch_add(tasks.len(), Ordering::Relaxed);
+        let tasks = tasks.into_par_iter().enumerate();
+        let samples = tasks.map(|(index, task)| {
+            let sample = self.one(first + index, &task)?;
+            self.done.fetch_add(1, Ordering::Relaxed);
+            self.look()?;
+            Ok(sample)
+        });
+        samples.collect()
+    }
+
+    fn one(&self, index: usize, task: &Task) -> Result<Sample, Failure> {
+        self.look()?;
+        let store = self.session.store.as_ref();
+        let key = store.map(|store| (store, store.key(&self.depends_on(task))));
+        // What is not kept cannot be had from a kept sample.
+        let is_enough =
+            |sample: &Sample| !self.session.keeps_documents || sample.document.is_some();
+        let kept = key.as_ref().and_then(|(store, key)| store.get(key));
+        if let Some(mut sample) = kept.filter(is_enough) {
+            self.keep_document(index, sample.document.take());
+            return Ok(sample);
+        }
+        let mut sample = self.run(index, task)?;
+        if let Some((store, key)) = key {
+            let put = store.put(&key, &sample);
+            put.map_err(|error| Failure::Store(PathBuf::from(key), error))?;
+        }
+        self.keep_document(index, sample.document.take());
+        Ok(sample)
+    }
+
+    fn run(&self, index: usize, task: &Task) -> Result<Sample, Failure> {
+        let scenario = Scenario::parse(&task.name, &task.text, &task.overrides)?;
+        let run = Run::execute(scenario, |_| match self.look() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        });
+        if run.interrupted {
+            return Err(Failure::Interrupted);
+        }
+        let mut sample = Sample::of(&run, &task.curves).map_err(|wrong| self.wrong(wrong))?;
+        let mut add = |name: String, value: f64| {
+            sample.metrics.insert(name, value);
+        };
+        for measure in &self.experiment.measures {
+            let taken = curve::take(&run, measure).map_err(|wrong| self.wrong(wrong))?;
+            if let Some(taken) = taken {
+                add(measure.name.clone(), taken);
+            }
+        }
+        for members in &self.experiment.groups {
+            group::completion(&run, members, &mut add).map_err(|wrong| self.wrong(wrong))?;
+        }
+        if let Some(name) = &self.experiment.per_run {
+            let hook = compute::per_run(name).ok_or_else(|| self.wrong(format!("no {name:?}")))?;
+            hook(&run, &mut add);
+        }
+        if self.session.keeps_documents {
+            sample.document = Some(json::named(&run));
+        }
+        if self.session.keeps_runs && index < RUNS_MAX && run.topology().links().len() <= LINKS_MAX
+        {
+            let mut runs = self.runs.lock().expect("nobody panics with the lock held");
+            runs.push((index, run));
+        }
+        Ok(sample)
+    }
+
+    /// All that decides what comes of a task, beside the program, which every key has in it.
+    fn depends_on(&self, task: &Task) -> [String; 3] {
+        let it = self.experiment;
+        [
+            task.text.clone(),
+            format!("{:?}", task.overrides),
+            format!(
+                "{:?} {:?} {:?} {:?}",
+                it.measures, it.groups, it.per_run, task.curves
+            ),
+        ]
+    }
+
+    fn keep_document(&self, index: usize, document: Option<serde_json::Value>) {
+        if let Some(document) = document.filter(|_| self.session.keeps_documents) {
+            let documents = self.documents.lock();
+            documents
+                .expect("nobody panics with the lock held")
+                .push((index, document));
+        }
+    }
+
+    fn look(&self) -> Result<(), Failure> {
+        let done = self.done.load(Ordering::Relaxed);
+        let total = self.total.load(Ordering::Relaxed);
+        match (self.session.watch)(done, total, self.name) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Failure::Interrupted),
+        }
+    }
+
+    /// The whole runs that were kept, in the order of the tasks, and the documents of all.
+    pub(super) fn into_kept(self) -> (Vec<Run>, Vec<serde_json::Value>) {
+        fn in_order<T>(kept: Mutex<Vec<(usize, T)>>) -> Vec<T> {
+            let mut kept = kept.into_inner().expect("nobody panics with the lock held");
+            kept.sort_by_key(|(index, _)| *index);
+            kept.into_iter().map(|(_, it)| it).collect()
+        }
+        (in_order(self.runs), in_order(self.documents))
+    }
+}
+
+/// More runs are too many for a page.
+const RUNS_MAX: usize = 18;
+/// A larger network cannot be seen on a page.
+const LINKS_MAX: usize = 100;

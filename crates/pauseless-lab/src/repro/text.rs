@@ -1,0 +1,149 @@
+//! What a reproduction prints.
+
+use std::fmt::Write;
+
+use super::claim::{Finding, Judged, Verdict};
+use super::file::Paper;
+use super::{Reproduced, Scale};
+use crate::report::quantity;
+use crate::report::text::{Mood, Paint};
+
+/// An experiment with all of its claims.
+pub fn report(done: &Reproduced, paint: Paint) -> String {
+    let it = &done.experiment;
+    let name = paint.paint(Mood::Strong, &done.entry.name());
+    let mut text = format!("{name}  {}\n{}", it.title, it.cites);
+    let note = &it.resize(done.scale).note;
+    match (done.scale, note.is_empty()) {
+        (_, true) => text.push('\n'),
+        (scale, false) => {
+            let _ = writeln!(text, "; {}: {note}", scale.name());
+        }
+    }
+    for judged in &done.claims {
+        text.push_str(&claim(judged, paint));
+    }
+    text
+}
+
+/// One line: how many claims are met, and how many are not.
+pub fn brief(done: &Reproduced) -> String {
+    let counted = [
+        Verdict::Met,
+        Verdict::Partly,
+        Verdict::NotMet,
+        Verdict::Broken,
+        Verdict::Unmarked,
+    ];
+    let counted = counted
+        .into_iter()
+        .filter_map(|verdict| match done.count(verdict) {
+            0 => None,
+            count => Some(format!("{count} {}", verdict.name())),
+        });
+    Vec::from_iter(counted).join(", ")
+}
+
+/// What is known of an experiment before it is carried out, for a list of them.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 90.0 => format!("{} s", seconds.ceil().max(1.0)),
+        seconds if seconds < 90.0 * 60.0 => format!("{:.0} min", seconds / 60.0),
+        seconds if seconds < 72.0 * 3_600.0 => format!("{:.1} h", seconds / 3_600.0),
+        seconds => format!("{:.0} days", seconds / 86_400.0),
+    }
+}
+
+fn claim(judged: &Judged, paint: Paint) -> String {
+    let claim = &judged.claim;
+    let mood = match judged.verdict {
+        Verdict::Met => Mood::Good,
+        Verdict::Partly | Verdict::NotMet | Verdict::Unmarked => Mood::Poor,
+        Verdict::Broken => Mood::Bad,
+        Verdict::OtherScale => Mood::Strong,
+    };
+    let verdict = format!("{:<13}", judged.verdict.name());
+    let mut text = format!("  {} {}", paint.paint(mood, &verdict), claim.text);
+    if let Some(cites) = &claim.cites {
+        let _ = write!(text, " ({cites})");
+    }
+    let _ = write!(text, "\n{INDENT}paper: {}", paper(claim));
+    if judged.verdict == Verdict::OtherScale {
+        let scale = claim.scale.unwrap_or(Scale::Full).name();
+        let _ = writeln!(text, "; judged with --{scale} only");
+        return text;
+    }
+    let _ = writeln!(text, "; asked for: {}", claim.asks());
+    for finding in &judged.findings {
+        let place = finding.discipline.map_or("measured", |it| it.name());
+        let answer = match (judged.findings.len(), finding.holds) {
+            (1, _) => "",
+            (_, true) => "  yes",
+            (_, false) => "  no",
+        };
+        let _ = writeln!(
+            text,
+            "{INDENT}{place}: {}{answer}",
+            measured(judged, finding)
+        );
+    }
+    if !claim.reason.is_empty() {
+        let _ = writeln!(text, "{INDENT}why: {}", claim.reason);
+    }
+    text
+}
+
+/// What the paper gives, with its unit.
+pub fn paper(claim: &super::file::Claim) -> String {
+    match &claim.paper {
+        Paper::Words(words) => words.clone(),
+        Paper::Number(value) => with_unit(&number(*value), &claim.unit),
+    }
+}
+
+/// What was measured for a claim, with its unit.
+pub fn measured(judged: &Judged, finding: &Finding) -> String {
+    let claim = &judged.claim;
+    let write = |value: &Option<f64>| match value {
+        Some(value) => number(*value),
+        None => "-".to_string(),
+    };
+    let is_order = !claim.order.is_empty();
+    let values: Vec<String> = match (is_order, &finding.measured[..]) {
+        (false, [_, _, _, _, _, ..]) => extremes(&finding.measured),
+        (_, all) => all.iter().map(write).collect(),
+    };
+    let between = if is_order { " < " } else { ", " };
+    with_unit(&values.join(between), &claim.unit)
+}
+
+/// Of many values the least and the greatest say enough.
+fn extremes(measured: &[Option<f64>]) -> Vec<String> {
+    let known = measured.iter().flatten().copied();
+    let least = known.clone().fold(f64::INFINITY, f64::min);
+    let greatest = known.clone().fold(f64::NEG_INFINITY, f64::max);
+    let missing = measured.len() - known.count();
+    let mut texts = vec![format!("{} to {}", number(least), number(greatest))];
+    if missing > 0 {
+        texts.push(format!("{missing} not measured"));
+    }
+    texts
+}
+
+/// Counts as counts, all others with three digits.
+fn number(value: f64) -> String {
+    match value {
+        value if value < 0.0 => format!("-{}", number(-value)),
+        value if value.fract() == 0.0 => quantity::count(value as u64),
+        value => quantity::number(value),
+    }
+}
+
+fn with_unit(number: &str, unit: &str) -> String {
+    match unit {
+        "" => number.to_string(),
+        unit => format!("{number} {unit}"),
+    }
+}
+
+const INDENT: &str = "                ";

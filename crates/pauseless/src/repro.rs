@@ -1,0 +1,162 @@
+//! `pauseless repro`
+
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use pauseless_lab::report::text::Table;
+use pauseless_lab::repro::catalogue::{self, Entry};
+use pauseless_lab::repro::scope::{Failure, Session};
+use pauseless_lab::repro::store::Store;
+use pauseless_lab::repro::{Reproduced, Scale, json, reproduce, text};
+
+use crate::args::ReproArgs;
+use crate::output::{self, Terminal};
+use crate::progress::{Count, Interrupt};
+use crate::{FINDING, INTERRUPTED};
+
+/// Carries experiments out and reports.
+pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    let known = match &args.papers {
+        Some(folder) => catalogue::read(folder)?,
+        None => catalogue::embedded(),
+    };
+    if args.list {
+        output::print(&list(&known)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let find = |name: &String| catalogue::find(&known, name).map_err(anyhow::Error::msg);
+    let entries = match args.all {
+        true => known.clone(),
+        false => args.names.iter().map(find).collect::<Result<_, _>>()?,
+    };
+    let create = std::fs::create_dir_all(&args.out);
+    create.with_context(|| format!("cannot create {}", args.out.display()))?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.into());
+    let pool = pool.build().context("cannot start threads")?;
+    announce(args, &entries, pool.current_num_threads())?;
+    let interrupt = Interrupt::watch()?;
+    let mut all = Vec::new();
+    for entry in entries {
+        let done = match pool.install(|| carry_out(args, &entry, &interrupt)) {
+            Err(Failure::Interrupted) => return Ok(stopped(args)),
+            Err(Failure::Scenario(problems)) => return Err(problems.into()),
+            Err(failure) => return Err(failure.into()),
+            Ok(done) => done,
+        };
+        if !args.json {
+            let report = match args.quiet {
+                true => format!("{}: {}\n", entry.name(), text::brief(&done)),
+                false => text::report(&done, terminal.paint()) + "\n",
+            };
+            output::print(&report)?;
+        }
+        all.push(done);
+    }
+    if args.json {
+        output::print(&json::to_text(&all))?;
+    }
+    Ok(status(&all))
+}
+
+fn list(entries: &[Entry]) -> anyhow::Result<String> {
+    let mut table = Table::new("name paper shows <claims <quick <full");
+    for entry in entries {
+        let it = entry.experiment().map_err(anyhow::Error::msg)?;
+        table.push(vec![
+            entry.name(),
+            it.cites.clone(),
+            it.title.clone(),
+            it.claims.len().to_string(),
+            text::duration(it.seconds.quick),
+            text::duration(it.seconds.full),
+        ]);
+    }
+    Ok(
+        table.render(|_, _, cell| cell.to_string())
+            + "\nTimes are of one core, measured on ours.\n",
+    )
+}
+
+/// Says how long it will take, if that is long.
+fn announce(args: &ReproArgs, entries: &[Entry], threads: usize) -> anyhow::Result<()> {
+    let mut seconds = 0.0;
+    for entry in entries {
+        let it = entry.experiment().map_err(anyhow::Error::msg)?;
+        seconds += match args.scale() {
+            Scale::Quick => it.seconds.quick,
+            Scale::Full => it.seconds.full,
+        };
+    }
+    let threads = NonZeroUsize::new(threads).map_or(1, NonZeroUsize::get);
+    let wall = seconds / threads as f64;
+    if args.quiet || (wall < PATIENCE_S && !args.full) {
+        return Ok(());
+    }
+    let mut text = format!(
+        "pauseless: {} experiments, about {} on {threads} threads",
+        entries.len(),
+        text::duration(wall)
+    );
+    if args.full {
+        let out = args.out.display();
+        let _ = write!(text, "; finished runs are kept in {out}/runs");
+    }
+    output::complain(&text);
+    Ok(())
+}
+
+fn carry_out(
+    args: &ReproArgs,
+    entry: &Entry,
+    interrupt: &Interrupt,
+) -> Result<Reproduced, Failure> {
+    let store = match args.full {
+        false => None,
+        true => {
+            let folder = args.out.join("runs");
+            let store = Store::open(&folder);
+            Some(store.map_err(|error| Failure::Store(folder, error))?)
+        }
+    };
+    let count = Count::new(&entry.name(), args.quiet);
+    let done = reproduce(
+        entry.clone(),
+        &Session {
+            scale: args.scale(),
+            store,
+            keeps_documents: args.json,
+            keeps_runs: true,
+            watch: &|done, total, _| {
+                count.show(done, total, "runs");
+                interrupt.flow()
+            },
+        },
+    );
+    count.clear();
+    done
+}
+
+fn stopped(args: &ReproArgs) -> ExitCode {
+    if args.full {
+        output::complain("pauseless: the same command goes on from here");
+    }
+    ExitCode::from(INTERRUPTED)
+}
+
+fn status(all: &[Reproduced]) -> ExitCode {
+    let broken = all.iter().filter(|done| done.is_broken());
+    let names: Vec<String> = broken.map(|done| done.entry.name()).collect();
+    if names.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    let names = names.join(", ");
+    output::complain(&format!(
+        "pauseless: a claim that is marked as met is not: {names}"
+    ));
+    ExitCode::from(FINDING)
+}
+
+/// Nobody needs to be told that it takes a few seconds.
+const PATIENCE_S: f64 = 10.0;
