@@ -275,3 +275,153 @@ fn over_seeds(values: &[f64], over: &str) -> Option<f64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(text: &str) -> Claim {
+        toml::from_str(&format!("text = \"t\"\n{text}")).unwrap_or_else(|it| panic!("{it}"))
+    }
+
+    fn values(pairs: &[(&str, &[f64])]) -> Values {
+        let mut values = Values::default();
+        for (name, all) in pairs {
+            all.iter().for_each(|value| values.push(*name, *value));
+        }
+        values
+    }
+
+    fn verdict(text: &str, pairs: &[(&str, &[f64])]) -> Verdict {
+        let place = (&Discipline::ALL[..2], Scale::Quick);
+        claim(text).judge(&values(pairs), place).verdict
+    }
+
+    #[test]
+    fn a_number_is_near_enough_or_not() {
+        let met = |criterion: &str, value: f64| {
+            let text = format!("paper = 10\nvalue = \"a\"\nmet = true\n{criterion}");
+            verdict(&text, &[("a", &[value])]) == Verdict::Met
+        };
+        for (criterion, good, bad) in [
+            ("within = 0.5", 10.5, 10.6),
+            ("within_percent = 5", 9.5, 9.4),
+            ("factor = 2", 5.0, 4.9),
+            ("factor = 2", 20.0, 20.1),
+            ("at_most = 11", 11.0, 11.1),
+            ("at_least = 9", 9.0, 8.9),
+            ("between = [9, 12]", 12.0, 12.1),
+        ] {
+            assert!(met(criterion, good), "{criterion} {good}");
+            assert!(!met(criterion, bad), "{criterion} {bad}");
+        }
+    }
+
+    #[test]
+    fn an_order_is_strict_unless_there_is_slack() {
+        let order = "paper = \"a < b\"\norder = [\"a\", \"b\"]\nmet = true\n";
+        let with = |a: f64, b: f64, more: &str| {
+            verdict(&format!("{order}{more}"), &[("a", &[a]), ("b", &[b])])
+        };
+        assert_eq!(with(1.0, 2.0, ""), Verdict::Met);
+        assert_eq!(with(2.0, 2.0, ""), Verdict::Broken);
+        assert_eq!(with(2.0, 2.0, "slack_percent = 5"), Verdict::Met);
+        assert_eq!(with(2.2, 2.0, "slack_percent = 5"), Verdict::Broken);
+    }
+
+    #[test]
+    fn what_was_not_measured_meets_nothing() {
+        let text = "paper = \"none\"\nvalue = \"a\"\nat_most = 0\nmet = true";
+        assert_eq!(verdict(text, &[]), Verdict::Broken);
+        let ratio = "paper = 2\nvalue = \"a : b\"\nwithin = 9\nmet = true";
+        assert_eq!(
+            verdict(ratio, &[("a", &[1.0]), ("b", &[0.0])]),
+            Verdict::Broken
+        );
+        assert_eq!(
+            verdict(ratio, &[("a", &[4.0]), ("b", &[2.0])]),
+            Verdict::Met
+        );
+    }
+
+    #[test]
+    fn a_claim_is_compared_with_where_it_is_marked() {
+        let with = |met: &str, first: f64, second: f64| {
+            let text = format!(
+                "paper = \"deadlock\"\nvalue = \"PFC/{{d}}/deadlock\"\nat_least = 1\nmet = {met}"
+            );
+            let names = Discipline::ALL.map(|it| format!("PFC/{}/deadlock", it.name()));
+            verdict(&text, &[(&names[0], &[first]), (&names[1], &[second])])
+        };
+        assert_eq!(with("true", 1.0, 1.0), Verdict::Met);
+        assert_eq!(with("true", 1.0, 0.0), Verdict::Broken);
+        assert_eq!(with("false", 0.0, 0.0), Verdict::NotMet);
+        assert_eq!(with("false", 0.0, 1.0), Verdict::Unmarked);
+        assert_eq!(with("[\"output-queued\"]", 1.0, 0.0), Verdict::Partly);
+        assert_eq!(with("[\"output-queued\"]", 1.0, 1.0), Verdict::Unmarked);
+        assert_eq!(with("[\"output-queued\"]", 0.0, 1.0), Verdict::Broken);
+    }
+
+    #[test]
+    fn seeds_are_summed_up_as_the_name_says() {
+        let values = values(&[("a", &[4.0, 1.0, 1.0, 2.0])]);
+        let all = [
+            ("a", 1.5),
+            ("a@mean", 2.0),
+            ("a@min", 1.0),
+            ("a@max", 4.0),
+            ("a@sum", 8.0),
+            ("a@count", 4.0),
+            ("a@sum : a@count", 2.0),
+        ];
+        for (name, expected) in all {
+            assert_eq!(values.evaluate(name), Some(expected), "{name}");
+        }
+        let deviation = values.evaluate("a@std").expect("known");
+        assert!((deviation - 1.5f64.sqrt()).abs() < 1e-12);
+        assert_eq!(values.evaluate("a@other"), None);
+    }
+
+    #[test]
+    fn a_claim_at_another_scale_is_not_judged() {
+        let text = "paper = 1\nvalue = \"a\"\nwithin = 0\nmet = true\nscale = \"full\"";
+        assert_eq!(verdict(text, &[]), Verdict::OtherScale);
+    }
+
+    #[test]
+    fn careless_claims_are_refused() {
+        let refused = |text: &str| {
+            let file = format!(
+                "title = \"t\"\ncites = \"c\"\nseconds = {{ quick = 1, full = 1 }}\n[[claim]]\ntext = \"t\"\n{text}"
+            );
+            Experiment::parse(&file).expect_err(text)
+        };
+        for (text, message) in [
+            ("paper = 1\nvalue = \"a\"\nmet = true", "no criterion"),
+            (
+                "paper = 1\nvalue = \"a\"\nmet = true\nwithin = 1\nat_most = 2",
+                "more than one",
+            ),
+            (
+                "paper = \"x\"\nvalue = \"a\"\nmet = true\nwithin = 1",
+                "no number",
+            ),
+            (
+                "paper = 1\nvalue = \"a\"\nmet = false\nwithin = 1",
+                "a reason",
+            ),
+            (
+                "paper = 1\nvalue = \"a/{d}/b\"\nmet = true\nwithin = 1",
+                "without disciplines",
+            ),
+            (
+                "paper = 1\nmet = true\nwithin = 1",
+                "neither value nor order",
+            ),
+            ("paper = 1\nvalue = \"a\"\nmet = true\nwithni = 1", "withni"),
+        ] {
+            let wrong = refused(text);
+            assert!(wrong.contains(message), "{text}: {wrong}");
+        }
+    }
+}
