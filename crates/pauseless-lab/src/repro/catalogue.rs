@@ -157,11 +157,13 @@ macro_rules! scenarios {
 
 /// Paper, stem and claims file.
 const EXPERIMENTS: &[(&str, &str, &str)] = experiments! {
+    "gfc": "table1" "fig16" "fig17" "fig18" "fig19";
     "hotnets": "fig4";
 };
 
 /// Paper, file and text.
 const SCENARIOS: &[(&str, &str, &str)] = scenarios! {
+    "gfc": "table1.toml" "fig16.toml" "fig19.toml";
     "hotnets": "fig4.toml";
 };
 

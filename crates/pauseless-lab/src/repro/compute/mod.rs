@@ -1,5 +1,7 @@
 //! What claims files cannot say: numbers that need a program. One file per function or family.
 
+mod gfc_scale;
+
 use super::data::Measured;
 use super::sample::Add;
 use super::scope::{Failure, Scope};
@@ -27,6 +29,14 @@ pub fn per_run(name: &str) -> Option<PerRun> {
         .map(|(_, it)| *it)
 }
 
-const COMPUTE: &[(&str, Compute)] = &[];
+const COMPUTE: &[(&str, Compute)] = &[
+    ("gfc-table1", gfc_scale::table1),
+    ("gfc-servers", gfc_scale::compare),
+    ("gfc-evolution", gfc_scale::evolution),
+    ("gfc-feedback", gfc_scale::feedback),
+];
 
-const PER_RUN: &[(&str, PerRun)] = &[];
+const PER_RUN: &[(&str, PerRun)] = &[
+    ("gfc-servers", gfc_scale::servers),
+    ("gfc-feedback", gfc_scale::feedback_bins),
+];

@@ -16,7 +16,7 @@ pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failu
     let mut panels = Vec::new();
     let mut table = Rows::default();
     for discipline in Discipline::ALL {
-        let pair = known(PFC, discipline)[0];
+        let pair = known(discipline)[0];
         let text = network(scope, &base, (4, pair.sample))?;
         let schemes = [PFC, BUFFER, TIME, PFC_AWARE, BUFFER_AWARE];
         let tasks = schemes.map(|scheme| {
@@ -101,12 +101,16 @@ fn describe(measured: &mut Measured, (prefix, sample): (&str, &Sample), onset: O
         add("after_percent", 100.0 * after / before);
         let mut later = points(sample).filter(|(time, _)| *time > onset);
         let fallen = later.find(|(_, rate)| *rate < 0.1 * before);
-        fallen.into_iter().for_each(|(time, _)| add("fall_ms", time - onset));
+        fallen
+            .into_iter()
+            .for_each(|(time, _)| add("fall_ms", time - onset));
     }
 }
 
 fn mean(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let (count, sum) = points.fold((0.0, 0.0), |(count, sum), (_, rate)| (count + 1.0, sum + rate));
+    let (count, sum) = points.fold((0.0, 0.0), |(count, sum), (_, rate)| {
+        (count + 1.0, sum + rate)
+    });
     (count > 0.0).then_some(sum / count)
 }
 

@@ -30,7 +30,10 @@ pub fn feedback_bins(run: &Run, add: Add<'_>) {
     let busy = shares.partition_point(|share| *share == 0.0);
     add("bin_mean".to_string(), mean(&shares));
     add("bin_busy_mean".to_string(), mean(&shares[busy..]));
-    add("bin_busy_share".to_string(), 100.0 * (count - busy) as f64 / count as f64);
+    add(
+        "bin_busy_share".to_string(),
+        100.0 * (count - busy) as f64 / count as f64,
+    );
     add("bin_max".to_string(), shares[count - 1]);
     // The nearest rank.
     let rank = |numerator: usize, of: usize| shares[(numerator * count).div_ceil(of).max(1) - 1];
@@ -45,7 +48,7 @@ pub fn feedback_bins(run: &Run, add: Add<'_>) {
 pub fn feedback(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let base = scope.text()?;
     let (k, simulations, duration) = match scope.scale() {
-        Scale::Quick => (8, 1, Span::ms(4)),
+        Scale::Quick => (8, 1_u64, Span::ms(4)),
         Scale::Full => (16, 100, Span::ms(10)),
     };
     let mut panels = Vec::new();
@@ -78,7 +81,8 @@ pub fn feedback(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failur
     }
     measured.figures.push(Figure {
         name: "feedback".to_string(),
-        caption: "Bandwidth of feedback messages, the upper tenth of all ports and bins".to_string(),
+        caption: "Bandwidth of feedback messages, the upper tenth of all ports and bins"
+            .to_string(),
         panels,
     });
     Ok(())

@@ -8,7 +8,7 @@ use super::super::super::data::Measured;
 use super::super::super::sample::{Add, Sample};
 use super::super::super::scope::{Failure, Scope};
 use super::trees::{Ties, Trees};
-use super::{AWARE, CBFC, How, PAPER, PFC, Pair, Scheme, known, network};
+use super::{AWARE, How, PAPER, Pair, Scheme, known, network};
 use crate::report::Run;
 
 /// The part of a run over which servers are averaged: flows have begun.
@@ -22,7 +22,10 @@ pub fn servers(run: &Run, add: Add<'_>) {
     let end_s = run.outcome.end.as_ps() as f64 / 1e12;
     let flows = &run.outcome.flows;
     let delivered: u64 = flows.iter().map(|flow| flow.delivered.get()).sum();
-    add("server_gbps".to_string(), delivered as f64 * 8.0 / end_s / 1e9 / hosts);
+    add(
+        "server_gbps".to_string(),
+        delivered as f64 * 8.0 / end_s / 1e9 / hosts,
+    );
     let is_late = |time: u64| time as f64 > LATE * run.outcome.end.as_ps() as f64;
     let late = flows.iter().filter_map(|flow| flow.finish);
     let late = late.filter(|finish| is_late(finish.as_ps())).count();
@@ -33,8 +36,12 @@ pub fn servers(run: &Run, add: Add<'_>) {
             series.times[*row].as_ps() as f64 > from * run.outcome.end.as_ps() as f64
         };
         let rows = (0..series.times.len()).filter(is_in);
-        let hosts = series.ports.iter().filter(|it| run.topology().is_host(it.node));
-        let values = hosts.flat_map(move |port| rows.clone().map(|row| port.sending_bps[row] / 1e9));
+        let hosts = series
+            .ports
+            .iter()
+            .filter(|it| run.topology().is_host(it.node));
+        let values =
+            hosts.flat_map(move |port| rows.clone().map(|row| port.sending_bps[row] / 1e9));
         mean_and_std(values)
     };
     if let Some((mean, std)) = sent(SETTLED) {
@@ -66,23 +73,29 @@ pub fn compare(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure
     };
     for &(k, screened, wanted) in sizes {
         let free = Trees::new(k, Ties::Random).screen(screened).free;
-        let pairs = free.into_iter().take(wanted).map(|sample| Pair { sample, seed: 1 });
+        let pairs = free
+            .into_iter()
+            .take(wanted)
+            .map(|sample| Pair { sample, seed: 1 });
         let pairs = Vec::from_iter(pairs);
         for discipline in Discipline::ALL {
             for scheme in PAPER {
                 let how = how((scheme, discipline), Span::ms(10));
                 let name = how.prefix(&format!("free k{k}"));
-                run(scope, (&base, k), (how, &pairs), &mut |sample| record(measured, &name, sample))?;
+                run(scope, (&base, k), (how, &pairs), &mut |sample| {
+                    record(measured, &name, sample)
+                })?;
             }
         }
     }
     for discipline in Discipline::ALL {
         for scheme in PAPER.into_iter().chain(AWARE) {
-            let origin = if scheme == CBFC { CBFC } else { PFC };
             let how = how((scheme, discipline), Span::ms(30));
             let name = how.prefix("deadlock k4");
-            let pairs = known(origin, discipline);
-            run(scope, (&base, 4), (how, &pairs), &mut |sample| record(measured, &name, sample))?;
+            let pairs = known(discipline);
+            run(scope, (&base, 4), (how, &pairs), &mut |sample| {
+                record(measured, &name, sample)
+            })?;
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use super::super::super::data::{Cells, Column, Measured, Table, Values};
 use super::super::super::sample::Sample;
 use super::super::super::scope::{Failure, Scope};
 use super::trees::{Cyclic, Ties, Trees};
-use super::{AWARE, BUFFER, CBFC, How, PAPER, PFC, Pair, Scheme, network};
+use super::{AWARE, BUFFER, CBFC, How, PAPER, PFC, Pair, Scheme, TIME, network};
 use crate::threshold::statistics::wilson;
 
 /// The paper's networks of each size.
@@ -84,7 +84,9 @@ pub fn table1(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure>
             ("cyclic_lowest", lowest.cyclic.len()),
             ("cut", screened.cut),
         ] {
-            measured.values.push(format!("k{k}/{name}"), count as f64 * per);
+            measured
+                .values
+                .push(format!("k{k}/{name}"), count as f64 * per);
         }
         measured.tables.push(exposures(k, &screened.cyclic));
         let mut tallies = Vec::new();
@@ -122,7 +124,8 @@ fn campaigns(scale: Scale) -> Vec<Campaign> {
     let others = [Discipline::VirtualOutputQueued, Discipline::InputQueued];
     if scale == Scale::Full {
         let all = (usize::MAX, REPETITIONS);
-        let mut parts = Vec::from_iter(PAPER.into_iter().chain(AWARE).map(|it| part(it, fifo, all)));
+        let mut parts =
+            Vec::from_iter(PAPER.into_iter().chain(AWARE).map(|it| part(it, fifo, all)));
         for discipline in others {
             parts.extend(PAPER.map(|it| part(it, discipline, all)));
         }
@@ -134,14 +137,15 @@ fn campaigns(scale: Scale) -> Vec<Campaign> {
         };
         return sizes.map(campaign).collect();
     }
-    let mut small = vec![part(PFC, fifo, (2, 100)), part(CBFC, fifo, (1, 50))];
-    for discipline in others {
-        small.push(part(PFC, discipline, (1, 80)));
-        small.push(part(BUFFER, discipline, (1, 10)));
+    let mut small = Vec::new();
+    for discipline in Discipline::ALL {
+        small.push(part(PFC, discipline, (1, REPETITIONS)));
+        small.extend([BUFFER, TIME].map(|scheme| part(scheme, discipline, (1, 10))));
     }
-    let rest = PAPER.into_iter().chain(AWARE);
-    let rest = rest.filter(|scheme| ![PFC, CBFC].contains(scheme));
-    small.extend(rest.map(|scheme| part(scheme, fifo, (1, 20))));
+    small.push(part(CBFC, fifo, (1, 50)));
+    small.push(part(CBFC, Discipline::VirtualOutputQueued, (1, 50)));
+    small.push(part(CBFC, Discipline::InputQueued, (1, REPETITIONS)));
+    small.extend(AWARE.map(|scheme| part(scheme, fifo, (1, 10))));
     let medium = vec![part(PFC, fifo, (1, 2)), part(BUFFER, fifo, (1, 1))];
     vec![
         Campaign {
@@ -226,7 +230,10 @@ fn overlap(values: &mut Values, k: u32, tallies: &[(Part, Tally)]) {
         if either > 0 {
             let both = pfc.intersection(cbfc).count();
             let percent = 100.0 * both as f64 / either as f64;
-            values.push(format!("k{k}/{}/overlap_percent", discipline.name()), percent);
+            values.push(
+                format!("k{k}/{}/overlap_percent", discipline.name()),
+                percent,
+            );
         }
     }
 }

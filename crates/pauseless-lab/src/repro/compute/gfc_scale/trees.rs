@@ -135,7 +135,9 @@ impl Trees {
         let racks = Vec::from_iter(hosts.iter().map(|host| self.rack(*host)));
         hosts.iter().any(|target| {
             let group = routes.groups.of_host(*target);
-            racks.iter().any(|rack| routes.table.next_hop(*rack, group, 0).is_none())
+            racks
+                .iter()
+                .any(|rack| routes.table.next_hop(*rack, group, 0).is_none())
         })
     }
 
@@ -149,7 +151,11 @@ impl Trees {
                 if self.rack(source) == self.rack(target) {
                     continue;
                 }
-                let header = Header { source, group, hash: 0 };
+                let header = Header {
+                    source,
+                    group,
+                    hash: 0,
+                };
                 let path = trace(&self.topology, &routes.table, header).expect("nobody is cut off");
                 // Neither the link from the source nor that to the target can be in a cycle.
                 let links = &path[1..path.len() - 1];
@@ -272,7 +278,9 @@ mod tests {
     fn the_likeliest_cycle_decides_the_exposure() {
         let link = |number: u32| (NodeId(number), PortId(0));
         let of = |list: &[(u32, u32, u32)]| {
-            let edges = list.iter().map(|(from, to, pairs)| ((link(*from), link(*to)), *pairs));
+            let edges = list
+                .iter()
+                .map(|(from, to, pairs)| ((link(*from), link(*to)), *pairs));
             exposure(&edges.collect(), 10.0)
         };
         assert_eq!(of(&[(0, 1, 5), (1, 2, 5)]), 0.0, "no cycle");
