@@ -141,3 +141,47 @@ const METRICS: [&str; 7] = [
     "lost",
     "deadlock",
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::scenario::{Overrides, Scenario};
+
+    /// Time-based GFC sends 64 B every T, whatever happens, and each way.
+    #[test]
+    fn a_message_each_period_is_seen_in_every_bin() {
+        let text = r#"
+            duration = "4 ms"
+            [topology]
+            kind = "n-to-1"
+            senders = 2
+            rate = "10 Gbps"
+            delay = "1 us"
+            [switch]
+            buffer = "400 KB"
+            [flow_control]
+            kind = "gfc-time"
+            period = "50 us"
+            [[flow]]
+            source = "H1"
+            target = "R"
+            [probe]
+            resolution = "500 us"
+            ports = ["*"]
+        "#;
+        let scenario = Scenario::parse("t", text, &Overrides::default());
+        let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
+        let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
+        let mut found = BTreeMap::new();
+        feedback_bins(&run, &mut |name, value| {
+            found.insert(name, value);
+        });
+        // 64 B in 50 us are 10.24 Mb/s.
+        assert!((found["bin_mean"] - 0.1024).abs() < 0.006, "{found:?}");
+        assert_eq!(found["bin_busy_share"], 100.0);
+        assert!(found["bin_max"] < 0.12, "{found:?}");
+    }
+}

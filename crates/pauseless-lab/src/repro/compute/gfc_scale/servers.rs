@@ -149,3 +149,55 @@ const METRICS: [&str; 11] = [
     "finished",
     "finished_late",
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::scenario::{Overrides, Scenario};
+
+    /// One of three hosts sends, at half the rate of its link, and its flows are short.
+    #[test]
+    fn what_servers_get_is_averaged_over_all_of_them() {
+        let text = r#"
+            duration = "10 ms"
+            [topology]
+            kind = "n-to-1"
+            senders = 2
+            rate = "10 Gbps"
+            delay = "1 us"
+            [switch]
+            buffer = "400 KB"
+            [flow_control]
+            kind = "pfc"
+            [[flow]]
+            source = "H1"
+            target = "R"
+            rate = "6 Gbps"
+            [[flow]]
+            source = "H2"
+            target = "R"
+            size = "15 KB"
+            start = "8 ms"
+            [probe]
+            resolution = "100 us"
+            ports = ["H*:*", "R:*"]
+        "#;
+        let scenario = Scenario::parse("t", text, &Overrides::default());
+        let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
+        let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
+        let mut found = BTreeMap::new();
+        servers(&run, &mut |name, value| {
+            found.insert(name, value);
+        });
+        assert!((found["sent_gbps"] - 2.0).abs() < 0.02, "{found:?}");
+        // 6, 0 and 0: the mean of the squares is 12.
+        assert!(
+            (found["sent_std"] - 8.0_f64.sqrt()).abs() < 0.03,
+            "{found:?}"
+        );
+        assert_eq!(found["finished_late"], 1.0);
+    }
+}

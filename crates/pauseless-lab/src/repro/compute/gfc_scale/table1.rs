@@ -139,14 +139,15 @@ fn campaigns(scale: Scale) -> Vec<Campaign> {
     }
     let mut small = Vec::new();
     for discipline in Discipline::ALL {
-        small.push(part(PFC, discipline, (1, REPETITIONS)));
+        small.extend([PFC, CBFC].map(|scheme| part(scheme, discipline, (1, REPETITIONS))));
         small.extend([BUFFER, TIME].map(|scheme| part(scheme, discipline, (1, 10))));
     }
-    small.push(part(CBFC, fifo, (1, 50)));
-    small.push(part(CBFC, Discipline::VirtualOutputQueued, (1, 50)));
-    small.push(part(CBFC, Discipline::InputQueued, (1, REPETITIONS)));
     small.extend(AWARE.map(|scheme| part(scheme, fifo, (1, 10))));
-    let medium = vec![part(PFC, fifo, (1, 2)), part(BUFFER, fifo, (1, 1))];
+    let medium = vec![
+        part(PFC, fifo, (2, 3)),
+        part(PFC, Discipline::InputQueued, (2, 3)),
+        part(BUFFER, fifo, (1, 2)),
+    ];
     vec![
         Campaign {
             k: 4,
