@@ -9,7 +9,7 @@ use pauseless_lab::report::text::Table;
 use pauseless_lab::repro::catalogue::{self, Entry};
 use pauseless_lab::repro::scope::{Failure, Session};
 use pauseless_lab::repro::store::Store;
-use pauseless_lab::repro::{Reproduced, Scale, json, reproduce, text};
+use pauseless_lab::repro::{Reproduced, Scale, json, reproduce, text, write};
 
 use crate::args::ReproArgs;
 use crate::output::{self, Terminal};
@@ -45,6 +45,9 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             Err(failure) => return Err(failure.into()),
             Ok(done) => done,
         };
+        let folder = args.out.join(entry.name());
+        let written = write::write(&done, &folder);
+        written.with_context(|| format!("cannot write to {}", folder.display()))?;
         if !args.json {
             let report = match args.quiet {
                 true => format!("{}: {}\n", entry.name(), text::brief(&done)),
@@ -53,6 +56,10 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             output::print(&report)?;
         }
         all.push(done);
+    }
+    if let Some(file) = &args.page {
+        let written = write::write_page(&all, file);
+        written.with_context(|| format!("cannot write {}", file.display()))?;
     }
     if args.json {
         output::print(&json::to_text(&all))?;

@@ -1,6 +1,8 @@
 //! What claims files cannot say: numbers that need a program. One file per function or family.
 
+mod formulas;
 mod gfc_scale;
+mod loops;
 
 use super::data::Measured;
 use super::sample::Add;
@@ -30,6 +32,11 @@ pub fn per_run(name: &str) -> Option<PerRun> {
 }
 
 const COMPUTE: &[(&str, Compute)] = &[
+    ("gfc-parameters", formulas::gfc_parameters),
+    ("gfc-stages", formulas::gfc_stages),
+    ("hotnets-fig2", loops::fig2),
+    ("hotnets-loop", loops::many),
+    ("ttl-sizes", formulas::ttl_sizes),
     ("gfc-table1", gfc_scale::table1),
     ("gfc-servers", gfc_scale::compare),
     ("gfc-evolution", gfc_scale::evolution),
