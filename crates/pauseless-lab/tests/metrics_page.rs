@@ -108,6 +108,7 @@ fn recorded() -> Run {
         input_bps: vec![0.0, 5e9, 9e9],
         sending_bps: vec![0.0, 0.0, 0.0],
         allowed_bps: vec![1e10, 1e10, 1e10],
+        feedback_bps: vec![0.0, 0.0, 0.0],
     };
     let flow = |flow| FlowSeries {
         flow: FlowId(flow),

@@ -151,6 +151,26 @@ fn every_scheme_survives_being_written_out() {
 }
 
 #[test]
+fn routes_have_a_seed_of_their_own() {
+    let table = |seed: u64, routing: &str| {
+        let text = format!(
+            "seed = {seed}\nduration = \"1 ms\"\n[topology]\nkind = \"fat-tree\"\nk = 4\n\
+             rate = \"10 Gbps\"\ndelay = \"1 us\"\n[routing]\ntie_break = \"seeded\"\n{routing}\n\
+             [switch]\nbuffer = \"1 MB\"\n[flow_control]\nkind = \"pfc\"\n\
+             [[flow]]\nsource = \"H0\"\ntarget = \"H8\"\n"
+        );
+        let scenario = parse(&text);
+        let again = parse(&scenario.resolved);
+        assert_eq!(scenario.config.table, again.config.table);
+        scenario.config.table
+    };
+    assert_eq!(table(1, "seed = 5"), table(2, "seed = 5"));
+    assert_ne!(table(1, "seed = 5"), table(1, "seed = 6"));
+    assert_eq!(table(5, ""), table(1, "seed = 5"));
+    assert_ne!(table(1, ""), table(2, ""));
+}
+
+#[test]
 fn what_a_rich_file_becomes() {
     let scenario = parse(&RICH.replace("KIND", "pfc"));
     let config = &scenario.config;

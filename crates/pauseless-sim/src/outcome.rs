@@ -397,6 +397,9 @@ pub struct PortSeries {
     pub sending_bps: Vec<f64>,
     /// The rate that the far end allows the egress, the least over all classes; 0 when paused.
     pub allowed_bps: Vec<f64>,
+    /// Mean rate of the control frames that it sent since the last sample, in bit/s: what flow
+    /// control costs the link in this direction.
+    pub feedback_bps: Vec<f64>,
 }
 
 /// A probed flow.

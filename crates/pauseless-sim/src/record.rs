@@ -46,6 +46,7 @@ pub(crate) struct Recorder {
     series: Series,
     received: Vec<Bytes>,
     sent: Vec<Bytes>,
+    control_sent: Vec<Bytes>,
     delivered: Vec<Bytes>,
     /// The sum of all samples of the ingress counters, per probed port and class.
     held_sums: Vec<[u64; Class::COUNT_MAX]>,
@@ -64,6 +65,7 @@ impl Recorder {
             input_bps: Vec::new(),
             sending_bps: Vec::new(),
             allowed_bps: Vec::new(),
+            feedback_bps: Vec::new(),
         });
         let flows = config.probes.flows.iter().map(|flow| FlowSeries {
             flow: *flow,
@@ -79,6 +81,7 @@ impl Recorder {
             resolution: config.probes.resolution,
             received: vec![Bytes::ZERO; series.ports.len()],
             sent: vec![Bytes::ZERO; series.ports.len()],
+            control_sent: vec![Bytes::ZERO; series.ports.len()],
             delivered: vec![Bytes::ZERO; series.flows.len()],
             held_sums: vec![[0; Class::COUNT_MAX]; series.ports.len()],
             series,
@@ -152,6 +155,10 @@ impl Recorder {
             series
                 .sending_bps
                 .push(rate_bps(sent_total - sent, self.resolution));
+            let control = std::mem::replace(&mut self.control_sent[index], traffic.control_sent);
+            series
+                .feedback_bps
+                .push(rate_bps(traffic.control_sent - control, self.resolution));
             series
                 .egress
                 .push(match &fabric.nodes[series.node.index()] {

@@ -37,6 +37,7 @@ fn find(run: &Run, name: &str) -> Result<Vec<f64>, String> {
         "egress" => Ok(kb(&port()?.egress)),
         "input" => Ok(gbps(&port()?.input_bps)),
         "sending" => Ok(gbps(&port()?.sending_bps)),
+        "feedback" => Ok(gbps(&port()?.feedback_bps)),
         "permitted" => Ok(gbps(&port()?.allowed_bps)),
         _ => Err(missing()),
     }

@@ -8,6 +8,7 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::path::Step;
+use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::{NodeKind, Topology};
 
 use pauseless_sim::config::Follow;
@@ -127,6 +128,12 @@ fn write_routing(file: &mut File, parts: &Parts) {
         Rules::Rule(routing) => {
             for (key, word) in written_rule(*routing) {
                 file.text(key, word);
+            }
+            if let Multipath::Single {
+                tie_break: TieBreak::Seeded(seed),
+            } = routing.multipath
+            {
+                file.plain("seed", seed);
             }
         }
         Rules::Tables(routes) => {

@@ -146,12 +146,14 @@ impl Context<'_> {
     }
 
     fn single(self, section: &mut Section<'_>) -> Multipath {
-        let choices = [
-            ("lowest", TieBreak::Lowest),
-            ("seeded", TieBreak::Seeded(self.seed)),
-        ];
-        let choice = section.choice("tie_break", &choices);
-        let tie_break = choice.map_or(TieBreak::Lowest, |choice| choice.value);
+        let choice = section.choice("tie_break", &[("lowest", false), ("seeded", true)]);
+        let tie_break = match choice.is_some_and(|choice| choice.value) {
+            true => {
+                let seed = section.integer("seed", 0..=u64::MAX);
+                TieBreak::Seeded(seed.map_or(self.seed, |seed| seed.value))
+            }
+            false => TieBreak::Lowest,
+        };
         Multipath::Single { tie_break }
     }
 

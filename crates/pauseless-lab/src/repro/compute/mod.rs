@@ -1,6 +1,7 @@
 //! What claims files cannot say: numbers that need a program. One file per function or family.
 
 mod formulas;
+mod gfc_scale;
 mod loops;
 mod pcn;
 
@@ -40,6 +41,15 @@ const COMPUTE: &[(&str, Compute)] = &[
     ("pcn-fig19", pcn::parking_lot),
     ("pcn-table1", pcn::shares),
     ("ttl-sizes", formulas::ttl_sizes),
+    ("gfc-table1", gfc_scale::table1),
+    ("gfc-servers", gfc_scale::compare),
+    ("gfc-evolution", gfc_scale::evolution),
+    ("gfc-feedback", gfc_scale::feedback),
 ];
 
-const PER_RUN: &[(&str, PerRun)] = &[("pcn-burst", pcn::burst), ("pcn-settle", pcn::settle)];
+const PER_RUN: &[(&str, PerRun)] = &[
+    ("gfc-servers", gfc_scale::servers),
+    ("gfc-feedback", gfc_scale::feedback_bins),
+    ("pcn-burst", pcn::burst),
+    ("pcn-settle", pcn::settle),
+];

@@ -1,0 +1,155 @@
+//! Fig. 18: the throughput of all servers around the instant of a deadlock.
+
+use pauseless_core::switch::Discipline;
+use pauseless_core::unit::Span;
+
+use super::super::super::data::{
+    Axis, Cells, Column, Drawn, Figure, Mark, Measured, Panel, Scale, Series, Table,
+};
+use super::super::super::sample::Sample;
+use super::super::super::scope::{Failure, Scope};
+use super::{BUFFER, BUFFER_AWARE, How, PFC, PFC_AWARE, TIME, known, network};
+
+/// `compute`: one network and repetition that deadlocks under PFC, under all schemes.
+pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
+    let base = scope.text()?;
+    let mut panels = Vec::new();
+    let mut table = Rows::default();
+    for discipline in Discipline::ALL {
+        let pair = known(discipline)[0];
+        let text = network(scope, &base, (4, pair.sample))?;
+        let schemes = [PFC, BUFFER, TIME, PFC_AWARE, BUFFER_AWARE];
+        let tasks = schemes.map(|scheme| {
+            let how = How {
+                scheme,
+                discipline,
+                duration: Span::ms(30),
+                stops_on_deadlock: false,
+            };
+            Ok(how.task(scope, &text, pair)?.keeping(&[total()]))
+        });
+        let tasks = tasks.into_iter().collect::<Result<Vec<_>, Failure>>()?;
+        let samples = scope.sample(tasks)?;
+        let onset = samples[0].metric("deadlock_ms");
+        let mut series = Vec::new();
+        for (scheme, sample) in schemes.iter().zip(&samples) {
+            let prefix = format!("{}/{}", scheme.name, discipline.name());
+            describe(measured, (&prefix, sample), onset);
+            table.add(&prefix, sample);
+            series.push(Series {
+                label: scheme.name.to_string(),
+                mark: Drawn::Line,
+                is_paper: false,
+                points: points(sample).collect(),
+            });
+        }
+        let mark = onset.map(|x| Mark {
+            label: "deadlock under PFC".to_string(),
+            x,
+            is_alarm: true,
+        });
+        panels.push(Panel {
+            title: discipline.name().to_string(),
+            x: axis("time (ms)"),
+            y: axis("all servers (Gb/s)"),
+            series,
+            marks: mark.into_iter().collect(),
+        });
+    }
+    measured.figures.push(Figure {
+        name: "evolution".to_string(),
+        caption: "Throughput of all servers in 100 us bins; + is with cycle-aware thresholds"
+            .to_string(),
+        panels,
+    });
+    measured.tables.push(table.finish());
+    Ok(())
+}
+
+/// The sum of what the 16 hosts send.
+fn total() -> String {
+    let hosts = (0..16).map(|host| format!("sending.H{host}:E{}", host / 2 + 1));
+    Vec::from_iter(hosts).join(" + ")
+}
+
+fn points(sample: &Sample) -> impl Iterator<Item = (f64, f64)> + '_ {
+    let curve = sample.curves.values().next().into_iter().flatten();
+    sample.times_ms.iter().copied().zip(curve.copied())
+}
+
+/// What happens before and after `onset`; without a deadlock, in the two halves of the run.
+fn describe(measured: &mut Measured, (prefix, sample): (&str, &Sample), onset: Option<f64>) {
+    let mut add = |name: &str, value: f64| measured.values.push(format!("{prefix}/{name}"), value);
+    for metric in ["deadlock", "deadlock_ms", "starved", "lost"] {
+        if let Some(value) = sample.metric(metric) {
+            add(metric, value);
+        }
+    }
+    let end = sample.times_ms.last().copied().unwrap_or(0.0);
+    let onset = onset.unwrap_or(end / 2.0);
+    // All hosts begin at once, and flows are short at first.
+    let before = mean(points(sample).filter(|(time, _)| *time > 0.5 && *time <= onset));
+    let after = mean(points(sample).filter(|(time, _)| *time > onset));
+    let last = mean(points(sample).filter(|(time, _)| *time > end - 5.0));
+    for (name, value) in [("before", before), ("after", after), ("last", last)] {
+        value.into_iter().for_each(|value| add(name, value));
+    }
+    if let (Some(before), Some(last)) = (before, last) {
+        add("last_percent", 100.0 * last / before);
+    }
+    if let (Some(before), Some(after)) = (before, after) {
+        add("after_percent", 100.0 * after / before);
+        let mut later = points(sample).filter(|(time, _)| *time > onset);
+        let fallen = later.find(|(_, rate)| *rate < 0.1 * before);
+        fallen
+            .into_iter()
+            .for_each(|(time, _)| add("fall_ms", time - onset));
+    }
+}
+
+fn mean(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (count, sum) = points.fold((0.0, 0.0), |(count, sum), (_, rate)| {
+        (count + 1.0, sum + rate)
+    });
+    (count > 0.0).then_some(sum / count)
+}
+
+fn axis(label: &str) -> Axis {
+    Axis {
+        label: label.to_string(),
+        scale: Scale::Linear,
+    }
+}
+
+/// All curves, a row for each instant.
+#[derive(Default)]
+struct Rows {
+    cases: Vec<String>,
+    times: Vec<Option<f64>>,
+    rates: Vec<Option<f64>>,
+}
+
+impl Rows {
+    fn add(&mut self, case: &str, sample: &Sample) {
+        for (time, rate) in points(sample) {
+            self.cases.push(case.to_string());
+            self.times.push(Some(time));
+            self.rates.push(Some(rate));
+        }
+    }
+
+    fn finish(self) -> Table {
+        let column = |name: &str, cells| Column {
+            name: name.to_string(),
+            cells,
+        };
+        Table {
+            name: "evolution".to_string(),
+            columns: vec![
+                column("case", Cells::Texts(self.cases)),
+                column("time_ms", Cells::Numbers(self.times)),
+                column("all_servers_gbps", Cells::Numbers(self.rates)),
+            ],
+        }
+    }
+}
