@@ -158,11 +158,13 @@ macro_rules! scenarios {
 /// Paper, stem and claims file.
 const EXPERIMENTS: &[(&str, &str, &str)] = experiments! {
     "hotnets": "fig4";
+    "pcn": "fig12" "fig13" "fig14" "fig14-w2" "fig20" "fig21" "table3";
 };
 
 /// Paper, file and text.
 const SCENARIOS: &[(&str, &str, &str)] = scenarios! {
     "hotnets": "fig4.toml";
+    "pcn": "fig12.toml" "fig14.toml" "fig21.toml" "table3.toml";
 };
 
 #[cfg(test)]

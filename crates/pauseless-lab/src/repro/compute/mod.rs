@@ -1,5 +1,7 @@
 //! What claims files cannot say: numbers that need a program. One file per function or family.
 
+mod workload;
+
 use super::data::Measured;
 use super::sample::Add;
 use super::scope::{Failure, Scope};
@@ -29,4 +31,4 @@ pub fn per_run(name: &str) -> Option<PerRun> {
 
 const COMPUTE: &[(&str, Compute)] = &[];
 
-const PER_RUN: &[(&str, PerRun)] = &[];
+const PER_RUN: &[(&str, PerRun)] = &[("workload", workload::workload)];
