@@ -3,15 +3,18 @@
 
 use pauseless_core::unit::Time;
 
-use crate::repro::sample::Add;
 use crate::report::Run;
+use crate::repro::sample::Add;
 
 /// `per_run = "workload"`: `pauses.layer1` and so on, by the layer of the switch that asked for the
 /// pause, and `completion_rate`, flows per millisecond until the last one that finished; until the
 /// end if some did not.
 pub fn workload(run: &Run, add: Add<'_>) {
     let topology = run.topology();
-    let layers = topology.switches().iter().map(|it| topology.node(*it).layer);
+    let layers = topology
+        .switches()
+        .iter()
+        .map(|it| topology.node(*it).layer);
     let mut sent = vec![0; usize::from(layers.max().unwrap_or(0)) + 1];
     for port in &run.outcome.ports {
         let peer = topology.port(port.node, port.port).peer;
