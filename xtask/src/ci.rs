@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::repo::{Repo, root};
-use crate::{Outcome, cites, tidy};
+use crate::{Outcome, cites, page, papers, tidy};
 
 /// Runs the steps in order up to the first failure.
 pub fn run() -> io::Result<Outcome> {
@@ -41,6 +41,9 @@ enum Task {
 
 /// A check of this crate, run in this process.
 enum Check {
+    Tools,
+    Page,
+    Papers,
     Tidy,
     Cites,
 }
@@ -69,6 +72,9 @@ impl std::fmt::Display for Task {
         match self {
             Task::Cargo(args) => write!(f, "cargo {args}"),
             Task::Rustdoc(args) => write!(f, "RUSTDOCFLAGS='{DENY_WARNINGS}' cargo {args}"),
+            Task::Own(Check::Tools) => f.write_str("npm and chromium"),
+            Task::Own(Check::Page) => f.write_str("cargo xtask page"),
+            Task::Own(Check::Papers) => f.write_str("cargo xtask papers"),
             Task::Own(Check::Tidy) => f.write_str("cargo xtask tidy"),
             Task::Own(Check::Cites) => f.write_str("cargo xtask cites"),
         }
@@ -77,10 +83,12 @@ impl std::fmt::Display for Task {
 
 impl Check {
     fn run(&self) -> io::Result<Outcome> {
-        let repo = Repo::open()?;
         match self {
-            Check::Tidy => tidy::run(&repo),
-            Check::Cites => cites::run(&repo),
+            Check::Tools => page::tools(),
+            Check::Page => page::run(),
+            Check::Papers => papers::run(),
+            Check::Tidy => tidy::run(&Repo::open()?),
+            Check::Cites => cites::run(&Repo::open()?),
         }
     }
 }
@@ -104,6 +112,7 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
     let clippy = "clippy --workspace --all-targets --locked -- -D warnings";
     let doc = "doc --workspace --no-deps --locked".to_owned();
     vec![
+        own("tools", Check::Tools),
         cargo("format", "fmt --all --check"),
         cargo("lint", clippy),
         Step {
@@ -112,6 +121,8 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
         },
         cargo("no_std", &core),
         cargo("test", "test --workspace --locked"),
+        own("page", Check::Page),
+        own("papers", Check::Papers),
         own("tidy", Check::Tidy),
         own("cites", Check::Cites),
     ]
@@ -147,11 +158,14 @@ mod tests {
             .map(|step| step.task.to_string())
             .collect();
         let expected = [
+            "npm and chromium",
             "cargo fmt --all --check",
             "cargo clippy --workspace --all-targets --locked -- -D warnings",
             "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked",
             "cargo build -p pauseless-core --locked",
             "cargo test --workspace --locked",
+            "cargo xtask page",
+            "cargo xtask papers",
             "cargo xtask tidy",
             "cargo xtask cites",
         ];
@@ -163,7 +177,7 @@ mod tests {
         let target = first_bare_metal("x86_64-unknown-linux-gnu\nx86_64-unknown-none\n");
         assert_eq!(target.as_deref(), Some("x86_64-unknown-none"));
         let steps = steps(target);
-        let core = steps[3].task.to_string();
+        let core = steps[4].task.to_string();
         assert!(core.ends_with("--target x86_64-unknown-none"), "{core}");
         assert_eq!(first_bare_metal("x86_64-unknown-linux-gnu\n"), None);
     }

@@ -1,10 +1,13 @@
 //! The project's own checks, run as `cargo xtask COMMAND`.
 //!
 //! `ci` is the whole continuous integration; `tidy` and `cites` are the parts of it
-//! that no tool from outside can do, because they know the house style.
+//! that no tool from outside can do, because they know the house style, and `page` opens the
+//! program's pages in a browser.
 
 mod ci;
 mod cites;
+mod page;
+mod papers;
 mod repo;
 mod source;
 mod tidy;
@@ -18,6 +21,8 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match args.as_slice() {
         ["ci"] => ci::run(),
+        ["papers"] => papers::run(),
+        ["page"] => page::run(),
         ["tidy"] => Repo::open().and_then(|repo| tidy::run(&repo)),
         ["cites"] => Repo::open().and_then(|repo| cites::run(&repo)),
         ["help" | "--help" | "-h"] => {
@@ -66,6 +71,8 @@ Usage: cargo xtask COMMAND
 
 Commands:
   ci     run every check and test of the project, stopping at the first failure
+  page   open the pages that the program writes in a browser, and test them
+  papers reproduce the papers, quick, and compare papers/README.md with the results
   tidy   check the rules of STYLE.md that rustfmt and clippy do not know
   cites  list the cited clauses of papers and standards that no test cites
 

@@ -150,7 +150,9 @@ enum Level {
 
 /// Data and captures are left alone: their bytes are not ours to choose.
 fn is_text(path: &str) -> bool {
-    let extensions = ["rs", "toml", "md", "py", "sh", "yml", "yaml"];
+    let extensions = [
+        "rs", "toml", "md", "py", "sh", "yml", "yaml", "ts", "mjs", "css",
+    ];
     extensions.contains(&extension(path)) || path.starts_with(".ci/")
 }
 

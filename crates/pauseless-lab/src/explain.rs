@@ -15,6 +15,7 @@ mod memory;
 mod paper;
 
 pub use loops::{Loop, Verdict};
+pub(crate) use paper::latency as example;
 pub use paper::{Paper, PaperRow, paper};
 
 /// The derivations of a scenario, those of equal ports once.

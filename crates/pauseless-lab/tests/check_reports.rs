@@ -308,7 +308,7 @@ fn a_cycle_of_a_single_flow_is_a_routing_loop() {
 fn the_path_of_a_flow_that_circles_does_not_end_at_its_target() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../scenarios/hotnets-fig2.toml"
+        "/../../papers/hotnets/fig2.toml"
     );
     let source = Source::read(&PathBuf::from(file)).expect("a scenario");
     let fabric = toml::read(&source).unwrap_or_else(|problems| panic!("{problems:?}"));

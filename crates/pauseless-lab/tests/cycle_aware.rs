@@ -17,8 +17,8 @@ use pauseless_lab::report::{Run, html, json, text};
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::{Outcome, run};
 
-const FIG11: &str = include_str!("../../../scenarios/gfc-fig11-pfc.toml");
-const HOTNETS4: &str = include_str!("../../../scenarios/hotnets-fig4.toml");
+const FIG11: &str = include_str!("../../../papers/gfc/fig14.toml");
+const HOTNETS4: &str = include_str!("../../../papers/hotnets/fig4.toml");
 
 fn outcome(text: &str, seed: u64) -> Outcome {
     run(&scenario(text, seed).config)

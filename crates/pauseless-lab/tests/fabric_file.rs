@@ -164,7 +164,7 @@ fn the_example_of_the_documentation_reads_and_is_checked() {
 
 #[test]
 fn a_scenario_is_checked_by_its_flows() {
-    let fabric = files(&[Path::new(ROOT).join("scenarios/gfc-fig11-pfc.toml")]);
+    let fabric = files(&[Path::new(ROOT).join("papers/gfc/fig14.toml")]);
     assert_eq!(fabric.origin, Origin::Flows);
     let verdict = check(&fabric, &[]);
     assert_eq!(verdict.component_count, 1);

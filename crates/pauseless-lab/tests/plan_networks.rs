@@ -14,7 +14,7 @@ use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, plan};
 use pauseless_sim::config::{
     Config, Congestion, Flow, IngressTable, Mitigation, Probes, Reaction as Obeys, Receiver,
-    canonical_order,
+    Replay, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
 use pauseless_sim::run;
@@ -163,6 +163,7 @@ fn network(seed: u64) -> (Config, Scheme) {
         classes: ClassMap::Same,
         mitigation: Mitigation::default(),
         is_tracing: false,
+        replay: Replay::Off,
         table: fabric.routes.table.clone(),
         discipline,
         scheduler: match random.below(2) {

@@ -83,7 +83,7 @@ fn the_deadlock_of_hotnets_fig4_is_a_circle_of_pauses() {
         duration: Some(Span::ms(5)),
         ..Overrides::default()
     };
-    let (run, document) = run("hotnets-fig4.toml", overrides);
+    let (run, document) = run("../papers/hotnets/fig4.toml", overrides);
     let cycles = document["provenance"]["cycles"].as_array();
     let last = cycles.expect("a list").last().expect("a circle");
     let mut circle = ports(&last["stopped"]);

@@ -6,7 +6,7 @@ use pauseless_core::unit::{Span, Time};
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::verdict::{self, Finding};
-use pauseless_lab::report::{Run, csv, diagram, json, quantity};
+use pauseless_lab::report::{Run, csv, diagram, json, quantity, scene};
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 const NETWORK: &str = r#"
@@ -70,7 +70,11 @@ fn page(run: &Run) -> String {
 fn nothing_from_a_scenario_becomes_markup() {
     let run = run(ring(["<b>F1</b>", "F\"2\"&", "F3"]));
     let page = page(&run);
-    assert!(!page.contains("<script") && !page.contains("<b>"));
+    // The script of a page is its own; nothing else is one.
+    let body = page.split("<details>\n<summary>licences").next();
+    let body = body.expect("what comes before it");
+    assert!(!body.contains("<script") && !body.contains("<b>"));
+    assert!(!page.contains("<script>alert") && !page.contains("<b>F1"));
     assert!(page.contains("&lt;script&gt;alert(&#39;a &amp; b&#39;)&lt;/script&gt;"));
     assert!(page.contains("&lt;b&gt;F1&lt;/b&gt;"));
     assert!(page.contains("F&quot;2&quot;&amp;"));
@@ -177,4 +181,54 @@ fn a_run_without_probes_has_no_series_and_a_page_that_says_so() {
     assert_eq!(csv::series(&run), None);
     assert!(!json::to_text(&json::run_document(&run)).contains("\"series\""));
     assert!(page(&run).contains("No curves"));
+}
+
+#[test]
+fn a_page_replays_what_was_recorded() {
+    let shown = |scenario| {
+        let page = page(&run(scenario));
+        let (_, rest) = page.split_once("id=\"scene\">")?;
+        let (scene, _) = rest.split_once("</script>")?;
+        let scene: serde_json::Value = serde_json::from_str(scene).expect("a document");
+        Some(scene["runs"][0].clone())
+    };
+    let Some(still) = shown(ring(["F1", "F2", "F3"])) else {
+        // Built without npm; `cargo xtask ci` insists on it.
+        return;
+    };
+    assert!(still["network"].is_null(), "nothing was recorded");
+    let mut watched = ring(["F1", "F2", "F3"]);
+    scene::record_replay(&mut watched);
+    let run = shown(watched).expect("a bundle");
+    let network = &run["network"];
+    let ports = network["ports"].as_array().expect("a list");
+    assert_eq!(ports.len(), 12);
+    for port in ports {
+        let peer = &ports[port["peer"].as_u64().expect("a place") as usize];
+        assert_eq!(
+            peer["peer"].as_u64(),
+            ports.iter().position(|it| it == port).map(|at| at as u64)
+        );
+    }
+    let cycle = run["deadlocks"][0]["cycle"].as_array().expect("a list");
+    let names: Vec<&str> = cycle
+        .iter()
+        .map(|port| &ports[port.as_u64().expect("a place") as usize]["name"])
+        .map(|name| name.as_str().expect("a name"))
+        .collect();
+    assert_eq!(names.len(), 3);
+    assert!(
+        names
+            .iter()
+            .all(|name| ["S1:S2", "S2:S3", "S3:S1"].contains(name)),
+        "{names:?}"
+    );
+    let labels: Vec<&str> = run["moments"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|it| it["label"].as_str())
+        .collect();
+    assert_eq!(labels.last(), Some(&"end"));
+    assert!(labels.contains(&"deadlock"));
 }

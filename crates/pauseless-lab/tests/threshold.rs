@@ -14,7 +14,7 @@ use pauseless_lab::threshold::{
 };
 
 const PCN_FIG5: &str = include_str!("../../../scenarios/pcn-fig5.toml");
-const HOTNETS_FIG4: &str = include_str!("../../../scenarios/hotnets-fig4.toml");
+const HOTNETS_FIG4: &str = include_str!("../../../papers/hotnets/fig4.toml");
 
 fn question(text: &str, key: &str, ends: (&str, &str), property: &str) -> Question {
     let amount = |text: &str| Amount::parse(text).expect("an amount");

@@ -160,7 +160,7 @@ fn a_random_scheduler_is_read_and_written() {
     assert_eq!(scenario.config.scheduler, Scheduler::Random);
 }
 
-const LOOP: &str = include_str!("../../../scenarios/hotnets-fig2.toml");
+const LOOP: &str = include_str!("../../../papers/hotnets/fig2.toml");
 
 #[test]
 fn loops_have_a_ttl_and_their_bounds_are_explained() {

@@ -20,7 +20,7 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 use pauseless_sim::{Config, Simulator};
@@ -155,6 +155,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         starvation_permille: 100,
         mitigation: Mitigation::default(),
         is_tracing: false,
+        replay: Replay::Off,
         probes: Probes::default(),
         seed: 1,
         flows,

@@ -56,6 +56,8 @@ pub struct Config {
     pub is_tracing: bool,
     /// What to record over time.
     pub probes: Probes,
+    /// Whether to record the state of all ports, for a replay.
+    pub replay: Replay,
     /// The seed of everything random.
     pub seed: u64,
 }
@@ -304,4 +306,17 @@ pub struct Probes {
     pub ports: Vec<(NodeId, PortId)>,
     /// Flows whose goodput is recorded.
     pub flows: Vec<FlowId>,
+}
+
+/// Whether the state of all ports is recorded over time. By default it is not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replay {
+    /// Nothing is recorded, and nothing is spent on it.
+    #[default]
+    Off,
+    /// At regular instants, as close together as their number allows.
+    On {
+        /// At most so many are kept beside the end of the run, but no less than 4.
+        instants_max: u32,
+    },
 }

@@ -33,9 +33,11 @@ pub(crate) enum Kind {
     Sample,
     /// Time to look at the progress of all flows.
     Tick,
+    /// Time to look at all ports.
+    Snapshot,
 }
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     Kind::Signal,
     Kind::Arrive,
     Kind::Transmitted,
@@ -46,6 +48,7 @@ const KINDS: [Kind; 10] = [
     Kind::FlowStop,
     Kind::Sample,
     Kind::Tick,
+    Kind::Snapshot,
 ];
 
 /// An event: when, what, and to which port or flow.

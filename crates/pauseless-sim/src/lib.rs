@@ -20,6 +20,7 @@ pub mod outcome;
 mod provenance;
 mod receiver;
 mod record;
+mod replay;
 mod simulator;
 mod spread;
 mod tag;

@@ -71,6 +71,8 @@ pub struct Outcome {
     pub provenance: Option<Provenance>,
     /// What the probes recorded.
     pub series: Series,
+    /// The state of all ports over time, if that was recorded.
+    pub replay: Option<Replay>,
 }
 
 impl Outcome {
@@ -406,4 +408,25 @@ pub struct FlowSeries {
     pub goodput_bps: Vec<f64>,
     /// The rate that congestion control allows, in bit/s; 0 before its start and after its end.
     pub allowed_bps: Vec<f64>,
+}
+
+/// The state of every port over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replay {
+    /// The instants: from zero on in equal steps, and the end of the run.
+    pub times: Vec<Time>,
+    /// One element per port of every node, in the order of [`Outcome::ports`].
+    pub ports: Vec<PortStates>,
+}
+
+/// The state of a port, one element per instant in each vector.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortStates {
+    /// Bytes on the ingress counter of its fullest class.
+    pub held: Vec<u32>,
+    /// What the far end allows the egress, in thousandths of the line: 0 when it is stopped in any
+    /// class, 1,000 when nothing holds it back.
+    pub allowed: Vec<u16>,
+    /// Bytes of data and answers that it has sent so far.
+    pub sent: Vec<u64>,
 }

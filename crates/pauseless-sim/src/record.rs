@@ -214,6 +214,10 @@ impl Recorder {
                 .tracer
                 .as_ref()
                 .map(|tracer| tracer.finish(run.now, run.config)),
+            replay: run
+                .reel
+                .as_ref()
+                .map(|reel| reel.finish(run.now, &run.fabric, run.packet_max)),
             series: self.series,
         }
     }
@@ -467,7 +471,7 @@ fn memories(run: &Simulator<'_>) -> Vec<MemoryOutcome> {
     outcomes.collect()
 }
 
-fn port_of(fabric: &Fabric, node: NodeId, port: PortId) -> &Port {
+pub(crate) fn port_of(fabric: &Fabric, node: NodeId, port: PortId) -> &Port {
     match &fabric.nodes[node.index()] {
         Node::Switch(switch) => switch.port(port),
         Node::Host(host) => host.port(),

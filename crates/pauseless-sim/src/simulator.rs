@@ -23,6 +23,7 @@ use crate::outcome::{Deadlock, Loss, Losses, Outcome};
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
 use crate::record::{Recorder, SampledRun};
+use crate::replay::Reel;
 use crate::rng::Stream;
 use crate::spread::Spread;
 use crate::tag::{Answers, Tag};
@@ -47,7 +48,7 @@ pub struct Simulator<'c> {
     /// Classes that are held at each end, a bit each.
     held: Vec<u8>,
     /// The largest packet of any flow.
-    packet_max: Bytes,
+    pub(crate) packet_max: Bytes,
     /// Whether packets keep their class and live for ever.
     is_plain: bool,
     /// Whether a probe wants to know what passes the ports.
@@ -61,6 +62,8 @@ pub struct Simulator<'c> {
     pub(crate) mitigating: Mitigating,
     /// Records where pauses come from, if asked to.
     pub(crate) tracer: Option<Box<Tracer>>,
+    /// Records the state of all ports, if asked to.
+    pub(crate) reel: Option<Box<Reel>>,
     pub(crate) tally: Tally,
 }
 
@@ -136,6 +139,7 @@ impl<'c> Simulator<'c> {
             tracer: config
                 .is_tracing
                 .then(|| Box::new(Tracer::new(config, fabric.port_count()))),
+            reel: Reel::new(config, fabric.port_count()).map(Box::new),
             tally: Tally::default(),
             fabric,
         };
@@ -168,6 +172,9 @@ impl<'c> Simulator<'c> {
         }
         if let Some(first) = self.recorder.next_tick() {
             self.queue.push(Event::new(first, Kind::Tick, 0));
+        }
+        if self.reel.is_some() {
+            self.queue.push(Event::new(self.now, Kind::Snapshot, 0));
         }
     }
 
@@ -265,6 +272,17 @@ impl<'c> Simulator<'c> {
                     self.queue.push(Event::new(next, Kind::Tick, 0));
                 }
             }
+            Kind::Snapshot => self.on_snapshot(),
+        }
+    }
+
+    #[cold]
+    fn on_snapshot(&mut self) {
+        // Nothing happens to the network, so a run that is watched has no more events.
+        self.tally.events -= 1;
+        if let Some(reel) = &mut self.reel {
+            reel.take(self.now, &self.fabric, self.packet_max);
+            self.queue.push(Event::new(reel.next(), Kind::Snapshot, 0));
         }
     }
 

@@ -21,7 +21,7 @@ use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
 };
 use pauseless_sim::{Config, Outcome};
 
@@ -224,6 +224,7 @@ fn config(references: &[Reference], setting: &Setting) -> Config {
         starvation_permille: 0,
         mitigation: Mitigation::default(),
         is_tracing: false,
+        replay: Replay::Off,
         probes,
         seed: setting.seed,
         flows,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pauseless_lab::demo::{self, LEAD};
-use pauseless_lab::report::{html, json, verdict};
+use pauseless_lab::report::{html, json, scene, verdict};
 use pauseless_lab::scenario::Overrides;
 
 use crate::args::DemoArgs;
@@ -25,7 +25,10 @@ pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     if let Some(path) = page {
         output::check_place(path)?;
     }
-    let scenarios = demo::scenarios(&overrides)?;
+    let mut scenarios = demo::scenarios(&overrides)?;
+    if page.is_some() {
+        scenarios.iter_mut().for_each(scene::record_replay);
+    }
     let count = scenarios.len();
     output::complain(&format!("pauseless: {count} runs of one ring"));
     let runs = demo::run(scenarios, |run| {

@@ -9,7 +9,7 @@ use pauseless_lab::report::text::Table;
 use pauseless_lab::repro::catalogue::{self, Entry};
 use pauseless_lab::repro::scope::{Failure, Session};
 use pauseless_lab::repro::store::Store;
-use pauseless_lab::repro::{Reproduced, Scale, json, reproduce, text};
+use pauseless_lab::repro::{Reproduced, Scale, json, reproduce, text, write};
 
 use crate::args::ReproArgs;
 use crate::output::{self, Terminal};
@@ -39,12 +39,15 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let mut all = Vec::new();
     for entry in entries {
-        let done = match pool.install(|| carry_out(args, &entry, &interrupt)) {
+        let mut done = match pool.install(|| carry_out(args, &entry, &interrupt)) {
             Err(Failure::Interrupted) => return Ok(stopped(args)),
             Err(Failure::Scenario(problems)) => return Err(problems.into()),
             Err(failure) => return Err(failure.into()),
             Ok(done) => done,
         };
+        let folder = args.out.join(entry.name());
+        let written = write::write(&done, &folder);
+        written.with_context(|| format!("cannot write to {}", folder.display()))?;
         if !args.json {
             let report = match args.quiet {
                 true => format!("{}: {}\n", entry.name(), text::brief(&done)),
@@ -52,7 +55,17 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
             };
             output::print(&report)?;
         }
+        // They are written, and too large to keep all of them.
+        done.runs = Vec::new();
         all.push(done);
+    }
+    if !args.quiet {
+        let out = args.out.display();
+        output::complain(&format!("pauseless: figures, data and pages are in {out}"));
+    }
+    if let Some(file) = &args.page {
+        let written = write::write_page(&all, file);
+        written.with_context(|| format!("cannot write {}", file.display()))?;
     }
     if args.json {
         output::print(&json::to_text(&all))?;

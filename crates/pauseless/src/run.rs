@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::report::{Run, csv, json, text};
+use pauseless_lab::report::{Run, csv, json, scene, text};
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 use crate::args::RunArgs;
@@ -25,7 +25,10 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         provenance: args.provenance,
         ..Overrides::default()
     };
-    let scenario = Scenario::read(&args.file, &overrides)?;
+    let mut scenario = Scenario::read(&args.file, &overrides)?;
+    if args.out.is_some() || args.html.is_some() {
+        scene::record_replay(&mut scenario);
+    }
     if !args.quiet {
         output::warn(&scenario);
     }

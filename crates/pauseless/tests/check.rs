@@ -32,7 +32,7 @@ fn the_exit_status_is_the_verdict() {
         (&[RING[1], RING[0]], 1),
         (&torus[..2], 1),
         (&torus, 0),
-        (&["scenarios/gfc-fig11-pfc.toml"], 1),
+        (&["papers/gfc/fig14.toml"], 1),
         (&["examples/ethernet/clos02.clab.yml"], 0),
         (&["--generate", "fat-tree:8"], 0),
         (
@@ -302,7 +302,7 @@ const BAD: &[(&[&str], &str)] = &[
         "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: no file has the forwarding",
     ),
     (
-        &["scenarios/gfc-fig11-pfc.toml", "--flow", "H0:H1"],
+        &["papers/gfc/fig14.toml", "--flow", "H0:H1"],
         "pauseless: \"H0:H1\" is no flow that the files know of",
     ),
     (

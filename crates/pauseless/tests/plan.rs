@@ -329,7 +329,7 @@ fn a_cycle_that_the_argument_does_not_cover_is_a_finding() {
     let done = place.run(&["plan", "torus.toml", "--cycle-aware"]);
     assert!(done.stdout.contains("feeds it"), "{}", done.stdout);
     assert_eq!(done.code, Some(1), "{}", done.stdout);
-    let done = place.run(&["plan", "scenarios/gfc-fig11-pfc.toml", "--cycle-aware"]);
+    let done = place.run(&["plan", "papers/gfc/fig14.toml", "--cycle-aware"]);
     assert_eq!(done.code, Some(0), "{}", done.stdout);
 }
 

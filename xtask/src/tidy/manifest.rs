@@ -184,11 +184,12 @@ fn is_ours(name: &str) -> bool {
 const CORE: &str = "pauseless-core";
 const FABRIC: &str = "pauseless-fabric";
 const SIM: &str = "pauseless-sim";
+const PAGE: &str = "pauseless-page";
 const LAB: &str = "pauseless-lab";
 const DATAPLANE: &str = "pauseless-dataplane";
 
 /// STYLE.md section 2, from the bottom up.
-const LAYERS: [Layer; 7] = [
+const LAYERS: [Layer; 8] = [
     Layer {
         name: CORE,
         below: &[],
@@ -208,8 +209,14 @@ const LAYERS: [Layer; 7] = [
         reason: "it touches no files and no formats",
     },
     Layer {
+        name: PAGE,
+        below: &[],
+        outside: Outside::Only(&[]),
+        reason: "it is a bundle of web sources and knows nothing of networks",
+    },
+    Layer {
         name: LAB,
-        below: &[CORE, FABRIC, SIM],
+        below: &[CORE, FABRIC, SIM, PAGE],
         outside: Outside::Any,
         reason: "it is below the command line and beside the dataplane",
     },

@@ -114,12 +114,12 @@ fn of_file(name: &str, text: &str, duration: &str) -> Case {
 }
 
 fn fig11() -> Case {
-    let text = include_str!("../../../../scenarios/gfc-fig11-pfc.toml");
+    let text = include_str!("../../../../papers/gfc/fig14.toml");
     of_file("GFC Fig. 11, greedy", text, "60 ms")
 }
 
 fn hotnets4() -> Case {
-    let text = include_str!("../../../../scenarios/hotnets-fig4.toml");
+    let text = include_str!("../../../../papers/hotnets/fig4.toml");
     of_file("HotNets Fig. 4, greedy", text, "20 ms")
 }
 

@@ -102,7 +102,8 @@ pub fn paper() -> Paper {
     Paper { rows }
 }
 
-fn latency(gbps: u64, mtu: u64) -> Latency {
+/// The link of the paper's examples.
+pub(crate) fn latency(gbps: u64, mtu: u64) -> Latency {
     Latency {
         mtu: Bytes::new(mtu),
         line: Rate::gbps(gbps),

@@ -22,7 +22,7 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
 };
 use rayon::prelude::*;
 
@@ -239,6 +239,7 @@ impl Bench {
             classes: ClassMap::Same,
             mitigation: Mitigation::default(),
             is_tracing: false,
+            replay: Replay::Off,
             table: routes.table,
             discipline: Discipline::OutputQueued,
             scheduler: Scheduler::Strict,

@@ -100,7 +100,7 @@ fn written(value: Option<impl ToString>) -> String {
 
 /// A field in quotation marks where it needs them.
 //= rfc4180 2
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         return format!("\"{}\"", field.replace('"', "\"\""));
     }

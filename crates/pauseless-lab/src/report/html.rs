@@ -1,11 +1,17 @@
-//! One page with everything: no network, no scripts, figures inline.
+//! One page with everything, that needs no network.
+//!
+//! Its figures are drawn here, inline. Where the script of `pauseless-page` was bundled it takes
+//! their place; a page without it, or in a browser without scripts, says the same with still
+//! figures.
 
 use std::fmt::Write;
+
+use pauseless_page::BUNDLE;
 
 use super::chart::{self, Stroke};
 use super::figure::{Panel, Scale, panels};
 use super::verdict::{self, Finding};
-use super::{Run, diagram, provenance, quantity, summary};
+use super::{Run, diagram, provenance, quantity, scene, summary};
 
 /// What stands above the runs of a page.
 #[derive(Clone, Debug)]
@@ -18,14 +24,36 @@ pub struct Heading {
 
 /// The page of `runs`, side by side and on the same axes.
 pub fn page(heading: &Heading, runs: &[Run]) -> String {
+    page_with(heading, "", runs)
+}
+
+/// The same with `intro` above the table of runs. It is markup, and stands there as it is.
+pub fn page_with(heading: &Heading, intro: &str, runs: &[Run]) -> String {
     let scale = Scale::of(runs);
-    let mut text = summary(runs);
+    let panelled = runs.iter().map(|run| (run, panels(run, scale)));
+    let panelled: Vec<(&Run, Vec<Panel>)> = panelled.collect();
+    let mut text = intro.to_string();
+    if !runs.is_empty() {
+        text.push_str(&summary(runs));
+    }
     text.push_str("<main>\n");
-    for run in runs {
-        text.push_str(&card(run, scale));
+    for (number, (run, panels)) in panelled.iter().enumerate() {
+        text.push_str(&card(run, panels, number));
     }
     text.push_str("</main>\n");
     text.push_str(&footer());
+    if let Some(bundle) = BUNDLE.filter(|_| !runs.is_empty()) {
+        let _ = write!(
+            text,
+            "<details>\n<summary>licences of the libraries in this page</summary>\n\
+             <pre>{}</pre>\n</details>\n<style>\n{}</style>\n\
+             <script type=\"application/json\" id=\"scene\">{}</script>\n<script>\n{}</script>\n",
+            escape(bundle.licences),
+            bundle.style,
+            scene::document(&panelled),
+            bundle.script,
+        );
+    }
     frame(heading, &text)
 }
 
@@ -35,6 +63,7 @@ pub fn frame(heading: &Heading, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n\
          <header>\n<h1>{title}</h1>\n<p>{}</p>\n</header>\n{body}</body>\n</html>\n",
         style(),
@@ -123,7 +152,7 @@ fn badge(run: &Run) -> String {
     format!("<span class=\"badge {class}\">{text}</span>")
 }
 
-fn card(run: &Run, scale: Scale) -> String {
+fn card(run: &Run, panels: &[Panel], number: usize) -> String {
     let scenario = &run.scenario;
     let mut text = format!(
         "<section>\n<h2>{} {}</h2>\n<p>{}</p>\n<p class=\"note\">{}, {}, seed {}</p>\n",
@@ -134,27 +163,12 @@ fn card(run: &Run, scale: Scale) -> String {
         scenario.config.discipline.name(),
         scenario.config.seed,
     );
-    let panels = panels(run, scale);
+    text.push_str(&network(run, number));
     if run.outcome.series.times.is_empty() {
         text.push_str("<p class=\"note\">No curves over time: the scenario has no [probe].</p>\n");
     }
-    for panel in panels {
-        text.push_str(&figure(&panel));
-    }
-    if let Some(diagram) = diagram::svg(run) {
-        // Drawn is the first one.
-        let caption = match run.outcome.episodes.first().map(|first| first.broken) {
-            Some(None) => "the cycle: each queue waits for the next, for ever".to_string(),
-            Some(Some(broken)) => format!(
-                "the cycle: each queue waited for the next, until it was broken at {}",
-                quantity::time(broken)
-            ),
-            None => "the network".to_string(),
-        };
-        let _ = write!(
-            text,
-            "<figure>\n<figcaption>{caption}</figcaption>\n{diagram}</figure>\n"
-        );
+    for (place, panel) in panels.iter().enumerate() {
+        text.push_str(&figure(panel, (number, place)));
     }
     text.push_str("<ul>\n");
     for finding in Finding::ALL {
@@ -171,6 +185,28 @@ fn card(run: &Run, scale: Scale) -> String {
         escape(&shortened(&scenario.resolved)),
     );
     text
+}
+
+/// The network, with the cycle of its deadlock; what a script replays.
+fn network(run: &Run, number: usize) -> String {
+    let diagram = diagram::svg(run);
+    let is_replayed = BUNDLE.is_some() && run.outcome.replay.is_some();
+    if diagram.is_none() && !is_replayed {
+        return String::new();
+    }
+    // Drawn is the first one.
+    let caption = match run.outcome.episodes.first().map(|first| first.broken) {
+        Some(None) => "the cycle: each queue waits for the next, for ever".to_string(),
+        Some(Some(broken)) => format!(
+            "the cycle: each queue waited for the next, until it was broken at {}",
+            quantity::time(broken)
+        ),
+        None => "the network".to_string(),
+    };
+    let diagram = diagram.unwrap_or_default();
+    format!(
+        "<figure data-replay=\"{number}\">\n<figcaption>{caption}</figcaption>\n{diagram}</figure>\n"
+    )
 }
 
 fn metrics(section: &summary::Section) -> String {
@@ -207,7 +243,8 @@ fn shortened(file: &str) -> String {
     format!("{shown}\n.. and {more} more lines; --out writes all of them to resolved.toml\n")
 }
 
-fn figure(panel: &Panel) -> String {
+/// A figure; its script knows it by the number of its run and its own.
+fn figure(panel: &Panel, (run, number): (usize, usize)) -> String {
     let mut legend = String::new();
     let curves = panel.figure.curves.iter();
     for curve in curves.filter(|curve| curve.stroke == Stroke::Solid) {
@@ -215,7 +252,7 @@ fn figure(panel: &Panel) -> String {
         let label = escape(&curve.label);
         let _ = write!(
             legend,
-            " <span class=\"key\"><i style=\"background:{colour}\"></i>{label}</span>"
+            " <span class=\"key\" data-curve><i style=\"background:{colour}\"></i>{label}</span>"
         );
     }
     if panel.left_out > 0 {
@@ -226,7 +263,7 @@ fn figure(panel: &Panel) -> String {
         );
     }
     format!(
-        "<figure>\n<figcaption>{}{legend}</figcaption>\n{}</figure>\n",
+        "<figure data-panel=\"{run}.{number}\">\n<figcaption>{}{legend}</figcaption>\n{}</figure>\n",
         escape(&panel.caption),
         chart::svg(&panel.figure),
     )
@@ -248,6 +285,10 @@ fn style() -> String {
         .replace("{grid}", &chart::hex(chart::GRID))
         .replace("{alarm}", &chart::hex(chart::ALARM))
 }
+
+/// A page asks nobody for anything.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// More flows than this are summed up.
 const FLOWS_MAX: usize = 4;

@@ -11,6 +11,7 @@ pub mod json;
 pub mod mitigation;
 pub mod provenance;
 pub mod quantity;
+pub mod scene;
 pub mod series;
 pub mod summary;
 pub mod text;

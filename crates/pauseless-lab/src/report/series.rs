@@ -28,6 +28,32 @@ pub fn downsample(points: &[(f64, f64)], points_max: usize) -> Vec<(f64, f64)> {
     kept
 }
 
+/// At most `points_max` points whose places depend on nothing but the places of `points`, so that
+/// curves over the same axis stay over the same axis. Of each bucket of neighbours the least and
+/// the greatest value stay, in their order.
+pub fn thinned(points: &[(f64, f64)], points_max: usize) -> Vec<(f64, f64)> {
+    assert!(points_max >= 2, "a curve has two ends");
+    if points.len() <= points_max {
+        return points.to_vec();
+    }
+    let size = points.len().div_ceil(points_max / 2);
+    let mut kept = Vec::with_capacity(points_max);
+    for bucket in points.chunks(size) {
+        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let least = bucket.iter().min_by(by_value).expect("no empty bucket");
+        let greatest = bucket.iter().max_by(by_value).expect("no empty bucket");
+        let (first, second) = match least.0 <= greatest.0 {
+            true => (least.1, greatest.1),
+            false => (greatest.1, least.1),
+        };
+        kept.push((bucket[0].0, first));
+        if bucket.len() > 1 {
+            kept.push((bucket[bucket.len() / 2].0, second));
+        }
+    }
+    kept
+}
+
 /// Leaves out points that lie on a level line between their neighbours: they do not show.
 pub fn without_level_runs(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
@@ -73,6 +99,21 @@ mod tests {
         for points_max in [2, 3, 7, 999] {
             assert!(downsample(&ramp(12_345), points_max).len() <= points_max);
         }
+    }
+
+    #[test]
+    fn curves_over_one_axis_stay_over_one_axis() {
+        let mut points = ramp(10_001);
+        points[3_141].1 = 1e6;
+        let other: Vec<_> = points.iter().map(|(x, y)| (*x, -y)).collect();
+        let (kept, other) = (thinned(&points, 500), thinned(&other, 500));
+        assert!(kept.len() <= 500 && kept.len() > 400, "{}", kept.len());
+        let places = |points: &[(f64, f64)]| Vec::from_iter(points.iter().map(|point| point.0));
+        assert_eq!(places(&kept), places(&other));
+        assert!(places(&kept).windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(
+            kept.iter().any(|point| point.1 == 1e6) && other.iter().any(|point| point.1 == -1e6)
+        );
     }
 
     #[test]

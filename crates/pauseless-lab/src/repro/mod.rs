@@ -3,6 +3,7 @@
 //! `papers/gfc/fig12.toml` is a scenario, `papers/gfc/fig12.claims.toml` what the paper says of it
 //! and which variants we run: [`file`]. [`reproduce`] makes the runs ([`scope`]), keeps numbers of
 //! each ([`sample`]), judges the claims ([`claim`]) and fills the figures ([`figure`]).
+//! [`draw`] and [`table`] make files of them ([`write`]), [`page`] the page of all results.
 //! `docs/repro.md` is the reference of the format.
 
 pub mod catalogue;
@@ -10,15 +11,20 @@ pub mod claim;
 pub mod compute;
 mod curve;
 pub mod data;
+pub mod draw;
 pub mod figure;
 pub mod file;
 mod group;
 pub mod json;
+pub mod page;
 mod patch;
+pub mod report;
 pub mod sample;
 pub mod scope;
 pub mod store;
+pub mod table;
 pub mod text;
+pub mod write;
 
 use pauseless_core::switch::Discipline;
 use serde::{Deserialize, Serialize};
@@ -178,9 +184,12 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
                     1 => prefix(&case.name, discipline),
                     _ => format!("{}, seed {seed}", prefix(&case.name, discipline)),
                 };
+                let task = Task::new(name, text.clone(), overrides);
                 // Curves are drawn for the first seed only.
-                let kept: &[String] = if seed == 1 { &curves } else { &[] };
-                tasks.push(Task::new(name, text.clone(), overrides).keeping(kept));
+                tasks.push(match seed {
+                    1 => task.keeping(&curves).shown(),
+                    _ => task,
+                });
                 outcomes.push((index, discipline, seed));
             }
         }

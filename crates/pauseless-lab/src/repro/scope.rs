@@ -13,7 +13,7 @@ use super::file::Experiment;
 use super::sample::Sample;
 use super::store::Store;
 use super::{Scale, compute, curve, group, patch};
-use crate::report::{Run, json};
+use crate::report::{Run, json, scene};
 use crate::scenario::{Overrides, Problems, Scenario};
 
 /// Why an experiment was not carried out.
@@ -58,6 +58,8 @@ pub struct Task {
     pub overrides: Overrides,
     /// The curves that are kept.
     pub curves: Vec<String>,
+    /// Whether its page shows the whole run.
+    pub is_shown: bool,
 }
 
 impl Task {
@@ -68,12 +70,19 @@ impl Task {
             text: text.into(),
             overrides,
             curves: Vec::new(),
+            is_shown: false,
         }
     }
 
     /// The same with these curves kept.
     pub fn keeping(mut self, curves: &[String]) -> Task {
         self.curves = curves.to_vec();
+        self
+    }
+
+    /// The same, to be replayed on the page of the experiment.
+    pub fn shown(mut self) -> Task {
+        self.is_shown = true;
         self
     }
 }
@@ -170,7 +179,12 @@ impl<'a> Scope<'a> {
     }
 
     fn run(&self, index: usize, task: &Task) -> Result<Sample, Failure> {
-        let scenario = Scenario::parse(&task.name, &task.text, &task.overrides)?;
+        let mut scenario = Scenario::parse(&task.name, &task.text, &task.overrides)?;
+        let is_small = scenario.config.topology.links().len() <= LINKS_MAX;
+        let is_shown = self.session.keeps_runs && task.is_shown && is_small && index < RUNS_MAX;
+        if is_shown {
+            scene::record_replay(&mut scenario);
+        }
         let run = Run::execute(scenario, |_| match self.look() {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
@@ -198,8 +212,7 @@ impl<'a> Scope<'a> {
         if self.session.keeps_documents {
             sample.document = Some(json::named(&run));
         }
-        if self.session.keeps_runs && index < RUNS_MAX && run.topology().links().len() <= LINKS_MAX
-        {
+        if is_shown {
             let mut runs = self.runs.lock().expect("nobody panics with the lock held");
             runs.push((index, run));
         }

@@ -45,7 +45,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::routing::{Routes, Routing};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
-use pauseless_sim::config::Mitigation;
+use pauseless_sim::config::{Mitigation, Replay};
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
@@ -464,6 +464,7 @@ impl Written {
             starvation_permille: self.verdicts.starvation_permille,
             mitigation: mitigation?,
             is_tracing: self.is_tracing,
+            replay: Replay::Off,
             probes: probes.unwrap_or_default(),
             seed,
         };

@@ -26,7 +26,7 @@ pub struct Network {
 pub const NETWORKS: [Network; 2] = [
     Network {
         name: "GFC Fig. 11, 10 Gb/s",
-        text: include_str!("../../../../scenarios/gfc-fig11-pfc.toml"),
+        text: include_str!("../../../../papers/gfc/fig14.toml"),
         limit: "4.5 Gbps",
         cycle: (
             r#""A3:C1", "C2:A3", "A7:C2", "C1:A7""#,
@@ -35,7 +35,7 @@ pub const NETWORKS: [Network; 2] = [
     },
     Network {
         name: "HotNets Fig. 4, 40 Gb/s",
-        text: include_str!("../../../../scenarios/hotnets-fig4.toml"),
+        text: include_str!("../../../../papers/hotnets/fig4.toml"),
         limit: "18 Gbps",
         cycle: (r#""B:A", "C:B", "D:C", "A:D""#, ["20 KB", "160 KB"]),
     },

@@ -15,7 +15,7 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Groups, Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
 };
 use pauseless_sim::outcome::PortOutcome;
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
@@ -130,6 +130,7 @@ pub fn controlled(
         starvation_permille: 100,
         mitigation: Mitigation::default(),
         is_tracing: false,
+        replay: Replay::Off,
         probes: Probes::default(),
         seed,
         flows,

@@ -18,7 +18,7 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
 
@@ -138,6 +138,7 @@ impl Diverse {
             starvation_permille: 100,
             mitigation: Mitigation::default(),
             is_tracing: false,
+            replay: Replay::Off,
             probes: Probes::default(),
             seed: self.seed,
         }

@@ -21,7 +21,7 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 
@@ -91,6 +91,7 @@ pub fn network(topology: Topology, wanted: &[Wanted], ingress: Ingress, seed: u6
         starvation_permille: 100,
         mitigation: Mitigation::default(),
         is_tracing: false,
+        replay: Replay::Off,
         probes: Probes::default(),
         seed,
         flows,

@@ -13,7 +13,7 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Receiver,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Receiver, Replay,
     canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
@@ -72,6 +72,7 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
         starvation_permille: 100,
         mitigation: Mitigation::default(),
         is_tracing: false,
+        replay: Replay::Off,
         probes: Probes::default(),
         seed,
         topology,

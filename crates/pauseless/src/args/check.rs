@@ -158,7 +158,7 @@ fn parse_failing(text: &str) -> Result<Failing, String> {
 const CHECK_EXAMPLES: &str = "Examples:
   pauseless check examples/ib/dgx-minhop/opensm-subnet.lst.gz \\
       examples/ib/dgx-minhop/opensm.fdbs.gz
-  pauseless check scenarios/gfc-fig11-pfc.toml --confirm --sarif fig11.sarif
+  pauseless check papers/gfc/fig14.toml --confirm --sarif fig11.sarif
   pauseless check --generate ring:6,hosts_per_switch=1,routing=ecmp --svg r.svg
   pauseless check --generate fat-tree:8 --failures 1 --reroute ecmp
   pauseless check --generate fat-tree:4 --failures 5% --samples 1000

@@ -183,7 +183,7 @@ const PLAN_EXAMPLES: &str = "Examples:
   pauseless plan --generate n-to-1:4,rate=40Gbps --cable 300m --prove --out plan
   pauseless plan --against examples/ethernet/config_db-acs-msn4700-t1.json.gz \\
       examples/ethernet/pg_profile_lookup.ACS-MSN4700.ini
-  pauseless plan scenarios/gfc-fig11-pfc.toml --buffer \"2 MB\" --cycle-aware
+  pauseless plan papers/gfc/fig14.toml --buffer \"2 MB\" --cycle-aware
   pauseless plan --paper
 
 Exit status: 0 it fits, 1 it does not fit, a deployed value can lose packets, or

@@ -29,6 +29,9 @@ pub struct ReproArgs {
     /// Where figures (SVG, PNG), data (CSV, Parquet) and pages go
     #[arg(long, value_name = "DIR", default_value = "pauseless-repro")]
     pub out: PathBuf,
+    /// Write the page of these results, as papers/README.md is, with its figures beside it
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    pub page: Option<PathBuf>,
     /// Read scenarios and claims from this folder instead of those that are built in
     #[arg(long, value_name = "DIR")]
     pub papers: Option<PathBuf>,

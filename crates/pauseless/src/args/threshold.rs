@@ -72,9 +72,9 @@ fn parse_points(text: &str) -> Result<Points, String> {
 const EXAMPLES: &str = "Examples:
   pauseless threshold scenarios/pcn-fig5.toml --find pause:S0:S1 --seeds 5 \\
     --vary flow.F1.rate --from \"8 Gbps\" --to \"12 Gbps\"
-  pauseless threshold scenarios/hotnets-fig5.toml --find deadlock --log \\
+  pauseless threshold papers/hotnets/fig5.toml --find deadlock --log \\
     --vary \"flow.flow 3.rate\" --from \"0.25 Gbps\" --to \"8 Gbps\"
-  pauseless threshold scenarios/hotnets-fig3.toml --find pause:A:B --seeds 5 \\
+  pauseless threshold papers/hotnets/fig3.toml --find pause:A:B --seeds 5 \\
     --vary switch.processing --from \"0 us\" --to \"3 us\"
 
 Exit status: 0 more than half of the seeds flip, 1 they do not, 2 bad usage or input, 130

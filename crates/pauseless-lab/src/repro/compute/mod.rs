@@ -1,5 +1,7 @@
 //! What claims files cannot say: numbers that need a program. One file per function or family.
 
+mod formulas;
+mod loops;
 mod workload;
 
 use super::data::Measured;
@@ -29,6 +31,12 @@ pub fn per_run(name: &str) -> Option<PerRun> {
         .map(|(_, it)| *it)
 }
 
-const COMPUTE: &[(&str, Compute)] = &[];
+const COMPUTE: &[(&str, Compute)] = &[
+    ("gfc-parameters", formulas::gfc_parameters),
+    ("gfc-stages", formulas::gfc_stages),
+    ("hotnets-fig2", loops::fig2),
+    ("hotnets-loop", loops::many),
+    ("ttl-sizes", formulas::ttl_sizes),
+];
 
 const PER_RUN: &[(&str, PerRun)] = &[("workload", workload::workload)];

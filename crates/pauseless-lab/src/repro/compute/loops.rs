@@ -1,0 +1,229 @@
+//! The rate above which a routing loop deadlocks, by bisection, beside the bounds.
+
+use pauseless_core::switch::Discipline;
+use toml::{Table as Set, Value};
+
+use crate::explain::explain;
+use crate::repro::Scale;
+use crate::repro::data::{
+    Axis, Cells, Column, Drawn, Figure, Measured, Panel, Scale as Measure, Series, Table,
+};
+use crate::repro::scope::{Failure, Scope, Task};
+use crate::scenario::{Overrides, Scenario};
+
+/// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.
+pub(super) fn fig2(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
+    let text = scope.text()?;
+    let loops = Discipline::ALL.into_iter();
+    let loops = loops.map(|discipline| Loop::new(&text, (2, 16), discipline));
+    let loops = loops.collect::<Result<Vec<_>, _>>()?;
+    record(&search(scope, &loops)?, measured);
+    Ok(())
+}
+
+/// HotNets'16 section 3.1: loops of two to four switches, and several TTLs.
+pub(super) fn many(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
+    let text = scope.text()?;
+    let ttls: &[u16] = match scope.scale() {
+        Scale::Quick => &[15, 16],
+        Scale::Full => &[8, 15, 16, 32, 64],
+    };
+    let mut loops = Vec::new();
+    for discipline in Discipline::ALL {
+        for n in 2..=4 {
+            for ttl in ttls {
+                let text = scope.patch(&text, &shape(n, *ttl))?;
+                loops.push(Loop::new(&text, (n, *ttl), discipline)?);
+            }
+        }
+    }
+    let found = search(scope, &loops)?;
+    record(&found, measured);
+    measured.tables.push(table(&found));
+    measured.figures.push(figure(&found));
+    Ok(())
+}
+
+/// What makes a loop of `n` switches of the scenario.
+fn shape(n: u16, ttl: u16) -> Set {
+    let kind = if n == 2 { "line" } else { "ring" };
+    let round = (1..=n).map(|number| Value::from(format!("S{number}")));
+    let round = Value::Array(round.collect());
+    let mut set = Set::new();
+    set.insert("topology.kind".to_string(), kind.into());
+    set.insert("topology.switches".to_string(), i64::from(n).into());
+    for flow in ["a", "b"] {
+        set.insert(format!("flow.{flow}.loop"), round.clone());
+        set.insert(format!("flow.{flow}.ttl"), i64::from(ttl).into());
+    }
+    set
+}
+
+/// A loop whose threshold is looked for.
+struct Loop {
+    name: String,
+    text: String,
+    n: u16,
+    ttl: u16,
+    discipline: Discipline,
+    /// Who sends into it, each the same.
+    flows: Vec<String>,
+    paper: f64,
+    exact: f64,
+}
+
+impl Loop {
+    fn new(text: &str, (n, ttl): (u16, u16), discipline: Discipline) -> Result<Loop, Failure> {
+        let name = format!("n{n}-ttl{ttl}/{}", discipline.name());
+        let scenario = Scenario::parse(&name, text, &Overrides::default())?;
+        let boundary = explain(&scenario).loops[0].boundary;
+        let flows = scenario.config.flows.iter();
+        Ok(Loop {
+            name,
+            text: text.to_string(),
+            n,
+            ttl,
+            discipline,
+            flows: flows.map(|flow| flow.name.clone()).collect(),
+            paper: boundary.paper_bps / 1e9,
+            exact: boundary.exact_bps / 1e9,
+        })
+    }
+
+    /// A run in which `gbps` enter.
+    fn task(&self, scope: &Scope<'_>, gbps: f64) -> Result<Task, Failure> {
+        let each = (gbps * 1e9 / self.flows.len() as f64) as u64;
+        let rates = self.flows.iter().map(|flow| {
+            let rate = Value::from(format!("{each} bps"));
+            (format!("flow.{flow}.rate"), rate)
+        });
+        let overrides = Overrides {
+            discipline: Some(self.discipline),
+            stop_on_deadlock: Some(true),
+            ..Overrides::default()
+        };
+        let text = scope.patch(&self.text, &rates.collect())?;
+        Ok(Task::new(
+            format!("{}, {gbps:.3} Gb/s", self.name),
+            text,
+            overrides,
+        ))
+    }
+}
+
+/// Where a loop begins to deadlock.
+struct Found<'a> {
+    of: &'a Loop,
+    /// It does not at the first rate and does at the second, in Gb/s; `None` if there is no such
+    /// pair within [`RANGE`].
+    bracket: Option<(f64, f64)>,
+}
+
+/// Looks between these multiples of the exact bound.
+const RANGE: (f64, f64) = (0.9, 1.2);
+/// Halvings; the last bracket is 1.9 % of the bound wide.
+const ROUNDS: usize = 4;
+
+fn search<'a>(scope: &Scope<'_>, loops: &'a [Loop]) -> Result<Vec<Found<'a>>, Failure> {
+    let deadlocks = |rates: &[f64]| -> Result<Vec<bool>, Failure> {
+        let tasks = loops.iter().zip(rates);
+        let tasks = tasks.map(|(it, rate)| it.task(scope, *rate));
+        let samples = scope.sample(tasks.collect::<Result<_, _>>()?)?;
+        let deadlocks = samples.iter().map(|it| it.metric("deadlock") == Some(1.0));
+        Ok(deadlocks.collect())
+    };
+    let mut low: Vec<f64> = loops.iter().map(|it| it.exact * RANGE.0).collect();
+    let mut high: Vec<f64> = loops.iter().map(|it| it.exact * RANGE.1).collect();
+    let (at_low, at_high) = (deadlocks(&low)?, deadlocks(&high)?);
+    for _ in 0..ROUNDS {
+        let middle: Vec<f64> = low.iter().zip(&high).map(|(a, b)| (a + b) / 2.0).collect();
+        for (index, is_deadlocked) in deadlocks(&middle)?.into_iter().enumerate() {
+            match is_deadlocked {
+                true => high[index] = middle[index],
+                false => low[index] = middle[index],
+            }
+        }
+    }
+    let found = loops.iter().enumerate().map(|(index, of)| Found {
+        of,
+        bracket: (!at_low[index] && at_high[index]).then_some((low[index], high[index])),
+    });
+    Ok(found.collect())
+}
+
+fn record(found: &[Found<'_>], measured: &mut Measured) {
+    for Found { of, bracket } in found {
+        let mut add =
+            |metric: &str, value| measured.values.push(format!("{}/{metric}", of.name), value);
+        add("paper_gbps", of.paper);
+        add("exact_gbps", of.exact);
+        if let Some((low, high)) = bracket {
+            add("flows_at_gbps", *low);
+            add("deadlocks_at_gbps", *high);
+            add("threshold_gbps", (low + high) / 2.0);
+        }
+    }
+}
+
+fn table(found: &[Found<'_>]) -> Table {
+    let numbers = |name: &str, get: &dyn Fn(&Found<'_>) -> Option<f64>| Column {
+        name: name.to_string(),
+        cells: Cells::Numbers(found.iter().map(get).collect()),
+    };
+    let disciplines = found.iter().map(|it| it.of.discipline.name().to_string());
+    let discipline = Column {
+        name: "discipline".to_string(),
+        cells: Cells::Texts(disciplines.collect()),
+    };
+    Table {
+        name: "loops".to_string(),
+        columns: vec![
+            numbers("switches", &|it| Some(f64::from(it.of.n))),
+            numbers("ttl", &|it| Some(f64::from(it.of.ttl))),
+            discipline,
+            numbers("flows_at_gbps", &|it| it.bracket.map(|it| it.0)),
+            numbers("deadlocks_at_gbps", &|it| it.bracket.map(|it| it.1)),
+            numbers("exact_gbps", &|it| Some(it.of.exact)),
+            numbers("paper_gbps", &|it| Some(it.of.paper)),
+        ],
+    }
+}
+
+/// Thresholds over TTL, a panel for each length, output-queued.
+fn figure(found: &[Found<'_>]) -> Figure {
+    let log = |label: &str| Axis {
+        label: label.to_string(),
+        scale: Measure::Log,
+    };
+    let panel = |n: u16| {
+        let of = found.iter();
+        let of = of.filter(|it| it.of.n == n && it.of.discipline == Discipline::OutputQueued);
+        let ttl = |it: &Found<'_>| f64::from(it.of.ttl);
+        let series = |label: &str, is_paper, points| Series {
+            label: label.to_string(),
+            mark: Drawn::Marked,
+            is_paper,
+            points,
+        };
+        let found = of.clone();
+        let found = found.filter_map(|it| it.bracket.map(|(_, high)| (ttl(it), high)));
+        let exact = of.clone().map(|it| (ttl(it), it.of.exact));
+        let paper = of.map(|it| (ttl(it), it.of.paper));
+        Panel {
+            title: format!("{n} switches"),
+            x: log("TTL"),
+            y: log("Gb/s"),
+            series: vec![
+                series("deadlocks at", false, found.collect()),
+                series("B / ceil((TTL - 1) / n)", false, exact.collect()),
+                series("n B / TTL", true, paper.collect()),
+            ],
+            marks: Vec::new(),
+        }
+    };
+    Figure {
+        name: "thresholds".to_string(),
+        caption: "The rate that deadlocks a routing loop, and the bounds".to_string(),
+        panels: (2..=4).map(panel).collect(),
+    }
+}

@@ -1,0 +1,303 @@
+//! An axis: from where to where, and its ticks.
+
+use super::words;
+use crate::repro::data::{Drawn, Panel, Scale};
+
+/// An axis with its ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ruler {
+    pub scale: Scale,
+    pub low: f64,
+    pub high: f64,
+    pub ticks: Vec<Tick>,
+}
+
+/// A place on an axis; small if nothing is written there.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tick {
+    pub at: f64,
+    pub label: Option<String>,
+}
+
+/// From the least to the greatest of what has a place on an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Extent {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Extent {
+    /// Of `values` on an axis of this scale, if any has a place there.
+    pub(super) fn of(values: impl Iterator<Item = f64>, scale: &Scale) -> Option<Extent> {
+        let is_placed = |value: &f64| value.is_finite() && (*scale != Scale::Log || *value > 0.0);
+        values.filter(is_placed).fold(None, |extent, value| {
+            let one = Extent {
+                low: value,
+                high: value,
+            };
+            Some(extent.map_or(one, |it: Extent| it.with(one)))
+        })
+    }
+
+    /// As wide as both.
+    pub(super) fn with(self, other: Extent) -> Extent {
+        Extent {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+}
+
+/// The extent of a panel across.
+pub(super) fn across(panel: &Panel) -> Option<Extent> {
+    let points = placed(panel).map(|point| point.0);
+    let marks = panel.marks.iter().map(|mark| mark.x);
+    Extent::of(points.chain(marks), &panel.x.scale)
+}
+
+/// The extent of a panel upwards.
+pub(super) fn upwards(panel: &Panel) -> Option<Extent> {
+    Extent::of(placed(panel).map(|point| point.1), &panel.y.scale)
+}
+
+fn placed(panel: &Panel) -> impl Iterator<Item = (f64, f64)> {
+    let points = panel.series.iter().flat_map(|it| &it.points).copied();
+    points.filter(|(x, y)| x.is_finite() && y.is_finite())
+}
+
+/// Whether a panel has symbols, which need room at the ends of axes.
+fn has_symbols(panel: &Panel) -> bool {
+    panel.series.iter().any(|it| match it.mark {
+        Drawn::Marked | Drawn::Symbols => true,
+        Drawn::Line | Drawn::Steps => it.points.len() == 1,
+        Drawn::Bars => false,
+    })
+}
+
+/// Whether a panel has bars.
+pub(super) fn has_bars(panel: &Panel) -> bool {
+    panel.series.iter().any(|it| it.mark == Drawn::Bars)
+}
+
+impl Ruler {
+    /// The axis across, with at most so many ticks.
+    pub(super) fn across(panel: &Panel, (extent, count): (Option<Extent>, usize)) -> Ruler {
+        let extent = extent.unwrap_or(Extent {
+            low: 0.0,
+            high: 1.0,
+        });
+        match &panel.x.scale {
+            Scale::Names(names) => Ruler::named(names),
+            Scale::Log => Ruler::log(extent, count),
+            Scale::Linear => {
+                let Extent { mut low, mut high } = extent;
+                if low >= 0.0 && low <= high / 2.0 || low == high && low > 0.0 {
+                    low = 0.0;
+                }
+                if high <= low {
+                    (low, high) = (low - 1.0, high + 1.0);
+                }
+                if has_symbols(panel) {
+                    let room = (high - low) * 0.04;
+                    high += room;
+                    low -= if low == 0.0 { 0.0 } else { room };
+                }
+                let step = step(high - low, count);
+                // What ends just before a tick ends there.
+                let tick = (high / step).ceil() * step;
+                let high = if tick - high < (high - low) * 0.01 {
+                    tick
+                } else {
+                    high
+                };
+                Ruler::linear(Extent { low, high }, step)
+            }
+        }
+    }
+
+    /// The axis upwards: from zero on, to a tick above everything unless that is far.
+    pub(super) fn upwards(panel: &Panel, (extent, count): (Option<Extent>, usize)) -> Ruler {
+        let extent = extent.unwrap_or(Extent {
+            low: 0.0,
+            high: 1.0,
+        });
+        match &panel.y.scale {
+            Scale::Names(names) => Ruler::named(names),
+            // A bar is never empty because it is the lowest.
+            Scale::Log if has_bars(panel) => {
+                let low = extent.low * 0.5;
+                Ruler::log(Extent { low, ..extent }, count)
+            }
+            Scale::Log => Ruler::log(extent, count),
+            Scale::Linear => {
+                let (low, high) = (extent.low.min(0.0), extent.high.max(0.0));
+                let high = if high > low { high } else { low + 1.0 };
+                let room = if has_symbols(panel) { 0.05 } else { 0.0 };
+                let high = high + (high - low) * room;
+                let step = step(high - low, count);
+                let whole = |value: f64| (value / step - 1e-9).ceil() * step;
+                let near = high + (high - low) * 0.04;
+                let is_far = whole(high) - high > (high - low) * 0.12;
+                let extent = Extent {
+                    low: -whole(-low),
+                    high: if is_far { near } else { whole(high) },
+                };
+                Ruler::linear(extent, step)
+            }
+        }
+    }
+
+    fn named(names: &[String]) -> Ruler {
+        let tick = |(at, name): (usize, &String)| Tick {
+            at: at as f64,
+            label: Some(name.clone()),
+        };
+        Ruler {
+            scale: Scale::Names(names.to_vec()),
+            low: -0.5,
+            high: names.len().max(1) as f64 - 0.5,
+            ticks: names.iter().enumerate().map(tick).collect(),
+        }
+    }
+
+    fn linear(Extent { low, high }: Extent, step: f64) -> Ruler {
+        let first = (low / step - 1e-6).ceil() as i64;
+        let last = (high / step + 1e-6).floor() as i64;
+        let top = low.abs().max(high.abs());
+        let tick = |n: i64| Tick {
+            at: n as f64 * step,
+            label: Some(words::tick(n as f64 * step, (step, top))),
+        };
+        Ruler {
+            scale: Scale::Linear,
+            low,
+            high,
+            ticks: (first..=last).map(tick).collect(),
+        }
+    }
+
+    /// To the next of 1, 2, 5 times a power of ten on both sides.
+    fn log(extent: Extent, count: usize) -> Ruler {
+        let round = |value: f64, is_up: bool| {
+            let power = 10f64.powf((value.log10() + 1e-9).floor());
+            let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+            let is_enough = |step: &&f64| match is_up {
+                true => **step >= value * (1.0 - 1e-9),
+                false => **step <= value * (1.0 + 1e-9),
+            };
+            let found = match is_up {
+                true => steps.iter().find(is_enough),
+                false => steps.iter().rev().find(is_enough),
+            };
+            found.copied().unwrap_or(value)
+        };
+        let (low, mut high) = match extent.low > 0.0 {
+            true => (round(extent.low, false), round(extent.high, true)),
+            false => (1.0, 10.0),
+        };
+        if high < low * 1.99 {
+            high = low * 10.0;
+        }
+        Ruler {
+            scale: Scale::Log,
+            low,
+            high,
+            ticks: log_ticks(Extent { low, high }, count),
+        }
+    }
+
+    /// The place of a value between the ends, from 0 to 1, if it has one.
+    pub(super) fn share(&self, value: f64) -> Option<f64> {
+        let share = match self.scale {
+            Scale::Log if value <= 0.0 => return None,
+            Scale::Log => (value / self.low).ln() / (self.high / self.low).ln(),
+            _ => (value - self.low) / (self.high - self.low),
+        };
+        share.is_finite().then(|| share.clamp(0.0, 1.0))
+    }
+
+    /// What is written at the ticks.
+    pub(super) fn labels(&self) -> impl Iterator<Item = (f64, &str)> {
+        let with_label = |tick: &'_ Tick| tick.label.is_some();
+        let ticks = self.ticks.iter().filter(move |tick| with_label(tick));
+        ticks.map(|tick| (tick.at, tick.label.as_deref().unwrap_or_default()))
+    }
+}
+
+fn log_ticks(Extent { low, high }: Extent, count: usize) -> Vec<Tick> {
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let decades = (high / low).log10();
+    // Few decades have more labels than their powers, many have fewer.
+    let is_fine = decades * 3.0 <= count as f64 + 0.5 && decades < 3.0;
+    let stride = (decades / count.max(1) as f64).ceil().max(1.0) as i32;
+    let mut ticks = Vec::new();
+    for power in first..=last {
+        for digit in 1..10 {
+            let at = f64::from(digit) * 10f64.powi(power);
+            if at < low * (1.0 - 1e-9) || at > high * (1.0 + 1e-9) {
+                continue;
+            }
+            let label = match digit {
+                1 if power.rem_euclid(stride) == 0 => Some(words::decade(power)),
+                2 | 5 if is_fine => Some(words::tick(at, (10f64.powi(power), at))),
+                _ => None,
+            };
+            if label.is_some() || decades <= 5.0 || digit == 1 {
+                ticks.push(Tick { at, label });
+            }
+        }
+    }
+    ticks
+}
+
+/// 1, 2 or 5 times a power of ten, so that at most `count` fit into `length`.
+fn step(length: f64, count: usize) -> f64 {
+    let least = length / count.max(1) as f64;
+    let power = 10f64.powf(least.log10().floor());
+    let steps = [1.0, 2.0, 5.0].map(|step| step * power);
+    let found = steps.into_iter().find(|step| *step >= least * (1.0 - 1e-9));
+    found.unwrap_or(10.0 * power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(ruler: &Ruler) -> Vec<&str> {
+        ruler.labels().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn steps_are_round() {
+        assert_eq!([step(10.0, 5), step(9.3, 4), step(0.7, 5)], [2.0, 5.0, 0.2]);
+    }
+
+    #[test]
+    fn few_decades_have_labels_between_their_powers() {
+        let extent = |low, high| Extent { low, high };
+        assert_eq!(
+            texts(&Ruler::log(extent(4.0, 64.0), 6)),
+            ["2", "5", "10", "20", "50", "100"]
+        );
+        let wide = Ruler::log(extent(3e-3, 7e4), 8);
+        assert_eq!(wide.low, 2e-3);
+        assert_eq!(
+            texts(&wide),
+            ["0.01", "0.1", "1", "10", "100", "1000", "10000", "10⁵"]
+        );
+        assert_eq!(wide.share(0.0), None);
+        assert_eq!(wide.share(wide.high), Some(1.0));
+    }
+
+    #[test]
+    fn a_single_value_still_has_an_axis() {
+        let one = Ruler::log(
+            Extent {
+                low: 5.0,
+                high: 5.0,
+            },
+            5,
+        );
+        assert!(one.high > one.low && !texts(&one).is_empty());
+    }
+}

@@ -1,0 +1,224 @@
+use resvg::usvg::{Group, Node, Options, Tree};
+
+use super::super::data::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
+use super::{PRINT_DPI, canvas, png, svg};
+
+fn axis(label: &str, scale: Scale) -> Axis {
+    Axis {
+        label: label.to_string(),
+        scale,
+    }
+}
+
+fn series(label: &str, mark: Drawn, points: &[(f64, f64)]) -> Series {
+    Series {
+        label: label.to_string(),
+        mark,
+        is_paper: label.ends_with("paper"),
+        points: points.to_vec(),
+    }
+}
+
+fn panel(title: &str, (x, y): (Scale, Scale), series: Vec<Series>) -> Panel {
+    Panel {
+        title: title.to_string(),
+        x: axis("time (ms)", x),
+        y: axis("goodput (Gb/s)", y),
+        series,
+        marks: Vec::new(),
+    }
+}
+
+fn figure(panels: Vec<Panel>) -> Figure {
+    Figure {
+        name: "figure".to_string(),
+        caption: "rates of <three> flows & more".to_string(),
+        panels,
+    }
+}
+
+fn names(names: &[&str]) -> Scale {
+    Scale::Names(names.iter().map(|name| name.to_string()).collect())
+}
+
+/// Panels over time, as long as recordings are.
+fn over_time(panels: usize) -> Figure {
+    let points: Vec<(f64, f64)> = (0..20_000)
+        .map(|n| (f64::from(n) / 1e3, f64::from(n * 7_919 % 1_000) / 90.0))
+        .collect();
+    let make = |index: usize| {
+        let flows = ["goodput.F1", "goodput.F2", "goodput.F3"];
+        let curves = flows.map(|flow| series(flow, Drawn::Line, &points));
+        let title = "cycle-aware buffer-based GFC, virtual-output-queued";
+        let mut panel = panel(title, (Scale::Linear, Scale::Linear), curves.to_vec());
+        let marks = [("deadlock", 2.8), ("sources stop", 3.5), ("end", 20.0)];
+        panel.marks = marks
+            .map(|(label, x)| Mark {
+                label: label.to_string(),
+                x,
+                is_alarm: index == 0,
+            })
+            .to_vec();
+        panel
+    };
+    figure((0..panels).map(make).collect())
+}
+
+fn bars() -> Figure {
+    let groups = [
+        "DCQCN with its default thresholds",
+        "QCN",
+        "buffer-based GFC",
+    ];
+    let all = vec![
+        series(
+            "measured",
+            Drawn::Bars,
+            &[(0.0, 52e3), (1.0, 0.0), (2.0, 3.0)],
+        ),
+        series("paper", Drawn::Bars, &[(0.0, 40e3), (2.0, 0.25)]),
+    ];
+    let of = |y| panel("", (names(&groups), y), all.clone());
+    figure(vec![of(Scale::Linear), of(Scale::Log), of(Scale::Linear)])
+}
+
+fn odd() -> Figure {
+    let linear = || (Scale::Linear, Scale::Linear);
+    let log = || (Scale::Log, Scale::Log);
+    let line = |points: &[(f64, f64)]| vec![series("one", Drawn::Line, points)];
+    figure(vec![
+        panel("empty", linear(), line(&[])),
+        panel("empty", log(), line(&[(0.0, -1.0)])),
+        panel("point", log(), line(&[(5.0, 3.0)])),
+        panel("huge", linear(), line(&[(0.0, 3e18), (5e7, 9e18)])),
+        panel(
+            "tiny",
+            log(),
+            line(&[(1e-9, 3e-7), (0.0, 1.0), (5e9, 9e12)]),
+        ),
+        panel(
+            "none",
+            linear(),
+            line(&[(f64::NAN, 1.0), (1.0, f64::INFINITY)]),
+        ),
+        panel("negative", linear(), line(&[(-3.0, -2.0), (2.0, 4.0)])),
+        panel("names", (names(&[]), Scale::Linear), Vec::new()),
+    ])
+}
+
+fn all() -> Vec<Figure> {
+    let mut all = Vec::from_iter([1, 2, 3, 6].map(over_time));
+    all.extend([bars(), odd(), figure(Vec::new())]);
+    all
+}
+
+fn tree(svg: &str) -> Tree {
+    let options = Options {
+        fontdb: std::sync::Arc::clone(&super::png::FONTS),
+        ..Options::default()
+    };
+    Tree::from_str(svg, &options).unwrap()
+}
+
+/// Every text with the box that it covers.
+fn texts(group: &Group, found: &mut Vec<(String, [f32; 4])>) {
+    for node in group.children() {
+        match node {
+            Node::Group(group) => texts(group, found),
+            Node::Text(text) => {
+                let at = text.abs_bounding_box();
+                let words = text.chunks().iter().map(|chunk| chunk.text()).collect();
+                found.push((words, [at.left(), at.top(), at.right(), at.bottom()]));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn no_word_leaves_the_figure_or_covers_another() {
+    for figure in all() {
+        let svg = svg(&figure);
+        let is_turned = svg.contains("rotate(-35)");
+        let tree = tree(&svg);
+        let (width, height) = (tree.size().width(), tree.size().height());
+        let mut found = Vec::new();
+        texts(tree.root(), &mut found);
+        for (words, [left, top, right, bottom]) in &found {
+            let is_inside = *left >= -0.5 && *top >= -0.5 && *right <= width + 0.5;
+            assert!(is_inside && *bottom <= height + 0.5, "{words}");
+        }
+        for (index, (words, one)) in found.iter().enumerate() {
+            for (others, other) in &found[..index] {
+                // A little of it is the room around letters; turned words have large boxes.
+                let across = one[2].min(other[2]) - one[0].max(other[0]);
+                let down = one[3].min(other[3]) - one[1].max(other[1]);
+                assert!(is_turned || across < 1.0 || down < 2.5, "{words}, {others}");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_without_a_place_are_not_drawn() {
+    for figure in all() {
+        let svg = svg(&figure);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}
+
+#[test]
+fn long_recordings_make_small_figures() {
+    let size = svg(&over_time(18)).len();
+    assert!(size < 100_000, "{size} bytes");
+}
+
+#[test]
+fn the_caption_is_told_and_escaped() {
+    let svg = svg(&over_time(1));
+    assert!(svg.contains("<title>rates of &lt;three&gt; flows &amp; more</title>"));
+}
+
+#[test]
+fn curves_differ_without_their_colour() {
+    let svg = svg(&over_time(1));
+    let dashes = |line: &&str| line.contains("stroke-width=\"1.3\"");
+    let lines: std::collections::BTreeSet<&str> = svg
+        .lines()
+        .filter(dashes)
+        .filter_map(|line| line.split("stroke-linejoin").nth(1))
+        .collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+}
+
+#[test]
+fn the_papers_bars_are_hollow_and_grey() {
+    let svg = svg(&bars());
+    // Two bars in each of three panels, and one in the legend.
+    assert_eq!(svg.matches("fill=\"#FFF\" stroke=\"#6E6E6E\"").count(), 7);
+}
+
+#[test]
+fn words_are_as_wide_as_they_are_measured() {
+    let words = "virtual-output-queued goodput (Gb/s) 0123456789 PFC";
+    let svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"999\" height=\"20\" \
+         font-family=\"sans-serif\" font-stretch=\"condensed\" font-size=\"8\">\
+         <text y=\"10\">{words}</text></svg>"
+    );
+    let mut found = Vec::new();
+    texts(tree(&svg).root(), &mut found);
+    let [left, _, right, _] = found[0].1;
+    let measured = canvas::measure(words) as f32;
+    assert!((right - left - measured).abs() < 0.02 * measured);
+}
+
+#[test]
+fn a_picture_has_the_pixels_of_print() {
+    let picture = png(&svg(&over_time(2)), PRINT_DPI).unwrap();
+    assert_eq!(&picture[1..4], b"PNG");
+    let width = u32::from_be_bytes(picture[16..20].try_into().unwrap());
+    // Seven inches.
+    assert_eq!(width, 2_100);
+    assert!(png("<svg", PRINT_DPI).is_err());
+}

@@ -1,0 +1,259 @@
+//! The page of all results, `papers/README.md`: Markdown that the same results give byte by byte.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use pauseless_core::switch::Discipline;
+
+use super::claim::{Judged, Verdict};
+use super::{Reproduced, Scale, draw, text};
+
+/// The page; its figures lie where [`figures`] says.
+pub fn page(all: &[Reproduced]) -> String {
+    let mut page = String::from(HEAD);
+    overview(&mut page, all);
+    let mut paper = "";
+    for done in all {
+        if done.entry.paper != paper {
+            paper = &done.entry.paper;
+            let _ = writeln!(page, "\n## {}", title(paper));
+        }
+        experiment(&mut page, done);
+    }
+    page
+}
+
+/// The figures of the page: where they lie, seen from it, and what they are.
+pub fn figures(all: &[Reproduced]) -> Vec<(String, String)> {
+    let of = |done: &Reproduced| -> Vec<(String, String)> {
+        let figures = done.measured.figures.iter();
+        let figures = figures.map(|it| (figure_path(done, &it.name), draw::svg(it)));
+        figures.collect()
+    };
+    all.iter().flat_map(of).collect()
+}
+
+fn figure_path(done: &Reproduced, figure: &str) -> String {
+    let (paper, stem) = (&done.entry.paper, &done.entry.stem);
+    format!("{paper}/figures/{stem}-{figure}.svg")
+}
+
+fn overview(page: &mut String, all: &[Reproduced]) {
+    let count = |verdicts: &[Verdict]| -> usize {
+        let all = all.iter();
+        all.map(|done| verdicts.iter().map(|it| done.count(*it)).sum::<usize>())
+            .sum()
+    };
+    let _ = writeln!(
+        page,
+        "\n{} experiments: {} claims are met, {} in some queueing disciplines only, {} are not met.",
+        all.len(),
+        count(&[Verdict::Met, Verdict::Unmarked]),
+        count(&[Verdict::Partly]),
+        count(&[Verdict::NotMet, Verdict::Broken]),
+    );
+    page.push_str(
+        "\n| experiment | in the paper | shows | met | in some disciplines | not met | scale | CPU |\n\
+         |---|---|---|---:|---|---:|---|---:|\n",
+    );
+    for done in all {
+        let it = &done.experiment;
+        let name = done.entry.name();
+        let seconds = match done.scale {
+            Scale::Quick => it.seconds.quick,
+            Scale::Full => it.seconds.full,
+        };
+        let broken = match done.count(Verdict::Broken) {
+            0 => String::new(),
+            broken => format!(", {broken} BROKEN"),
+        };
+        let _ = writeln!(
+            page,
+            "| [{name}](#{name}) | {} | {} | {} | {} | {}{broken} | {} | {} |",
+            cell(&it.cites),
+            cell(&it.title),
+            done.count(Verdict::Met) + done.count(Verdict::Unmarked),
+            partly(done),
+            done.count(Verdict::NotMet),
+            done.scale.name(),
+            text::duration(seconds),
+        );
+    }
+}
+
+/// How many claims hold in some disciplines, and in which.
+fn partly(done: &Reproduced) -> String {
+    let claims = done.claims.iter();
+    let claims = claims.filter(|judged| judged.verdict == Verdict::Partly);
+    let places: Vec<String> = claims.map(holds_in).collect();
+    let count = places.len();
+    let places: BTreeSet<String> = places.into_iter().collect();
+    match count {
+        0 => "0".to_string(),
+        count => format!("{count}: {}", Vec::from_iter(places).join("; ")),
+    }
+}
+
+fn holds_in(judged: &Judged) -> String {
+    let holding = judged.findings.iter().filter(|finding| finding.holds);
+    let names = holding.filter_map(|finding| finding.discipline);
+    Vec::from_iter(names.map(Discipline::name)).join(", ")
+}
+
+fn experiment(page: &mut String, done: &Reproduced) {
+    let it = &done.experiment;
+    let name = done.entry.name();
+    let _ = writeln!(page, "\n### {name}\n{}: {}.", it.cites, it.title);
+    let note = &it.resize(done.scale).note;
+    if !note.is_empty() {
+        let _ = writeln!(page, "At scale {}: {note}.", done.scale.name());
+    }
+    let flag = match done.scale {
+        Scale::Quick => "",
+        Scale::Full => " --full",
+    };
+    let _ = writeln!(page, "\n```sh\npauseless repro {name}{flag}\n```");
+    for figure in &done.measured.figures {
+        let path = figure_path(done, &figure.name);
+        let caption = cell(&figure.caption).replace(['[', ']'], "");
+        let _ = writeln!(page, "\n![{caption}]({path})\n\n*{caption}*");
+    }
+    plain_claims(page, done);
+    claims_by_discipline(page, done);
+    reasons(page, done);
+    choices(page, done);
+}
+
+/// The claims that were judged once.
+fn plain_claims(page: &mut String, done: &Reproduced) {
+    let is_plain = |judged: &&Judged| !judged.findings.iter().any(|it| it.discipline.is_some());
+    let claims: Vec<&Judged> = done.claims.iter().filter(is_plain).collect();
+    if claims.is_empty() {
+        return;
+    }
+    page.push_str("\n| claim | paper | asked for | ours | verdict |\n|---|---|---|---|---|\n");
+    for judged in claims {
+        let ours = match judged.findings.first() {
+            Some(finding) => cell(&text::measured(judged, finding)),
+            None => String::new(),
+        };
+        let _ = writeln!(page, "| {} | {ours} | {} |", said(judged), word(judged));
+    }
+}
+
+/// The claims that hang on the queueing discipline: what was measured in each.
+fn claims_by_discipline(page: &mut String, done: &Reproduced) {
+    let places = &done.experiment.disciplines;
+    let hangs = |judged: &&Judged| judged.findings.iter().any(|it| it.discipline.is_some());
+    let claims: Vec<&Judged> = done.claims.iter().filter(hangs).collect();
+    if claims.is_empty() {
+        return;
+    }
+    page.push_str("\n| claim | paper | asked for |");
+    for place in places {
+        let _ = write!(page, " {} |", place.name());
+    }
+    let rules = "---|".repeat(places.len());
+    let _ = writeln!(page, " verdict |\n|---|---|---|{rules}---|");
+    for judged in claims {
+        let _ = write!(page, "| {} |", said(judged));
+        for place in places {
+            let here = judged.findings.iter();
+            let here = here.clone().find(|it| it.discipline == Some(*place));
+            let ours = here.map(|finding| {
+                let ours = cell(&text::measured(judged, finding));
+                let answer = if finding.holds { "yes" } else { "**no**" };
+                format!("{ours}: {answer}")
+            });
+            let _ = write!(page, " {} |", ours.unwrap_or_default());
+        }
+        let _ = writeln!(page, " {} |", word(judged));
+    }
+}
+
+/// The claim, what the paper gives and what was asked for, as cells.
+fn said(judged: &Judged) -> String {
+    let claim = &judged.claim;
+    let cites = claim.cites.as_deref();
+    let cites = cites.map_or(String::new(), |cites| format!(" ({})", cell(cites)));
+    let (text, paper) = (cell(&claim.text), cell(&text::paper(claim)));
+    format!("{text}{cites} | {paper} | {}", cell(&claim.asks()))
+}
+
+/// The verdict, loud where it is bad.
+fn word(judged: &Judged) -> String {
+    match judged.verdict {
+        Verdict::Met | Verdict::Partly | Verdict::Unmarked => judged.verdict.name().to_string(),
+        Verdict::NotMet | Verdict::Broken => format!("**{}**", judged.verdict.name()),
+        Verdict::OtherScale => {
+            let scale = judged.claim.scale.unwrap_or(Scale::Full).name();
+            format!("only with `--{scale}`")
+        }
+    }
+}
+
+/// Why claims are not met, or not everywhere.
+fn reasons(page: &mut String, done: &Reproduced) {
+    let with_reason = done.claims.iter();
+    let with_reason = with_reason.filter(|judged| !judged.claim.reason.is_empty());
+    let lines = with_reason.map(|judged| {
+        let claim = &judged.claim;
+        format!("- {}: {}\n", cell(&claim.text), cell(&claim.reason))
+    });
+    let lines = String::from_iter(lines);
+    if !lines.is_empty() {
+        let _ = write!(page, "\nWhy not, or not everywhere:\n{lines}");
+    }
+}
+
+fn choices(page: &mut String, done: &Reproduced) {
+    if done.experiment.choices.is_empty() {
+        return;
+    }
+    page.push_str("\n| what the paper leaves open | our choice | why |\n|---|---|---|\n");
+    for choice in &done.experiment.choices {
+        let [what, ours, why] = [&choice.what, &choice.ours, &choice.why].map(|it| cell(it));
+        let _ = writeln!(page, "| {what} | {ours} | {why} |");
+    }
+}
+
+/// Words that end no cell, begin no element and break no line.
+fn cell(text: &str) -> String {
+    let text = text.replace('|', "\\|").replace('<', "&lt;");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a paper is called.
+fn title(paper: &str) -> String {
+    let known = PAPERS.iter().find(|(folder, _)| *folder == paper);
+    known.map_or(paper, |(_, title)| title).to_string()
+}
+
+const PAPERS: [(&str, &str); 4] = [
+    ("gfc", "Gentle Flow Control (SIGCOMM'19)"),
+    ("pcn", "Photonic Congestion Notification (NSDI'20)"),
+    ("hotnets", "Deadlocks in datacenter networks (HotNets'16)"),
+    ("ttl", "TTL-based buffer management"),
+];
+
+const HEAD: &str = "# The papers, reproduced
+This page is generated; do not edit it:
+
+```sh
+cargo run --release -- repro --all --page papers/README.md
+```
+
+Every experiment is a scenario and the paper's claims as data in this folder; [docs/repro.md](../docs/repro.md) has the format and what the verdicts mean.
+A claim that we do not meet stays here as not met, with the reason.
+CPU is the time of one core that the experiment takes, as measured when its file was written.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_neither_end_early_nor_begin_elements() {
+        assert_eq!(cell("a | b\n<script> c"), "a \\| b &lt;script> c");
+    }
+}

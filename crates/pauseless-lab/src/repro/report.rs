@@ -1,0 +1,92 @@
+//! The page of one experiment: claims, figures, and the runs to look into.
+
+use std::fmt::Write;
+
+use super::claim::{Judged, Verdict};
+use super::{Reproduced, draw, text};
+use crate::report::html::{self, Heading, escape};
+
+/// The page as HTML.
+pub fn page(done: &Reproduced) -> String {
+    let it = &done.experiment;
+    let note = &it.resize(done.scale).note;
+    let mut lead = format!("{}. Reproduced {}", it.cites, done.scale.name());
+    if !note.is_empty() {
+        let _ = write!(lead, ": {note}");
+    }
+    let heading = Heading {
+        title: format!("{}: {}", done.entry.name(), it.title),
+        lead: lead + ".",
+    };
+    let mut intro = claims(done);
+    for figure in &done.measured.figures {
+        let _ = write!(
+            intro,
+            "<section>\n<figure class=\"paper\">\n{}\n<figcaption>{}</figcaption>\n</figure>\n</section>\n",
+            draw::svg(figure),
+            escape(&figure.caption)
+        );
+    }
+    html::page_with(&heading, &intro, &done.runs)
+}
+
+fn claims(done: &Reproduced) -> String {
+    let mut text = "<div class=\"scroll\"><table class=\"claims\">\n<tr><th>claim</th>\
+                    <th>paper</th><th>asked for</th><th>measured</th><th>verdict</th></tr>\n"
+        .to_string();
+    for judged in &done.claims {
+        text.push_str(&claim(judged));
+    }
+    text.push_str("</table></div>\n");
+    text.push_str(&choices(done));
+    text
+}
+
+fn claim(judged: &Judged) -> String {
+    let claim = &judged.claim;
+    let findings = judged.findings.iter().map(|finding| {
+        let measured = escape(&text::measured(judged, finding));
+        match finding.discipline {
+            Some(discipline) => format!("{}: {measured}", discipline.name()),
+            None => measured,
+        }
+    });
+    let class = match judged.verdict {
+        Verdict::Met => "good",
+        Verdict::Broken => "bad",
+        _ => "poor",
+    };
+    let mut said = escape(&claim.text);
+    if !claim.reason.is_empty() {
+        let _ = write!(said, "<br><small>{}</small>", escape(&claim.reason));
+    }
+    format!(
+        "<tr><td>{said}</td><td>{}</td><td>{}</td><td>{}</td>\
+         <td><span class=\"badge {class}\">{}</span></td></tr>\n",
+        escape(&text::paper(claim)),
+        escape(&claim.asks()),
+        Vec::from_iter(findings).join("<br>"),
+        judged.verdict.name(),
+    )
+}
+
+fn choices(done: &Reproduced) -> String {
+    let choices = &done.experiment.choices;
+    if choices.is_empty() {
+        return String::new();
+    }
+    let mut text = "<details>\n<summary>what the paper leaves open, and our choice</summary>\n\
+                    <ul>\n"
+        .to_string();
+    for choice in choices {
+        let _ = writeln!(
+            text,
+            "<li>{}: {} ({})</li>",
+            escape(&choice.what),
+            escape(&choice.ours),
+            escape(&choice.why)
+        );
+    }
+    text.push_str("</ul>\n</details>\n");
+    text
+}

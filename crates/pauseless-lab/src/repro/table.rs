@@ -1,0 +1,185 @@
+//! Tables as files: CSV for eyes and spreadsheets, Parquet for pandas and DuckDB.
+
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+use parquet::errors::Result as Written;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+
+use super::data::{Cells, Column, Table};
+use crate::report::csv::quoted;
+
+/// The table as CSV; what was not measured is empty.
+//= rfc4180 2
+pub fn csv(table: &Table) -> String {
+    let names = table.columns.iter().map(|column| quoted(&column.name));
+    let mut text = names.collect::<Vec<_>>().join(",") + "\n";
+    for row in 0..rows(table) {
+        let cells = table.columns.iter().map(|column| match &column.cells {
+            Cells::Numbers(cells) => cells[row].map_or(String::new(), |cell| cell.to_string()),
+            Cells::Texts(cells) => quoted(&cells[row]),
+        });
+        text.push_str(&cells.collect::<Vec<_>>().join(","));
+        text.push('\n');
+    }
+    text
+}
+
+/// The table as a Parquet file, with `notes` on what it holds among its metadata.
+///
+/// Numbers are doubles that may be null, texts are UTF-8. Nothing in the file depends on when or
+/// where it is written.
+pub fn parquet(table: &Table, notes: &[(&str, &str)]) -> Vec<u8> {
+    write(table, notes).expect("writing into memory has no way to fail")
+}
+
+fn write(table: &Table, notes: &[(&str, &str)]) -> Written<Vec<u8>> {
+    let fields: Written<Vec<_>> = table.columns.iter().map(field).collect();
+    let schema = Type::group_type_builder("schema").with_fields(fields?);
+    let notes = notes.iter().map(|(key, value)| KeyValue {
+        key: format!("pauseless.{key}"),
+        value: Some((*value).to_string()),
+    });
+    let version = concat!("pauseless ", env!("CARGO_PKG_VERSION"));
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(version.to_string())
+        .set_key_value_metadata(Some(notes.collect()));
+    let mut file = SerializedFileWriter::new(
+        Vec::new(),
+        Arc::new(schema.build()?),
+        Arc::new(properties.build()),
+    )?;
+    let mut group = file.next_row_group()?;
+    for column in &table.columns {
+        write_column(&mut group, &column.cells)?;
+    }
+    group.close()?;
+    file.into_inner()
+}
+
+fn field(column: &Column) -> Written<Arc<Type>> {
+    let builder = match column.cells {
+        Cells::Numbers(_) => Type::primitive_type_builder(&column.name, Physical::DOUBLE)
+            .with_repetition(Repetition::OPTIONAL),
+        Cells::Texts(_) => Type::primitive_type_builder(&column.name, Physical::BYTE_ARRAY)
+            .with_repetition(Repetition::REQUIRED)
+            .with_logical_type(Some(LogicalType::String)),
+    };
+    Ok(Arc::new(builder.build()?))
+}
+
+fn write_column(group: &mut SerializedRowGroupWriter<'_, Vec<u8>>, cells: &Cells) -> Written<()> {
+    let Some(mut column) = group.next_column()? else {
+        return Ok(());
+    };
+    match cells {
+        Cells::Numbers(cells) => {
+            // A level says whether there is a value.
+            let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+            let values: Vec<f64> = cells.iter().flatten().copied().collect();
+            let writer = column.typed::<DoubleType>();
+            writer.write_batch(&values, Some(&levels), None)?;
+        }
+        Cells::Texts(cells) => {
+            let values: Vec<ByteArray> = cells.iter().map(|cell| cell.as_str().into()).collect();
+            let writer = column.typed::<ByteArrayType>();
+            writer.write_batch(&values, None, None)?;
+        }
+    }
+    column.close()
+}
+
+/// How many rows a table has: all of its columns are of one length.
+fn rows(table: &Table) -> usize {
+    let rows = table.columns.first().map_or(0, |column| column.cells.len());
+    for column in &table.columns {
+        assert_eq!(column.cells.len(), rows, "column {}", column.name);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+
+    use super::*;
+
+    fn table() -> Table {
+        let column = |name: &str, cells| Column {
+            name: name.to_string(),
+            cells,
+        };
+        let cases = ["PFC", "GFC, \"buffer\"", "größer"].map(str::to_string);
+        Table {
+            name: "values".to_string(),
+            columns: vec![
+                column("case", Cells::Texts(cases.to_vec())),
+                column("time_ms", Cells::Numbers(vec![Some(0.5), None, Some(1e-9)])),
+            ],
+        }
+    }
+
+    //= rfc4180 2 type=test
+    #[test]
+    fn a_table_as_csv() {
+        let expected = "case,time_ms\nPFC,0.5\n\"GFC, \"\"buffer\"\"\",\ngrößer,0.000000001\n";
+        assert_eq!(csv(&table()), expected);
+    }
+
+    #[test]
+    fn a_parquet_file_reads_back() {
+        let bytes = super::parquet(&table(), &[("experiment", "gfc-fig9"), ("scale", "quick")]);
+        assert_eq!(
+            bytes,
+            super::parquet(&table(), &[("experiment", "gfc-fig9"), ("scale", "quick")])
+        );
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+        let metadata = reader.metadata().file_metadata();
+        let notes = metadata.key_value_metadata().unwrap();
+        let notes: Vec<_> = notes
+            .iter()
+            .map(|it| (it.key.as_str(), it.value.as_deref()))
+            .collect();
+        assert_eq!(
+            notes,
+            [
+                ("pauseless.experiment", Some("gfc-fig9")),
+                ("pauseless.scale", Some("quick"))
+            ]
+        );
+        let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
+        let rows: Vec<Vec<Field>> = rows
+            .map(|row| {
+                row.get_column_iter()
+                    .map(|(_, field)| field.clone())
+                    .collect()
+            })
+            .collect();
+        let text = |text: &str| Field::Str(text.to_string());
+        assert_eq!(
+            rows,
+            [
+                vec![text("PFC"), Field::Double(0.5)],
+                vec![text("GFC, \"buffer\""), Field::Null],
+                vec![text("größer"), Field::Double(1e-9)],
+            ]
+        );
+    }
+
+    #[test]
+    fn a_table_without_rows_is_a_file_too() {
+        let mut table = table();
+        table.columns[0].cells = Cells::Texts(Vec::new());
+        table.columns[1].cells = Cells::Numbers(Vec::new());
+        let bytes = super::parquet(&table, &[]);
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+        assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
+        assert_eq!(csv(&table), "case,time_ms\n");
+    }
+}

@@ -1,0 +1,43 @@
+//! The files of a reproduction: figures as SVG and PNG, data as CSV and Parquet, and a page.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::draw::{PRINT_DPI, png, svg};
+use super::{Reproduced, page, report, table};
+
+/// Writes the figures, the tables and the page of an experiment into `folder`, which is made if
+/// need be.
+pub fn write(done: &Reproduced, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for figure in &done.measured.figures {
+        let drawn = svg(figure);
+        let picture = png(&drawn, PRINT_DPI).map_err(io::Error::other)?;
+        fs::write(folder.join(format!("{}.svg", figure.name)), drawn)?;
+        fs::write(folder.join(format!("{}.png", figure.name)), picture)?;
+    }
+    let name = done.entry.name();
+    let notes = [
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("experiment", &name),
+        ("scale", done.scale.name()),
+    ];
+    for data in &done.measured.tables {
+        fs::write(folder.join(format!("{}.csv", data.name)), table::csv(data))?;
+        let parquet = table::parquet(data, &notes);
+        fs::write(folder.join(format!("{}.parquet", data.name)), parquet)?;
+    }
+    fs::write(folder.join("report.html"), report::page(done))
+}
+
+/// Writes the page of all results to `file`, and its figures beside it.
+pub fn write_page(all: &[Reproduced], file: &Path) -> io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    for (path, drawn) in page::figures(all) {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs::write(path, drawn)?;
+    }
+    fs::write(file, page::page(all))
+}

@@ -1,0 +1,104 @@
+//! Bundles `web/` with npm and esbuild, outside of the source tree.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, fs, io};
+
+fn main() -> ExitCode {
+    for path in SOURCES {
+        println!("cargo:rerun-if-changed=web/{path}");
+    }
+    println!("cargo:rerun-if-env-changed={SWITCH}");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let made = match env::var(SWITCH).as_deref() {
+        Ok("static") => Ok(None),
+        _ => bundle(&out),
+    };
+    let text = match made {
+        Ok(Some(text)) => text,
+        Ok(None) => "None".to_string(),
+        Err(problem) => {
+            eprintln!("{problem}\nset {SWITCH}=static to build without the live page");
+            return ExitCode::FAILURE;
+        }
+    };
+    fs::write(out.join("bundle.rs"), text).expect("the output folder can be written to");
+    ExitCode::SUCCESS
+}
+
+/// The bundle as a Rust expression; `None` where there is no npm.
+fn bundle(out: &Path) -> Result<Option<String>, String> {
+    let npm = Command::new("npm").arg("--version").output();
+    if matches!(&npm, Err(error) if error.kind() == io::ErrorKind::NotFound) {
+        println!(
+            "cargo:warning=npm was not found, so pages will have still figures only; \
+             on Debian: apt-get install npm, then touch crates/pauseless-page/build.rs"
+        );
+        return Ok(None);
+    }
+    let web = out.join("web");
+    copy(Path::new("web"), &web).map_err(|error| format!("web: {error}"))?;
+    call(&web, &["ci", "--ignore-scripts", "--omit=dev"])?;
+    call(&web, &["run", "--ignore-scripts", "build"])?;
+    let mut licences = String::new();
+    for library in LIBRARIES {
+        let path = web.join("node_modules").join(library).join("LICENSE");
+        let text = fs::read_to_string(&path);
+        let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
+        licences.push_str(&format!("{library}\n\n{}\n\n", text.trim()));
+    }
+    fs::write(web.join("licences.txt"), licences).map_err(|error| error.to_string())?;
+    let include = |name: &str| format!("include_str!({:?})", web.join(name));
+    Ok(Some(format!(
+        "Some(Bundle {{ script: {}, style: {}, licences: {} }})",
+        include("page.js"),
+        include("page.css"),
+        include("licences.txt"),
+    )))
+}
+
+/// Runs npm, and gives its own words if it fails.
+fn call(web: &Path, args: &[&str]) -> Result<(), String> {
+    let output = Command::new("npm").args(args).current_dir(web).output();
+    let output = output.map_err(|error| format!("npm: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let words = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
+    Err(format!(
+        "npm {} failed:\n{}\n{}",
+        args.join(" "),
+        words(&output.stdout),
+        words(&output.stderr)
+    ))
+}
+
+/// Copies what the bundle is made of.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    for path in SOURCES {
+        let (from, to) = (from.join(path), to.join(path));
+        if !from.is_dir() {
+            fs::create_dir_all(to.parent().expect("a folder above"))?;
+            fs::copy(from, to)?;
+            continue;
+        }
+        // What was taken away since the last time must not stay.
+        if to.exists() {
+            fs::remove_dir_all(&to)?;
+        }
+        fs::create_dir_all(&to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+const SOURCES: [&str; 4] = ["package.json", "package-lock.json", ".npmrc", "src"];
+
+/// What is in the bundle, as opposed to what makes it.
+const LIBRARIES: [&str; 2] = ["cytoscape", "uplot"];
+
+/// With `static` there is no bundle.
+const SWITCH: &str = "PAUSELESS_PAGE";

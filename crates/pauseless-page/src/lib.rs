@@ -1,0 +1,40 @@
+//! What a page does in a browser, bundled when this crate is built.
+//!
+//! The sources are in `web/`; `build.rs` takes the libraries that `web/package-lock.json` pins and
+//! makes one script and one style sheet of them. Nothing of that is in the repository. Where there
+//! is no npm there is no bundle, and pages keep the figures that the program has drawn.
+
+/// All that is put into a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Bundle {
+    /// The script, to be put at the end of a page.
+    pub script: &'static str,
+    /// Its style sheet.
+    pub style: &'static str,
+    /// The licences of the libraries in it, which have to go with them.
+    pub licences: &'static str,
+}
+
+/// The bundle, if there was an npm to make it.
+pub const BUNDLE: Option<Bundle> = include!(concat!(env!("OUT_DIR"), "/bundle.rs"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bundle_can_stand_in_a_page_and_names_its_makers() {
+        let Some(bundle) = BUNDLE else {
+            // Without npm there is nothing to look at; `cargo xtask ci` insists on it.
+            return;
+        };
+        for text in [bundle.script, bundle.style] {
+            let lower = text.to_lowercase();
+            assert!(!lower.contains("</script") && !lower.contains("</style"));
+            assert!(!lower.contains("<!--") && !lower.contains("@import"));
+        }
+        for holder in ["Leon Sorokin", "Cytoscape Consortium"] {
+            assert!(bundle.licences.contains(holder), "{holder}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+// The pages that the program writes, opened in a real browser, clicked and read.
+//
+// PAUSELESS is the program; CHROMIUM may name a browser other than Debian's.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const PROGRAM = process.env.PAUSELESS ?? "pauseless";
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const ALARM = [213, 94, 0];
+const SKY = [0, 114, 178];
+const CYCLE = "deadlocked: S1:S2, S2:S3, S3:S1";
+
+// Everything in it that could break out of where it stands, and a network in layers.
+const HOSTILE = `
+title = "</script><script>window.broken = 1</script>"
+duration = "2 ms"
+
+[topology]
+kind = "fat-tree"
+k = 4
+rate = "10 Gbps"
+delay = "1 us"
+
+[switch]
+buffer = "300 KB"
+
+[flow_control]
+kind = "pfc"
+xoff = "200 KB"
+xon = "197 KB"
+
+[[flow]]
+name = "</script><b>F</b>"
+source = "H0"
+target = "H15"
+
+[[flow]]
+name = "F2"
+source = "H4"
+target = "H15"
+
+[probe]
+resolution = "10 us"
+flows = true
+`;
+
+let folder;
+let browser;
+let demo;
+let hostile;
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "pauseless-page-"));
+  demo = join(folder, "demo.html");
+  hostile = join(folder, "hostile.html");
+  const scenario = join(folder, "hostile.toml");
+  writeFileSync(scenario, HOSTILE);
+  execFileSync(PROGRAM, ["demo", "--out", demo], { stdio: "pipe" });
+  execFileSync(PROGRAM, ["run", scenario, "--quiet", "--html", hostile], { stdio: "pipe" });
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+});
+
+after(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Opens a page; what it complains about or asks for fails the test. */
+async function open(t, file, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1400, height: 900 }, ...options });
+  const heard = [];
+  page.on("console", (message) => heard.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => heard.push(`error: ${error}`));
+  page.on("request", (request) => request.url().startsWith("file:") || heard.push(`request: ${request.url()}`));
+  t.after(async () => {
+    await page.close();
+    assert.deepEqual(heard, []);
+  });
+  await page.goto(pathToFileURL(file).href);
+  if (options.javaScriptEnabled !== false) {
+    await page.waitForSelector("html[data-alive]");
+    await readable(page);
+  }
+  return page;
+}
+
+/** Lets the browser copy canvases before they are read, which it would complain about. */
+async function readable(page) {
+  await page.evaluate(() => {
+    window.imageOf = (canvas) => {
+      const copy = document.createElement("canvas");
+      [copy.width, copy.height] = [canvas.width, canvas.height];
+      const context = copy.getContext("2d", { willReadFrequently: true });
+      context.drawImage(canvas, 0, 0);
+      return context.getImageData(0, 0, copy.width, copy.height);
+    };
+  });
+}
+
+/** How many pixels of an element's canvases have this colour, and the first of them. */
+function pixels(locator, colour) {
+  return locator.evaluate(
+    (element, [red, green, blue]) => {
+      let count = 0;
+      let first = null;
+      for (const canvas of element.querySelectorAll("canvas")) {
+        const { data, width } = window.imageOf(canvas);
+        for (let at = 0; at < data.length; at += 4) {
+          const distance = Math.abs(data[at] - red) + Math.abs(data[at + 1] - green) + Math.abs(data[at + 2] - blue);
+          if (data[at + 3] > 128 && distance < 60) {
+            count += 1;
+            first ??= { x: (at / 4) % width, y: Math.floor(at / 4 / width), scale: width / canvas.clientWidth };
+          }
+        }
+      }
+      return { count, first };
+    },
+    colour,
+  );
+}
+
+const card = (page, name) => page.locator("section").filter({ has: page.locator(`h2:text-matches("^${name}\\\\s")`) });
+const state = (page, name) => card(page, name).locator(".state").innerText();
+const readout = async (page) => Number.parseFloat(await page.locator(".instant").innerText());
+
+async function slide(page, share) {
+  await page.locator(".stage input").evaluate((slider, share) => {
+    slider.value = String(Math.round(share * Number(slider.max)));
+    slider.dispatchEvent(new Event("input"));
+  }, share);
+}
+
+/** Drags over the part of a curve between two shares of its width. */
+async function drag(page, plot, from, to) {
+  await plot.scrollIntoViewIfNeeded();
+  const box = await plot.boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * from, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * to, y, { steps: 5 });
+  await page.mouse.up();
+}
+
+function deadlockOf(file, name) {
+  const text = readFileSync(file, "utf8");
+  const scene = JSON.parse(text.match(/id="scene">(.*?)<\/script>/s)[1]);
+  return scene.runs.find((run) => run.name === name).deadlocks[0].from;
+}
+
+test("the demo is one small file with six live runs", async (t) => {
+  assert.ok(statSync(demo).size < 5_000_000, `${statSync(demo).size} bytes`);
+  const page = await open(t, demo);
+  assert.equal(await page.locator("section").count(), 6);
+  // Nothing that was drawn before is left, and every figure has curves in it.
+  assert.equal(await page.locator("section svg").count(), 0);
+  const plots = await page.locator("figure[data-panel] .live").all();
+  assert.equal(plots.length, 18);
+  for (const plot of plots) {
+    const drawn = await plot.locator("canvas").evaluate((canvas) => {
+      const { data } = window.imageOf(canvas);
+      // Colours as opposed to greys.
+      return data.filter((_, at) => at % 4 === 0 && data[at + 3] > 128 && Math.abs(data[at] - data[at + 2]) > 60).length;
+    });
+    assert.ok(drawn > 300, `${drawn} coloured pixels`);
+  }
+});
+
+test("the pause wave travels, the cycle closes, and only then ports are deadlocked", async (t) => {
+  const page = await open(t, demo);
+  const deadlock = deadlockOf(demo, "pfc");
+  // Look closer: the first 1/50 of the time is some 5 ms.
+  await drag(page, page.locator(".u-over").first(), 0, 0.02);
+  const seen = new Map();
+  for (let share = 0; share <= 1; share += 0.02) {
+    await slide(page, share);
+    seen.set(await readout(page), await state(page, "pfc"));
+  }
+  const times = [...seen.keys()];
+  assert.ok(times.at(-1) < 10 && times.at(-1) > deadlock + 0.1, `looks at ${times[0]} to ${times.at(-1)} ms`);
+  const grain = 0.02;
+  for (const [time, words] of seen) {
+    if (Math.abs(time - deadlock) > grain) {
+      assert.equal(words.startsWith(CYCLE), time > deadlock, `at ${time} ms: ${words}`);
+    }
+  }
+  assert.equal(seen.get(times[0]), "nobody is held back");
+  const first = [...seen].find(([, words]) => words.includes("stopped: H1:S1"));
+  assert.ok(first[0] > 1 && first[0] < deadlock, `hosts are stopped first, at ${first[0]} ms`);
+  assert.equal(first[1], "stopped: H1:S1, H2:S2, H3:S3");
+});
+
+test("a moment leads to its instant, where PFC is frozen and GFC flows on", async (t) => {
+  const page = await open(t, demo);
+  const network = card(page, "pfc").locator(".network");
+  await slide(page, 0);
+  assert.equal((await pixels(network, ALARM)).count, 0, "nothing is stopped at first");
+  assert.equal(await state(page, "pfc"), "nobody is held back");
+  await card(page, "pfc").getByRole("button", { name: "deadlock" }).click();
+  assert.ok(Math.abs((await readout(page)) - deadlockOf(demo, "pfc")) < 0.1);
+  assert.ok((await state(page, "pfc")).startsWith(CYCLE));
+  await page.waitForTimeout(100);
+  assert.ok((await pixels(network, ALARM)).count > 500, "the cycle is drawn");
+  for (const name of ["cbfc", "gfc-buffer", "gfc-time", "gfc-buffer-cycle-aware"]) {
+    assert.ok(!(await state(page, name)).includes("deadlocked"), name);
+  }
+  assert.ok((await pixels(card(page, "gfc-buffer-cycle-aware").locator(".network"), SKY)).count > 500, "it sends");
+  await slide(page, 1);
+  assert.ok((await state(page, "pfc")).startsWith(CYCLE), "for ever");
+  assert.equal(await state(page, "gfc-buffer"), "nobody is held back");
+});
+
+test("dragging zooms all curves, and a double click shows everything", async (t) => {
+  const page = await open(t, demo);
+  const other = card(page, "gfc-time").locator("figure[data-panel] canvas").first();
+  const picture = () => other.evaluate((canvas) => canvas.toDataURL());
+  const whole = await picture();
+  const button = page.getByRole("button", { name: "whole run" });
+  assert.ok(await button.isDisabled());
+  await drag(page, page.locator(".u-over").first(), 0.2, 0.6);
+  assert.match(await page.locator(".stage .note").innerText(), /^(49|50|51)\.\d* ms to 1(49|50|51)\.\d* ms$|^(49|50|51) ms to 1(49|50|51) ms$/);
+  assert.notEqual(await picture(), whole, "another card zooms too");
+  await page.locator(".u-over").first().dblclick();
+  assert.ok(await button.isDisabled());
+  await page.mouse.move(5, 5);
+  assert.equal(await picture(), whole);
+});
+
+test("curves are hidden and shown by their names", async (t) => {
+  const page = await open(t, demo);
+  const plot = card(page, "pfc").locator("figure[data-panel] .live").first();
+  const shown = (await pixels(plot, SKY)).count;
+  assert.ok(shown > 200);
+  const name = plot.locator(".u-legend th", { hasText: "S1:H1" });
+  await name.click();
+  assert.ok((await pixels(plot, SKY)).count < shown / 5, "hidden");
+  await name.focus();
+  await page.keyboard.press("Enter");
+  assert.equal((await pixels(plot, SKY)).count, shown, "shown again, without a mouse");
+});
+
+test("hovering reads values off", async (t) => {
+  const page = await open(t, demo);
+  const plot = card(page, "gfc-buffer-cycle-aware").locator("figure[data-panel]").last();
+  await plot.scrollIntoViewIfNeeded();
+  const box = await plot.locator(".u-over").boundingBox();
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 30);
+  const value = plot.locator(".u-series", { hasText: "F1" }).locator(".u-value");
+  assert.ok(Math.abs(Number(await value.innerText()) - 5) < 0.3, await value.innerText());
+});
+
+test("a port shows its queue when it is clicked", async (t) => {
+  const page = await open(t, demo);
+  await slide(page, 1);
+  const network = card(page, "pfc").locator(".network");
+  await network.scrollIntoViewIfNeeded();
+  await page.waitForTimeout(100);
+  // Of a frozen network nothing but full queues is blue; S1 and its host are on top.
+  const { first } = await pixels(network, SKY);
+  await network.click({ position: { x: first.x / first.scale, y: first.y / first.scale + 4 } });
+  const detail = card(page, "pfc").locator(".detail");
+  assert.match(await detail.locator("p").innerText(), /^S1:H1: its queue holds 9\d\d KB of 1\.01 MB/);
+  assert.ok((await pixels(detail, SKY)).count > 100, "its curve");
+  await slide(page, 0);
+  assert.match(await detail.locator("p").innerText(), /^S1:H1: its queue holds 0 B/);
+  // The same without a mouse.
+  await card(page, "pfc").getByLabel("port").selectOption("S1:S3");
+  assert.match(await detail.locator("p").innerText(), /^S1:S3: its queue holds 0 B/);
+  assert.equal(await detail.locator("canvas").count(), 1);
+});
+
+test("the replay plays and pauses", async (t) => {
+  const page = await open(t, demo);
+  await slide(page, 0);
+  await page.locator(".play").click();
+  await page.waitForFunction(() => Number.parseFloat(document.querySelector(".instant").textContent) > 5);
+  await page.locator(".play").click();
+  const time = await readout(page);
+  await page.waitForTimeout(200);
+  assert.equal(await readout(page), time);
+  await page.locator(".stage input").focus();
+  await page.keyboard.press("ArrowRight");
+  assert.ok((await readout(page)) > time, "an arrow key goes on");
+});
+
+test("nothing from a scenario becomes part of the page", async (t) => {
+  const page = await open(t, hostile);
+  assert.equal(await page.evaluate(() => window.broken), undefined);
+  assert.equal(await page.locator("section b").count(), 0);
+  assert.equal(await page.title(), "</script><script>window.broken = 1</script>");
+  assert.equal(await page.locator(".u-legend th", { hasText: "</script><b>F</b>" }).count(), 1);
+  assert.ok((await pixels(page.locator(".network"), SKY)).count > 100, "a tree is drawn");
+});
+
+test("without scripts the figures are still there", async (t) => {
+  const page = await open(t, demo, { javaScriptEnabled: false });
+  assert.equal(await page.locator("section svg").count(), 24);
+  assert.equal(await page.locator(".stage").count(), 0);
+});
+
+test("small and dark screens", async (t) => {
+  const page = await open(t, demo, { viewport: { width: 390, height: 800 }, colorScheme: "dark" });
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(width <= 390, `${width} pixels wide`);
+  assert.ok((await pixels(card(page, "pfc").locator(".network"), ALARM)).count > 300);
+});

@@ -1,0 +1,106 @@
+//! The state of all ports at regular instants, so that a run can be watched afterwards.
+//!
+//! How long a run lasts is not known before it ends, because a deadlock may stop it. So instants
+//! begin close together, and whenever there are too many every second one is forgotten.
+
+use pauseless_core::flow_control::Upstream;
+use pauseless_core::id::Class;
+use pauseless_core::unit::{Bytes, Span, Time};
+
+use crate::config::{Config, Replay};
+use crate::fabric::Fabric;
+use crate::outcome::{self, PortStates};
+use crate::record::port_of;
+
+/// What was recorded so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Reel {
+    instants_max: usize,
+    step: Span,
+    past: outcome::Replay,
+}
+
+impl Reel {
+    /// Nothing is recorded yet; `None` if nothing is to be.
+    pub(crate) fn new(config: &Config, port_count: usize) -> Option<Reel> {
+        let Replay::On { instants_max } = config.replay else {
+            return None;
+        };
+        let instants_max = instants_max.max(4);
+        // A run that lasts to its end has nearly all of them then.
+        let finest = config.duration.as_ps() / (u64::from(instants_max - 1) * FINER) + 1;
+        Some(Reel {
+            instants_max: instants_max as usize,
+            step: Span::ps(finest),
+            past: outcome::Replay {
+                times: Vec::new(),
+                ports: vec![PortStates::default(); port_count],
+            },
+        })
+    }
+
+    /// When to take the next one.
+    pub(crate) fn next(&self) -> Time {
+        Time::ZERO + self.step * self.past.times.len() as u64
+    }
+
+    /// Looks at every port. `packet_max` is what a sender would like to send.
+    pub(crate) fn take(&mut self, now: Time, fabric: &Fabric, packet_max: Bytes) {
+        record(&mut self.past, now, (fabric, packet_max));
+        if self.past.times.len() >= self.instants_max {
+            self.thin();
+        }
+    }
+
+    /// Everything, with how it was in the end.
+    pub(crate) fn finish(&self, now: Time, fabric: &Fabric, packet_max: Bytes) -> outcome::Replay {
+        let mut all = self.past.clone();
+        if all.times.last().is_none_or(|last| *last < now) {
+            record(&mut all, now, (fabric, packet_max));
+        }
+        all
+    }
+
+    /// Forgets every second instant; the first stays.
+    fn thin(&mut self) {
+        self.step = self.step * 2;
+        keep_even(&mut self.past.times);
+        for port in &mut self.past.ports {
+            keep_even(&mut port.held);
+            keep_even(&mut port.allowed);
+            keep_even(&mut port.sent);
+        }
+    }
+}
+
+fn record(replay: &mut outcome::Replay, now: Time, (fabric, packet_max): (&Fabric, Bytes)) {
+    replay.times.push(now);
+    for (end, states) in fabric.ends.iter().zip(&mut replay.ports) {
+        let port = port_of(fabric, end.node, end.port);
+        let classes = || (0..fabric.class_count()).map(|class| Class(class as u8));
+        let held = classes().map(|class| port.held(class).get()).max();
+        let allowed = classes().map(|class| {
+            if port.is_stopped(now, class, packet_max) {
+                return 0;
+            }
+            let rate = port.upstream(class).rate(now).map(|rate| rate.as_bps());
+            // What is not stopped moves, however slowly.
+            let share = rate.unwrap_or(0).saturating_mul(1_000) / end.line.as_bps();
+            share.clamp(1, 1_000) as u16
+        });
+        states.held.push(held.unwrap_or(0) as u32);
+        states.allowed.push(allowed.min().unwrap_or(1_000));
+        states.sent.push(end.sent.get());
+    }
+}
+
+fn keep_even<T>(values: &mut Vec<T>) {
+    let mut index = 0;
+    values.retain(|_| {
+        index += 1;
+        index % 2 == 1
+    });
+}
+
+/// So many times closer than they could stay if the run lasts to its end.
+const FINER: u64 = 16;

@@ -1,0 +1,167 @@
+//! The pages in a real browser: what the program writes is opened, clicked and read.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+use std::{env, fs, io};
+
+use crate::Outcome;
+use crate::repo::root;
+
+/// Makes sure of what the page is built and tested with, before anything is built.
+pub fn tools() -> io::Result<Outcome> {
+    for tool in &TOOLS {
+        if tool.is_there() {
+            println!("{}: there", tool.program);
+            continue;
+        }
+        println!("{}: missing", tool.program);
+        if !is_root() {
+            println!("install it, as root: apt-get install {}", tool.package);
+            return Ok(Outcome::Found);
+        }
+        // Lists of packages may be old or missing, so they come first.
+        let install = ["install", "-y", "--no-install-recommends", tool.package];
+        for args in [&["update"][..], &install] {
+            if !call(Command::new("apt-get").args(args))? {
+                println!("apt-get {} failed", args.join(" "));
+                return Ok(Outcome::Found);
+            }
+        }
+        if tool.program == "npm" {
+            // Whatever was built without it is built again.
+            let script = root().join(PAGE).join("build.rs");
+            let script = fs::File::options().append(true).open(script)?;
+            script.set_modified(SystemTime::now())?;
+        }
+    }
+    Ok(Outcome::Clean)
+}
+
+/// Checks the types of the page's sources and runs its tests on a fresh build of the program.
+pub fn run() -> io::Result<Outcome> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--package", "pauseless", "--locked"]);
+    let target = target_dir();
+    let web = target.join("page");
+    copy(&root().join(PAGE).join("web"), &web)?;
+    let npm = |args: &[&str]| {
+        let mut command = Command::new("npm");
+        command.args(args).current_dir(&web);
+        command.env("PAUSELESS", target.join("debug/pauseless"));
+        command
+    };
+    let mut steps = [
+        build,
+        npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"]),
+        npm(&["run", "check"]),
+        npm(&["test"]),
+    ];
+    for step in &mut steps {
+        if !call(step)? {
+            println!("failed: {step:?}");
+            return Ok(Outcome::Found);
+        }
+    }
+    Ok(Outcome::Clean)
+}
+
+/// A program that comes with a package of Debian.
+struct Tool {
+    program: &'static str,
+    package: &'static str,
+}
+
+impl Tool {
+    fn is_there(&self) -> bool {
+        let paths = env::var_os("PATH").unwrap_or_default();
+        env::split_paths(&paths).any(|folder| folder.join(self.program).is_file())
+    }
+}
+
+/// Runs a command, in the repository unless it says otherwise; whether it succeeded.
+pub fn call(command: &mut Command) -> io::Result<bool> {
+    if command.get_current_dir().is_none() {
+        command.current_dir(root());
+    }
+    Ok(command.status()?.success())
+}
+
+/// Whether packages can be installed, asked without a library.
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+/// Where cargo puts what it builds.
+pub fn target_dir() -> PathBuf {
+    let set = env::var_os("CARGO_TARGET_DIR");
+    root().join(set.map_or_else(|| PathBuf::from("target"), PathBuf::from))
+}
+
+/// Copies a folder over another, without what npm has put into either.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let place = to.join(entry.file_name());
+        if entry.file_name() == "node_modules" {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            // What was taken away since the last time must not stay.
+            if place.exists() {
+                fs::remove_dir_all(&place)?;
+            }
+            copy(&entry.path(), &place)?;
+        } else {
+            fs::copy(entry.path(), place)?;
+        }
+    }
+    Ok(())
+}
+
+const PAGE: &str = "crates/pauseless-page";
+
+const TOOLS: [Tool; 2] = [
+    Tool {
+        program: "npm",
+        package: "npm",
+    },
+    Tool {
+        program: "chromium",
+        package: "chromium",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_is_not_there_is_missed() {
+        let tool = |program| Tool {
+            program,
+            package: "",
+        };
+        assert!(tool("sh").is_there());
+        assert!(!tool("no-such-program").is_there());
+    }
+
+    #[test]
+    fn all_of_the_web_sources_are_copied() {
+        let place = target_dir().join("xtask-page-copy");
+        copy(&root().join(PAGE).join("web"), &place).expect("a copy");
+        for path in [
+            "package-lock.json",
+            ".npmrc",
+            "src/main.ts",
+            "test/page.test.mjs",
+        ] {
+            assert!(place.join(path).is_file(), "{path}");
+        }
+        assert!(!place.join("node_modules").exists());
+        fs::remove_dir_all(place).expect("it can be removed");
+    }
+}
