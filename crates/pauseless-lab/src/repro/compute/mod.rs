@@ -4,6 +4,7 @@ mod formulas;
 mod gfc_scale;
 mod loops;
 mod pcn;
+mod workload;
 
 use super::data::Measured;
 use super::sample::Add;
@@ -52,4 +53,5 @@ const PER_RUN: &[(&str, PerRun)] = &[
     ("gfc-feedback", gfc_scale::feedback_bins),
     ("pcn-burst", pcn::burst),
     ("pcn-settle", pcn::settle),
+    ("workload", workload::workload),
 ];
