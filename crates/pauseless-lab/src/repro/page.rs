@@ -1,9 +1,6 @@
 //! The page of all results, `papers/README.md`: Markdown that the same results give byte by byte.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
-
-use pauseless_core::switch::Discipline;
 
 use super::claim::{Judged, Verdict};
 use super::{Reproduced, Scale, draw, text};
@@ -54,7 +51,7 @@ fn overview(page: &mut String, all: &[Reproduced]) {
     );
     page.push_str(
         "\n| experiment | in the paper | shows | met | in some disciplines | not met | scale | CPU |\n\
-         |---|---|---|---:|---|---:|---|---:|\n",
+         |---|---|---|---:|---:|---:|---|---:|\n",
     );
     for done in all {
         let it = &done.experiment;
@@ -69,11 +66,12 @@ fn overview(page: &mut String, all: &[Reproduced]) {
         };
         let _ = writeln!(
             page,
-            "| [{name}](#{name}) | {} | {} | {} | {} | {}{broken} | {} | {} |",
+            "| [{name}](#{}) | {} | {} | {} | {} | {}{broken} | {} | {} |",
+            anchor(&name),
             cell(&it.cites),
             cell(&it.title),
             done.count(Verdict::Met) + done.count(Verdict::Unmarked),
-            partly(done),
+            done.count(Verdict::Partly),
             done.count(Verdict::NotMet),
             done.scale.name(),
             text::duration(seconds),
@@ -81,23 +79,9 @@ fn overview(page: &mut String, all: &[Reproduced]) {
     }
 }
 
-/// How many claims hold in some disciplines, and in which.
-fn partly(done: &Reproduced) -> String {
-    let claims = done.claims.iter();
-    let claims = claims.filter(|judged| judged.verdict == Verdict::Partly);
-    let places: Vec<String> = claims.map(holds_in).collect();
-    let count = places.len();
-    let places: BTreeSet<String> = places.into_iter().collect();
-    match count {
-        0 => "0".to_string(),
-        count => format!("{count}: {}", Vec::from_iter(places).join("; ")),
-    }
-}
-
-fn holds_in(judged: &Judged) -> String {
-    let holding = judged.findings.iter().filter(|finding| finding.holds);
-    let names = holding.filter_map(|finding| finding.discipline);
-    Vec::from_iter(names.map(Discipline::name)).join(", ")
+/// The place of an experiment on the page, as Markdown makes it from its heading.
+fn anchor(name: &str) -> String {
+    name.replace('.', "")
 }
 
 fn experiment(page: &mut String, done: &Reproduced) {
@@ -251,6 +235,11 @@ CPU is the time of one core that the experiment takes, as measured when its file
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_lead_where_markdown_puts_headings() {
+        assert_eq!(anchor("gfc-sec5.4"), "gfc-sec54");
+    }
 
     #[test]
     fn cells_neither_end_early_nor_begin_elements() {
