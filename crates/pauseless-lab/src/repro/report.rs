@@ -31,8 +31,8 @@ pub fn page(done: &Reproduced) -> String {
 }
 
 fn claims(done: &Reproduced) -> String {
-    let mut text = "<div class=\"scroll\"><table class=\"claims\">\n<tr><th>claim</th>\
-                    <th>paper</th><th>asked for</th><th>measured</th><th>verdict</th></tr>\n"
+    let mut text = "<div class=\"scroll\"><table class=\"claims\">\n<tr><th>verdict</th>\
+                    <th>claim</th><th>paper</th><th>asked for</th><th>measured</th></tr>\n"
         .to_string();
     for judged in &done.claims {
         text.push_str(&claim(judged));
@@ -61,12 +61,12 @@ fn claim(judged: &Judged) -> String {
         let _ = write!(said, "<br><small>{}</small>", escape(&claim.reason));
     }
     format!(
-        "<tr><td>{said}</td><td>{}</td><td>{}</td><td>{}</td>\
-         <td><span class=\"badge {class}\">{}</span></td></tr>\n",
+        "<tr><td><span class=\"badge {class}\">{}</span></td><td>{said}</td><td>{}</td>\
+         <td>{}</td><td>{}</td></tr>\n",
+        judged.verdict.name(),
         escape(&text::paper(claim)),
         escape(&claim.asks()),
         Vec::from_iter(findings).join("<br>"),
-        judged.verdict.name(),
     )
 }
 

@@ -319,3 +319,24 @@ test("small and dark screens", async (t) => {
   assert.ok(width <= 390, `${width} pixels wide`);
   assert.ok((await pixels(card(page, "pfc").locator(".network"), ALARM)).count > 300);
 });
+
+test("an experiment's page has its claims, its figures and its runs", async (t) => {
+  execFileSync(PROGRAM, ["repro", "hotnets-fig4", "--quiet", "--out", folder], { stdio: "pipe" });
+  const file = join(folder, "hotnets-fig4", "report.html");
+  assert.ok(statSync(file).size < 5e6);
+  const page = await open(t, file);
+  const rows = await page.locator(".claims tr:has(td)").count();
+  assert.ok(rows >= 5, `${rows} claims`);
+  assert.equal(await page.locator(".claims .badge").count(), rows);
+  assert.ok((await page.locator(".claims").innerText()).includes("deadlock, in every run"));
+  const figure = await page.locator("figure.paper svg").first().boundingBox();
+  assert.ok(figure.width > 300 && figure.height > 100);
+  const last = await page.locator(".claims td:last-child").first().boundingBox();
+  assert.ok(last.x + last.width <= 1400, "what was measured can be read without scrolling");
+  const run = "PFC/output-queued, seed 1";
+  await slide(page, 0);
+  assert.ok(!(await state(page, run)).includes("deadlocked"));
+  await slide(page, 1);
+  assert.ok((await state(page, run)).includes("deadlocked"));
+  assert.ok(!(await state(page, "PFC/virtual-output-queued, seed 1")).includes("deadlocked"));
+});
