@@ -30,15 +30,16 @@ pub fn run() -> io::Result<Outcome> {
     }
     let kept = pictured(&root().join("papers"))?;
     let fresh = pictured(&fresh)?;
-    let names = kept.keys().chain(fresh.keys());
-    let stale: Vec<&String> = names
-        .filter(|name| kept.get(*name) != fresh.get(*name))
-        .collect();
-    if stale.is_empty() {
+    if kept == fresh {
         return Ok(Outcome::Clean);
     }
-    for name in stale {
-        println!("papers/{name}: out of date");
+    for name in kept.keys().filter(|name| !fresh.contains_key(*name)) {
+        println!("papers/{name}: no longer made, delete it");
+    }
+    for (name, content) in &fresh {
+        if kept.get(name) != Some(content) {
+            println!("papers/{name}: out of date");
+        }
     }
     println!("write them anew: cargo run -- repro --all --page papers/{PAGE}");
     Ok(Outcome::Found)

@@ -183,7 +183,7 @@ fn an_experiment_is_run_measured_judged_and_drawn() {
     let values = &done.measured.values;
     let end = values.evaluate("low/output-queued/end_ms");
     assert_eq!(end, Some(1.5), "the quick one is shorter");
-    let seeds = values.get("low/output-queued/deadlock").map(<[f64]>::len);
+    let seeds = values.get("low/output-queued/deadlock").map(<[_]>::len);
     assert_eq!(seeds, Some(2));
     // 30 KB of net growth at 5 Gb/s take 48 us; probes are 10 us apart.
     let full = values

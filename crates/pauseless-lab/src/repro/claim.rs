@@ -97,6 +97,21 @@ impl Claim {
         if self.names().is_empty() {
             return Err("neither value nor order".to_string());
         }
+        if !self.order.is_empty() && !self.value.as_slice().is_empty() {
+            return Err("both value and order".to_string());
+        }
+        if self.order.is_empty() && self.slack_percent.is_some() {
+            return Err("slack_percent without order".to_string());
+        }
+        for name in self.names().iter().flat_map(|name| name.split(" : ")) {
+            let over = name.rsplit_once('@').map_or("median", |(_, over)| over);
+            if !OVER_SEEDS.contains(&over.trim()) {
+                return Err(format!(
+                    "{name}: @{over} is none of {}",
+                    OVER_SEEDS.join(", ")
+                ));
+            }
+        }
         if self.hangs_on_discipline() && experiment.disciplines.is_empty() {
             return Err("{d} without disciplines".to_string());
         }
@@ -104,6 +119,45 @@ impl Claim {
             return Err("met in disciplines, but no value has {d}".to_string());
         }
         Ok(())
+    }
+
+    /// A name that nothing measured could have, if there is one: a slip of the pen.
+    pub(super) fn unknown<'v>(&self, values: &'v Values, prefixes: &[String]) -> Option<String> {
+        let is_metric = |metric: &str| {
+            let ends = |(name, _): (&'v str, _)| name.ends_with(&format!("/{metric}"));
+            MAY_BE_MISSING.iter().any(|it| metric.starts_with(it)) || values.iter().any(ends)
+        };
+        let is_known = |name: &str| {
+            let name = name.trim();
+            let name = name.rsplit_once('@').map_or(name, |(name, _)| name);
+            let metric = prefixes.iter().find_map(|prefix| {
+                let rest = name.strip_prefix(prefix.as_str())?;
+                rest.strip_prefix('/')
+            });
+            values.get(name).is_some() || metric.is_some_and(is_metric)
+        };
+        let names = self.names().iter().flat_map(|name| name.split(" : "));
+        let mut names = names.flat_map(|name| match name.contains("{d}") {
+            true => Discipline::ALL
+                .map(|it| name.replace("{d}", it.name()))
+                .to_vec(),
+            false => vec![name.to_string()],
+        });
+        // A claim in all disciplines may know a name in some only.
+        let hangs = self.hangs_on_discipline();
+        match hangs {
+            true => {
+                let names: Vec<String> = names.collect();
+                let is_any = names.iter().any(|name| is_known(name));
+                names.into_iter().next().filter(|_| !is_any)
+            }
+            false => names.find(|name| !is_known(name)),
+        }
+    }
+
+    /// Whether the paper says nothing of it.
+    pub fn is_ours(&self) -> bool {
+        self.paper == Paper::Words(NOT_IN_THE_PAPER.to_string())
     }
 
     /// Whether it is a number that is compared.
@@ -247,34 +301,55 @@ impl Values {
     }
 }
 
-fn over_seeds(values: &[f64], over: &str) -> Option<f64> {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
+/// A run without the number, such as one that does not deadlock, has it later than all others: it
+/// counts in a median, and leaves no greatest one and no mean.
+fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.iter().flatten().copied().collect();
+    sorted.sort_by(f64::total_cmp);
+    let all = || (sorted.len() == values.len() && !sorted.is_empty()).then_some(&sorted[..]);
+    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
     match over {
         "median" => {
-            let mut sorted = values.to_vec();
-            sorted.sort_by(f64::total_cmp);
-            let middle = sorted.len() / 2;
-            match sorted.len() % 2 {
-                1 => Some(sorted[middle]),
-                _ => Some(f64::midpoint(
-                    *sorted.get(middle.checked_sub(1)?)?,
-                    sorted[middle],
-                )),
+            let middle = values.len() / 2;
+            match values.len() % 2 {
+                1 => sorted.get(middle).copied(),
+                _ => {
+                    let below = sorted.get(middle.checked_sub(1)?)?;
+                    Some(f64::midpoint(*below, *sorted.get(middle)?))
+                }
             }
         }
-        "mean" => Some(mean),
-        "min" => values.iter().copied().reduce(f64::min),
-        "max" => values.iter().copied().reduce(f64::max),
-        "sum" => Some(values.iter().sum()),
-        "count" => Some(count),
+        "mean" => all().map(mean),
+        "min" => sorted.first().copied(),
+        "max" => all()?.last().copied(),
+        "sum" => Some(sorted.iter().sum()),
+        "count" => Some(sorted.len() as f64),
         "std" => {
-            let squares = values.iter().map(|value| (value - mean).powi(2));
-            Some((squares.sum::<f64>() / count).sqrt())
+            let all = all()?;
+            let mean = mean(all);
+            let squares = all.iter().map(|value| (value - mean).powi(2));
+            Some((squares.sum::<f64>() / all.len() as f64).sqrt())
         }
         _ => None,
     }
 }
+
+/// What stands for the paper's words in a claim of our own.
+const NOT_IN_THE_PAPER: &str = "not in the paper";
+
+/// Metrics that no run may have, because what they measure has not happened.
+const MAY_BE_MISSING: [&str; 7] = [
+    "deadlock_",
+    "held_last_ms",
+    "fct_",
+    "slowdown_",
+    "tree_",
+    "jain",
+    "answers_",
+];
+
+/// What can be asked of the numbers of all seeds.
+const OVER_SEEDS: [&str; 7] = ["median", "mean", "min", "max", "sum", "count", "std"];
 
 #[cfg(test)]
 mod tests {
@@ -380,6 +455,37 @@ mod tests {
         let deviation = values.evaluate("a@std").expect("known");
         assert!((deviation - 1.5f64.sqrt()).abs() < 1e-12);
         assert_eq!(values.evaluate("a@other"), None);
+    }
+
+    #[test]
+    fn a_run_without_a_deadlock_deadlocks_later_than_all_others() {
+        let mut values = Values::default();
+        for value in [Some(1.0), None, Some(3.0), None] {
+            values.push_if("a", value);
+            values.push_if("b", value.or(Some(9.0)).filter(|value| *value > 1.0));
+        }
+        assert_eq!(values.evaluate("a"), None, "between 3 and never");
+        assert_eq!(values.evaluate("b"), Some(9.0), "3, 9, 9 and never");
+        assert_eq!(values.evaluate("a@max"), None);
+        assert_eq!(values.evaluate("a@mean"), None);
+        assert_eq!(values.evaluate("a@min"), Some(1.0));
+        assert_eq!(values.evaluate("a@count"), Some(2.0));
+    }
+
+    #[test]
+    fn slips_of_the_pen_are_found() {
+        let values = values(&[("PFC/pauses", &[1.0]), ("GFC/pauses", &[1.0])]);
+        let prefixes = ["PFC".to_string(), "GFC".to_string()];
+        let unknown = |name: &str| {
+            let text = format!("paper = 1\nvalue = \"{name}\"\nwithin = 1\nmet = true");
+            claim(&text).unknown(&values, &prefixes)
+        };
+        assert_eq!(unknown("PFC/pauses@max"), None);
+        assert_eq!(unknown("PFC/deadlock_ms"), None, "nothing has deadlocked");
+        assert_eq!(unknown("PFC/pausse").as_deref(), Some("PFC/pausse"));
+        assert_eq!(unknown("PCF/pauses").as_deref(), Some("PCF/pauses"));
+        let ratio = unknown("PFC/pauses : GCF/pauses");
+        assert_eq!(ratio.as_deref(), Some("GCF/pauses"));
     }
 
     #[test]

@@ -63,12 +63,16 @@ pub(super) fn take(run: &Run, measure: &Measure) -> Result<Option<f64>, String> 
     }
     let taker = Taker { window, from };
     let words: Vec<&str> = measure.take.split(' ').collect();
+    let limit = || {
+        let last = words.last().and_then(|word| word.parse::<f64>().ok());
+        last.ok_or_else(|| unknown(&measure.take))
+    };
     match words[..] {
         [name] => taker.number(name).map(Some),
-        ["below", limit] => Ok(Some(taker.spent(|value| value < parse(limit)))),
-        ["above", limit] => Ok(Some(taker.spent(|value| value > parse(limit)))),
-        ["first", "below", limit] => Ok(taker.first(|value| value < parse(limit))),
-        ["first", "above", limit] => Ok(taker.first(|value| value > parse(limit))),
+        ["below", _] => limit().map(|limit| Some(taker.spent(|value| value < limit))),
+        ["above", _] => limit().map(|limit| Some(taker.spent(|value| value > limit))),
+        ["first", "below", _] => limit().map(|limit| taker.first(|value| value < limit)),
+        ["first", "above", _] => limit().map(|limit| taker.first(|value| value > limit)),
         _ => Err(unknown(&measure.take)),
     }
 }
@@ -118,11 +122,6 @@ impl Taker {
         let found = self.window.iter().find(|(_, value)| is(*value));
         found.map(|(time, _)| (*time - self.from).as_secs_f64() * 1e3)
     }
-}
-
-/// A limit that is no number is never reached.
-fn parse(limit: &str) -> f64 {
-    limit.parse().unwrap_or(f64::NAN)
 }
 
 fn unknown(take: &str) -> String {

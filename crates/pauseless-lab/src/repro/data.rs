@@ -13,23 +13,29 @@ pub struct Measured {
     pub figures: Vec<Figure>,
 }
 
-/// Numbers by name, such as `PFC/output-queued/deadlock_ms`: one number for each seed.
+/// Numbers by name, such as `PFC/output-queued/deadlock_ms`: one for each seed, or `None` where a
+/// run has none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Values(BTreeMap<String, Vec<f64>>);
+pub struct Values(BTreeMap<String, Vec<Option<f64>>>);
 
 impl Values {
     /// Adds the number of one more seed.
     pub fn push(&mut self, name: impl Into<String>, value: f64) {
+        self.push_if(name, Some(value));
+    }
+
+    /// Adds the number of one more seed, if that run has one.
+    pub fn push_if(&mut self, name: impl Into<String>, value: Option<f64>) {
         self.0.entry(name.into()).or_default().push(value);
     }
 
     /// The numbers of all seeds.
-    pub fn get(&self, name: &str) -> Option<&[f64]> {
+    pub fn get(&self, name: &str) -> Option<&[Option<f64>]> {
         self.0.get(name).map(Vec::as_slice)
     }
 
     /// All names with their numbers, in the order of the names.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &[f64])> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[Option<f64>])> {
         self.0.iter().map(|(name, all)| (name.as_str(), &all[..]))
     }
 }

@@ -194,7 +194,11 @@ impl Filler<'_> {
                 true => vec![None],
                 false => of.iter().copied().map(Some).collect(),
             };
-            for place in places {
+            let is_wanted = |place: &Option<Discipline>| match place {
+                Some(place) if !file.disciplines.is_empty() => file.disciplines.contains(place),
+                _ => true,
+            };
+            for place in places.into_iter().filter(is_wanted) {
                 let prefix = super::prefix(&case.name, place);
                 let name = case.series.clone().unwrap_or_default();
                 let name = match place {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Reproduced;
-use super::claim::{Judged, Verdict};
+use super::claim::Judged;
 use super::file::Paper;
 use crate::report::json::SCHEMA;
 
@@ -85,7 +85,7 @@ fn claim(judged: &Judged) -> ClaimRecord<'_> {
         unit: &claim.unit,
         asked: claim.asks(),
         verdict: judged.verdict.name(),
-        met: matches!(judged.verdict, Verdict::Met | Verdict::Unmarked),
+        met: !judged.findings.is_empty() && judged.findings.iter().all(|it| it.holds),
         findings: findings.collect(),
         reason: &claim.reason,
     }

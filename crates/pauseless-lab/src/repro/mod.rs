@@ -26,12 +26,14 @@ pub mod table;
 pub mod text;
 pub mod write;
 
+use std::collections::BTreeSet;
+
 use pauseless_core::switch::Discipline;
 use serde::{Deserialize, Serialize};
 
 use self::catalogue::Entry;
 use self::claim::{Judged, Verdict};
-use self::data::{Cells, Column, Measured, Table};
+use self::data::{Cells, Column, Measured, Table, Values};
 use self::figure::{Filler, Outcome};
 use self::file::{Experiment, FigureKind};
 use self::scope::{Failure, Scope, Session, Task};
@@ -100,13 +102,7 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
     let scope = Scope::new(session, (&name, &experiment), scenario);
     let outcomes = run_cases(&scope, &experiment)?;
     let mut measured = Measured::default();
-    for outcome in &outcomes {
-        let case = &experiment.cases[outcome.case].name;
-        let prefix = prefix(case, outcome.discipline);
-        for (metric, value) in &outcome.sample.metrics {
-            measured.values.push(format!("{prefix}/{metric}"), *value);
-        }
-    }
+    let prefixes = collect(&experiment, &outcomes, &mut measured.values);
     if let Some(name) = &experiment.compute {
         let compute = compute::compute(name);
         let compute = compute.ok_or_else(|| scope.wrong(format!("no function {name:?}")))?;
@@ -124,6 +120,13 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
         .splice(0..0, figures.map_err(|wrong| scope.wrong(wrong))?);
     measured.tables.insert(0, values_table(&measured));
     measured.tables.extend(curves_table(&experiment, &outcomes));
+    let judged_here = |it: &&file::Claim| it.scale.is_none_or(|scale| scale == session.scale);
+    for claim in experiment.claims.iter().filter(judged_here) {
+        if let Some(name) = claim.unknown(&measured.values, &prefixes) {
+            let text = &claim.text;
+            return Err(scope.wrong(format!("claim {text:?}: nothing is called {name}")));
+        }
+    }
     let claims = experiment.claims.iter();
     let place = (experiment.disciplines.as_slice(), session.scale);
     let claims = claims
@@ -139,6 +142,26 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
         runs,
         documents,
     })
+}
+
+/// Collects the numbers of all runs, those of a case in the order of its seeds, and returns how
+/// the names of each case begin.
+fn collect(experiment: &Experiment, outcomes: &[Outcome], values: &mut Values) -> Vec<String> {
+    let mut prefixes = Vec::new();
+    let of = |it: &Outcome| (it.case, it.discipline);
+    for runs in outcomes.chunk_by(|a, b| of(a) == of(b)) {
+        let (case, discipline) = of(&runs[0]);
+        let prefix = prefix(&experiment.cases[case].name, discipline);
+        let names = runs.iter().flat_map(|run| run.sample.metrics.keys());
+        for metric in names.collect::<BTreeSet<_>>() {
+            for run in runs {
+                let value = run.sample.metric(metric);
+                values.push_if(format!("{prefix}/{metric}"), value);
+            }
+        }
+        prefixes.push(prefix);
+    }
+    prefixes
 }
 
 /// How the values of a case begin.
@@ -210,9 +233,11 @@ fn values_table(measured: &Measured) -> Table {
     let (mut names, mut seeds, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for (name, all) in measured.values.iter() {
         for (seed, value) in all.iter().enumerate() {
-            names.push(name.to_string());
-            seeds.push(Some((seed + 1) as f64));
-            values.push(Some(*value));
+            if value.is_some() {
+                names.push(name.to_string());
+                seeds.push(Some((seed + 1) as f64));
+                values.push(*value);
+            }
         }
     }
     let column = |name: &str, cells| Column {

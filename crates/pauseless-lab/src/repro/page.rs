@@ -36,22 +36,22 @@ fn figure_path(done: &Reproduced, figure: &str) -> String {
 }
 
 fn overview(page: &mut String, all: &[Reproduced]) {
-    let count = |verdicts: &[Verdict]| -> usize {
-        let all = all.iter();
-        all.map(|done| verdicts.iter().map(|it| done.count(*it)).sum::<usize>())
-            .sum()
-    };
+    let mut total = Tally::default();
+    all.iter().for_each(|done| total.add(done));
     let _ = writeln!(
         page,
-        "\n{} experiments: {} claims are met, {} in some queueing disciplines only, {} are not met.",
+        "\n{} experiments. Of the papers' claims {} are met, {} in some queueing disciplines only, \
+         {} are not. Of {} claims of our own, which the papers do not make, {} are met.",
         all.len(),
-        count(&[Verdict::Met, Verdict::Unmarked]),
-        count(&[Verdict::Partly]),
-        count(&[Verdict::NotMet, Verdict::Broken]),
+        total.met,
+        total.partly,
+        total.not_met,
+        total.ours,
+        total.ours_met,
     );
     page.push_str(
-        "\n| experiment | in the paper | shows | met | in some disciplines | not met | scale | CPU |\n\
-         |---|---|---|---:|---:|---:|---|---:|\n",
+        "\n| experiment | in the paper | shows | met | in some disciplines | not met | ours, met | scale | CPU |\n\
+         |---|---|---|---:|---:|---:|---:|---|---:|\n",
     );
     for done in all {
         let it = &done.experiment;
@@ -60,22 +60,53 @@ fn overview(page: &mut String, all: &[Reproduced]) {
             Scale::Quick => it.seconds.quick,
             Scale::Full => it.seconds.full,
         };
-        let broken = match done.count(Verdict::Broken) {
+        let mut tally = Tally::default();
+        tally.add(done);
+        let ours = match tally.ours {
             0 => String::new(),
-            broken => format!(", {broken} BROKEN"),
+            ours => format!("{} of {ours}", tally.ours_met),
         };
         let _ = writeln!(
             page,
-            "| [{name}](#{}) | {} | {} | {} | {} | {}{broken} | {} | {} |",
+            "| [{name}](#{}) | {} | {} | {} | {} | {} | {ours} | {} | {} |",
             anchor(&name),
             cell(&it.cites),
             cell(&it.title),
-            done.count(Verdict::Met) + done.count(Verdict::Unmarked),
-            done.count(Verdict::Partly),
-            done.count(Verdict::NotMet),
+            tally.met,
+            tally.partly,
+            tally.not_met,
             done.scale.name(),
             text::duration(seconds),
         );
+    }
+}
+
+/// How many claims hold, whatever they are marked as.
+#[derive(Default)]
+struct Tally {
+    met: usize,
+    partly: usize,
+    not_met: usize,
+    ours: usize,
+    ours_met: usize,
+}
+
+impl Tally {
+    fn add(&mut self, done: &Reproduced) {
+        for judged in &done.claims {
+            let holding = judged.findings.iter().filter(|it| it.holds).count();
+            let is_met = holding == judged.findings.len();
+            match (judged.verdict, judged.claim.is_ours()) {
+                (Verdict::OtherScale, _) => {}
+                (_, true) => {
+                    self.ours += 1;
+                    self.ours_met += usize::from(is_met);
+                }
+                (_, false) if is_met => self.met += 1,
+                (_, false) if holding > 0 => self.partly += 1,
+                (_, false) => self.not_met += 1,
+            }
+        }
     }
 }
 

@@ -172,7 +172,7 @@ impl<'a> Scope<'a> {
         let mut sample = self.run(index, task)?;
         if let Some((store, key)) = key {
             let put = store.put(&key, &sample);
-            put.map_err(|error| Failure::Store(PathBuf::from(key), error))?;
+            put.map_err(|error| Failure::Store(store.folder().to_path_buf(), error))?;
         }
         self.keep_document(index, sample.document.take());
         Ok(sample)

@@ -43,9 +43,16 @@ impl Store {
     /// Keeps a run. A crash leaves either all of it or nothing.
     pub(super) fn put(&self, key: &str, sample: &Sample) -> io::Result<()> {
         let text = serde_json::to_vec(sample)?;
-        let unfinished = self.folder.join(format!("{key}.new"));
+        // Another process may be at the same run.
+        let unfinished = format!("{key}.{}", std::process::id());
+        let unfinished = self.folder.join(unfinished);
         fs::write(&unfinished, text)?;
         fs::rename(unfinished, self.file(key))
+    }
+
+    /// Where runs are kept.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     fn file(&self, key: &str) -> PathBuf {

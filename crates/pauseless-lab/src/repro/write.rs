@@ -34,6 +34,7 @@ pub fn write(done: &Reproduced, folder: &Path) -> io::Result<()> {
 /// Writes the page of all results to `file`, and its figures beside it.
 pub fn write_page(all: &[Reproduced], file: &Path) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(folder)?;
     for (path, drawn) in page::figures(all) {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
