@@ -373,3 +373,26 @@ fn answers_are_traffic_that_check_sees() {
     let section = format!("{section}feedback_class = \"data\"\n");
     assert!(is_cyclic(&format!("{before}{flows}{section}")));
 }
+
+/// A pace just below the line is no reason to start otherwise: congestion control does not know it.
+#[test]
+fn a_paced_flow_reacts_as_one_at_the_line_rate() {
+    let goodputs = |rate: &str| {
+        let text = format!(
+            "duration = \"15 ms\"\nmtu = \"1000 B\"\n\
+             [topology]\nkind = \"n-to-1\"\nsenders = 2\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n\
+             [switch]\nbuffer = \"300 KB\"\n[flow_control]\nkind = \"pfc\"\n\
+             xoff = \"200 KB\"\nxon = \"198 KB\"\n[congestion_control]\nkind = \"dcqcn\"\n\
+             [[flow]]\nname = \"A\"\nsource = \"H1\"\ntarget = \"R\"\nrate = \"{rate}\"\n\
+             [[flow]]\nname = \"B\"\nsource = \"H2\"\ntarget = \"R\"\nstart = \"5 ms\"\n"
+        );
+        let scenario = Scenario::parse("paced", &text, &Overrides::default());
+        let scenario = scenario.unwrap_or_else(|it| panic!("{it}"));
+        let flows = pauseless_sim::run(&scenario.config).flows;
+        [flows[0].goodput_late_bps, flows[1].goodput_late_bps]
+    };
+    let (line, paced) = (goodputs("10 Gbps"), goodputs("9.999 Gbps"));
+    for (line, paced) in line.into_iter().zip(paced) {
+        assert!((line / paced - 1.0).abs() < 0.1, "{line} and {paced}");
+    }
+}

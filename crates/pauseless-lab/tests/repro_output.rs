@@ -118,7 +118,8 @@ fn an_experiment_leaves_figures_data_and_a_page() {
     ];
     assert_eq!(files[..2], data[..2]);
     assert_eq!(files[2..4], ["rates.png", "rates.svg"]);
-    assert_eq!(files[4..], data[2..]);
+    assert_eq!(files[4], "report.html");
+    assert_eq!(files[5..], data[2..]);
     let csv = fs::read_to_string(out.join("curves.csv")).unwrap();
     assert!(csv.starts_with("case,time_ms,goodput.F1,goodput.F2\nPFC/output-queued,"));
 

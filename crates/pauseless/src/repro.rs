@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use pauseless_lab::report::quantity;
 use pauseless_lab::report::text::Table;
 use pauseless_lab::repro::catalogue::{self, Entry};
 use pauseless_lab::repro::scope::{Failure, Session};
@@ -31,8 +32,14 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         true => known.clone(),
         false => args.names.iter().map(find).collect::<Result<_, _>>()?,
     };
-    let create = std::fs::create_dir_all(&args.out);
-    create.with_context(|| format!("cannot create {}", args.out.display()))?;
+    let page = args.page.as_ref().and_then(|page| page.parent());
+    for folder in [Some(args.out.as_path()), page].into_iter().flatten() {
+        let create = std::fs::create_dir_all(folder);
+        create.with_context(|| format!("cannot create the folder {}", folder.display()))?;
+    }
+    if let Some(page) = &args.page {
+        output::check_place(page)?;
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.into());
     let pool = pool.build().context("cannot start threads")?;
     announce(args, &entries, pool.current_num_threads())?;
@@ -108,8 +115,8 @@ fn announce(args: &ReproArgs, entries: &[Entry], threads: usize) -> anyhow::Resu
         return Ok(());
     }
     let mut text = format!(
-        "pauseless: {} experiments, about {} on {threads} threads",
-        entries.len(),
+        "pauseless: {}, about {} on {threads} threads",
+        quantity::plural(entries.len() as u64, "experiment"),
         text::duration(wall)
     );
     if args.full {
@@ -152,9 +159,10 @@ fn carry_out(
 }
 
 fn stopped(args: &ReproArgs) -> ExitCode {
-    if args.full {
-        output::complain("pauseless: the same command goes on from here");
-    }
+    output::complain(match args.full {
+        true => "pauseless: finished runs are kept; the same command goes on from here",
+        false => "pauseless: finished experiments are written, the one at work is not",
+    });
     ExitCode::from(INTERRUPTED)
 }
 

@@ -21,7 +21,18 @@ pub(super) fn sum(run: &Run, names: &str) -> Result<Vec<f64>, String> {
 }
 
 fn find(run: &Run, name: &str) -> Result<Vec<f64>, String> {
-    let missing = || format!("the run has no curve {name:?}: is it in the [probe]?");
+    let missing = || {
+        let flows = run.outcome.series.flows.iter();
+        let flows = flows.map(|it| format!("goodput.{}", run.flow_name(it.flow)));
+        let ports = run.outcome.series.ports.iter();
+        let ports = ports.map(|it| format!("queue.{}", run.port_name(it.node, it.port)));
+        let known: Vec<String> = flows.chain(ports).take(6).collect();
+        let known = match known.is_empty() {
+            true => "the scenario has no [probe]".to_string(),
+            false => format!("it has {} and the like", known.join(", ")),
+        };
+        format!("the run has no curve {name:?}; {known}")
+    };
     let (what, whose) = name.split_once('.').ok_or_else(missing)?;
     let series = &run.outcome.series;
     let kb = |bytes: &Vec<u64>| bytes.iter().map(|bytes| *bytes as f64 / 1e3).collect();

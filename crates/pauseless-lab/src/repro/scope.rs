@@ -233,7 +233,9 @@ impl<'a> Scope<'a> {
     }
 
     fn keep_document(&self, index: usize, document: Option<serde_json::Value>) {
-        if let Some(document) = document.filter(|_| self.session.keeps_documents) {
+        if let Some(mut document) = document.filter(|_| self.session.keeps_documents) {
+            // Cases of several experiments may have the same name.
+            document["experiment"] = self.name.into();
             let documents = self.documents.lock();
             documents
                 .expect("nobody panics with the lock held")

@@ -261,8 +261,10 @@ impl Answers<'_> {
         let mut longest = Some(Span::ZERO);
         let controlled = plans.iter().zip(flows);
         for (plan, flow) in controlled.filter(|(plan, _)| plan.terms.is_controlled) {
+            // A source does not know at which pace it will be asked to send.
+            let line = self.planner.fabric.topology.ports(plan.source)[0].rate;
             flow.reaction = Reaction::Controlled {
-                initial: plan.initial,
+                initial: plan.initial.unwrap_or(line),
                 group: self.routes.groups.of_host(plan.source),
                 class: self.written.class(self.switches, plan),
             };

@@ -46,8 +46,8 @@ pub(crate) struct Plan {
     pub round: Vec<Step>,
     pub terms: Terms,
     pub pace: Rate,
-    /// The rate at which it starts, if it obeys congestion control.
-    pub initial: Rate,
+    /// The rate at which congestion control lets it start, if that is not the rate of its link.
+    pub initial: Option<Rate>,
     /// Where it was written; shared, because of rules that make millions.
     pub place: Rc<Place>,
     /// Whether `[[traffic]]` made it.
@@ -490,8 +490,9 @@ impl Planner<'_> {
         Some(Step { node, link })
     }
 
-    /// The pace that was written, or that of the host's link, and the rate at which a flow starts.
-    pub(crate) fn rates(&self, source: NodeId, wanted: &Wanted) -> Option<(Rate, Rate)> {
+    /// The pace that was written, or that of the host's link, and the rate at which a flow is to
+    /// start, if one was written.
+    pub(crate) fn rates(&self, source: NodeId, wanted: &Wanted) -> Option<(Rate, Option<Rate>)> {
         let line = self.fabric.topology.ports(source)[0].rate;
         let refuse = |rate: &At<Rate>, message: &str, most: Rate| {
             let message = format!("{} is more than {message}", rate.value.exact());
@@ -510,8 +511,8 @@ impl Planner<'_> {
         };
         match &wanted.initial {
             Some(initial) if initial.value > pace => refuse(initial, "the flow's pace", pace),
-            Some(initial) => Some((pace, initial.value)),
-            None => Some((pace, pace)),
+            Some(initial) => Some((pace, Some(initial.value))),
+            None => Some((pace, None)),
         }
     }
 

@@ -132,6 +132,7 @@ fn write_routing(file: &mut File, parts: &Parts) {
             if let Multipath::Single {
                 tie_break: TieBreak::Seeded(seed),
             } = routing.multipath
+                && seed != parts.config.seed
             {
                 file.plain("seed", seed);
             }
@@ -305,7 +306,9 @@ fn write_flow(file: &mut File, parts: &Parts, plan: &Plan) {
     if let Some(size) = plan.terms.size {
         file.quantity("size", size);
     }
-    file.quantity("initial_rate", plan.initial);
+    if let Some(initial) = plan.initial {
+        file.quantity("initial_rate", initial);
+    }
     plan.terms.write(file);
 }
 

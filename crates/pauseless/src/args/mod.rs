@@ -181,6 +181,7 @@ const EXAMPLES: &str = "Examples:
   pauseless check --generate ring:4,hosts_per_switch=1,routing=ecmp
   pauseless demo
   pauseless run scenarios/gfc-ring.toml
+  pauseless repro --list
   pauseless explain --paper
 
 Exit status: 0 done, 1 a finding, 2 bad usage or input, 130 interrupted.";
