@@ -69,7 +69,7 @@ fn campaigns(scale: Scale) -> Vec<Campaign> {
         networks,
     };
     match scale {
-        Scale::Quick => vec![campaign(4, 300, 20)],
+        Scale::Quick => vec![campaign(4, 300, 12)],
         Scale::Full => vec![
             campaign(4, 10_000, usize::MAX),
             campaign(8, 10_000, usize::MAX),
