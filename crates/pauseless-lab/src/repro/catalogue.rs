@@ -157,8 +157,8 @@ macro_rules! scenarios {
 
 /// Paper, stem and claims file, in the order of the papers.
 const EXPERIMENTS: &[(&str, &str, &str)] = experiments! {
-    "gfc": "sec4.2" "fig5" "sec5.4" "fig9" "fig10" "fig12" "fig13" "fig14" "table1" "fig16" "fig17"
-        "fig18" "fig19" "fig20";
+    "gfc": "sec4.2" "fig5" "sec5.4" "fig9" "fig10" "fig12" "fig13" "fig14" "table1" "table1-cycles"
+        "fig16" "fig17" "fig18" "fig19" "fig20";
     "pcn": "fig2" "fig3" "fig5" "fig10" "fig11" "fig12" "fig13" "table1" "fig14" "fig14-w2" "fig17"
         "fig18" "fig18-on-off" "fig19" "table3" "fig20" "fig21";
     "hotnets": "fig2" "fig3" "fig4" "fig5" "loop";
@@ -168,7 +168,7 @@ const EXPERIMENTS: &[(&str, &str, &str)] = experiments! {
 /// Paper, file and text.
 const SCENARIOS: &[(&str, &str, &str)] = scenarios! {
     "gfc": "sec4.2.toml" "fig5.toml" "fig9.toml" "fig10.toml" "fig12.toml" "fig13.toml" "fig14.toml"
-        "table1.toml" "fig16.toml" "fig19.toml" "fig20.toml";
+        "table1.toml" "table1-cycles.toml" "fig16.toml" "fig19.toml" "fig20.toml";
     "pcn": "fig2.toml" "fig5.toml" "fig11.toml" "fig12.toml" "table1.toml" "fig14.toml" "fig17.toml"
         "fig18.toml" "fig18-on-off.toml" "fig19.toml" "table3.toml" "fig21.toml";
     "hotnets": "fig2.toml" "fig3.toml" "fig4.toml" "fig5.toml" "loop.toml";

@@ -43,6 +43,7 @@ const COMPUTE: &[(&str, Compute)] = &[
     ("pcn-table1", pcn::shares),
     ("ttl-sizes", formulas::ttl_sizes),
     ("gfc-table1", gfc_scale::table1),
+    ("gfc-table1-cycles", gfc_scale::cycles),
     ("gfc-servers", gfc_scale::compare),
     ("gfc-evolution", gfc_scale::evolution),
     ("gfc-feedback", gfc_scale::feedback),
@@ -51,6 +52,7 @@ const COMPUTE: &[(&str, Compute)] = &[
 const PER_RUN: &[(&str, PerRun)] = &[
     ("gfc-servers", gfc_scale::servers),
     ("gfc-feedback", gfc_scale::feedback_bins),
+    ("gfc-shares", gfc_scale::shares),
     ("pcn-burst", pcn::burst),
     ("pcn-settle", pcn::settle),
     ("workload", workload::workload),

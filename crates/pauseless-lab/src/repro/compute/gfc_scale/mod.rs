@@ -4,6 +4,7 @@
 //! those in few of their repetitions. A quick run therefore looks at the networks that are the most
 //! exposed ([`trees`]), a full one at all of them.
 
+mod cycles;
 mod evolution;
 mod feedback;
 mod servers;
@@ -17,6 +18,7 @@ use toml::{Table, Value};
 use super::super::scope::{Failure, Scope, Task};
 use crate::scenario::Overrides;
 
+pub use cycles::{cycles, shares};
 pub use evolution::evolution;
 pub use feedback::{feedback, feedback_bins};
 pub use servers::{compare, servers};
