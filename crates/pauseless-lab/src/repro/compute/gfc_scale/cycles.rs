@@ -401,7 +401,8 @@ mod tests {
         let mut values = Values::default();
         overlap(&mut values, 4, &tallies);
         let percent = values.get("k4/output-queued/overlap_percent");
-        assert!((percent.expect("two deadlock")[0] - 100.0 / 3.0).abs() < 1e-9);
+        let percent = percent.expect("two deadlock")[0].expect("measured");
+        assert!((percent - 100.0 / 3.0).abs() < 1e-9);
         assert_eq!(values.get("k4/input-queued/overlap_percent"), None);
     }
 }
