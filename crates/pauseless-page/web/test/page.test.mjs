@@ -440,6 +440,8 @@ test("the replay plays and pauses", async (t) => {
   await page.waitForTimeout(200);
   assert.equal(await readout(page), time);
   await page.locator(".stage input").focus();
+  // The read-out is rounded to about a step, so one of them may not show.
+  await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
   assert.ok((await readout(page)) > time, "an arrow key goes on");
 });
