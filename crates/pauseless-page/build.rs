@@ -85,7 +85,7 @@ fn warn(reason: &str) {
     let lines = reason
         .lines()
         .map(str::trim)
-        .filter(|line| !line.is_empty());
+        .filter(|line| !line.is_empty() && !line.starts_with("npm warn"));
     println!(
         "cargo:warning=pages will have still figures only: {}; \
          once that is mended: touch crates/pauseless-page/build.rs",
