@@ -8,6 +8,8 @@ fn main() -> ExitCode {
     for path in SOURCES {
         println!("cargo:rerun-if-changed=web/{path}");
     }
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed={NOTICES}");
     println!("cargo:rerun-if-env-changed={SWITCH}");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let made = match env::var(SWITCH).as_deref() {
@@ -26,21 +28,23 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The bundle as a Rust expression; `None` where there is no npm.
+/// The bundle as a Rust expression; `None` where there is no npm, or nobody it can ask.
 fn bundle(out: &Path) -> Result<Option<String>, String> {
     let npm = Command::new("npm").arg("--version").output();
     if matches!(&npm, Err(error) if error.kind() == io::ErrorKind::NotFound) {
-        println!(
-            "cargo:warning=npm was not found, so pages will have still figures only; \
-             on Debian: apt-get install npm, then touch crates/pauseless-page/build.rs"
-        );
+        warn("npm was not found; on Debian: apt-get install npm");
         return Ok(None);
     }
     let web = out.join("web");
     copy(Path::new("web"), &web).map_err(|error| format!("web: {error}"))?;
-    call(&web, &["ci", "--ignore-scripts", "--omit=dev"])?;
+    if let Err(problem) = install(&web) {
+        warn(&problem);
+        return Ok(None);
+    }
     call(&web, &["run", "--ignore-scripts", "build"])?;
-    let mut licences = String::new();
+    let mut licences =
+        fs::read_to_string(NOTICES).map_err(|error| format!("{NOTICES}: {error}"))?;
+    licences.push('\n');
     for library in LIBRARIES {
         let path = web.join("node_modules").join(library).join("LICENSE");
         let text = fs::read_to_string(&path);
@@ -55,6 +59,38 @@ fn bundle(out: &Path) -> Result<Option<String>, String> {
         include("page.css"),
         include("licences.txt"),
     )))
+}
+
+/// Fetches what the lock pins, unless that was done already.
+fn install(web: &Path) -> Result<(), String> {
+    let lock = fs::read(web.join("package-lock.json")).map_err(|error| error.to_string())?;
+    let stamp = web.join("installed-lock.json");
+    let is_there = web.join("node_modules").is_dir();
+    if is_there && fs::read(&stamp).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    // Whoever is cut off from the registry is to know soon.
+    let quickly = [
+        "--prefer-offline",
+        "--fetch-retries=1",
+        "--fetch-timeout=20000",
+    ];
+    let args = [&["ci", "--ignore-scripts", "--omit=dev"][..], &quickly].concat();
+    call(web, &args)?;
+    fs::write(stamp, lock).map_err(|error| error.to_string())
+}
+
+/// Says on one line why pages will be still, and what to do about it.
+fn warn(reason: &str) {
+    let lines = reason
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with("npm warn"));
+    println!(
+        "cargo:warning=pages will have still figures only: {}; \
+         once that is mended: touch crates/pauseless-page/build.rs",
+        lines.take(4).collect::<Vec<_>>().join(" ")
+    );
 }
 
 /// Runs npm, and gives its own words if it fails.
@@ -99,6 +135,9 @@ const SOURCES: [&str; 4] = ["package.json", "package-lock.json", ".npmrc", "src"
 
 /// What is in the bundle, as opposed to what makes it.
 const LIBRARIES: [&str; 2] = ["cytoscape", "uplot"];
+
+/// The licences of what these libraries contain themselves.
+const NOTICES: &str = "notices.txt";
 
 /// With `static` there is no bundle.
 const SWITCH: &str = "PAUSELESS_PAGE";

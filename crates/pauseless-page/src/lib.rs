@@ -33,8 +33,18 @@ mod tests {
             assert!(!lower.contains("</script") && !lower.contains("</style"));
             assert!(!lower.contains("<!--") && !lower.contains("@import"));
         }
-        for holder in ["Leon Sorokin", "Cytoscape Consortium"] {
+        // Two libraries, and what one of them contains.
+        let holders = [
+            "Leon Sorokin",
+            "Cytoscape Consortium",
+            "OpenJS Foundation",
+            "Jeremy Ashkenas",
+            "Xueqiao Xu",
+        ];
+        for holder in holders {
             assert!(bundle.licences.contains(holder), "{holder}");
         }
+        let grants = bundle.licences.matches("Permission is hereby granted");
+        assert_eq!(grants.count(), 4, "each with its terms");
     }
 }

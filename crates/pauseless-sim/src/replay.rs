@@ -83,12 +83,16 @@ fn record(replay: &mut outcome::Replay, now: Time, (fabric, packet_max): (&Fabri
             if port.is_stopped(now, class, packet_max) {
                 return 0;
             }
-            let rate = port.upstream(class).rate(now).map(|rate| rate.as_bps());
+            // A watchdog may let go what its far end would hold; then nobody holds it back.
+            let Some(rate) = port.upstream(class).rate(now) else {
+                return 1_000;
+            };
             // What is not stopped moves, however slowly.
-            let share = rate.unwrap_or(0).saturating_mul(1_000) / end.line.as_bps();
+            let share = rate.as_bps().saturating_mul(1_000) / end.line.as_bps();
             share.clamp(1, 1_000) as u16
         });
-        states.held.push(held.unwrap_or(0) as u32);
+        let held = u32::try_from(held.unwrap_or(0)).unwrap_or(u32::MAX);
+        states.held.push(held);
         states.allowed.push(allowed.min().unwrap_or(1_000));
         states.sent.push(end.sent.get());
     }

@@ -4,8 +4,9 @@ mod networks;
 
 use networks::{Scheme, gfc_ring};
 use pauseless_core::switch::Discipline;
-use pauseless_core::unit::{Bytes, Time};
-use pauseless_sim::config::Replay;
+use pauseless_core::switch::watchdog::{self, Action};
+use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_sim::config::{Replay, Watchdog};
 use pauseless_sim::outcome::PortStates;
 use pauseless_sim::{Config, Outcome, run};
 
@@ -102,4 +103,27 @@ fn gfc_slows_down_and_never_stops() {
     assert!(port.allowed.iter().all(|allowed| *allowed > 0));
     assert!(port.allowed.iter().any(|allowed| *allowed < 1_000));
     assert!(port.sent.windows(2).all(|pair| pair[0] <= pair[1]));
+}
+
+#[test]
+fn whom_a_watchdog_lets_go_is_not_held_back() {
+    let (config, outcome) = watched(Scheme::Pfc, |config| {
+        config.mitigation.watchdog = Watchdog::On(watchdog::Config {
+            detection: Span::ms(2),
+            restoration: Span::ms(4),
+            poll: Span::ZERO,
+            action: Action::Forward,
+        });
+    });
+    let trip = outcome.trips.first().expect("a deadlock trips it");
+    let times = &outcome.replay.as_ref().expect("it was asked for").times;
+    let after = times.iter().position(|time| *time > trip.time);
+    let after = after.expect("the run goes on");
+    let name = config.topology.port_name(trip.queue.node, trip.queue.port);
+    let tripped = states(&config, &outcome, &name);
+    assert_eq!(tripped.allowed[after], 1_000, "{name}");
+    // PFC knows nothing between stopped and free.
+    for port in &outcome.replay.as_ref().expect("it was asked for").ports {
+        assert!(port.allowed.iter().all(|it| [0, 1_000].contains(it)));
+    }
 }

@@ -191,9 +191,23 @@ fn card(run: &Run, panels: &[Panel], number: usize) -> String {
 fn network(run: &Run, number: usize) -> String {
     let diagram = diagram::svg(run);
     let is_replayed = BUNDLE.is_some() && run.outcome.replay.is_some();
+    let links = run.topology().links().len();
+    let note = match BUNDLE.is_some() && links > scene::LINKS_MAX {
+        true => format!(
+            "<p class=\"note\">No replay: the network has {} links, and up to {} are drawn.</p>\n",
+            quantity::count(links as u64),
+            quantity::count(scene::LINKS_MAX as u64),
+        ),
+        false => String::new(),
+    };
     if diagram.is_none() && !is_replayed {
-        return String::new();
+        return note;
     }
+    // Without a drawing there is nothing to see until the script runs.
+    let hidden = match diagram.is_none() {
+        true => " hidden",
+        false => "",
+    };
     // Drawn is the first one.
     let caption = match run.outcome.episodes.first().map(|first| first.broken) {
         Some(None) => "the cycle: each queue waits for the next, for ever".to_string(),
@@ -205,7 +219,8 @@ fn network(run: &Run, number: usize) -> String {
     };
     let diagram = diagram.unwrap_or_default();
     format!(
-        "<figure data-replay=\"{number}\">\n<figcaption>{caption}</figcaption>\n{diagram}</figure>\n"
+        "<figure data-replay=\"{number}\"{hidden}>\n<figcaption>{caption}</figcaption>\n\
+         {diagram}</figure>\n{note}"
     )
 }
 

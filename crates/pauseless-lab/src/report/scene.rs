@@ -122,6 +122,7 @@ struct Stuck {
 struct Network {
     nodes: Vec<Place>,
     ports: Vec<Port>,
+    classes: usize,
     step: f64,
     instants: usize,
     columns: String,
@@ -175,7 +176,7 @@ impl Curves {
         };
         let curves = figure.curves.iter().map(|curve| {
             let points = thinned(&curve.points, points_max);
-            let xs: Vec<f64> = points.iter().map(|(x, _)| place(*x)).collect();
+            let xs = rising(points.iter().map(|(x, _)| place(*x)));
             let known = axes.iter().position(|axis| *axis == xs);
             let axis = known.unwrap_or_else(|| {
                 axes.push(xs);
@@ -253,7 +254,8 @@ fn moments(run: &Run) -> Vec<Moment> {
     let stop = run.sources_stopped();
     found.extend(stop.map(|stop| (stop, "sources stop".to_string(), false)));
     found.push((outcome.end, "end".to_string(), false));
-    found.sort();
+    // What is found and broken at one instant is found first.
+    found.sort_by_key(|(at, ..)| *at);
     let moment = |(at, label, alarm)| Moment {
         label,
         at: ms(at),
@@ -335,6 +337,7 @@ fn network(run: &Run, stride: usize) -> Option<Network> {
     let columns = columns.flat_map(|(states, port)| columns_of(states, port, (&kept, &times)));
     Some(Network {
         nodes: nodes.collect(),
+        classes: run.scenario.config.ingress.class_count(),
         step: times.get(1).map_or(0.0, |second| ms(*second)),
         instants: kept.len(),
         columns: packed(&columns.collect::<Vec<u8>>()),
@@ -400,8 +403,26 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.4e}").parse().unwrap_or(value)
 }
 
+/// The same places, each a hair beyond the one before if it is not anyway. A script that lays
+/// curves over one another keeps one value per place, and a distribution has steps.
+fn rising(places: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut risen: Vec<f64> = Vec::new();
+    for place in places {
+        let beyond = risen.last().map(|last| {
+            let next = last + (last.abs() * 1e-6).max(1e-9);
+            format!("{next:.7e}")
+                .parse()
+                .unwrap_or(next)
+                .max(last.next_up())
+        });
+        let is_beyond = risen.last().is_none_or(|last| *last < place);
+        risen.push(beyond.filter(|_| !is_beyond).unwrap_or(place));
+    }
+    risen
+}
+
 /// A larger network is not drawn.
-const LINKS_MAX: usize = 1_000;
+pub const LINKS_MAX: usize = 1_000;
 /// States that a run records at most, one per port and instant.
 const CELLS_MAX: usize = 600_000;
 const INSTANTS_MAX: usize = 8_000;
@@ -411,3 +432,54 @@ const PAGE_CELLS_MAX: usize = 1_200_000;
 const POINTS_MAX: usize = 200_000;
 /// Deadlocks that are listed.
 const MOMENTS_MAX: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::chart::{Curve, Figure};
+
+    fn curve(points: &[(f64, f64)]) -> Curve {
+        Curve {
+            label: String::new(),
+            colour: 0,
+            stroke: Stroke::Solid,
+            points: points.to_vec(),
+        }
+    }
+
+    #[test]
+    fn steps_of_a_distribution_stay_steps() {
+        let quick = [(1.0, 0.0), (1.0, 0.25), (1.0, 0.5), (1.0, 0.75), (1.0, 1.0)];
+        let slow = [(1.0, 0.0), (1.0, 0.5), (2.0, 1.0)];
+        let panel = Panel {
+            caption: String::new(),
+            figure: Figure {
+                description: String::new(),
+                axis: Axis::Decades { from: 0, to: 3 },
+                value_max: 1.0,
+                curves: vec![curve(&quick), curve(&slow)],
+                levels: Vec::new(),
+                instants: Vec::new(),
+            },
+            left_out: 0,
+        };
+        let mut axes = Vec::new();
+        let shown = Curves::new(&panel, 300, &mut axes);
+        for (line, points) in shown.curves.iter().zip([&quick[..], &slow]) {
+            let axis = &axes[line.axis];
+            assert_eq!(axis.len(), points.len());
+            assert!(axis.windows(2).all(|pair| pair[0] < pair[1]), "{axis:?}");
+            for ((place, value), point) in axis.iter().zip(&line.values).zip(points) {
+                assert!((place.log10() - point.0).abs() < 1e-4, "{place}");
+                assert_eq!(*value, point.1);
+            }
+        }
+    }
+
+    #[test]
+    fn places_rise_also_at_zero_and_where_they_are_close() {
+        let risen = rising([0.0, 0.0, 0.0, 1.0, 1.0, 1.000_000_5, 2.0].into_iter());
+        assert!(risen.windows(2).all(|pair| pair[0] < pair[1]), "{risen:?}");
+        assert_eq!((risen[0], risen[3], risen[6]), (0.0, 1.0, 2.0));
+    }
+}

@@ -7,7 +7,12 @@ import type { Stage, Viewer } from "./stage";
 
 const HEIGHT = 200;
 const FONT = "11px system-ui, sans-serif";
-const SYNC = "time";
+
+/** Curves over time share where the mouse is; what is selected, and a double click, go by the stage. */
+export const SHARED: uPlot.Cursor = {
+  sync: { key: "time", setSeries: false, filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
+  bind: { dblclick: () => null },
+};
 
 /** Puts live curves into `place`; those over time follow the stage. */
 export function draw(place: HTMLElement, scene: Scene, run: RunData, panel: PanelData, stage: Stage): void {
@@ -17,7 +22,7 @@ export function draw(place: HTMLElement, scene: Scene, run: RunData, panel: Pane
     height: HEIGHT,
     cursor: {
       drag: { x: true, y: false, setScale: !isTime },
-      ...(isTime ? { sync: { key: SYNC, setSeries: false, filters: { pub: isHover } } } : {}),
+      ...(isTime ? SHARED : {}),
     },
     legend: { live: true },
     scales: {
@@ -54,11 +59,6 @@ export function draw(place: HTMLElement, scene: Scene, run: RunData, panel: Pane
   onSchemeChange(() => plot.redraw(false, true));
 }
 
-/** Curves share where the mouse is; what is selected goes by the stage. */
-function isHover(type: string): boolean {
-  return type === "mousemove" || type === "mouseleave";
-}
-
 function width(place: HTMLElement): number {
   return Math.max(place.clientWidth, 200);
 }
@@ -82,6 +82,7 @@ function aligned(run: RunData, panel: PanelData): uPlot.AlignedData {
   if (isShared && first !== undefined) {
     return [over(first), ...panel.curves.map((curve) => curve.values)];
   }
+  // Places rise strictly within each, so that nothing is lost.
   const tables = panel.curves.map((curve): uPlot.AlignedData => [over(curve.axis), curve.values]);
   return uPlot.join(tables);
 }

@@ -48,7 +48,7 @@ export interface DeadlockData {
   from: number;
   /** When it was broken, if it was. */
   to: number | null;
-  /** Ports that can never send again, by their place in `NetworkData.ports`. */
+  /** Ports that could never send again when its cycle closed, by their place in `NetworkData.ports`. */
   members: number[];
   cycle: number[];
 }
@@ -56,6 +56,8 @@ export interface DeadlockData {
 export interface NetworkData {
   nodes: { name: string; host: boolean; layer: number }[];
   ports: PortData[];
+  /** Traffic classes of a port. */
+  classes: number;
   /** The time between two instants; the last one is the end of the run. */
   step: number;
   instants: number;
@@ -131,7 +133,23 @@ export function instantAt(times: Float64Array, time: number): number {
   return low;
 }
 
-/** The deadlock that holds at `time`, if there is one. */
-export function deadlockAt(run: RunData, time: number): DeadlockData | undefined {
-  return run.deadlocks.find(({ from, to }) => from <= time && (to === null || time < to));
+/** What is caught at one instant. */
+export interface Caught {
+  members: Set<number>;
+  cycle: Set<number>;
+  /** Says which deadlocks hold. */
+  key: string;
+}
+
+/** The deadlocks that hold at `time`. One that is broken at once lasts to the next instant of the film. */
+export function deadlocksAt(run: RunData, times: Float64Array, time: number): Caught {
+  const open = [...run.deadlocks.entries()].filter(([, { from, to }]) => {
+    const next = times[instantAt(times, from) + 1] ?? Infinity;
+    return from <= time && (to === null || time < Math.max(to, next));
+  });
+  return {
+    members: new Set(open.flatMap(([, { members }]) => members)),
+    cycle: new Set(open.flatMap(([, { cycle }]) => cycle)),
+    key: open.map(([number]) => number).join(" "),
+  };
 }

@@ -16,8 +16,10 @@ export interface Layout {
 
 const GAP = 90;
 const BEND = 8;
+/** More links than this keep a force layout busy for seconds. */
+const FORCE_LINKS_MAX = 300;
 
-/** Circles for rings, layers for trees; for the rest forces do better. */
+/** Circles for rings, layers for trees; for the rest forces do better, if it is not too large. */
 export function layout(network: NetworkData): Layout {
   const links = neighbours(network);
   const bend = () => BEND;
@@ -32,7 +34,8 @@ export function layout(network: NetworkData): Layout {
     return { nodes: grid, bend: (length) => (length > 2.5 * GAP ? 0.5 * GAP : BEND) };
   }
   const trunks = (node: number) => links[node]?.filter((peer) => !network.nodes[peer]?.host) ?? [];
-  if (switches.every((node) => new Set(trunks(node)).size <= 2)) {
+  const isRing = switches.every((node) => new Set(trunks(node)).size <= 2);
+  if (isRing || network.ports.length / 2 > FORCE_LINKS_MAX) {
     return { nodes: onCircle(network, links, walk(switches, trunks)), bend };
   }
   return { nodes: null, bend };

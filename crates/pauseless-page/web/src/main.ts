@@ -36,6 +36,7 @@ async function enliven(scene: Scene, run: RunData, { index, stage }: { index: nu
   });
   const figure = document.querySelector<HTMLElement>(`figure[data-replay="${index}"]`);
   if (figure !== null && film !== null) {
+    figure.hidden = false;
     const place = cleared(figure);
     const caption = figure.querySelector("figcaption");
     if (caption !== null) {
@@ -75,7 +76,20 @@ function moments(run: RunData, stage: Stage): HTMLElement {
   return element("p", { class: "moments" }, buttons);
 }
 
-const scene = readScene();
-if (scene !== null && scene.runs.length > 0) {
-  void start(scene);
+/** Starts; if that fails, the figures stand still as they were drawn. */
+async function begin(): Promise<void> {
+  const figures = [...document.querySelectorAll("figure[data-panel], figure[data-replay]")];
+  const stills = figures.map((figure) => ({ figure, still: figure.cloneNode(true) }));
+  try {
+    const scene = readScene();
+    if (scene !== null && scene.runs.length > 0) {
+      await start(scene);
+    }
+  } catch (error) {
+    document.querySelector(".stage")?.remove();
+    stills.forEach(({ figure, still }) => figure.replaceWith(still));
+    console.error("the figures stand still:", error);
+  }
 }
+
+void begin();

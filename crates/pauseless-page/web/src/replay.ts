@@ -2,7 +2,8 @@
 
 import cytoscape from "cytoscape";
 import uPlot from "uplot";
-import { deadlockAt, instantAt } from "./data";
+import { SHARED } from "./curves";
+import { deadlocksAt, instantAt } from "./data";
 import type { Film, NetworkData, RunData, Scene } from "./data";
 import { colour, element, onSchemeChange } from "./dom";
 import { layout, portPlace } from "./layout";
@@ -26,7 +27,7 @@ export class Replay {
   private readonly chooser = element("select", { "aria-label": "port" });
   private chosen: number | null = null;
   private plot: uPlot | null = null;
-  private shown = { instant: -1, deadlock: false };
+  private shown = { instant: -1, deadlocks: "" };
 
   constructor(
     private readonly place: HTMLElement,
@@ -207,14 +208,12 @@ export class Replay {
   /** Shows the instant of the stage. */
   private show(): void {
     const instant = instantAt(this.film.times, this.stage.time);
-    const deadlock = deadlockAt(this.run, this.stage.time);
-    const isSame = instant === this.shown.instant && (deadlock !== undefined) === this.shown.deadlock;
+    const { members, cycle, key } = deadlocksAt(this.run, this.film.times, this.stage.time);
+    const isSame = instant === this.shown.instant && key === this.shown.deadlocks;
     if (isSame) {
       return;
     }
-    this.shown = { instant, deadlock: deadlock !== undefined };
-    const members = new Set(deadlock?.members);
-    const cycle = new Set(deadlock?.cycle);
+    this.shown = { instant, deadlocks: key };
     this.cy.batch(() => {
       this.film.ports.forEach((port, index) => {
         const fill = (port.held[instant] ?? 0) / 65535;
@@ -271,8 +270,11 @@ export class Replay {
       return "";
     }
     const allowed = this.film.ports[index]?.allowed[instant] ?? 100;
-    const gate = allowed === 0 ? "stopped" : allowed < 100 ? `slowed to ${allowed} % of the line` : "free to send";
-    return `${port.name}: its queue holds ${bytes(this.held(index, instant))} of ${bytes(port.full)}; it is ${gate} and uses ${this.film.ports[index]?.busy[instant] ?? 0} % of the line`;
+    const busy = this.film.ports[index]?.busy[instant] ?? 0;
+    // What a port says is what its worst class says.
+    const stopped = this.network.classes > 1 && busy > 0 ? "stopped in a class" : "stopped";
+    const gate = allowed === 0 ? stopped : allowed < 100 ? `slowed to ${allowed} % of the line` : "free to send";
+    return `${port.name}: its queue holds ${bytes(this.held(index, instant))} of ${bytes(port.full)}; it is ${gate} and uses ${busy} % of the line`;
   }
 
   private tell(index: number): void {
@@ -304,7 +306,7 @@ export class Replay {
       {
         width: Math.max(this.place.clientWidth, 200),
         height: 150,
-        cursor: { drag: { x: false, y: false }, sync: { key: "time", setSeries: false } },
+        cursor: { ...SHARED, drag: { x: false, y: false } },
         scales: { x: { time: false, range: () => [this.stage.from, this.stage.to] }, y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
         axes: [{ ...axis, size: 28 }, { ...axis, size: 44 }],
         series: [{ label: "time (ms)" }, { label: "queue (KB)", stroke: MOVING, width: 1.5, points: { show: false } }],
@@ -312,5 +314,6 @@ export class Replay {
       [this.film.times, kb] as unknown as uPlot.AlignedData,
       this.detail,
     );
+    this.plot.over.addEventListener("dblclick", () => this.stage.look(0, Infinity));
   }
 }

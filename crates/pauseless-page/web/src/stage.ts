@@ -69,8 +69,9 @@ export class Stage {
     this.time = Math.min(Math.max(time, 0), this.end);
     // A moment outside of the window would be shown without its place on the slider.
     if (this.time < this.from || this.time > this.to) {
-      const half = (this.to - this.from) / 2;
-      this.look(this.time - half, this.time + half);
+      const width = this.to - this.from;
+      const from = Math.min(Math.max(this.time - width / 2, 0), this.end - width);
+      this.look(from, from + width);
     }
     this.show();
     this.viewers.forEach((viewer) => viewer.onTime?.(this.time));
