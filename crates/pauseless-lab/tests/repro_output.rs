@@ -127,7 +127,8 @@ fn an_experiment_leaves_figures_data_and_a_page() {
     // No wall clock and no order of threads is in it.
     assert_eq!(text, page(&done(folder.path())));
     for line in [
-        "1 experiments: 1 claims are met, 0 in some queueing disciplines only, 1 are not met.",
+        "1 experiments. Of the papers' claims 1 are met, 0 in some queueing disciplines only, \
+         1 are not. Of 0 claims of our own, which the papers do not make, 0 are met.",
         "| claim | paper | asked for | output-queued | input-queued | verdict |",
         "| no deadlock | none | at most 0 | 0: yes | 0: yes | met |",
         "- each has a tenth of the link: They have a half.",
