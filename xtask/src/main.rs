@@ -21,8 +21,8 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match args.as_slice() {
         ["ci"] => ci::run(),
-        ["papers"] => papers::run(),
-        ["page"] => page::run(),
+        ["papers"] => built(papers::run),
+        ["page"] => built(page::run),
         ["tidy"] => Repo::open().and_then(|repo| tidy::run(&repo)),
         ["cites"] => Repo::open().and_then(|repo| cites::run(&repo)),
         ["help" | "--help" | "-h"] => {
@@ -41,6 +41,14 @@ fn main() -> ExitCode {
             eprintln!("xtask: {error}");
             ExitCode::from(2)
         }
+    }
+}
+
+/// A check of the program, once that is built.
+fn built(check: fn() -> std::io::Result<Outcome>) -> std::io::Result<Outcome> {
+    match page::build()? {
+        Outcome::Clean => check(),
+        Outcome::Found => Ok(Outcome::Found),
     }
 }
 

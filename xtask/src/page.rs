@@ -38,22 +38,35 @@ pub fn tools() -> io::Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-/// Checks the types of the page's sources and runs its tests on a fresh build of the program.
-pub fn run() -> io::Result<Outcome> {
+/// Builds the program. Continuous integration does not, because its tests have built it, with the
+/// features of their own dependencies, and nothing needs to be built twice.
+pub fn build() -> io::Result<Outcome> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build.args(["build", "--package", "pauseless", "--locked"]);
+    Ok(match call(&mut build)? {
+        true => Outcome::Clean,
+        false => Outcome::Found,
+    })
+}
+
+/// The program, once it is built.
+pub fn program() -> PathBuf {
+    target_dir().join("debug/pauseless")
+}
+
+/// Checks the types of the page's sources and runs its tests on the program.
+pub fn run() -> io::Result<Outcome> {
     let target = target_dir();
     let web = target.join("page");
     copy(&root().join(PAGE).join("web"), &web)?;
     let npm = |args: &[&str]| {
         let mut command = Command::new("npm");
         command.args(args).current_dir(&web);
-        command.env("PAUSELESS", target.join("debug/pauseless"));
+        command.env("PAUSELESS", program());
         command
     };
     let mut steps = [
-        build,
         npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"]),
         npm(&["run", "check"]),
         npm(&["test"]),

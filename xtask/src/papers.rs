@@ -3,27 +3,24 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use std::{env, fs, io};
+use std::{fs, io};
 
 use crate::Outcome;
-use crate::page::{call, target_dir};
+use crate::page::{call, program, target_dir};
 use crate::repo::root;
 
 /// Reproduces all experiments, quick, and compares the page of the results with the one in the
 /// repository.
 pub fn run() -> io::Result<Outcome> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let out = target_dir().join("repro");
     let fresh = target_dir().join("papers");
     if fresh.exists() {
         fs::remove_dir_all(&fresh)?;
     }
     fs::create_dir_all(&fresh)?;
-    let mut repro = Command::new(cargo);
-    repro.args(["run", "--package", "pauseless", "--locked", "--", "repro"]);
-    repro
-        .args(["--all", "--quick", "--quiet", "--out"])
-        .arg(&out);
+    let mut repro = Command::new(program());
+    repro.args(["repro", "--all", "--quick", "--quiet", "--out"]);
+    repro.arg(&out);
     repro.arg("--page").arg(fresh.join(PAGE));
     if !call(&mut repro)? {
         return Ok(Outcome::Found);
