@@ -3,6 +3,7 @@
 pub mod check;
 pub mod cycle_aware;
 pub mod demo;
+pub mod draw;
 pub mod explain;
 pub mod fabric;
 pub mod import;
@@ -11,5 +12,7 @@ pub mod plan;
 pub mod problem;
 pub mod report;
 pub mod repro;
+pub mod sample;
 pub mod scenario;
+pub mod table;
 pub mod threshold;

@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use pauseless_lab::draw::figure::Drawn;
 use pauseless_lab::repro::catalogue::{self, Entry};
 use pauseless_lab::repro::claim::Verdict;
-use pauseless_lab::repro::data::{Cells, Drawn};
 use pauseless_lab::repro::scope::{Failure, Session};
 use pauseless_lab::repro::store::Store;
 use pauseless_lab::repro::{Reproduced, Scale, reproduce};
+use pauseless_lab::table::Cells;
 
 /// Two hosts send to a third through one switch.
 const SCENARIO: &str = r#"

@@ -3,8 +3,8 @@
 use pauseless_core::switch::Discipline;
 
 use super::Scale;
-use super::data::Values;
 use super::file::{Claim, Experiment, Met, Paper};
+use crate::repro::data::Values;
 
 /// A claim and what came of it.
 #[derive(Clone, Debug)]

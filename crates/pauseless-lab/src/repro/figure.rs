@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use pauseless_core::switch::Discipline;
 
-use super::data::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Values};
 use super::file::{Experiment, FigureFile, FigureKind};
-use super::sample::Sample;
+use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
 use crate::report::quantity::parse_delay;
+use crate::repro::data::Values;
+use crate::sample::Sample;
 
 /// A run of a case, and what was kept of it.
 #[derive(Clone, Debug)]

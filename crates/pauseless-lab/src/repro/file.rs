@@ -4,6 +4,7 @@ use pauseless_core::switch::Discipline;
 use serde::{Deserialize, Deserializer};
 
 use super::Scale;
+use crate::sample::curve::Measure;
 
 /// An experiment as its file has it. `docs/repro.md` is the reference of the format.
 #[derive(Clone, Debug, Deserialize)]
@@ -125,22 +126,6 @@ pub struct Group {
     pub name: String,
     /// The hosts, such as `H2..H15`.
     pub sources: Vec<String>,
-}
-
-/// A number taken from a curve.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Measure {
-    /// The name of the metric.
-    pub name: String,
-    /// The curve, or several with ` + ` between them.
-    pub series: String,
-    /// From when; by default from the beginning.
-    pub from: Option<String>,
-    /// Until when; by default to the end.
-    pub to: Option<String>,
-    /// What is taken, such as `mean` or `first above 35`.
-    pub take: String,
 }
 
 /// Something that the paper says.

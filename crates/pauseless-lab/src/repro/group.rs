@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::file::Group;
-use super::sample::{self, Add};
 use crate::metrics::completion;
 use crate::problem::Sink;
 use crate::report::Run;
+use crate::sample::{self, Add};
 use crate::scenario::At;
 use crate::scenario::hosts::HostSpan;
 

@@ -9,20 +9,15 @@
 pub mod catalogue;
 pub mod claim;
 pub mod compute;
-mod curve;
 pub mod data;
-pub mod draw;
 pub mod figure;
 pub mod file;
 mod group;
 pub mod json;
 pub mod page;
-mod patch;
 pub mod report;
-pub mod sample;
 pub mod scope;
 pub mod store;
-pub mod table;
 pub mod text;
 pub mod write;
 
@@ -33,12 +28,13 @@ use serde::{Deserialize, Serialize};
 
 use self::catalogue::Entry;
 use self::claim::{Judged, Verdict};
-use self::data::{Cells, Column, Measured, Table, Values};
 use self::figure::{Filler, Outcome};
 use self::file::{Experiment, FigureKind};
 use self::scope::{Failure, Scope, Session, Task};
 use crate::report::Run;
+use crate::repro::data::{Measured, Values};
 use crate::scenario::Overrides;
+use crate::table::{Cells, Column, Table};
 
 /// How large experiments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

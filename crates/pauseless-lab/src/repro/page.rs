@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::claim::{Judged, Verdict};
-use super::{Reproduced, Scale, draw, text};
+use super::{Reproduced, Scale, text};
+use crate::draw;
 
 /// The page; its figures lie where [`figures`] says.
 pub fn page(all: &[Reproduced]) -> String {

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::claim::{Judged, Verdict};
-use super::{Reproduced, draw, text};
+use super::{Reproduced, text};
+use crate::draw;
 use crate::report::html::{self, Heading, escape};
 
 /// The page as HTML.

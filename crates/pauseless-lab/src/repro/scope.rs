@@ -10,10 +10,12 @@ use rayon::prelude::*;
 use toml::{Table, Value};
 
 use super::file::Experiment;
-use super::sample::Sample;
 use super::store::Store;
-use super::{Scale, compute, curve, group, patch};
+use super::{Scale, compute, group};
 use crate::report::{Run, json, scene};
+use crate::sample::Sample;
+use crate::sample::curve;
+use crate::scenario::patch;
 use crate::scenario::{Overrides, Problems, Scenario};
 
 /// Why an experiment was not carried out.

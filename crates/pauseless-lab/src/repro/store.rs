@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::sample::Sample;
+use crate::sample::Sample;
 
 /// A folder of finished runs, each in a file named by the hash of all that it depends on: the
 /// program itself, the scenario, and what is measured.

@@ -4,8 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::draw::{PRINT_DPI, png, svg};
-use super::{Reproduced, page, report, table};
+use super::{Reproduced, page, report};
+use crate::draw::{PRINT_DPI, png, svg};
+use crate::table;
 
 /// Writes the figures, the tables and the page of an experiment into `folder`, which is made if
 /// need be.

@@ -21,6 +21,7 @@ pub(crate) mod memory;
 mod mitigation;
 mod observe;
 mod parameters;
+pub(crate) mod patch;
 pub(crate) mod pattern;
 mod port_group;
 mod reader;

@@ -6,8 +6,9 @@ use pauseless_core::unit::{Bytes, Span};
 
 use crate::explain::example;
 use crate::plan;
-use crate::repro::data::{Cells, Column, Measured, Table};
+use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope};
+use crate::table::{Cells, Column, Table};
 
 /// GFC section 4.2: the stages of buffer-based GFC, and what their messages cost.
 pub(super) fn gfc_stages(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {

@@ -3,13 +3,13 @@
 use pauseless_core::switch::Discipline;
 use toml::{Table as Set, Value};
 
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series};
 use crate::explain::explain;
 use crate::repro::Scale;
-use crate::repro::data::{
-    Axis, Cells, Column, Drawn, Figure, Measured, Panel, Scale as Measure, Series, Table,
-};
+use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope, Task};
 use crate::scenario::{Overrides, Scenario};
+use crate::table::{Cells, Column, Table};
 
 /// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.
 pub(super) fn fig2(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {

@@ -6,10 +6,10 @@ mod loops;
 mod pcn;
 mod workload;
 
-use super::data::Measured;
-use super::sample::Add;
 use super::scope::{Failure, Scope};
 use crate::report::Run;
+use crate::repro::data::Measured;
+use crate::sample::Add;
 
 /// Measures what cases alone cannot.
 pub type Compute = fn(&Scope<'_>, &mut Measured) -> Result<(), Failure>;
@@ -52,7 +52,7 @@ const COMPUTE: &[(&str, Compute)] = &[
 const PER_RUN: &[(&str, PerRun)] = &[
     ("gfc-servers", gfc_scale::servers),
     ("gfc-feedback", gfc_scale::feedback_bins),
-    ("gfc-shares", gfc_scale::shares),
+    ("gfc-shares", crate::sample::share::shares),
     ("pcn-burst", pcn::burst),
     ("pcn-settle", pcn::settle),
     ("workload", workload::workload),

@@ -4,11 +4,12 @@
 use pauseless_core::congestion::{Feedback, ReactionPoint as _, pcn};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
-use super::super::data::{Axis, Drawn, Figure, Measured, Panel, Scale, Series};
-use super::super::sample::Add;
 use super::super::scope::{Failure, Scope, Task};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
 use crate::metrics::completion::SizeRange;
 use crate::report::Run;
+use crate::repro::data::Measured;
+use crate::sample::Add;
 use crate::scenario::{Overrides, Scenario};
 use toml::{Table, Value};
 

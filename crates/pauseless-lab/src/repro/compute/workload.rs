@@ -4,7 +4,7 @@
 use pauseless_core::unit::Time;
 
 use crate::report::Run;
-use crate::repro::sample::Add;
+use crate::sample::Add;
 
 /// `per_run = "workload"`: `pauses.layer1` and so on, by the layer of the switch that asked for the
 /// pause, and `completion_rate`, flows per millisecond until the last one that finished; until the

@@ -5,53 +5,17 @@ use std::collections::BTreeSet;
 
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
-use pauseless_fabric::fairness::{FairFlow, max_min_rates};
-use pauseless_fabric::trace::{Header, trace};
-use pauseless_sim::config::Config;
 use toml::Value;
 
 use super::super::super::Scale;
-use super::super::super::data::{Cells, Column, Measured, Table, Values};
-use super::super::super::sample::{Add, Sample};
 use super::super::super::scope::{Failure, Scope, Task};
 use super::trees::{Ties, Trees};
 use super::{AWARE, CBFC, PAPER, PFC, Scheme, network};
-use crate::report::Run;
+use crate::repro::data::{Measured, Values};
+use crate::sample::Sample;
 use crate::scenario::Overrides;
+use crate::table::{Cells, Column, Table};
 use crate::threshold::statistics::wilson;
-
-/// `per_run`: what the flows got in the last quarter of the time in which they sent, in percent of
-/// their max-min fair rates. `share_mean` is the mean of all flows, `share_min` the least.
-pub fn shares(run: &Run, add: Add<'_>) {
-    let fair = fair_rates(&run.scenario.config);
-    let rates = run.outcome.flows.iter().map(|flow| flow.goodput_late_bps);
-    let shares = Vec::from_iter(rates.zip(fair).map(|(rate, fair)| 100.0 * rate / fair));
-    if shares.is_empty() {
-        return;
-    }
-    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
-    add("share_mean".to_string(), mean);
-    let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
-    add("share_min".to_string(), least);
-}
-
-/// The max-min fair rates of all flows, in bit/s.
-fn fair_rates(config: &Config) -> Vec<f64> {
-    let flows = config.flows.iter().map(|flow| {
-        let header = Header {
-            source: flow.source,
-            group: flow.group,
-            hash: flow.hash,
-        };
-        let path = trace(&config.topology, &config.table, header);
-        FairFlow {
-            path: path.expect("the flow was read"),
-            demand: Some(flow.pace),
-        }
-    });
-    let flows = Vec::from_iter(flows);
-    max_min_rates(&flows, |node, port| config.topology.port(node, port).rate)
-}
 
 /// Networks of one size.
 struct Campaign {
@@ -372,12 +336,13 @@ mod tests {
         assert_eq!(flows, expected);
         let run_of = |flows: &[(String, String)]| {
             let set = toml::Table::from_iter([("flow".to_string(), listed(flows))]);
-            let text = super::super::super::super::patch::patch(text, &set).expect("a scenario");
+            let text = crate::scenario::patch::patch(text, &set).expect("a scenario");
             let scenario = crate::scenario::Scenario::parse("t", &text, &Overrides::default());
             let scenario = scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
-            let run = Run::execute(scenario, |_| std::ops::ControlFlow::Continue(()));
+            let run =
+                crate::report::Run::execute(scenario, |_| std::ops::ControlFlow::Continue(()));
             let mut found = std::collections::BTreeMap::new();
-            shares(&run, &mut |name, value| {
+            crate::sample::share::shares(&run, &mut |name, value| {
                 found.insert(name, value);
             });
             (run.outcome.deadlock.is_some(), found["share_mean"])

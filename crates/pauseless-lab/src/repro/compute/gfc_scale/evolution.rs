@@ -3,12 +3,12 @@
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 
-use super::super::super::data::{
-    Axis, Cells, Column, Drawn, Figure, Mark, Measured, Panel, Scale, Series, Table,
-};
-use super::super::super::sample::Sample;
 use super::super::super::scope::{Failure, Scope};
 use super::{BUFFER, BUFFER_AWARE, How, PFC, PFC_AWARE, TIME, known, network};
+use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
+use crate::repro::data::Measured;
+use crate::sample::Sample;
+use crate::table::{Cells, Column, Table};
 
 /// `compute`: one network and repetition that deadlocks under PFC, under all schemes.
 pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {

@@ -4,11 +4,12 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 
 use super::super::super::Scale;
-use super::super::super::data::{Axis, Drawn, Figure, Measured, Panel, Scale as Measure, Series};
-use super::super::super::sample::{Add, Sample};
 use super::super::super::scope::{Failure, Scope};
 use super::{BUFFER, How, Pair, TIME, network};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series};
 use crate::report::Run;
+use crate::repro::data::Measured;
+use crate::sample::{Add, Sample};
 
 /// Points of the distribution.
 const POINTS: usize = 100;

@@ -18,7 +18,7 @@ use toml::{Table, Value};
 use super::super::scope::{Failure, Scope, Task};
 use crate::scenario::Overrides;
 
-pub use cycles::{cycles, shares};
+pub use cycles::cycles;
 pub use evolution::evolution;
 pub use feedback::{feedback, feedback_bins};
 pub use servers::{compare, servers};

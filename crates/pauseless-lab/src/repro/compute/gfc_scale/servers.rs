@@ -4,12 +4,12 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 
 use super::super::super::Scale;
-use super::super::super::data::Measured;
-use super::super::super::sample::{Add, Sample};
 use super::super::super::scope::{Failure, Scope};
 use super::trees::{Ties, Trees};
 use super::{AWARE, How, PAPER, Pair, Scheme, known, network};
 use crate::report::Run;
+use crate::repro::data::Measured;
+use crate::sample::{Add, Sample};
 
 /// All runs are as long as each other: the longer a run, the more large flows are among those that
 /// finish, and the larger is the mean slowdown.

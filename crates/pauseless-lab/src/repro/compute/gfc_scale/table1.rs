@@ -6,11 +6,12 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 
 use super::super::super::Scale;
-use super::super::super::data::{Cells, Column, Measured, Table, Values};
-use super::super::super::sample::Sample;
 use super::super::super::scope::{Failure, Scope};
 use super::trees::{Cyclic, Ties, Trees};
 use super::{AWARE, BUFFER, CBFC, How, PAPER, PFC, Pair, Scheme, TIME, network};
+use crate::repro::data::{Measured, Values};
+use crate::sample::Sample;
+use crate::table::{Cells, Column, Table};
 use crate::threshold::statistics::wilson;
 
 /// The paper's networks of each size.

@@ -10,8 +10,49 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use super::data::{Cells, Column, Table};
 use crate::report::csv::quoted;
+
+/// A table of data, column by column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The stem of its files, such as `series`.
+    pub name: String,
+    /// Its columns, all of one length.
+    pub columns: Vec<Column>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name with the unit, such as `time_ms`.
+    pub name: String,
+    /// What stands in it.
+    pub cells: Cells,
+}
+
+/// The cells of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Numbers; `None` where nothing was measured.
+    Numbers(Vec<Option<f64>>),
+    /// Names.
+    Texts(Vec<String>),
+}
+
+impl Cells {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Cells::Numbers(cells) => cells.len(),
+            Cells::Texts(cells) => cells.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
 
 /// The table as CSV; what was not measured is empty.
 //= rfc4180 2

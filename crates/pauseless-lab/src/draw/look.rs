@@ -1,8 +1,8 @@
 //! How each series looks: colour, dashes, symbol and hatching, so that it reads in grey too.
 
 use super::canvas::{Canvas, Point};
+use crate::draw::figure::{Drawn, Figure, Series};
 use crate::report::chart::{colour, hex};
-use crate::repro::data::{Drawn, Figure, Series};
 
 /// How a series looks, the same in every panel.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,8 @@
 //! What is kept of a run: numbers by name, and the curves that a figure needs.
 
+pub mod curve;
+pub mod share;
+
 use std::collections::BTreeMap;
 
 use pauseless_core::id::Class;
@@ -7,7 +10,6 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::outcome::QueueOutcome;
 use serde::{Deserialize, Serialize};
 
-use super::curve;
 use crate::metrics::completion::{self, SizeRange, fct, slowdown};
 use crate::metrics::{Metrics, distribution};
 use crate::report::Run;
@@ -199,7 +201,7 @@ fn completions(run: &Run, add: Add<'_>) {
 }
 
 /// The completion of some flows; the names of its metrics end in `suffix`.
-pub(super) fn group(suffix: &str, group: &completion::Group, add: Add<'_>) {
+pub(crate) fn group(suffix: &str, group: &completion::Group, add: Add<'_>) {
     let mut add = |name: &str, value: f64| add(format!("{name}{suffix}"), value);
     add("finished", group.finished as f64);
     add("unfinished", group.unfinished as f64);

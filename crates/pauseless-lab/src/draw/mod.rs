@@ -5,6 +5,7 @@
 //! do (tenths of a point, dashes, hatching, symbols) is most of it, so the SVG is written here.
 
 mod canvas;
+pub mod figure;
 mod look;
 mod panel;
 mod plot;
@@ -19,7 +20,7 @@ use self::look::Look;
 use self::panel::LINE;
 use self::plot::{Plot, plots};
 pub use self::png::{PRINT_DPI, png};
-use super::data::{Drawn, Figure, Scale};
+use crate::draw::figure::{Drawn, Figure, Scale};
 use crate::report::html::escape;
 
 /// The figure as an SVG document.

@@ -3,9 +3,26 @@
 use pauseless_core::unit::{Span, Time};
 use pauseless_sim::outcome::{FlowSeries, PortSeries};
 
-use super::file::Measure;
+use serde::Deserialize;
+
 use crate::report::Run;
 use crate::report::quantity::parse_delay;
+
+/// A number taken from a curve.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// The name of the metric.
+    pub name: String,
+    /// The curve, or several with ` + ` between them.
+    pub series: String,
+    /// From when; by default from the beginning.
+    pub from: Option<String>,
+    /// Until when; by default to the end.
+    pub to: Option<String>,
+    /// What is taken, such as `mean` or `first above 35`.
+    pub take: String,
+}
 
 /// A curve such as `queue.S1:H1`, or the sum of several: `goodput.F0 + goodput.F1`.
 pub(super) fn sum(run: &Run, names: &str) -> Result<Vec<f64>, String> {
@@ -55,7 +72,7 @@ fn find(run: &Run, name: &str) -> Result<Vec<f64>, String> {
 }
 
 /// The number that `measure` takes from a run, if there is one.
-pub(super) fn take(run: &Run, measure: &Measure) -> Result<Option<f64>, String> {
+pub fn take(run: &Run, measure: &Measure) -> Result<Option<f64>, String> {
     let curve = sum(run, &measure.series)?;
     let instant = |text: &Option<String>, otherwise: Time| match text {
         None => Ok(otherwise),

@@ -1,7 +1,7 @@
 use resvg::usvg::{Group, Node, Options, Tree};
 
-use super::super::data::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
 use super::{PRINT_DPI, canvas, png, svg};
+use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
 
 fn axis(label: &str, scale: Scale) -> Axis {
     Axis {

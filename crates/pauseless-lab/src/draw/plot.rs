@@ -4,7 +4,7 @@ use super::canvas::{FONT, Point, measure};
 use super::panel::{BarWords, LINE, TURN, TURNED_MAX};
 use super::ruler::{self, Extent, Ruler, has_bars};
 use super::words::{syllables, width, wrap, wrap_words};
-use crate::repro::data::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
 
 /// A panel with its frame and its axes.
 pub(super) struct Plot<'a> {

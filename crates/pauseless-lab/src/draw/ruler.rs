@@ -1,7 +1,7 @@
 //! An axis: from where to where, and its ticks.
 
 use super::words;
-use crate::repro::data::{Drawn, Panel, Scale};
+use crate::draw::figure::{Drawn, Panel, Scale};
 
 /// An axis with its ends.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,9 +5,9 @@ use super::canvas::{Anchor, Canvas, FONT, Point, Words, measure, polyline};
 use super::look::Look;
 use super::ruler::Tick;
 use super::words::{short, wrap};
+use crate::draw::figure::{Drawn, Scale, Series};
 use crate::report::chart::{ALARM, hex};
 use crate::report::series::{downsample, without_level_runs};
-use crate::repro::data::{Drawn, Scale, Series};
 
 /// Draws a panel whose frame lies at `plot.at`.
 pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>, looks: &[Look]) {

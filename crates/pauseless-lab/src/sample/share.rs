@@ -1,0 +1,41 @@
+//! What flows got of what was fair.
+
+use pauseless_fabric::fairness::{FairFlow, max_min_rates};
+use pauseless_fabric::trace::{Header, trace};
+use pauseless_sim::config::Config;
+
+use super::Add;
+use crate::report::Run;
+
+/// What the flows got in the last quarter of the time in which they sent, in percent of their
+/// max-min fair rates. `share_mean` is the mean of all flows, `share_min` the least.
+pub fn shares(run: &Run, add: Add<'_>) {
+    let fair = fair_rates(&run.scenario.config);
+    let rates = run.outcome.flows.iter().map(|flow| flow.goodput_late_bps);
+    let shares = Vec::from_iter(rates.zip(fair).map(|(rate, fair)| 100.0 * rate / fair));
+    if shares.is_empty() {
+        return;
+    }
+    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+    add("share_mean".to_string(), mean);
+    let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+    add("share_min".to_string(), least);
+}
+
+/// The max-min fair rates of all flows, in bit/s, if all of them send.
+pub fn fair_rates(config: &Config) -> Vec<f64> {
+    let flows = config.flows.iter().map(|flow| {
+        let header = Header {
+            source: flow.source,
+            group: flow.group,
+            hash: flow.hash,
+        };
+        let path = trace(&config.topology, &config.table, header);
+        FairFlow {
+            path: path.expect("the flow was read"),
+            demand: Some(flow.pace),
+        }
+    });
+    let flows = Vec::from_iter(flows);
+    max_min_rates(&flows, |node, port| config.topology.port(node, port).rate)
+}
