@@ -14,5 +14,10 @@ pub mod report;
 pub mod repro;
 pub mod sample;
 pub mod scenario;
+pub mod sweep;
 pub mod table;
 pub mod threshold;
+
+/// The program's version: that of the package, and behind a `+` a hash of the sources that decide
+/// what comes of a run, where they are at hand when it is built.
+pub const VERSION: &str = env!("PAUSELESS_VERSION");

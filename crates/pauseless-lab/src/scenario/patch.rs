@@ -11,10 +11,15 @@ pub fn patch(text: &str, set: &Table) -> Result<String, String> {
     }
     let mut root: Table = toml::from_str(text).map_err(|error| error.to_string())?;
     for (path, value) in set {
-        let keys: Vec<&str> = path.split('.').collect();
-        replace(&mut root, &keys, value).map_err(|key| format!("{path}: there is no {key:?}"))?;
+        put(&mut root, path, value)?;
     }
     toml::to_string(&root).map_err(|error| error.to_string())
+}
+
+/// Sets one value of a file that was parsed.
+pub fn put(root: &mut Table, path: &str, value: &Value) -> Result<(), String> {
+    let keys: Vec<&str> = path.split('.').collect();
+    replace(root, &keys, value).map_err(|key| format!("{path}: there is no {key:?}"))
 }
 
 /// Fails with the key that leads nowhere.
