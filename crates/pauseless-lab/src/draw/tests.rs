@@ -1,7 +1,7 @@
 use resvg::usvg::{Group, Node, Options, Tree};
 
 use super::{PRINT_DPI, canvas, png, svg};
-use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Spread};
 
 fn axis(label: &str, scale: Scale) -> Axis {
     Axis {
@@ -15,6 +15,7 @@ fn series(label: &str, mark: Drawn, points: &[(f64, f64)]) -> Series {
         label: label.to_string(),
         mark,
         is_paper: label.ends_with("paper"),
+        spread: Spread::None,
         points: points.to_vec(),
     }
 }
@@ -26,6 +27,7 @@ fn panel(title: &str, (x, y): (Scale, Scale), series: Vec<Series>) -> Panel {
         y: axis("goodput (Gb/s)", y),
         series,
         marks: Vec::new(),
+        heat: None,
     }
 }
 

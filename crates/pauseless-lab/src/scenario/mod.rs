@@ -24,7 +24,7 @@ mod parameters;
 pub(crate) mod patch;
 pub(crate) mod pattern;
 mod port_group;
-mod reader;
+pub(crate) mod reader;
 mod resolve;
 mod routes;
 pub(crate) mod routing;

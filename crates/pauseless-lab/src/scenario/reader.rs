@@ -474,6 +474,11 @@ impl<'s> Item<'s> {
         self.value.is_str()
     }
 
+    /// Whether it is true or false.
+    pub(crate) fn is_boolean(&self) -> bool {
+        self.value.is_bool()
+    }
+
     /// Whether it is exactly this text.
     pub(crate) fn is_text(&self, text: &str) -> bool {
         self.value.as_str() == Some(text)

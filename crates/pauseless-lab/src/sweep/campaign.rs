@@ -23,6 +23,10 @@ pub struct Campaign {
     pub keep: Vec<String>,
     /// The curves that are kept of each run, if any.
     pub curves: Vec<String>,
+    /// The `[[report]]` sections as they are written, for [`super::report`].
+    pub reports: Vec<Table>,
+    /// The `[[claim]]` sections, likewise.
+    pub claims: Vec<Table>,
 }
 
 /// Something that is varied.

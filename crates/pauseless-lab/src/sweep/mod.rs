@@ -7,4 +7,5 @@
 
 pub mod campaign;
 pub mod plan;
+pub mod report;
 pub mod row;
