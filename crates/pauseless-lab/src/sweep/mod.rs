@@ -8,3 +8,4 @@
 pub mod campaign;
 pub mod plan;
 pub mod row;
+pub mod store;
