@@ -6,6 +6,8 @@
 //! not have yet, and the store puts all of them together. `docs/sweep.md` is the reference.
 
 pub mod campaign;
+pub mod execute;
 pub mod plan;
 pub mod report;
 pub mod row;
+pub mod store;

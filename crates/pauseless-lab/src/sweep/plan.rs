@@ -37,6 +37,17 @@ pub struct Task {
 }
 
 impl Plan {
+    /// A plan as tests need it: the first `outer` axes decide the network, of whose combinations
+    /// these are run.
+    #[doc(hidden)]
+    pub fn of(campaign: Campaign, outer: usize, networks: Vec<u64>) -> Plan {
+        Plan {
+            campaign,
+            outer,
+            networks,
+        }
+    }
+
     /// How many tasks there are.
     pub fn len(&self) -> usize {
         self.networks.len() * combinations(&self.campaign.axes[self.outer..]) as usize
