@@ -541,6 +541,11 @@ impl<'a> Names<'a> {
         if self.columns.contains(&name.value.as_str()) {
             return Some(name.value.clone());
         }
+        // `xoff` is as good as `xoff_bytes`.
+        let with_unit = |axis: &&Axis| format!("{}_{}", name.value, axis.unit) == axis.name;
+        if let Some(axis) = self.axes.iter().find(with_unit) {
+            return Some(axis.name.clone());
+        }
         let problem = name.place.problem(format!("no axis {:?}", name.value));
         let problem = problem.expected(format!("one of {}", self.columns.join(", ")));
         let columns = self.columns.iter().copied();

@@ -153,6 +153,37 @@ pub(crate) fn table1(networks: usize) -> (Campaign, Table) {
     (campaign, rows)
 }
 
+/// Two axes of numbers, one of schemes and seeds: completion times grow with the buffer and
+/// shrink with the rate, PFC deadlocks where the buffer is small.
+pub(crate) fn buffers(sections: &str) -> (Campaign, Table) {
+    let sizes = [20.0, 50.0, 100.0, 200.0, 500.0].map(|it| it * 1e3);
+    let rates = [2.5, 5.0, 10.0, 20.0].map(|it| it * 1e9);
+    let axes = vec![
+        axis("xoff_bytes", "bytes", numbers(sizes)),
+        axis("rate_bps", "bps", numbers(rates)),
+        axis("scheme", "", names(&["PFC", "GFC buffer"])),
+        axis("seed", "", numbers((1..=10).map(f64::from))),
+    ];
+    let keep = ["deadlock", "starved", "lost", "fct_mean_us"];
+    let campaign = campaign(axes, &keep, sections);
+    let rows = rows(&campaign, |places| {
+        let &[size, rate, scheme, seed] = places else {
+            unreachable!()
+        };
+        let deadlock = scheme == 0 && size < 2 && seed <= rate * 2;
+        let fct = 30.0 + 12.0 * (size + scheme) as f64 - 5.0 * rate as f64 + seed as f64;
+        let number = |is: bool| Some(f64::from(u8::from(is)));
+        let numbers = vec![
+            number(deadlock),
+            Some(0.0),
+            Some(0.0),
+            (!(deadlock && size == 0 && rate == 3)).then_some(fct),
+        ];
+        (numbers, if deadlock { "deadlock" } else { "done" })
+    });
+    (campaign, rows)
+}
+
 /// What the Table 1 campaign asks of its report.
 const TABLE1: &str = r#"
 [[report]]

@@ -118,6 +118,8 @@ fn rows(table: &Table) -> Vec<Map<String, Value>> {
             let value = match &column.cells {
                 Cells::Numbers(cells) => cells[row].map_or(Value::Null, Value::from),
                 Cells::Texts(cells) => cells[row].as_str().into(),
+                Cells::Notes(cells) => cells[row].as_deref().into(),
+                Cells::Counts(cells) => cells[row].into(),
             };
             (column.name.clone(), value)
         });

@@ -4,12 +4,18 @@
 //! out of the results, and [`text()`], [`json()`] and [`write()`] show what came out. Runs that could not be
 //! made are left out of everything and counted.
 
+mod automatic;
+mod cdf;
 pub mod claim;
 pub mod file;
+mod group;
+mod heatmap;
 mod json;
+mod line;
 mod page;
 mod proportion;
 mod rows;
+mod spread;
 mod text;
 mod words;
 mod write;
@@ -135,6 +141,13 @@ impl Head {
         }
     }
 
+    fn number(text: &str) -> Head {
+        Head {
+            is_number: true,
+            ..Head::left(text)
+        }
+    }
+
     fn finding(text: &str, of: &str) -> Head {
         Head {
             text: text.to_string(),
@@ -230,13 +243,19 @@ impl Report {
 }
 
 fn sections(campaign: &Campaign) -> Result<Sections, Problems> {
-    Sections::of(campaign)
+    let mut sections = Sections::of(campaign)?;
+    if sections.reports.is_empty() {
+        sections.reports = automatic::reports(campaign);
+    }
+    Ok(sections)
 }
 
 fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     let mut part = match &wanted.kind {
         Kind::Proportion { .. } => proportion::part(wanted, rows)?,
-        _ => todo!(),
+        Kind::Cdf { .. } => cdf::part(wanted, rows)?,
+        Kind::Line { .. } => line::part(wanted, rows)?,
+        Kind::Heatmap { .. } => heatmap::part(wanted, rows)?,
     };
     part.notes.extend(rows.unknown(&wanted.select));
     if part.shown.rows.is_empty() {

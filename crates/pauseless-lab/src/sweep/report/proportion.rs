@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::file::{Condition, Kind, Wanted};
 use super::rows::{Key, Rows};
-use super::{Cell, Head, Part, Shown};
+use super::{Cell, Head, Part, Shown, words};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
 use crate::table::{Cells, Column, Table};
 use crate::threshold::statistics::wilson;
@@ -205,7 +205,12 @@ impl Shares<'_> {
     }
 
     fn shown(&self) -> Shown {
-        let mut heads: Vec<Head> = self.wanted.by.iter().map(|it| Head::left(it)).collect();
+        let mut heads: Vec<Head> = self
+            .key
+            .columns
+            .iter()
+            .map(|it| Head::left(&words::axis(&it.name, it.unit)))
+            .collect();
         let values = self.values();
         for of in self.of {
             for (_, value) in &values {

@@ -72,7 +72,8 @@ impl<'a> Rows<'a> {
     pub(super) fn numbers(&self, name: &str) -> Result<Cow<'a, [Option<f64>]>, String> {
         match self.cells(&column(name))? {
             Cells::Numbers(cells) => Ok(Cow::Borrowed(cells)),
-            Cells::Texts(_) => Err(format!("column {name} has texts, not numbers")),
+            Cells::Counts(cells) => Ok(cells.iter().map(|it| Some(*it as f64)).collect()),
+            _ => Err(format!("column {name} has texts, not numbers")),
         }
     }
 
@@ -87,22 +88,16 @@ impl<'a> Rows<'a> {
         let mut values: Vec<Label> = points.iter().map(|point| point.label.clone()).collect();
         let codes = match cells {
             Cells::Numbers(cells) => {
-                let known = |label: &Label| match label {
-                    Label::Number(number) => Some(number.to_bits()),
-                    Label::Text(_) => None,
-                };
-                let cells = cells.iter().map(|cell| cell.unwrap_or(f64::NAN).to_bits());
-                let label = |bits: &u64| Label::Number(f64::from_bits(*bits));
-                code(cells, (&mut values, known), label)
+                let cells = cells.iter().map(|cell| cell.unwrap_or(f64::NAN));
+                code_numbers(cells, &mut values)
             }
-            Cells::Texts(cells) => {
-                let owned = values.clone();
-                let words: Vec<String> = owned.iter().map(|it| words::label(it, "")).collect();
-                let mut known = words.iter().map(String::as_str);
-                let known = |_: &Label| known.next();
-                let cells = cells.iter().map(String::as_str);
-                let label = |text: &&str| Label::Text((*text).to_string());
-                code(cells, (&mut values, known), label)
+            Cells::Counts(cells) => {
+                code_numbers(cells.iter().map(|cell| *cell as f64), &mut values)
+            }
+            Cells::Texts(cells) => code_texts(cells.iter().map(String::as_str), &mut values),
+            Cells::Notes(cells) => {
+                let cells = cells.iter().map(|cell| cell.as_deref().unwrap_or_default());
+                code_texts(cells, &mut values)
             }
         };
         Ok(Rc::new(Coded {
@@ -237,10 +232,29 @@ fn with_unit(name: &str, unit: &str) -> String {
     }
 }
 
+fn code_numbers(cells: impl Iterator<Item = f64>, values: &mut Vec<Label>) -> Vec<u32> {
+    let known = |label: &Label| match label {
+        Label::Number(number) => Some(number.to_bits()),
+        Label::Text(_) => None,
+    };
+    let label = |bits: &u64| Label::Number(f64::from_bits(*bits));
+    code(cells.map(f64::to_bits), (values, known), label)
+}
+
+fn code_texts<'c>(cells: impl Iterator<Item = &'c str>, values: &mut Vec<Label>) -> Vec<u32> {
+    // As the store writes them.
+    let known = |label: &Label| match label {
+        Label::Number(number) => Some(Cow::Owned(number.to_string())),
+        Label::Text(text) => Some(Cow::Owned(text.clone())),
+    };
+    let label = |text: &Cow<'c, str>| Label::Text(text.to_string());
+    code(cells.map(Cow::Borrowed), (values, known), label)
+}
+
 /// The place of each cell's value in `values`, which grows by those that it does not have.
-fn code<K: Copy + Hash + Eq>(
+fn code<K: Hash + Eq>(
     cells: impl Iterator<Item = K>,
-    (values, mut known): (&mut Vec<Label>, impl FnMut(&Label) -> Option<K>),
+    (values, known): (&mut Vec<Label>, impl Fn(&Label) -> Option<K>),
     label: impl Fn(&K) -> Label,
 ) -> Vec<u32> {
     let mut places: HashMap<K, u32> = HashMap::new();
@@ -250,8 +264,8 @@ fn code<K: Copy + Hash + Eq>(
         }
     }
     let codes = cells.map(|key| {
-        *places.entry(key).or_insert_with(|| {
-            values.push(label(&key));
+        *places.entry(key).or_insert_with_key(|key| {
+            values.push(label(key));
             (values.len() - 1) as u32
         })
     });
@@ -261,6 +275,11 @@ fn code<K: Copy + Hash + Eq>(
 fn texts(cells: &Cells) -> Vec<Cow<'_, str>> {
     match cells {
         Cells::Texts(cells) => cells.iter().map(|it| Cow::Borrowed(it.as_str())).collect(),
+        Cells::Notes(cells) => {
+            let cells = cells.iter().map(|it| it.as_deref().unwrap_or_default());
+            cells.map(Cow::Borrowed).collect()
+        }
+        Cells::Counts(cells) => cells.iter().map(|it| Cow::Owned(it.to_string())).collect(),
         Cells::Numbers(cells) => {
             let write = |cell: &Option<f64>| cell.map_or(String::new(), |it| it.to_string());
             cells.iter().map(|it| Cow::Owned(write(it))).collect()

@@ -1,6 +1,6 @@
 use expect_test::{Expect, expect};
 
-use super::fixture::{axis, campaign, names, numbers, rows, table1};
+use super::fixture::{axis, buffers, campaign, names, numbers, rows, table1};
 use super::*;
 use crate::report::text::Paint;
 use crate::table::{Cells, csv};
@@ -144,30 +144,24 @@ fn wrong_sections_are_named_with_what_was_meant() {
     check(
         &problems.to_string(),
         expect![[r#"
-        pauseless: fixture.sweep.toml: report[0].of: "deadlok" is not kept of the runs
-          = help: did you mean deadlock?
+            pauseless: fixture.sweep.toml: report[0].of: "deadlok" is not kept of the runs
+              = help: did you mean deadlock?
 
-        pauseless: fixture.sweep.toml: claim[0].at_most: 2 is out of range; expected a share from 0 to 1
+            pauseless: fixture.sweep.toml: claim[0].at_most: 2 is out of range; expected a share from 0 to 1
 
-        pauseless: fixture.sweep.toml: report[1].kind: missing
-          = help: add kind = "proportion"
+            pauseless: fixture.sweep.toml: report[2].by[0]: no axis "sceme"; expected one of scheme, seed, ended
+              = help: did you mean scheme?
 
-        pauseless: fixture.sweep.toml: report[2].by[0]: no axis "sceme"; expected one of scheme, seed, ended
-          = help: did you mean scheme?
+            pauseless: fixture.sweep.toml: report[2].name: not fit for the name of a file; expected letters, digits, - and _
 
-        pauseless: fixture.sweep.toml: report[2].name: not fit for the name of a file; expected letters, digits, - and _
+            pauseless: fixture.sweep.toml: report[2].x: scheme has names, not numbers
+              = help: use it as by, and an axis of numbers as x
 
-        pauseless: fixture.sweep.toml: claim[0]: nothing is asked of the share
-          = help: write one of at_most = 0, at_least = 0.8, fewer_than = { axis = "value" }, more_than = { .. }
+            pauseless: fixture.sweep.toml: report[0].bi: unknown key with kind = "proportion"; expected one of by, columns, kind, name, of, per, title, where
+              = help: did you mean by?
 
-        pauseless: fixture.sweep.toml: report[2].x: scheme has names, not numbers
-          = help: use it as by, and an axis of numbers as x
-
-        pauseless: fixture.sweep.toml: report[0].bi: unknown key with kind = "proportion"; expected one of by, columns, kind, name, of, per, title, where
-          = help: did you mean by?
-
-        pauseless: fixture.sweep.toml: report[1].kind: unknown value "lin"; expected one of "proportion", "cdf", "line", "heatmap"
-          = help: did you mean line?"#]],
+            pauseless: fixture.sweep.toml: report[1].kind: unknown value "lin"; expected one of "proportion", "cdf", "line", "heatmap"
+              = help: did you mean line?"#]],
     );
 }
 
@@ -203,41 +197,167 @@ fn table_1_as_text() {
     check(
         &text,
         expect![[r#"
-        table1-quick: Random fat trees with failed links: how many deadlock
-        5,760 of 5,772 runs, made by pauseless 0.1.0 with: pauseless sweep table1.sweep.toml --size quick
-        How the runs ended: 5,646 lasted their whole duration, 114 found a deadlock.
-        12 runs missing; the command above makes them.
-          task 00ff: PFC, paper
-          .. and 11 more
+            table1-quick: Random fat trees with failed links: how many deadlock
+            5,760 of 5,772 runs, made by pauseless 0.1.0 with: pauseless sweep table1.sweep.toml --size quick
+            How the runs ended: 5,646 lasted their whole duration, 114 found a deadlock.
+            12 runs missing; the command above makes them.
+              task 00ff: PFC, paper
+              .. and 11 more
 
-          met           GFC deadlocks in none
-                        asked for: none; measured: 0 of 2,880 runs, 0 % (95 % interval 0 to 0.1 %)
-          met           cycle-aware thresholds leave fewer networks to deadlock under PFC
-                        asked for: fewer than with thresholds = paper; measured: 2 of 120 combinations of k, network, 1.7 % (95 % interval 0.5 to 5.9 %) against 50 of 120 combinations of k, network, 41.7 % (95 % interval 33.2 to 50.6 %)
-          not met       cycle-aware PFC deadlocks in none
-                        asked for: none; measured: 4 of 720 runs, 0.6 % (95 % interval 0.2 to 1.4 %)
-                        why: one network deadlocks still
-          other size    PFC deadlocks at k = 16
-                        judged with --size full only
+              met           GFC deadlocks in none
+                            asked for: none
+                            measured: 0 of 2,880 runs, 0 % (95 % interval 0 to 0.1 %)
+              met           cycle-aware thresholds leave fewer networks to deadlock under PFC
+                            asked for: fewer than with thresholds = paper
+                            measured: 2 of 120 networks, 1.7 % (95 % interval 0.5 to 5.9 %)
+                            against: 50 of 120 networks, 41.7 % (95 % interval 33.2 to 50.6 %)
+              not met       cycle-aware PFC deadlocks in none
+                            asked for: none
+                            measured: 4 of 720 runs, 0.6 % (95 % interval 0.2 to 1.4 %)
+                            why: one network deadlocks still
+              other size    PFC deadlocks at k = 16
+                            judged with --size full only
 
-        Networks in which any of three seeds deadlocks or starves
-          k  discipline     scheme                  deadlock, paper    deadlock, cycle-aware               starved, paper  starved, cycle-aware
-          4  output-queued  PFC         20/60 33.3 % (22.7 to 45.9)  1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          4  output-queued  CBFC        19/60 31.7 % (21.3 to 44.2)  0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          4  output-queued  GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
-          4  output-queued  GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
-          4  input-queued   PFC         15/60 25.0 % (15.8 to 37.2)  1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          4  input-queued   CBFC        14/60 23.3 % (14.4 to 35.4)  0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          4  input-queued   GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          4  input-queued   GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          8  output-queued  PFC         12/60 20.0 % (11.8 to 31.8)  1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          8  output-queued  CBFC        11/60 18.3 % (10.6 to 29.9)  0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          8  output-queued  GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
-          8  output-queued  GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
-          8  input-queued   PFC         10/60 16.7 % (9.3 to 28.0)   1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          8  input-queued   CBFC         9/60 15.0 % (8.1 to 26.1)   0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          8  input-queued   GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-          8  input-queued   GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
-    "#]],
+            Networks in which any of three seeds deadlocks or starves
+              k  discipline     scheme                  deadlock, paper    deadlock, cycle-aware               starved, paper  starved, cycle-aware
+              4  output-queued  PFC         20/60 33.3 % (22.7 to 45.9)  1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              4  output-queued  CBFC        19/60 31.7 % (21.3 to 44.2)  0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              4  output-queued  GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
+              4  output-queued  GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
+              4  input-queued   PFC         15/60 25.0 % (15.8 to 37.2)  1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              4  input-queued   CBFC        14/60 23.3 % (14.4 to 35.4)  0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              4  input-queued   GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              4  input-queued   GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  output-queued  PFC         12/60 20.0 % (11.8 to 31.8)  1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  output-queued  CBFC        11/60 18.3 % (10.6 to 29.9)  0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  output-queued  GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
+              8  output-queued  GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
+              8  input-queued   PFC         10/60 16.7 % (9.3 to 28.0)   1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  input-queued   CBFC         9/60 15.0 % (8.1 to 26.1)   0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  input-queued   GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  input-queued   GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+        "#]],
     );
+}
+
+fn parts(sections: &str) -> Vec<Part> {
+    let (campaign, table) = buffers(sections);
+    report(&campaign, &table, Context::default()).unwrap().parts
+}
+
+#[test]
+fn a_line_has_the_median_of_each_place_and_its_bounds() {
+    let sections = "[[report]]\nkind = \"line\"\nname = \"a\"\nx = \"xoff\"\n\
+                    of = \"fct_mean_us\"\nby = [\"scheme\"]\nwhere = { rate = \"5 Gbps\" }";
+    let [part] = &parts(sections)[..] else {
+        unreachable!()
+    };
+    let panel = &part.figures[0].panels[0];
+    assert_eq!(panel.x.label, "xoff (KB)");
+    assert_eq!(panel.y.label, "fct mean (us)");
+    let pfc = &panel.series[0];
+    assert_eq!((pfc.label.as_str(), pfc.points.len()), ("PFC", 5));
+    // 30 + 12 - 5 and the middle of 0 to 9; the second and the ninth of ten.
+    assert_eq!(pfc.points[1], (50.0, 41.5));
+    assert_eq!(pfc.spread.ends()[1], [38.0, 45.0]);
+    assert!(csv(&part.data).starts_with(
+        "scheme,xoff_bytes,runs,fct_mean_us_median,fct_mean_us_low,fct_mean_us_high\n\
+         PFC,20000,10,29.5,26,33\n"
+    ));
+}
+
+#[test]
+fn a_distribution_rises_from_nothing_to_all_runs() {
+    let sections = "[[report]]\nkind = \"cdf\"\nname = \"a\"\nof = \"fct_mean_us\"\n\
+                    where = { xoff = \"20 KB\", rate = \"20 Gbps\", scheme = \"PFC\" }";
+    let [part] = &parts(sections)[..] else {
+        unreachable!()
+    };
+    // Seeds from the eighth on have a number: 22, 23, 24.
+    let points = &part.figures[0].panels[0].series[0].points;
+    let third = 1.0 / 3.0;
+    assert_eq!(
+        points,
+        &[(22.0, 0.0), (22.0, third), (23.0, 2.0 * third), (24.0, 1.0)]
+    );
+    assert_eq!(
+        part.notes,
+        ["7 of 10 runs have no fct_mean_us and are not in it"]
+    );
+}
+
+#[test]
+fn a_map_has_a_mean_in_each_cell_and_none_where_nothing_was_measured() {
+    let sections = "[[report]]\nkind = \"heatmap\"\nname = \"a\"\nx = \"rate\"\n\
+                    y = \"xoff\"\nof = \"fct_mean_us\"\nby = \"scheme\"\n\
+                    [[report]]\nkind = \"heatmap\"\nname = \"b\"\nx = \"rate\"\n\
+                    y = \"scheme\"\nof = \"deadlock\"\ntake = \"proportion\"";
+    let parts = parts(sections);
+    let panels = &parts[0].figures[0].panels;
+    assert_eq!(panels.len(), 2);
+    let cells = &panels[1].heat.as_ref().unwrap().cells;
+    // Of GFC: 30 + 12 - 5 rate + 4.5, then 12 more in each row.
+    assert_eq!(cells[..4], [46.5, 41.5, 36.5, 31.5].map(Some));
+    assert_eq!((cells.len(), cells[4]), (20, Some(58.5)));
+    let shares = &parts[1].figures[0].panels[0].heat.as_ref().unwrap().cells;
+    // Two of five sizes deadlock in 1, 3, 5, 7 of ten seeds.
+    assert_eq!(shares[..4], [4.0, 12.0, 20.0, 28.0].map(Some));
+    assert_eq!(shares[4..], [0.0; 4].map(Some));
+    let head = "scheme,rate_bps,runs,deadlock_share,deadlock_low,deadlock_high\n";
+    assert!(csv(&parts[1].data).starts_with(head));
+}
+
+#[test]
+fn without_sections_the_usual_is_shown() {
+    let parts = parts("");
+    let names: Vec<&str> = parts.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "findings",
+            "along-xoff_bytes",
+            "along-rate_bps",
+            "map",
+            "distribution"
+        ]
+    );
+    assert!(parts.iter().all(|it| !it.figures.is_empty()));
+}
+
+#[test]
+fn files_are_figures_tables_and_a_page() {
+    let (campaign, table) = buffers("");
+    let report = report(&campaign, &table, context()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    write(&report, folder.path()).unwrap();
+    let (campaign, table) = table1(60);
+    let other = super::report(&campaign, &table, context()).unwrap();
+    write(&other, folder.path()).unwrap();
+    // To be looked at: FIGURES=folder keeps them.
+    if let Some(kept) = std::env::var_os("FIGURES") {
+        for (name, report) in [("buffers", &report), ("table1", &other)] {
+            write(report, &std::path::Path::new(&kept).join(name)).unwrap();
+        }
+    }
+    let has = |name: &str| folder.path().join(name).metadata().unwrap().len() > 100;
+    let figures = [
+        "map",
+        "distribution",
+        "verdicts-deadlock",
+        "verdicts-starved",
+    ];
+    for name in figures {
+        assert!(
+            has(&format!("{name}.svg")) && has(&format!("{name}.png")),
+            "{name}"
+        );
+    }
+    assert!(has("verdicts.csv") && has("verdicts.parquet") && has("report.json"));
+    let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("<b>33.3 %</b> <small>20 of 60; 22.7 to 45.9 %</small>"));
+    assert!(page.contains("<span class=\"badge good\">met</span>"));
+    assert!(!page.contains("<script"));
+    let document: serde_json::Value = serde_json::from_str(&json(&other)).unwrap();
+    assert_eq!(document["claims"][0]["met"], true);
+    assert_eq!(document["reports"][0]["rows"][0]["deadlock_count"], 20.0);
 }

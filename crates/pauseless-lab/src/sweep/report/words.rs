@@ -62,6 +62,24 @@ pub(super) fn measured(name: &str) -> String {
     found.unwrap_or_else(|| name.replace('_', " "))
 }
 
+/// The name of an axis without its unit.
+pub(super) fn axis(name: &str, unit: &str) -> String {
+    let ending = format!("_{unit}");
+    let name = match unit {
+        "" => name,
+        _ => name.strip_suffix(&ending).unwrap_or(name),
+    };
+    name.replace('_', " ")
+}
+
+/// A name with its unit behind it in brackets.
+pub(super) fn with_unit(name: &str, unit: &str) -> String {
+    match unit {
+        "" => name.to_string(),
+        unit => format!("{name} ({unit})"),
+    }
+}
+
 /// A share in percent, without the sign.
 pub(super) fn percent(share: f64) -> String {
     match share * 100.0 {
