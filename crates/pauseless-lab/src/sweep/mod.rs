@@ -6,5 +6,7 @@
 //! not have yet, and the store puts all of them together. `docs/sweep.md` is the reference.
 
 pub mod campaign;
+mod file;
+mod network;
 pub mod plan;
 pub mod row;
