@@ -56,7 +56,7 @@ pub(super) fn cells(canvas: &mut Canvas, plot: &Plot<'_>, (heat, ruler): (&Heat,
             };
             let text = short(*value);
             let mut words = Words::new(&text, at, Anchor::Middle);
-            words.style = if share > 0.45 { "fill=\"#FFF\"" } else { "" };
+            words.style = if share > 0.6 { "fill=\"#FFF\"" } else { "" };
             canvas.words(&words);
         }
     }

@@ -7,6 +7,8 @@
 
 pub mod campaign;
 pub mod execute;
+mod file;
+mod network;
 pub mod plan;
 pub mod report;
 pub mod row;

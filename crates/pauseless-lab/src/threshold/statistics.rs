@@ -58,7 +58,9 @@ pub fn student(freedom: usize) -> f64 {
     let first = (power(3) + Z) / 4.0;
     let second = (5.0 * power(5) + 16.0 * power(3) + 3.0 * Z) / 96.0;
     let third = (3.0 * power(7) + 19.0 * power(5) + 17.0 * power(3) - 15.0 * Z) / 384.0;
-    Z + first / n + second / n.powi(2) + third / n.powi(3)
+    let fourth = 79.0 * power(9) + 776.0 * power(7) + 1_482.0 * power(5);
+    let fourth = (fourth - 1_920.0 * power(3) - 945.0 * Z) / 92_160.0;
+    Z + first / n + second / n.powi(2) + third / n.powi(3) + fourth / n.powi(4)
 }
 
 /// The 97.5 % quantile of the normal distribution.

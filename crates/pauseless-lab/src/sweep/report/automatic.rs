@@ -12,13 +12,21 @@ pub(super) fn reports(campaign: &Campaign) -> Vec<Wanted> {
     let numeric: Vec<&Axis> = axes.iter().copied().filter(|it| is_numeric(it)).collect();
     let names: Vec<&Axis> = axes.iter().copied().filter(|it| !is_numeric(it)).collect();
     let list = |axes: &[&Axis]| axes.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
-    let of = FINDINGS.map(str::to_string).to_vec();
-    let kind = Kind::Proportion {
-        of,
-        columns: None,
-        per: Vec::new(),
-    };
-    let mut all = vec![wanted("findings", kind, list(&axes))];
+    let mut all = Vec::new();
+    let is_kept = |it: &&str| campaign.keep.iter().any(|kept| kept == it);
+    let of = FINDINGS.iter().filter(|it| is_kept(it));
+    let of: Vec<String> = of.map(|it| it.to_string()).collect();
+    if !of.is_empty() {
+        let kind = Kind::Proportion {
+            of,
+            columns: None,
+            per: Vec::new(),
+        };
+        // The last axis has its bars side by side: best the one with the most values.
+        let mut by = axes.clone();
+        by.sort_by_key(|axis| axis.points.len());
+        all.push(wanted("findings", kind, list(&by)));
+    }
     let measure = measure(campaign);
     let few: Vec<&Axis> = names
         .into_iter()

@@ -1,10 +1,7 @@
 //! What a campaign's file asks of its report: `[[report]]` and `[[claim]]` sections.
 
-use toml::de::DeTable;
-
-use super::super::campaign::{Axis, Campaign, Label};
+use super::super::campaign::{Axis, Label};
 use super::super::row::column;
-use crate::problem::{Problems, Sink};
 use crate::scenario::did_you_mean;
 use crate::scenario::reader::{At, Item, Place, Section};
 
@@ -157,6 +154,11 @@ impl Sections {
     /// Takes the sections out of a campaign's file. The axes and the numbers that are kept say
     /// which names there are.
     pub(crate) fn read(root: &mut Section<'_>, (axes, keep): (&[Axis], &[String])) -> Sections {
+        if !root.is_sound() {
+            // What is unknown here may be a slip of the pen there.
+            let _ = (root.take("report"), root.take("claim"));
+            return Sections::default();
+        }
         let names = Names::of(axes, keep);
         let mut reports: Vec<Wanted> = Vec::new();
         for section in root.tables("report") {
@@ -179,35 +181,6 @@ impl Sections {
                 .filter_map(|it| names.claim(it))
                 .collect(),
         }
-    }
-
-    /// The sections of a campaign that was read.
-    pub fn of(campaign: &Campaign) -> Result<Sections, Problems> {
-        let mut table = toml::Table::new();
-        for (key, tables) in [("report", &campaign.reports), ("claim", &campaign.claims)] {
-            let tables = tables.iter().cloned().map(toml::Value::Table);
-            table.insert(key.to_string(), toml::Value::Array(tables.collect()));
-        }
-        let text = toml::to_string(&table).expect("it was read from a file");
-        let (table, _) = DeTable::parse_recoverable(&text);
-        let sink = Sink::default();
-        let mut root = Section::root(&sink, table.into_inner());
-        let sections = Sections::read(&mut root, (&campaign.axes, &campaign.keep));
-        drop(root);
-        let mut list = sink.into_list();
-        if list.is_empty() {
-            return Ok(sections);
-        }
-        // The places are those of the text above, which nobody has seen.
-        for problem in &mut list {
-            problem.at = None;
-            let expected = std::mem::take(&mut problem.expected);
-            if !expected.is_empty() {
-                problem.message = format!("{}; expected {expected}", problem.message);
-            }
-        }
-        let file = format!("{}.sweep.toml", campaign.name);
-        Err(Problems::new(&file, "", list))
     }
 }
 
@@ -375,28 +348,13 @@ impl<'a> Names<'a> {
         let mut found = Vec::new();
         let keys = ["at_most", "at_least", "fewer_than", "more_than"];
         let count = keys.iter().filter(|key| section.has(key)).count();
-        let kinds: [(_, fn(f64) -> Asks); 2] =
-            [("at_most", Asks::AtMost), ("at_least", Asks::AtLeast)];
-        for (key, make) in kinds {
-            let Some(At { value, place }) = section.take(key).and_then(Item::number) else {
-                continue;
-            };
-            match (0.0..=1.0).contains(&value) {
-                true => found.push(make(value)),
-                false => {
-                    let problem = place.problem(format!("{value} is out of range"));
-                    section.report(problem.expected("a share from 0 to 1"));
-                }
-            }
+        found.extend(share(section, "at_most").map(Asks::AtMost));
+        found.extend(share(section, "at_least").map(Asks::AtLeast));
+        if section.has("fewer_than") {
+            found.push(Asks::FewerThan(self.conditions(section, "fewer_than")));
         }
-        let kinds: [(_, fn(Vec<Condition>) -> Asks); 2] = [
-            ("fewer_than", Asks::FewerThan),
-            ("more_than", Asks::MoreThan),
-        ];
-        for (key, make) in kinds {
-            if section.has(key) {
-                found.push(make(self.conditions(section, key)));
-            }
+        if section.has("more_than") {
+            found.push(Asks::MoreThan(self.conditions(section, "more_than")));
         }
         if count == 1 {
             return found.pop();
@@ -569,6 +527,17 @@ fn label(item: Item<'_>, unit: &str) -> Option<Label> {
         _ => super::words::parse(&text, unit),
     };
     Some(amount.map_or(Label::Text(text), Label::Number))
+}
+
+/// A share from 0 to 1.
+fn share(section: &mut Section<'_>, key: &'static str) -> Option<f64> {
+    let At { value, place } = section.take(key).and_then(Item::number)?;
+    if (0.0..=1.0).contains(&value) {
+        return Some(value);
+    }
+    let problem = place.problem(format!("{value} is out of range"));
+    section.report(problem.expected("a share from 0 to 1"));
+    None
 }
 
 fn is_log(section: &mut Section<'_>) -> bool {

@@ -1,8 +1,12 @@
 //! Campaigns and rows for tests.
 
 use toml::Table as Toml;
+use toml::de::DeTable;
 
 use super::super::campaign::{Axis, Campaign, Filter, Label, Point};
+use super::file::Sections;
+use crate::problem::{Problems, Sink};
+use crate::scenario::reader::Section;
 use crate::table::{Cells, Column, Table};
 
 /// An axis of texts or numbers.
@@ -30,23 +34,34 @@ pub(crate) fn numbers(numbers: impl IntoIterator<Item = f64>) -> Vec<Label> {
 
 /// A campaign with these axes whose sections are written as in a file.
 pub(crate) fn campaign(axes: Vec<Axis>, keep: &[&str], sections: &str) -> Campaign {
-    let sections: Toml = toml::from_str(sections).unwrap();
-    let tables = |key: &str| {
-        let found = sections.get(key).and_then(toml::Value::as_array);
-        let tables = found.into_iter().flatten();
-        tables.map(|it| it.as_table().unwrap().clone()).collect()
-    };
+    let keep: Vec<String> = keep.iter().map(|it| it.to_string()).collect();
+    let sections = read(sections, (&axes, &keep)).unwrap();
     Campaign {
         name: "fixture".to_string(),
         title: "a campaign for tests".to_string(),
+        note: String::new(),
         base: Toml::new(),
         folder: std::path::PathBuf::new(),
         axes,
         filter: Filter::default(),
-        keep: keep.iter().map(|it| it.to_string()).collect(),
+        keep,
         curves: Vec::new(),
-        reports: tables("report"),
-        claims: tables("claim"),
+        distributions: std::collections::BTreeMap::new(),
+        reports: sections.reports,
+        claims: sections.claims,
+    }
+}
+
+/// The sections of a text, or what is wrong with them.
+pub(crate) fn read(text: &str, names: (&[Axis], &[String])) -> Result<Sections, Problems> {
+    let sink = Sink::default();
+    let table = DeTable::parse(text).unwrap().into_inner();
+    let mut root = Section::root(&sink, table);
+    let sections = Sections::read(&mut root, names);
+    root.finish();
+    match sink.is_empty() {
+        true => Ok(sections),
+        false => Err(Problems::new("it.sweep.toml", text, sink.into_list())),
     }
 }
 

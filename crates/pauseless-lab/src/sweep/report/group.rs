@@ -70,9 +70,7 @@ impl Layout {
         for group in keys {
             if outer != Some(group / last) {
                 outer = Some(group / last);
-                let mut words = key.words(*group);
-                words.pop();
-                panels.push((words.join(", "), Vec::new()));
+                panels.push((key.title(*group, 1), Vec::new()));
             }
             panels.last_mut().expect("one was made").1.push(*group);
         }

@@ -138,8 +138,8 @@ impl Map<'_> {
     fn label(&self) -> String {
         let of = words::measured(self.of);
         match self.take {
-            Take::Mean => format!("mean {of}"),
-            Take::Median => format!("median {of}"),
+            Take::Mean => format!("mean of {of}"),
+            Take::Median => format!("median of {of}"),
             Take::Max => format!("greatest {of}"),
             Take::Proportion => format!("runs with {of} (%)"),
         }
@@ -184,7 +184,7 @@ impl Map<'_> {
             columns.map(move |column| self.value(outer, (row, column)))
         });
         Panel {
-            title: self.words(outer).join(", "),
+            title: self.groups.key.title(outer * self.size(), 2),
             x: self.x.axis.clone(),
             y: self.y.axis.clone(),
             series: Vec::new(),

@@ -53,7 +53,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     notes.extend(layout.notes);
     Ok(Part {
         name: wanted.name.clone(),
-        title: figure.caption.clone(),
+        title: lines.title(x),
         kind: "line",
         shown: lines.shown(),
         data: lines.data(),
@@ -87,15 +87,17 @@ impl Lines<'_> {
         x.map_or(1, |it| it.values.len() as u64)
     }
 
-    fn figure(&self, (layout, x): (&Layout, &str), band: Band) -> Figure {
-        let title = match self.wanted.title.as_str() {
-            "" => format!(
-                "{} along {}",
-                words::measured(self.of),
-                words::axis(x, self.unit())
-            ),
+    fn title(&self, x: &str) -> String {
+        match self.wanted.title.as_str() {
+            "" => {
+                let x = words::axis(x, self.unit());
+                format!("{} along {x}", words::measured(self.of))
+            }
             title => title.to_string(),
-        };
+        }
+    }
+
+    fn figure(&self, (layout, x): (&Layout, &str), band: Band) -> Figure {
         let scale = words::scale(self.unit(), self.greatest());
         let panels = layout.panels.iter().map(|(title, curves)| Panel {
             title: title.clone(),
@@ -125,7 +127,11 @@ impl Lines<'_> {
         };
         Figure {
             name: self.wanted.name.clone(),
-            caption: format!("{title}: the {} of the runs, and {band}", self.middle),
+            caption: format!(
+                "{}: the {} of the runs, and {band}",
+                self.title(x),
+                self.middle
+            ),
             panels: panels.collect(),
         }
     }

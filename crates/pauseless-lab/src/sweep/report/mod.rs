@@ -20,12 +20,13 @@ mod text;
 mod words;
 mod write;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use thiserror::Error;
 
 use self::claim::Judged;
-use self::file::{FINDINGS, Kind, Sections, Wanted};
+use self::file::{FINDINGS, Kind, Wanted};
 pub use self::json::json;
 pub use self::page::page;
 pub use self::proportion::Share;
@@ -35,7 +36,6 @@ pub use self::write::write;
 use super::campaign::{Campaign, Label};
 use super::row::column;
 use crate::draw::figure::Figure;
-use crate::problem::Problems;
 use crate::repro::claim::Verdict;
 use crate::table::Table;
 
@@ -46,6 +46,8 @@ pub struct Report {
     pub name: String,
     /// What it shows.
     pub title: String,
+    /// What differs at this size, in words.
+    pub note: String,
     /// The version of the program that made the runs.
     pub version: String,
     /// What a reader needs to know beside the rows.
@@ -157,23 +159,17 @@ impl Head {
     }
 }
 
-/// Why there is no report.
+/// Why there is no report: the results do not have what the campaign keeps.
 #[derive(Debug, Error)]
-pub enum Failure {
-    /// The campaign's file asks for what there is not.
-    #[error(transparent)]
-    File(#[from] Problems),
-    /// The results do not have what the campaign keeps.
-    #[error("{0}")]
-    Rows(String),
-}
+#[error("{0}")]
+pub struct Failure(String);
 
 /// The columns of the results that the report of a campaign reads.
-pub fn columns(campaign: &Campaign) -> Result<Vec<String>, Problems> {
-    let sections = sections(campaign)?;
+pub fn columns(campaign: &Campaign) -> Vec<String> {
     let mut axes: Vec<&str> = Vec::new();
     let mut columns: Vec<String> = ["task", "ended", "error"].map(str::to_string).to_vec();
-    for wanted in &sections.reports {
+    let reports = reports(campaign);
+    for wanted in reports.iter() {
         axes.extend(wanted.by.iter().map(String::as_str));
         axes.extend(wanted.select.iter().map(|it| it.axis.as_str()));
         match &wanted.kind {
@@ -196,7 +192,7 @@ pub fn columns(campaign: &Campaign) -> Result<Vec<String>, Problems> {
             }
         }
     }
-    for claim in &sections.claims {
+    for claim in &campaign.claims {
         columns.push(claim.of.clone());
         let other = match &claim.asks {
             file::Asks::FewerThan(other) | file::Asks::MoreThan(other) => &other[..],
@@ -208,29 +204,30 @@ pub fn columns(campaign: &Campaign) -> Result<Vec<String>, Problems> {
     columns.extend(axes.into_iter().map(column));
     columns.sort();
     columns.dedup();
-    Ok(columns)
+    columns
 }
 
 /// The report of a campaign whose results are `rows`: at least the [`columns`], or all.
 pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Report, Failure> {
-    let sections = sections(campaign)?;
-    let rows = Rows::new(campaign, rows).map_err(Failure::Rows)?;
-    let parts = sections.reports.iter().map(|wanted| part(wanted, &rows));
+    let rows = Rows::new(campaign, rows).map_err(Failure)?;
+    let parts = reports(campaign);
+    let parts = parts.iter().map(|wanted| part(wanted, &rows));
     let parts: Result<Vec<Part>, String> = parts.collect();
     let size = context.size.as_deref();
-    let claims = sections.claims.iter();
+    let claims = campaign.claims.iter();
     let claims = claims.map(|claim| claim::judge(claim, &rows, size));
     let claims: Result<Vec<Judged>, String> = claims.collect();
-    let failed = failed(&rows).map_err(Failure::Rows)?;
+    let failed = failed(&rows).map_err(Failure)?;
     Ok(Report {
         name: campaign.name.clone(),
         title: campaign.title.clone(),
+        note: campaign.note.clone(),
         version: crate::VERSION.to_string(),
         runs: rows.len() - failed.count,
-        ended: ended(&rows).map_err(Failure::Rows)?,
+        ended: ended(&rows).map_err(Failure)?,
         failed,
-        claims: claims.map_err(Failure::Rows)?,
-        parts: parts.map_err(Failure::Rows)?,
+        claims: claims.map_err(Failure)?,
+        parts: parts.map_err(Failure)?,
         context,
     })
 }
@@ -242,12 +239,12 @@ impl Report {
     }
 }
 
-fn sections(campaign: &Campaign) -> Result<Sections, Problems> {
-    let mut sections = Sections::of(campaign)?;
-    if sections.reports.is_empty() {
-        sections.reports = automatic::reports(campaign);
+/// What the file asks for, or the usual.
+fn reports(campaign: &Campaign) -> Cow<'_, [Wanted]> {
+    match campaign.reports.is_empty() {
+        true => Cow::Owned(automatic::reports(campaign)),
+        false => Cow::Borrowed(&campaign.reports),
     }
-    Ok(sections)
 }
 
 fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {

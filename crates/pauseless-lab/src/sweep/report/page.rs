@@ -41,7 +41,7 @@ pub fn page(report: &Report) -> String {
 }
 
 fn claims(claims: &[Judged]) -> String {
-    let mut text = "<div class=\"scroll\"><table class=\"claims\">\n<tr><th>verdict</th>\
+    let mut text = "<div class=\"scroll\"><table class=\"claims judged\">\n<tr><th>verdict</th>\
                     <th>claim</th><th>asked for</th><th>measured</th></tr>\n"
         .to_string();
     for judged in claims {
@@ -59,7 +59,7 @@ fn claims(claims: &[Judged]) -> String {
             Verdict::OtherScale => format!("with --size {}", judged.claim.sizes.join(", ")),
             _ => match judged.against() {
                 None => judged.measured(),
-                Some(other) => format!("{} against {other}", judged.measured()),
+                Some(other) => format!("{}\nagainst {other}", judged.measured()),
             },
         };
         let _ = writeln!(
@@ -68,7 +68,7 @@ fn claims(claims: &[Judged]) -> String {
              <td>{}</td></tr>",
             text::word(judged.verdict),
             escape(&judged.asked()),
-            escape(&measured),
+            escape(&measured).replace('\n', "<br>"),
         );
     }
     text.push_str("</table></div>\n");
@@ -80,30 +80,40 @@ fn one(part: &Part) -> String {
         "<section class=\"part\">\n<h2>{}</h2>\n",
         escape(&part.title)
     );
+    text.push_str("<div class=\"figures\">\n");
     for figure in &part.figures {
         let wide = if figure.panels.len() > 1 { " wide" } else { "" };
+        // The title stands above already.
+        let caption = match figure.caption == part.title {
+            true => String::new(),
+            false => escape(&figure.caption) + " ",
+        };
         let _ = write!(
             text,
-            "<figure class=\"paper{wide}\">\n{}\n<figcaption>{} \
+            "<figure class=\"paper{wide}\">\n{}\n<figcaption>{caption}\
              <a href=\"{name}.svg\">SVG</a> <a href=\"{name}.png\">PNG</a></figcaption>\n</figure>\n",
             draw::svg(figure),
-            escape(&figure.caption),
             name = figure.name,
         );
     }
+    text.push_str("</div>\n");
     for note in &part.notes {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));
     }
-    if !part.shown.rows.is_empty() {
-        text.push_str(&table(&part.shown));
+    match part.shown.rows.len() {
+        0 => {}
+        rows if rows > ROWS_OPEN => {
+            let rows = count(rows as u64);
+            let _ = writeln!(text, "<details>\n<summary>table of {rows} rows</summary>");
+            text.push_str(&table(&part.shown));
+            text.push_str("</details>\n");
+        }
+        _ => text.push_str(&table(&part.shown)),
     }
     let more = part.shown.rows.len().saturating_sub(ROWS_MAX);
     if more > 0 {
-        let _ = write!(
-            text,
-            "<p class=\"note\">.. and {} more rows.</p>\n",
-            count(more as u64)
-        );
+        let more = count(more as u64);
+        let _ = writeln!(text, "<p class=\"note\">.. and {more} more rows.</p>");
     }
     let name = &part.name;
     let _ = write!(
@@ -152,17 +162,24 @@ fn share(share: Share) -> String {
     )
 }
 
+/// A longer table is shown when asked for.
+const ROWS_OPEN: usize = 80;
 /// A longer table is not for a page.
 const ROWS_MAX: usize = 1_000;
 
 const STYLE: &str = "\
 .lines { margin: 0 0 1rem; color: var(--soft); white-space: pre-wrap; }
+.judged td:last-child { white-space: normal; }
+.judged td:nth-child(2) { min-width: 18rem; }
 .part { margin-top: 1rem; }
 .part h2 { display: block; }
-.part figure.paper { max-width: 30rem; }
-.part figure.wide { max-width: 60rem; }
+.figures { display: flex; flex-wrap: wrap; gap: 0 1.5rem; }
+.part figure.paper { max-width: 28rem; }
+.part figure.wide { max-width: 56rem; }
 .part .scroll { margin-top: 0.7rem; }
-.shares td, .shares th { padding: 0.25rem 0.7rem; }
+.part details { margin-top: 0.7rem; }
+.shares { width: auto; min-width: 40rem; }
+.shares td, .shares th { padding: 0.25rem 0.9rem; }
 .shares small { color: var(--soft); }
 .number { text-align: right; }
 ";

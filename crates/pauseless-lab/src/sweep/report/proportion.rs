@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::file::{Condition, Kind, Wanted};
 use super::rows::{Key, Rows};
-use super::{Cell, Head, Part, Shown, words};
+use super::{Cell, Head, Part, Shown, group, words};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
 use crate::table::{Cells, Column, Table};
 use crate::threshold::statistics::wilson;
@@ -137,14 +137,30 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
             .map(|(key, it)| (place(*key), it.clone()))
             .collect(),
     };
+    let mut figures = shares.figures();
+    let cuts = figures.iter_mut().map(|it| group::cut(&mut it.panels));
+    let mut notes: Vec<String> = cuts.flatten().collect();
+    notes.dedup();
+    let drawn = shares.drawn();
+    let hidden = of
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !drawn.contains(index));
+    let hidden: Vec<&str> = hidden.map(|(_, of)| of.as_str()).collect();
+    if !hidden.is_empty() {
+        let hidden = hidden.join(", ");
+        notes.push(format!(
+            "not drawn, because it is nowhere above zero: {hidden}"
+        ));
+    }
     Ok(Part {
         name: wanted.name.clone(),
         title: shares.title(),
         kind: "proportion",
         shown: shares.shown(),
         data: data(&wanted.name, (&both, of), &counted),
-        figures: shares.figures(),
-        notes: Vec::new(),
+        figures,
+        notes,
     })
 }
 
@@ -238,19 +254,30 @@ impl Shares<'_> {
         }
     }
 
+    /// The numbers that are above zero anywhere, or the first: bars that are all nothing only hide
+    /// the others.
+    fn drawn(&self) -> Vec<usize> {
+        let is_seen = |index: &usize| self.cells.values().any(|it| it[*index].count > 0);
+        let seen: Vec<usize> = (0..self.of.len()).filter(is_seen).collect();
+        match seen.is_empty() {
+            true => vec![0],
+            false => seen,
+        }
+    }
+
     /// One figure, or one for each number where an axis goes across.
     fn figures(&self) -> Vec<Figure> {
         let name = &self.wanted.name;
         if self.cells.is_empty() {
             return Vec::new();
         }
-        let numbers: Vec<usize> = (0..self.of.len()).collect();
+        let numbers = self.drawn();
         let figure = |name: String, caption: String, panels| Figure {
             name,
             caption,
             panels,
         };
-        if self.across.is_none() || numbers.len() == 1 {
+        if self.across.is_none() || self.of.len() == 1 {
             let panels = self.panels(&numbers);
             return vec![figure(name.clone(), self.title(), panels)];
         }
@@ -277,16 +304,18 @@ impl Shares<'_> {
         let inner: Vec<u64> = (0..last).filter(is_used).collect();
         let panel = |outer: u64| {
             let group = |place: u64| outer * last + place;
-            let mut words = self.key.words(group(0));
-            words.pop();
             let names = inner
                 .iter()
                 .map(|place| self.key.words(group(*place)).pop());
             let names = names.map(|it| it.unwrap_or(self.units.clone()));
             Panel {
-                title: words.join(", "),
+                title: self.key.title(group(0), 1),
                 x: Axis {
-                    label: self.wanted.by.last().cloned().unwrap_or_default(),
+                    label: self
+                        .key
+                        .columns
+                        .last()
+                        .map_or(String::new(), |it| words::axis(&it.name, it.unit)),
                     scale: Scale::Names(names.collect()),
                 },
                 y: Axis {

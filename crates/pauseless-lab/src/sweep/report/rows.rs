@@ -2,7 +2,8 @@
 //! of the campaign's file.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::rc::Rc;
 
@@ -19,6 +20,8 @@ pub(super) struct Rows<'a> {
     table: &'a Table,
     /// Whether each run could be made.
     made: Vec<bool>,
+    /// What was coded already, since several tables ask for the same axes.
+    coded: RefCell<BTreeMap<String, Rc<Coded>>>,
 }
 
 /// A column whose values are few: each row has the place of its value in a list.
@@ -45,6 +48,7 @@ impl<'a> Rows<'a> {
             campaign,
             table,
             made: vec![true; len],
+            coded: RefCell::default(),
         };
         let errors = texts(rows.cells("error")?);
         for (made, error) in rows.made.iter_mut().zip(errors) {
@@ -79,6 +83,16 @@ impl<'a> Rows<'a> {
 
     /// The values of an axis, or why a run ended, or its seed.
     pub(super) fn coded(&self, name: &str) -> Result<Rc<Coded>, String> {
+        if let Some(known) = self.coded.borrow().get(name) {
+            return Ok(Rc::clone(known));
+        }
+        let coded = Rc::new(self.code(name)?);
+        let mut known = self.coded.borrow_mut();
+        known.insert(name.to_string(), Rc::clone(&coded));
+        Ok(coded)
+    }
+
+    fn code(&self, name: &str) -> Result<Coded, String> {
         let axis = self.campaign.axes.iter().find(|axis| axis.name == name);
         let cells = match axis {
             Some(axis) => self.cells(&axis_column(self.table, axis))?,
@@ -100,12 +114,12 @@ impl<'a> Rows<'a> {
                 code_texts(cells, &mut values)
             }
         };
-        Ok(Rc::new(Coded {
+        Ok(Coded {
             name: name.to_string(),
             unit: axis.map_or("", |axis| axis.unit),
             values,
             codes,
-        }))
+        })
     }
 
     /// Several of those.
@@ -189,6 +203,18 @@ impl Key {
         let places = self.places(key).into_iter().zip(&self.columns);
         let words = places.map(|(place, it)| words::label(&it.values[place], it.unit));
         words.collect()
+    }
+
+    /// The values of a combination as a title, without the last `without` of them: plain numbers
+    /// with the names of their axes.
+    pub(super) fn title(&self, key: u64, without: usize) -> String {
+        let words = self.words(key).into_iter().zip(&self.columns);
+        let words = words.take(self.columns.len().saturating_sub(without));
+        let words = words.map(|(word, it)| match it.values.first() {
+            Some(Label::Number(_)) => format!("{} = {word}", words::axis(&it.name, it.unit)),
+            _ => word,
+        });
+        Vec::from_iter(words).join(", ")
     }
 
     /// Columns for a file with a row for each of `keys`.

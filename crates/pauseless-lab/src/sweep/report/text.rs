@@ -44,6 +44,9 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
     if !report.context.command.is_empty() {
         lines[0] += &format!(" with: {}", report.context.command);
     }
+    if !report.note.is_empty() {
+        lines.push(format!("{}.", report.note));
+    }
     let ended = report.ended.iter().map(|(why, runs)| {
         let why = match why.as_str() {
             "deadlock" => "found a deadlock",

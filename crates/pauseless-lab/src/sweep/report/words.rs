@@ -59,7 +59,15 @@ pub(super) fn measured(name: &str) -> String {
         let rest = name.strip_suffix(ending)?;
         Some(format!("{} ({unit})", rest.replace('_', " ")))
     });
-    found.unwrap_or_else(|| name.replace('_', " "))
+    let plain = || {
+        let unit = match name {
+            _ if name.starts_with("rate_") => "Gb/s",
+            _ if name.starts_with("queue_") => "KB",
+            _ => "",
+        };
+        with_unit(&name.replace('_', " "), unit)
+    };
+    found.unwrap_or_else(plain)
 }
 
 /// The name of an axis without its unit.
@@ -97,7 +105,7 @@ pub(super) fn number(value: f64) -> String {
         _ if value == 0.0 => "0".to_string(),
         _ if value < 0.0 => format!("-{}", number(size)),
         _ if size.fract() == 0.0 && size < 1e15 => crate::report::quantity::count(size as u64),
-        _ if size >= 99.95 && size < 1e15 => crate::report::quantity::count(size.round() as u64),
+        _ if (99.95..1e15).contains(&size) => crate::report::quantity::count(size.round() as u64),
         _ if (1e-3..1e15).contains(&size) => {
             let power = size.log10().floor() as i32;
             let places = usize::try_from(2 - power).unwrap_or(0);
@@ -148,7 +156,7 @@ mod tests {
         let texts = [0.0, 12.0, -0.123_4, 1.999, 12_345.6, 5e-7].map(number);
         assert_eq!(texts, ["0", "12", "-0.123", "2.00", "12,346", "5.00e-7"]);
         assert_eq!(measured("fct_mean_us"), "fct mean (us)");
-        assert_eq!(measured("rate_min"), "rate min");
+        assert_eq!(measured("rate_min"), "rate min (Gb/s)");
         assert_eq!(
             [0.0, 0.2, 0.0004, 1.0].map(percent),
             ["0", "20.0", "0.04", "100"]
