@@ -350,12 +350,11 @@ impl<'a> Names<'a> {
         let count = keys.iter().filter(|key| section.has(key)).count();
         found.extend(share(section, "at_most").map(Asks::AtMost));
         found.extend(share(section, "at_least").map(Asks::AtLeast));
-        if section.has("fewer_than") {
-            found.push(Asks::FewerThan(self.conditions(section, "fewer_than")));
-        }
-        if section.has("more_than") {
-            found.push(Asks::MoreThan(self.conditions(section, "more_than")));
-        }
+        let has = ["fewer_than", "more_than"].map(|key| section.has(key));
+        let fewer = Asks::FewerThan(self.conditions(section, "fewer_than"));
+        let more = Asks::MoreThan(self.conditions(section, "more_than"));
+        found.extend(has[0].then_some(fewer));
+        found.extend(has[1].then_some(more));
         if count == 1 {
             return found.pop();
         }

@@ -155,7 +155,51 @@ at_most = 2
 "#;
     let (campaign, _) = ten("");
     let problems = read(text, (&campaign.axes, &campaign.keep)).unwrap_err();
-    check(&problems.to_string(), expect![[r#""#]]);
+    check(&problems.to_string(), expect![[r#"
+        pauseless: it.sweep.toml:4:6: report[0].of: "deadlok" is not kept of the runs
+          |
+        4 | of = "deadlok"
+          |      ^^^^^^^^^
+          |
+          = help: did you mean deadlock?
+
+        pauseless: it.sweep.toml:5:1: report[0].bi: unknown key with kind = "proportion"
+          |
+        5 | bi = ["scheme"]
+          | ^^ expected one of by, columns, kind, name, of, per, title, where
+          |
+          = help: did you mean by?
+
+        pauseless: it.sweep.toml:7:8: report[1].kind: unknown value "lin"
+          |
+        7 | kind = "lin"
+          |        ^^^^^ expected one of "proportion", "cdf", "line", "heatmap"
+          |
+          = help: did you mean line?
+
+        pauseless: it.sweep.toml:9:1: report[2].x: scheme has names, not numbers
+          |
+        9 | [[report]]
+          | ^^^^^^^^^^
+          |
+          = help: use it as by, and an axis of numbers as x
+
+        pauseless: it.sweep.toml:11:8: report[2].name: not fit for the name of a file
+           |
+        11 | name = "c/d"
+           |        ^^^^^ expected letters, digits, - and _
+
+        pauseless: it.sweep.toml:14:7: report[2].by[0]: no axis "sceme"
+           |
+        14 | by = ["sceme"]
+           |       ^^^^^^^ expected one of scheme, seed, ended
+           |
+           = help: did you mean scheme?
+
+        pauseless: it.sweep.toml:18:11: claim[0].at_most: 2 is out of range
+           |
+        18 | at_most = 2
+           |           ^ expected a share from 0 to 1"#]]);
 }
 
 #[test]
