@@ -10,3 +10,4 @@ mod file;
 mod network;
 pub mod plan;
 pub mod row;
+pub mod screen;

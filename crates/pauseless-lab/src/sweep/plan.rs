@@ -1,7 +1,7 @@
 //! The list of tasks: every combination of the axes' values on every network that the filter lets
 //! through, in an order that the campaign's file alone decides.
 
-use std::ops::ControlFlow;
+use std::borrow::Borrow;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -9,6 +9,8 @@ use toml::Value;
 
 use super::campaign::{Axis, Campaign, Label};
 use super::row::Name;
+use super::screen::{Screened, Watch, screen};
+use crate::report::quantity::plural;
 
 /// The tasks of a campaign.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub struct Plan {
     outer: usize,
     /// The combinations of those that the filter lets through, in order.
     networks: Vec<u64>,
+    /// What the filter has found, if there is one.
+    pub screened: Option<Screened>,
 }
 
 /// One run that is to be made.
@@ -45,6 +49,27 @@ pub enum PlanError {
     /// It was broken off.
     #[error("interrupted")]
     Interrupted,
+    /// The filter lets no network through.
+    #[error("{}", empty(.0))]
+    Empty(Screened),
+    /// What the filter has found could not be written down.
+    #[error("{0} cannot be written: {1}")]
+    Cache(String, std::io::Error),
+}
+
+/// What the filter has left out.
+fn empty(screened: &Screened) -> String {
+    let Screened {
+        looked_at,
+        by_cyclic,
+        by_connected,
+        ..
+    } = screened;
+    format!(
+        "the filter lets none of {} through: `cyclic` leaves out {by_cyclic}, `connected` leaves out \
+         {by_connected}; widen the axes of the network, or change [filter]",
+        plural(*looked_at, "network")
+    )
 }
 
 impl Plan {
@@ -53,15 +78,35 @@ impl Plan {
     /// and may break it off.
     pub fn new(
         campaign: Campaign,
-        _cache: Option<&Path>,
-        _watch: &(dyn Fn(usize, usize) -> ControlFlow<()> + Sync),
+        cache: Option<&Path>,
+        watch: Watch<'_>,
     ) -> Result<Plan, PlanError> {
-        let plan = Plan {
+        if campaign.filter.is_open() {
+            return Ok(Plan {
+                campaign,
+                outer: 0,
+                networks: vec![0],
+                screened: None,
+            });
+        }
+        let screened = screen(&campaign, cache, watch)?;
+        let decisive = campaign.network_axes();
+        let outer = decisive.last().map_or(0, |last| last + 1);
+        let axes = &campaign.axes[..outer];
+        let networks = (0..combinations(axes)).filter(|place| {
+            let points = places(axes, *place);
+            // The place among the combinations of those axes alone that decide the network.
+            let network = decisive.iter().fold(0, |place, axis| {
+                place * axes[*axis].points.len() as u64 + points[*axis] as u64
+            });
+            screened.left.binary_search(&network).is_ok()
+        });
+        Ok(Plan {
+            networks: networks.collect(),
+            outer,
             campaign,
-            outer: 0,
-            networks: vec![0],
-        };
-        Ok(plan)
+            screened: Some(screened),
+        })
     }
 
     /// How many tasks there are.
@@ -122,17 +167,21 @@ impl Plan {
 const SEED: i64 = 1;
 
 /// Which point of each axis the combination at a place has; the last axis is the fastest.
-fn places(axes: &[Axis], mut place: u64) -> Vec<usize> {
-    let mut places = Vec::new();
-    for axis in axes.iter().rev() {
-        let points = axis.points.len() as u64;
-        places.push((place % points) as usize);
+pub(super) fn places<A: Borrow<Axis>>(axes: &[A], mut place: u64) -> Vec<usize> {
+    let mut places = vec![0; axes.len()];
+    for (axis, point) in axes.iter().zip(&mut places).rev() {
+        let points = axis.borrow().points.len() as u64;
+        *point = (place % points) as usize;
         place /= points;
     }
-    places.reverse();
     places
 }
 
-fn combinations(axes: &[Axis]) -> u64 {
-    axes.iter().map(|axis| axis.points.len() as u64).product()
+/// How many combinations of values axes have.
+pub(super) fn combinations<'a>(axes: impl IntoIterator<Item = &'a Axis>) -> u64 {
+    let counts = axes.into_iter().map(|axis| axis.points.len() as u64);
+    counts.product()
 }
+
+#[cfg(test)]
+mod tests;

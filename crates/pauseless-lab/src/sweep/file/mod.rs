@@ -86,6 +86,14 @@ struct Source {
     file: Option<(PathBuf, String)>,
 }
 
+/// The scenario that all runs begin with.
+struct Base {
+    table: Table,
+    /// What its paths are relative to.
+    folder: PathBuf,
+    source: Source,
+}
+
 /// How a file is read.
 struct Reading<'a> {
     path: &'a Path,
@@ -118,7 +126,12 @@ impl Reading<'_> {
         let axes = axis::finish(drafts, &root, &names);
         refuse_crowd(&root, &axes);
         root.finish();
-        let Some((mut base, folder, source)) = scenario else {
+        let Some(Base {
+            table: mut base,
+            folder,
+            source,
+        }) = scenario
+        else {
             return Ok(None);
         };
         if let Some(stop) = stop {
@@ -180,12 +193,8 @@ impl Reading<'_> {
         found
     }
 
-    /// The scenario, the folder that its paths are relative to, and where it was written.
-    #[allow(clippy::type_complexity)]
-    fn scenario(
-        &self,
-        root: &mut Section<'_>,
-    ) -> Result<Option<(Table, PathBuf, Source)>, Problems> {
+    /// The scenario that all runs begin with.
+    fn scenario(&self, root: &mut Section<'_>) -> Result<Option<Base>, Problems> {
         let here = self.path.parent().unwrap_or(Path::new(""));
         let Some(item) = root.take("scenario") else {
             root.missing("scenario", "\"FILE.toml\", or a section [scenario]");
@@ -197,7 +206,12 @@ impl Reading<'_> {
             };
             let table = value.as_table().cloned().unwrap_or_default();
             let source = Source { place, file: None };
-            return Ok(Some((table, here.to_path_buf(), source)));
+            let folder = here.to_path_buf();
+            return Ok(Some(Base {
+                table,
+                folder,
+                source,
+            }));
         }
         let Some(At { value, place }) = item.string() else {
             return Ok(None);
@@ -215,7 +229,12 @@ impl Reading<'_> {
             .map_err(|error: toml::de::Error| Problems::of_file(&shown, error.to_string(), ""))?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let file = Some((path, text));
-        Ok(Some((table, folder, Source { place, file })))
+        let source = Source { place, file };
+        Ok(Some(Base {
+            table,
+            folder,
+            source,
+        }))
     }
 }
 
