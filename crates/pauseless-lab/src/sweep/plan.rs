@@ -73,6 +73,17 @@ fn empty(screened: &Screened) -> String {
 }
 
 impl Plan {
+    /// A plan as tests need it: the first `outer` axes decide the network, of whose combinations
+    /// these are run.
+    #[doc(hidden)]
+    pub fn of(campaign: Campaign, outer: usize, networks: Vec<u64>) -> Plan {
+        Plan {
+            campaign,
+            outer,
+            networks,
+        }
+    }
+
     /// The tasks of `campaign`. Its filter looks at networks on all cores; what it finds is kept in
     /// the file `cache`, if there is one. `watch` hears how many networks were looked at, of how many,
     /// and may break it off.
