@@ -13,3 +13,4 @@ pub mod plan;
 pub mod row;
 pub mod screen;
 pub mod store;
+mod text;

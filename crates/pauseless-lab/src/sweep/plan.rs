@@ -5,11 +5,11 @@ use std::borrow::Borrow;
 use std::path::Path;
 
 use rayon::prelude::*;
-use toml::Value;
 
 use super::campaign::{Axis, Campaign, Label};
 use super::row::Name;
 use super::screen::{Screened, Watch, screen};
+use super::text::{Texts, Written};
 use crate::report::quantity::plural;
 
 /// The tasks of a campaign.
@@ -23,7 +23,11 @@ pub struct Plan {
     networks: Vec<u64>,
     /// What the filter has found, if there is one.
     pub screened: Option<Screened>,
+    texts: Texts,
 }
+
+/// More runs than this nobody waits for.
+pub(super) const TASKS_MAX: u64 = 100_000_000;
 
 /// One run that is to be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +56,9 @@ pub enum PlanError {
     /// The filter lets no network through.
     #[error("{}", empty(.0))]
     Empty(Screened),
+    /// The filter leaves more runs than anybody waits for.
+    #[error("{0} runs are left by the filter, and {TASKS_MAX} are the most; write several campaigns")]
+    Crowd(usize),
     /// What the filter has found could not be written down.
     #[error("{0} cannot be written: {1}")]
     Cache(String, std::io::Error),
@@ -78,9 +85,11 @@ impl Plan {
     #[doc(hidden)]
     pub fn of(campaign: Campaign, outer: usize, networks: Vec<u64>) -> Plan {
         Plan {
+            texts: Texts::of(&campaign),
             campaign,
             outer,
             networks,
+            screened: None,
         }
     }
 
@@ -93,12 +102,7 @@ impl Plan {
         watch: Watch<'_>,
     ) -> Result<Plan, PlanError> {
         if campaign.filter.is_open() {
-            return Ok(Plan {
-                campaign,
-                outer: 0,
-                networks: vec![0],
-                screened: None,
-            });
+            return Ok(Plan::of(campaign, 0, vec![0]));
         }
         let screened = screen(&campaign, cache, watch)?;
         let decisive = campaign.network_axes();
@@ -112,12 +116,13 @@ impl Plan {
             });
             screened.left.binary_search(&network).is_ok()
         });
-        Ok(Plan {
-            networks: networks.collect(),
-            outer,
-            campaign,
-            screened: Some(screened),
-        })
+        let networks = networks.collect();
+        let mut plan = Plan::of(campaign, outer, networks);
+        plan.screened = Some(screened);
+        match plan.len() {
+            count if count as u64 > TASKS_MAX => Err(PlanError::Crowd(count)),
+            _ => Ok(plan),
+        }
     }
 
     /// How many tasks there are.
@@ -137,16 +142,13 @@ impl Plan {
         let labels = axes.iter().zip(&points);
         let labels = labels.map(|(axis, point)| axis.points[*point].label.clone());
         let labels = labels.collect();
-        // What cannot be set is an unknown key of the scenario, and so an error of its run.
-        let table = self.campaign.scenario(&points, |_, _| {});
-        let text = toml::to_string(&table).expect("it was read from a file");
+        let Written { text, seed } = self.texts.scenario(&self.campaign, &points);
         let scenario = Name::of(&[&text]);
-        let seed = table.get("seed").and_then(Value::as_integer);
         Task {
             index,
             name: Name::of(&[crate::VERSION, &scenario.to_string()]),
             scenario,
-            seed: seed.unwrap_or(SEED) as u64,
+            seed,
             labels,
             text,
         }
@@ -164,7 +166,7 @@ impl Plan {
     }
 
     /// Which point of each axis a task has.
-    fn points(&self, index: usize) -> Vec<usize> {
+    pub(super) fn points(&self, index: usize) -> Vec<usize> {
         let (outer, inner) = self.campaign.axes.split_at(self.outer);
         let each = combinations(inner);
         let network = self.networks[index / each as usize];
@@ -173,9 +175,6 @@ impl Plan {
         points
     }
 }
-
-/// The seed of a scenario that has none written.
-const SEED: i64 = 1;
 
 /// Which point of each axis the combination at a place has; the last axis is the fastest.
 pub(super) fn places<A: Borrow<Axis>>(axes: &[A], mut place: u64) -> Vec<usize> {

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::campaign::{Campaign, Filter};
+use super::plan::TASKS_MAX;
 use super::row::column;
 use crate::problem::{Problem, Problems, Sink};
 use crate::sample::names;
@@ -23,8 +24,6 @@ use crate::scenario::{parse_table, read_text, traffic};
 use axis::Draft;
 use size::Size;
 
-/// More runs than this nobody waits for.
-const TASKS_MAX: u64 = 100_000_000;
 /// What is kept of every run, whatever the file says.
 const ALWAYS: [&str; 3] = ["deadlock", "starved", "lost"];
 /// What is kept besides if the file does not say.
@@ -124,14 +123,13 @@ impl Reading<'_> {
         let claims = read_tables(&mut root, "claim");
         let names = always_first(keep);
         let axes = axis::finish(drafts, &root, &names);
-        refuse_crowd(&root, &axes);
-        root.finish();
         let Some(Base {
             table: mut base,
             folder,
             source,
         }) = scenario
         else {
+            root.finish();
             return Ok(None);
         };
         if let Some(stop) = stop {
@@ -157,6 +155,8 @@ impl Reading<'_> {
             claims,
         };
         campaign.distributions = distributions(&campaign);
+        refuse_crowd(&root, &campaign);
+        root.finish();
         Ok(Some(Written {
             campaign,
             scenario: source,
@@ -302,14 +302,17 @@ fn texts(list: Vec<At<String>>) -> Vec<String> {
     list.into_iter().map(|it| it.value).collect()
 }
 
-/// Reports that there are more runs than anybody could want.
-fn refuse_crowd(root: &Section<'_>, axes: &[(super::campaign::Axis, axis::Places)]) {
-    let counts = axes.iter().map(|(axis, _)| axis.points.len() as u64);
+/// Reports that there are more runs than anybody could want; with a filter, more networks.
+fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
+    let all = Vec::from_iter(0..campaign.axes.len());
+    let (axes, what) = match campaign.filter.is_open() {
+        true => (all, "combinations of values"),
+        false => (campaign.network_axes(), "networks"),
+    };
+    let counts = axes.iter().map(|axis| campaign.axes[*axis].points.len() as u64);
     let count = counts.fold(1u64, u64::saturating_mul);
     if count > TASKS_MAX {
-        let problem = root
-            .place
-            .problem(format!("{count} combinations of values"));
+        let problem = root.place.problem(format!("{count} {what}"));
         let problem = problem.expected(format!("at most {TASKS_MAX}"));
         root.report(problem.help("fewer values of some axis, or several campaigns"));
     }

@@ -102,6 +102,12 @@ fn values_become_columns_and_scenarios() {
     assert_eq!(table["flow"][0]["rate"].as_str(), Some("2.5 Gbps"));
     assert_eq!(table["switch"]["buffer"].as_str(), Some("2 MB"));
     assert_eq!(table["flow_control"].get("xoff"), None);
+    for index in [0, 7, 12, 23] {
+        let points = plan.points(index);
+        let expected = plan.campaign.scenario(&points, |_, _| {});
+        let found: Table = toml::from_str(&plan.task(index).text).expect("a scenario");
+        assert_eq!(found, expected, "{index}");
+    }
     let names = plan.names();
     assert_eq!(names[23], task.name);
     // The first xoff under GFC is the same scenario as the last one.
