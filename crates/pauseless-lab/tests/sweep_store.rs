@@ -6,10 +6,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pauseless_lab::sweep::store::{Store, Writer};
 use proptest::prelude::*;
-use sweep_made::{campaign, files, merged, plan, row, tasks};
+use sweep_made::{
+    campaign, campaign_of, files, filled, merged, plan, plan_of, row, tasks, tasks_of,
+};
 
 /// Something that happens to one of the processes, or to the disk.
 #[derive(Clone, Debug)]
@@ -183,12 +186,7 @@ proptest! {
 
 /// The bytes of a campaign that nothing happened to.
 fn undisturbed(folder: &Path) -> Vec<u8> {
-    let store = Store::open(folder, &campaign()).unwrap();
-    let writer = store.writer().unwrap();
-    for task in tasks() {
-        writer.append(&task, &row(&task), None).unwrap();
-    }
-    writer.seal().unwrap();
+    let store = filled(folder, &campaign(), tasks());
     merged(&store, false).bytes
 }
 
@@ -239,6 +237,46 @@ fn threads_share_a_writer() {
     let parts = files(&store.folder().join("parts"), "parquet");
     assert_eq!(parts.len(), TASKS.div_ceil(3));
     assert!(merged(&store, false).bytes == whole);
+}
+
+/// Others look, and seal what they take for left behind, while rows are appended and sealed.
+#[test]
+fn a_row_is_found_at_every_moment_after_it_was_appended() {
+    let folder = tempfile::tempdir().unwrap();
+    let campaign = campaign_of(20);
+    let tasks: Vec<_> = tasks_of(plan_of(campaign.clone())).collect();
+    let store = Store::open(folder.path(), &campaign).unwrap();
+    let appended = AtomicUsize::new(0);
+    let is_over = || appended.load(Ordering::SeqCst) == tasks.len();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for some in tasks.chunks(7) {
+                let writer = store.clone().with_part_rows(3).writer().unwrap();
+                for task in some {
+                    writer.append(task, &row(task), None).unwrap();
+                    appended.fetch_add(1, Ordering::SeqCst);
+                }
+                // The last row of every seven is left behind in a journal.
+            }
+        });
+        for opens in [true, true, false] {
+            let (campaign, store) = (&campaign, &store);
+            let (tasks, appended, is_over) = (&tasks, &appended, &is_over);
+            scope.spawn(move || {
+                while !is_over() {
+                    if opens {
+                        Store::open(store.folder(), campaign).unwrap();
+                    }
+                    let count = appended.load(Ordering::SeqCst);
+                    let finished = store.finished().unwrap();
+                    for task in &tasks[..count] {
+                        assert!(finished.contains(&task.name), "{}", task.index);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(store.finished().unwrap().len(), tasks.len());
 }
 
 const PROCESSES: usize = 3;

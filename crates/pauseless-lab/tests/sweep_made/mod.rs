@@ -9,11 +9,16 @@ use std::path::{Path, PathBuf};
 use pauseless_lab::sweep::campaign::{Axis, Campaign, Filter, Label, Point};
 use pauseless_lab::sweep::plan::{Plan, Task};
 use pauseless_lab::sweep::row::Row;
-use pauseless_lab::sweep::store::{Merge, Store};
+use pauseless_lab::sweep::store::{Failure, Merge, Merged, Store};
 use toml::{Table, Value};
 
 /// Four buffers, two schemes and three seeds.
 pub fn campaign() -> Campaign {
+    campaign_of(3)
+}
+
+/// The same with as many seeds as are wanted.
+pub fn campaign_of(seeds: i64) -> Campaign {
     let number = |path: &str, number: i64| Point {
         label: Label::Number(number as f64),
         set: vec![(path.to_string(), Value::Integer(number))],
@@ -36,7 +41,11 @@ pub fn campaign() -> Campaign {
         axes: vec![
             axis("buffer", "bytes", buffers.to_vec()),
             axis("scheme", "", vec![scheme("PFC"), scheme("GFC, time-based")]),
-            axis("seed", "", (1..=3).map(|it| number("seed", it)).collect()),
+            axis(
+                "seed",
+                "",
+                (1..=seeds).map(|it| number("seed", it)).collect(),
+            ),
         ],
         filter: Filter::default(),
         keep: vec!["deadlock".to_string(), "rate.min".to_string()],
@@ -53,7 +62,10 @@ pub fn plan() -> Plan {
 }
 
 pub fn tasks() -> impl Iterator<Item = Task> {
-    let plan = plan();
+    tasks_of(plan())
+}
+
+pub fn tasks_of(plan: Plan) -> impl Iterator<Item = Task> {
     (0..plan.len()).map(move |index| plan.task(index))
 }
 
@@ -61,7 +73,7 @@ pub fn tasks() -> impl Iterator<Item = Task> {
 pub fn row(task: &Task) -> Row {
     let is_broken = task.index % 11 == 5;
     let deadlock = f64::from(u8::from(task.index % 4 == 1));
-    let rate = (task.index % 3 != 0).then_some(0.1 * task.index as f64);
+    let rate = (!task.index.is_multiple_of(3)).then_some(0.1 * task.index as f64);
     Row {
         task: task.name,
         ended: if is_broken { "" } else { "duration" }.to_string(),
@@ -84,12 +96,7 @@ pub fn merged(store: &Store, is_partial: bool) -> Bytes {
 }
 
 pub fn merged_with(store: &Store, others: &[Store], is_partial: bool) -> Bytes {
-    let how = Merge {
-        others,
-        is_partial,
-        watch: &|_| ControlFlow::Continue(()),
-    };
-    let merged = store.merge(&plan(), &how).expect("rows of ours");
+    let merged = merge(store, &plan(), others, is_partial).expect("rows of ours");
     let bytes = merged
         .file
         .map(|file| fs::read(file).expect("it was written"));
@@ -98,6 +105,31 @@ pub fn merged_with(store: &Store, others: &[Store], is_partial: bool) -> Bytes {
         missing: merged.missing,
         bytes: bytes.unwrap_or_default(),
     }
+}
+
+pub fn merge(
+    store: &Store,
+    plan: &Plan,
+    others: &[Store],
+    is_partial: bool,
+) -> Result<Merged, Failure> {
+    let how = Merge {
+        others,
+        is_partial,
+        watch: &|_| ControlFlow::Continue(()),
+    };
+    store.merge(plan, &how)
+}
+
+/// A store with a row for each of these tasks, all in parts.
+pub fn filled(folder: &Path, campaign: &Campaign, tasks: impl Iterator<Item = Task>) -> Store {
+    let store = Store::open(folder, campaign).expect("a folder");
+    let writer = store.writer().expect("a journal");
+    for task in tasks {
+        writer.append(&task, &row(&task), None).expect("room");
+    }
+    writer.seal().expect("room");
+    store
 }
 
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
