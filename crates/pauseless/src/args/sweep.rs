@@ -48,11 +48,17 @@ pub struct CampaignArgs {
     pub out: Option<PathBuf>,
 }
 
-/// `sweep FILE`
+/// `sweep FILE`. The campaign is not flattened: clap would take the whole for left out.
 #[derive(Debug, Args)]
 pub struct SweepRunArgs {
-    #[command(flatten)]
-    pub campaign: CampaignArgs,
+    /// The campaign, a TOML file; see docs/sweep.md
+    pub file: PathBuf,
+    /// At one of the sizes that the file has, such as quick; by default as it is written
+    #[arg(long, value_name = "NAME")]
+    pub size: Option<String>,
+    /// The folder of its results; by default pauseless-sweep/NAME
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Make only the I-th of N parts of the runs; the parts are put together by `sweep merge`
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
@@ -69,6 +75,17 @@ pub struct SweepRunArgs {
     /// Print the summary only, and no progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl SweepRunArgs {
+    /// Which campaign.
+    pub fn campaign(&self) -> CampaignArgs {
+        CampaignArgs {
+            file: self.file.clone(),
+            size: self.size.clone(),
+            out: self.out.clone(),
+        }
+    }
 }
 
 /// `sweep merge`

@@ -2,7 +2,6 @@
 
 mod cluster;
 mod merge;
-mod report;
 mod show;
 
 use std::num::NonZeroUsize;
@@ -15,7 +14,7 @@ use pauseless_lab::report::quantity;
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::sweep::campaign::Campaign;
 use pauseless_lab::sweep::execute::{self, Executed, Hooks, Tally};
-use pauseless_lab::sweep::plan::{self, Plan};
+use pauseless_lab::sweep::plan::{Plan, PlanError};
 use pauseless_lab::sweep::store::{Failure, Finished, Store};
 use rayon::prelude::*;
 use serde_json::json;
@@ -30,7 +29,9 @@ pub fn run(args: &SweepArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     match (&args.command, &args.run) {
         (Some(SweepCommand::Merge(args)), _) => merge::run(args),
         (Some(SweepCommand::Status(args)), _) => cluster::status(args),
-        (Some(SweepCommand::Report(args)), _) => report::run(args, terminal),
+        (Some(SweepCommand::Report(_)), _) => {
+            anyhow::bail!("under way {}", terminal.colours_stderr())
+        }
         (Some(SweepCommand::Show(args)), _) => show::run(args),
         (Some(SweepCommand::Submit(args)), _) => cluster::submit(args),
         (None, Some(args)) => carry_out(args),
@@ -61,10 +62,14 @@ impl Place {
             count.show(done, total, "looked at");
             interrupt.flow()
         };
-        let plan = Plan::new(self.campaign.clone(), Some(&self.folder), &watch);
+        let plan = Plan::new(
+            self.campaign.clone(),
+            Some(&self.folder.join("networks.json")),
+            &watch,
+        );
         count.clear();
         match plan {
-            Err(plan::Failure::Interrupted) => Ok(None),
+            Err(PlanError::Interrupted) => Ok(None),
             other => Ok(Some(other?)),
         }
     }
@@ -95,9 +100,17 @@ struct Todo {
 }
 
 impl Todo {
+    /// Everything.
+    fn all(plan: &Plan) -> Todo {
+        Todo {
+            tasks: (0..plan.len() as u32).collect(),
+            kept: Tally::default(),
+        }
+    }
+
     fn of(plan: &Plan, finished: &Finished, shard: Option<Shard>) -> Todo {
         let Shard { part, parts } = shard.unwrap_or(Shard { part: 1, parts: 1 });
-        let mine = (part - 1..plan.len()).step_by(parts);
+        let mine = plan.shard(part, parts);
         if finished.is_empty() {
             return Todo {
                 tasks: mine.map(|index| index as u32).collect(),
@@ -126,7 +139,7 @@ impl Todo {
 /// `sweep FILE`
 fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
-    let place = Place::read(&args.campaign)?;
+    let place = Place::read(&args.campaign())?;
     let is_quiet = args.quiet || args.json;
     let Some(plan) = place.plan(&interrupt, is_quiet)? else {
         return Ok(ExitCode::from(INTERRUPTED));
@@ -166,11 +179,17 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
 
 fn announce(place: &Place, todo: &Todo, threads: NonZeroUsize) {
     let runs = quantity::plural(todo.tasks.len() as u64, "run");
-    let mut text = format!("pauseless: {}: {runs} on {threads} threads", place.campaign.name);
+    let mut text = format!(
+        "pauseless: {}: {runs} on {threads} threads",
+        place.campaign.name
+    );
     if todo.kept.runs > 0 {
         text += &format!(", {} kept from before", todo.kept.runs);
     }
-    output::complain(&format!("{text}; results are kept in {}", place.folder.display()));
+    output::complain(&format!(
+        "{text}; results are kept in {}",
+        place.folder.display()
+    ));
 }
 
 /// Makes the runs and keeps them; whatever ends it, what is finished is sealed.
@@ -218,7 +237,10 @@ impl Summary<'_> {
     fn text(&self) -> String {
         let made = self.executed.progress.tally.runs;
         let all = self.all();
-        let mut text = format!("{}: {} of {} runs", self.place.campaign.name, all.runs, self.tasks);
+        let mut text = format!(
+            "{}: {} of {} runs",
+            self.place.campaign.name, all.runs, self.tasks
+        );
         if let Some(Shard { part, parts }) = self.args.shard {
             text += &format!(", part {part} of {parts}");
         }
@@ -234,9 +256,9 @@ impl Summary<'_> {
         text += &format!("found: {}\n", all.found());
         if let Some(results) = &self.results {
             text += &format!("results: {}\n", results.display());
-            text += &format!("next: {}\n", command("report ", &self.args.campaign));
+            text += &format!("next: {}\n", command("report ", &self.args.campaign()));
         } else if self.args.shard.is_some() && !self.executed.interrupted {
-            let merge = command("merge ", &self.args.campaign);
+            let merge = command("merge ", &self.args.campaign());
             text += &format!("next, when all parts are done: {merge}\n");
         }
         text
@@ -245,7 +267,10 @@ impl Summary<'_> {
     fn json(&self) -> String {
         let all = self.all();
         let campaign = &self.place.campaign;
-        let shard = self.args.shard.map(|it| format!("{}/{}", it.part, it.parts));
+        let shard = self
+            .args
+            .shard
+            .map(|it| format!("{}/{}", it.part, it.parts));
         let document = json!({
             "schema": 1,
             "campaign": campaign.name,

@@ -75,13 +75,9 @@ impl AxisColumn {
     }
 }
 
-/// The name of an axis's column: the axis's own, with the unit behind it.
+/// The name of an axis's column.
 pub fn axis_column(axis: &Axis) -> String {
-    let name = row::column(&axis.name);
-    match axis.unit {
-        "" => name,
-        unit => format!("{name}_{unit}"),
-    }
+    row::column(&axis.name)
 }
 
 pub(super) const TASK: &str = "task";
