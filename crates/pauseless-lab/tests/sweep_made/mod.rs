@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ pub fn campaign_of(seeds: i64) -> Campaign {
     Campaign {
         name: "made".to_string(),
         title: "A campaign made by hand".to_string(),
+        note: String::new(),
         base: Table::from_iter([("buffer".to_string(), Value::Integer(0))]),
         folder: PathBuf::from("."),
         axes: vec![
@@ -50,6 +52,9 @@ pub fn campaign_of(seeds: i64) -> Campaign {
         filter: Filter::default(),
         keep: vec!["deadlock".to_string(), "rate.min".to_string()],
         curves: Vec::new(),
+        distributions: BTreeMap::new(),
+        reports: Vec::new(),
+        claims: Vec::new(),
     }
 }
 
