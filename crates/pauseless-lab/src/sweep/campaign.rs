@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use toml::{Table, Value};
 
+use super::report::file::{Claim, Wanted};
 use crate::scenario::patch;
 
 /// A campaign: a scenario, what is varied, and what is kept of each run.
@@ -32,10 +33,10 @@ pub struct Campaign {
     /// Distributions of flow sizes by the names of their files, so that a task needs no file but its
     /// own, and its name covers what it draws from.
     pub distributions: BTreeMap<String, Value>,
-    /// The sections `[[report]]`.
-    pub reports: Vec<Table>,
-    /// The sections `[[claim]]`.
-    pub claims: Vec<Table>,
+    /// The tables and figures of its report; the usual ones if there are none.
+    pub reports: Vec<Wanted>,
+    /// What it is said to show.
+    pub claims: Vec<Claim>,
 }
 
 impl Campaign {

@@ -10,6 +10,7 @@ pub mod execute;
 mod file;
 mod network;
 pub mod plan;
+pub mod report;
 pub mod row;
 pub mod screen;
 pub mod store;

@@ -16,6 +16,7 @@ use toml::{Table, Value};
 
 use super::campaign::{Campaign, Filter};
 use super::plan::TASKS_MAX;
+use super::report::file::Sections;
 use super::row::column;
 use crate::problem::{Problem, Problems, Sink};
 use crate::sample::names;
@@ -119,10 +120,10 @@ impl Reading<'_> {
             keep = size.keep.clone().unwrap_or(keep);
             size.apply(&mut drafts);
         }
-        let reports = read_tables(&mut root, "report");
-        let claims = read_tables(&mut root, "claim");
         let names = always_first(keep);
         let axes = axis::finish(drafts, &root, &names);
+        let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
+        let Sections { reports, claims } = Sections::read(&mut root, (&axes, &names));
         let Some(Base {
             table: mut base,
             folder,
@@ -138,7 +139,6 @@ impl Reading<'_> {
                 verdict.insert("stop_on".to_string(), stop);
             }
         }
-        let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
         let name = self.name();
         let mut campaign = Campaign {
             title: title.unwrap_or_else(|| name.clone()),
@@ -283,19 +283,6 @@ fn read_filter(mut section: Section<'_>) -> Filter {
     };
     section.finish();
     filter
-}
-
-/// Sections that others read.
-fn read_tables(root: &mut Section<'_>, key: &'static str) -> Vec<Table> {
-    let Some(list) = root.list(key) else {
-        return Vec::new();
-    };
-    let values = list.value.into_iter().filter_map(|item| item.value());
-    let tables = values.filter_map(|value| match value.value {
-        Value::Table(table) => Some(table),
-        _ => None,
-    });
-    tables.collect()
 }
 
 fn texts(list: Vec<At<String>>) -> Vec<String> {
