@@ -12,4 +12,6 @@ mod network;
 pub mod plan;
 pub mod report;
 pub mod row;
+pub mod screen;
 pub mod store;
+mod text;
