@@ -135,7 +135,7 @@ impl Recorder {
         match ended {
             // The run has shown how it would go on, so its own length counts.
             Ended::Steady => (self.progress.len() / 4).max(TICKS / 4),
-            _ => TICKS / 4 << self.halvings,
+            _ => (TICKS / 4) << self.halvings,
         }
     }
 
