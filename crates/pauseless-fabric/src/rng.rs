@@ -24,6 +24,8 @@ pub enum Purpose {
     Failure = 9,
     /// Which packets a switch marks or samples.
     Marking = 10,
+    /// Which values of an axis a campaign takes.
+    Axis = 11,
 }
 
 /// A counter-based stream.

@@ -1,14 +1,7 @@
 //! Tables as files: CSV for eyes and spreadsheets, Parquet for pandas and DuckDB.
 
-use std::sync::Arc;
-
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
-use parquet::errors::Result as Written;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::Type;
+pub mod read;
+pub mod write;
 
 use crate::report::csv::quoted;
 
@@ -37,6 +30,10 @@ pub enum Cells {
     Numbers(Vec<Option<f64>>),
     /// Names.
     Texts(Vec<String>),
+    /// Texts that are there only in some rows, such as messages.
+    Notes(Vec<Option<String>>),
+    /// Whole numbers of 64 bits, which doubles would round, such as seeds.
+    Counts(Vec<u64>),
 }
 
 impl Cells {
@@ -45,6 +42,8 @@ impl Cells {
         match self {
             Cells::Numbers(cells) => cells.len(),
             Cells::Texts(cells) => cells.len(),
+            Cells::Notes(cells) => cells.len(),
+            Cells::Counts(cells) => cells.len(),
         }
     }
 
@@ -63,6 +62,8 @@ pub fn csv(table: &Table) -> String {
         let cells = table.columns.iter().map(|column| match &column.cells {
             Cells::Numbers(cells) => cells[row].map_or(String::new(), |cell| cell.to_string()),
             Cells::Texts(cells) => quoted(&cells[row]),
+            Cells::Notes(cells) => cells[row].as_deref().map_or(String::new(), quoted),
+            Cells::Counts(cells) => cells[row].to_string(),
         });
         text.push_str(&cells.collect::<Vec<_>>().join(","));
         text.push('\n');
@@ -75,64 +76,11 @@ pub fn csv(table: &Table) -> String {
 /// Numbers are doubles that may be null, texts are UTF-8. Nothing in the file depends on when or
 /// where it is written.
 pub fn parquet(table: &Table, notes: &[(&str, &str)]) -> Vec<u8> {
-    write(table, notes).expect("writing into memory has no way to fail")
-}
-
-fn write(table: &Table, notes: &[(&str, &str)]) -> Written<Vec<u8>> {
-    let fields: Written<Vec<_>> = table.columns.iter().map(field).collect();
-    let schema = Type::group_type_builder("schema").with_fields(fields?);
-    let notes = notes.iter().map(|(key, value)| KeyValue {
-        key: format!("pauseless.{key}"),
-        value: Some((*value).to_string()),
+    let written = write::Sheet::new(Vec::new(), &table.columns, notes).and_then(|mut sheet| {
+        sheet.add(&table.columns)?;
+        sheet.finish()
     });
-    let version = concat!("pauseless ", env!("CARGO_PKG_VERSION"));
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_created_by(version.to_string())
-        .set_key_value_metadata(Some(notes.collect()));
-    let mut file = SerializedFileWriter::new(
-        Vec::new(),
-        Arc::new(schema.build()?),
-        Arc::new(properties.build()),
-    )?;
-    let mut group = file.next_row_group()?;
-    for column in &table.columns {
-        write_column(&mut group, &column.cells)?;
-    }
-    group.close()?;
-    file.into_inner()
-}
-
-fn field(column: &Column) -> Written<Arc<Type>> {
-    let builder = match column.cells {
-        Cells::Numbers(_) => Type::primitive_type_builder(&column.name, Physical::DOUBLE)
-            .with_repetition(Repetition::OPTIONAL),
-        Cells::Texts(_) => Type::primitive_type_builder(&column.name, Physical::BYTE_ARRAY)
-            .with_repetition(Repetition::REQUIRED)
-            .with_logical_type(Some(LogicalType::String)),
-    };
-    Ok(Arc::new(builder.build()?))
-}
-
-fn write_column(group: &mut SerializedRowGroupWriter<'_, Vec<u8>>, cells: &Cells) -> Written<()> {
-    let Some(mut column) = group.next_column()? else {
-        return Ok(());
-    };
-    match cells {
-        Cells::Numbers(cells) => {
-            // A level says whether there is a value.
-            let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
-            let values: Vec<f64> = cells.iter().flatten().copied().collect();
-            let writer = column.typed::<DoubleType>();
-            writer.write_batch(&values, Some(&levels), None)?;
-        }
-        Cells::Texts(cells) => {
-            let values: Vec<ByteArray> = cells.iter().map(|cell| cell.as_str().into()).collect();
-            let writer = column.typed::<ByteArrayType>();
-            writer.write_batch(&values, None, None)?;
-        }
-    }
-    column.close()
+    written.expect("writing into memory has no way to fail")
 }
 
 /// How many rows a table has: all of its columns are of one length.

@@ -12,6 +12,7 @@ mod plan;
 mod progress;
 mod repro;
 mod run;
+mod sweep;
 mod threshold;
 
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Convert(args) => convert::run(&args),
         Command::Run(args) => run::run(&args, terminal),
         Command::Demo(args) => demo::run(&args, terminal),
+        Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Repro(args) => repro::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
         Command::Threshold(args) => threshold::run(&args, terminal),

@@ -3,12 +3,13 @@
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pauseless_lab::report::{Progress, Run, quantity};
+use pauseless_lab::repro::text::duration;
 use pauseless_lab::scenario::Scenario;
 
 use crate::INTERRUPTED;
@@ -112,6 +113,54 @@ impl Count {
     }
 }
 
+/// A campaign's display: a bar on a terminal, else a line now and then for the log.
+pub struct Campaign {
+    count: Count,
+    is_logging: bool,
+    logged: Mutex<Instant>,
+}
+
+impl Campaign {
+    /// Nothing is shown if `is_quiet`.
+    pub fn new(name: &str, is_quiet: bool) -> Campaign {
+        Campaign {
+            count: Count::new(name, is_quiet),
+            is_logging: !is_quiet && !io::stderr().is_terminal(),
+            logged: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// So many are done of so many, and this was found.
+    pub fn show(&self, done: usize, total: usize, found: &dyn Fn() -> String) {
+        if self.count.is_wanted {
+            self.count.show(done, total, &found());
+        }
+        if !self.is_logging || done == 0 {
+            return;
+        }
+        let mut logged = self
+            .logged
+            .lock()
+            .expect("nobody panics with the lock held");
+        if logged.elapsed() < LOGGED_EVERY {
+            return;
+        }
+        *logged = Instant::now();
+        let seconds = self.count.begin.elapsed().as_secs_f64();
+        let rate = done as f64 / seconds;
+        let left = duration((total - done) as f64 / rate);
+        crate::output::complain(&format!(
+            "pauseless: {done} of {total} runs, {rate:.1}/s, {left} left, {}",
+            found()
+        ));
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        self.count.clear();
+    }
+}
+
 /// A bar that appears when a run turns out to be long.
 struct View {
     begin: Instant,
@@ -155,3 +204,5 @@ impl View {
 
 /// Shorter runs need no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// How often a campaign says in a log how far it has come.
+const LOGGED_EVERY: Duration = Duration::from_secs(30);

@@ -16,7 +16,7 @@ use pauseless_fabric::dependency::{Blame, Checker, Component, Lane, Network, Tra
 use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
 
 use crate::fabric::{Fabric, Origin};
-use reach::unrouted_pairs;
+pub(crate) use reach::unrouted_pairs;
 
 /// What was found.
 #[derive(Clone, Debug)]

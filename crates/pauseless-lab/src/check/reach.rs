@@ -5,7 +5,7 @@ use pauseless_core::table::WayId;
 use pauseless_fabric::dependency::{Network, Traffic};
 
 /// How many pairs of end nodes have no route from the one to the other, by any of equal ways.
-pub(super) fn unrouted_pairs(network: Network<'_>, left_out: &[bool]) -> u64 {
+pub(crate) fn unrouted_pairs(network: Network<'_>, left_out: &[bool]) -> u64 {
     let Network {
         topology, routes, ..
     } = network;

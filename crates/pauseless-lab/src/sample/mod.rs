@@ -1,6 +1,7 @@
 //! What is kept of a run: numbers by name, and the curves that a figure needs.
 
 pub mod curve;
+pub mod names;
 pub mod share;
 
 use std::collections::BTreeMap;

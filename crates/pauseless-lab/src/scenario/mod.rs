@@ -24,13 +24,13 @@ mod parameters;
 pub(crate) mod patch;
 pub(crate) mod pattern;
 mod port_group;
-mod reader;
+pub(crate) mod reader;
 mod resolve;
 mod routes;
 pub(crate) mod routing;
 mod switch;
 pub(crate) mod topology;
-mod traffic;
+pub(crate) mod traffic;
 pub(crate) mod unit;
 pub mod vary;
 mod verdict;
@@ -137,7 +137,7 @@ impl Scenario {
 }
 
 /// The text of a file that is worth parsing.
-fn read_text(path: &Path, file: &str) -> Result<String, Problems> {
+pub(crate) fn read_text(path: &Path, file: &str) -> Result<String, Problems> {
     let refuse = |message: String, help: &str| Problems::of_file(file, message, help);
     let unreadable = |error: std::io::Error| refuse(format!("cannot be read: {error}"), "");
     if path.is_dir() {
@@ -167,7 +167,11 @@ fn read_text(path: &Path, file: &str) -> Result<String, Problems> {
     })
 }
 
-fn parse_file(file: &str, name: &str, input: (&str, &Overrides)) -> Result<Scenario, Problems> {
+pub(crate) fn parse_file(
+    file: &str,
+    name: &str,
+    input: (&str, &Overrides),
+) -> Result<Scenario, Problems> {
     let (text, overrides) = input;
     let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
     if text.len() as u64 > FILE_MAX {
@@ -194,7 +198,7 @@ fn folder_of(file: &str) -> &Path {
 }
 
 /// The tables of a TOML text, or all that is wrong with its syntax.
-fn parse_table(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
+pub(crate) fn parse_table(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return Ok(table.into_inner());

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
 
 use super::unit::{self, Quantity};
 use crate::problem::{Problem, Sink};
@@ -464,6 +464,22 @@ impl<'s> Item<'s> {
         Some(At { value, place })
     }
 
+    /// The value itself, whatever it is.
+    pub(crate) fn value(self) -> Option<At<Value>> {
+        let place = self.place;
+        let refuse = |number: &str| {
+            let problem = place.problem(format!("{number} is out of range"));
+            self.sink.push(problem);
+        };
+        let value = plain(self.value).map_err(|number| refuse(&number)).ok()?;
+        Some(At { value, place })
+    }
+
+    /// Whether it is a table.
+    pub(crate) fn is_table(&self) -> bool {
+        self.value.is_table()
+    }
+
     /// Whether it is a list.
     pub(crate) fn is_list(&self) -> bool {
         self.value.is_array()
@@ -511,6 +527,35 @@ impl<'s> Item<'s> {
             }
         }
     }
+}
+
+/// A value without its places; fails with a number that is none.
+fn plain(value: DeValue<'_>) -> Result<Value, String> {
+    Ok(match value {
+        DeValue::String(text) => Value::String(text.into_owned()),
+        DeValue::Integer(number) => {
+            let parsed = i64::from_str_radix(number.as_str(), number.radix());
+            Value::Integer(parsed.map_err(|_| number.to_string())?)
+        }
+        DeValue::Float(number) => {
+            let parsed = number.as_str().parse::<f64>();
+            let parsed = parsed.ok().filter(|number| number.is_finite());
+            Value::Float(parsed.ok_or_else(|| number.to_string())?)
+        }
+        DeValue::Boolean(value) => Value::Boolean(value),
+        DeValue::Datetime(value) => Value::Datetime(value),
+        DeValue::Array(list) => {
+            let list = list.into_iter().map(|item| plain(item.into_inner()));
+            Value::Array(list.collect::<Result<_, String>>()?)
+        }
+        DeValue::Table(table) => {
+            let entries = table.into_iter().map(|(key, value)| {
+                let key = key.into_inner().into_owned();
+                Ok((key, plain(value.into_inner())?))
+            });
+            Value::Table(entries.collect::<Result<Table, String>>()?)
+        }
+    })
 }
 
 /// The most similar of `names`, as a question; empty when none is similar enough.

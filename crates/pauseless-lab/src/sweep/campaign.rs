@@ -1,8 +1,12 @@
 //! What a campaign is, once its file was read.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use toml::{Table, Value};
+
+use crate::scenario::patch;
 
 /// A campaign: a scenario, what is varied, and what is kept of each run.
 #[derive(Clone, Debug)]
@@ -11,6 +15,8 @@ pub struct Campaign {
     pub name: String,
     /// One line that says what it shows.
     pub title: String,
+    /// What differs at this size, in words; empty for the file as it is written.
+    pub note: String,
     /// The scenario that all runs begin with.
     pub base: Table,
     /// The folder of the scenario's file, which paths in it are relative to.
@@ -23,12 +29,57 @@ pub struct Campaign {
     pub keep: Vec<String>,
     /// The curves that are kept of each run, if any.
     pub curves: Vec<String>,
+    /// Distributions of flow sizes by the names of their files, so that a task needs no file but its
+    /// own, and its name covers what it draws from.
+    pub distributions: BTreeMap<String, Value>,
+    /// The sections `[[report]]`.
+    pub reports: Vec<Table>,
+    /// The sections `[[claim]]`.
+    pub claims: Vec<Table>,
+}
+
+impl Campaign {
+    /// The scenario with these values, which are places in the axes from the first on. What cannot be
+    /// set is told to `flaw`, with the place of its axis.
+    pub(super) fn scenario(&self, points: &[usize], mut flaw: impl FnMut(usize, String)) -> Table {
+        let mut table = self.base.clone();
+        for (number, (axis, point)) in self.axes.iter().zip(points).enumerate() {
+            for (path, value) in &axis.points[*point].set {
+                if let Err(wrong) = patch::put(&mut table, path, value) {
+                    flaw(number, wrong);
+                    // As a key that nobody knows, so that whoever reads the scenario refuses it.
+                    table.insert(path.clone(), value.clone());
+                }
+            }
+        }
+        self.inline(&mut table);
+        table
+    }
+
+    /// Puts distributions of flow sizes in the place of the names of their files.
+    fn inline(&self, table: &mut Table) {
+        if self.distributions.is_empty() {
+            return;
+        }
+        let sections = match table.get_mut("traffic") {
+            Some(Value::Array(list)) => &mut list[..],
+            Some(one) => std::slice::from_mut(one),
+            None => return,
+        };
+        for section in sections.iter_mut().filter_map(Value::as_table_mut) {
+            let file = section.get("sizes").and_then(Value::as_str);
+            if let Some(points) = file.and_then(|file| self.distributions.get(file)) {
+                section.remove("sizes");
+                section.insert("cdf".to_string(), points.clone());
+            }
+        }
+    }
 }
 
 /// Something that is varied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// The name of its column.
+    /// The name of its column, with the unit: `xoff_bytes`.
     pub name: String,
     /// What the numbers of the column are in: `bytes`, `bps`, `s`; empty for plain numbers and texts.
     pub unit: &'static str,
@@ -54,6 +105,15 @@ pub enum Label {
     Text(String),
 }
 
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Label::Number(number) => number.fmt(f),
+            Label::Text(text) => text.fmt(f),
+        }
+    }
+}
+
 /// Which networks are run: what does not meet all of these is left out before anything is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -61,4 +121,11 @@ pub struct Filter {
     pub cyclic: Option<bool>,
     /// Only those in which every host reaches every other, or only those in which some do not.
     pub connected: Option<bool>,
+}
+
+impl Filter {
+    /// Whether it lets everything through.
+    pub fn is_open(&self) -> bool {
+        *self == Filter::default()
+    }
 }

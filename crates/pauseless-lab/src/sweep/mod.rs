@@ -6,5 +6,9 @@
 //! not have yet, and the store puts all of them together. `docs/sweep.md` is the reference.
 
 pub mod campaign;
+pub mod execute;
+mod file;
+mod network;
 pub mod plan;
 pub mod row;
+pub mod store;

@@ -1,11 +1,14 @@
 //! The list of tasks: every combination of the axes' values on every network that the filter lets
 //! through, in an order that the campaign's file alone decides.
 
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use rayon::prelude::*;
 use toml::Value;
 
 use super::campaign::{Axis, Campaign, Label};
 use super::row::Name;
-use crate::scenario::patch;
 
 /// The tasks of a campaign.
 #[derive(Clone, Debug)]
@@ -36,7 +39,42 @@ pub struct Task {
     pub labels: Vec<Label>,
 }
 
+/// Why there is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// It was broken off.
+    #[error("interrupted")]
+    Interrupted,
+}
+
 impl Plan {
+    /// A plan as tests need it: the first `outer` axes decide the network, of whose combinations
+    /// these are run.
+    #[doc(hidden)]
+    pub fn of(campaign: Campaign, outer: usize, networks: Vec<u64>) -> Plan {
+        Plan {
+            campaign,
+            outer,
+            networks,
+        }
+    }
+
+    /// The tasks of `campaign`. Its filter looks at networks on all cores; what it finds is kept in
+    /// the file `cache`, if there is one. `watch` hears how many networks were looked at, of how many,
+    /// and may break it off.
+    pub fn new(
+        campaign: Campaign,
+        _cache: Option<&Path>,
+        _watch: &(dyn Fn(usize, usize) -> ControlFlow<()> + Sync),
+    ) -> Result<Plan, PlanError> {
+        let plan = Plan {
+            campaign,
+            outer: 0,
+            networks: vec![0],
+        };
+        Ok(plan)
+    }
+
     /// How many tasks there are.
     pub fn len(&self) -> usize {
         self.networks.len() * combinations(&self.campaign.axes[self.outer..]) as usize
@@ -49,23 +87,16 @@ impl Plan {
 
     /// One of them.
     pub fn task(&self, index: usize) -> Task {
-        let (outer, inner) = self.campaign.axes.split_at(self.outer);
-        let each = combinations(inner);
-        let network = self.networks[index / each as usize];
-        let mut base = self.campaign.base.clone();
-        let mut labels = Vec::new();
-        for (axes, place) in [(outer, network), (inner, index as u64 % each)] {
-            for (axis, point) in axes.iter().zip(places(axes, place)) {
-                let point = &axis.points[point];
-                labels.push(point.label.clone());
-                for (path, value) in &point.set {
-                    patch::put(&mut base, path, value).expect("every value was tried");
-                }
-            }
-        }
-        let text = toml::to_string(&base).expect("it was read from a file");
+        let axes = &self.campaign.axes;
+        let points = self.points(index);
+        let labels = axes.iter().zip(&points);
+        let labels = labels.map(|(axis, point)| axis.points[*point].label.clone());
+        let labels = labels.collect();
+        // What cannot be set is an unknown key of the scenario, and so an error of its run.
+        let table = self.campaign.scenario(&points, |_, _| {});
+        let text = toml::to_string(&table).expect("it was read from a file");
         let scenario = Name::of(&[&text]);
-        let seed = base.get("seed").and_then(Value::as_integer);
+        let seed = table.get("seed").and_then(Value::as_integer);
         Task {
             index,
             name: Name::of(&[crate::VERSION, &scenario.to_string()]),
@@ -74,6 +105,27 @@ impl Plan {
             labels,
             text,
         }
+    }
+
+    /// The names of all tasks, in order.
+    pub fn names(&self) -> Vec<Name> {
+        let tasks = (0..self.len()).into_par_iter();
+        tasks.map(|index| self.task(index).name).collect()
+    }
+
+    /// The places of the tasks of one of several parts; parts count from 1.
+    pub fn shard(&self, part: usize, parts: usize) -> impl Iterator<Item = usize> + use<> {
+        (part - 1..self.len()).step_by(parts)
+    }
+
+    /// Which point of each axis a task has.
+    fn points(&self, index: usize) -> Vec<usize> {
+        let (outer, inner) = self.campaign.axes.split_at(self.outer);
+        let each = combinations(inner);
+        let network = self.networks[index / each as usize];
+        let mut points = places(outer, network);
+        points.extend(places(inner, index as u64 % each));
+        points
     }
 }
 

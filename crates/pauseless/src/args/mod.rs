@@ -3,6 +3,7 @@
 mod check;
 mod plan;
 mod repro;
+mod sweep;
 mod threshold;
 
 use std::path::PathBuf;
@@ -18,6 +19,10 @@ use pauseless_lab::scenario::congestion::Kind;
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
 pub use plan::PlanArgs;
 pub use repro::ReproArgs;
+pub use sweep::{
+    CampaignArgs, MergeArgs, ReportArgs, Shard, ShowArgs, StatusArgs, SubmitArgs, SweepArgs,
+    SweepCommand, SweepRunArgs,
+};
 pub use threshold::ThresholdArgs;
 
 /// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
@@ -57,6 +62,8 @@ pub enum Command {
     Run(RunArgs),
     /// Show one ring under six flow controls: who deadlocks, who starves, who flows
     Demo(DemoArgs),
+    /// Make all runs of a campaign: one scenario over many values, seeds and networks
+    Sweep(Box<SweepArgs>),
     /// Repeat the papers' experiments and judge their claims
     Repro(ReproArgs),
     /// Show the parameters that a scenario would use, derived line by line

@@ -27,6 +27,7 @@ use super::flows::{Limits, Wanted, check_name};
 use super::reader::{At, Place, Section};
 use crate::problem::Sink;
 pub(crate) use make::MadePlans;
+pub(crate) use sizes::inline;
 
 use chain::ClosedLoop;
 use collective::{Collective, Pattern};

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use pauseless_core::unit::Bytes;
 use pauseless_sim::rng::Stream;
+use toml::Value;
 
 use super::super::file::{File, quote};
 use super::super::flows::{Limits, SIZES};
@@ -127,6 +128,19 @@ fn read_named(section: &Section<'_>, name: &At<String>, folder: &Path) -> Option
     };
     section.report(name.place.problem(flaw).help(help));
     None
+}
+
+/// The distribution in the file `name` as `cdf` has it; `None` if it is bundled, or cannot be read.
+pub(crate) fn inline(name: &str, folder: &Path) -> Option<Value> {
+    if bundled_names().contains(&name) {
+        return None;
+    }
+    let cdf = Cdf::read(&folder.join(name)).ok()?;
+    let points = cdf.points().iter().map(|(size, share)| {
+        let point = [Value::from(size.exact()), Value::from(*share)];
+        Value::Array(Vec::from(point))
+    });
+    Some(Value::Array(points.collect()))
 }
 
 /// `cdf = [["10 KB", 0.15], ["1 MB", 1]]`.

@@ -1,0 +1,89 @@
+//! The names of the numbers that a run can have.
+
+use crate::scenario::did_you_mean;
+
+/// Numbers of whole runs.
+const WHOLE: [&str; 32] = [
+    "deadlock",
+    "stuck",
+    "deadlock_ms",
+    "deadlock_ports",
+    "starved",
+    "lost",
+    "held_kb",
+    "pauses",
+    "feedback_percent",
+    "end_ms",
+    "hops",
+    "last_arrival_ms",
+    "rate.sum",
+    "rate.mean",
+    "rate.min",
+    "rate.max",
+    "queue_max",
+    "jain",
+    "tree_ms",
+    "tree_links",
+    "tree_hosts",
+    "answers_percent",
+    "flows_per_s",
+    "share_mean",
+    "share_min",
+    "finished",
+    "unfinished",
+    "fct_mean_us",
+    "fct_p50_us",
+    "fct_p99_us",
+    "slowdown_mean",
+    "slowdown_p99",
+];
+/// Numbers of a flow, a port or a class, whose name follows.
+const PARTS: [&str; 9] = [
+    "rate",
+    "total",
+    "pauses",
+    "queue_max",
+    "queue_end",
+    "queue_mean",
+    "held_ms",
+    "held_last_ms",
+    "utilisation",
+];
+/// Numbers of all flows or of some, whose size or class follows.
+const GROUPS: [&str; 7] = [
+    "finished",
+    "unfinished",
+    "fct_mean_us",
+    "fct_p50_us",
+    "fct_p99_us",
+    "slowdown_mean",
+    "slowdown_p99",
+];
+
+/// Whether some run could have a number of this name; else the name that may have been meant.
+pub fn check(name: &str) -> Result<(), String> {
+    let is_group = |part: &str| {
+        let class = part
+            .strip_prefix("class")
+            .and_then(|it| it.parse::<u8>().ok());
+        ["S", "M", "L", "XL"].contains(&part) || class.is_some()
+    };
+    let is_known = match name.split_once('.') {
+        _ if WHOLE.contains(&name) => true,
+        Some((what, part)) if PARTS.contains(&what) => !part.is_empty(),
+        Some((what, part)) if GROUPS.contains(&what) => is_group(part),
+        _ => false,
+    };
+    if is_known {
+        return Ok(());
+    }
+    // The part that is a name of the user's resembles nothing.
+    let guess = match name.split_once('.') {
+        Some((what, _)) => did_you_mean(what, PARTS.into_iter().chain(GROUPS)),
+        None => did_you_mean(name, WHOLE),
+    };
+    Err(match guess.is_empty() {
+        true => "docs/repro.md lists all names".to_string(),
+        false => guess,
+    })
+}

@@ -1,0 +1,263 @@
+//! Makes runs on many threads, each of them once and none in vain.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use super::plan::{Plan, Task};
+use super::row::Row;
+use super::store::Findings;
+use crate::report::{Run, quantity};
+use crate::sample::{Sample, share};
+use crate::scenario::{Overrides, Scenario};
+use crate::table::{Cells, Column, Table};
+
+/// What was found in several runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Runs that there are.
+    pub runs: usize,
+    /// Runs with a deadlock.
+    pub deadlocks: usize,
+    /// Runs in which a flow starved.
+    pub starved: usize,
+    /// Runs in which a packet was lost.
+    pub lost: usize,
+    /// Runs that could not be made.
+    pub errors: usize,
+}
+
+impl Tally {
+    /// Counts one more run.
+    pub fn add(&mut self, findings: Findings) {
+        self.runs += 1;
+        self.deadlocks += usize::from(findings.deadlock);
+        self.starved += usize::from(findings.starved);
+        self.lost += usize::from(findings.lost);
+        self.errors += usize::from(findings.error);
+    }
+
+    /// Those of both.
+    pub fn with(self, other: Tally) -> Tally {
+        Tally {
+            runs: self.runs + other.runs,
+            deadlocks: self.deadlocks + other.deadlocks,
+            starved: self.starved + other.starved,
+            lost: self.lost + other.lost,
+            errors: self.errors + other.errors,
+        }
+    }
+
+    /// In words: `3 deadlocks, 1 starved, no loss`.
+    pub fn found(self) -> String {
+        let deadlocks = match self.deadlocks {
+            0 => "no deadlock".to_string(),
+            count => quantity::plural(count as u64, "deadlock"),
+        };
+        let starved = match self.starved {
+            0 => "none starved".to_string(),
+            count => format!("{count} starved"),
+        };
+        let lost = match self.lost {
+            0 => "no loss".to_string(),
+            count => format!("{count} with losses"),
+        };
+        let mut found = format!("{deadlocks}, {starved}, {lost}");
+        if self.errors > 0 {
+            found += &format!(", {} not made", self.errors);
+        }
+        found
+    }
+}
+
+/// How far a campaign has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Runs that are to be made.
+    pub total: usize,
+    /// What came of those that were made.
+    pub tally: Tally,
+}
+
+/// Who is told of what happens, and where rows go. Several threads call it.
+pub struct Hooks<'a, E> {
+    /// Keeps a row, and its curves if the campaign keeps any. What it cannot keep ends the campaign.
+    pub keep: &'a (dyn Fn(&Task, &Row, Option<&Table>) -> Result<(), E> + Sync),
+    /// Called often; may break the campaign off. Runs in flight are then given up.
+    pub watch: &'a (dyn Fn(&Progress) -> ControlFlow<()> + Sync),
+}
+
+/// How a campaign ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Executed {
+    /// What was done.
+    pub progress: Progress,
+    /// Whether it was broken off.
+    pub interrupted: bool,
+}
+
+/// Makes the runs of `todo`, which are places in the plan, on so many threads.
+pub fn execute<E: Send>(
+    plan: &Plan,
+    todo: &[u32],
+    threads: NonZeroUsize,
+    hooks: &Hooks<'_, E>,
+) -> Result<Executed, E> {
+    let work = Work {
+        plan,
+        hooks,
+        next: Mutex::new(todo.iter()),
+        progress: Mutex::new(Progress {
+            total: todo.len(),
+            tally: Tally::default(),
+        }),
+        is_over: AtomicBool::new(false),
+        failure: Mutex::new(None),
+    };
+    thread::scope(|scope| {
+        for _ in 0..threads.get().min(todo.len()) {
+            scope.spawn(|| work.carry_out());
+        }
+    });
+    let progress = locked(&work.progress, |progress| *progress);
+    match locked(&work.failure, Option::take) {
+        Some(failure) => Err(failure),
+        None => Ok(Executed {
+            progress,
+            interrupted: work.is_over.into_inner(),
+        }),
+    }
+}
+
+/// What the threads share.
+struct Work<'a, E> {
+    plan: &'a Plan,
+    hooks: &'a Hooks<'a, E>,
+    next: Mutex<std::slice::Iter<'a, u32>>,
+    progress: Mutex<Progress>,
+    /// Whether to stop, and give up what is in flight.
+    is_over: AtomicBool,
+    failure: Mutex<Option<E>>,
+}
+
+impl<E> Work<'_, E> {
+    fn carry_out(&self) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            let Some(index) = locked(&self.next, Iterator::next) else {
+                return;
+            };
+            let task = self.plan.task(*index as usize);
+            let Some((row, curves)) = self.make(&task) else {
+                return;
+            };
+            if let Err(failure) = (self.hooks.keep)(&task, &row, curves.as_ref()) {
+                self.is_over.store(true, Ordering::Relaxed);
+                locked(&self.failure, |first| {
+                    first.get_or_insert(failure);
+                });
+                return;
+            }
+            let keep = &self.plan.campaign.keep;
+            let findings = Findings::of(keep, &row);
+            locked(&self.progress, |progress| progress.tally.add(findings));
+            let _ = self.look();
+        }
+    }
+
+    /// A run that panics is a fault of the program. It must not cost the others.
+    fn make(&self, task: &Task) -> Option<(Row, Option<Table>)> {
+        let made = catch_unwind(AssertUnwindSafe(|| self.run(task)));
+        made.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or(panic.downcast_ref::<&str>().copied());
+            let text = text.unwrap_or("no message");
+            Some((
+                self.failed(task, format!("the program panicked: {text}")),
+                None,
+            ))
+        })
+    }
+
+    /// `None` if it was broken off.
+    fn run(&self, task: &Task) -> Option<(Row, Option<Table>)> {
+        let campaign = &self.plan.campaign;
+        let name = task.name.to_string();
+        let scenario = match Scenario::parse(&name, &task.text, &Overrides::default()) {
+            Ok(scenario) => scenario,
+            Err(problems) => return Some((self.failed(task, problems.to_string()), None)),
+        };
+        let run = Run::execute(scenario, |_| self.look());
+        if run.interrupted {
+            return None;
+        }
+        let mut sample = match Sample::of(&run, &campaign.curves) {
+            Ok(sample) => sample,
+            Err(wrong) => return Some((self.failed(task, wrong), None)),
+        };
+        if campaign.keep.iter().any(|name| name.starts_with("share_")) {
+            share::shares(&run, &mut |name, value| {
+                sample.metrics.insert(name, value);
+            });
+        }
+        let numbers = campaign.keep.iter().map(|name| sample.metric(name));
+        let row = Row {
+            task: task.name,
+            ended: ended(&run).to_string(),
+            error: None,
+            numbers: numbers.collect(),
+        };
+        let curves = (!campaign.curves.is_empty()).then(|| curves(sample));
+        Some((row, curves))
+    }
+
+    fn failed(&self, task: &Task, error: String) -> Row {
+        Row {
+            task: task.name,
+            ended: String::new(),
+            error: Some(error),
+            numbers: vec![None; self.plan.campaign.keep.len()],
+        }
+    }
+
+    fn look(&self) -> ControlFlow<()> {
+        let progress = locked(&self.progress, |progress| *progress);
+        if (self.hooks.watch)(&progress).is_break() {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        match self.is_over.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Why a run ended.
+fn ended(run: &Run) -> &'static str {
+    match run.scenario.config.stop_on_deadlock && run.outcome.deadlock.is_some() {
+        true => "deadlock",
+        false => "duration",
+    }
+}
+
+/// The curves of a run as a table, one row per instant.
+fn curves(sample: Sample) -> Table {
+    let column = |name: String, cells: Vec<f64>| Column {
+        name,
+        cells: Cells::Numbers(cells.into_iter().map(Some).collect()),
+    };
+    let all: BTreeMap<String, Vec<f64>> = sample.curves;
+    let mut columns = vec![column("time_ms".to_string(), sample.times_ms)];
+    columns.extend(all.into_iter().map(|(name, cells)| column(name, cells)));
+    Table {
+        name: "series".to_string(),
+        columns,
+    }
+}
+
+fn locked<T, R>(mutex: &Mutex<T>, with: impl FnOnce(&mut T) -> R) -> R {
+    with(&mut mutex.lock().expect("nobody panics with the lock held"))
+}

@@ -1,0 +1,352 @@
+//! Campaign files: TOML in, a checked [`Campaign`] out.
+//!
+//! Everything that can be wrong is looked for before anything is run: the file itself here, and what
+//! its values make of the scenario in [`trial`], by reading scenarios that have them.
+
+mod amounts;
+mod axis;
+mod label;
+mod size;
+mod trial;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::campaign::{Campaign, Filter};
+use super::row::column;
+use crate::problem::{Problem, Problems, Sink};
+use crate::sample::names;
+use crate::scenario::reader::{At, Place, Section};
+use crate::scenario::{parse_table, read_text, traffic};
+use axis::Draft;
+use size::Size;
+
+/// More runs than this nobody waits for.
+const TASKS_MAX: u64 = 100_000_000;
+/// What is kept of every run, whatever the file says.
+const ALWAYS: [&str; 3] = ["deadlock", "starved", "lost"];
+/// What is kept besides if the file does not say.
+const USUALLY: [&str; 11] = [
+    "deadlock_ms",
+    "end_ms",
+    "held_kb",
+    "pauses",
+    "queue_max",
+    "rate.sum",
+    "rate.min",
+    "jain",
+    "finished",
+    "fct_mean_us",
+    "fct_p99_us",
+];
+/// Columns that all results have.
+const TAKEN: [&str; 6] = ["task", "version", "scenario", "seed", "ended", "error"];
+/// What may end a run before its time.
+const STOPS: [(&str, &str); 3] = [
+    ("deadlock", "deadlock"),
+    ("done", "done"),
+    ("steady", "steady"),
+];
+
+impl Campaign {
+    /// Reads the campaign at `path`, at one of the sizes that it has or as it is written.
+    pub fn read(path: &Path, size: Option<&str>) -> Result<Campaign, Problems> {
+        let file = path.display().to_string();
+        let text = read_text(path, &file)?;
+        let refuse = |list: Vec<Problem>| Problems::new(&file, &text, list);
+        let table = parse_table(&text).map_err(refuse)?;
+        let sink = Sink::default();
+        let read = Reading { path, size }.read(Section::root(&sink, table));
+        let Some(written) = read?.filter(|_| sink.is_empty()) else {
+            return Err(refuse(sink.into_list()));
+        };
+        trial::check(&written, &sink)?;
+        match sink.is_empty() {
+            true => Ok(written.campaign),
+            false => Err(refuse(sink.into_list())),
+        }
+    }
+}
+
+/// A campaign, and where in its file things were written.
+struct Written {
+    campaign: Campaign,
+    scenario: Source,
+    /// Of each axis.
+    axes: Vec<axis::Places>,
+}
+
+/// Where the scenario comes from.
+struct Source {
+    /// Where in the campaign's file it is named.
+    place: Place,
+    /// Its own file and what that contains, if it has one.
+    file: Option<(PathBuf, String)>,
+}
+
+/// How a file is read.
+struct Reading<'a> {
+    path: &'a Path,
+    size: Option<&'a str>,
+}
+
+impl Reading<'_> {
+    /// Fails with what is wrong with the scenario's own file; `None` if something was reported.
+    fn read(&self, mut root: Section<'_>) -> Result<Option<Written>, Problems> {
+        let title = root.string("title").map(|title| title.value);
+        let scenario = self.scenario(&mut root)?;
+        let keep = read_keep(&mut root);
+        let curves = root
+            .strings("curves")
+            .map_or(Vec::new(), |it| texts(it.value));
+        let stop = read_stop(&mut root);
+        let mut drafts = Draft::read_all(&mut root);
+        let filter = root.table("filter").map(read_filter);
+        let mut keep = keep.unwrap_or_else(|| USUALLY.map(String::from).to_vec());
+        let mut note = String::new();
+        let sizes = Size::read_all(&mut root, &drafts);
+        if let Some(size) = self.chosen(&root, sizes) {
+            note = size.note.clone();
+            keep = size.keep.clone().unwrap_or(keep);
+            size.apply(&mut drafts);
+        }
+        let reports = read_tables(&mut root, "report");
+        let claims = read_tables(&mut root, "claim");
+        let names = always_first(keep);
+        let axes = axis::finish(drafts, &root, &names);
+        refuse_crowd(&root, &axes);
+        root.finish();
+        let Some((mut base, folder, source)) = scenario else {
+            return Ok(None);
+        };
+        if let Some(stop) = stop {
+            let verdict = base.entry("verdict").or_insert(Value::Table(Table::new()));
+            if let Value::Table(verdict) = verdict {
+                verdict.insert("stop_on".to_string(), stop);
+            }
+        }
+        let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
+        let name = self.name();
+        let mut campaign = Campaign {
+            title: title.unwrap_or_else(|| name.clone()),
+            name,
+            note,
+            base,
+            folder,
+            axes,
+            filter: filter.unwrap_or_default(),
+            keep: names,
+            curves,
+            distributions: BTreeMap::new(),
+            reports,
+            claims,
+        };
+        campaign.distributions = distributions(&campaign);
+        Ok(Some(Written {
+            campaign,
+            scenario: source,
+            axes: places,
+        }))
+    }
+
+    /// The stem of the file, with the size behind it.
+    fn name(&self) -> String {
+        let stem = self.path.file_stem().unwrap_or(self.path.as_os_str());
+        let stem = stem.to_string_lossy();
+        let stem = stem.strip_suffix(".sweep").unwrap_or(&stem);
+        match self.size {
+            Some(size) => format!("{stem}-{size}"),
+            None => stem.to_string(),
+        }
+    }
+
+    /// The size that was asked for.
+    fn chosen(&self, root: &Section<'_>, sizes: Vec<Size>) -> Option<Size> {
+        let wanted = self.size?;
+        let names = Vec::from_iter(sizes.iter().map(|size| size.name.clone()));
+        let found = sizes.into_iter().find(|size| size.name == wanted);
+        if found.is_none() {
+            let problem = root.place.problem(format!("there is no size {wanted:?}"));
+            let names = names.iter().map(String::as_str);
+            let help = match crate::scenario::did_you_mean(wanted, names.clone()) {
+                guess if !guess.is_empty() => guess,
+                _ if names.len() == 0 => format!("add a section [size.{wanted}]"),
+                _ => format!("it has {}", Vec::from_iter(names).join(", ")),
+            };
+            root.report(problem.help(help));
+        }
+        found
+    }
+
+    /// The scenario, the folder that its paths are relative to, and where it was written.
+    #[allow(clippy::type_complexity)]
+    fn scenario(
+        &self,
+        root: &mut Section<'_>,
+    ) -> Result<Option<(Table, PathBuf, Source)>, Problems> {
+        let here = self.path.parent().unwrap_or(Path::new(""));
+        let Some(item) = root.take("scenario") else {
+            root.missing("scenario", "\"FILE.toml\", or a section [scenario]");
+            return Ok(None);
+        };
+        if item.is_table() {
+            let Some(At { value, place }) = item.value() else {
+                return Ok(None);
+            };
+            let table = value.as_table().cloned().unwrap_or_default();
+            let source = Source { place, file: None };
+            return Ok(Some((table, here.to_path_buf(), source)));
+        }
+        let Some(At { value, place }) = item.string() else {
+            return Ok(None);
+        };
+        let path = here.join(&value);
+        let shown = path.display().to_string();
+        if !path.exists() {
+            let problem = place.problem(format!("there is no file {shown}"));
+            root.report(problem.help("write its path as seen from this file"));
+            return Ok(None);
+        }
+        let text = read_text(&path, &shown)?;
+        parse_table(&text).map_err(|list| Problems::new(&shown, &text, list))?;
+        let table = toml::from_str(&text)
+            .map_err(|error: toml::de::Error| Problems::of_file(&shown, error.to_string(), ""))?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let file = Some((path, text));
+        Ok(Some((table, folder, Source { place, file })))
+    }
+}
+
+/// `keep`, without names that no run could have.
+fn read_keep(section: &mut Section<'_>) -> Option<Vec<String>> {
+    let list = section.strings("keep")?;
+    for At { value, place } in &list.value {
+        if let Err(help) = names::check(value) {
+            let problem = place.problem(format!("no run has a number {value:?}"));
+            section.report(problem.help(help));
+        }
+    }
+    Some(texts(list.value))
+}
+
+/// What is kept of every run, and then `keep`, each once.
+fn always_first(keep: Vec<String>) -> Vec<String> {
+    let mut all = Vec::from(ALWAYS.map(String::from));
+    for name in keep {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// `stop`, as `verdict.stop_on` has it.
+fn read_stop(root: &mut Section<'_>) -> Option<Value> {
+    let list = root.strings("stop")?;
+    let words = STOPS.map(|(word, _)| word);
+    for At { value, place } in &list.value {
+        if !words.contains(&value.as_str()) {
+            let problem = place.problem(format!("nothing stops on {value:?}"));
+            let problem = problem.expected(format!("some of {}", words.join(", ")));
+            root.report(problem.help(crate::scenario::did_you_mean(value, words)));
+        }
+    }
+    let words = texts(list.value).into_iter().map(Value::String);
+    Some(Value::Array(words.collect()))
+}
+
+fn read_filter(mut section: Section<'_>) -> Filter {
+    let filter = Filter {
+        cyclic: section.boolean("cyclic").map(|it| it.value),
+        connected: section.boolean("connected").map(|it| it.value),
+    };
+    section.finish();
+    filter
+}
+
+/// Sections that others read.
+fn read_tables(root: &mut Section<'_>, key: &'static str) -> Vec<Table> {
+    let Some(list) = root.list(key) else {
+        return Vec::new();
+    };
+    let values = list.value.into_iter().filter_map(|item| item.value());
+    let tables = values.filter_map(|value| match value.value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    });
+    tables.collect()
+}
+
+fn texts(list: Vec<At<String>>) -> Vec<String> {
+    list.into_iter().map(|it| it.value).collect()
+}
+
+/// Reports that there are more runs than anybody could want.
+fn refuse_crowd(root: &Section<'_>, axes: &[(super::campaign::Axis, axis::Places)]) {
+    let counts = axes.iter().map(|(axis, _)| axis.points.len() as u64);
+    let count = counts.fold(1u64, u64::saturating_mul);
+    if count > TASKS_MAX {
+        let problem = root
+            .place
+            .problem(format!("{count} combinations of values"));
+        let problem = problem.expected(format!("at most {TASKS_MAX}"));
+        root.report(problem.help("fewer values of some axis, or several campaigns"));
+    }
+}
+
+/// Every distribution that is read from a file, in the scenario or in any value of an axis.
+fn distributions(campaign: &Campaign) -> BTreeMap<String, Value> {
+    let mut files = BTreeSet::new();
+    sizes_of(&Value::Table(campaign.base.clone()), &mut files);
+    for (path, value) in campaign
+        .axes
+        .iter()
+        .flat_map(|it| &it.points)
+        .flat_map(|it| &it.set)
+    {
+        match (path.rsplit('.').next(), value) {
+            (Some("sizes"), Value::String(file)) => {
+                files.insert(file.clone());
+            }
+            _ => sizes_of(value, &mut files),
+        }
+    }
+    let read = files.into_iter().filter_map(|file| {
+        let points = traffic::inline(&file, &campaign.folder)?;
+        Some((file, points))
+    });
+    read.collect()
+}
+
+/// What stands at any key `sizes`.
+fn sizes_of(value: &Value, files: &mut BTreeSet<String>) {
+    match value {
+        Value::Table(table) => {
+            for (key, value) in table {
+                match (key.as_str(), value) {
+                    ("sizes", Value::String(file)) => {
+                        files.insert(file.clone());
+                    }
+                    _ => sizes_of(value, files),
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| sizes_of(value, files)),
+        _ => {}
+    }
+}
+
+/// Whether a column of results has this name already, which is what it has.
+fn taken(name: &str, keep: &[String]) -> Option<&'static str> {
+    if TAKEN.contains(&name) {
+        return Some("all results have a column of this name");
+    }
+    let mut kept = keep.iter().map(|number| column(number));
+    kept.any(|number| number == name)
+        .then_some("a number of this name is kept of each run")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,327 @@
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::sweep::campaign::Label;
+use crate::sweep::plan::Plan;
+
+const SCENARIO: &str = r#"
+duration = "1 ms"
+[topology]
+kind = "dumbbell"
+left = 2
+right = 1
+rate = "10 Gbps"
+delay = "1 us"
+[switch]
+buffer = "1 MB"
+[flow_control]
+kind = "pfc"
+[[flow]]
+name = "F1"
+source = "X1"
+target = "Y1"
+"#;
+
+/// The campaign of a text, in a folder with a scenario.
+fn read(text: &str, size: Option<&str>) -> Result<Campaign, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("c.sweep.toml");
+    std::fs::write(folder.path().join("s.toml"), SCENARIO).expect("a file");
+    std::fs::write(folder.path().join("sizes.txt"), "1000 0.5\n2000 1\n").expect("a file");
+    std::fs::write(&path, text).expect("a file");
+    let prefix = format!("{}/", folder.path().display());
+    Campaign::read(&path, size).map_err(|it| it.to_string().replace(&prefix, ""))
+}
+
+fn campaign(text: &str, size: Option<&str>) -> Campaign {
+    read(text, size).unwrap_or_else(|wrong| panic!("{wrong}"))
+}
+
+fn plan(campaign: Campaign) -> Plan {
+    Plan::new(campaign, None, &|_, _| std::ops::ControlFlow::Continue(())).expect("a plan")
+}
+
+const ALL_KINDS: &str = r#"
+title = "All kinds of axes"
+scenario = "s.toml"
+keep = ["pauses", "deadlock"]
+[[axis]]
+name = "xoff"
+key = "flow_control.xoff"
+range = { from = "10 KB", to = "1 MB", count = 3, scale = "log" }
+[[axis]]
+keys = ["flow.F1.rate"]
+values = ["1 Gbps", "2.5 Gbps"]
+[[axis]]
+name = "scheme"
+[axis.cases]
+PFC = {}
+GFC = { flow_control = { kind = "gfc-buffer" }, "switch.buffer" = "2 MB" }
+[[axis]]
+key = "seed"
+seeds = { first = 7, count = 2 }
+[size.small]
+note = "less"
+axis.xoff = { values = ["20 KB"] }
+axis.scheme = { only = ["PFC"] }
+"#;
+
+#[test]
+fn values_become_columns_and_scenarios() {
+    // GFC knows no xoff: the axes do not go together, which their order decides.
+    let text = ALL_KINDS.replace("1 MB\", count", "900 KB\", count");
+    let wrong = read(
+        &text.replace("{}", "{ flow_control = { kind = \"cbfc\" } }"),
+        None,
+    );
+    assert!(wrong.is_ok(), "{wrong:?}");
+    let campaign = campaign(&text, None);
+    let axes = campaign.axes.iter().map(|axis| {
+        let labels = axis.points.iter().map(|point| point.label.to_string());
+        format!("{} {}", axis.name, Vec::from_iter(labels).join(" "))
+    });
+    assert_eq!(
+        Vec::from_iter(axes),
+        [
+            "xoff_bytes 10000 94868 900000",
+            "flow_F1_rate_bps 1000000000 2500000000",
+            "scheme PFC GFC",
+            "seed 7 8",
+        ]
+    );
+    assert_eq!(campaign.keep, ["deadlock", "starved", "lost", "pauses"]);
+    assert_eq!(campaign.name, "c");
+    let plan = plan(campaign);
+    assert_eq!(plan.len(), 24);
+    let task = plan.task(23);
+    assert_eq!(task.seed, 8);
+    assert_eq!(task.labels[2], Label::Text("GFC".to_string()));
+    let table: Table = toml::from_str(&task.text).expect("a scenario");
+    assert_eq!(table["flow"][0]["rate"].as_str(), Some("2.5 Gbps"));
+    assert_eq!(table["switch"]["buffer"].as_str(), Some("2 MB"));
+    assert_eq!(table["flow_control"].get("xoff"), None);
+    let names = plan.names();
+    assert_eq!(names[23], task.name);
+    // The first xoff under GFC is the same scenario as the last one.
+    assert_eq!(names[23], names[7]);
+    let mut shards = Vec::from_iter((1..=7).flat_map(|part| plan.shard(part, 7)));
+    shards.sort_unstable();
+    assert_eq!(shards, Vec::from_iter(0..24));
+}
+
+#[test]
+fn a_size_has_other_values() {
+    let campaign = campaign(
+        &ALL_KINDS.replace("1 MB\", count", "900 KB\", count"),
+        Some("small"),
+    );
+    let counts = campaign.axes.iter().map(|axis| axis.points.len());
+    assert_eq!(Vec::from_iter(counts), [1, 2, 1, 2]);
+    assert_eq!(
+        (campaign.name.as_str(), campaign.note.as_str()),
+        ("c-small", "less")
+    );
+}
+
+#[test]
+fn random_values_follow_from_the_seed_and_the_name() {
+    let axis = |name: &str, seed: u32| {
+        let text = format!(
+            "scenario = \"s.toml\"\n[[axis]]\nname = \"{name}\"\nkey = \"flow_control.xoff\"\n\
+             random = {{ from = \"10 KB\", to = \"900 KB\", count = 20, seed = {seed} }}\n"
+        );
+        campaign(&text, None).axes.remove(0).points
+    };
+    let first = axis("a", 1);
+    assert_eq!(first.len(), 20);
+    assert_eq!(first, axis("a", 1));
+    assert_ne!(first, axis("a", 2));
+    assert_ne!(first, axis("b", 1));
+    let numbers = first.iter().map(|point| match point.label {
+        Label::Number(number) => number,
+        Label::Text(_) => f64::NAN,
+    });
+    assert!(numbers.clone().is_sorted() && numbers.clone().all(|it| (1e4..=9e5).contains(&it)));
+}
+
+/// A task draws from the distribution itself, and its name says so.
+#[test]
+fn files_of_sizes_are_part_of_a_task() {
+    let text = "scenario = \"s.toml\"\n[[axis]]\nname = \"sizes\"\n[axis.cases]\n\
+                file = { traffic = [{ kind = \"closed-loop\", sizes = \"sizes.txt\" }] }\n\
+                ours = { traffic = { kind = \"closed-loop\", sizes = \"websearch\" } }\n";
+    let plan = plan(campaign(text, None));
+    let table: Table = toml::from_str(&plan.task(0).text).expect("a scenario");
+    let points = table["traffic"][0]["cdf"].as_array().expect("points");
+    assert_eq!(points[0][0].as_str(), Some("1 KB"));
+    assert_eq!(table["traffic"][0].get("sizes"), None);
+    assert!(plan.task(1).text.contains("websearch"));
+}
+
+fn check(text: &str, expect: Expect) {
+    let wrong = read(text, None).expect_err("it is wrong");
+    expect.assert_eq(&wrong);
+}
+
+fn axis(rest: &str) -> String {
+    format!("scenario = \"s.toml\"\n[[axis]]\n{rest}\n")
+}
+
+/// The first line of what is said, and the help.
+fn brief(text: &str) -> String {
+    let wrong = read(text, None).expect_err(text);
+    let lines = wrong.lines().filter(|line| {
+        line.starts_with("pauseless: ") || line.contains("= help") || line.contains("help: ")
+    });
+    let lines = lines.map(|line| line.trim().trim_start_matches("pauseless: "));
+    Vec::from_iter(lines).join("\n")
+}
+
+#[test]
+fn a_key_that_scenarios_do_not_have_is_shown_where_it_was_written() {
+    check(
+        &axis("key = \"flow_control.xof\"\nvalues = [\"10 KB\"]"),
+        expect![[r#"
+            pauseless: c.sweep.toml:3:7: axis[0].key: flow_control.xof: unknown key with kind = "pfc"
+              |
+            3 | key = "flow_control.xof"
+              |       ^^^^^^^^^^^^^^^^^^ expected one of at, cycle_aware, kind, pause_quanta, unsafe_parameters, xoff, xon
+              |
+              = help: did you mean xoff?"#]],
+    );
+    check(
+        &axis("key = \"flow_control.xoff\"\nvalues = [\"10 KB\", \"10\", \"2 MB\"]"),
+        expect![[r#"
+            pauseless: c.sweep.toml:4:20: axis[0].values[1]: with 10, flow_control.xoff: "10" has no unit
+              |
+            4 | values = ["10 KB", "10", "2 MB"]
+              |                    ^^^^ expected an amount of bytes in B, KB, KiB, MB, MiB, GB, GiB
+              |
+              = help: write for example "100 KB"
+
+            pauseless: c.sweep.toml:4:26: axis[0].values[2]: with 2 MB, flow_control.xoff: xoff = 2 MB is not safe at SW0:X1
+              |
+            4 | values = ["10 KB", "10", "2 MB"]
+              |                          ^^^^^^ expected at most 989186 B = buffer - (C tau + MTU + 64 B per class)
+              |
+              = help: set xoff = "989186 B" or less, or unsafe_parameters = true in [flow_control] to run it all the same"#]],
+    );
+}
+
+#[test]
+fn bad_files_are_refused_with_a_fix() {
+    let cases = [
+        String::from("scenario = \"s.toml\"\n"),
+        String::from("scenario = \"t.toml\"\n[[axis]]\nkey = \"seed\"\nseeds = 2\n"),
+        axis("key = \"seed\""),
+        axis("key = \"seed\"\nseeds = 2\nvalues = [1]"),
+        axis("key = \"seed\"\nseeds = 0"),
+        axis("key = \"seed\"\nvalues = []"),
+        axis("key = \"seed\"\nvalue = [1]"),
+        axis("values = [1]"),
+        axis("key = \"seed\"\nvalues = [1, 1]"),
+        axis("key = \"seed\"\nname = \"run\"\nseeds = 2"),
+        axis("name = \"ended\"\nkey = \"mtu\"\nvalues = [\"a\"]"),
+        axis("name = \"pauses\"\nkey = \"flow_control.pause_quanta\"\nvalues = [1]"),
+        axis("key = \"seed\"\nseeds = 2\n[[axis]]\nkey = \"seed\"\nseeds = 3"),
+        axis(
+            "key = \"flow_control.xoff\"\nrange = { from = \"20 KB\", to = \"10 KB\", count = 3 }",
+        ),
+        axis(
+            "key = \"flow_control.xoff\"\nrange = { from = \"0 B\", to = \"10 KB\", count = 3, scale = \"log\" }",
+        ),
+        axis("key = \"flow_control.xoff\"\nrange = { from = \"1 us\", to = \"10 KB\", count = 3 }"),
+        axis("key = \"flow_control.xoff\"\nrange = { from = \"1 KB\", to = \"10 KB\" }"),
+        axis("key = \"seed\"\nrange = { from = 1, to = 3, count = 9 }"),
+        axis("key = \"seed\"\nrange = { from = 1, count = 2000000 }"),
+        axis(
+            "key = \"seed\"\nseeds = 1000000\n[[axis]]\nkey = \"mtu\"\nrange = { from = 1, count = 1000 }",
+        ),
+        axis("key = \"flow.F9.rate\"\nvalues = [\"1 Gbps\"]"),
+        axis("key = \"switch\"\nvalues = [{ buffer = \"1 MB\" }]"),
+        axis("key = \"seed\"\nseeds = 2\n[size.small]\naxis.sed = { seeds = 1 }"),
+        format!(
+            "keep = [\"puases\", \"rte.F1\"]\n{}",
+            axis("key = \"seed\"\nseeds = 2")
+        ),
+        format!(
+            "stop = [\"dedlock\"]\n{}",
+            axis("key = \"seed\"\nseeds = 2")
+        ),
+        format!(
+            "[filter]\ncyclic = 1\n{}",
+            axis("key = \"seed\"\nseeds = 2")
+        )
+        .replacen(
+            "[filter]\ncyclic = 1\nscenario = \"s.toml\"\n",
+            "scenario = \"s.toml\"\n[filter]\ncyclic = 1\n",
+            1,
+        ),
+    ];
+    let shown = cases.iter().map(|text| brief(text));
+    expect![[r#"
+        c.sweep.toml:1:1: no axes: nothing is varied
+        = help: add [[axis]] with a key and its values
+        c.sweep.toml:1:12: scenario: there is no file t.toml
+        = help: write its path as seen from this file
+        c.sweep.toml:2:1: axis[0]: it has no values
+        = help: add values = [1, 2], range, seeds, random or cases
+        c.sweep.toml:2:1: axis[0]: both values and seeds stand here
+        = help: keep one of them
+        c.sweep.toml:4:9: axis[0].seeds: 0 is out of range
+        c.sweep.toml:4:10: axis[0].values: an empty list
+        = help: write some values
+        c.sweep.toml:2:1: axis[0]: it has no values
+        = help: add values = [1, 2], range, seeds, random or cases
+        c.sweep.toml:4:1: axis[0].value: unknown key
+        = help: did you mean values?
+        c.sweep.toml:2:1: axis[0].key: missing
+        = help: add key = "flow_control.xoff"
+        c.sweep.toml:4:14: axis[0].values[1]: 1 is there twice
+        = help: keep one
+        c.sweep.toml:4:8: axis[0].name: the seed is called "run"
+        = help: leave the name out: results have a column seed
+        c.sweep.toml:3:8: axis[0].name: no axis can be called "ended": all results have a column of this name
+        = help: give it another name
+        c.sweep.toml:3:8: axis[0].name: no axis can be called "pauses": a number of this name is kept of each run
+        = help: give it another name
+        c.sweep.toml:6:7: axis[1].key: another axis varies this key
+        = help: put both into one axis
+        c.sweep.toml:6:7: axis[1].key: two axes are called "seed"
+        = help: give each a name of its own
+        c.sweep.toml:4:18: axis[0].range.from: 20 KB lies above 10 KB
+        = help: from is the smaller one
+        c.sweep.toml:4:18: axis[0].range.from: a logarithmic scale has no zero
+        = help: begin above 0, or leave out scale = "log"
+        c.sweep.toml:4:31: axis[0].range.to: 10 KB is not of the kind of 1 us
+        = help: use the same unit in both
+        c.sweep.toml:4:9: axis[0].range: it does not say how many values there are
+        = help: write from and count, from, to and count, or from, to and step
+        c.sweep.toml:4:9: axis[0].range: only 3 different values lie there
+        = help: a smaller count, or a wider range
+        c.sweep.toml:4:29: axis[0].range.count: 2000000 is out of range
+        c.sweep.toml:1:1: 1000000000 combinations of values
+        = help: fewer values of some axis, or several campaigns
+        c.sweep.toml:3:7: axis[0].key: flow.F9.rate: there is no "F9"
+        = help: an element of a list is meant by its name, its kind or its number from 1
+        c.sweep.toml:4:11: axis[0].values[0]: a section has no name to be shown by
+        = help: write it as one of [axis.cases]
+        c.sweep.toml:6:6: size.small.axis.sed: there is no axis "sed"
+        = help: did you mean seed?
+        c.sweep.toml:1:9: keep[0]: no run has a number "puases"
+        = help: did you mean pauses?
+        c.sweep.toml:1:19: keep[1]: no run has a number "rte.F1"
+        = help: did you mean rate?
+        c.sweep.toml:1:9: stop[0]: nothing stops on "dedlock"
+        = help: did you mean deadlock?
+        c.sweep.toml:3:10: filter.cyclic: an integer stands here"#]].assert_eq(&Vec::from_iter(shown).join("\n"));
+    let wrong = read(
+        &axis("key = \"seed\"\nseeds = 2\n[size.quick]"),
+        Some("quik"),
+    )
+    .expect_err("no");
+    assert!(wrong.contains("did you mean quick?"), "{wrong}");
+    assert!(Campaign::read(Path::new("/nowhere.toml"), None).is_err());
+}

@@ -1,0 +1,220 @@
+//! Whether the values of a campaign make scenarios that can be run.
+//!
+//! The scenario is read with each value of each axis, the others at their first value, so that what
+//! is wrong with a value is found before the first run, and shown where the value was written. Of
+//! axes with very many values only some are tried; a run that fails nevertheless says so in its row.
+
+use toml::{Table, Value};
+
+use super::Written;
+use crate::problem::{Problem, Problems, Sink};
+use crate::scenario::{Overrides, parse_file};
+use crate::sweep::campaign::Campaign;
+use crate::sweep::network::Facts;
+
+/// Of axes with more values, only the first, the middle and the last one are tried.
+const TRIED_MAX: usize = 64;
+/// So many networks are looked at for one that the filter lets through.
+const LOOKED_AT_MAX: usize = 100;
+
+/// Tries all axes. Fails with what is wrong with the scenario's own file.
+pub(super) fn check(written: &Written, sink: &Sink) -> Result<(), Problems> {
+    let campaign = &written.campaign;
+    let trial = Trial {
+        written,
+        sink,
+        first: first(campaign),
+    };
+    if !trial.whole()? {
+        return Ok(());
+    }
+    for (number, axis) in campaign.axes.iter().enumerate() {
+        let last = axis.points.len() - 1;
+        let tried = match axis.points.len() {
+            count if count <= TRIED_MAX => Vec::from_iter(0..count),
+            _ => vec![0, last / 2, last],
+        };
+        for point in tried {
+            if point != trial.first[number] {
+                trial.point(number, point);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first value of each axis; of those that decide the network the first that the filter lets
+/// through, if one is near.
+fn first(campaign: &Campaign) -> Vec<usize> {
+    let mut points = vec![0; campaign.axes.len()];
+    let Some(last) = campaign.network_axes().last().copied() else {
+        return points;
+    };
+    if campaign.filter.is_open() {
+        return points;
+    }
+    let count = campaign.axes[last].points.len();
+    for point in 0..count.min(LOOKED_AT_MAX) {
+        points[last] = point;
+        let facts = Facts::of(&campaign.scenario(&points, |_, _| {}));
+        if campaign.filter.lets(facts) {
+            return points;
+        }
+    }
+    points[last] = 0;
+    points
+}
+
+struct Trial<'w> {
+    written: &'w Written,
+    sink: &'w Sink,
+    first: Vec<usize>,
+}
+
+impl Trial<'_> {
+    /// Whether the first values make a scenario.
+    fn whole(&self) -> Result<bool, Problems> {
+        let mut is_fine = true;
+        let table = self.table(&self.first, &mut is_fine);
+        if !is_fine {
+            return Ok(false);
+        }
+        for problem in self.read(&table) {
+            is_fine = false;
+            match self.culprit(&problem) {
+                Some(axis) => self.blame((axis, self.first[axis]), &problem),
+                None => self.blame_scenario(&problem)?,
+            }
+        }
+        Ok(is_fine)
+    }
+
+    /// Tries one more value.
+    fn point(&self, axis: usize, point: usize) {
+        let mut points = self.first.clone();
+        points[axis] = point;
+        let mut is_fine = true;
+        let table = self.table(&points, &mut is_fine);
+        if is_fine {
+            for problem in self.read(&table) {
+                self.blame((axis, point), &problem);
+            }
+        }
+    }
+
+    /// The scenario with these values; what cannot be set is reported.
+    fn table(&self, points: &[usize], is_fine: &mut bool) -> Table {
+        self.written.campaign.scenario(points, |axis, wrong| {
+            *is_fine = false;
+            let problem = self.written.axes[axis].keys.problem(wrong);
+            let help = "an element of a list is meant by its name, its kind or its number from 1";
+            self.sink.push(problem.help(help));
+        })
+    }
+
+    /// What is wrong with a scenario, unless it is one that the filter leaves out.
+    fn read(&self, table: &Table) -> Vec<Problem> {
+        let text = toml::to_string(table).expect("it was read from a file");
+        let file = match &self.written.scenario.file {
+            Some((path, _)) => path.display().to_string(),
+            None => self
+                .written
+                .campaign
+                .folder
+                .join("scenario")
+                .display()
+                .to_string(),
+        };
+        let Err(problems) = parse_file(&file, "scenario", (&text, &Overrides::default())) else {
+            return Vec::new();
+        };
+        let filter = self.written.campaign.filter;
+        match filter.is_open() || filter.lets(Facts::of(table)) {
+            true => problems.list().to_vec(),
+            false => Vec::new(),
+        }
+    }
+
+    /// The last axis that sets what the problem is about.
+    fn culprit(&self, problem: &Problem) -> Option<usize> {
+        let campaign = &self.written.campaign;
+        let key = without_places(&problem.key);
+        let axes = campaign.axes.iter().zip(&self.first).enumerate();
+        let about = axes.filter(|(_, (axis, point))| {
+            let mut set = axis.points[**point].set.iter();
+            set.any(|(path, _)| {
+                let path = without_elements(&campaign.base, path);
+                is_within(&key, &path) || (!key.is_empty() && is_within(&path, &key))
+            })
+        });
+        about.map(|(number, _)| number).last()
+    }
+
+    /// Reports a problem at a value of an axis.
+    fn blame(&self, (axis, point): (usize, usize), problem: &Problem) {
+        let places = &self.written.axes[axis];
+        let label = &self.written.campaign.axes[axis].points[point].label;
+        let is_key = problem.message.starts_with("unknown key");
+        let (place, message) = match is_key {
+            true => (
+                &places.keys,
+                format!("{}: {}", problem.key, problem.message),
+            ),
+            false => (
+                places.point(point),
+                format!("with {label}, {}: {}", problem.key, problem.message),
+            ),
+        };
+        let shown = place.problem(message).expected(problem.expected.clone());
+        self.sink.push(shown.help(problem.help.clone()));
+    }
+
+    /// Reports a problem that no axis makes. If the scenario's own file has it, that is the place.
+    fn blame_scenario(&self, problem: &Problem) -> Result<(), Problems> {
+        let source = &self.written.scenario;
+        if let Some((path, text)) = &source.file {
+            let file = path.display().to_string();
+            let read = parse_file(&file, "scenario", (text, &Overrides::default()));
+            let same = |it: &Problem| (&it.key, &it.message) == (&problem.key, &problem.message);
+            if let Err(problems) = read
+                && problems.list().iter().any(same)
+            {
+                return Err(problems);
+            }
+        }
+        let key = match problem.key.as_str() {
+            "" => String::new(),
+            key => format!("{key}: "),
+        };
+        let message = format!(
+            "with the first value of each axis, {key}{}",
+            problem.message
+        );
+        let shown = source.place.problem(message);
+        let shown = shown.expected(problem.expected.clone());
+        self.sink.push(shown.help(problem.help.clone()));
+        Ok(())
+    }
+}
+
+fn is_within(key: &str, section: &str) -> bool {
+    let rest = key.strip_prefix(section);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// `flow[2].rate` as `flow.rate`.
+fn without_places(key: &str) -> String {
+    let parts = key
+        .split('.')
+        .map(|part| part.split('[').next().unwrap_or(part));
+    Vec::from_iter(parts).join(".")
+}
+
+/// `flow.F1.rate` as `flow.rate`, since the flows are a list.
+fn without_elements(base: &Table, path: &str) -> String {
+    let mut parts = path.split('.');
+    let first = parts.next().unwrap_or(path);
+    let is_list = matches!(base.get(first), Some(Value::Array(_)));
+    let rest = parts.skip(usize::from(is_list));
+    Vec::from_iter(std::iter::once(first).chain(rest)).join(".")
+}

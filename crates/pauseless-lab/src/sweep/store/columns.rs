@@ -1,0 +1,91 @@
+//! The columns of a campaign's results.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::failure::Failure;
+use crate::sweep::campaign::{Axis, Campaign, Label};
+use crate::sweep::row;
+
+/// The columns of a campaign's results. In files they stand in this order: `task`, `scenario`,
+/// `version`, `seed`, the axes, the numbers, `ended`, `error`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Columns {
+    /// The axes: which of the campaign's, under which name.
+    pub(super) axes: Vec<AxisColumn>,
+    /// The numbers that are kept, under the names of their columns.
+    pub numbers: Vec<String>,
+}
+
+/// The column of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AxisColumn {
+    pub place: usize,
+    pub name: String,
+    pub is_number: bool,
+}
+
+impl Columns {
+    /// Those of a campaign, whose results are in `folder`.
+    pub fn of(campaign: &Campaign, folder: &Path) -> Result<Columns, Failure> {
+        let mut axes = Vec::new();
+        for (place, axis) in campaign.axes.iter().enumerate() {
+            let name = axis_column(axis);
+            // Every task has a seed, whether or not it is varied.
+            if name == SEED {
+                continue;
+            }
+            let mut labels = axis.points.iter().map(|point| &point.label);
+            axes.push(AxisColumn {
+                place,
+                name,
+                is_number: labels.all(|label| matches!(label, Label::Number(_))),
+            });
+        }
+        let numbers: Vec<String> = campaign.keep.iter().map(|name| row::column(name)).collect();
+        let names = axes.iter().map(|axis| &axis.name).chain(&numbers);
+        let mut seen: BTreeSet<&str> = FIXED.into_iter().collect();
+        for name in names {
+            if !seen.insert(name) {
+                let message = format!("would have two columns named {name}");
+                let help = "give the axis another name, or do not keep that number twice";
+                return Err(Failure::new(folder, message, help));
+            }
+        }
+        Ok(Columns { axes, numbers })
+    }
+
+    /// The names of all columns, in order.
+    pub fn names(&self) -> Vec<&str> {
+        let axes = self.axes.iter().map(|axis| axis.name.as_str());
+        let numbers = self.numbers.iter().map(String::as_str);
+        let begin = FIXED[..4].iter().copied();
+        let end = FIXED[4..].iter().copied();
+        begin.chain(axes).chain(numbers).chain(end).collect()
+    }
+}
+
+impl AxisColumn {
+    /// What stands in the column for one of the axis's values.
+    pub fn cell(&self, labels: &[Label]) -> Label {
+        match &labels[self.place] {
+            Label::Number(number) if !self.is_number => Label::Text(number.to_string()),
+            label => label.clone(),
+        }
+    }
+}
+
+/// The name of an axis's column.
+pub fn axis_column(axis: &Axis) -> String {
+    row::column(&axis.name)
+}
+
+pub(super) const TASK: &str = "task";
+pub(super) const SCENARIO: &str = "scenario";
+pub(super) const VERSION: &str = "version";
+pub(super) const SEED: &str = "seed";
+pub(super) const ENDED: &str = "ended";
+pub(super) const ERROR: &str = "error";
+
+/// The columns that all campaigns have.
+const FIXED: [&str; 6] = [TASK, SCENARIO, VERSION, SEED, ENDED, ERROR];

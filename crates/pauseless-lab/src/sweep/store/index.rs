@@ -1,0 +1,225 @@
+//! Where every task's row is.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use super::failure::Failure;
+use super::{JOURNAL, PARTS, SERIES, Store, disk, journal, part};
+use crate::sweep::row::{Name, Row};
+
+/// Where every task's row is, in a few bytes for each.
+pub(super) struct Index {
+    files: Vec<Source>,
+    /// In order of name, one for each.
+    entries: Vec<Entry>,
+    /// What was found that is wrong and does not matter.
+    pub warnings: Vec<String>,
+}
+
+/// Where rows are.
+enum Source {
+    Part(PathBuf),
+    /// A journal may be sealed at any time, so its rows, which are few, are kept here.
+    Journal(PathBuf, Vec<Row>),
+}
+
+/// Where a row is, and what it says.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub name: Name,
+    file: u32,
+    row: u32,
+    /// Differs if the rows do.
+    digest: u32,
+    pub findings: Findings,
+}
+
+/// What a run has found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// A deadlock.
+    pub deadlock: bool,
+    /// A flow that starves.
+    pub starved: bool,
+    /// A packet that was lost.
+    pub lost: bool,
+    /// That the run could not be made.
+    pub error: bool,
+}
+
+impl Findings {
+    /// What a row of a campaign that keeps these numbers has found.
+    pub fn of(numbers: &[String], row: &Row) -> Findings {
+        let above_zero = |name: &str| {
+            let number = numbers.iter().position(|it| it == name);
+            let number = number.and_then(|place| row.numbers[place]);
+            number.is_some_and(|number| number > 0.0)
+        };
+        Findings {
+            deadlock: above_zero("deadlock"),
+            starved: above_zero("starved"),
+            lost: above_zero("lost"),
+            error: row.error.is_some(),
+        }
+    }
+}
+
+impl Index {
+    /// Finds all rows that have what the stores' campaign keeps.
+    pub fn build(stores: &[&Store]) -> Result<Index, Failure> {
+        let mut index = Index {
+            files: Vec::new(),
+            entries: Vec::new(),
+            warnings: Vec::new(),
+        };
+        for store in stores {
+            let numbers = &store.columns.numbers;
+            // Journals come first: what leaves one in the meantime is in a part by then.
+            let journals = index.journals(store)?;
+            for path in disk::list(&store.folder.join(PARTS), part::EXTENSION)? {
+                if let Some(rows) = part::read(&path, numbers)? {
+                    index.add(Source::Part(path), &rows, numbers);
+                }
+            }
+            for (path, rows) in journals {
+                index.add(Source::Journal(path, Vec::new()), &rows, numbers);
+                if let Some(Source::Journal(_, kept)) = index.files.last_mut() {
+                    *kept = rows;
+                }
+            }
+        }
+        index.sort()?;
+        Ok(index)
+    }
+
+    /// Leaves out what has no curves yet although they are to be kept.
+    pub fn with_series(mut self, folder: &Path) -> Result<Index, Failure> {
+        let mut there = BTreeSet::new();
+        for path in disk::list(&folder.join(SERIES), "parquet")? {
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            there.extend(stem.and_then(Name::parse));
+        }
+        let is_whole = |entry: &Entry| entry.findings.error || there.contains(&entry.name);
+        self.entries.retain(is_whole);
+        Ok(self)
+    }
+
+    fn journals(&mut self, store: &Store) -> Result<Vec<(PathBuf, Vec<Row>)>, Failure> {
+        let mut journals = Vec::new();
+        for path in disk::list(&store.folder.join(JOURNAL), journal::EXTENSION)? {
+            let Some(contents) = journal::read(&path)? else {
+                continue;
+            };
+            for line in contents.damaged {
+                self.warnings.push(damaged(&path, line));
+            }
+            let records = contents.records.iter();
+            let rows = records.filter_map(|record| record.row(&store.columns.numbers));
+            journals.push((path, rows.collect()));
+        }
+        Ok(journals)
+    }
+
+    fn add(&mut self, file: Source, rows: &[Row], numbers: &[String]) {
+        let number = self.files.len() as u32;
+        self.files.push(file);
+        self.entries
+            .extend(rows.iter().enumerate().map(|(place, row)| Entry {
+                name: row.task,
+                file: number,
+                row: place as u32,
+                digest: digest(row),
+                findings: Findings::of(numbers, row),
+            }));
+    }
+
+    /// Brings the entries into order, and leaves one of each.
+    fn sort(&mut self) -> Result<(), Failure> {
+        self.entries
+            .sort_unstable_by_key(|it| (it.name, it.file, it.row));
+        let twice = self
+            .entries
+            .windows(2)
+            .find(|pair| pair[0].name == pair[1].name && pair[0].digest != pair[1].digest);
+        if let Some([one, other]) = twice {
+            let other = self.path(other).display();
+            let message = format!(
+                "has a row of task {} that differs from that in {other}",
+                one.name
+            );
+            let help = "the same run must always give the same row: if one of the files was changed \
+                or comes from a machine that is not to be trusted, move it away; if not, this is a \
+                bug in pauseless, please report it";
+            return Err(Failure::new(self.path(one), message, help));
+        }
+        self.entries.dedup_by_key(|it| it.name);
+        Ok(())
+    }
+
+    fn path(&self, entry: &Entry) -> &Path {
+        match &self.files[entry.file as usize] {
+            Source::Part(path) | Source::Journal(path, _) => path,
+        }
+    }
+
+    /// The entry of a task.
+    pub fn find(&self, name: &Name) -> Option<&Entry> {
+        let place = self.entries.binary_search_by_key(name, |entry| entry.name);
+        Some(&self.entries[place.ok()?])
+    }
+
+    /// How many tasks have a row.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Gives up the rows that are held, so that only names are left.
+    pub fn forget_rows(&mut self) {
+        self.files = Vec::new();
+    }
+
+    /// The rows at these entries, each handed over with the place of its entry. Every file is read
+    /// once.
+    pub fn fetch(
+        &self,
+        entries: &[Option<Entry>],
+        numbers: &[String],
+    ) -> Result<Vec<Option<Row>>, Failure> {
+        let mut wanted: Vec<(u32, u32, usize)> = Vec::new();
+        for (place, entry) in entries.iter().enumerate() {
+            wanted.extend(entry.map(|entry| (entry.file, entry.row, place)));
+        }
+        wanted.sort_unstable();
+        let mut found = vec![None; entries.len()];
+        for of_file in wanted.chunk_by(|one, other| one.0 == other.0) {
+            let read;
+            let rows = match &self.files[of_file[0].0 as usize] {
+                Source::Journal(_, rows) => rows,
+                Source::Part(path) => {
+                    read = part::read(path, numbers)?.unwrap_or_default();
+                    &read
+                }
+            };
+            for (_, row, place) in of_file {
+                found[*place] = rows.get(*row as usize).cloned();
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Says that a line of a journal is damaged.
+pub(super) fn damaged(path: &Path, line: usize) -> String {
+    let path = path.display();
+    format!("{path}:{line}: the line is damaged; its run is made again")
+}
+
+fn digest(row: &Row) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    (&row.ended, &row.error).hash(&mut hasher);
+    for number in &row.numbers {
+        number.map(f64::to_bits).hash(&mut hasher);
+    }
+    hasher.finish() as u32
+}

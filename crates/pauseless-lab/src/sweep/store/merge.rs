@@ -1,0 +1,246 @@
+//! All rows of a campaign in one file, in the order of the plan.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use super::columns::{Columns, ENDED, ERROR, SCENARIO, SEED, TASK, VERSION};
+use super::failure::Failure;
+use super::index::{Entry, Index};
+use super::record::column;
+use super::{CHECKSUM, RESULTS, Store, disk};
+use crate::sweep::campaign::Label;
+use crate::sweep::plan::{Plan, Task};
+use crate::sweep::row::Row;
+use crate::table::write::Sheet;
+use crate::table::{Cells, Column};
+
+/// How results are put together.
+pub struct Merge<'a> {
+    /// Other folders with results of the same campaign.
+    pub others: &'a [Store],
+    /// Whether to go on when rows are missing.
+    pub is_partial: bool,
+    /// Called with how many tasks were looked at; may break it off.
+    pub watch: &'a (dyn Fn(usize) -> ControlFlow<()> + Sync),
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// How many rows there are.
+    pub rows: usize,
+    /// How many tasks have none.
+    pub missing: usize,
+    /// The first of those.
+    pub first_missing: Vec<usize>,
+    /// The file, unless rows are missing and it may not be partial.
+    pub file: Option<PathBuf>,
+    /// What was found that is wrong and does not matter.
+    pub warnings: Vec<String>,
+}
+
+/// Puts all results of a plan together.
+pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merged, Failure> {
+    let stores: Vec<&Store> = [store].into_iter().chain(how.others).collect();
+    let mut index = Index::build(&stores)?;
+    let target = store.folder.join(RESULTS);
+    let unfinished = store
+        .folder
+        .join(format!(".{RESULTS}.{}", std::process::id()));
+    let mut merged = Merged {
+        rows: 0,
+        missing: 0,
+        first_missing: Vec::new(),
+        file: None,
+        warnings: std::mem::take(&mut index.warnings),
+    };
+    let written = write(
+        &Merging { index, store, plan },
+        how,
+        &unfinished,
+        &mut merged,
+    );
+    let is_whole = merged.missing == 0 || how.is_partial;
+    let (file, hash) = match written {
+        Ok(written) if is_whole => written,
+        other => {
+            // It only takes room.
+            let _ = fs::remove_file(&unfinished);
+            return other.map(|_| merged);
+        }
+    };
+    let finished = disk::finish(file, &unfinished, &target);
+    finished.map_err(|error| Failure::write(&target, &error))?;
+    let checksum = store.folder.join(CHECKSUM);
+    let line = format!("{hash}  {RESULTS}\n");
+    disk::put(&unfinished, &checksum, line.as_bytes())?;
+    merged.file = Some(target);
+    Ok(merged)
+}
+
+struct Merging<'a> {
+    index: Index,
+    store: &'a Store,
+    plan: &'a Plan,
+}
+
+/// Writes the file group by group, so that no more than one group is in memory.
+fn write(
+    merging: &Merging<'_>,
+    how: &Merge<'_>,
+    unfinished: &Path,
+    merged: &mut Merged,
+) -> Result<(File, String), Failure> {
+    let failed = |error: io::Error| Failure::write(unfinished, &error);
+    let file = Hashing {
+        file: File::create(unfinished).map_err(failed)?,
+        hasher: Sha256::new(),
+    };
+    let columns = &merging.store.columns;
+    let notes = notes(merging.plan, columns);
+    let notes: Vec<(&str, &str)> = notes.iter().map(|(key, text)| (*key, &**text)).collect();
+    let mut sheet = Sheet::new(file, &cells(columns, &[]), &notes).map_err(failed)?;
+    let total = merging.plan.len();
+    for start in (0..total).step_by(GROUP) {
+        if (how.watch)(start).is_break() {
+            return Err(Failure::Interrupted);
+        }
+        let group = start..total.min(start + GROUP);
+        let tasks: Vec<Brief> = group
+            .into_par_iter()
+            .map(|place| Brief::of(merging.plan.task(place)))
+            .collect();
+        let found: Vec<Option<Entry>> = tasks
+            .iter()
+            .map(|task| merging.index.find(&task.row).copied())
+            .collect();
+        let rows = merging.index.fetch(&found, &columns.numbers)?;
+        for (task, _) in tasks.iter().zip(&rows).filter(|(_, row)| row.is_none()) {
+            merged.missing += 1;
+            if merged.first_missing.len() < MISSING_SHOWN {
+                merged.first_missing.push(task.index);
+            }
+        }
+        let rows = tasks.into_iter().zip(rows);
+        let rows: Vec<(Brief, Row)> = rows.filter_map(|(task, row)| Some((task, row?))).collect();
+        merged.rows += rows.len();
+        if !rows.is_empty() {
+            sheet.add(&cells(columns, &rows)).map_err(failed)?;
+        }
+    }
+    let Hashing { file, hasher } = sheet.finish().map_err(failed)?;
+    let hash = hasher.finalize();
+    let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok((file, hash))
+}
+
+/// What a row takes from its task. The rest, such as its text, is large.
+struct Brief {
+    index: usize,
+    row: crate::sweep::row::Name,
+    scenario: String,
+    seed: u64,
+    labels: Vec<Label>,
+}
+
+impl Brief {
+    fn of(task: Task) -> Brief {
+        Brief {
+            index: task.index,
+            row: task.name,
+            scenario: task.scenario.to_string(),
+            seed: task.seed,
+            labels: task.labels,
+        }
+    }
+}
+
+/// What the file says about itself.
+fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
+    let campaign = &plan.campaign;
+    let unit = |place: usize| campaign.axes[place].unit;
+    let axes = columns
+        .axes
+        .iter()
+        .map(|axis| (axis.name.as_str(), unit(axis.place)));
+    let axes: Vec<(&str, &str)> = axes.collect();
+    vec![
+        ("version", crate::VERSION.to_string()),
+        ("campaign", campaign.name.clone()),
+        ("title", campaign.title.clone()),
+        ("axes", serde_json::to_string(&axes).expect("plain data")),
+        ("tasks", plan.len().to_string()),
+    ]
+}
+
+/// Rows as columns. What the plan says of a task is taken from the plan, so that rows that were
+/// made before an axis was added or given another name are of use.
+fn cells(columns: &Columns, rows: &[(Brief, Row)]) -> Vec<Column> {
+    let texts = |of: &dyn Fn(&(Brief, Row)) -> String| Cells::Texts(rows.iter().map(of).collect());
+    let seeds = rows.iter().map(|(task, _)| task.seed);
+    let mut all = vec![
+        column(TASK, texts(&|(task, _)| task.row.to_string())),
+        column(SCENARIO, texts(&|(task, _)| task.scenario.clone())),
+        column(VERSION, texts(&|_| crate::VERSION.to_string())),
+        column(SEED, Cells::Counts(seeds.collect())),
+    ];
+    for axis in &columns.axes {
+        let labels = rows.iter().map(|(task, _)| axis.cell(&task.labels));
+        let cells = match axis.is_number {
+            true => Cells::Numbers(labels.map(number).collect()),
+            false => Cells::Texts(labels.map(text).collect()),
+        };
+        all.push(column(&axis.name, cells));
+    }
+    for (place, name) in columns.numbers.iter().enumerate() {
+        let numbers = rows.iter().map(|(_, row)| row.numbers[place]);
+        all.push(column(name, Cells::Numbers(numbers.collect())));
+    }
+    all.push(column(ENDED, texts(&|(_, row)| row.ended.clone())));
+    let errors = rows.iter().map(|(_, row)| row.error.clone());
+    all.push(column(ERROR, Cells::Notes(errors.collect())));
+    all
+}
+
+fn number(label: Label) -> Option<f64> {
+    match label {
+        Label::Number(number) => Some(number),
+        Label::Text(_) => None,
+    }
+}
+
+fn text(label: Label) -> String {
+    match label {
+        Label::Number(number) => number.to_string(),
+        Label::Text(text) => text,
+    }
+}
+
+/// A file whose hash is known when it is written.
+struct Hashing {
+    file: File,
+    hasher: Sha256,
+}
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// How many rows a group has. Decides how much memory it takes to write and to read the file.
+const GROUP: usize = 16_384;
+
+/// How many of the missing are named.
+const MISSING_SHOWN: usize = 5;

@@ -1,0 +1,198 @@
+//! Where the results of a campaign are kept.
+//!
+//! ```text
+//!   run --append--> journal/PROCESS.jsonl --seal--> parts/HASH.parquet --merge--> results.parquet
+//! ```
+//!
+//! A row is safe as soon as it is in a journal. Journals are sealed as parts, and a journal is
+//! deleted only when its part is on the disk; so a row may be in both, but never in neither. Rows
+//! are known by the names of their tasks, and what is there twice counts once. Parts are never
+//! changed and never deleted. Any number of processes may work in one folder at once: each has
+//! journals of its own, and readers look into journals first and into parts afterwards, so that no
+//! row that is sealed in the meantime escapes them.
+
+mod columns;
+mod disk;
+mod failure;
+mod index;
+mod journal;
+mod merge;
+mod part;
+mod record;
+mod results;
+mod writer;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+
+pub use columns::{Columns, axis_column};
+pub use failure::Failure;
+pub use index::Findings;
+pub use merge::{Merge, Merged};
+pub use results::Results;
+pub use writer::Writer;
+
+use super::campaign::Campaign;
+use super::plan::Plan;
+use super::row::Name;
+use index::Index;
+use journal::Journal;
+use writer::State;
+
+/// The results of a campaign.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+    columns: Columns,
+    keeps_series: bool,
+    part_rows: usize,
+    warnings: Vec<String>,
+}
+
+impl Store {
+    /// Opens the folder to work in it. Makes it if there is none, and seals what processes that
+    /// are dead have left behind.
+    pub fn open(folder: &Path, campaign: &Campaign) -> Result<Store, Failure> {
+        let mut store = Store::of(folder, campaign)?;
+        for folder in [folder.join(PARTS), folder.join(JOURNAL)] {
+            fs::create_dir_all(&folder).map_err(|error| Failure::write(&folder, &error))?;
+        }
+        for path in disk::list(&folder.join(JOURNAL), journal::EXTENSION)? {
+            let Some(journal) = Journal::adopt(&path) else {
+                continue;
+            };
+            match journal.seal(&folder.join(PARTS)) {
+                Ok(lines) => {
+                    let warnings = lines.iter().map(|line| index::damaged(&path, *line));
+                    store.warnings.extend(warnings);
+                }
+                // It is read where it is.
+                Err(failure) => store.warnings.push(failure.to_string()),
+            }
+        }
+        Ok(store)
+    }
+
+    /// Opens the folder to look into it. Changes nothing, but for results that are merged.
+    pub fn read_only(folder: &Path, campaign: &Campaign) -> Result<Store, Failure> {
+        if !folder.is_dir() {
+            let message = "there is no such folder";
+            let help = "`pauseless sweep FILE` makes it, and --out says where";
+            return Err(Failure::new(folder, message, help));
+        }
+        Store::of(folder, campaign)
+    }
+
+    fn of(folder: &Path, campaign: &Campaign) -> Result<Store, Failure> {
+        Ok(Store {
+            folder: folder.to_path_buf(),
+            columns: Columns::of(campaign, folder)?,
+            keeps_series: !campaign.curves.is_empty(),
+            part_rows: PART_ROWS,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// The same with other parts, for tests that have few rows.
+    #[doc(hidden)]
+    pub fn with_part_rows(mut self, part_rows: usize) -> Store {
+        self.part_rows = part_rows;
+        self
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The columns of its results.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// What was wrong when it was opened and does not matter.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// All tasks that have a row with what the campaign keeps.
+    pub fn finished(&self) -> Result<Finished, Failure> {
+        let mut index = Index::build(&[self])?;
+        if self.keeps_series {
+            index = index.with_series(&self.folder)?;
+        }
+        index.forget_rows();
+        Ok(Finished { index })
+    }
+
+    /// Begins to keep rows.
+    pub fn writer(&self) -> Result<Writer, Failure> {
+        // The first journal is made at once, so that it is known before the first run whether
+        // anything can be kept.
+        let journal = Journal::create(&self.folder.join(JOURNAL))?;
+        let state = State {
+            journal: Some(journal),
+            synced: Instant::now(),
+        };
+        Ok(Writer {
+            folder: self.folder.clone(),
+            columns: self.columns.clone(),
+            part_rows: self.part_rows,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// Puts all rows of a plan into one file, in the order of the plan. Its bytes depend on the
+    /// rows alone.
+    pub fn merge(&self, plan: &Plan, how: &Merge<'_>) -> Result<Merged, Failure> {
+        merge::merge(self, plan, how)
+    }
+
+    /// The merged results.
+    pub fn results(&self) -> Result<Results, Failure> {
+        Results::open(&self.folder)
+    }
+}
+
+/// All tasks that have a row.
+pub struct Finished {
+    index: Index,
+}
+
+impl Finished {
+    /// Whether a task is among them.
+    pub fn contains(&self, task: &Name) -> bool {
+        self.index.find(task).is_some()
+    }
+
+    /// What the run of a task has found, if it is among them.
+    pub fn findings(&self, task: &Name) -> Option<Findings> {
+        Some(self.index.find(task)?.findings)
+    }
+
+    /// How many there are, with those of other versions of the program and of the campaign.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What was found that is wrong and does not matter.
+    pub fn warnings(&self) -> &[String] {
+        &self.index.warnings
+    }
+}
+
+const PARTS: &str = "parts";
+const JOURNAL: &str = "journal";
+const SERIES: &str = "series";
+const RESULTS: &str = "results.parquet";
+const CHECKSUM: &str = "results.parquet.sha256";
+
+/// How many rows a part has: few enough that sealing one takes no time that anybody notices.
+const PART_ROWS: usize = 1_024;

@@ -1,0 +1,127 @@
+//! The merged results.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::failure::Failure;
+use super::{CHECKSUM, RESULTS};
+use crate::table::read::{Book, ReadError};
+use crate::table::{Cells, Column, Table};
+
+/// The merged results of a campaign.
+pub struct Results {
+    path: PathBuf,
+    book: Book<File>,
+}
+
+impl Results {
+    pub(super) fn open(folder: &Path) -> Result<Results, Failure> {
+        let path = folder.join(RESULTS);
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(Failure::new(&path, "there are no merged results", MERGE));
+            }
+            other => other.map_err(|error| Failure::read(&path, &error))?,
+        };
+        let mut hasher = Hasher(Sha256::new());
+        io::copy(&mut &file, &mut hasher).map_err(|error| Failure::read(&path, &error))?;
+        let hash = hasher.0.finalize();
+        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let expected = fs::read_to_string(folder.join(CHECKSUM)).unwrap_or_default();
+        if expected.split_whitespace().next() != Some(hash.as_str()) {
+            let message = format!("is damaged: {CHECKSUM} beside it has another hash");
+            return Err(Failure::new(&path, message, MERGE));
+        }
+        let book = Book::open(file).map_err(|error| wrong(&path, &error))?;
+        Ok(Results { path, book })
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.book.rows()
+    }
+
+    /// How many tasks the campaign had. If these are more than the rows, the results are partial.
+    pub fn tasks(&self) -> usize {
+        let tasks = self.book.note("tasks").and_then(|text| text.parse().ok());
+        tasks.unwrap_or(self.rows())
+    }
+
+    /// Which version of the program made them.
+    pub fn version(&self) -> &str {
+        self.book.note("version").unwrap_or_default()
+    }
+
+    /// How many groups of rows there are; each can be taken by itself.
+    pub fn groups(&self) -> usize {
+        self.book.groups()
+    }
+
+    /// The columns of these names in a group of rows.
+    pub fn group(&self, group: usize, columns: &[&str]) -> Result<Table, Failure> {
+        let columns = self.book.read(group, columns);
+        Ok(Table {
+            name: NAME.to_string(),
+            columns: columns.map_err(|error| wrong(&self.path, &error))?,
+        })
+    }
+
+    /// The columns of these names in all rows.
+    pub fn table(&self, columns: &[&str]) -> Result<Table, Failure> {
+        let known = self.book.columns();
+        let known = known.map_err(|error| wrong(&self.path, &error))?;
+        let mut all = Vec::new();
+        for name in columns {
+            let column = known.iter().find(|column| column.name == *name);
+            let missing = || wrong(&self.path, &ReadError::Missing((*name).to_string()));
+            all.push(column.ok_or_else(missing)?.clone());
+        }
+        for group in 0..self.groups() {
+            let more = self.group(group, columns)?;
+            for (column, more) in all.iter_mut().zip(more.columns) {
+                extend(column, more);
+            }
+        }
+        Ok(Table {
+            name: NAME.to_string(),
+            columns: all,
+        })
+    }
+}
+
+fn extend(column: &mut Column, more: Column) {
+    match (&mut column.cells, more.cells) {
+        (Cells::Numbers(all), Cells::Numbers(more)) => all.extend(more),
+        (Cells::Texts(all), Cells::Texts(more)) => all.extend(more),
+        (Cells::Notes(all), Cells::Notes(more)) => all.extend(more),
+        (Cells::Counts(all), Cells::Counts(more)) => all.extend(more),
+        _ => unreachable!("all groups of a file have the same columns"),
+    }
+}
+
+fn wrong(path: &Path, error: &ReadError) -> Failure {
+    Failure::new(
+        path,
+        format!("does not have what is needed: {error}"),
+        MERGE,
+    )
+}
+
+struct Hasher(Sha256);
+
+impl io::Write for Hasher {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+const NAME: &str = "results";
+const MERGE: &str = "`pauseless sweep merge FILE` writes it anew, from the parts";

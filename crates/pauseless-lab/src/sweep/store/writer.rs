@@ -1,0 +1,117 @@
+//! Keeps what a process finishes.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::columns::Columns;
+use super::disk;
+use super::failure::Failure;
+use super::journal::Journal;
+use super::record::Record;
+use super::{JOURNAL, PARTS, SERIES};
+use crate::sweep::plan::Task;
+use crate::sweep::row::Row;
+use crate::table::{Table, parquet};
+
+/// Keeps what a process finishes. All of its threads share one. What it holds does not grow with
+/// the number of runs.
+pub struct Writer {
+    pub(super) folder: PathBuf,
+    pub(super) columns: Columns,
+    /// How many rows a part has.
+    pub(super) part_rows: usize,
+    pub(super) state: Mutex<State>,
+}
+
+pub(super) struct State {
+    pub journal: Option<Journal>,
+    /// When the journal was last made durable.
+    pub synced: Instant,
+}
+
+impl Writer {
+    /// Keeps a finished run. When this returns, a process that is killed does not lose it; a
+    /// machine that loses its power loses about a second.
+    pub fn append(&self, task: &Task, row: &Row, curves: Option<&Table>) -> Result<(), Failure> {
+        let line = Record::new(&self.columns, task, row).line();
+        if let Some(curves) = curves {
+            self.put_series(task, curves)?;
+        }
+        let (full, unsynced) = {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let rows = state.append(&self.folder.join(JOURNAL), &line)?;
+            let full = match rows >= self.part_rows {
+                true => state.journal.take(),
+                false => None,
+            };
+            let unsynced = match full.is_none() && state.synced.elapsed() >= SYNC_EVERY {
+                true => state
+                    .journal
+                    .as_ref()
+                    .map(|it| (it.file(), it.path().to_owned())),
+                false => None,
+            };
+            if full.is_some() || unsynced.is_some() {
+                state.synced = Instant::now();
+            }
+            (full, unsynced)
+        };
+        // What takes long, the other threads need not wait for.
+        if let Some((file, path)) = unsynced {
+            let synced = file.sync_data();
+            synced.map_err(|error| Failure::write(&path, &error))?;
+        }
+        if let Some(journal) = full {
+            journal.seal(&self.folder.join(PARTS))?;
+        }
+        Ok(())
+    }
+
+    /// Puts the rows that are not in a part yet into one. Without this they stay in the journal,
+    /// where they are found as well.
+    pub fn seal(self) -> Result<(), Failure> {
+        let state = self.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        if let Some(journal) = state.journal {
+            journal.seal(&self.folder.join(PARTS))?;
+        }
+        Ok(())
+    }
+
+    fn put_series(&self, task: &Task, curves: &Table) -> Result<(), Failure> {
+        let folder = self.folder.join(SERIES);
+        fs::create_dir_all(&folder).map_err(|error| Failure::write(&folder, &error))?;
+        let notes = [
+            ("version", crate::VERSION),
+            ("scenario", &task.scenario.to_string()),
+            ("seed", &task.seed.to_string()),
+        ];
+        let unfinished = folder.join(format!("{}.{}.new", task.name, std::process::id()));
+        let target = folder.join(format!("{}.parquet", task.name));
+        disk::put(&unfinished, &target, &parquet(curves, &notes))
+    }
+}
+
+impl State {
+    /// Adds a line; how many there are then.
+    fn append(&mut self, folder: &std::path::Path, line: &str) -> Result<usize, Failure> {
+        let mut journal = match self.journal.take() {
+            Some(journal) => journal,
+            None => Journal::create(folder)?,
+        };
+        if let Err(torn) = journal.append(line) {
+            if torn.is_whole {
+                self.journal = Some(journal);
+            }
+            return Err(torn.failure);
+        }
+        let rows = journal.rows;
+        self.journal = Some(journal);
+        Ok(rows)
+    }
+}
+
+/// How often a journal is made durable against a loss of power.
+const SYNC_EVERY: Duration = Duration::from_secs(1);

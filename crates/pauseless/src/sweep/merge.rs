@@ -1,0 +1,97 @@
+//! `pauseless sweep merge`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use pauseless_lab::report::quantity;
+use pauseless_lab::sweep::plan::Plan;
+use pauseless_lab::sweep::store::{Failure, Merge, Merged, Store};
+use serde_json::json;
+
+use super::Place;
+use crate::args::MergeArgs;
+use crate::output;
+use crate::progress::{Count, Interrupt};
+use crate::{FINDING, INTERRUPTED};
+
+/// Puts all rows together.
+pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
+    let interrupt = Interrupt::watch()?;
+    let place = Place::read(&args.campaign)?;
+    let Some(plan) = place.plan(&interrupt, args.json)? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    // Rows may all be in other folders.
+    let store = match args.from.is_empty() {
+        true => Store::read_only(&place.folder, &place.campaign)?,
+        false => Store::open(&place.folder, &place.campaign)?,
+    };
+    let others = args.from.iter();
+    let others = others.map(|folder| Store::read_only(folder, &place.campaign));
+    let others = others.collect::<Result<Vec<_>, _>>()?;
+    let how = (&others[..], args.partial);
+    let Some(merged) = merge((&store, &plan), how, &interrupt)? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    if args.json {
+        let document = json!({
+            "schema": 1,
+            "campaign": place.campaign.name,
+            "tasks": plan.len(),
+            "rows": merged.rows,
+            "missing": merged.missing,
+            "results": merged.file,
+        });
+        output::print(&format!("{document:#}\n"))?;
+    } else if let Some(file) = &merged.file {
+        let rows = quantity::plural(merged.rows as u64, "run");
+        output::print(&format!("{rows} in {}\n", file.display()))?;
+    }
+    if merged.missing == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let first = merged
+        .first_missing
+        .iter()
+        .map(|index| (index + 1).to_string());
+    let first = Vec::from_iter(first).join(", ");
+    let (missing, all) = (merged.missing, plan.len());
+    output::complain(&format!(
+        "pauseless: {missing} of {all} runs are missing, the first are {first}\n  \
+         = help: `{}` makes them; --partial merges what is there",
+        super::command("", &args.campaign)
+    ));
+    Ok(ExitCode::from(FINDING))
+}
+
+/// Merges a campaign of which all runs were made; `None` if somebody interrupts it.
+pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Result<Option<PathBuf>> {
+    let merged = merge((store, plan), (&[], false), interrupt)?;
+    Ok(merged.and_then(|merged| merged.file))
+}
+
+fn merge(
+    (store, plan): (&Store, &Plan),
+    (others, is_partial): (&[Store], bool),
+    interrupt: &Interrupt,
+) -> anyhow::Result<Option<Merged>> {
+    let count = Count::new("merge", false);
+    let how = Merge {
+        others,
+        is_partial,
+        watch: &|done| {
+            count.show(done, plan.len(), "rows");
+            interrupt.flow()
+        },
+    };
+    let merged = store.merge(plan, &how);
+    count.clear();
+    let merged = match merged {
+        Err(Failure::Interrupted) => return Ok(None),
+        other => other?,
+    };
+    for warning in &merged.warnings {
+        output::complain(&format!("pauseless: warning: {warning}"));
+    }
+    Ok(Some(merged))
+}

@@ -1,0 +1,32 @@
+//! `pauseless sweep show`
+
+use std::process::ExitCode;
+
+use super::{Place, find};
+use crate::args::ShowArgs;
+use crate::output;
+use crate::progress::Interrupt;
+
+/// Prints the scenario of one run.
+pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
+    let interrupt = Interrupt::watch()?;
+    let place = Place::read(&args.campaign)?;
+    let Some(plan) = place.plan(&interrupt, true)? else {
+        return Ok(ExitCode::from(crate::INTERRUPTED));
+    };
+    let task = plan.task(find(&plan, &args.task)?);
+    let axes = place.campaign.axes.iter().zip(&task.labels);
+    let values = axes.map(|(axis, label)| format!("{} {label}", axis.name));
+    let mut text = format!(
+        "# Run {} of {} of {}, task {}:\n",
+        task.index + 1,
+        plan.len(),
+        place.campaign.name,
+        task.name
+    );
+    for value in values {
+        text += &format!("# {value}\n");
+    }
+    output::print(&format!("{text}\n{}", task.text))?;
+    Ok(ExitCode::SUCCESS)
+}
