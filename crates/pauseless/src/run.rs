@@ -24,7 +24,6 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         cycle_aware: args.cycle_aware.then_some(true),
         provenance: args.provenance,
         stop_on: stop_on(args),
-        ..Overrides::default()
     };
     let mut scenario = Scenario::read(&args.file, &overrides)?;
     if args.out.is_some() || args.html.is_some() {

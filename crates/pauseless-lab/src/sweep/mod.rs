@@ -11,4 +11,5 @@ mod file;
 mod network;
 pub mod plan;
 pub mod row;
+pub mod slurm;
 pub mod store;

@@ -124,6 +124,8 @@ impl Reading<'_> {
         if let Some(stop) = stop {
             let verdict = base.entry("verdict").or_insert(Value::Table(Table::new()));
             if let Value::Table(verdict) = verdict {
+                // The older way to write it would contradict this one.
+                verdict.remove("stop_on_deadlock");
                 verdict.insert("stop_on".to_string(), stop);
             }
         }
