@@ -96,6 +96,10 @@ pub fn verdict(run: &Run, paint: Paint) -> String {
         text.push_str(&paint.paint(Mood::Poor, &line));
         text.push('\n');
     }
+    if let Some(ended) = verdict::ended(run) {
+        text.push_str(&ended);
+        text.push('\n');
+    }
     for finding in Finding::ALL {
         let mood = match finding.is_in(&run.outcome) {
             true => Mood::of(finding),

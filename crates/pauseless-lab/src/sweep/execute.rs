@@ -206,7 +206,7 @@ impl<E> Work<'_, E> {
         let numbers = campaign.keep.iter().map(|name| sample.metric(name));
         let row = Row {
             task: task.name,
-            ended: ended(&run).to_string(),
+            ended: run.ended_name().to_string(),
             error: None,
             numbers: numbers.collect(),
         };
@@ -235,14 +235,6 @@ impl<E> Work<'_, E> {
     }
 }
 
-/// Why a run ended.
-fn ended(run: &Run) -> &'static str {
-    match run.scenario.config.stop_on_deadlock && run.outcome.deadlock.is_some() {
-        true => "deadlock",
-        false => "duration",
-    }
-}
-
 /// The curves of a run as a table, one row per instant.
 fn curves(sample: Sample) -> Table {
     let column = |name: String, cells: Vec<f64>| Column {
@@ -261,3 +253,6 @@ fn curves(sample: Sample) -> Table {
 fn locked<T, R>(mutex: &Mutex<T>, with: impl FnOnce(&mut T) -> R) -> R {
     with(&mut mutex.lock().expect("nobody panics with the lock held"))
 }
+
+#[cfg(test)]
+mod tests;

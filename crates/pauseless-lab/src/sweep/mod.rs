@@ -13,5 +13,6 @@ pub mod plan;
 pub mod report;
 pub mod row;
 pub mod screen;
+pub mod slurm;
 pub mod store;
 mod text;

@@ -57,7 +57,9 @@ pub enum PlanError {
     #[error("{}", empty(.0))]
     Empty(Screened),
     /// The filter leaves more runs than anybody waits for.
-    #[error("{0} runs are left by the filter, and {TASKS_MAX} are the most; write several campaigns")]
+    #[error(
+        "{0} runs are left by the filter, and {TASKS_MAX} are the most; write several campaigns"
+    )]
     Crowd(usize),
     /// What the filter has found could not be written down.
     #[error("{0} cannot be written: {1}")]

@@ -41,7 +41,10 @@ impl Texts {
         let changed = campaign.part(&roots, points, |_, _| {});
         let seed = seed(&changed).unwrap_or(self.seed);
         let changed = BTreeMap::from_iter(sections(changed));
-        let others = self.sections.iter().filter(|(key, _)| !changed.contains_key(*key));
+        let others = self
+            .sections
+            .iter()
+            .filter(|(key, _)| !changed.contains_key(*key));
         let mut all = Vec::from_iter(changed.iter().chain(others));
         // Plain values come before all sections, or they would be part of one.
         all.sort_unstable_by_key(|(key, text)| (text.starts_with('['), *key));

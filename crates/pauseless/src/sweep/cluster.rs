@@ -2,58 +2,178 @@
 
 use std::process::ExitCode;
 
+use anyhow::Context;
+use pauseless_lab::report::quantity;
+use pauseless_lab::report::text::Table;
+use pauseless_lab::sweep::plan::Plan;
+use pauseless_lab::sweep::slurm::{self, Job, Request, Status};
 use pauseless_lab::sweep::store::Store;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Place, Todo};
+use super::{Place, Todo, command};
 use crate::args::{StatusArgs, SubmitArgs};
-use crate::output;
 use crate::progress::Interrupt;
+use crate::{INTERRUPTED, output};
 
-/// Says how far a campaign has come.
+/// Hands a campaign to Slurm.
+pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
+    let interrupt = Interrupt::watch()?;
+    let place = Place::read(&args.campaign)?;
+    // The networks are looked at here and once, and not by every job.
+    let create = std::fs::create_dir_all(&place.folder);
+    create.with_context(|| format!("cannot create {}", place.folder.display()))?;
+    let Some(plan) = place.plan(&interrupt, false)? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    let request = Request {
+        program: std::env::current_exe().context("cannot find this program")?,
+        file: args.campaign.file.clone(),
+        size: args.campaign.size.clone(),
+        folder: place.folder.clone(),
+        name: place.campaign.name.clone(),
+        tasks: plan.len(),
+        shards: args.shards,
+        cpus: args.cpus,
+        options: args.options.clone(),
+    };
+    let scripts = slurm::write(&request)?;
+    let runs = quantity::plural(plan.len() as u64, "run");
+    if args.dry_run {
+        let [array, merge] = &scripts.commands;
+        let text = format!("{runs} in {} parts; to submit them:\n", args.shards);
+        output::print(&format!("{text}{array}\n{merge}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let jobs = slurm::submit(&request, &scripts)?;
+    let merge = jobs.merge.map_or("-".to_string(), |job| job.to_string());
+    let next = command("status ", &args.campaign);
+    output::print(&format!(
+        "{runs} in {} parts: job array {}, merged by job {merge}\nnext: {next}\n",
+        args.shards, jobs.array
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says how far a campaign has come, and where its jobs are.
 pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
     let Some(plan) = place.plan(&interrupt, args.json)? else {
-        return Ok(ExitCode::from(crate::INTERRUPTED));
+        return Ok(ExitCode::from(INTERRUPTED));
     };
     let todo = match place.folder.is_dir() {
         false => Todo::all(&plan),
         true => {
             let store = Store::read_only(&place.folder, &place.campaign)?;
-            Todo::of(&plan, &store.finished()?, None)
+            let finished = store.finished()?;
+            for warning in finished.warnings() {
+                output::complain(&format!("pauseless: warning: {warning}"));
+            }
+            Todo::of(&plan, &finished, None)
         }
     };
-    let done = todo.kept;
+    // What is on disk is worth telling also where Slurm does not answer.
+    let jobs = slurm::status(&place.folder).unwrap_or_else(|failure| {
+        output::complain(&format!("pauseless: warning: {failure}"));
+        None
+    });
+    let state = State {
+        plan: &plan,
+        todo: &todo,
+        jobs: jobs.as_ref(),
+    };
     let text = match args.json {
-        true => {
-            let document = json!({
-                "schema": 1,
-                "campaign": place.campaign.name,
-                "version": pauseless_lab::VERSION,
-                "folder": place.folder,
-                "tasks": plan.len(),
-                "done": done.runs,
-                "deadlocks": done.deadlocks,
-                "starved": done.starved,
-                "lost": done.lost,
-                "errors": done.errors,
-            });
-            format!("{document:#}\n")
-        }
-        false => format!(
-            "{}: {} of {} runs are done\nfound: {}\n",
-            place.campaign.name,
-            done.runs,
-            plan.len(),
-            done.found()
-        ),
+        true => format!("{:#}\n", state.json(&place)),
+        false => state.text(&place),
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Hands a campaign to a cluster.
-pub fn submit(_args: &SubmitArgs) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("under way")
+struct State<'a> {
+    plan: &'a Plan,
+    todo: &'a Todo,
+    jobs: Option<&'a Status>,
+}
+
+impl State<'_> {
+    /// Each part of the array: its job, how many of its runs are done, and how many it has.
+    fn shards<'s>(&'s self, status: &'s Status) -> impl Iterator<Item = (&'s Job, usize, usize)> {
+        let parts = status.jobs.shards.max(1) as usize;
+        let mut open = vec![0; parts];
+        for index in &self.todo.tasks {
+            open[*index as usize % parts] += 1;
+        }
+        let shards = status.shards.iter().zip(open).zip(1..);
+        shards.map(move |((job, open), part)| {
+            let total = self.plan.shard(part, parts).count();
+            (job, total - open, total)
+        })
+    }
+
+    fn text(&self, place: &Place) -> String {
+        let done = self.todo.kept;
+        let (name, all) = (&place.campaign.name, self.plan.len());
+        let mut text = format!("{name}: {} of {all} runs are done\n", done.runs);
+        text += &format!("found: {}\n", done.found());
+        let results = place.folder.join("results.parquet");
+        if results.is_file() {
+            text += &format!("merged: {}\n", results.display());
+        }
+        let Some(status) = self.jobs else {
+            return text;
+        };
+        let mut table = Table::new("<part <runs <of <requeued job");
+        for (part, (job, done, total)) in (1..).zip(self.shards(status)) {
+            let numbers = [part, done, total, job.requeued as usize];
+            let mut row = Vec::from(numbers.map(|number| number.to_string()));
+            row.push(job.state.to_string());
+            table.push(row);
+        }
+        text += &format!("\nSlurm job array {}\n", status.jobs.array);
+        text += &table.render(|_, _, cell| cell.to_string());
+        if let (Some(id), Some(job)) = (status.jobs.merge, &status.merge) {
+            text += &format!("merge, job {id}: {}\n", job.state);
+        }
+        text
+    }
+
+    fn json(&self, place: &Place) -> Value {
+        let done = self.todo.kept;
+        let job = |job: &Job| {
+            json!({
+                "state": job.state.name(),
+                "detail": job.state.to_string(),
+                "requeued": job.requeued,
+            })
+        };
+        let slurm = self.jobs.map(|status| {
+            let shards = self.shards(status).map(|(it, done, total)| {
+                let mut shard = job(it);
+                shard["done"] = done.into();
+                shard["tasks"] = total.into();
+                shard
+            });
+            json!({
+                "array": status.jobs.array,
+                "shards": Vec::from_iter(shards),
+                "merge_job": status.jobs.merge,
+                "merge": status.merge.as_ref().map(job),
+            })
+        });
+        json!({
+            "schema": 1,
+            "campaign": place.campaign.name,
+            "version": pauseless_lab::VERSION,
+            "folder": place.folder,
+            "tasks": self.plan.len(),
+            "done": done.runs,
+            "deadlocks": done.deadlocks,
+            "starved": done.starved,
+            "lost": done.lost,
+            "errors": done.errors,
+            "merged": place.folder.join("results.parquet").is_file(),
+            "slurm": slurm,
+        })
+    }
 }

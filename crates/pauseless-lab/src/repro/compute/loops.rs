@@ -8,7 +8,7 @@ use crate::explain::explain;
 use crate::repro::Scale;
 use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope, Task};
-use crate::scenario::{Overrides, Scenario};
+use crate::scenario::{Overrides, Scenario, StopOn};
 use crate::table::{Cells, Column, Table};
 
 /// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.
@@ -99,7 +99,7 @@ impl Loop {
         });
         let overrides = Overrides {
             discipline: Some(self.discipline),
-            stop_on_deadlock: Some(true),
+            stop_on: Some(StopOn::DEADLOCK),
             ..Overrides::default()
         };
         let text = scope.patch(&self.text, &rates.collect())?;

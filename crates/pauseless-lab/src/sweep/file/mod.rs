@@ -136,6 +136,8 @@ impl Reading<'_> {
         if let Some(stop) = stop {
             let verdict = base.entry("verdict").or_insert(Value::Table(Table::new()));
             if let Value::Table(verdict) = verdict {
+                // The older way to write it would contradict this one.
+                verdict.remove("stop_on_deadlock");
                 verdict.insert("stop_on".to_string(), stop);
             }
         }
@@ -296,7 +298,9 @@ fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
         true => (all, "combinations of values"),
         false => (campaign.network_axes(), "networks"),
     };
-    let counts = axes.iter().map(|axis| campaign.axes[*axis].points.len() as u64);
+    let counts = axes
+        .iter()
+        .map(|axis| campaign.axes[*axis].points.len() as u64);
     let count = counts.fold(1u64, u64::saturating_mul);
     if count > TASKS_MAX {
         let problem = root.place.problem(format!("{count} {what}"));
