@@ -14,7 +14,7 @@ use pauseless_lab::plan::cycle_aware::{Wish, cycle_aware};
 use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, cycle_aware_text, plan};
 use pauseless_lab::report::{Run, html, json, text};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 use pauseless_sim::{Outcome, run};
 
 const FIG11: &str = include_str!("../../../papers/gfc/fig14.toml");
@@ -27,7 +27,7 @@ fn outcome(text: &str, seed: u64) -> Outcome {
 fn scenario(text: &str, seed: u64) -> Scenario {
     let overrides = Overrides {
         seed: Some(seed),
-        stop_on_deadlock: Some(true),
+        stop_on: Some(StopOn::DEADLOCK),
         ..Overrides::default()
     };
     match Scenario::parse("test", text, &overrides) {

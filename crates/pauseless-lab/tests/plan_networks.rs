@@ -14,7 +14,7 @@ use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, plan};
 use pauseless_sim::config::{
     Config, Congestion, Flow, IngressTable, Mitigation, Probes, Reaction as Obeys, Receiver,
-    Replay, canonical_order,
+    Replay, Stop, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
 use pauseless_sim::run;
@@ -179,7 +179,7 @@ fn network(seed: u64) -> (Config, Scheme) {
         follows: Vec::new(),
         receivers: receivers(&mut random, &fabric, duration),
         duration,
-        stop_on_deadlock: false,
+        stop: Stop::default(),
         starvation_permille: 100,
         probes: Probes::default(),
         seed,

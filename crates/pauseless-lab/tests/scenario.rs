@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 
 fn files() -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
@@ -10,6 +10,7 @@ fn files() -> Vec<PathBuf> {
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<PathBuf> = paths
         .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .filter(|path| !path.to_string_lossy().ends_with(".sweep.toml"))
         .collect();
     paths.sort();
     paths
@@ -179,7 +180,7 @@ fn what_a_rich_file_becomes() {
         (
             config.seed,
             config.starvation_permille,
-            config.stop_on_deadlock
+            config.stop.deadlock
         ),
         (7, 125, true)
     );
@@ -245,7 +246,7 @@ fn the_command_line_has_the_last_word() {
         duration: Some(Span::ms(3)),
         discipline: Some(Discipline::InputQueued),
         congestion: Some(pauseless_lab::scenario::congestion::Kind::Pcn),
-        stop_on_deadlock: Some(true),
+        stop_on: Some(StopOn::DEADLOCK),
         cycle_aware: None,
         provenance: false,
     };
@@ -253,7 +254,7 @@ fn the_command_line_has_the_last_word() {
     let config = &scenario.config;
     assert_eq!((config.seed, config.duration), (99, Span::ms(3)));
     assert_eq!(config.discipline, Discipline::InputQueued);
-    assert!(config.stop_on_deadlock);
+    assert!(config.stop.deadlock);
     let again = parse(&scenario.resolved);
     assert_eq!(debug(&again), debug(&scenario));
     let without = RING.replace("duration", "# duration");

@@ -20,7 +20,8 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 use pauseless_sim::{Config, Simulator};
@@ -151,7 +152,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         wire_overhead: Bytes::ZERO,
         receivers: Vec::new(),
         duration,
-        stop_on_deadlock: false,
+        stop: Stop::default(),
         starvation_permille: 100,
         mitigation: Mitigation::default(),
         is_tracing: false,

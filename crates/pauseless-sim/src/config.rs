@@ -46,8 +46,8 @@ pub struct Config {
     pub receivers: Vec<Receiver>,
     /// How long to simulate.
     pub duration: Span,
-    /// End the run when a deadlock was found.
-    pub stop_on_deadlock: bool,
+    /// What ends the run before that.
+    pub stop: Stop,
     /// A flow below this share of its fair rate starves, in parts per thousand.
     pub starvation_permille: u32,
     /// What is done about pauses that last, and about deadlocks.
@@ -60,6 +60,41 @@ pub struct Config {
     pub replay: Replay,
     /// The seed of everything random.
     pub seed: u64,
+}
+
+/// What ends a run before its time: its question is answered. By default nothing does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stop {
+    /// A deadlock was found.
+    pub deadlock: bool,
+    /// Every flow has finished or was stopped, all of its packets have arrived or expired, and no
+    /// link is held back any more. Answers that are still under way are not waited for.
+    pub done: bool,
+    /// The rates and queues have been the same for a while, and the scenario has nothing in store
+    /// that would change them.
+    pub steady: Option<Steady>,
+}
+
+impl Stop {
+    /// Only a deadlock does.
+    pub const DEADLOCK: Stop = Stop {
+        deadlock: true,
+        done: false,
+        steady: None,
+    };
+}
+
+/// What counts as a steady state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steady {
+    /// How long one window is. Windows grow with the run, lest a slow change passes for none: those
+    /// that are looked at always cover the last quarter of it.
+    pub window: Span,
+    /// So many windows in a row are held against each other.
+    pub windows: u32,
+    /// How far each of them, and the trend over all of them, may be from their mean, in parts per
+    /// thousand of that.
+    pub tolerance_permille: u32,
 }
 
 /// Flow control and buffer per (node, port, class).

@@ -35,9 +35,13 @@ pub(crate) enum Kind {
     Tick,
     /// Time to look at all ports.
     Snapshot,
+    /// Time to look whether the state is steady.
+    Look,
+    /// No link is held any more, so that the run may be over.
+    Calm,
 }
 
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 13] = [
     Kind::Signal,
     Kind::Arrive,
     Kind::Transmitted,
@@ -49,6 +53,8 @@ const KINDS: [Kind; 11] = [
     Kind::Sample,
     Kind::Tick,
     Kind::Snapshot,
+    Kind::Look,
+    Kind::Calm,
 ];
 
 /// An event: when, what, and to which port or flow.

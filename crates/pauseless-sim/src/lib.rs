@@ -23,6 +23,7 @@ mod record;
 mod replay;
 mod simulator;
 mod spread;
+mod steady;
 mod tag;
 
 pub use config::Config;

@@ -10,6 +10,8 @@ use pauseless_core::unit::{Bytes, Span, Time};
 pub struct Outcome {
     /// When the run ended.
     pub end: Time,
+    /// Why it ended then.
+    pub ended: Ended,
     /// Events handled.
     pub events: u64,
     /// Data frames received by any node.
@@ -79,6 +81,34 @@ impl Outcome {
     /// Whether a deadlock was found that nobody has broken.
     pub fn is_stuck(&self) -> bool {
         self.episodes.iter().any(|episode| episode.broken.is_none())
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Its time was over.
+    Duration,
+    /// A deadlock was found, and that was the question.
+    Deadlock,
+    /// All flows were done.
+    Done,
+    /// A steady state was reached.
+    Steady,
+    /// Whoever drove it broke it off.
+    Interrupted,
+}
+
+impl Ended {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ended::Duration => "duration",
+            Ended::Deadlock => "deadlock",
+            Ended::Done => "done",
+            Ended::Steady => "steady",
+            Ended::Interrupted => "interrupted",
+        }
     }
 }
 

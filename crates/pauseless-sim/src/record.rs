@@ -14,8 +14,8 @@ use crate::config::{Config, Flow};
 use crate::fabric::{Fabric, Node};
 use crate::ideal::ideal_of;
 use crate::outcome::{
-    CongestionTree, FlowOutcome, FlowSeries, MemoryOutcome, Outcome, PortOutcome, PortSeries,
-    QueueOutcome, Series, Starved,
+    CongestionTree, Ended, FlowOutcome, FlowSeries, MemoryOutcome, Outcome, PortOutcome,
+    PortSeries, QueueOutcome, Series, Starved,
 };
 use crate::simulator::{FlowState, Simulator};
 
@@ -50,6 +50,10 @@ pub(crate) struct Recorder {
     delivered: Vec<Bytes>,
     /// The sum of all samples of the ingress counters, per probed port and class.
     held_sums: Vec<[u64; Class::COUNT_MAX]>,
+    /// The tick of a run that lasts for its duration.
+    coarse: Span,
+    /// How often that is halved.
+    halvings: u32,
     tick: Span,
     /// Bytes delivered of the flows that were under way, one row per tick, in the order of flows.
     progress: Vec<Vec<(u32, Bytes)>>,
@@ -77,6 +81,8 @@ impl Recorder {
             ports: ports.collect(),
             flows: flows.collect(),
         };
+        let coarse = tick_span(config);
+        let halvings = halvings(config, coarse);
         Recorder {
             resolution: config.probes.resolution,
             received: vec![Bytes::ZERO; series.ports.len()],
@@ -85,7 +91,9 @@ impl Recorder {
             delivered: vec![Bytes::ZERO; series.flows.len()],
             held_sums: vec![[0; Class::COUNT_MAX]; series.ports.len()],
             series,
-            tick: tick_span(config),
+            coarse,
+            halvings,
+            tick: Span::ps(coarse.as_ps() >> halvings),
             progress: Vec::new(),
         }
     }
@@ -99,8 +107,9 @@ impl Recorder {
     }
 
     pub(crate) fn next_tick(&self) -> Option<Time> {
-        let next = self.progress.len() + 1;
-        (next <= TICKS).then(|| Time::ZERO + self.tick * next as u64)
+        let next = self.progress.len() as u64 + 1;
+        let is_one = next <= (TICKS as u64) << self.halvings;
+        is_one.then(|| Time::from_ps((self.coarse * next).as_ps() >> self.halvings))
     }
 
     pub(crate) fn tick(&mut self, flows: &[FlowState]) {
@@ -109,6 +118,25 @@ impl Recorder {
             .filter(|(_, flow)| flow.start.is_some() && flow.finish.is_none());
         let row = under_way.map(|(index, flow)| (index, flow.delivered));
         self.progress.push(row.collect());
+        // Every other one is enough when there are many.
+        if self.progress.len() == 2 * TICKS {
+            let mut count = 0;
+            self.progress.retain(|_| {
+                count += 1;
+                count % 2 == 0
+            });
+            self.halvings -= 1;
+            self.tick = Span::ps(self.coarse.as_ps() >> self.halvings);
+        }
+    }
+
+    /// How many ticks a flow has to live to be judged.
+    fn life_min(&self, ended: Ended) -> usize {
+        match ended {
+            // The run has shown how it would go on, so its own length counts.
+            Ended::Steady => (self.progress.len() / 4).max(TICKS / 4),
+            _ => (TICKS / 4) << self.halvings,
+        }
     }
 
     /// What had been delivered of a flow at a tick.
@@ -189,6 +217,7 @@ impl Recorder {
         let flows = (0..run.flows.len()).map(|flow| self.flow_outcome(run, flow));
         Outcome {
             end: run.now,
+            ended: run.ended(),
             events: tally.events,
             packet_hops: tally.packet_hops,
             starved: self.starved(run),
@@ -294,7 +323,7 @@ impl Recorder {
                 continue;
             };
             // What has not lived for long may just have been unlucky.
-            if late.life < TICKS / 4 {
+            if late.life < self.life_min(run.ended()) {
                 continue;
             }
             let rates = (late.first + 1..=late.last).filter_map(|tick| {
@@ -402,6 +431,17 @@ fn tick_span(config: &Config) -> Span {
     let last = config.flows.iter().map(|flow| flow.stop).max();
     let sending = last.unwrap_or(end).min(end) - Time::ZERO;
     Span::ps((sending.as_ps() / TICKS as u64).max(1))
+}
+
+/// How often a tick is halved to begin with. A run that may end at a steady state has at least
+/// [`TICKS`] of them by then: it is judged as one that was meant to last no longer.
+fn halvings(config: &Config, coarse: Span) -> u32 {
+    let Some(steady) = config.stop.steady else {
+        return 0;
+    };
+    let wanted = steady.window.as_ps() * u64::from(steady.windows) / TICKS as u64;
+    let is_short = |halvings: &u32| coarse.as_ps() >> halvings <= wanted.max(1);
+    (0..).find(is_short).expect("a tick of one picosecond is")
 }
 
 /// What a flow would send on the long run if nothing held it back.

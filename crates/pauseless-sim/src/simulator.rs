@@ -5,10 +5,12 @@ mod flows;
 mod mitigate;
 mod passage;
 mod sharing;
+mod stop;
 
 pub(crate) use flows::FlowState;
 use flows::Followers;
-use mitigate::Mitigating;
+pub(crate) use mitigate::Mitigating;
+use stop::Stopping;
 
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
@@ -60,6 +62,8 @@ pub struct Simulator<'c> {
     /// Whether any port speaks without using its wire.
     is_out_of_band: bool,
     pub(crate) mitigating: Mitigating,
+    /// What ends the run before its time.
+    pub(crate) stopping: Stopping,
     /// Records where pauses come from, if asked to.
     pub(crate) tracer: Option<Box<Tracer>>,
     /// Records the state of all ports, if asked to.
@@ -136,6 +140,7 @@ impl<'c> Simulator<'c> {
                 .ingress
                 .any(|control| matches!(control, FlowControl::GfcConceptual(_))),
             mitigating: Mitigating::new(config),
+            stopping: Stopping::new(config),
             tracer: config
                 .is_tracing
                 .then(|| Box::new(Tracer::new(config, fabric.port_count()))),
@@ -176,6 +181,7 @@ impl<'c> Simulator<'c> {
         if self.reel.is_some() {
             self.queue.push(Event::new(self.now, Kind::Snapshot, 0));
         }
+        self.schedule_look();
     }
 
     /// Runs to the end.
@@ -194,7 +200,7 @@ impl<'c> Simulator<'c> {
                 return until < self.end;
             }
             self.take(event);
-            if self.config.stop_on_deadlock && self.tally.deadlock.is_some() {
+            if self.stopping.is_any && self.is_answered() {
                 self.end = self.now;
                 return false;
             }
@@ -254,6 +260,7 @@ impl<'c> Simulator<'c> {
             Kind::FlowStop => {
                 let flow = &mut self.flows[index];
                 flow.delivered_by_stop = Some(flow.delivered);
+                self.stopping.settle(index);
             }
             Kind::Sample => {
                 self.recorder.sample(&SampledRun {
@@ -273,6 +280,8 @@ impl<'c> Simulator<'c> {
                 }
             }
             Kind::Snapshot => self.on_snapshot(),
+            Kind::Look => self.on_look(),
+            Kind::Calm => self.on_calm(),
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct Spread {
     /// are outdated, because the link was held again; there is at most one per release within
     /// the last window.
     leaving: VecDeque<(Time, u32)>,
+    /// Links that are held now.
+    held: u32,
     /// Links in the tree.
     members: u32,
     /// Until when the following three are complete.
@@ -60,6 +62,7 @@ impl Spread {
             window,
             links: vec![Link::default(); port_count],
             leaving: VecDeque::new(),
+            held: 0,
             members: 0,
             done: Time::ZERO,
             duration: Span::ZERO,
@@ -81,6 +84,7 @@ impl Spread {
         if held {
             link.classes += 1;
             if link.classes == 1 {
+                self.held += 1;
                 link.since = now;
                 link.past.first.get_or_insert(now);
                 self.members += u32::from(!link.is_member);
@@ -90,11 +94,18 @@ impl Spread {
             assert!(link.classes > 0, "what is released was held");
             link.classes -= 1;
             if link.classes == 0 {
+                self.held -= 1;
                 link.rest(now);
                 let due = now.saturating_add(self.window);
                 self.leaving.push_back((due, port as u32));
             }
         }
+    }
+
+    /// When the last link has left the tree, if no link is held; it may lie in the past.
+    pub(crate) fn calm(&self) -> Option<Time> {
+        let last = self.leaving.back().map(|(due, _)| *due);
+        (self.held == 0).then_some(last.unwrap_or(Time::ZERO))
     }
 
     /// One element per port, and the tree. `is_host` says whether a port belongs to a host.

@@ -10,7 +10,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::topology::LinkSpec;
-use pauseless_sim::config::{Ingress, Probes};
+use pauseless_sim::config::{Ingress, Probes, Stop};
 use pauseless_sim::{Config, run};
 
 /// Sound and complete by experiment: after the sources have stopped and all receivers take what
@@ -266,7 +266,7 @@ fn a_slower_third_flow_deadlocks_later() {
             let third = flows.find(|flow| flow.source == third);
             third.expect("flow 3").pace = rate;
             config.duration = Span::ms(20);
-            config.stop_on_deadlock = true;
+            config.stop = Stop::DEADLOCK;
             let deadlock = run(&config).deadlock;
             deadlock.map_or(Time::MAX, |deadlock| deadlock.time)
         });

@@ -21,7 +21,8 @@ use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    canonical_order,
 };
 use pauseless_sim::{Config, Outcome};
 
@@ -220,7 +221,7 @@ fn config(references: &[Reference], setting: &Setting) -> Config {
         wire_overhead: Bytes::ZERO,
         receivers: Vec::new(),
         duration: Span::ms(6),
-        stop_on_deadlock: true,
+        stop: Stop::DEADLOCK,
         starvation_permille: 0,
         mitigation: Mitigation::default(),
         is_tracing: false,

@@ -6,7 +6,7 @@ use networks::{Scheme, gfc_ring};
 use pauseless_core::switch::Discipline;
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_sim::config::{Replay, Watchdog};
+use pauseless_sim::config::{Replay, Stop, Watchdog};
 use pauseless_sim::outcome::PortStates;
 use pauseless_sim::{Config, Outcome, run};
 
@@ -54,7 +54,7 @@ fn instants_are_regular_and_go_to_the_end() {
 
 #[test]
 fn a_run_that_ends_early_has_many_instants_too() {
-    let (_, outcome) = watched(Scheme::Pfc, |config| config.stop_on_deadlock = true);
+    let (_, outcome) = watched(Scheme::Pfc, |config| config.stop = Stop::DEADLOCK);
     let replay = outcome.replay.expect("it was asked for");
     let deadlock = outcome.deadlock.expect("a deadlock");
     assert_eq!(*replay.times.last().expect("many"), deadlock.time);

@@ -19,7 +19,7 @@ use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, RouteBuilder};
 use pauseless_fabric::topology::LinkSpec;
 use pauseless_fabric::trace::{Header, circle};
-use pauseless_sim::config::{Flow, Ingress, IngressTable};
+use pauseless_sim::config::{Flow, Ingress, IngressTable, Stop};
 use pauseless_sim::{Config, run};
 
 const LINE: Rate = Rate::gbps(40);
@@ -73,7 +73,7 @@ fn entered_by(hosts: u32, (n, ttl): (u32, u16), rate: Rate) -> Config {
     config.table = routes.table;
     config.processing = Span::ZERO;
     config.duration = Span::ms(20);
-    config.stop_on_deadlock = true;
+    config.stop = Stop::DEADLOCK;
     for flow in &mut config.flows {
         let pace = Rate::bps(rate.as_bps() / u64::from(hosts));
         (flow.group, flow.ttl, flow.pace) = (group, ttl, pace.min(LINE));

@@ -7,7 +7,7 @@ use anyhow::Context;
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{Run, csv, json, scene, text};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 
 use crate::args::RunArgs;
 use crate::output::{self, Terminal};
@@ -23,7 +23,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         congestion: args.congestion_control,
         cycle_aware: args.cycle_aware.then_some(true),
         provenance: args.provenance,
-        ..Overrides::default()
+        stop_on: stop_on(args),
     };
     let mut scenario = Scenario::read(&args.file, &overrides)?;
     if args.out.is_some() || args.html.is_some() {
@@ -58,6 +58,15 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     }
     printed?;
     Ok(status(args, &run))
+}
+
+/// What ends the run instead of what the scenario says, if anything was written.
+fn stop_on(args: &RunArgs) -> Option<StopOn> {
+    let mut stop_on = StopOn::NONE;
+    for name in &args.stop_on {
+        stop_on.add(name);
+    }
+    (!args.stop_on.is_empty()).then_some(stop_on)
 }
 
 fn report(args: &RunArgs, run: &Run, terminal: Terminal) -> String {

@@ -7,7 +7,7 @@ mod tally;
 use cases::Case;
 use pauseless_core::switch::Discipline;
 use pauseless_lab::cycle_aware::MARGIN;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 use pauseless_sim::run;
 use rayon::prelude::*;
 use tally::Tally;
@@ -52,7 +52,7 @@ fn scenario(case: &Case, how: How) -> Option<Scenario> {
     let overrides = Overrides {
         seed: Some(how.seed),
         discipline: Some(how.discipline),
-        stop_on_deadlock: Some(true),
+        stop_on: Some(StopOn::DEADLOCK),
         ..Overrides::default()
     };
     match Scenario::parse(&case.name, &text, &overrides) {

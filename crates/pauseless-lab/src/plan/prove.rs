@@ -22,7 +22,8 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    canonical_order,
 };
 use rayon::prelude::*;
 
@@ -253,7 +254,7 @@ impl Bench {
             follows: Vec::new(),
             receivers: Vec::new(),
             duration: self.duration,
-            stop_on_deadlock: false,
+            stop: Stop::default(),
             starvation_permille: 100,
             probes: Probes::default(),
             seed: 1,

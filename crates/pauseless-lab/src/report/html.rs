@@ -171,6 +171,9 @@ fn card(run: &Run, panels: &[Panel], number: usize) -> String {
         text.push_str(&figure(panel, (number, place)));
     }
     text.push_str("<ul>\n");
+    if let Some(ended) = verdict::ended(run) {
+        let _ = writeln!(text, "<li>{}</li>", escape(&ended));
+    }
     for finding in Finding::ALL {
         let _ = writeln!(text, "<li>{}</li>", escape(&finding.sentence(run)));
     }

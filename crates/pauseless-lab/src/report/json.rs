@@ -71,6 +71,8 @@ pub struct RunRecord {
     pub discipline: &'static str,
     /// How much time was simulated.
     pub simulated_ps: u64,
+    /// Why it ended then: `duration`, `deadlock`, `done`, `steady` or `interrupted`.
+    pub ended: &'static str,
     /// How long that took. The only field that differs between two runs of one scenario.
     pub wall_s: f64,
     /// Present and true when the run was broken off: everything else is what was found so far.
@@ -341,6 +343,7 @@ fn record(run: &Run) -> RunRecord {
         congestion_control: config.congestion.control.name(),
         discipline: config.discipline.name(),
         simulated_ps: outcome.end.as_ps(),
+        ended: run.ended_name(),
         wall_s: run.wall_s,
         interrupted: run.interrupted,
         events: outcome.events,

@@ -26,7 +26,7 @@ use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::Reaction;
-use pauseless_sim::outcome::FlowSeries;
+use pauseless_sim::outcome::{Ended, FlowSeries};
 use pauseless_sim::{Outcome, Simulator};
 
 use crate::metrics::Metrics;
@@ -87,6 +87,14 @@ impl Run {
             wall_s: begin.elapsed().as_secs_f64(),
             interrupted,
             scenario,
+        }
+    }
+
+    /// Why it ended, as results have it: `duration`, `deadlock`, `done`, `steady` or `interrupted`.
+    pub fn ended_name(&self) -> &'static str {
+        match self.interrupted {
+            true => Ended::Interrupted.name(),
+            false => self.outcome.ended.name(),
         }
     }
 

@@ -96,6 +96,10 @@ pub fn verdict(run: &Run, paint: Paint) -> String {
         text.push_str(&paint.paint(Mood::Poor, &line));
         text.push('\n');
     }
+    if let Some(ended) = verdict::ended(run) {
+        text.push_str(&ended);
+        text.push('\n');
+    }
     for finding in Finding::ALL {
         let mood = match finding.is_in(&run.outcome) {
             true => Mood::of(finding),
@@ -244,6 +248,16 @@ impl Table {
                 .iter()
                 .map(|head| head.trim_start_matches('<').replace('-', " "))
                 .collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// A table with these heads as they are, each with whether its column is aligned to the right.
+    pub fn with(heads: Vec<(String, bool)>) -> Table {
+        let (heads, to_the_right) = heads.into_iter().unzip();
+        Table {
+            heads,
+            to_the_right,
             rows: Vec::new(),
         }
     }

@@ -4,7 +4,7 @@ use pauseless_core::id::FlowId;
 use pauseless_core::port::FullPool;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::Outcome;
-use pauseless_sim::outcome::{Deadlock, Lost};
+use pauseless_sim::outcome::{Deadlock, Ended, Lost};
 
 use super::{Run, quantity};
 
@@ -89,6 +89,20 @@ pub fn brief(run: &Run) -> String {
         return "no finding".to_string();
     }
     parts.join(", ")
+}
+
+/// Why a run ended before its time, if it did because its question was answered.
+pub fn ended(run: &Run) -> Option<String> {
+    let why = match run.outcome.ended {
+        Ended::Duration | Ended::Interrupted => return None,
+        Ended::Deadlock => "a deadlock was found",
+        Ended::Done => "all flows are done",
+        Ended::Steady => "a steady state was reached",
+    };
+    Some(format!(
+        "ended at {}: {why}",
+        quantity::time(run.outcome.end)
+    ))
 }
 
 /// What is left in the switches after all sources have stopped; `None` while one still sends.

@@ -33,6 +33,7 @@ pub(crate) mod topology;
 pub(crate) mod traffic;
 pub(crate) mod unit;
 pub mod vary;
+mod verdict;
 
 use std::fs::File;
 use std::io::Read;
@@ -52,18 +53,20 @@ use toml::de::DeTable;
 pub use crate::problem::{Problem, Problems};
 pub use port_group::PortGroup;
 pub(crate) use reader::did_you_mean;
+pub use verdict::StopOn;
 
 use crate::problem::Sink;
 use check_only::CheckOnly;
 use flow_control::Resolver;
-use flows::{Limits, Plan, Planned, Planner, Timing};
+use flows::{Limits, Plan, Planned, Planner, Timing, Ways};
 
-use observe::{Verdicts, WrittenProbe, WrittenReceiver};
+use observe::{WrittenProbe, WrittenReceiver};
 pub(crate) use reader::At;
 use reader::{Place, Section};
 use switch::Switches;
 use topology::Fabric;
 use traffic::Traffic;
+use verdict::Verdicts;
 
 /// A scenario that can be run: everything typed was checked, everything left out was derived.
 #[derive(Clone, Debug)]
@@ -95,8 +98,8 @@ pub struct Overrides {
     pub discipline: Option<Discipline>,
     /// Instead of `congestion_control.kind`, with that scheme's defaults.
     pub congestion: Option<congestion::Kind>,
-    /// Instead of `verdict.stop_on_deadlock`.
-    pub stop_on_deadlock: Option<bool>,
+    /// Instead of `verdict.stop_on`.
+    pub stop_on: Option<StopOn>,
     /// Instead of `flow_control.cycle_aware`.
     pub cycle_aware: Option<bool>,
     /// Record where pauses come from, whatever `provenance.record` says.
@@ -331,9 +334,7 @@ impl Written {
         let probe = WrittenProbe::read(&mut root);
         let is_tracing = observe::read_provenance(&mut root) || overrides.provenance;
         let mut verdicts = Verdicts::read(&mut root);
-        if let Some(stop) = overrides.stop_on_deadlock {
-            verdicts.stop_on_deadlock = stop;
-        }
+        verdicts.stop_on = overrides.stop_on.unwrap_or(verdicts.stop_on);
         root.finish();
         Written {
             general,
@@ -422,6 +423,10 @@ impl Written {
             seed,
             sink,
             until: Some(duration),
+            ways: Ways {
+                routing: &self.routing,
+                classes: self.classes.as_ref(),
+            },
         };
         let Planned { plans, follows } = planner.plans(&self.flows);
         let classes = self.run_classes(&fabric, &plans, sink);
@@ -465,7 +470,7 @@ impl Written {
             table: routing.routes.table,
             receivers,
             duration,
-            stop_on_deadlock: self.verdicts.stop_on_deadlock,
+            stop: self.verdicts.stop(duration),
             starvation_permille: self.verdicts.starvation_permille,
             mitigation: mitigation?,
             is_tracing: self.is_tracing,

@@ -1,4 +1,4 @@
-//! The sections `[[receiver]]`, `[probe]`, `[provenance]` and `[verdict]`.
+//! The sections `[[receiver]]`, `[probe]` and `[provenance]`.
 
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
@@ -300,30 +300,4 @@ pub(crate) fn provenance_warning(config: &Config) -> Option<String> {
             first.name()
         )
     })
-}
-
-/// `[verdict]`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Verdicts {
-    pub starvation_permille: u32,
-    pub stop_on_deadlock: bool,
-}
-
-impl Verdicts {
-    pub(crate) fn read(root: &mut Section<'_>) -> Verdicts {
-        let mut verdicts = Verdicts {
-            starvation_permille: 100,
-            stop_on_deadlock: false,
-        };
-        if let Some(mut section) = root.table("verdict") {
-            if let Some(share) = section.take("starvation_share").and_then(Item::permille) {
-                verdicts.starvation_permille = share.value;
-            }
-            if let Some(stop) = section.boolean("stop_on_deadlock") {
-                verdicts.stop_on_deadlock = stop.value;
-            }
-            section.finish();
-        }
-        verdicts
-    }
 }

@@ -21,7 +21,7 @@ use super::port_group::PortGroup;
 use super::routing::{write_tables, written_rule};
 use super::topology::written_shape;
 use super::unit::Quantity;
-use super::{Parts, Rules, classes};
+use super::{Parts, Rules, classes, verdict};
 use crate::fabric::toml::write_classes;
 
 /// Every default and every derived value, written out.
@@ -361,10 +361,6 @@ fn write_rest(file: &mut File, parts: &Parts) {
         file.plain("record", config.is_tracing);
     }
     file.section("[verdict]");
-    let share = config.starvation_permille;
-    file.plain(
-        "starvation_share",
-        format_args!("{}.{:03}", share / 1_000, share % 1_000),
-    );
-    file.plain("stop_on_deadlock", config.stop_on_deadlock);
+    verdict::share(file, "starvation_share", config.starvation_permille);
+    verdict::write(file, &config.stop);
 }

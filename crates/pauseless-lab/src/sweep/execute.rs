@@ -206,7 +206,7 @@ impl<E> Work<'_, E> {
         let numbers = campaign.keep.iter().map(|name| sample.metric(name));
         let row = Row {
             task: task.name,
-            ended: ended(&run).to_string(),
+            ended: run.ended_name().to_string(),
             error: None,
             numbers: numbers.collect(),
         };
@@ -232,14 +232,6 @@ impl<E> Work<'_, E> {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
-    }
-}
-
-/// Why a run ended.
-fn ended(run: &Run) -> &'static str {
-    match run.scenario.config.stop_on_deadlock && run.outcome.deadlock.is_some() {
-        true => "deadlock",
-        false => "duration",
     }
 }
 

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 use crate::report::Run;
 use crate::scenario::vary::{Amount, Knob};
-use crate::scenario::{Overrides, Problems};
+use crate::scenario::{Overrides, Problems, StopOn};
 
 pub use property::Property;
 pub use scale::Scale;
@@ -232,7 +232,10 @@ impl Question {
         Overrides {
             seed: Some(seed),
             duration: self.duration,
-            stop_on_deadlock: Some(self.property == Property::Deadlock),
+            stop_on: Some(match self.property {
+                Property::Deadlock => StopOn::DEADLOCK,
+                _ => StopOn::NONE,
+            }),
             ..Overrides::default()
         }
     }

@@ -159,10 +159,15 @@ impl Simulator<'_> {
     fn deliver(&mut self, node: NodeId, flow: FlowId, size: Bytes) {
         let state = &mut self.flows[flow.index()];
         state.delivered += size;
+        self.stopping.travelling -= size;
         if state.delivered != self.config.flows[flow.index()].size {
+            if state.expired > Bytes::ZERO {
+                self.settle_expired(flow);
+            }
             return;
         }
         state.finish = Some(self.now);
+        self.stopping.settle(flow.index());
         if let Node::Host(host) = &mut self.fabric.nodes[node.index()] {
             host.forget(flow);
         }
@@ -197,7 +202,10 @@ impl Simulator<'_> {
                 is_marked,
             } => {
                 let packet = match packet {
-                    Outgoing::Data { flow, sequence } => Tag::data(flow, sequence),
+                    Outgoing::Data { flow, sequence } => {
+                        self.stopping.travelling += size;
+                        Tag::data(flow, sequence)
+                    }
                     Outgoing::Answer { flow, feedback } => self.answer(flow, feedback),
                 };
                 Transmit::Data {

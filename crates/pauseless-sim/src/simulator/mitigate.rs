@@ -104,7 +104,10 @@ impl Simulator<'_> {
     fn forget(&mut self, tag: Tag, size: Bytes) -> FlowId {
         let flow = tag.flow();
         match tag.content() {
-            Content::Data { .. } => self.flows[flow.index()].lost += size,
+            Content::Data { .. } => {
+                self.flows[flow.index()].lost += size;
+                self.stopping.travelling -= size;
+            }
             Content::Answer { place } => {
                 self.answers.remove(place);
             }

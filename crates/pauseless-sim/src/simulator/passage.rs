@@ -107,7 +107,11 @@ impl Simulator<'_> {
         self.tally.expired_packets += 1;
         self.tally.expired_bytes += size;
         match tag.content() {
-            Content::Data { .. } => self.flows[tag.flow().index()].expired += size,
+            Content::Data { .. } => {
+                self.flows[tag.flow().index()].expired += size;
+                self.stopping.travelling -= size;
+                self.settle_expired(tag.flow());
+            }
             Content::Answer { place } => {
                 self.answers.remove(place);
             }

@@ -15,7 +15,8 @@ use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Groups, Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    canonical_order,
 };
 use pauseless_sim::outcome::PortOutcome;
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
@@ -126,7 +127,7 @@ pub fn controlled(
         },
         receivers: Vec::new(),
         duration: Span::ms(10),
-        stop_on_deadlock: false,
+        stop: Stop::default(),
         starvation_permille: 100,
         mitigation: Mitigation::default(),
         is_tracing: false,

@@ -18,7 +18,8 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
 
@@ -134,7 +135,7 @@ impl Diverse {
             follows: Vec::new(),
             receivers: Vec::new(),
             duration: Span::us(300),
-            stop_on_deadlock: true,
+            stop: Stop::DEADLOCK,
             starvation_permille: 100,
             mitigation: Mitigation::default(),
             is_tracing: false,

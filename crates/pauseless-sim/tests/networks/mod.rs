@@ -21,7 +21,8 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, canonical_order,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 
@@ -87,7 +88,7 @@ pub fn network(topology: Topology, wanted: &[Wanted], ingress: Ingress, seed: u6
         wire_overhead: Bytes::ZERO,
         receivers: Vec::new(),
         duration: Span::ms(10),
-        stop_on_deadlock: false,
+        stop: Stop::default(),
         starvation_permille: 100,
         mitigation: Mitigation::default(),
         is_tracing: false,

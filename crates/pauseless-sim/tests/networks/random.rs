@@ -13,7 +13,7 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Receiver, Replay,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Receiver, Replay, Stop,
     canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
@@ -68,7 +68,7 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
         follows: Vec::new(),
         receivers,
         duration: Span::ms(3),
-        stop_on_deadlock: false,
+        stop: Stop::default(),
         starvation_permille: 100,
         mitigation: Mitigation::default(),
         is_tracing: false,

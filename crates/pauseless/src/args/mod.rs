@@ -13,6 +13,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 use pauseless_lab::report::quantity::parse_span;
 use pauseless_lab::report::verdict::Finding;
+use pauseless_lab::scenario::StopOn;
 use pauseless_lab::scenario::congestion::Kind;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
@@ -92,6 +93,10 @@ pub struct RunArgs {
     /// Give ports on and before a cycle thresholds of their own, see docs/cycle-aware.md
     #[arg(long)]
     pub cycle_aware: bool,
+    /// End the run as soon as one of these is so: deadlock, done, steady; instead of what the
+    /// scenario says
+    #[arg(long, value_delimiter = ',', value_name = "WHEN", value_parser = StopOn::NAMES)]
+    pub stop_on: Vec<String>,
     /// Record where pauses come from: the first port to fill, the links that stopped because of it,
     /// and the flows that had nothing to do with it
     #[arg(long)]
@@ -199,6 +204,7 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/pcn-fig1.toml --congestion-control dcqcn
   pauseless run scenarios/pcn-fig1.toml --congestion-control none --provenance
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
+  pauseless run scenarios/gfc-ring.toml --stop-on deadlock,done,steady
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
 

@@ -3,12 +3,12 @@
 use pauseless_core::switch::Discipline;
 use toml::{Table as Set, Value};
 
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series, Spread};
 use crate::explain::explain;
 use crate::repro::Scale;
 use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope, Task};
-use crate::scenario::{Overrides, Scenario};
+use crate::scenario::{Overrides, Scenario, StopOn};
 use crate::table::{Cells, Column, Table};
 
 /// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.
@@ -99,7 +99,7 @@ impl Loop {
         });
         let overrides = Overrides {
             discipline: Some(self.discipline),
-            stop_on_deadlock: Some(true),
+            stop_on: Some(StopOn::DEADLOCK),
             ..Overrides::default()
         };
         let text = scope.patch(&self.text, &rates.collect())?;
@@ -203,6 +203,7 @@ fn figure(found: &[Found<'_>]) -> Figure {
             label: label.to_string(),
             mark: Drawn::Marked,
             is_paper,
+            spread: Spread::None,
             points,
         };
         let found = of.clone();
@@ -219,6 +220,7 @@ fn figure(found: &[Found<'_>]) -> Figure {
                 series("n B / TTL", true, paper.collect()),
             ],
             marks: Vec::new(),
+            heat: None,
         }
     };
     Figure {

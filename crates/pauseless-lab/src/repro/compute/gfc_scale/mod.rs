@@ -9,14 +9,14 @@ mod evolution;
 mod feedback;
 mod servers;
 mod table1;
-mod trees;
+pub(crate) mod trees;
 
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 use toml::{Table, Value};
 
 use super::super::scope::{Failure, Scope, Task};
-use crate::scenario::Overrides;
+use crate::scenario::{Overrides, StopOn};
 
 pub use cycles::cycles;
 pub use evolution::evolution;
@@ -108,7 +108,10 @@ impl How {
             seed: Some(pair.seed),
             duration: Some(self.duration),
             discipline: Some(self.discipline),
-            stop_on_deadlock: Some(self.stops_on_deadlock),
+            stop_on: Some(match self.stops_on_deadlock {
+                true => StopOn::DEADLOCK,
+                false => StopOn::NONE,
+            }),
             cycle_aware: Some(self.scheme.is_cycle_aware),
             ..Overrides::default()
         };

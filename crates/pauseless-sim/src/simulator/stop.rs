@@ -1,0 +1,142 @@
+//! What ends a run before its time: its question is answered.
+
+use pauseless_core::id::FlowId;
+use pauseless_core::unit::{Bytes, Time};
+
+use super::Simulator;
+use crate::config::Config;
+use crate::event::{Event, Kind};
+use crate::outcome::Ended;
+use crate::steady::{Seen, Watch};
+
+/// What is known about the end of a run.
+#[derive(Debug)]
+pub(crate) struct Stopping {
+    /// Whether anything ends it before its time.
+    pub is_any: bool,
+    /// Whether each flow has nothing to send any more; empty if nobody asks.
+    settled: Vec<bool>,
+    /// How many flows have something to send, or will have.
+    open: usize,
+    /// Bytes of data that hosts have sent and that were neither delivered nor dropped.
+    pub travelling: Bytes,
+    /// When it will be seen whether all links were left alone; [`Time::MAX`] if that was not asked.
+    calm_due: Time,
+    watch: Option<Box<Watch>>,
+    ended: Option<Ended>,
+}
+
+impl Stopping {
+    pub(super) fn new(config: &Config) -> Stopping {
+        let stop = &config.stop;
+        Stopping {
+            is_any: stop.deadlock || stop.done || stop.steady.is_some(),
+            settled: match stop.done {
+                true => vec![false; config.flows.len()],
+                false => Vec::new(),
+            },
+            open: config.flows.len(),
+            travelling: Bytes::ZERO,
+            calm_due: Time::MAX,
+            watch: stop.steady.map(|steady| Box::new(Watch::new(steady))),
+            ended: None,
+        }
+    }
+
+    /// A flow has nothing to send any more, for whatever reason.
+    #[cold]
+    pub(super) fn settle(&mut self, flow: usize) {
+        if let Some(settled) = self.settled.get_mut(flow)
+            && !std::mem::replace(settled, true)
+        {
+            self.open -= 1;
+        }
+    }
+}
+
+impl Simulator<'_> {
+    /// Why the run has ended, or would have if it ended now.
+    pub(crate) fn ended(&self) -> Ended {
+        let in_time = match self.now < self.end {
+            true => Ended::Interrupted,
+            false => Ended::Duration,
+        };
+        self.stopping.ended.unwrap_or(in_time)
+    }
+
+    /// A packet was delivered or dropped of a flow of which some have expired: was it the last one?
+    #[cold]
+    pub(super) fn settle_expired(&mut self, flow: FlowId) {
+        let state = &self.flows[flow.index()];
+        if state.delivered + state.expired == self.config.flows[flow.index()].size {
+            self.stopping.settle(flow.index());
+        }
+    }
+
+    /// Whether the run has answered its question.
+    #[inline]
+    pub(super) fn is_answered(&mut self) -> bool {
+        if self.config.stop.deadlock && self.tally.deadlock.is_some() {
+            self.stopping.ended = Some(Ended::Deadlock);
+        }
+        if self.config.stop.done && self.is_delivered() {
+            self.wait_for_calm();
+        }
+        self.stopping.ended.is_some()
+    }
+
+    /// Whether nothing is sent any more and all that was is at its end.
+    #[inline]
+    fn is_delivered(&self) -> bool {
+        self.stopping.open == 0 && self.stopping.travelling == Bytes::ZERO
+    }
+
+    /// Lets the run end when no link is held any more and the last one has left the congestion
+    /// tree, so that their numbers are those of a longer run too.
+    #[cold]
+    fn wait_for_calm(&mut self) {
+        let Some(calm) = self.spread.calm() else {
+            return;
+        };
+        if calm <= self.now {
+            self.stopping.ended.get_or_insert(Ended::Done);
+        } else if self.stopping.calm_due != calm {
+            self.stopping.calm_due = calm;
+            self.queue.push(Event::new(calm, Kind::Calm, 0));
+        }
+    }
+
+    /// Nothing happens to the network: whoever asked looks again after every event.
+    #[cold]
+    pub(super) fn on_calm(&mut self) {
+        self.tally.events -= 1;
+    }
+
+    pub(super) fn schedule_look(&mut self) {
+        if let Some(watch) = &self.stopping.watch {
+            let next = watch.next(self.now);
+            self.queue.push(Event::new(next, Kind::Look, 0));
+        }
+    }
+
+    #[cold]
+    pub(super) fn on_look(&mut self) {
+        // Nothing happens to the network here either.
+        self.tally.events -= 1;
+        let Some(watch) = &mut self.stopping.watch else {
+            return;
+        };
+        let seen = Seen {
+            now: self.now,
+            end: self.end,
+            config: self.config,
+            fabric: &self.fabric,
+            flows: &self.flows,
+            mitigating: &self.mitigating,
+        };
+        if watch.look(&seen) {
+            self.stopping.ended.get_or_insert(Ended::Steady);
+        }
+        self.schedule_look();
+    }
+}
