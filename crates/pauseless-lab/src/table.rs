@@ -162,6 +162,52 @@ mod tests {
     }
 
     #[test]
+    fn groups_of_rows_read_back_one_by_one() {
+        let column = |name: &str, cells| Column {
+            name: name.to_string(),
+            cells,
+        };
+        let note = |text: &str| Some(text.to_string());
+        let group = |notes, counts| {
+            let mut columns = table().columns;
+            columns.push(column("error", Cells::Notes(notes)));
+            columns.push(column("seed", Cells::Counts(counts)));
+            columns
+        };
+        let groups = [
+            group(
+                vec![None, note(""), note("größer")],
+                vec![0, u64::MAX, 1 << 63],
+            ),
+            group(vec![None, None, None], vec![1, 2, 3]),
+        ];
+        let sheet = write::Sheet::new(Vec::new(), &groups[0], &[("tasks", "6")]);
+        let mut sheet = sheet.unwrap();
+        for group in &groups {
+            sheet.add(group).unwrap();
+        }
+        let book = read::Book::open(bytes::Bytes::from(sheet.finish().unwrap())).unwrap();
+        assert_eq!((book.rows(), book.groups()), (6, 2));
+        assert_eq!(
+            (book.note("tasks"), book.note("version")),
+            (Some("6"), None)
+        );
+        let names = ["case", "time_ms", "error", "seed"];
+        for (place, group) in groups.iter().enumerate() {
+            assert_eq!(book.read(place, &names).unwrap(), *group);
+            assert_eq!(book.read(place, &names[3..]).unwrap(), group[3..]);
+        }
+        let missing = book.read(0, &["sed"]).unwrap_err();
+        assert_eq!(missing.to_string(), "it has no column sed");
+        let table = Table {
+            name: String::new(),
+            columns: groups[0][2..].to_vec(),
+        };
+        let text = "error,seed\n,0\n,18446744073709551615\ngrößer,9223372036854775808\n";
+        assert_eq!(csv(&table), text);
+    }
+
+    #[test]
     fn a_table_without_rows_is_a_file_too() {
         let mut table = table();
         table.columns[0].cells = Cells::Texts(Vec::new());

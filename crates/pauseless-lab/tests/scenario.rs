@@ -10,6 +10,7 @@ fn files() -> Vec<PathBuf> {
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<PathBuf> = paths
         .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .filter(|path| !path.to_string_lossy().ends_with(".sweep.toml"))
         .collect();
     paths.sort();
     paths

@@ -32,7 +32,7 @@ fn keys_of_all_kinds() {
         pauseless: t.toml:14:8: traffic[0].kind: unknown value "poison"
            |
         14 | kind = "poison"
-           |        ^^^^^^^^ expected one of "permutation", "poisson", "incast", "closed-loop", "all-to-all", "ring-all-reduce", "tree-all-reduce"
+           |        ^^^^^^^^ expected one of "permutation", "closing", "poisson", "incast", "closed-loop", "all-to-all", "ring-all-reduce", "tree-all-reduce"
            |
            = help: did you mean poisson?
     "#]],

@@ -24,6 +24,8 @@ pub struct Panel {
     pub series: Vec<Series>,
     /// Vertical lines, such as the instant of a deadlock.
     pub marks: Vec<Mark>,
+    /// Coloured cells instead of curves.
+    pub heat: Option<Heat>,
 }
 
 /// An axis of a panel.
@@ -44,6 +46,8 @@ pub enum Scale {
     Log,
     /// Names, at 0, 1, 2 and so on: the places of groups of bars.
     Names(Vec<String>),
+    /// The same for numbers: where they are many, not all are written.
+    Cells(Vec<String>),
 }
 
 /// One curve, or one bar of every group.
@@ -57,6 +61,39 @@ pub struct Series {
     pub is_paper: bool,
     /// Places, in the order of the axis.
     pub points: Vec<(f64, f64)>,
+    /// How sure each point is.
+    pub spread: Spread,
+}
+
+/// How far the points of a series may be off: from where to where, for each of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Spread {
+    /// Nothing is said about it.
+    #[default]
+    None,
+    /// A bar with ends through each point.
+    Whiskers(Vec<[f64; 2]>),
+    /// A shaded band along the curve.
+    Band(Vec<[f64; 2]>),
+}
+
+impl Spread {
+    /// From where to where, for each point; empty if nothing is said.
+    pub fn ends(&self) -> &[[f64; 2]] {
+        match self {
+            Spread::None => &[],
+            Spread::Whiskers(ends) | Spread::Band(ends) => ends,
+        }
+    }
+}
+
+/// Coloured cells over two axes of names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heat {
+    /// What the colours measure.
+    pub label: String,
+    /// A value for each cell, row by row from the bottom; `None` where nothing was measured.
+    pub cells: Vec<Option<f64>>,
 }
 
 /// How a series is drawn.

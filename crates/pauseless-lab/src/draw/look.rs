@@ -104,6 +104,19 @@ impl Look {
         }
     }
 
+    /// The attributes of the band along it.
+    pub(super) fn band(&self) -> String {
+        format!("fill=\"{}\" fill-opacity=\"0.18\"", self.colour())
+    }
+
+    /// The attributes of the bars that say how sure its points are.
+    pub(super) fn whisker(&self) -> String {
+        format!(
+            "fill=\"none\" stroke=\"{}\" stroke-width=\"0.9\"",
+            self.colour()
+        )
+    }
+
     /// The path of its symbol around a point.
     pub(super) fn symbol(&self, Point { x, y }: Point) -> String {
         let corners: &[(f64, f64)] = match self.place % SYMBOLS {

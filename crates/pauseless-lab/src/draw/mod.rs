@@ -6,11 +6,13 @@
 
 mod canvas;
 pub mod figure;
+mod heat;
 mod look;
 mod panel;
 mod plot;
 mod png;
 mod ruler;
+mod spread;
 mod words;
 
 use std::fmt::Write;
@@ -41,13 +43,22 @@ pub fn svg(figure: &Figure) -> String {
         down += head + height + foot + 6.0;
     }
     let mut canvas = Canvas::default();
+    let heat = heat::ruler(figure).map(|(_, ruler)| ruler);
     for plot in &plots {
-        panel::draw(&mut canvas, plot, &looks);
+        match (&plot.panel.heat, &heat) {
+            (Some(heat), Some(ruler)) => {
+                heat::cells(&mut canvas, plot, (heat, ruler));
+                panel::axes(&mut canvas, plot);
+            }
+            _ => panel::draw(&mut canvas, plot, &looks),
+        }
     }
+    let down = heat::legend(&mut canvas, figure, (width, down));
     let down = legend(&mut canvas, &looks, (width, down));
     let mut text = opening(figure, (width, down));
     let hatchings = looks.iter().filter_map(Look::definition);
-    let hatchings: std::collections::BTreeSet<String> = hatchings.collect();
+    let mut hatchings: std::collections::BTreeSet<String> = hatchings.collect();
+    hatchings.extend(heat.map(|_| heat::definitions()));
     if !hatchings.is_empty() {
         let hatchings = String::from_iter(hatchings);
         let _ = writeln!(text, "<defs>\n{hatchings}</defs>");
@@ -81,6 +92,9 @@ fn description(figure: &Figure) -> String {
             title => title,
         };
         let (x, y) = (&panel.x.label, &panel.y.label);
+        if let Some(heat) = &panel.heat {
+            return format!("{title}: {} over {x} and {y}.", heat.label);
+        }
         format!("{title}: {y} against {x}; {}.", series.join(", "))
     });
     panels.collect::<Vec<_>>().join(" ")
@@ -176,6 +190,8 @@ fn width(figure: &Figure) -> f64 {
     let bars: usize = bars.map(|it| it.points.len()).sum();
     let names = match &panel.x.scale {
         Scale::Names(names) => names.iter().map(|name| measure(name)).sum(),
+        // A cell with three digits in it.
+        Scale::Cells(names) => names.len() as f64 * 30.0,
         _ => 0.0,
     };
     match bars > 12 || names > ONE_COLUMN * 1.3 {

@@ -4,6 +4,7 @@ use super::Plot;
 use super::canvas::{Anchor, Canvas, FONT, Point, Words, measure, polyline};
 use super::look::Look;
 use super::ruler::Tick;
+use super::spread;
 use super::words::{short, wrap};
 use crate::draw::figure::{Drawn, Scale, Series};
 use crate::report::chart::{ALARM, hex};
@@ -15,10 +16,17 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>, looks: &[Look]) {
     marks(canvas, plot);
     bars(canvas, plot, looks);
     let curves = plot.panel.series.iter();
-    for series in curves.filter(|series| series.mark != Drawn::Bars) {
-        if let Some(look) = looks.iter().find(|look| look.is_of(series)) {
-            curve(canvas, (plot, look), series);
-        }
+    let curves = curves.filter(|series| series.mark != Drawn::Bars);
+    let curves = curves.filter_map(|series| {
+        let look = looks.iter().find(|look| look.is_of(series))?;
+        Some((series, look))
+    });
+    for (series, look) in curves.clone() {
+        spread::band(canvas, (plot, look), series);
+    }
+    for (series, look) in curves {
+        spread::whiskers(canvas, (plot, look), series);
+        curve(canvas, (plot, look), series);
     }
     axes(canvas, plot);
     if plot.panel.series.iter().all(|it| it.points.is_empty()) {
@@ -37,7 +45,8 @@ fn grid(canvas: &mut Canvas, plot: &Plot<'_>) {
     canvas.path(&path, "stroke=\"#DDD\" stroke-width=\"0.5\"");
 }
 
-fn axes(canvas: &mut Canvas, plot: &Plot<'_>) {
+/// The frame, its ticks and all words around it.
+pub(super) fn axes(canvas: &mut Canvas, plot: &Plot<'_>) {
     let corner = plot.place((0.0, 0.0));
     let mut path = Canvas::segment(plot.place((0.0, 1.0)), corner);
     path += &Canvas::segment(corner, plot.place((1.0, 0.0)));
@@ -185,10 +194,11 @@ fn bars(canvas: &mut Canvas, plot: &Plot<'_>, looks: &[Look]) {
         if let Some(hatching) = look.hatching() {
             canvas.rectangle((from, to), &format!("fill=\"url(#{hatching})\""));
         }
+        let top = spread::on_bar(canvas, plot, &bar).unwrap_or(from.y.min(to.y));
         let text = short(bar.value);
         let mut at = Point {
             x: bar.left + bar.width / 2.0,
-            y: from.y.min(to.y) - 2.0,
+            y: top - 2.0,
         };
         match plot.bar_words() {
             BarWords::Level => canvas.words(&Words::new(&text, at, Anchor::Middle)),

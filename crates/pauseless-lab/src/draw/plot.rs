@@ -27,6 +27,8 @@ pub(super) struct Plot<'a> {
 pub(super) struct Bar<'a> {
     pub series: &'a Series,
     pub value: f64,
+    /// From where to where it may be, if that is known.
+    pub ends: Option<[f64; 2]>,
     pub left: f64,
     pub width: f64,
 }
@@ -34,7 +36,7 @@ pub(super) struct Bar<'a> {
 /// The panels of a figure side by side, all at the top.
 pub(super) fn plots(figure: &Figure, (columns, total): (usize, f64)) -> Vec<Plot<'_>> {
     let all = &figure.panels[..];
-    let height = match columns {
+    let height: f64 = match columns {
         1 => 130.0,
         2 => 118.0,
         _ => 98.0,
@@ -43,6 +45,11 @@ pub(super) fn plots(figure: &Figure, (columns, total): (usize, f64)) -> Vec<Plot
     let curves = all.iter().map(|it| it.series.len()).sum::<usize>().max(1);
     let mut plots: Vec<Plot<'_>> = Vec::new();
     for (index, panel) in all.iter().enumerate() {
+        // Every name upwards has a line of its own.
+        let height = match &panel.y.scale {
+            Scale::Names(names) => height.max(names.len() as f64 * (LINE + 1.0)),
+            _ => height,
+        };
         let x = shared(all, (panel, |it| &it.x), ruler::across);
         let y = shared(all, (panel, |it| &it.y), ruler::upwards);
         let letter = match all.len() {
@@ -117,6 +124,11 @@ impl<'a> Plot<'a> {
     /// The place of a point, if the axes have one.
     pub(super) fn point(&self, (x, y): (f64, f64)) -> Option<Point> {
         Some(self.place((self.x.share(x)?, self.y.share(y)?)))
+    }
+
+    /// The lowest value that has a place.
+    pub(super) fn floor(&self) -> f64 {
+        self.y.low
     }
 
     /// The width of a name's place on the axis.
@@ -236,19 +248,24 @@ impl<'a> Plot<'a> {
         let mut bars = Vec::new();
         for (at, _) in self.x.labels() {
             let in_group = series.iter().flat_map(|series| {
-                let here = series.points.iter().filter(move |point| point.0 == at);
-                here.map(move |point| (*series, point.1))
+                let points = series.points.iter().enumerate();
+                let here = points.filter(move |(_, point)| point.0 == at);
+                here.map(move |(n, point)| {
+                    let ends = series.spread.ends().get(n).copied();
+                    (*series, point.1, ends)
+                })
             });
-            let in_group: Vec<(&Series, f64)> = in_group.collect();
+            let in_group: Vec<(&Series, f64, Option<[f64; 2]>)> = in_group.collect();
             let middle = self.place((self.x.share(at).unwrap_or(0.0), 0.0)).x;
             let left = middle - bar_width * in_group.len() as f64 / 2.0;
             bars.extend(
                 in_group
                     .into_iter()
                     .enumerate()
-                    .map(|(n, (series, value))| Bar {
+                    .map(|(n, (series, value, ends))| Bar {
                         series,
                         value,
+                        ends,
                         left: left + bar_width * n as f64 + 0.5,
                         width: bar_width - 1.0,
                     }),

@@ -1,5 +1,6 @@
 //! An axis: from where to where, and its ticks.
 
+use super::canvas::{FONT, measure};
 use super::words;
 use crate::draw::figure::{Drawn, Panel, Scale};
 
@@ -57,7 +58,12 @@ pub(super) fn across(panel: &Panel) -> Option<Extent> {
 
 /// The extent of a panel upwards.
 pub(super) fn upwards(panel: &Panel) -> Option<Extent> {
-    Extent::of(placed(panel).map(|point| point.1), &panel.y.scale)
+    let ends = panel.series.iter().flat_map(|it| it.spread.ends());
+    let ends = ends.flatten().copied();
+    Extent::of(
+        placed(panel).map(|point| point.1).chain(ends),
+        &panel.y.scale,
+    )
 }
 
 fn placed(panel: &Panel) -> impl Iterator<Item = (f64, f64)> {
@@ -88,6 +94,10 @@ impl Ruler {
         });
         match &panel.x.scale {
             Scale::Names(names) => Ruler::named(names),
+            Scale::Cells(names) => {
+                let widest = names.iter().map(|it| measure(it)).fold(0.0, f64::max);
+                Ruler::cells(names, (widest + 4.0, count as f64 * 34.0))
+            }
             Scale::Log => Ruler::log(extent, count),
             Scale::Linear => {
                 let Extent { mut low, mut high } = extent;
@@ -123,6 +133,7 @@ impl Ruler {
         });
         match &panel.y.scale {
             Scale::Names(names) => Ruler::named(names),
+            Scale::Cells(names) => Ruler::cells(names, (FONT + 2.0, count as f64 * 22.0)),
             // A bar is never empty because it is the lowest.
             Scale::Log if has_bars(panel) => {
                 let low = extent.low * 0.5;
@@ -157,6 +168,43 @@ impl Ruler {
             low: -0.5,
             high: names.len().max(1) as f64 - 0.5,
             ticks: names.iter().enumerate().map(tick).collect(),
+        }
+    }
+
+    /// Names of which only as many are written as there is room for, each so wide.
+    fn cells(names: &[String], (each, room): (f64, f64)) -> Ruler {
+        let stride = (names.len() as f64 * each / room).ceil().max(1.0) as usize;
+        let mut ruler = Ruler::named(names);
+        ruler.scale = Scale::Cells(names.to_vec());
+        ruler.ticks = ruler.ticks.into_iter().step_by(stride).collect();
+        ruler
+    }
+
+    /// From tick to tick around all values.
+    pub(super) fn whole((extent, count): (Option<Extent>, usize)) -> Ruler {
+        let Extent { mut low, mut high } = extent.unwrap_or(Extent {
+            low: 0.0,
+            high: 1.0,
+        });
+        if low >= 0.0 && low <= high / 2.0 {
+            low = 0.0;
+        }
+        if high <= low {
+            high = low + low.abs().max(1.0);
+        }
+        let step = step(high - low, count);
+        let extent = Extent {
+            low: (low / step + 1e-9).floor() * step,
+            high: (high / step - 1e-9).ceil() * step,
+        };
+        Ruler::linear(extent, step)
+    }
+
+    /// How many names there are.
+    pub(super) fn count(&self) -> usize {
+        match &self.scale {
+            Scale::Names(names) | Scale::Cells(names) => names.len().max(1),
+            _ => 1,
         }
     }
 

@@ -1,7 +1,7 @@
 use resvg::usvg::{Group, Node, Options, Tree};
 
 use super::{PRINT_DPI, canvas, png, svg};
-use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Heat, Mark, Panel, Scale, Series, Spread};
 
 fn axis(label: &str, scale: Scale) -> Axis {
     Axis {
@@ -15,6 +15,7 @@ fn series(label: &str, mark: Drawn, points: &[(f64, f64)]) -> Series {
         label: label.to_string(),
         mark,
         is_paper: label.ends_with("paper"),
+        spread: Spread::None,
         points: points.to_vec(),
     }
 }
@@ -26,6 +27,7 @@ fn panel(title: &str, (x, y): (Scale, Scale), series: Vec<Series>) -> Panel {
         y: axis("goodput (Gb/s)", y),
         series,
         marks: Vec::new(),
+        heat: None,
     }
 }
 
@@ -109,7 +111,42 @@ fn odd() -> Figure {
 fn all() -> Vec<Figure> {
     let mut all = Vec::from_iter([1, 2, 3, 6].map(over_time));
     all.extend([bars(), odd(), figure(Vec::new())]);
+    all.extend([sure(), heat(4, 3), heat(40, 30)]);
     all
+}
+
+/// Points with whiskers and bands.
+fn sure() -> Figure {
+    let mut bars = series("PFC", Drawn::Bars, &[(0.0, 0.0), (1.0, 40.0)]);
+    bars.spread = Spread::Whiskers(vec![[0.0, 6.0], [31.5, 49.5]]);
+    let line = |points: &[(f64, f64)], ends: &[[f64; 2]]| {
+        let mut line = series("median", Drawn::Marked, points);
+        line.spread = Spread::Band(ends.to_vec());
+        line
+    };
+    let band = line(&[(1.0, 4.0), (2.0, 5.0)], &[[3.0, 6.0], [0.0, 9.0]]);
+    let alone = line(&[(1.0, 4.0)], &[[3.0, 6.0]]);
+    let mut symbols = band.clone();
+    symbols.spread = Spread::Whiskers(band.spread.ends().to_vec());
+    figure(vec![
+        panel("", (names(&["k = 4", "k = 8"]), Scale::Linear), vec![bars]),
+        panel("", (Scale::Linear, Scale::Log), vec![band]),
+        panel("", (Scale::Linear, Scale::Linear), vec![alone]),
+        panel("", (Scale::Linear, Scale::Linear), vec![symbols]),
+    ])
+}
+
+/// A map with cells that were not measured.
+fn heat(columns: usize, rows: usize) -> Figure {
+    let cells = |count: usize| Scale::Cells((0..count).map(|it| (it * 25).to_string()).collect());
+    let values = (0..columns * rows).map(|it| (it % 7 != 3).then_some(it as f64));
+    let map = Heat {
+        label: "mean fct (us)".to_string(),
+        cells: values.collect(),
+    };
+    let mut panel = panel("PFC", (cells(columns), cells(rows)), Vec::new());
+    panel.heat = Some(map);
+    figure(vec![panel])
 }
 
 fn tree(svg: &str) -> Tree {
@@ -221,4 +258,25 @@ fn a_picture_has_the_pixels_of_print() {
     // Seven inches.
     assert_eq!(width, 2_100);
     assert!(png("<svg", PRINT_DPI).is_err());
+}
+
+#[test]
+fn bars_curves_and_points_say_how_sure_they_are() {
+    let svg = svg(&sure());
+    assert_eq!(svg.matches("stroke-width=\"0.8\"").count(), 2, "{svg}");
+    // A band of one point is a whisker, as are those of the symbols.
+    assert_eq!(svg.matches("fill-opacity=\"0.18\"").count(), 1);
+    assert_eq!(svg.matches("stroke-width=\"0.9\"").count(), 2);
+}
+
+#[test]
+fn cells_that_were_not_measured_are_hatched_and_few_have_their_numbers() {
+    let small = svg(&heat(4, 3));
+    // Two of twelve, and one in the legend.
+    assert_eq!(small.matches("fill=\"url(#missing)\"").count(), 3);
+    assert!(small.contains(">11</text>") && small.contains(">no runs</text>"));
+    assert!(small.contains("<linearGradient id=\"heat\">"));
+    let large = svg(&heat(40, 30));
+    assert!(!large.contains(">1199</text>") && large.contains(">mean fct (us)</text>"));
+    assert!(!svg(&over_time(1)).contains("missing"));
 }

@@ -252,6 +252,16 @@ impl Table {
         }
     }
 
+    /// A table with these heads as they are, each with whether its column is aligned to the right.
+    pub fn with(heads: Vec<(String, bool)>) -> Table {
+        let (heads, to_the_right) = heads.into_iter().unzip();
+        Table {
+            heads,
+            to_the_right,
+            rows: Vec::new(),
+        }
+    }
+
     /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pauseless_core::switch::Discipline;
 
 use super::file::{Experiment, FigureFile, FigureKind};
-use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Spread};
 use crate::report::quantity::parse_delay;
 use crate::repro::data::Values;
 use crate::sample::Sample;
@@ -84,6 +84,7 @@ impl Filler<'_> {
                     label: name.clone(),
                     mark: Drawn::Line,
                     is_paper: false,
+                    spread: Spread::None,
                     points: points.filter(|(time, _)| *time <= end).collect(),
                 })
             });
@@ -99,6 +100,7 @@ impl Filler<'_> {
                 y: axis(&file.y, file.y_log),
                 series: series.collect::<Result<_, String>>()?,
                 marks: marks.into_iter().collect(),
+                heat: None,
             })
         });
         panels.collect()
@@ -152,6 +154,7 @@ impl Filler<'_> {
                         label: label.to_string(),
                         mark: Drawn::Bars,
                         is_paper,
+                        spread: Spread::None,
                         points: vec![point],
                     }),
                 }
@@ -176,6 +179,7 @@ impl Filler<'_> {
             y: axis(&file.y, file.y_log),
             series,
             marks: Vec::new(),
+            heat: None,
         })
     }
 
@@ -222,6 +226,7 @@ impl Filler<'_> {
                 label,
                 mark: Drawn::Marked,
                 is_paper: false,
+                spread: Spread::None,
                 points,
             }
         });
@@ -229,6 +234,7 @@ impl Filler<'_> {
             label: format!("{label}, paper"),
             mark: Drawn::Marked,
             is_paper: true,
+            spread: Spread::None,
             points: points.clone(),
         });
         Panel {
@@ -237,6 +243,7 @@ impl Filler<'_> {
             y: axis(&file.y, file.y_log),
             series: ours.chain(theirs).collect(),
             marks: Vec::new(),
+            heat: None,
         }
     }
 
@@ -255,6 +262,7 @@ impl Filler<'_> {
                 label: self.experiment.cases[outcome.case].name.clone(),
                 mark: Drawn::Line,
                 is_paper: false,
+                spread: Spread::None,
                 points: points.collect(),
             };
             let found = panels.iter_mut().find(|(it, _)| *it == outcome.discipline);
@@ -269,6 +277,7 @@ impl Filler<'_> {
             y: axis("share of flows", false),
             series,
             marks: Vec::new(),
+            heat: None,
         });
         panels.collect()
     }

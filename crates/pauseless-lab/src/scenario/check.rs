@@ -5,7 +5,7 @@ use pauseless_core::id::Class;
 use pauseless_fabric::dependency::{Demand, Lane, Traffic};
 use toml::de::DeTable;
 
-use super::flows::{Plan, Planner};
+use super::flows::{Plan, Planner, Ways};
 use super::lanes::WrittenLossy;
 use super::reader::Section;
 use super::routes::Routing;
@@ -46,6 +46,10 @@ impl Written {
             seed: self.general.seed,
             sink,
             until: None,
+            ways: Ways {
+                routing: &self.routing,
+                classes: self.classes.as_ref(),
+            },
         };
         let plans = planner.plans(&self.flows).plans;
         let lanes = self.check_only.lanes.as_ref();

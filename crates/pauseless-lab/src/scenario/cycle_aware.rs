@@ -10,7 +10,7 @@ use pauseless_fabric::dependency::{Buffer, Checker, Lossy, Network, Traffic};
 
 use super::Written;
 use super::flow_control::Resolved;
-use super::flows::Planner;
+use super::flows::{Planner, Ways};
 use super::port_group::PortGroup;
 use super::topology::Fabric;
 use crate::cycle_aware::{Role, Roles, late, tune};
@@ -32,6 +32,10 @@ impl Written {
             seed: self.general.seed,
             sink: &sink,
             until: None,
+            ways: Ways {
+                routing: &self.routing,
+                classes: self.classes.as_ref(),
+            },
         };
         let plans = planner.plans(&self.flows).plans;
         let builder = self.routing.builder(&fabric.topology, []);

@@ -15,12 +15,12 @@ use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::path::Step;
 use pauseless_sim::config::Follow;
 
-use super::Aim;
 use super::file::File;
 use super::reader::{At, Place, Section};
 use super::topology::{DELAYS, Fabric};
 use super::traffic::{MadePlans, Traffic};
 use super::unit::Quantity;
+use super::{Aim, classes, routing};
 use crate::problem::Sink;
 use waits::Waits;
 
@@ -339,6 +339,15 @@ pub(crate) struct Planner<'p> {
     pub sink: &'p Sink,
     /// The end of the run; `None` where it is enough who sends to whom.
     pub until: Option<Span>,
+    /// What flows that follow from the routes are made from.
+    pub ways: Ways<'p>,
+}
+
+/// Where packets go, and in which class.
+#[derive(Clone, Copy)]
+pub(crate) struct Ways<'p> {
+    pub routing: &'p routing::Written,
+    pub classes: Option<&'p At<classes::Written>>,
 }
 
 /// All flows.

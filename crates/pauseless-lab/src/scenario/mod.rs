@@ -58,7 +58,7 @@ pub use verdict::StopOn;
 use crate::problem::Sink;
 use check_only::CheckOnly;
 use flow_control::Resolver;
-use flows::{Limits, Plan, Planned, Planner, Timing};
+use flows::{Limits, Plan, Planned, Planner, Timing, Ways};
 
 use observe::{WrittenProbe, WrittenReceiver};
 pub(crate) use reader::At;
@@ -423,6 +423,10 @@ impl Written {
             seed,
             sink,
             until: Some(duration),
+            ways: Ways {
+                routing: &self.routing,
+                classes: self.classes.as_ref(),
+            },
         };
         let Planned { plans, follows } = planner.plans(&self.flows);
         let classes = self.run_classes(&fabric, &plans, sink);

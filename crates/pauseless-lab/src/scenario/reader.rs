@@ -109,6 +109,11 @@ impl<'s> Section<'s> {
         self.context = context;
     }
 
+    /// Whether nothing has been reported so far.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.sink.is_empty()
+    }
+
     /// Whether the key was written and not taken yet.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.entries.contains_key(key)
@@ -488,6 +493,11 @@ impl<'s> Item<'s> {
     /// Whether it is a text.
     pub(crate) fn is_string(&self) -> bool {
         self.value.is_str()
+    }
+
+    /// Whether it is true or false.
+    pub(crate) fn is_boolean(&self) -> bool {
+        self.value.is_bool()
     }
 
     /// Whether it is exactly this text.

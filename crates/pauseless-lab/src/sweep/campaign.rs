@@ -1,11 +1,12 @@
 //! What a campaign is, once its file was read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
 use toml::{Table, Value};
 
+use super::report::file::{Claim, Wanted};
 use crate::scenario::patch;
 
 /// A campaign: a scenario, what is varied, and what is kept of each run.
@@ -32,17 +33,32 @@ pub struct Campaign {
     /// Distributions of flow sizes by the names of their files, so that a task needs no file but its
     /// own, and its name covers what it draws from.
     pub distributions: BTreeMap<String, Value>,
-    /// The sections `[[report]]`.
-    pub reports: Vec<Table>,
-    /// The sections `[[claim]]`.
-    pub claims: Vec<Table>,
+    /// The tables and figures of its report; the usual ones if there are none.
+    pub reports: Vec<Wanted>,
+    /// What it is said to show.
+    pub claims: Vec<Claim>,
 }
 
 impl Campaign {
     /// The scenario with these values, which are places in the axes from the first on. What cannot be
     /// set is told to `flaw`, with the place of its axis.
-    pub(super) fn scenario(&self, points: &[usize], mut flaw: impl FnMut(usize, String)) -> Table {
-        let mut table = self.base.clone();
+    pub(super) fn scenario(&self, points: &[usize], flaw: impl FnMut(usize, String)) -> Table {
+        let all = self.base.keys().map(String::as_str);
+        self.part(&all.collect(), points, flaw)
+    }
+
+    /// The same, with only these sections of the scenario and those that are set.
+    pub(super) fn part(
+        &self,
+        sections: &BTreeSet<&str>,
+        points: &[usize],
+        mut flaw: impl FnMut(usize, String),
+    ) -> Table {
+        let wanted = sections.iter().filter_map(|key| {
+            let value = self.base.get(*key)?;
+            Some(((*key).to_string(), value.clone()))
+        });
+        let mut table = Table::from_iter(wanted);
         for (number, (axis, point)) in self.axes.iter().zip(points).enumerate() {
             for (path, value) in &axis.points[*point].set {
                 if let Err(wrong) = patch::put(&mut table, path, value) {

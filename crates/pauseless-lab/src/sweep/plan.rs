@@ -1,14 +1,16 @@
 //! The list of tasks: every combination of the axes' values on every network that the filter lets
 //! through, in an order that the campaign's file alone decides.
 
-use std::ops::ControlFlow;
+use std::borrow::Borrow;
 use std::path::Path;
 
 use rayon::prelude::*;
-use toml::Value;
 
 use super::campaign::{Axis, Campaign, Label};
 use super::row::Name;
+use super::screen::{Screened, Watch, screen};
+use super::text::{Texts, Written};
+use crate::report::quantity::plural;
 
 /// The tasks of a campaign.
 #[derive(Clone, Debug)]
@@ -19,7 +21,13 @@ pub struct Plan {
     outer: usize,
     /// The combinations of those that the filter lets through, in order.
     networks: Vec<u64>,
+    /// What the filter has found, if there is one.
+    pub screened: Option<Screened>,
+    texts: Texts,
 }
+
+/// More runs than this nobody waits for.
+pub(super) const TASKS_MAX: u64 = 100_000_000;
 
 /// One run that is to be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +53,32 @@ pub enum PlanError {
     /// It was broken off.
     #[error("interrupted")]
     Interrupted,
+    /// The filter lets no network through.
+    #[error("{}", empty(.0))]
+    Empty(Screened),
+    /// The filter leaves more runs than anybody waits for.
+    #[error(
+        "{0} runs are left by the filter, and {TASKS_MAX} are the most; write several campaigns"
+    )]
+    Crowd(usize),
+    /// What the filter has found could not be written down.
+    #[error("{0} cannot be written: {1}")]
+    Cache(String, std::io::Error),
+}
+
+/// What the filter has left out.
+fn empty(screened: &Screened) -> String {
+    let Screened {
+        looked_at,
+        by_cyclic,
+        by_connected,
+        ..
+    } = screened;
+    format!(
+        "the filter lets none of {} through: `cyclic` leaves out {by_cyclic}, `connected` leaves out \
+         {by_connected}; widen the axes of the network, or change [filter]",
+        plural(*looked_at, "network")
+    )
 }
 
 impl Plan {
@@ -53,9 +87,11 @@ impl Plan {
     #[doc(hidden)]
     pub fn of(campaign: Campaign, outer: usize, networks: Vec<u64>) -> Plan {
         Plan {
+            texts: Texts::of(&campaign),
             campaign,
             outer,
             networks,
+            screened: None,
         }
     }
 
@@ -64,15 +100,31 @@ impl Plan {
     /// and may break it off.
     pub fn new(
         campaign: Campaign,
-        _cache: Option<&Path>,
-        _watch: &(dyn Fn(usize, usize) -> ControlFlow<()> + Sync),
+        cache: Option<&Path>,
+        watch: Watch<'_>,
     ) -> Result<Plan, PlanError> {
-        let plan = Plan {
-            campaign,
-            outer: 0,
-            networks: vec![0],
-        };
-        Ok(plan)
+        if campaign.filter.is_open() {
+            return Ok(Plan::of(campaign, 0, vec![0]));
+        }
+        let screened = screen(&campaign, cache, watch)?;
+        let decisive = campaign.network_axes();
+        let outer = decisive.last().map_or(0, |last| last + 1);
+        let axes = &campaign.axes[..outer];
+        let networks = (0..combinations(axes)).filter(|place| {
+            let points = places(axes, *place);
+            // The place among the combinations of those axes alone that decide the network.
+            let network = decisive.iter().fold(0, |place, axis| {
+                place * axes[*axis].points.len() as u64 + points[*axis] as u64
+            });
+            screened.left.binary_search(&network).is_ok()
+        });
+        let networks = networks.collect();
+        let mut plan = Plan::of(campaign, outer, networks);
+        plan.screened = Some(screened);
+        match plan.len() {
+            count if count as u64 > TASKS_MAX => Err(PlanError::Crowd(count)),
+            _ => Ok(plan),
+        }
     }
 
     /// How many tasks there are.
@@ -92,16 +144,13 @@ impl Plan {
         let labels = axes.iter().zip(&points);
         let labels = labels.map(|(axis, point)| axis.points[*point].label.clone());
         let labels = labels.collect();
-        // What cannot be set is an unknown key of the scenario, and so an error of its run.
-        let table = self.campaign.scenario(&points, |_, _| {});
-        let text = toml::to_string(&table).expect("it was read from a file");
+        let Written { text, seed } = self.texts.scenario(&self.campaign, &points);
         let scenario = Name::of(&[&text]);
-        let seed = table.get("seed").and_then(Value::as_integer);
         Task {
             index,
             name: Name::of(&[crate::VERSION, &scenario.to_string()]),
             scenario,
-            seed: seed.unwrap_or(SEED) as u64,
+            seed,
             labels,
             text,
         }
@@ -119,7 +168,7 @@ impl Plan {
     }
 
     /// Which point of each axis a task has.
-    fn points(&self, index: usize) -> Vec<usize> {
+    pub(super) fn points(&self, index: usize) -> Vec<usize> {
         let (outer, inner) = self.campaign.axes.split_at(self.outer);
         let each = combinations(inner);
         let network = self.networks[index / each as usize];
@@ -129,21 +178,22 @@ impl Plan {
     }
 }
 
-/// The seed of a scenario that has none written.
-const SEED: i64 = 1;
-
 /// Which point of each axis the combination at a place has; the last axis is the fastest.
-fn places(axes: &[Axis], mut place: u64) -> Vec<usize> {
-    let mut places = Vec::new();
-    for axis in axes.iter().rev() {
-        let points = axis.points.len() as u64;
-        places.push((place % points) as usize);
+pub(super) fn places<A: Borrow<Axis>>(axes: &[A], mut place: u64) -> Vec<usize> {
+    let mut places = vec![0; axes.len()];
+    for (axis, point) in axes.iter().zip(&mut places).rev() {
+        let points = axis.borrow().points.len() as u64;
+        *point = (place % points) as usize;
         place /= points;
     }
-    places.reverse();
     places
 }
 
-fn combinations(axes: &[Axis]) -> u64 {
-    axes.iter().map(|axis| axis.points.len() as u64).product()
+/// How many combinations of values axes have.
+pub(super) fn combinations<'a>(axes: impl IntoIterator<Item = &'a Axis>) -> u64 {
+    let counts = axes.into_iter().map(|axis| axis.points.len() as u64);
+    counts.product()
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,6 +24,12 @@ pub fn median(sorted: &[u64]) -> u64 {
 /// The median is below the k-th value only if fewer than k values are below the median, and each
 /// is with a probability of one half.
 pub fn median_bounds(count: usize) -> (usize, usize, f64) {
+    if count > EXACT_MAX {
+        // The binomial distribution is normal by now, and its tails are too small for doubles.
+        let half = (0.5 * Z * (count as f64).sqrt()).ceil() as usize;
+        let low = (count / 2).saturating_sub(half + 1);
+        return (low, count - 1 - low, 0.95);
+    }
     let mut term = 0.5f64.powi(count as i32);
     let mut tail = 0.0;
     let mut best = (0, count.saturating_sub(1), (1.0 - 2.0 * term).max(0.0));
@@ -38,6 +44,29 @@ pub fn median_bounds(count: usize) -> (usize, usize, f64) {
     }
     best
 }
+
+/// How many standard errors wide half of a 95 % confidence interval of a mean is, with so many
+/// degrees of freedom: the 97.5 % quantile of Student's t (Abramowitz and Stegun 26.7.5).
+pub fn student(freedom: usize) -> f64 {
+    // The expansion needs a few degrees of freedom to be close.
+    const FEW: [f64; 4] = [12.7062, 4.3027, 3.1824, 2.7764];
+    if let Some(known) = freedom.checked_sub(1).and_then(|place| FEW.get(place)) {
+        return *known;
+    }
+    let n = (freedom as f64).max(1.0);
+    let power = |exponent: i32| Z.powi(exponent);
+    let first = (power(3) + Z) / 4.0;
+    let second = (5.0 * power(5) + 16.0 * power(3) + 3.0 * Z) / 96.0;
+    let third = (3.0 * power(7) + 19.0 * power(5) + 17.0 * power(3) - 15.0 * Z) / 384.0;
+    let fourth = 79.0 * power(9) + 776.0 * power(7) + 1_482.0 * power(5);
+    let fourth = (fourth - 1_920.0 * power(3) - 945.0 * Z) / 92_160.0;
+    Z + first / n + second / n.powi(2) + third / n.powi(3) + fourth / n.powi(4)
+}
+
+/// The 97.5 % quantile of the normal distribution.
+const Z: f64 = 1.959_964;
+/// From here on halves to this power are no doubles.
+const EXACT_MAX: usize = 1_000;
 
 #[cfg(test)]
 mod tests {
@@ -61,6 +90,24 @@ mod tests {
                 bounds.2
             );
         }
+    }
+
+    #[test]
+    fn many_values_enclose_the_median_closely() {
+        let (low, high, confidence) = median_bounds(1_000);
+        assert_eq!((low, high), (468, 531));
+        assert!((0.95..0.955).contains(&confidence), "{confidence}");
+        // Half of 10,000, and 0.98 times 100 on either side.
+        assert_eq!(median_bounds(10_000), (4_901, 5_098, 0.95));
+    }
+
+    #[test]
+    fn student_as_tables_have_it() {
+        for (freedom, expected) in [(1, 12.7062), (5, 2.5706), (9, 2.2622), (30, 2.0423)] {
+            let found = student(freedom);
+            assert!((found - expected).abs() < 2e-3, "{freedom}: {found}");
+        }
+        assert!((student(1_000_000) - 1.96).abs() < 1e-4);
     }
 
     #[test]

@@ -2,131 +2,178 @@
 
 use std::process::ExitCode;
 
+use anyhow::Context;
 use pauseless_lab::report::quantity;
-use pauseless_lab::sweep::slurm::{self, Job, Status};
+use pauseless_lab::report::text::Table;
+use pauseless_lab::sweep::plan::Plan;
+use pauseless_lab::sweep::slurm::{self, Job, Request, Status};
 use pauseless_lab::sweep::store::Store;
 use serde_json::{Value, json};
 
-use super::{Place, Todo};
+use super::{Place, Todo, command};
 use crate::args::{StatusArgs, SubmitArgs};
-use crate::output;
 use crate::progress::Interrupt;
+use crate::{INTERRUPTED, output};
 
-/// Says how far a campaign has come.
-pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
-    let place = Place::read(&args.campaign)?;
-    let Some(plan) = place.plan(&interrupt, args.json)? else {
-        return Ok(ExitCode::from(crate::INTERRUPTED));
-    };
-    let todo = match place.folder.is_dir() {
-        false => Todo::all(&plan),
-        true => {
-            let store = Store::read_only(&place.folder, &place.campaign)?;
-            Todo::of(&plan, &store.finished()?, None)
-        }
-    };
-    let done = todo.kept;
-    let slurm = slurm::status(&place.folder);
-    if let Err(failure) = &slurm {
-        output::complain(&format!("pauseless: warning: {failure}"));
-    }
-    let slurm = slurm.ok().flatten();
-    let text = match args.json {
-        true => {
-            let document = json!({
-                "schema": 1,
-                "campaign": place.campaign.name,
-                "version": pauseless_lab::VERSION,
-                "folder": place.folder,
-                "tasks": plan.len(),
-                "done": done.runs,
-                "deadlocks": done.deadlocks,
-                "starved": done.starved,
-                "lost": done.lost,
-                "errors": done.errors,
-                "slurm": slurm.as_ref().map(|slurm| json!({
-                    "array": slurm.jobs.array,
-                    "shards": Vec::from_iter(slurm.shards.iter().map(job_json)),
-                    "merge": slurm.merge.as_ref().map(job_json),
-                })),
-            });
-            format!("{document:#}\n")
-        }
-        false => format!(
-            "{}: {} of {} runs are done\nfound: {}\n{}",
-            place.campaign.name,
-            done.runs,
-            plan.len(),
-            done.found(),
-            slurm.as_ref().map(job_lines).unwrap_or_default()
-        ),
-    };
-    output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Hands a campaign to a cluster.
+/// Hands a campaign to Slurm.
 pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // The networks are looked at here and once, and not by every job.
+    let create = std::fs::create_dir_all(&place.folder);
+    create.with_context(|| format!("cannot create {}", place.folder.display()))?;
     let Some(plan) = place.plan(&interrupt, false)? else {
-        return Ok(ExitCode::from(crate::INTERRUPTED));
+        return Ok(ExitCode::from(INTERRUPTED));
     };
-    let request = slurm::Request {
-        program: std::env::current_exe()?,
+    let request = Request {
+        program: std::env::current_exe().context("cannot find this program")?,
         file: args.campaign.file.clone(),
         size: args.campaign.size.clone(),
-        folder: place.folder,
-        name: place.campaign.name,
+        folder: place.folder.clone(),
+        name: place.campaign.name.clone(),
         tasks: plan.len(),
         shards: args.shards,
         cpus: args.cpus,
         options: args.options.clone(),
     };
     let scripts = slurm::write(&request)?;
+    let runs = quantity::plural(plan.len() as u64, "run");
     if args.dry_run {
-        output::print(&format!("{}\n", scripts.commands.join("\n")))?;
+        let [array, merge] = &scripts.commands;
+        let text = format!("{runs} in {} parts; to submit them:\n", args.shards);
+        output::print(&format!("{text}{array}\n{merge}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let jobs = slurm::submit(&request, &scripts)?;
-    let merge = jobs
-        .merge
-        .map_or(String::new(), |job| format!(", merge job {job}"));
-    let text = format!(
-        "submitted: {} runs as job array {} of {} parts{merge}\nnext: {}\n",
-        request.tasks,
-        jobs.array,
-        jobs.shards,
-        super::command("status ", &args.campaign)
-    );
+    let merge = jobs.merge.map_or("-".to_string(), |job| job.to_string());
+    let next = command("status ", &args.campaign);
+    output::print(&format!(
+        "{runs} in {} parts: job array {}, merged by job {merge}\nnext: {next}\n",
+        args.shards, jobs.array
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says how far a campaign has come, and where its jobs are.
+pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
+    let interrupt = Interrupt::watch()?;
+    let place = Place::read(&args.campaign)?;
+    let Some(plan) = place.plan(&interrupt, args.json)? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    let todo = match place.folder.is_dir() {
+        false => Todo::all(&plan),
+        true => {
+            let store = Store::read_only(&place.folder, &place.campaign)?;
+            let finished = store.finished()?;
+            for warning in finished.warnings() {
+                output::complain(&format!("pauseless: warning: {warning}"));
+            }
+            Todo::of(&plan, &finished, None)
+        }
+    };
+    // What is on disk is worth telling also where Slurm does not answer.
+    let jobs = slurm::status(&place.folder).unwrap_or_else(|failure| {
+        output::complain(&format!("pauseless: warning: {failure}"));
+        None
+    });
+    let state = State {
+        plan: &plan,
+        todo: &todo,
+        jobs: jobs.as_ref(),
+    };
+    let text = match args.json {
+        true => format!("{:#}\n", state.json(&place)),
+        false => state.text(&place),
+    };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The jobs of a campaign that was submitted, a line each.
-fn job_lines(status: &Status) -> String {
-    let line = |what: String, job: &Job| {
-        let times = match job.requeued {
-            0 => String::new(),
-            n => format!(", requeued {}", quantity::plural(n.into(), "time")),
-        };
-        format!("  {what}: {}{times}\n", job.state)
-    };
-    let shards = (1..).zip(&status.shards);
-    let shards =
-        shards.map(|(part, job)| line(format!("part {part} of {}", status.jobs.shards), job));
-    let merge = status
-        .merge
-        .iter()
-        .map(|job| line("merge".to_string(), job));
-    format!("job array {}:\n", status.jobs.array) + &shards.chain(merge).collect::<String>()
+struct State<'a> {
+    plan: &'a Plan,
+    todo: &'a Todo,
+    jobs: Option<&'a Status>,
 }
 
-fn job_json(job: &Job) -> Value {
-    json!({
-        "state": job.state.name(),
-        "detail": job.state.to_string(),
-        "requeued": job.requeued,
-    })
+impl State<'_> {
+    /// Each part of the array: its job, how many of its runs are done, and how many it has.
+    fn shards<'s>(&'s self, status: &'s Status) -> impl Iterator<Item = (&'s Job, usize, usize)> {
+        let parts = status.jobs.shards.max(1) as usize;
+        let mut open = vec![0; parts];
+        for index in &self.todo.tasks {
+            open[*index as usize % parts] += 1;
+        }
+        let shards = status.shards.iter().zip(open).zip(1..);
+        shards.map(move |((job, open), part)| {
+            let total = self.plan.shard(part, parts).count();
+            (job, total - open, total)
+        })
+    }
+
+    fn text(&self, place: &Place) -> String {
+        let done = self.todo.kept;
+        let (name, all) = (&place.campaign.name, self.plan.len());
+        let mut text = format!("{name}: {} of {all} runs are done\n", done.runs);
+        text += &format!("found: {}\n", done.found());
+        let results = place.folder.join("results.parquet");
+        if results.is_file() {
+            text += &format!("merged: {}\n", results.display());
+        }
+        let Some(status) = self.jobs else {
+            return text;
+        };
+        let mut table = Table::new("<part <runs <of <requeued job");
+        for (part, (job, done, total)) in (1..).zip(self.shards(status)) {
+            let numbers = [part, done, total, job.requeued as usize];
+            let mut row = Vec::from(numbers.map(|number| number.to_string()));
+            row.push(job.state.to_string());
+            table.push(row);
+        }
+        text += &format!("\nSlurm job array {}\n", status.jobs.array);
+        text += &table.render(|_, _, cell| cell.to_string());
+        if let (Some(id), Some(job)) = (status.jobs.merge, &status.merge) {
+            text += &format!("merge, job {id}: {}\n", job.state);
+        }
+        text
+    }
+
+    fn json(&self, place: &Place) -> Value {
+        let done = self.todo.kept;
+        let job = |job: &Job| {
+            json!({
+                "state": job.state.name(),
+                "detail": job.state.to_string(),
+                "requeued": job.requeued,
+            })
+        };
+        let slurm = self.jobs.map(|status| {
+            let shards = self.shards(status).map(|(it, done, total)| {
+                let mut shard = job(it);
+                shard["done"] = done.into();
+                shard["tasks"] = total.into();
+                shard
+            });
+            json!({
+                "array": status.jobs.array,
+                "shards": Vec::from_iter(shards),
+                "merge_job": status.jobs.merge,
+                "merge": status.merge.as_ref().map(job),
+            })
+        });
+        json!({
+            "schema": 1,
+            "campaign": place.campaign.name,
+            "version": pauseless_lab::VERSION,
+            "folder": place.folder,
+            "tasks": self.plan.len(),
+            "done": done.runs,
+            "deadlocks": done.deadlocks,
+            "starved": done.starved,
+            "lost": done.lost,
+            "errors": done.errors,
+            "merged": place.folder.join("results.parquet").is_file(),
+            "slurm": slurm,
+        })
+    }
 }

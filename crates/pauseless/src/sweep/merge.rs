@@ -70,7 +70,8 @@ pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Resul
     Ok(merged.and_then(|merged| merged.file))
 }
 
-fn merge(
+/// Merges; `None` if somebody interrupts it.
+pub fn merge(
     (store, plan): (&Store, &Plan),
     (others, is_partial): (&[Store], bool),
     interrupt: &Interrupt,

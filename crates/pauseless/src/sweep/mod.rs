@@ -2,6 +2,7 @@
 
 mod cluster;
 mod merge;
+mod report;
 mod show;
 
 use std::num::NonZeroUsize;
@@ -29,9 +30,7 @@ pub fn run(args: &SweepArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     match (&args.command, &args.run) {
         (Some(SweepCommand::Merge(args)), _) => merge::run(args),
         (Some(SweepCommand::Status(args)), _) => cluster::status(args),
-        (Some(SweepCommand::Report(_)), _) => {
-            anyhow::bail!("under way {}", terminal.colours_stderr())
-        }
+        (Some(SweepCommand::Report(args)), _) => report::run(args, terminal),
         (Some(SweepCommand::Show(args)), _) => show::run(args),
         (Some(SweepCommand::Submit(args)), _) => cluster::submit(args),
         (None, Some(args)) => carry_out(args),

@@ -3,7 +3,7 @@
 use pauseless_core::switch::Discipline;
 use toml::{Table as Set, Value};
 
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series, Spread};
 use crate::explain::explain;
 use crate::repro::Scale;
 use crate::repro::data::Measured;
@@ -203,6 +203,7 @@ fn figure(found: &[Found<'_>]) -> Figure {
             label: label.to_string(),
             mark: Drawn::Marked,
             is_paper,
+            spread: Spread::None,
             points,
         };
         let found = of.clone();
@@ -219,6 +220,7 @@ fn figure(found: &[Found<'_>]) -> Figure {
                 series("n B / TTL", true, paper.collect()),
             ],
             marks: Vec::new(),
+            heat: None,
         }
     };
     Figure {

@@ -1,7 +1,7 @@
 //! What claims files cannot say: numbers that need a program. One file per function or family.
 
 mod formulas;
-mod gfc_scale;
+pub(crate) mod gfc_scale;
 mod loops;
 mod pcn;
 mod workload;

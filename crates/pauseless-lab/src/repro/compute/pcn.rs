@@ -5,7 +5,7 @@ use pauseless_core::congestion::{Feedback, ReactionPoint as _, pcn};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
 use super::super::scope::{Failure, Scope, Task};
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
 use crate::metrics::completion::SizeRange;
 use crate::report::Run;
 use crate::repro::data::Measured;
@@ -106,6 +106,7 @@ pub fn climb(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
         label: label.to_string(),
         mark: Drawn::Marked,
         is_paper: false,
+        spread: Spread::None,
         points,
     });
     let mut panel = panel("", "percent");
@@ -228,6 +229,7 @@ fn panel(title: &str, label: &str) -> Panel {
         y: axis(label),
         series: Vec::new(),
         marks: Vec::new(),
+        heat: None,
     }
 }
 
@@ -239,6 +241,7 @@ fn point(panel: &mut Panel, label: &str, at: (f64, f64)) {
             label: label.to_string(),
             mark: Drawn::Marked,
             is_paper: false,
+            spread: Spread::None,
             points: vec![at],
         }),
     }

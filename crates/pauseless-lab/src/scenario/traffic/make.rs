@@ -115,7 +115,7 @@ impl Planner<'_> {
     fn made_plan(&self, traffic: &Traffic, flow: Made) -> Option<Plan> {
         let (pace, initial) = self.rates(flow.source, &traffic.wanted)?;
         let mut terms = traffic.wanted.terms;
-        if !matches!(traffic.kind, Kind::Permutation) || terms.size.is_some() {
+        if !traffic.is_endless() {
             terms.class = traffic.classes.class(flow.size, terms.class);
             terms.size = Some(flow.size);
         }
@@ -246,6 +246,11 @@ impl Traffic {
                 let follows = Vec::new();
                 Some((flows.len() as f64, Batch { flows, follows }))
             }
+            Kind::Closing => {
+                let flows = planner.closing_flows(self, scene)?;
+                let follows = Vec::new();
+                Some((flows.len() as f64, Batch { flows, follows }))
+            }
             Kind::Poisson(kind) => {
                 let cast = kind.cast(scene)?;
                 let count = kind.estimate(scene, &cast);
@@ -286,6 +291,12 @@ impl Traffic {
                 let (sources, targets) = (racks(), racks());
                 let size = self.wanted.terms.size.unwrap_or(Bytes::MAX);
                 (Cast { sources, targets }, (size, size))
+            }
+            Kind::Closing => {
+                let pairs = planner.closing(self)?.into_iter();
+                let size = self.wanted.terms.size.unwrap_or(Bytes::MAX);
+                let pairs = Vec::from_iter(pairs.map(|(a, b)| (a, b, (size, size))));
+                return Some((pairs.len() as f64, pairs));
             }
             Kind::Collective(kind) => {
                 let ranks = kind.cast(scene)?;

@@ -6,6 +6,7 @@
 
 mod cdf;
 mod chain;
+mod closing;
 mod collective;
 mod make;
 mod open;
@@ -50,6 +51,7 @@ pub(crate) struct Traffic {
 #[derive(Debug)]
 enum Kind {
     Permutation,
+    Closing,
     Poisson(Poisson),
     Incast(Incast),
     ClosedLoop(ClosedLoop),
@@ -60,14 +62,16 @@ enum Kind {
 #[derive(Clone, Copy)]
 enum Word {
     Permutation,
+    Closing,
     Poisson,
     Incast,
     ClosedLoop,
     Collective(Pattern),
 }
 
-const WORDS: [(&str, Word); 7] = [
+const WORDS: [(&str, Word); 8] = [
     ("permutation", Word::Permutation),
+    ("closing", Word::Closing),
     ("poisson", Word::Poisson),
     ("incast", Word::Incast),
     ("closed-loop", Word::ClosedLoop),
@@ -86,6 +90,7 @@ impl Kind {
     fn word(&self) -> &'static str {
         match self {
             Kind::Permutation => "permutation",
+            Kind::Closing => "closing",
             Kind::Poisson(_) => "poisson",
             Kind::Incast(_) => "incast",
             Kind::ClosedLoop(_) => "closed-loop",
@@ -134,6 +139,7 @@ impl Traffic {
         let size = (has_size, wanted.terms.size);
         let kind = match word {
             Word::Permutation => Some(Kind::Permutation),
+            Word::Closing => Some(Kind::Closing),
             Word::Collective(pattern) => {
                 Collective::read(&mut section, pattern, size).map(Kind::Collective)
             }
@@ -171,6 +177,12 @@ impl Traffic {
     /// by their ends, as flows without a name are.
     fn is_prefixed(&self) -> bool {
         self.name_place.is_some() || !matches!(self.kind, Kind::Permutation)
+    }
+
+    /// Whether its flows may send for ever, which those of the other kinds never do.
+    fn is_endless(&self) -> bool {
+        let may_be = matches!(self.kind, Kind::Permutation | Kind::Closing);
+        may_be && self.wanted.terms.size.is_none()
     }
 
     /// What to say if none of `flows`, which are in order of name, is of this section.
@@ -268,10 +280,15 @@ impl Scene<'_> {
         Span::ps(paced.as_ps().saturating_add(link.tx_span(last).as_ps()))
     }
 
+    /// `NAME/SOURCE->TARGET`.
+    fn pair_name(&self, source: NodeId, target: NodeId) -> String {
+        let [source, target] = [source, target].map(|node| &self.topology.node(node).name);
+        format!("{}/{source}->{target}", self.name)
+    }
+
     /// `NAME/SOURCE->TARGET#NUMBER`.
     fn flow_name(&self, source: NodeId, target: NodeId, number: fmt::Arguments<'_>) -> String {
-        let [source, target] = [source, target].map(|node| &self.topology.node(node).name);
-        format!("{}/{source}->{target}#{number}", self.name)
+        format!("{}#{number}", self.pair_name(source, target))
     }
 }
 

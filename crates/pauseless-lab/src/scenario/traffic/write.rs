@@ -17,7 +17,7 @@ impl Traffic {
         }
         file.text("kind", self.kind.word());
         match &self.kind {
-            Kind::Permutation => {
+            Kind::Permutation | Kind::Closing => {
                 if let Some(size) = self.wanted.terms.size {
                     file.quantity("size", size);
                 }

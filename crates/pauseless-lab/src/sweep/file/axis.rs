@@ -39,12 +39,19 @@ pub(super) struct Case {
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     /// Its keys, or its name if they stand in cases.
-    pub keys: Place,
+    keys: Vec<At<String>>,
     /// Of each value, or one for all.
     points: Vec<Place>,
 }
 
 impl Places {
+    /// Where a key was written, or where the axis was.
+    pub(super) fn key(&self, key: &str) -> &Place {
+        let is_about = |it: &&At<String>| it.value.starts_with(key) || key.starts_with(&it.value);
+        let found = self.keys.iter().find(is_about);
+        &found.unwrap_or(&self.keys[0]).place
+    }
+
     /// Where a value was written.
     pub(super) fn point(&self, number: usize) -> &Place {
         self.points.get(number).unwrap_or(&self.points[0])
@@ -102,8 +109,10 @@ impl Draft {
 
     /// What it is in the plan, and its places.
     fn finish(self) -> (Axis, Places) {
-        let keys = self.keys.first().map_or(&self.name, |key| key);
-        let keys = keys.place.clone();
+        let keys = match self.keys.is_empty() {
+            true => vec![self.name.clone()],
+            false => self.keys.clone(),
+        };
         let set = |value: &Value| {
             let keys = self.keys.iter();
             let set = keys.map(|key| (key.value.clone(), value.clone()));

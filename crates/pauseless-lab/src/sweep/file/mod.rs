@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::campaign::{Campaign, Filter};
+use super::plan::TASKS_MAX;
+use super::report::file::Sections;
 use super::row::column;
 use crate::problem::{Problem, Problems, Sink};
 use crate::sample::names;
@@ -23,8 +25,6 @@ use crate::scenario::{parse_table, read_text, traffic};
 use axis::Draft;
 use size::Size;
 
-/// More runs than this nobody waits for.
-const TASKS_MAX: u64 = 100_000_000;
 /// What is kept of every run, whatever the file says.
 const ALWAYS: [&str; 3] = ["deadlock", "starved", "lost"];
 /// What is kept besides if the file does not say.
@@ -86,6 +86,14 @@ struct Source {
     file: Option<(PathBuf, String)>,
 }
 
+/// The scenario that all runs begin with.
+struct Base {
+    table: Table,
+    /// What its paths are relative to.
+    folder: PathBuf,
+    source: Source,
+}
+
 /// How a file is read.
 struct Reading<'a> {
     path: &'a Path,
@@ -112,13 +120,17 @@ impl Reading<'_> {
             keep = size.keep.clone().unwrap_or(keep);
             size.apply(&mut drafts);
         }
-        let reports = read_tables(&mut root, "report");
-        let claims = read_tables(&mut root, "claim");
         let names = always_first(keep);
         let axes = axis::finish(drafts, &root, &names);
-        refuse_crowd(&root, &axes);
-        root.finish();
-        let Some((mut base, folder, source)) = scenario else {
+        let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
+        let Sections { reports, claims } = Sections::read(&mut root, (&axes, &names));
+        let Some(Base {
+            table: mut base,
+            folder,
+            source,
+        }) = scenario
+        else {
+            root.finish();
             return Ok(None);
         };
         if let Some(stop) = stop {
@@ -129,7 +141,6 @@ impl Reading<'_> {
                 verdict.insert("stop_on".to_string(), stop);
             }
         }
-        let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
         let name = self.name();
         let mut campaign = Campaign {
             title: title.unwrap_or_else(|| name.clone()),
@@ -146,6 +157,8 @@ impl Reading<'_> {
             claims,
         };
         campaign.distributions = distributions(&campaign);
+        refuse_crowd(&root, &campaign);
+        root.finish();
         Ok(Some(Written {
             campaign,
             scenario: source,
@@ -182,12 +195,8 @@ impl Reading<'_> {
         found
     }
 
-    /// The scenario, the folder that its paths are relative to, and where it was written.
-    #[allow(clippy::type_complexity)]
-    fn scenario(
-        &self,
-        root: &mut Section<'_>,
-    ) -> Result<Option<(Table, PathBuf, Source)>, Problems> {
+    /// The scenario that all runs begin with.
+    fn scenario(&self, root: &mut Section<'_>) -> Result<Option<Base>, Problems> {
         let here = self.path.parent().unwrap_or(Path::new(""));
         let Some(item) = root.take("scenario") else {
             root.missing("scenario", "\"FILE.toml\", or a section [scenario]");
@@ -199,7 +208,12 @@ impl Reading<'_> {
             };
             let table = value.as_table().cloned().unwrap_or_default();
             let source = Source { place, file: None };
-            return Ok(Some((table, here.to_path_buf(), source)));
+            let folder = here.to_path_buf();
+            return Ok(Some(Base {
+                table,
+                folder,
+                source,
+            }));
         }
         let Some(At { value, place }) = item.string() else {
             return Ok(None);
@@ -217,7 +231,12 @@ impl Reading<'_> {
             .map_err(|error: toml::de::Error| Problems::of_file(&shown, error.to_string(), ""))?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let file = Some((path, text));
-        Ok(Some((table, folder, Source { place, file })))
+        let source = Source { place, file };
+        Ok(Some(Base {
+            table,
+            folder,
+            source,
+        }))
     }
 }
 
@@ -268,31 +287,23 @@ fn read_filter(mut section: Section<'_>) -> Filter {
     filter
 }
 
-/// Sections that others read.
-fn read_tables(root: &mut Section<'_>, key: &'static str) -> Vec<Table> {
-    let Some(list) = root.list(key) else {
-        return Vec::new();
-    };
-    let values = list.value.into_iter().filter_map(|item| item.value());
-    let tables = values.filter_map(|value| match value.value {
-        Value::Table(table) => Some(table),
-        _ => None,
-    });
-    tables.collect()
-}
-
 fn texts(list: Vec<At<String>>) -> Vec<String> {
     list.into_iter().map(|it| it.value).collect()
 }
 
-/// Reports that there are more runs than anybody could want.
-fn refuse_crowd(root: &Section<'_>, axes: &[(super::campaign::Axis, axis::Places)]) {
-    let counts = axes.iter().map(|(axis, _)| axis.points.len() as u64);
+/// Reports that there are more runs than anybody could want; with a filter, more networks.
+fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
+    let all = Vec::from_iter(0..campaign.axes.len());
+    let (axes, what) = match campaign.filter.is_open() {
+        true => (all, "combinations of values"),
+        false => (campaign.network_axes(), "networks"),
+    };
+    let counts = axes
+        .iter()
+        .map(|axis| campaign.axes[*axis].points.len() as u64);
     let count = counts.fold(1u64, u64::saturating_mul);
     if count > TASKS_MAX {
-        let problem = root
-            .place
-            .problem(format!("{count} combinations of values"));
+        let problem = root.place.problem(format!("{count} {what}"));
         let problem = problem.expected(format!("at most {TASKS_MAX}"));
         root.report(problem.help("fewer values of some axis, or several campaigns"));
     }

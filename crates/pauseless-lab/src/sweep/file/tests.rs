@@ -102,6 +102,12 @@ fn values_become_columns_and_scenarios() {
     assert_eq!(table["flow"][0]["rate"].as_str(), Some("2.5 Gbps"));
     assert_eq!(table["switch"]["buffer"].as_str(), Some("2 MB"));
     assert_eq!(table["flow_control"].get("xoff"), None);
+    for index in [0, 7, 12, 23] {
+        let points = plan.points(index);
+        let expected = plan.campaign.scenario(&points, |_, _| {});
+        let found: Table = toml::from_str(&plan.task(index).text).expect("a scenario");
+        assert_eq!(found, expected, "{index}");
+    }
     let names = plan.names();
     assert_eq!(names[23], task.name);
     // The first xoff under GFC is the same scenario as the last one.
@@ -210,62 +216,36 @@ fn a_key_that_scenarios_do_not_have_is_shown_where_it_was_written() {
     );
 }
 
+/// Axes that are wrong by themselves.
+const BAD: [&str; 22] = [
+    r#"key = "seed""#,
+    "key = \"seed\"\nseeds = 2\nvalues = [1]",
+    "key = \"seed\"\nseeds = 0",
+    "key = \"seed\"\nvalues = []",
+    "key = \"seed\"\nvalue = [1]",
+    "values = [1]",
+    "key = \"seed\"\nvalues = [1, 1]",
+    "key = \"seed\"\nname = \"run\"\nseeds = 2",
+    "name = \"ended\"\nkey = \"mtu\"\nvalues = [\"a\"]",
+    "name = \"pauses\"\nkey = \"flow_control.pause_quanta\"\nvalues = [1]",
+    "key = \"seed\"\nseeds = 2\n[[axis]]\nkey = \"seed\"\nseeds = 3",
+    "key = \"mtu\"\nrange = { from = \"20 KB\", to = \"10 KB\", count = 3 }",
+    "key = \"mtu\"\nrange = { from = \"0 B\", to = \"10 KB\", count = 3, scale = \"log\" }",
+    "key = \"mtu\"\nrange = { from = \"1 us\", to = \"10 KB\", count = 3 }",
+    "key = \"mtu\"\nrange = { from = \"1 KB\", to = \"10 KB\" }",
+    "key = \"seed\"\nrange = { from = 1, to = 3, count = 9 }",
+    "key = \"seed\"\nrange = { from = 1, count = 2000000 }",
+    "key = \"seed\"\nrandom = { from = 1, to = 3, count = 9 }",
+    "key = \"seed\"\nseeds = 1000000\n[[axis]]\nkey = \"mtu\"\nrange = { from = 1, count = 1000 }",
+    "key = \"flow.F9.rate\"\nvalues = [\"1 Gbps\"]",
+    "key = \"switch\"\nvalues = [{ buffer = \"1 MB\" }]",
+    "key = \"seed\"\nseeds = 2\n[size.small]\naxis.sed = { seeds = 1 }",
+];
+
 #[test]
-fn bad_files_are_refused_with_a_fix() {
-    let cases = [
-        String::from("scenario = \"s.toml\"\n"),
-        String::from("scenario = \"t.toml\"\n[[axis]]\nkey = \"seed\"\nseeds = 2\n"),
-        axis("key = \"seed\""),
-        axis("key = \"seed\"\nseeds = 2\nvalues = [1]"),
-        axis("key = \"seed\"\nseeds = 0"),
-        axis("key = \"seed\"\nvalues = []"),
-        axis("key = \"seed\"\nvalue = [1]"),
-        axis("values = [1]"),
-        axis("key = \"seed\"\nvalues = [1, 1]"),
-        axis("key = \"seed\"\nname = \"run\"\nseeds = 2"),
-        axis("name = \"ended\"\nkey = \"mtu\"\nvalues = [\"a\"]"),
-        axis("name = \"pauses\"\nkey = \"flow_control.pause_quanta\"\nvalues = [1]"),
-        axis("key = \"seed\"\nseeds = 2\n[[axis]]\nkey = \"seed\"\nseeds = 3"),
-        axis(
-            "key = \"flow_control.xoff\"\nrange = { from = \"20 KB\", to = \"10 KB\", count = 3 }",
-        ),
-        axis(
-            "key = \"flow_control.xoff\"\nrange = { from = \"0 B\", to = \"10 KB\", count = 3, scale = \"log\" }",
-        ),
-        axis("key = \"flow_control.xoff\"\nrange = { from = \"1 us\", to = \"10 KB\", count = 3 }"),
-        axis("key = \"flow_control.xoff\"\nrange = { from = \"1 KB\", to = \"10 KB\" }"),
-        axis("key = \"seed\"\nrange = { from = 1, to = 3, count = 9 }"),
-        axis("key = \"seed\"\nrange = { from = 1, count = 2000000 }"),
-        axis(
-            "key = \"seed\"\nseeds = 1000000\n[[axis]]\nkey = \"mtu\"\nrange = { from = 1, count = 1000 }",
-        ),
-        axis("key = \"flow.F9.rate\"\nvalues = [\"1 Gbps\"]"),
-        axis("key = \"switch\"\nvalues = [{ buffer = \"1 MB\" }]"),
-        axis("key = \"seed\"\nseeds = 2\n[size.small]\naxis.sed = { seeds = 1 }"),
-        format!(
-            "keep = [\"puases\", \"rte.F1\"]\n{}",
-            axis("key = \"seed\"\nseeds = 2")
-        ),
-        format!(
-            "stop = [\"dedlock\"]\n{}",
-            axis("key = \"seed\"\nseeds = 2")
-        ),
-        format!(
-            "[filter]\ncyclic = 1\n{}",
-            axis("key = \"seed\"\nseeds = 2")
-        )
-        .replacen(
-            "[filter]\ncyclic = 1\nscenario = \"s.toml\"\n",
-            "scenario = \"s.toml\"\n[filter]\ncyclic = 1\n",
-            1,
-        ),
-    ];
-    let shown = cases.iter().map(|text| brief(text));
+fn bad_axes_are_refused_with_a_fix() {
+    let shown = Vec::from_iter(BAD.iter().map(|rest| brief(&axis(rest))));
     expect![[r#"
-        c.sweep.toml:1:1: no axes: nothing is varied
-        = help: add [[axis]] with a key and its values
-        c.sweep.toml:1:12: scenario: there is no file t.toml
-        = help: write its path as seen from this file
         c.sweep.toml:2:1: axis[0]: it has no values
         = help: add values = [1, 2], range, seeds, random or cases
         c.sweep.toml:2:1: axis[0]: both values and seeds stand here
@@ -302,6 +282,8 @@ fn bad_files_are_refused_with_a_fix() {
         c.sweep.toml:4:9: axis[0].range: only 3 different values lie there
         = help: a smaller count, or a wider range
         c.sweep.toml:4:29: axis[0].range.count: 2000000 is out of range
+        c.sweep.toml:4:10: axis[0].random: 9 different values are hard to find there
+        = help: a smaller count, or a wider range
         c.sweep.toml:1:1: 1000000000 combinations of values
         = help: fewer values of some axis, or several campaigns
         c.sweep.toml:3:7: axis[0].key: flow.F9.rate: there is no "F9"
@@ -309,19 +291,42 @@ fn bad_files_are_refused_with_a_fix() {
         c.sweep.toml:4:11: axis[0].values[0]: a section has no name to be shown by
         = help: write it as one of [axis.cases]
         c.sweep.toml:6:6: size.small.axis.sed: there is no axis "sed"
-        = help: did you mean seed?
+        = help: did you mean seed?"#]].assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn bad_files_are_refused_with_a_fix() {
+    let seeds = axis("key = \"seed\"\nseeds = 2");
+    let cases = [
+        String::from("scenario = \"s.toml\"\n"),
+        seeds.replace("s.toml", "t.toml"),
+        seeds.replace("scenario", "scenari"),
+        format!("keep = [\"puases\", \"rte.F1\"]\n{seeds}"),
+        format!("stop = [\"dedlock\"]\n{seeds}"),
+        format!("{seeds}[filter]\ncyclic = 1"),
+        format!("{seeds}[filter]\ncycles = true"),
+    ];
+    let shown = Vec::from_iter(cases.iter().map(|text| brief(text)));
+    expect![[r#"
+        c.sweep.toml:1:1: no axes: nothing is varied
+        = help: add [[axis]] with a key and its values
+        c.sweep.toml:1:12: scenario: there is no file t.toml
+        = help: write its path as seen from this file
+        c.sweep.toml:1:1: scenario: missing
+        = help: add scenario = "FILE.toml", or a section [scenario]
+        c.sweep.toml:1:1: scenari: unknown key
+        = help: did you mean scenario?
         c.sweep.toml:1:9: keep[0]: no run has a number "puases"
         = help: did you mean pauses?
         c.sweep.toml:1:19: keep[1]: no run has a number "rte.F1"
         = help: did you mean rate?
         c.sweep.toml:1:9: stop[0]: nothing stops on "dedlock"
         = help: did you mean deadlock?
-        c.sweep.toml:3:10: filter.cyclic: an integer stands here"#]].assert_eq(&Vec::from_iter(shown).join("\n"));
-    let wrong = read(
-        &axis("key = \"seed\"\nseeds = 2\n[size.quick]"),
-        Some("quik"),
-    )
-    .expect_err("no");
+        c.sweep.toml:6:10: filter.cyclic: an integer stands here
+        c.sweep.toml:6:1: filter.cycles: unknown key
+        = help: did you mean cyclic?"#]]
+    .assert_eq(&shown.join("\n"));
+    let wrong = read(&format!("{seeds}[size.quick]"), Some("quik")).expect_err("no such size");
     assert!(wrong.contains("did you mean quick?"), "{wrong}");
     assert!(Campaign::read(Path::new("/nowhere.toml"), None).is_err());
 }

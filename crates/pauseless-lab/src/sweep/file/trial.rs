@@ -106,7 +106,7 @@ impl Trial<'_> {
     fn table(&self, points: &[usize], is_fine: &mut bool) -> Table {
         self.written.campaign.scenario(points, |axis, wrong| {
             *is_fine = false;
-            let problem = self.written.axes[axis].keys.problem(wrong);
+            let problem = self.written.axes[axis].key(&wrong).problem(wrong);
             let help = "an element of a list is meant by its name, its kind or its number from 1";
             self.sink.push(problem.help(help));
         })
@@ -147,7 +147,7 @@ impl Trial<'_> {
                 is_within(&key, &path) || (!key.is_empty() && is_within(&path, &key))
             })
         });
-        about.map(|(number, _)| number).last()
+        about.map(|(number, _)| number).next_back()
     }
 
     /// Reports a problem at a value of an axis.
@@ -157,7 +157,7 @@ impl Trial<'_> {
         let is_key = problem.message.starts_with("unknown key");
         let (place, message) = match is_key {
             true => (
-                &places.keys,
+                places.key(&problem.key),
                 format!("{}: {}", problem.key, problem.message),
             ),
             false => (

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::failure::Failure;
-use crate::sweep::campaign::{Axis, Campaign, Label};
+use crate::sweep::campaign::{Axis, Campaign, Label, Point};
 use crate::sweep::row;
 
 /// The columns of a campaign's results. In files they stand in this order: `task`, `scenario`,
@@ -32,7 +32,7 @@ impl Columns {
         for (place, axis) in campaign.axes.iter().enumerate() {
             let name = axis_column(axis);
             // Every task has a seed, whether or not it is varied.
-            if name == SEED {
+            if name == SEED && axis.points.iter().all(is_seed) {
                 continue;
             }
             let mut labels = axis.points.iter().map(|point| &point.label);
@@ -73,6 +73,13 @@ impl AxisColumn {
             label => label.clone(),
         }
     }
+}
+
+/// Whether the value of an axis is the scenario's seed.
+fn is_seed(point: &Point) -> bool {
+    let seeds = point.set.iter().filter(|(path, _)| path == SEED);
+    let mut seeds = seeds.filter_map(|(_, value)| value.as_integer());
+    seeds.any(|seed| point.label == Label::Number(seed as f64))
 }
 
 /// The name of an axis's column.

@@ -138,23 +138,23 @@ impl Index {
     fn sort(&mut self) -> Result<(), Failure> {
         self.entries
             .sort_unstable_by_key(|it| (it.name, it.file, it.row));
-        let twice = self
-            .entries
-            .windows(2)
-            .find(|pair| pair[0].name == pair[1].name && pair[0].digest != pair[1].digest);
-        if let Some([one, other]) = twice {
-            let other = self.path(other).display();
-            let message = format!(
-                "has a row of task {} that differs from that in {other}",
-                one.name
-            );
-            let help = "the same run must always give the same row: if one of the files was changed \
-                or comes from a machine that is not to be trusted, move it away; if not, this is a \
-                bug in pauseless, please report it";
-            return Err(Failure::new(self.path(one), message, help));
+        for same in self.entries.chunk_by(|one, other| one.name == other.name) {
+            let differs = same.iter().find(|entry| entry.digest != same[0].digest);
+            if let Some(other) = differs {
+                return Err(self.differ(&same[0], other));
+            }
         }
         self.entries.dedup_by_key(|it| it.name);
         Ok(())
+    }
+
+    fn differ(&self, one: &Entry, other: &Entry) -> Failure {
+        let (task, there) = (one.name, self.path(other).display());
+        let message = format!("has a row of task {task} that differs from that in {there}");
+        let help = "the same run must always give the same row: if one of the files was changed \
+            or comes from a machine that is not to be trusted, move it away; if not, this is a bug \
+            in pauseless, please report it";
+        Failure::new(self.path(one), message, help)
     }
 
     fn path(&self, entry: &Entry) -> &Path {

@@ -51,6 +51,12 @@ pub(super) fn read(path: &Path, numbers: &[String]) -> Result<Option<Vec<Row>>, 
 fn decode(bytes: Vec<u8>, numbers: &[String]) -> Result<Option<Vec<Row>>, ReadError> {
     let book = Book::open(Bytes::from(bytes))?;
     let known = book.columns()?;
+    let mut names = vec![TASK, ENDED, ERROR];
+    for name in &names {
+        if !known.iter().any(|column| column.name == *name) {
+            return Err(ReadError::Missing((*name).to_string()));
+        }
+    }
     let is_kept = |name: &String| {
         let column = known.iter().find(|column| column.name == *name);
         column.is_some_and(|column| matches!(column.cells, Cells::Numbers(_)))
@@ -58,7 +64,6 @@ fn decode(bytes: Vec<u8>, numbers: &[String]) -> Result<Option<Vec<Row>>, ReadEr
     if !numbers.iter().all(is_kept) {
         return Ok(None);
     }
-    let mut names = vec![TASK, ENDED, ERROR];
     names.extend(numbers.iter().map(String::as_str));
     let mut rows = Vec::with_capacity(book.rows());
     for group in 0..book.groups() {

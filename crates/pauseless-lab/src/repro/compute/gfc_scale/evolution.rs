@@ -5,7 +5,7 @@ use pauseless_core::unit::Span;
 
 use super::super::super::scope::{Failure, Scope};
 use super::{BUFFER, BUFFER_AWARE, How, PFC, PFC_AWARE, TIME, known, network};
-use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Spread};
 use crate::repro::data::Measured;
 use crate::sample::Sample;
 use crate::table::{Cells, Column, Table};
@@ -40,6 +40,7 @@ pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failu
                 label: scheme.name.to_string(),
                 mark: Drawn::Line,
                 is_paper: false,
+                spread: Spread::None,
                 points: points(sample).collect(),
             });
         }
@@ -54,6 +55,7 @@ pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failu
             y: axis("all servers (Gb/s)"),
             series,
             marks: mark.into_iter().collect(),
+            heat: None,
         });
     }
     measured.figures.push(Figure {

@@ -6,7 +6,7 @@ use pauseless_core::unit::Span;
 use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
 use super::{BUFFER, How, Pair, TIME, network};
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series, Spread};
 use crate::report::Run;
 use crate::repro::data::Measured;
 use crate::sample::{Add, Sample};
@@ -78,6 +78,7 @@ pub fn feedback(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failur
             y: axis("share of ports and bins"),
             series: curves,
             marks: Vec::new(),
+            heat: None,
         });
     }
     measured.figures.push(Figure {
@@ -122,6 +123,7 @@ fn series(label: &str, run: &Sample) -> Series {
         label: label.to_string(),
         mark: Drawn::Line,
         is_paper: false,
+        spread: Spread::None,
         points: points.collect(),
     }
 }

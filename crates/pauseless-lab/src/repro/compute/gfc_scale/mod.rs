@@ -9,7 +9,7 @@ mod evolution;
 mod feedback;
 mod servers;
 mod table1;
-mod trees;
+pub(crate) mod trees;
 
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;

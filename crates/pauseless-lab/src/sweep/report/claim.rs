@@ -1,0 +1,145 @@
+//! What a campaign is said to show, against its runs.
+
+use super::file::{Asks, Claim, Condition};
+use super::proportion::{Count, Share, count, units};
+use super::rows::Rows;
+use super::words;
+use crate::repro::claim::Verdict;
+
+/// A claim and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The claim.
+    pub claim: Claim,
+    /// What is counted: `runs`, or `networks`.
+    pub units: String,
+    /// How many of how many.
+    pub share: Share,
+    /// The share that it is compared with, if it is.
+    pub other: Option<Share>,
+    /// Whether it holds.
+    pub holds: bool,
+    /// How that compares with how the claim is marked.
+    pub verdict: Verdict,
+    /// What the reader must know, such as that no run is meant.
+    pub notes: Vec<String>,
+}
+
+impl Judged {
+    /// What is asked for, in words.
+    pub fn asked(&self) -> String {
+        let percent = |share: f64| format!("{} %", words::percent(share));
+        let conditions = |all: &[Condition]| {
+            let write = |it: &Condition| {
+                let values = it.values.iter().map(|value| words::label(value, ""));
+                format!("{} = {}", it.axis, Vec::from_iter(values).join(" or "))
+            };
+            Vec::from_iter(all.iter().map(write)).join(", ")
+        };
+        match &self.claim.asks {
+            Asks::AtMost(share) if *share == 0.0 => "none".to_string(),
+            Asks::AtMost(share) => format!("at most {}", percent(*share)),
+            Asks::AtLeast(share) if *share == 1.0 => "all".to_string(),
+            Asks::AtLeast(share) => format!("at least {}", percent(*share)),
+            Asks::FewerThan(other) => format!("fewer than with {}", conditions(other)),
+            Asks::MoreThan(other) => format!("more than with {}", conditions(other)),
+        }
+    }
+
+    /// What was measured, in words.
+    pub fn measured(&self) -> String {
+        written(self.share, &self.units)
+    }
+
+    /// What that is compared with, in words.
+    pub fn against(&self) -> Option<String> {
+        Some(written(self.other?, &self.units))
+    }
+}
+
+/// A share in words, with its interval.
+fn written(share: Share, units: &str) -> String {
+    let Some(value) = share.value() else {
+        return format!("no {units}");
+    };
+    let [low, high] = share.interval().map(words::percent);
+    let count = |n: usize| crate::report::quantity::count(n as u64);
+    format!(
+        "{} of {} {units}, {} % (95 % interval {low} to {high} %)",
+        count(share.count),
+        count(share.total),
+        words::percent(value),
+    )
+}
+
+/// Judges a claim by the runs of a campaign of this size.
+pub(super) fn judge(claim: &Claim, rows: &Rows<'_>, size: Option<&str>) -> Result<Judged, String> {
+    let share = |select: &[Condition]| -> Result<Share, String> {
+        let wanted = Count {
+            select,
+            of: std::slice::from_ref(&claim.of),
+            per: &claim.per,
+        };
+        let counted = count(rows, wanted, &rows.key(&[])?)?;
+        Ok(counted.get(&0).map_or(Share::default(), |it| it[0]))
+    };
+    let mut judged = Judged {
+        claim: claim.clone(),
+        units: units(&claim.per),
+        share: Share::default(),
+        other: None,
+        holds: false,
+        verdict: Verdict::OtherScale,
+        notes: Vec::new(),
+    };
+    let is_other = |sizes: &[String]| !sizes.iter().any(|it| Some(it.as_str()) == size);
+    if !claim.sizes.is_empty() && is_other(&claim.sizes) {
+        return Ok(judged);
+    }
+    judged.share = share(&claim.select)?;
+    judged.notes = rows.unknown(&claim.select);
+    if let Asks::FewerThan(other) | Asks::MoreThan(other) = &claim.asks {
+        judged.other = Some(share(&instead(&claim.select, other))?);
+        judged.notes.extend(rows.unknown(other));
+    }
+    let known = judged
+        .share
+        .value()
+        .zip(judged.other.unwrap_or(judged.share).value());
+    match known {
+        Some((value, other)) => judged.compare(value, other),
+        None => judged.notes.push("no run is meant by it".to_string()),
+    }
+    judged.verdict = match (claim.is_met, judged.holds) {
+        (true, true) => Verdict::Met,
+        (true, false) => Verdict::Broken,
+        (false, true) => Verdict::Unmarked,
+        (false, false) => Verdict::NotMet,
+    };
+    Ok(judged)
+}
+
+impl Judged {
+    fn compare(&mut self, value: f64, other: f64) {
+        let [low, high] = self.share.interval();
+        let [other_low, other_high] = self.other.unwrap_or(self.share).interval();
+        let (is_beyond, is_sure) = match &self.claim.asks {
+            Asks::AtMost(most) => (value <= *most, true),
+            Asks::AtLeast(least) => (value >= *least, true),
+            Asks::FewerThan(_) => (value < other, high < other_low),
+            Asks::MoreThan(_) => (value > other, low > other_high),
+        };
+        self.holds = is_beyond && is_sure;
+        if is_beyond && !is_sure {
+            self.notes
+                .push("the intervals overlap: more runs would tell".to_string());
+        }
+    }
+}
+
+/// `select` with the values of `other` where both speak of an axis.
+fn instead(select: &[Condition], other: &[Condition]) -> Vec<Condition> {
+    let is_kept = |it: &&Condition| !other.iter().any(|other| other.axis == it.axis);
+    let kept = select.iter().filter(is_kept).cloned();
+    kept.chain(other.iter().cloned()).collect()
+}

@@ -1,0 +1,272 @@
+//! A number over two axes, as colours.
+
+use super::super::campaign::Label;
+use super::file::{Kind, Take, Wanted};
+use super::group::{self, Groups};
+use super::proportion::Share;
+use super::rows::{Coded, Rows};
+use super::{Cell, Head, Part, Shown, spread, words};
+use crate::draw::figure::{Axis, Figure, Heat, Panel, Scale};
+use crate::table::{Cells, Column, Table};
+
+/// The cells and their figure.
+pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
+    let Kind::Heatmap { x, y, of, take } = &wanted.kind else {
+        return Err("not a heat map".to_string());
+    };
+    let mut axes = wanted.by.clone();
+    axes.extend([y.clone(), x.clone()]);
+    let groups = Groups::of(rows, wanted, (of, &axes))?;
+    let columns = &groups.key.columns;
+    let map = Map {
+        wanted,
+        of,
+        take: *take,
+        y: Side::of(&columns[columns.len() - 2], used(&groups, 1)),
+        x: Side::of(&columns[columns.len() - 1], used(&groups, 0)),
+        groups,
+    };
+    let mut panels = map.panels();
+    let mut notes = map.groups.notes.clone();
+    notes.extend(group::cut(&mut panels));
+    let figure = Figure {
+        name: wanted.name.clone(),
+        caption: map.title(),
+        panels: panels.into_iter().map(|outer| map.panel(outer)).collect(),
+    };
+    Ok(Part {
+        name: wanted.name.clone(),
+        title: map.title(),
+        kind: "heatmap",
+        shown: map.shown(),
+        data: map.data(),
+        figures: Vec::from_iter((!figure.panels.is_empty()).then_some(figure)),
+        notes,
+    })
+}
+
+/// The values of the last axis but `before` that any group has.
+fn used(groups: &Groups, before: usize) -> Vec<usize> {
+    let places = groups.values.keys().map(|key| {
+        let places = groups.key.places(*key);
+        places[places.len() - 1 - before]
+    });
+    let mut used: Vec<usize> = places.collect();
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
+/// One axis of the map.
+struct Side {
+    /// What stands at it.
+    axis: Axis,
+    /// The places of its values among all of the axis, numbers in ascending order.
+    places: Vec<usize>,
+    /// Its values in words.
+    words: Vec<String>,
+}
+
+impl Side {
+    fn of(column: &Coded, mut places: Vec<usize>) -> Side {
+        let number = |place: usize| match column.values[place] {
+            Label::Number(number) => Some(number),
+            Label::Text(_) => None,
+        };
+        let numbers: Option<Vec<f64>> = places.iter().map(|it| number(*it)).collect();
+        let name = words::axis(&column.name, column.unit);
+        let write = |places: &[usize]| {
+            let labels = places
+                .iter()
+                .map(|it| words::label(&column.values[*it], column.unit));
+            labels.collect::<Vec<String>>()
+        };
+        let Some(numbers) = numbers else {
+            let words = write(&places);
+            let scale = Scale::Names(words.clone());
+            return Side {
+                axis: Axis { label: name, scale },
+                places,
+                words,
+            };
+        };
+        places.sort_by(|a, b| {
+            number(*a)
+                .unwrap_or(0.0)
+                .total_cmp(&number(*b).unwrap_or(0.0))
+        });
+        let greatest = numbers.iter().fold(0.0, |most: f64, it| most.max(it.abs()));
+        let (scale, unit) = words::scale(column.unit, greatest);
+        let ticks = places.iter().map(|it| {
+            let value = number(*it).unwrap_or(0.0) / scale;
+            words::label(&Label::Number(value), "")
+        });
+        Side {
+            axis: Axis {
+                label: words::with_unit(&name, unit),
+                scale: Scale::Cells(ticks.collect()),
+            },
+            words: write(&places),
+            places,
+        }
+    }
+}
+
+struct Map<'a> {
+    wanted: &'a Wanted,
+    of: &'a str,
+    take: Take,
+    groups: Groups,
+    x: Side,
+    y: Side,
+}
+
+impl Map<'_> {
+    fn title(&self) -> String {
+        match self.wanted.title.as_str() {
+            "" => format!(
+                "{} over {} and {}",
+                self.label(),
+                self.x.axis.label,
+                self.y.axis.label
+            ),
+            title => title.to_string(),
+        }
+    }
+
+    /// What the colours measure.
+    fn label(&self) -> String {
+        let of = words::measured(self.of);
+        match self.take {
+            Take::Mean => format!("mean of {of}"),
+            Take::Median => format!("median of {of}"),
+            Take::Max => format!("greatest {of}"),
+            Take::Proportion => format!("runs with {of} (%)"),
+        }
+    }
+
+    /// How many cells a panel could have.
+    fn size(&self) -> u64 {
+        let columns = self.groups.key.columns.iter().rev().take(2);
+        columns.map(|it| it.values.len() as u64).product()
+    }
+
+    /// The combinations of all other axes.
+    fn panels(&self) -> Vec<u64> {
+        let size = self.size();
+        let mut panels: Vec<u64> = self.groups.values.keys().map(|key| key / size).collect();
+        panels.dedup();
+        panels
+    }
+
+    /// The words of such a combination.
+    fn words(&self, outer: u64) -> Vec<String> {
+        let mut words = self.groups.key.words(outer * self.size());
+        words.truncate(words.len() - 2);
+        words
+    }
+
+    fn value(&self, outer: u64, (row, column): (usize, usize)) -> Option<f64> {
+        let across = self.groups.key.columns.last()?.values.len() as u64;
+        let place = self.y.places[row] as u64 * across + self.x.places[column] as u64;
+        let values = self.groups.values.get(&(outer * self.size() + place))?;
+        let value = spread::take(values, self.take);
+        Some(match self.take {
+            Take::Proportion => value * 100.0,
+            _ => value,
+        })
+    }
+
+    fn panel(&self, outer: u64) -> Panel {
+        let rows = 0..self.y.places.len();
+        let cells = rows.flat_map(|row| {
+            let columns = 0..self.x.places.len();
+            columns.map(move |column| self.value(outer, (row, column)))
+        });
+        Panel {
+            title: self.groups.key.title(outer * self.size(), 2),
+            x: self.x.axis.clone(),
+            y: self.y.axis.clone(),
+            series: Vec::new(),
+            marks: Vec::new(),
+            heat: Some(Heat {
+                label: self.label(),
+                cells: cells.collect(),
+            }),
+        }
+    }
+
+    /// The map as a table, if it is narrow enough.
+    fn shown(&self) -> Shown {
+        let columns = &self.groups.key.columns;
+        let axes = columns[..columns.len() - 1].iter();
+        let heads = axes.map(|it| Head::left(&words::axis(&it.name, it.unit)));
+        let x = &columns[columns.len() - 1];
+        let x = words::axis(&x.name, x.unit);
+        let across = self
+            .x
+            .words
+            .iter()
+            .map(|it| Head::number(&format!("{x} = {it}")));
+        let mut shown = Shown {
+            heads: heads.chain(across).collect(),
+            rows: Vec::new(),
+        };
+        if self.x.places.len() > COLUMNS_MAX {
+            shown.heads.truncate(columns.len() - 1);
+            shown
+                .heads
+                .push(Head::number(&format!("{} at its greatest", self.label())));
+        }
+        for outer in self.panels() {
+            for row in 0..self.y.places.len() {
+                let cells = (0..self.x.places.len()).map(|it| self.value(outer, (row, it)));
+                let cells: Vec<Option<f64>> = match self.x.places.len() > COLUMNS_MAX {
+                    true => vec![cells.flatten().reduce(f64::max)],
+                    false => cells.collect(),
+                };
+                let mut line = self.words(outer);
+                line.push(self.y.words[row].clone());
+                let write = |it: Option<f64>| it.map_or("-".to_string(), words::number);
+                line.extend(cells.into_iter().map(write));
+                shown.rows.push(line.into_iter().map(Cell::Text).collect());
+            }
+        }
+        shown
+    }
+
+    fn data(&self) -> Table {
+        let mut columns = self.groups.key.data(&self.groups.keys());
+        let mut add = |name: String, make: &dyn Fn(&[f64]) -> f64| {
+            let cells = self.groups.values.values().map(|it| Some(make(it)));
+            columns.push(Column {
+                name,
+                cells: Cells::Numbers(cells.collect()),
+            });
+        };
+        let of = self.of;
+        add("runs".to_string(), &|it| it.len() as f64);
+        let name = match self.take {
+            Take::Mean => "mean",
+            Take::Median => "median",
+            Take::Max => "max",
+            Take::Proportion => "share",
+        };
+        add(format!("{of}_{name}"), &|it| spread::take(it, self.take));
+        if self.take == Take::Proportion {
+            let share = |values: &[f64]| Share {
+                count: values.iter().filter(|it| **it > 0.0).count(),
+                total: values.len(),
+            };
+            add(format!("{of}_low"), &|it| share(it).interval()[0]);
+            add(format!("{of}_high"), &|it| share(it).interval()[1]);
+        }
+        Table {
+            name: self.wanted.name.clone(),
+            columns,
+        }
+    }
+}
+
+/// A wider map is for the figure.
+const COLUMNS_MAX: usize = 12;

@@ -1,0 +1,213 @@
+//! A number along an axis: the middle of the runs at each place, with a band.
+
+use std::collections::BTreeMap;
+
+use super::super::campaign::Label;
+use super::file::{Band, Kind, Middle, Wanted};
+use super::group::{Groups, Layout};
+use super::rows::Rows;
+use super::spread::{self, Spread};
+use super::{Cell, Head, Part, Shown, words};
+use crate::draw::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series};
+use crate::table::{Cells, Column, Table};
+
+/// The middles with their bands, and their figure.
+pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
+    let Kind::Line {
+        x,
+        of,
+        middle,
+        band,
+        is_log,
+    } = &wanted.kind
+    else {
+        return Err("not a line".to_string());
+    };
+    let mut axes = wanted.by.clone();
+    axes.push(x.clone());
+    let groups = Groups::of(rows, wanted, (of, &axes))?;
+    let spreads = groups.values.iter();
+    let spreads = spreads.map(|(group, values)| (*group, spread::of(values, *middle, *band)));
+    let lines = Lines {
+        wanted,
+        of,
+        spreads: spreads.collect(),
+        is_log: *is_log,
+        middle: if *middle == Middle::Mean {
+            "mean"
+        } else {
+            "median"
+        },
+        groups,
+    };
+    let layout = lines.layout(rows)?;
+    let figure = lines.figure((&layout, x), *band);
+    let mut notes = lines.groups.notes.clone();
+    if lines.spreads.values().any(|it| !it.is_sure) {
+        let few = if *middle == Middle::Mean { 2 } else { 6 };
+        notes.push(format!(
+            "where there are fewer than {few} runs the band is from the least to the greatest, \
+             which is less than 95 % sure"
+        ));
+    }
+    notes.extend(layout.notes);
+    Ok(Part {
+        name: wanted.name.clone(),
+        title: lines.title(x),
+        kind: "line",
+        shown: lines.shown(),
+        data: lines.data(),
+        figures: Vec::from_iter((!figure.panels.is_empty()).then_some(figure)),
+        notes,
+    })
+}
+
+struct Lines<'a> {
+    wanted: &'a Wanted,
+    of: &'a str,
+    groups: Groups,
+    spreads: BTreeMap<u64, Spread>,
+    is_log: bool,
+    middle: &'static str,
+}
+
+impl Lines<'_> {
+    /// The curves are the groups without the axis across.
+    fn layout(&self, rows: &Rows<'_>) -> Result<Layout, String> {
+        let by = rows.key(&self.wanted.by)?;
+        let width = self.width();
+        let mut keys: Vec<u64> = self.spreads.keys().map(|group| group / width).collect();
+        keys.dedup();
+        Ok(Layout::of(&by, &keys))
+    }
+
+    /// How many places there are across.
+    fn width(&self) -> u64 {
+        let x = self.groups.key.columns.last();
+        x.map_or(1, |it| it.values.len() as u64)
+    }
+
+    fn title(&self, x: &str) -> String {
+        match self.wanted.title.as_str() {
+            "" => {
+                let x = words::axis(x, self.unit());
+                format!("{} along {x}", words::measured(self.of))
+            }
+            title => title.to_string(),
+        }
+    }
+
+    fn figure(&self, (layout, x): (&Layout, &str), band: Band) -> Figure {
+        let scale = words::scale(self.unit(), self.greatest());
+        let panels = layout.panels.iter().map(|(title, curves)| Panel {
+            title: title.clone(),
+            x: Axis {
+                label: words::with_unit(&words::axis(x, self.unit()), scale.1),
+                scale: if self.is_log {
+                    Scale::Log
+                } else {
+                    Scale::Linear
+                },
+            },
+            y: Axis {
+                label: words::measured(self.of),
+                scale: Scale::Linear,
+            },
+            series: curves
+                .iter()
+                .map(|curve| self.series(*curve, scale.0))
+                .collect(),
+            marks: Vec::new(),
+            heat: None,
+        });
+        let band = match band {
+            Band::Confidence => format!("the 95 % confidence interval of the {}", self.middle),
+            Band::Quartiles => "the middle half of the runs".to_string(),
+            Band::Range => "all runs".to_string(),
+        };
+        Figure {
+            name: self.wanted.name.clone(),
+            caption: format!(
+                "{}: the {} of the runs, and {band}",
+                self.title(x),
+                self.middle
+            ),
+            panels: panels.collect(),
+        }
+    }
+
+    fn series(&self, curve: u64, scale: f64) -> Series {
+        let width = self.width();
+        let all = self.spreads.range(curve * width..(curve + 1) * width);
+        let mut all: Vec<(f64, Spread)> = all.map(|(group, it)| (self.x(*group), *it)).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let points = all.iter().map(|(x, it)| (x / scale, it.middle));
+        let mut words = self.groups.key.words(curve * width);
+        words.pop();
+        Series {
+            label: words.pop().unwrap_or_default(),
+            mark: Drawn::Marked,
+            is_paper: false,
+            points: points.collect(),
+            spread: figure::Spread::Band(all.iter().map(|(_, it)| it.ends).collect()),
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        self.groups.key.columns.last().map_or("", |it| it.unit)
+    }
+
+    fn greatest(&self) -> f64 {
+        let places = self.spreads.keys().map(|group| self.x(*group).abs());
+        places.fold(0.0, f64::max)
+    }
+
+    /// Where a group stands across.
+    fn x(&self, group: u64) -> f64 {
+        let column = self.groups.key.columns.last();
+        let label = column.map(|it| &it.values[(group % self.width()) as usize]);
+        match label {
+            Some(Label::Number(number)) => *number,
+            _ => f64::NAN,
+        }
+    }
+
+    fn shown(&self) -> Shown {
+        let columns = self.groups.key.columns.iter();
+        let mut heads: Vec<Head> = columns
+            .map(|it| Head::left(&words::axis(&it.name, it.unit)))
+            .collect();
+        let middle = format!("{} {}", self.middle, words::measured(self.of));
+        heads.extend(["runs", &middle, "from", "to"].map(Head::number));
+        let rows = self.spreads.iter().map(|(group, it)| {
+            let mut row = self.groups.key.words(*group);
+            let [low, high] = it.ends;
+            row.extend([it.count as f64, it.middle, low, high].map(words::number));
+            row.into_iter().map(Cell::Text).collect()
+        });
+        Shown {
+            rows: rows.collect(),
+            heads,
+        }
+    }
+
+    fn data(&self) -> Table {
+        let mut columns = self.groups.key.data(&self.groups.keys());
+        let mut add = |name: String, make: &dyn Fn(&Spread) -> f64| {
+            let cells = self.spreads.values().map(|it| Some(make(it)));
+            columns.push(Column {
+                name,
+                cells: Cells::Numbers(cells.collect()),
+            });
+        };
+        let of = self.of;
+        add("runs".to_string(), &|it| it.count as f64);
+        add(format!("{of}_{}", self.middle), &|it| it.middle);
+        add(format!("{of}_low"), &|it| it.ends[0]);
+        add(format!("{of}_high"), &|it| it.ends[1]);
+        Table {
+            name: self.wanted.name.clone(),
+            columns,
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Shares of runs, each with its count, its total and how sure that makes us.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::file::{Condition, Kind, Wanted};
+use super::rows::{Key, Rows};
+use super::{Cell, Head, Part, Shown, group, words};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
+use crate::table::{Cells, Column, Table};
+use crate::threshold::statistics::wilson;
+
+/// How many of how many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// In how many it was so.
+    pub count: usize,
+    /// How many were looked at.
+    pub total: usize,
+}
+
+impl Share {
+    /// The share, if anything was looked at.
+    pub fn value(self) -> Option<f64> {
+        (self.total > 0).then(|| self.count as f64 / self.total as f64)
+    }
+
+    /// The 95 % confidence interval of the share (Wilson).
+    pub fn interval(self) -> [f64; 2] {
+        wilson(self.count, self.total)
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy)]
+pub(super) struct Count<'a> {
+    /// Which runs.
+    pub select: &'a [Condition],
+    /// The numbers that count if they are above zero.
+    pub of: &'a [String],
+    /// What is counted instead of runs, if anything is.
+    pub per: &'a [String],
+}
+
+/// How many runs of each combination of `key` have each number above zero. A number that a run
+/// does not have is not above zero.
+pub(super) fn count(
+    rows: &Rows<'_>,
+    wanted: Count<'_>,
+    key: &Key,
+) -> Result<BTreeMap<u64, Vec<Share>>, String> {
+    let numbers: Result<Vec<_>, String> = wanted.of.iter().map(|it| rows.numbers(it)).collect();
+    let numbers = numbers?;
+    let per = rows.key(wanted.per)?;
+    // What has been seen of each thing that is counted.
+    let mut seen: HashMap<(u64, u64), Vec<bool>> = HashMap::new();
+    let mut shares: BTreeMap<u64, Vec<Share>> = BTreeMap::new();
+    for row in rows.select(wanted.select)? {
+        let is_above = |cells: &[Option<f64>]| cells[row].is_some_and(|it| it > 0.0);
+        let above = numbers.iter().map(|cells| is_above(cells));
+        let group = key.of(row);
+        if wanted.per.is_empty() {
+            add(&mut shares, (group, numbers.len()), above);
+            continue;
+        }
+        let unit = seen.entry((group, per.of(row)));
+        let unit = unit.or_insert_with(|| vec![false; numbers.len()]);
+        for (seen, above) in unit.iter_mut().zip(above) {
+            *seen |= above;
+        }
+    }
+    for ((group, _), above) in seen {
+        add(&mut shares, (group, numbers.len()), above.into_iter());
+    }
+    Ok(shares)
+}
+
+fn add(
+    shares: &mut BTreeMap<u64, Vec<Share>>,
+    (group, numbers): (u64, usize),
+    above: impl Iterator<Item = bool>,
+) {
+    let shares = shares.entry(group);
+    let shares = shares.or_insert_with(|| vec![Share::default(); numbers]);
+    for (share, above) in shares.iter_mut().zip(above) {
+        share.count += usize::from(above);
+        share.total += 1;
+    }
+}
+
+/// What is counted, in the plural: `runs`, or `networks` where the last of `per` is the network.
+pub(super) fn units(per: &[String]) -> String {
+    per.last().map_or("runs".to_string(), |it| format!("{it}s"))
+}
+
+/// The shares of a campaign with an axis across, if there is one.
+struct Shares<'a> {
+    wanted: &'a Wanted,
+    of: &'a [String],
+    units: String,
+    /// The combinations of `by`, and how many of them there are values across for.
+    key: Key,
+    across: Option<Key>,
+    /// By combination and value across.
+    cells: BTreeMap<(u64, u64), Vec<Share>>,
+}
+
+/// The table of shares and their figures.
+pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
+    let Kind::Proportion { of, columns, per } = &wanted.kind else {
+        return Err("not a proportion".to_string());
+    };
+    let mut all = wanted.by.clone();
+    all.extend(columns.clone().filter(|it| !wanted.by.contains(it)));
+    let count_of = Count {
+        select: &wanted.select,
+        of,
+        per,
+    };
+    let both = rows.key(&all)?;
+    let counted = count(rows, count_of, &both)?;
+    let across = match all.len() > wanted.by.len() {
+        true => Some(rows.key(&all[wanted.by.len()..])?),
+        false => None,
+    };
+    let width = across
+        .as_ref()
+        .map_or(1, |it| it.columns[0].values.len() as u64);
+    let place = |key: u64| (key / width, key % width);
+    let shares = Shares {
+        wanted,
+        of,
+        units: units(per),
+        key: rows.key(&wanted.by)?,
+        across,
+        cells: counted
+            .iter()
+            .map(|(key, it)| (place(*key), it.clone()))
+            .collect(),
+    };
+    let mut figures = shares.figures();
+    let cuts = figures.iter_mut().map(|it| group::cut(&mut it.panels));
+    let mut notes: Vec<String> = cuts.flatten().collect();
+    notes.dedup();
+    let drawn = shares.drawn();
+    let hidden = of
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !drawn.contains(index));
+    let hidden: Vec<&str> = hidden.map(|(_, of)| of.as_str()).collect();
+    if !hidden.is_empty() {
+        let hidden = hidden.join(", ");
+        notes.push(format!(
+            "not drawn, because it is nowhere above zero: {hidden}"
+        ));
+    }
+    Ok(Part {
+        name: wanted.name.clone(),
+        title: shares.title(),
+        kind: "proportion",
+        shown: shares.shown(),
+        data: data(&wanted.name, (&both, of), &counted),
+        figures,
+        notes,
+    })
+}
+
+/// One line for each combination.
+fn data(name: &str, (key, of): (&Key, &[String]), counted: &BTreeMap<u64, Vec<Share>>) -> Table {
+    let keys: Vec<u64> = counted.keys().copied().collect();
+    let mut columns = key.data(&keys);
+    let column = |name: String, make: &dyn Fn(&[Share]) -> Option<f64>| Column {
+        name,
+        cells: Cells::Numbers(counted.values().map(|shares| make(shares)).collect()),
+    };
+    columns.push(column("total".to_string(), &|it| {
+        it.first().map(|share| share.total as f64)
+    }));
+    for (index, of) in of.iter().enumerate() {
+        columns.push(column(format!("{of}_count"), &|it| {
+            Some(it[index].count as f64)
+        }));
+        columns.push(column(format!("{of}_share"), &|it| it[index].value()));
+        columns.push(column(format!("{of}_low"), &|it| {
+            Some(it[index].interval()[0])
+        }));
+        columns.push(column(format!("{of}_high"), &|it| {
+            Some(it[index].interval()[1])
+        }));
+    }
+    Table {
+        name: name.to_string(),
+        columns,
+    }
+}
+
+impl Shares<'_> {
+    fn title(&self) -> String {
+        match self.wanted.title.as_str() {
+            "" => format!("Share of {} with {}", self.units, self.of.join(", ")),
+            title => title.to_string(),
+        }
+    }
+
+    /// The combinations, each once.
+    fn groups(&self) -> Vec<u64> {
+        let mut groups: Vec<u64> = self.cells.keys().map(|(group, _)| *group).collect();
+        groups.dedup();
+        groups
+    }
+
+    /// The values across that any run has, with their words.
+    fn values(&self) -> Vec<(u64, String)> {
+        let Some(across) = &self.across else {
+            return vec![(0, String::new())];
+        };
+        let is_used = |value: &u64| self.cells.keys().any(|(_, it)| it == value);
+        let values = (0..across.columns[0].values.len() as u64).filter(is_used);
+        values
+            .map(|value| (value, across.words(value).join(" ")))
+            .collect()
+    }
+
+    fn shown(&self) -> Shown {
+        let mut heads: Vec<Head> = self
+            .key
+            .columns
+            .iter()
+            .map(|it| Head::left(&words::axis(&it.name, it.unit)))
+            .collect();
+        let values = self.values();
+        for of in self.of {
+            for (_, value) in &values {
+                let text = match value.as_str() {
+                    "" => of.clone(),
+                    value => format!("{of}, {value}"),
+                };
+                heads.push(Head::finding(&text, of));
+            }
+        }
+        let rows = self.groups().into_iter().map(|group| {
+            let words = self.key.words(group).into_iter();
+            let mut row: Vec<Cell> = words.map(Cell::Text).collect();
+            for index in 0..self.of.len() {
+                for (value, _) in &values {
+                    let shares = self.cells.get(&(group, *value));
+                    row.push(Cell::Share(shares.map_or(Share::default(), |it| it[index])));
+                }
+            }
+            row
+        });
+        Shown {
+            rows: rows.collect(),
+            heads,
+        }
+    }
+
+    /// The numbers that are above zero anywhere, or the first: bars that are all nothing only hide
+    /// the others.
+    fn drawn(&self) -> Vec<usize> {
+        let is_seen = |index: &usize| self.cells.values().any(|it| it[*index].count > 0);
+        let seen: Vec<usize> = (0..self.of.len()).filter(is_seen).collect();
+        match seen.is_empty() {
+            true => vec![0],
+            false => seen,
+        }
+    }
+
+    /// One figure, or one for each number where an axis goes across.
+    fn figures(&self) -> Vec<Figure> {
+        let name = &self.wanted.name;
+        if self.cells.is_empty() {
+            return Vec::new();
+        }
+        let numbers = self.drawn();
+        let figure = |name: String, caption: String, panels| Figure {
+            name,
+            caption,
+            panels,
+        };
+        if self.across.is_none() || self.of.len() == 1 {
+            let panels = self.panels(&numbers);
+            return vec![figure(name.clone(), self.title(), panels)];
+        }
+        let figures = numbers.iter().map(|index| {
+            let of = &self.of[*index];
+            let caption = format!("{}: {of}", self.title());
+            figure(format!("{name}-{of}"), caption, self.panels(&[*index]))
+        });
+        figures.collect()
+    }
+
+    /// A panel for each combination of all but the last column, which has its bars side by side.
+    fn panels(&self, numbers: &[usize]) -> Vec<Panel> {
+        let last = self
+            .key
+            .columns
+            .last()
+            .map_or(1, |it| it.values.len() as u64);
+        let groups = self.groups();
+        let mut outer: Vec<u64> = groups.iter().map(|group| group / last).collect();
+        outer.dedup();
+        // The same bars in every panel, so that they can be compared.
+        let is_used = |place: &u64| groups.iter().any(|group| group % last == *place);
+        let inner: Vec<u64> = (0..last).filter(is_used).collect();
+        let panel = |outer: u64| {
+            let group = |place: u64| outer * last + place;
+            let names = inner
+                .iter()
+                .map(|place| self.key.words(group(*place)).pop());
+            let names = names.map(|it| it.unwrap_or(self.units.clone()));
+            Panel {
+                title: self.key.title(group(0), 1),
+                x: Axis {
+                    label: self
+                        .key
+                        .columns
+                        .last()
+                        .map_or(String::new(), |it| words::axis(&it.name, it.unit)),
+                    scale: Scale::Names(names.collect()),
+                },
+                y: Axis {
+                    label: format!("{} (%)", self.units),
+                    scale: Scale::Linear,
+                },
+                series: self.series(numbers, (&inner, &group)),
+                marks: Vec::new(),
+                heat: None,
+            }
+        };
+        outer.into_iter().map(panel).collect()
+    }
+
+    fn series(
+        &self,
+        numbers: &[usize],
+        (inner, group): (&[u64], &dyn Fn(u64) -> u64),
+    ) -> Vec<Series> {
+        let mut all = Vec::new();
+        for (value, word) in self.values() {
+            for index in numbers {
+                let shares = inner.iter().enumerate().filter_map(|(at, place)| {
+                    let shares = self.cells.get(&(group(*place), value))?;
+                    Some((at as f64, shares[*index]))
+                });
+                let percent = |(at, share): (f64, Share)| Some((at, share.value()? * 100.0));
+                let interval = |(_, share): (f64, Share)| share.interval().map(|it| it * 100.0);
+                let label = match (word.as_str(), numbers.len()) {
+                    ("", _) => self.of[*index].clone(),
+                    (word, 1) => word.to_string(),
+                    (word, _) => format!("{}, {word}", self.of[*index]),
+                };
+                all.push(Series {
+                    label,
+                    mark: Drawn::Bars,
+                    is_paper: false,
+                    points: shares.clone().filter_map(percent).collect(),
+                    spread: Spread::Whiskers(shares.map(interval).collect()),
+                });
+            }
+        }
+        all
+    }
+}

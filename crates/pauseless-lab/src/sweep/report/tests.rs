@@ -1,0 +1,360 @@
+use expect_test::{Expect, expect};
+
+use super::fixture::{axis, buffers, campaign, names, numbers, read, rows, table1};
+use super::*;
+use crate::report::text::Paint;
+use crate::table::{Cells, csv};
+
+fn context() -> Context {
+    Context {
+        command: "pauseless sweep table1.sweep.toml --size quick".to_string(),
+        size: Some("quick".to_string()),
+        ..Context::default()
+    }
+}
+
+/// Ten runs: a scheme, five seeds; the first scheme deadlocks with seeds 1 and 2, and has no
+/// number for seed 3.
+fn ten(sections: &str) -> (Campaign, Table) {
+    let axes = vec![
+        axis("scheme", "", names(&["PFC", "GFC"])),
+        axis("seed", "", numbers((1..=5).map(f64::from))),
+    ];
+    let campaign = campaign(axes, &["deadlock"], sections);
+    let table = rows(&campaign, |places| match places {
+        [0, 0 | 1] => (vec![Some(1.0)], "deadlock"),
+        [0, 2] => (vec![None], "duration"),
+        _ => (vec![Some(0.0)], "duration"),
+    });
+    (campaign, table)
+}
+
+fn made(sections: &str) -> Report {
+    let (campaign, table) = ten(sections);
+    report(&campaign, &table, Context::default()).unwrap()
+}
+
+fn check(text: &str, expect: Expect) {
+    expect.assert_eq(text);
+}
+
+#[test]
+fn a_share_has_its_count_its_total_and_its_interval() {
+    let sections =
+        "[[report]]\nkind = \"proportion\"\nname = \"a\"\nof = \"deadlock\"\nby = \"scheme\"";
+    let report = made(sections);
+    let Cell::Share(share) = report.parts[0].shown.rows[0][1] else {
+        panic!("{:?}", report.parts[0].shown);
+    };
+    assert_eq!((share.count, share.total), (2, 5));
+    // By hand: (0.4 + 0.76832 / 2 -+ 1.96 sqrt(0.048 + 0.038416)) / 1.76832.
+    let [low, high] = share.interval();
+    assert!((low - 0.117_62).abs() < 1e-4 && (high - 0.769_27).abs() < 1e-4);
+    check(
+        &csv(&report.parts[0].data),
+        expect![[r#"
+            scheme,total,deadlock_count,deadlock_share,deadlock_low,deadlock_high
+            PFC,5,2,0.4,0.11761823115925325,0.769280067791163
+            GFC,5,0,0,0,0.43449149475208104
+        "#]],
+    );
+}
+
+#[test]
+fn a_network_counts_once_if_any_of_its_runs_does() {
+    let sections =
+        "[[report]]\nkind = \"proportion\"\nname = \"a\"\nof = \"deadlock\"\nper = \"scheme\"";
+    let report = made(sections);
+    let share = Share { count: 1, total: 2 };
+    assert_eq!(report.parts[0].shown.rows, [vec![Cell::Share(share)]]);
+    assert_eq!(report.parts[0].title, "Share of schemes with deadlock");
+}
+
+#[test]
+fn conditions_and_failed_runs_leave_runs_out() {
+    let sections = "[[report]]\nkind = \"proportion\"\nname = \"a\"\nof = \"deadlock\"\nby = [\"scheme\"]\nwhere = { seed = [1, 4, 9] }";
+    let (campaign, mut table) = ten(sections);
+    let Cells::Texts(errors) = &mut table.columns.last_mut().unwrap().cells else {
+        unreachable!()
+    };
+    errors[5] = "no such host".to_string();
+    let report = report(&campaign, &table, Context::default()).unwrap();
+    let shares: Vec<&Cell> = report.parts[0].shown.rows.iter().map(|it| &it[1]).collect();
+    let share = |count, total| Cell::Share(Share { count, total });
+    assert_eq!(shares, [&share(1, 2), &share(0, 1)]);
+    assert_eq!(report.parts[0].notes, ["no run has seed = 9"]);
+    assert_eq!((report.runs, report.failed.count), (9, 1));
+    let text = text(&report, Paint::Plain);
+    assert!(text.contains("1 run: no such host (task "), "{text}");
+    let ended = [("duration".to_string(), 7), ("deadlock".to_string(), 2)];
+    assert_eq!(report.ended, ended);
+}
+
+#[test]
+fn claims_are_met_or_not_and_say_so_where_no_run_is_meant() {
+    let claim = |rest: &str| {
+        let report = made(&format!(
+            "[[claim]]\ntext = \"it\"\nof = \"deadlock\"\n{rest}"
+        ));
+        let judged = report.claims[0].clone();
+        (text::word(judged.verdict), judged.measured(), judged.notes)
+    };
+    let measured = |text: &str| text.to_string();
+    let gfc = "0 of 5 runs, 0 % (95 % interval 0 to 43.4 %)";
+    assert_eq!(
+        claim("where = { scheme = \"GFC\" }\nat_most = 0"),
+        ("met", measured(gfc), vec![])
+    );
+    let all = "2 of 10 runs, 20.0 % (95 % interval 5.7 to 51.0 %)";
+    assert_eq!(claim("at_most = 0.1"), ("NOT MET", measured(all), vec![]));
+    assert_eq!(claim("at_least = 0.2").0, "met");
+    assert_eq!(
+        claim("at_least = 0.3\nmet = false\nreason = \"x\"").0,
+        "not met"
+    );
+    assert_eq!(
+        claim("at_least = 0.1\nmet = false\nreason = \"x\"").0,
+        "met, unmarked"
+    );
+    let (verdict, measured, notes) = claim("where = { scheme = \"GFCC\" }\nat_most = 0");
+    assert_eq!((verdict, measured.as_str()), ("NOT MET", "no runs"));
+    assert_eq!(
+        notes,
+        [
+            "no run has scheme = GFCC; did you mean GFC?",
+            "no run is meant by it"
+        ]
+    );
+    let (verdict, _, notes) =
+        claim("where = { scheme = \"GFC\" }\nfewer_than = { scheme = \"PFC\" }");
+    assert_eq!(verdict, "NOT MET");
+    assert_eq!(notes, ["the intervals overlap: more runs would tell"]);
+    assert_eq!(claim("sizes = [\"full\"]\nat_most = 0").0, "other size");
+}
+
+#[test]
+fn wrong_sections_are_shown_with_their_place_and_what_was_meant() {
+    let text = r#"[[report]]
+kind = "proportion"
+name = "a"
+of = "deadlok"
+bi = ["scheme"]
+[[report]]
+kind = "lin"
+name = "b"
+[[report]]
+kind = "line"
+name = "c/d"
+x = "scheme"
+of = "deadlock"
+by = ["sceme"]
+[[claim]]
+text = "x"
+of = "deadlock"
+at_most = 2
+"#;
+    let (campaign, _) = ten("");
+    let problems = read(text, (&campaign.axes, &campaign.keep)).unwrap_err();
+    check(&problems.to_string(), expect![[r#""#]]);
+}
+
+#[test]
+fn only_the_columns_that_are_needed_are_asked_for() {
+    let (campaign, _) = table1(3);
+    assert_eq!(
+        columns(&campaign),
+        [
+            "deadlock",
+            "discipline",
+            "ended",
+            "error",
+            "k",
+            "network",
+            "scheme",
+            "starved",
+            "task",
+            "thresholds"
+        ]
+    );
+}
+
+#[test]
+fn table_1_as_text() {
+    let (campaign, table) = table1(60);
+    let mut context = context();
+    context.missing = 12;
+    context.missing_tasks = vec![("00ff".to_string(), names(&["PFC", "paper"]))];
+    let report = report(&campaign, &table, context).unwrap();
+    assert!(report.holds());
+    let text = text(&report, Paint::Plain).replace(crate::VERSION, "0.1.0");
+    check(
+        &text,
+        expect![[r#"
+            table1-quick: Random fat trees with failed links: how many deadlock
+            5,760 of 5,772 runs, made by pauseless 0.1.0 with: pauseless sweep table1.sweep.toml --size quick
+            How the runs ended: 5,646 lasted their whole duration, 114 found a deadlock.
+            12 runs missing; the command above makes them.
+              task 00ff: PFC, paper
+              .. and 11 more
+
+              met           GFC deadlocks in none
+                            asked for: none
+                            measured: 0 of 2,880 runs, 0 % (95 % interval 0 to 0.1 %)
+              met           cycle-aware thresholds leave fewer networks to deadlock under PFC
+                            asked for: fewer than with thresholds = paper
+                            measured: 2 of 120 networks, 1.7 % (95 % interval 0.5 to 5.9 %)
+                            against: 50 of 120 networks, 41.7 % (95 % interval 33.2 to 50.6 %)
+              not met       cycle-aware PFC deadlocks in none
+                            asked for: none
+                            measured: 4 of 720 runs, 0.6 % (95 % interval 0.2 to 1.4 %)
+                            why: one network deadlocks still
+              other size    PFC deadlocks at k = 16
+                            judged with --size full only
+
+            Networks in which any of three seeds deadlocks or starves
+              k  discipline     scheme                  deadlock, paper    deadlock, cycle-aware               starved, paper  starved, cycle-aware
+              4  output-queued  PFC         20/60 33.3 % (22.7 to 45.9)  1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              4  output-queued  CBFC        19/60 31.7 % (21.3 to 44.2)  0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              4  output-queued  GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
+              4  output-queued  GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
+              4  input-queued   PFC         15/60 25.0 % (15.8 to 37.2)  1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              4  input-queued   CBFC        14/60 23.3 % (14.4 to 35.4)  0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              4  input-queued   GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              4  input-queued   GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  output-queued  PFC         12/60 20.0 % (11.8 to 31.8)  1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  output-queued  CBFC        11/60 18.3 % (10.6 to 29.9)  0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  output-queued  GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
+              8  output-queued  GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)    30/60 50.0 % (37.7 to 62.3)   0/60 0 % (0 to 6.0)
+              8  input-queued   PFC         10/60 16.7 % (9.3 to 28.0)   1/60 1.7 % (0.3 to 8.9)   0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  input-queued   CBFC         9/60 15.0 % (8.1 to 26.1)   0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  input-queued   GFC buffer   0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+              8  input-queued   GFC time     0/60    0 % (0 to 6.0)      0/60   0 % (0 to 6.0)     0/60    0 % (0 to 6.0)       0/60 0 % (0 to 6.0)
+        "#]],
+    );
+}
+
+fn parts(sections: &str) -> Vec<Part> {
+    let (campaign, table) = buffers(sections);
+    report(&campaign, &table, Context::default()).unwrap().parts
+}
+
+#[test]
+fn a_line_has_the_median_of_each_place_and_its_bounds() {
+    let sections = "[[report]]\nkind = \"line\"\nname = \"a\"\nx = \"xoff\"\n\
+                    of = \"fct_mean_us\"\nby = [\"scheme\"]\nwhere = { rate = \"5 Gbps\" }";
+    let [part] = &parts(sections)[..] else {
+        unreachable!()
+    };
+    let panel = &part.figures[0].panels[0];
+    assert_eq!(panel.x.label, "xoff (KB)");
+    assert_eq!(panel.y.label, "fct mean (us)");
+    let pfc = &panel.series[0];
+    assert_eq!((pfc.label.as_str(), pfc.points.len()), ("PFC", 5));
+    // 30 + 12 - 5 and the middle of 0 to 9; the second and the ninth of ten.
+    assert_eq!(pfc.points[1], (50.0, 41.5));
+    assert_eq!(pfc.spread.ends()[1], [38.0, 45.0]);
+    assert!(csv(&part.data).starts_with(
+        "scheme,xoff_bytes,runs,fct_mean_us_median,fct_mean_us_low,fct_mean_us_high\n\
+         PFC,20000,10,29.5,26,33\n"
+    ));
+}
+
+#[test]
+fn a_distribution_rises_from_nothing_to_all_runs() {
+    let sections = "[[report]]\nkind = \"cdf\"\nname = \"a\"\nof = \"fct_mean_us\"\n\
+                    where = { xoff = \"20 KB\", rate = \"20 Gbps\", scheme = \"PFC\" }";
+    let [part] = &parts(sections)[..] else {
+        unreachable!()
+    };
+    // Seeds from the eighth on have a number: 22, 23, 24.
+    let points = &part.figures[0].panels[0].series[0].points;
+    let third = 1.0 / 3.0;
+    assert_eq!(
+        points,
+        &[(22.0, 0.0), (22.0, third), (23.0, 2.0 * third), (24.0, 1.0)]
+    );
+    assert_eq!(
+        part.notes,
+        ["7 of 10 runs have no fct_mean_us and are not in it"]
+    );
+}
+
+#[test]
+fn a_map_has_a_mean_in_each_cell_and_none_where_nothing_was_measured() {
+    let sections = "[[report]]\nkind = \"heatmap\"\nname = \"a\"\nx = \"rate\"\n\
+                    y = \"xoff\"\nof = \"fct_mean_us\"\nby = \"scheme\"\n\
+                    [[report]]\nkind = \"heatmap\"\nname = \"b\"\nx = \"rate\"\n\
+                    y = \"scheme\"\nof = \"deadlock\"\ntake = \"proportion\"";
+    let parts = parts(sections);
+    let panels = &parts[0].figures[0].panels;
+    assert_eq!(panels.len(), 2);
+    let cells = &panels[1].heat.as_ref().unwrap().cells;
+    // Of GFC: 30 + 12 - 5 rate + 4.5, then 12 more in each row.
+    assert_eq!(cells[..4], [46.5, 41.5, 36.5, 31.5].map(Some));
+    assert_eq!((cells.len(), cells[4]), (20, Some(58.5)));
+    let shares = &parts[1].figures[0].panels[0].heat.as_ref().unwrap().cells;
+    // Two of five sizes deadlock in 1, 3, 5, 7 of ten seeds.
+    let round = |it: &Option<f64>| it.unwrap().round();
+    assert_eq!(
+        Vec::from_iter(shares[..4].iter().map(round)),
+        [4.0, 12.0, 20.0, 28.0]
+    );
+    assert_eq!(shares[4..], [0.0; 4].map(Some));
+    let head = "scheme,rate_bps,runs,deadlock_share,deadlock_low,deadlock_high\n";
+    assert!(csv(&parts[1].data).starts_with(head));
+}
+
+#[test]
+fn without_sections_the_usual_is_shown() {
+    let parts = parts("");
+    let names: Vec<&str> = parts.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "findings",
+            "along-xoff_bytes",
+            "along-rate_bps",
+            "map",
+            "distribution"
+        ]
+    );
+    assert!(parts.iter().all(|it| !it.figures.is_empty()));
+}
+
+#[test]
+fn files_are_figures_tables_and_a_page() {
+    let (campaign, table) = buffers("");
+    let report = report(&campaign, &table, context()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    write(&report, folder.path()).unwrap();
+    let (campaign, table) = table1(60);
+    let other = super::report(&campaign, &table, context()).unwrap();
+    write(&other, folder.path()).unwrap();
+    // To be looked at: FIGURES=folder keeps them.
+    if let Some(kept) = std::env::var_os("FIGURES") {
+        for (name, report) in [("buffers", &report), ("table1", &other)] {
+            write(report, &std::path::Path::new(&kept).join(name)).unwrap();
+        }
+    }
+    let has = |name: &str| folder.path().join(name).metadata().unwrap().len() > 100;
+    let figures = [
+        "map",
+        "distribution",
+        "verdicts-deadlock",
+        "verdicts-starved",
+    ];
+    for name in figures {
+        assert!(
+            has(&format!("{name}.svg")) && has(&format!("{name}.png")),
+            "{name}"
+        );
+    }
+    assert!(has("verdicts.csv") && has("verdicts.parquet") && has("report.json"));
+    let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("<b>33.3 %</b> <small>20 of 60; 22.7 to 45.9 %</small>"));
+    assert!(page.contains("<span class=\"badge good\">met</span>"));
+    assert!(!page.contains("<script"));
+    let document: serde_json::Value = serde_json::from_str(&json(&other)).unwrap();
+    assert_eq!(document["claims"][0]["met"], true);
+    assert_eq!(document["reports"][0]["rows"][0]["deadlock_count"], 20.0);
+}

@@ -1,0 +1,156 @@
+//! Which networks of a campaign its filter lets through.
+
+use std::fs;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use super::campaign::{Axis, Campaign};
+use super::network::{Facts, SECTIONS};
+use super::plan::{PlanError, combinations, places};
+use super::row::Name;
+
+/// What the filter has found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Screened {
+    /// What was looked at: the hash of the program's version, the networks and the filter.
+    key: String,
+    /// How many networks.
+    pub looked_at: u64,
+    /// How many of them `cyclic` leaves out.
+    pub by_cyclic: u64,
+    /// How many of them `connected` leaves out.
+    pub by_connected: u64,
+    /// The others, by their place among the combinations of the axes that decide the network.
+    pub left: Vec<u64>,
+}
+
+/// Hears how many networks were looked at, of how many; may break it off.
+pub type Watch<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
+
+/// Looks at all networks on all cores, unless the file `cache` has the answer.
+pub(super) fn screen(
+    campaign: &Campaign,
+    cache: Option<&Path>,
+    watch: Watch<'_>,
+) -> Result<Screened, PlanError> {
+    let decisive = campaign.network_axes();
+    let key = key(campaign, &decisive);
+    let known = cache.and_then(|file| read(file, &key));
+    let screened = match known {
+        Some(known) => known,
+        None => {
+            let facts = look(campaign, &decisive, watch)?;
+            let screened = count(campaign, key, &facts);
+            if let Some(file) = cache {
+                let refuse = |error| PlanError::Cache(file.display().to_string(), error);
+                write(file, &screened).map_err(refuse)?;
+            }
+            screened
+        }
+    };
+    match screened.left.is_empty() {
+        true => Err(PlanError::Empty(screened)),
+        false => Ok(screened),
+    }
+}
+
+/// What all networks are like, in order.
+fn look(
+    campaign: &Campaign,
+    decisive: &[usize],
+    watch: Watch<'_>,
+) -> Result<Vec<Option<Facts>>, PlanError> {
+    let axes = Vec::from_iter(decisive.iter().map(|axis| &campaign.axes[*axis]));
+    let count = combinations(axes.iter().copied()) as usize;
+    let (done, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let facts = (0..count).into_par_iter().map(|place| {
+        if is_over.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut points = vec![0; campaign.axes.len()];
+        for (axis, point) in decisive.iter().zip(places(&axes, place as u64)) {
+            points[*axis] = point;
+        }
+        let facts = Facts::of(&campaign.scenario(&points, |_, _| {}));
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if watch(done, count).is_break() {
+            is_over.store(true, Ordering::Relaxed);
+        }
+        facts
+    });
+    let facts = facts.collect();
+    match is_over.into_inner() {
+        true => Err(PlanError::Interrupted),
+        false => Ok(facts),
+    }
+}
+
+fn count(campaign: &Campaign, key: String, facts: &[Option<Facts>]) -> Screened {
+    let filter = campaign.filter;
+    let known = || facts.iter().flatten();
+    let refused = |wanted: Option<bool>, is: &dyn Fn(&Facts) -> bool| match wanted {
+        Some(wanted) => known().filter(|facts| is(facts) != wanted).count() as u64,
+        None => 0,
+    };
+    let left = facts.iter().zip(0..);
+    let left = left.filter_map(|(facts, place)| filter.lets(*facts).then_some(place));
+    Screened {
+        key,
+        looked_at: facts.len() as u64,
+        by_cyclic: refused(filter.cyclic, &|facts| facts.is_cyclic),
+        by_connected: refused(filter.connected, &|facts| facts.is_connected),
+        left: left.collect(),
+    }
+}
+
+/// What the answer depends on.
+fn key(campaign: &Campaign, decisive: &[usize]) -> String {
+    let sections = campaign.base.iter();
+    let sections = sections.filter(|(key, _)| SECTIONS.contains(&key.as_str()));
+    let sections = sections.map(|(key, value)| (key.clone(), value.clone()));
+    let base = Table::from_iter(sections).to_string();
+    let axes: Vec<&Axis> = decisive.iter().map(|axis| &campaign.axes[*axis]).collect();
+    let others = campaign.axes.iter().enumerate();
+    // Of the other axes the first values are in force.
+    let others = others.filter(|(number, _)| !decisive.contains(number));
+    let others = Vec::from_iter(others.map(|(_, axis)| &axis.points[0].set));
+    let axes = format!("{axes:?} {others:?}");
+    let filter = format!("{:?}", campaign.filter);
+    Name::of(&[crate::VERSION, &base, &axes, &filter]).to_string()
+}
+
+/// What the file has, if it is about the same; a damaged one is as good as none.
+fn read(file: &Path, key: &str) -> Option<Screened> {
+    let text = fs::read_to_string(file).ok()?;
+    let known: Screened = serde_json::from_str(&text).ok()?;
+    let is_sound = known.left.is_sorted() && known.left.iter().all(|it| *it < known.looked_at);
+    (known.key == key && is_sound).then_some(known)
+}
+
+/// Replaces the file as a whole, or not at all.
+fn write(file: &Path, screened: &Screened) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(folder)?;
+    let name = file
+        .file_name()
+        .unwrap_or(file.as_os_str())
+        .to_string_lossy();
+    // Shards that begin together must not write into one file.
+    let fresh = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = fs::File::create(&fresh).and_then(|mut opened| {
+        serde_json::to_writer(&mut opened, screened)?;
+        opened.write_all(b"\n")?;
+        opened.sync_all()
+    });
+    let moved = written.and_then(|()| fs::rename(&fresh, file));
+    if moved.is_err() {
+        let _ = fs::remove_file(&fresh);
+    }
+    moved
+}

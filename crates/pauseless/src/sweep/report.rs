@@ -1,0 +1,85 @@
+//! `pauseless sweep report`
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use pauseless_lab::sweep::report::{self, Context};
+use pauseless_lab::sweep::store::{Results, Store};
+
+use super::{Place, command, merge};
+use crate::args::ReportArgs;
+use crate::output::{self, Terminal};
+use crate::progress::Interrupt;
+use crate::{FINDING, INTERRUPTED};
+
+/// Shows what was found and judges the campaign's claims.
+pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    let interrupt = Interrupt::watch()?;
+    let place = Place::read(&args.campaign)?;
+    let store = Store::read_only(&place.folder, &place.campaign)?;
+    let mut context = Context {
+        command: command("", &args.campaign),
+        size: args.campaign.size.clone(),
+        ..Context::default()
+    };
+    // What is complete is shown as it is, also what another version has made.
+    let results = match store.results().ok().filter(is_whole) {
+        Some(results) => results,
+        None => match merge(&place, &store, (&mut context, &interrupt))? {
+            Some(results) => results,
+            None => return Ok(ExitCode::from(INTERRUPTED)),
+        },
+    };
+    let columns = report::columns(&place.campaign);
+    let columns = Vec::from_iter(columns.iter().map(String::as_str));
+    let rows = results.table(&columns)?;
+    let mut report = report::report(&place.campaign, &rows, context)?;
+    report.version = results.version().to_string();
+    let folder = place.folder.join("report");
+    let written = report::write(&report, &folder);
+    written.with_context(|| format!("cannot write to {}", folder.display()))?;
+    let text = match args.json {
+        true => report::json(&report),
+        false => report::text(&report, terminal.paint()),
+    };
+    output::print(&text)?;
+    if !args.json {
+        let folder = folder.display();
+        output::complain(&format!(
+            "pauseless: the page is {folder}/report.html, figures and data are beside it"
+        ));
+    }
+    Ok(match report.holds() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(FINDING),
+    })
+}
+
+fn is_whole(results: &Results) -> bool {
+    results.rows() == results.tasks()
+}
+
+/// Puts together what there is so far.
+fn merge(
+    place: &Place,
+    store: &Store,
+    (context, interrupt): (&mut Context, &Interrupt),
+) -> anyhow::Result<Option<Results>> {
+    let Some(plan) = place.plan(interrupt, true)? else {
+        return Ok(None);
+    };
+    let Some(merged) = merge::merge((store, &plan), (&[], true), interrupt)? else {
+        return Ok(None);
+    };
+    let again = &context.command;
+    anyhow::ensure!(
+        merged.rows > 0,
+        "no run is finished yet: `{again}` makes them"
+    );
+    context.missing = merged.missing;
+    let missing = merged.first_missing.iter().map(|index| plan.task(*index));
+    context.missing_tasks = missing
+        .map(|task| (task.name.to_string(), task.labels))
+        .collect();
+    Ok(Some(store.results()?))
+}
