@@ -85,29 +85,27 @@ impl Cluster {
         Ok(())
     }
 
-    /// The processes of the part that a job of the array makes: the step that watches it and the
-    /// program itself, told by what is in their environment and by their names.
-    pub fn processes(&self, part: &str, node: &str) -> Vec<(u32, String)> {
+    /// The processes that make a part on a node, told by their environment.
+    pub fn processes(&self, part: &str, node: &str) -> Vec<u32> {
         let part = format!("SLURM_ARRAY_TASK_ID={part}");
         let node = format!("SLURMD_NODENAME={node}");
-        let is_its = |environment: &str| {
+        self.own(|environment| {
             let mut lines = environment.split('\0');
             lines.clone().any(|line| line == part) && lines.any(|line| line == node)
-        };
-        self.own(is_its)
+        })
     }
 
-    /// Processes that know this folder and whose environment `is_wanted`.
-    fn own(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<(u32, String)> {
+    /// Processes that know this folder and whose environment `is_wanted`. What has ended and waits
+    /// to be looked after has none.
+    fn own(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<u32> {
         let folder = self.folder.display().to_string();
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let processes = entries.filter_map(|entry| {
             let id: u32 = entry.file_name().to_str()?.parse().ok()?;
             let environment = fs::read(entry.path().join("environ")).ok()?;
             let environment = String::from_utf8_lossy(&environment);
-            let name = fs::read_to_string(entry.path().join("comm")).ok()?;
             let is_own = id != std::process::id() && environment.contains(&folder);
-            (is_own && is_wanted(&environment)).then(|| (id, name.trim().to_string()))
+            (is_own && is_wanted(&environment)).then_some(id)
         });
         processes.collect()
     }
@@ -206,7 +204,7 @@ impl Drop for Cluster {
             let _ = daemon.wait();
         }
         // Jobs outlive the daemons that started them.
-        for (id, _) in self.own(|_| true) {
+        for id in self.own(|_| true) {
             signal("KILL", id);
         }
     }
@@ -220,6 +218,15 @@ pub fn signal(name: &str, id: u32) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
+/// The step that watches a process of a job.
+pub fn watcher(id: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+    let parent = parent.trim().parse().ok()?;
+    let name = fs::read_to_string(format!("/proc/{parent}/comm")).ok()?;
+    (name.trim() == "slurmstepd").then_some(parent)
+}
+
 /// How long daemons have to come up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -227,7 +234,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// later.
 fn configuration(folder: &Path) -> io::Result<String> {
     let host = fs::read_to_string("/proc/sys/kernel/hostname")?;
-    let host = host.trim().split('.').next().unwrap_or("localhost").to_string();
+    let host = host
+        .trim()
+        .split('.')
+        .next()
+        .unwrap_or("localhost")
+        .to_string();
     // Ports that were free a moment ago; held together, so that they differ.
     let mut held = Vec::new();
     for _ in 0..=NODES.len() {
