@@ -86,11 +86,11 @@ impl Test {
         self.say(text.lines().next().unwrap_or_default());
         self.wait("all parts run", |test| {
             let status = test.status()?;
-            let is_on = |node| {
+            let is_on = |node: &&str| {
                 let end = format!("running on {node}");
                 status.lines().any(|line| line.ends_with(&end))
             };
-            Ok(NODES.iter().all(|node| is_on(node)) && done(&status) >= 6)
+            Ok(NODES.iter().all(is_on) && done(&status) >= 6)
         })?;
         let parts = self.parts()?;
         // The machine n1 dies.
