@@ -182,7 +182,12 @@ impl Cluster {
         let mut is_forbidden = false;
         for file in ["munged.out", "slurmctld.out", "n1.out", "n2.out", "n3.out"] {
             let log = fs::read_to_string(self.folder.join("log").join(file)).unwrap_or_default();
-            let forbidden = ["Operation not permitted", "Function not implemented"];
+            // Of root, only the kernel and its container can refuse anything.
+            let forbidden = [
+                "Operation not permitted",
+                "Permission denied",
+                "Function not implemented",
+            ];
             is_forbidden |= forbidden.iter().any(|word| log.contains(word));
             let last = Vec::from_iter(log.lines().rev().take(5));
             for line in last.into_iter().rev() {
