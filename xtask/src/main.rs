@@ -2,7 +2,8 @@
 //!
 //! `ci` is the whole continuous integration; `tidy` and `cites` are the parts of it
 //! that no tool from outside can do, because they know the house style, `page` opens the
-//! program's pages in a browser, and `sweep` reads the results of campaigns with other programs.
+//! program's pages in a browser, and `sweep` reads the results of campaigns with other programs and
+//! runs one on a Slurm whose nodes fail.
 
 mod ci;
 mod cites;
@@ -83,7 +84,7 @@ Commands:
   ci     run every check and test of the project, stopping at the first failure
   page   open the pages that the program writes in a browser, and test them
   papers reproduce the papers, quick, and compare papers/README.md with the results
-  sweep  read the results of a campaign with DuckDB, pandas and polars
+  sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
   tidy   check the rules of STYLE.md that rustfmt and clippy do not know
   cites  list the cited clauses of papers and standards that no test cites
 

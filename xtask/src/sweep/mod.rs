@@ -1,6 +1,8 @@
-//! Campaigns among the programs of others: those that read their results.
+//! Campaigns among the programs of others: those that read their results, and the one that runs
+//! them on a cluster.
 
 mod readers;
+mod slurm;
 
 use std::io;
 
@@ -19,7 +21,7 @@ pub fn run() -> io::Result<Outcome> {
 
 type Check = fn() -> io::Result<Outcome>;
 
-const CHECKS: [(&str, Check); 1] = [("readers", readers::run)];
+const CHECKS: [(&str, Check); 2] = [("readers", readers::run), ("Slurm", slurm::run)];
 
 /// Says why a check was not carried out. In continuous integration that is an error.
 fn skipped(why: &str) -> Outcome {
