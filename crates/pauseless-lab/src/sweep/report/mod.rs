@@ -34,7 +34,6 @@ use self::rows::Rows;
 pub use self::text::text;
 pub use self::write::write;
 use super::campaign::{Campaign, Label};
-use super::plan::Plan;
 use super::row::column;
 use crate::draw::figure::Figure;
 use crate::repro::claim::Verdict;
@@ -49,7 +48,7 @@ pub struct Report {
     pub title: String,
     /// What differs at this size, in words.
     pub note: String,
-    /// The version of the program that made the runs.
+    /// The version of the program that made the runs: this one, until somebody knows better.
     pub version: String,
     /// What a reader needs to know beside the rows.
     pub context: Context,
@@ -72,29 +71,12 @@ pub struct Report {
 pub struct Context {
     /// The command that makes the runs again, such as `pauseless sweep papers/gfc/table1.sweep.toml`.
     pub command: String,
-    /// The version of the program that made the runs; this one if it is empty.
-    pub version: String,
     /// The size of the campaign, if one was asked for.
     pub size: Option<String>,
     /// How many tasks have no row.
     pub missing: usize,
     /// The first few of those: name and values of the axes.
     pub missing_tasks: Vec<(String, Vec<Label>)>,
-}
-
-impl Context {
-    /// With so many tasks of `plan` that have no row, of which these are the first.
-    pub fn with_missing(self, plan: &Plan, (count, first): (usize, &[usize])) -> Context {
-        let tasks = first.iter().take(MISSING_MAX).map(|index| {
-            let task = plan.task(*index);
-            (task.name.to_string(), task.labels)
-        });
-        Context {
-            missing: count,
-            missing_tasks: tasks.collect(),
-            ..self
-        }
-    }
 }
 
 /// Runs that could not be made.
@@ -242,10 +224,7 @@ pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Rep
         name: campaign.name.clone(),
         title: campaign.title.clone(),
         note: campaign.note.clone(),
-        version: match context.version.as_str() {
-            "" => crate::VERSION.to_string(),
-            version => version.to_string(),
-        },
+        version: crate::VERSION.to_string(),
         missing: missing(campaign, &context),
         runs: rows.len() - failed.count,
         ended: ended(&rows).map_err(Failure)?,
@@ -333,8 +312,6 @@ fn failed(rows: &Rows<'_>) -> Result<Failed, String> {
     Ok(Failed { count, reasons })
 }
 
-/// So many missing tasks show what is missing.
-const MISSING_MAX: usize = 5;
 /// More reasons than this nobody reads.
 const REASONS_MAX: usize = 5;
 
