@@ -1,8 +1,9 @@
-//! Campaigns among the programs of others: those that read their results, and the one that runs
-//! them on a cluster.
+//! Campaigns: that of the papers, and campaigns among the programs of others: those that read their
+//! results, and the one that runs them on a cluster.
 
 mod readers;
 mod slurm;
+mod table1;
 
 use std::io;
 
@@ -21,7 +22,11 @@ pub fn run() -> io::Result<Outcome> {
 
 type Check = fn() -> io::Result<Outcome>;
 
-const CHECKS: [(&str, Check); 2] = [("readers", readers::run), ("Slurm", slurm::run)];
+const CHECKS: [(&str, Check); 3] = [
+    ("Table 1", table1::run),
+    ("readers", readers::run),
+    ("Slurm", slurm::run),
+];
 
 /// Says why a check was not carried out. In continuous integration that is an error.
 fn skipped(why: &str) -> Outcome {
