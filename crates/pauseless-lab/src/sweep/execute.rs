@@ -86,10 +86,13 @@ pub struct Progress {
 /// Who is told of what happens, and where rows go. Several threads call it.
 pub struct Hooks<'a, E> {
     /// Keeps a row, and its curves if the campaign keeps any. What it cannot keep ends the campaign.
-    pub keep: &'a (dyn Fn(&Task, &Row, Option<&Table>) -> Result<(), E> + Sync),
+    pub keep: &'a Keep<'a, E>,
     /// Called often; may break the campaign off. Runs in flight are then given up.
     pub watch: &'a (dyn Fn(&Progress) -> ControlFlow<()> + Sync),
 }
+
+/// Keeps a row.
+pub type Keep<'a, E> = dyn Fn(&Task, &Row, Option<&Table>) -> Result<(), E> + Sync + 'a;
 
 /// How a campaign ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
