@@ -46,10 +46,7 @@ impl Written {
             seed: self.general.seed,
             sink,
             until: None,
-            ways: Ways {
-                routing: &self.routing,
-                classes: self.classes.as_ref(),
-            },
+            ways: Ways::new(&self.routing, self.classes.as_ref()),
         };
         let plans = planner.plans(&self.flows).plans;
         let lanes = self.check_only.lanes.as_ref();

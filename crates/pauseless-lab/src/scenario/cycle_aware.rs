@@ -32,10 +32,7 @@ impl Written {
             seed: self.general.seed,
             sink: &sink,
             until: None,
-            ways: Ways {
-                routing: &self.routing,
-                classes: self.classes.as_ref(),
-            },
+            ways: Ways::new(&self.routing, self.classes.as_ref()),
         };
         let plans = planner.plans(&self.flows).plans;
         let builder = self.routing.builder(&fabric.topology, []);

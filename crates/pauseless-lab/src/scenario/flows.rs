@@ -350,6 +350,16 @@ pub(crate) struct Ways<'p> {
     pub classes: Option<&'p At<classes::Written>>,
 }
 
+impl<'p> Ways<'p> {
+    /// What was written about both.
+    pub(crate) fn new(
+        routing: &'p routing::Written,
+        classes: Option<&'p At<classes::Written>>,
+    ) -> Ways<'p> {
+        Ways { routing, classes }
+    }
+}
+
 /// All flows.
 pub(crate) struct Planned {
     /// In order of name.

@@ -423,19 +423,14 @@ impl Written {
             seed,
             sink,
             until: Some(duration),
-            ways: Ways {
-                routing: &self.routing,
-                classes: self.classes.as_ref(),
-            },
+            ways: Ways::new(&self.routing, self.classes.as_ref()),
         };
         let Planned { plans, follows } = planner.plans(&self.flows);
         let classes = self.run_classes(&fabric, &plans, sink);
         let receivers = observe::receivers(&fabric, std::mem::take(&mut self.receivers), sink);
         let run = (duration, &plans[..]);
-        let probes = self
-            .probe
-            .as_ref()
-            .map(|probe| probe.probes(&fabric.topology, sink, run));
+        let probe = self.probe.as_ref();
+        let probes = probe.map(|probe| probe.probes(&fabric.topology, sink, run));
         let builder = self.routing.builder(&fabric.topology, []);
         let routing = planner.route(builder, &plans)?;
         if !sink.is_empty() {
