@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::repo::{Repo, root};
-use crate::{Outcome, cites, page, papers, tidy};
+use crate::{Outcome, cites, page, papers, sweep, tidy};
 
 /// Runs the steps in order up to the first failure.
 pub fn run() -> io::Result<Outcome> {
@@ -44,6 +44,7 @@ enum Check {
     Tools,
     Page,
     Papers,
+    Sweep,
     Tidy,
     Cites,
 }
@@ -75,6 +76,7 @@ impl std::fmt::Display for Task {
             Task::Own(Check::Tools) => f.write_str("npm and chromium"),
             Task::Own(Check::Page) => f.write_str("cargo xtask page"),
             Task::Own(Check::Papers) => f.write_str("cargo xtask papers"),
+            Task::Own(Check::Sweep) => f.write_str("cargo xtask sweep"),
             Task::Own(Check::Tidy) => f.write_str("cargo xtask tidy"),
             Task::Own(Check::Cites) => f.write_str("cargo xtask cites"),
         }
@@ -87,6 +89,7 @@ impl Check {
             Check::Tools => page::tools(),
             Check::Page => page::run(),
             Check::Papers => papers::run(),
+            Check::Sweep => sweep::run(),
             Check::Tidy => tidy::run(&Repo::open()?),
             Check::Cites => cites::run(&Repo::open()?),
         }
@@ -123,6 +126,7 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
         cargo("test", "test --workspace --locked"),
         own("page", Check::Page),
         own("papers", Check::Papers),
+        own("sweep", Check::Sweep),
         own("tidy", Check::Tidy),
         own("cites", Check::Cites),
     ]
@@ -166,6 +170,7 @@ mod tests {
             "cargo test --workspace --locked",
             "cargo xtask page",
             "cargo xtask papers",
+            "cargo xtask sweep",
             "cargo xtask tidy",
             "cargo xtask cites",
         ];

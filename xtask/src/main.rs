@@ -1,8 +1,9 @@
 //! The project's own checks, run as `cargo xtask COMMAND`.
 //!
 //! `ci` is the whole continuous integration; `tidy` and `cites` are the parts of it
-//! that no tool from outside can do, because they know the house style, and `page` opens the
-//! program's pages in a browser.
+//! that no tool from outside can do, because they know the house style, `page` opens the
+//! program's pages in a browser, and `sweep` reads the results of campaigns with other programs and
+//! runs one on a Slurm whose nodes fail.
 
 mod ci;
 mod cites;
@@ -10,6 +11,7 @@ mod page;
 mod papers;
 mod repo;
 mod source;
+mod sweep;
 mod tidy;
 
 use std::process::ExitCode;
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(),
         ["papers"] => built(papers::run),
         ["page"] => built(page::run),
+        ["sweep"] => built(sweep::run),
         ["tidy"] => Repo::open().and_then(|repo| tidy::run(&repo)),
         ["cites"] => Repo::open().and_then(|repo| cites::run(&repo)),
         ["help" | "--help" | "-h"] => {
@@ -81,6 +84,7 @@ Commands:
   ci     run every check and test of the project, stopping at the first failure
   page   open the pages that the program writes in a browser, and test them
   papers reproduce the papers, quick, and compare papers/README.md with the results
+  sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
   tidy   check the rules of STYLE.md that rustfmt and clippy do not know
   cites  list the cited clauses of papers and standards that no test cites
 

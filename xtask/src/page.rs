@@ -11,24 +11,11 @@ use crate::repo::root;
 /// Makes sure of what the page is built and tested with, before anything is built.
 pub fn tools() -> io::Result<Outcome> {
     for tool in &TOOLS {
-        if tool.is_there() {
-            println!("{}: there", tool.program);
-            continue;
-        }
-        println!("{}: missing", tool.program);
-        if !is_root() {
-            println!("install it, as root: apt-get install {}", tool.package);
+        let is_new = !tool.is_there();
+        if !install(tool.program, tool.package)? {
             return Ok(Outcome::Found);
         }
-        // Lists of packages may be old or missing, so they come first.
-        let install = ["install", "-y", "--no-install-recommends", tool.package];
-        for args in [&["update"][..], &install] {
-            if !call(Command::new("apt-get").args(args))? {
-                println!("apt-get {} failed", args.join(" "));
-                return Ok(Outcome::Found);
-            }
-        }
-        if tool.program == "npm" {
+        if is_new && tool.program == "npm" {
             // Whatever was built without it is built again.
             let script = root().join(PAGE).join("build.rs");
             let script = fs::File::options().append(true).open(script)?;
@@ -36,6 +23,29 @@ pub fn tools() -> io::Result<Outcome> {
         }
     }
     Ok(Outcome::Clean)
+}
+
+/// Installs a package of Debian unless its program is there; whether it is there now.
+pub fn install(program: &'static str, package: &'static str) -> io::Result<bool> {
+    let tool = Tool { program, package };
+    if tool.is_there() {
+        println!("{program}: there");
+        return Ok(true);
+    }
+    println!("{program}: missing");
+    if !is_root() {
+        println!("install it, as root: apt-get install {package}");
+        return Ok(false);
+    }
+    // Lists of packages may be old or missing, so they come first.
+    let install = ["install", "-y", "--no-install-recommends", package];
+    for args in [&["update"][..], &install] {
+        if !call(Command::new("apt-get").args(args))? {
+            println!("apt-get {} failed", args.join(" "));
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Builds the program. Continuous integration does not, because its tests have built it, with the
@@ -102,7 +112,7 @@ pub fn call(command: &mut Command) -> io::Result<bool> {
 }
 
 /// Whether packages can be installed, asked without a library.
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     let id = Command::new("id").arg("-u").output();
     id.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }

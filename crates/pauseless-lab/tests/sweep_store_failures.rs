@@ -119,6 +119,44 @@ fn a_damaged_line_costs_its_run_and_no_other() {
     assert_eq!(again.finished().unwrap().len(), 4);
 }
 
+/// Whether a process on another machine lives, nobody here can know.
+#[test]
+fn a_journal_of_another_machine_is_read_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &campaign()).unwrap();
+    let writer = store.writer().unwrap();
+    let task = plan().task(0);
+    writer.append(&task, &row(&task), None).unwrap();
+    drop(writer);
+    let journal = files(&folder.path().join("journal"), "jsonl").remove(0);
+    let elsewhere = journal.with_file_name("elsewhere.1.1.1.jsonl");
+    fs::rename(journal, &elsewhere).unwrap();
+    let store = Store::open(folder.path(), &campaign()).unwrap();
+    assert!(store.finished().unwrap().contains(&task.name));
+    assert!(elsewhere.exists());
+}
+
+#[test]
+fn a_merge_that_was_killed_leaves_nothing_for_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = filled(folder.path(), &campaign(), tasks());
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host
+        .trim()
+        .replace(|it: char| !it.is_ascii_alphanumeric(), "-");
+    let names = [("no-such-process", false), ("self", true)].map(|(process, stays)| {
+        let name = format!(".results.parquet.{host}.{process}");
+        (folder.path().join(name), stays)
+    });
+    for (name, _) in &names {
+        fs::write(name, "half of it").unwrap();
+    }
+    merged(&store, false);
+    for (name, stays) in &names {
+        assert_eq!(name.exists(), *stays, "{}", name.display());
+    }
+}
+
 #[test]
 fn two_rows_of_a_task_that_differ_are_refused() {
     let folder = tempfile::tempdir().unwrap();

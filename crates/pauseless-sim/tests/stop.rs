@@ -165,7 +165,7 @@ fn a_steady_state_is_what_the_run_would_stay_in() {
         for scheme in Scheme::ALL {
             let mut config = gfc_ring(scheme, discipline, 1);
             let long = run(&config);
-            for us in [100, 400, 1_500] {
+            for us in [100, 1_500] {
                 config.stop = steady(Span::us(us));
                 let short = run(&config);
                 let what = format!("{discipline:?} {scheme:?} {us} us: {:?}", short.end);
@@ -183,7 +183,7 @@ fn a_steady_state_is_what_the_run_would_stay_in() {
             }
         }
     }
-    assert!(count > 12, "{count}");
+    assert!(count > 10, "{count}");
 }
 
 /// Plain GFC behind output FIFOs loses a little with every turn of the ring, for ever.

@@ -253,3 +253,6 @@ fn curves(sample: Sample) -> Table {
 fn locked<T, R>(mutex: &Mutex<T>, with: impl FnOnce(&mut T) -> R) -> R {
     with(&mut mutex.lock().expect("nobody panics with the lock held"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,7 +41,7 @@ pub fn campaign_of(seeds: i64) -> Campaign {
         base: Table::from_iter([("buffer".to_string(), Value::Integer(0))]),
         folder: PathBuf::from("."),
         axes: vec![
-            axis("buffer", "bytes", buffers.to_vec()),
+            axis("buffer_bytes", "bytes", buffers.to_vec()),
             axis("scheme", "", vec![scheme("PFC"), scheme("GFC, time-based")]),
             axis(
                 "seed",

@@ -3,7 +3,7 @@
 use super::super::campaign::{Axis, Label};
 use super::super::row::column;
 use crate::scenario::did_you_mean;
-use crate::scenario::reader::{At, Item, Place, Section};
+use crate::scenario::reader::{At, Item, Section};
 
 /// What is asked of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -350,12 +350,11 @@ impl<'a> Names<'a> {
         let count = keys.iter().filter(|key| section.has(key)).count();
         found.extend(share(section, "at_most").map(Asks::AtMost));
         found.extend(share(section, "at_least").map(Asks::AtLeast));
-        if section.has("fewer_than") {
-            found.push(Asks::FewerThan(self.conditions(section, "fewer_than")));
-        }
-        if section.has("more_than") {
-            found.push(Asks::MoreThan(self.conditions(section, "more_than")));
-        }
+        let has = ["fewer_than", "more_than"].map(|key| section.has(key));
+        let fewer = Asks::FewerThan(self.conditions(section, "fewer_than"));
+        let more = Asks::MoreThan(self.conditions(section, "more_than"));
+        found.extend(has[0].then_some(fewer));
+        found.extend(has[1].then_some(more));
         if count == 1 {
             return found.pop();
         }
@@ -418,6 +417,13 @@ impl<'a> Names<'a> {
             true => item.strings("a list of numbers' names")?.value,
             false => vec![item.string()?],
         };
+        if names.len() > NUMBERS_MAX {
+            let problem = section
+                .place
+                .problem(format!("of has {} numbers", names.len()));
+            section.report(problem.help(format!("at most {NUMBERS_MAX} fit into a table")));
+            return None;
+        }
         let names: Option<Vec<String>> = names
             .iter()
             .map(|name| self.known_number(section, name))
@@ -455,19 +461,20 @@ impl<'a> Names<'a> {
 
     /// An axis of numbers.
     fn numeric(&self, section: &mut Section<'_>) -> Option<String> {
-        let place = section.place.clone();
-        let name = self.axis(section, "x")?;
+        let Some(written) = section.take("x") else {
+            section.missing("x", &format!("{:?}", self.columns[0]));
+            return None;
+        };
+        let written = written.string()?;
+        let name = self.known(section, &written)?;
         let axis = self.axes.iter().find(|axis| axis.name == name);
         let is_text = |axis: &Axis| {
             let mut points = axis.points.iter();
             points.any(|point| matches!(point.label, Label::Text(_)))
         };
         if name == "ended" || axis.is_some_and(is_text) {
-            let place = Place {
-                key: format!("{}.x", place.key),
-                ..place
-            };
-            let problem = place.problem(format!("{name} has names, not numbers"));
+            let message = format!("{name} has names, not numbers");
+            let problem = written.place.problem(message);
             section.report(problem.help("use it as by, and an axis of numbers as x"));
             return None;
         }
@@ -568,5 +575,7 @@ impl Written {
     }
 }
 
+/// A bit for each is all that is remembered.
+const NUMBERS_MAX: usize = 64;
 /// What is kept of every run.
 pub(super) const FINDINGS: [&str; 3] = ["deadlock", "starved", "lost"];

@@ -48,10 +48,12 @@ pub struct Report {
     pub title: String,
     /// What differs at this size, in words.
     pub note: String,
-    /// The version of the program that made the runs.
+    /// The version of the program that made the runs: this one, until somebody knows better.
     pub version: String,
     /// What a reader needs to know beside the rows.
     pub context: Context,
+    /// The first few tasks without a row: the name of each and its values.
+    pub missing: Vec<(String, String)>,
     /// How many runs were made.
     pub runs: usize,
     /// How many of them ended for which reason.
@@ -223,6 +225,7 @@ pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Rep
         title: campaign.title.clone(),
         note: campaign.note.clone(),
         version: crate::VERSION.to_string(),
+        missing: missing(campaign, &context),
         runs: rows.len() - failed.count,
         ended: ended(&rows).map_err(Failure)?,
         failed,
@@ -245,6 +248,17 @@ fn reports(campaign: &Campaign) -> Cow<'_, [Wanted]> {
         true => Cow::Owned(automatic::reports(campaign)),
         false => Cow::Borrowed(&campaign.reports),
     }
+}
+
+fn missing(campaign: &Campaign, context: &Context) -> Vec<(String, String)> {
+    let tasks = context.missing_tasks.iter().map(|(task, labels)| {
+        let values = campaign.axes.iter().zip(labels).map(|(axis, label)| {
+            let name = words::axis(&axis.name, axis.unit);
+            format!("{name} = {}", words::label(label, axis.unit))
+        });
+        (task.clone(), Vec::from_iter(values).join(", "))
+    });
+    tasks.collect()
 }
 
 fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {

@@ -51,38 +51,31 @@ pub(super) fn count(
     let numbers: Result<Vec<_>, String> = wanted.of.iter().map(|it| rows.numbers(it)).collect();
     let numbers = numbers?;
     let per = rows.key(wanted.per)?;
-    // What has been seen of each thing that is counted.
-    let mut seen: HashMap<(u64, u64), Vec<bool>> = HashMap::new();
+    // A bit for each number that has been above zero in any run of what is counted.
+    let mut seen: HashMap<(u64, u64), u64> = HashMap::new();
     let mut shares: BTreeMap<u64, Vec<Share>> = BTreeMap::new();
     for row in rows.select(wanted.select)? {
-        let is_above = |cells: &[Option<f64>]| cells[row].is_some_and(|it| it > 0.0);
-        let above = numbers.iter().map(|cells| is_above(cells));
-        let group = key.of(row);
-        if wanted.per.is_empty() {
-            add(&mut shares, (group, numbers.len()), above);
-            continue;
+        let mut above = 0;
+        for (index, cells) in numbers.iter().enumerate() {
+            above |= u64::from(cells[row].is_some_and(|it| it > 0.0)) << index;
         }
-        let unit = seen.entry((group, per.of(row)));
-        let unit = unit.or_insert_with(|| vec![false; numbers.len()]);
-        for (seen, above) in unit.iter_mut().zip(above) {
-            *seen |= above;
+        let group = key.of(row);
+        match wanted.per.is_empty() {
+            true => add(&mut shares, (group, above), numbers.len()),
+            false => *seen.entry((group, per.of(row))).or_default() |= above,
         }
     }
     for ((group, _), above) in seen {
-        add(&mut shares, (group, numbers.len()), above.into_iter());
+        add(&mut shares, (group, above), numbers.len());
     }
     Ok(shares)
 }
 
-fn add(
-    shares: &mut BTreeMap<u64, Vec<Share>>,
-    (group, numbers): (u64, usize),
-    above: impl Iterator<Item = bool>,
-) {
+fn add(shares: &mut BTreeMap<u64, Vec<Share>>, (group, above): (u64, u64), numbers: usize) {
     let shares = shares.entry(group);
     let shares = shares.or_insert_with(|| vec![Share::default(); numbers]);
-    for (share, above) in shares.iter_mut().zip(above) {
-        share.count += usize::from(above);
+    for (index, share) in shares.iter_mut().enumerate() {
+        share.count += (above >> index & 1) as usize;
         share.total += 1;
     }
 }

@@ -278,7 +278,7 @@ fn code_texts<'c>(cells: impl Iterator<Item = &'c str>, values: &mut Vec<Label>)
 }
 
 /// The place of each cell's value in `values`, which grows by those that it does not have.
-fn code<K: Hash + Eq>(
+fn code<K: Clone + Hash + Eq>(
     cells: impl Iterator<Item = K>,
     (values, known): (&mut Vec<Label>, impl Fn(&Label) -> Option<K>),
     label: impl Fn(&K) -> Label,
@@ -289,11 +289,18 @@ fn code<K: Hash + Eq>(
             places.entry(key).or_insert(place as u32);
         }
     }
-    let codes = cells.map(|key| {
-        *places.entry(key).or_insert_with_key(|key| {
-            values.push(label(key));
-            (values.len() - 1) as u32
-        })
+    // Rows are in the order of the plan, so that most have the value of the one before.
+    let mut last: Option<(K, u32)> = None;
+    let codes = cells.map(|key| match &last {
+        Some((known, code)) if *known == key => *code,
+        _ => {
+            let code = *places.entry(key.clone()).or_insert_with_key(|key| {
+                values.push(label(key));
+                (values.len() - 1) as u32
+            });
+            last = Some((key, code));
+            code
+        }
     });
     codes.collect()
 }

@@ -155,7 +155,54 @@ at_most = 2
 "#;
     let (campaign, _) = ten("");
     let problems = read(text, (&campaign.axes, &campaign.keep)).unwrap_err();
-    check(&problems.to_string(), expect![[r#""#]]);
+    check(
+        &problems.to_string(),
+        expect![[r#"
+            pauseless: it.sweep.toml:4:6: report[0].of: "deadlok" is not kept of the runs
+              |
+            4 | of = "deadlok"
+              |      ^^^^^^^^^
+              |
+              = help: did you mean deadlock?
+
+            pauseless: it.sweep.toml:5:1: report[0].bi: unknown key with kind = "proportion"
+              |
+            5 | bi = ["scheme"]
+              | ^^ expected one of by, columns, kind, name, of, per, title, where
+              |
+              = help: did you mean by?
+
+            pauseless: it.sweep.toml:7:8: report[1].kind: unknown value "lin"
+              |
+            7 | kind = "lin"
+              |        ^^^^^ expected one of "proportion", "cdf", "line", "heatmap"
+              |
+              = help: did you mean line?
+
+            pauseless: it.sweep.toml:11:8: report[2].name: not fit for the name of a file
+               |
+            11 | name = "c/d"
+               |        ^^^^^ expected letters, digits, - and _
+
+            pauseless: it.sweep.toml:12:5: report[2].x: scheme has names, not numbers
+               |
+            12 | x = "scheme"
+               |     ^^^^^^^^
+               |
+               = help: use it as by, and an axis of numbers as x
+
+            pauseless: it.sweep.toml:14:7: report[2].by[0]: no axis "sceme"
+               |
+            14 | by = ["sceme"]
+               |       ^^^^^^^ expected one of scheme, seed, ended
+               |
+               = help: did you mean scheme?
+
+            pauseless: it.sweep.toml:18:11: claim[0].at_most: 2 is out of range
+               |
+            18 | at_most = 2
+               |           ^ expected a share from 0 to 1"#]],
+    );
 }
 
 #[test]
@@ -183,7 +230,9 @@ fn table_1_as_text() {
     let (campaign, table) = table1(60);
     let mut context = context();
     context.missing = 12;
-    context.missing_tasks = vec![("00ff".to_string(), names(&["PFC", "paper"]))];
+    let mut labels = numbers([4.0, 17.0]);
+    labels.extend(names(&["output-queued", "PFC", "paper"]));
+    context.missing_tasks = vec![("00ff".to_string(), labels)];
     let report = report(&campaign, &table, context).unwrap();
     assert!(report.holds());
     let text = text(&report, Paint::Plain).replace(crate::VERSION, "0.1.0");
@@ -194,7 +243,7 @@ fn table_1_as_text() {
             5,760 of 5,772 runs, made by pauseless 0.1.0 with: pauseless sweep table1.sweep.toml --size quick
             How the runs ended: 5,646 lasted their whole duration, 114 found a deadlock.
             12 runs missing; the command above makes them.
-              task 00ff: PFC, paper
+              task 00ff: k = 4, network = 17, discipline = output-queued, scheme = PFC, thresholds = paper
               .. and 11 more
 
               met           GFC deadlocks in none
@@ -330,8 +379,8 @@ fn files_are_figures_tables_and_a_page() {
     let (campaign, table) = table1(60);
     let other = super::report(&campaign, &table, context()).unwrap();
     write(&other, folder.path()).unwrap();
-    // To be looked at: FIGURES=folder keeps them.
-    if let Some(kept) = std::env::var_os("FIGURES") {
+    // To be looked at: PLOT=folder keeps them.
+    if let Some(kept) = std::env::var_os("PLOT") {
         for (name, report) in [("buffers", &report), ("table1", &other)] {
             write(report, &std::path::Path::new(&kept).join(name)).unwrap();
         }

@@ -84,13 +84,11 @@ fn missing(report: &Report) -> Vec<String> {
     }
     let runs = plural(context.missing as u64, "run");
     let mut lines = vec![format!("{runs} missing; the command above makes them.")];
-    for (task, labels) in &context.missing_tasks {
-        let labels = labels.iter().map(|label| words::label(label, ""));
-        let labels: Vec<String> = labels.collect();
-        lines.push(format!("  task {task}: {}", labels.join(", ")));
+    for (task, values) in &report.missing {
+        lines.push(format!("  task {task}: {values}"));
     }
-    let more = context.missing.saturating_sub(context.missing_tasks.len());
-    if more > 0 && !context.missing_tasks.is_empty() {
+    let more = context.missing.saturating_sub(report.missing.len());
+    if more > 0 && !report.missing.is_empty() {
         lines.push(format!("  .. and {} more", count(more as u64)));
     }
     lines

@@ -12,7 +12,7 @@ use super::columns::{Columns, ENDED, ERROR, SCENARIO, SEED, TASK, VERSION};
 use super::failure::Failure;
 use super::index::{Entry, Index};
 use super::record::column;
-use super::{CHECKSUM, RESULTS, Store, disk};
+use super::{CHECKSUM, RESULTS, Store, disk, journal};
 use crate::sweep::campaign::Label;
 use crate::sweep::plan::{Plan, Task};
 use crate::sweep::row::Row;
@@ -49,9 +49,9 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
     let stores: Vec<&Store> = [store].into_iter().chain(how.others).collect();
     let mut index = Index::build(&stores)?;
     let target = store.folder.join(RESULTS);
-    let unfinished = store
-        .folder
-        .join(format!(".{RESULTS}.{}", std::process::id()));
+    sweep_up(&store.folder);
+    let unfinished = unfinished_name(std::process::id());
+    let unfinished = store.folder.join(unfinished);
     let mut merged = Merged {
         rows: 0,
         missing: 0,
@@ -81,6 +81,28 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
     disk::put(&unfinished, &checksum, line.as_bytes())?;
     merged.file = Some(target);
     Ok(merged)
+}
+
+/// Where a process of this machine writes results before they get their name.
+fn unfinished_name(process: impl std::fmt::Display) -> String {
+    format!(".{RESULTS}.{}.{process}", journal::host())
+}
+
+/// Removes what merges that were killed have left behind. It may be as large as the results.
+fn sweep_up(folder: &Path) {
+    let prefix = unfinished_name("");
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(&prefix));
+        let is_dead = |process: &str| {
+            let processes = Path::new("/proc");
+            processes.join("self").exists() && !processes.join(process).exists()
+        };
+        if process.is_some_and(is_dead) {
+            // If it stays, it is in nobody's way.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 struct Merging<'a> {
