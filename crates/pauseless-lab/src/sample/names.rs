@@ -87,3 +87,31 @@ pub fn check(name: &str) -> Result<(), String> {
         false => guess,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::report::Run;
+    use crate::sample::Sample;
+    use crate::scenario::{Overrides, Scenario};
+
+    /// What a run has can be asked for, with flows that end and flows that do not.
+    #[test]
+    fn every_number_of_a_run_is_known() {
+        let text = include_str!("../../../../scenarios/incast-shared.toml");
+        let endless = "\n[[flow]]\nname = \"F1\"\nsource = \"H1\"\ntarget = \"R\"\n";
+        let text = format!("{text}{endless}").replace("\"2 ms\"", "\"200 us\"");
+        let scenario = Scenario::parse("t", &text, &Overrides::default());
+        let scenario = scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
+        let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
+        let sample = Sample::of(&run, &[]).expect("no curves");
+        assert!(sample.metrics.len() > 20);
+        for name in sample.metrics.keys() {
+            assert_eq!(check(name), Ok(()), "{name}");
+        }
+        assert_eq!(check("puases"), Err("did you mean pauses?".to_string()));
+        assert!(check("fct_mean_us.SM").is_err() && check("rate.").is_err());
+    }
+}

@@ -15,7 +15,7 @@ use crate::sweep::network::Facts;
 /// Of axes with more values, only the first, the middle and the last one are tried.
 const TRIED_MAX: usize = 64;
 /// So many networks are looked at for one that the filter lets through.
-const LOOKED_AT_MAX: usize = 100;
+const LOOKED_AT_MAX: usize = 40;
 
 /// Tries all axes. Fails with what is wrong with the scenario's own file.
 pub(super) fn check(written: &Written, sink: &Sink) -> Result<(), Problems> {
