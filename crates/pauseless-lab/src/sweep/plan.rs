@@ -2,6 +2,7 @@
 //! through, in an order that the campaign's file alone decides.
 
 use std::borrow::Borrow;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -39,7 +40,7 @@ pub struct Task {
     pub text: String,
     /// The hash of that text and of all files that it names.
     pub scenario: Name,
-    /// The hash of that and of the program's version.
+    /// The hash of that, of the program's version, and of the curves that are kept, if any.
     pub name: Name,
     /// The scenario's seed.
     pub seed: u64,
@@ -148,12 +149,36 @@ impl Plan {
         let scenario = Name::of(&[&text]);
         Task {
             index,
-            name: Name::of(&[crate::VERSION, &scenario.to_string()]),
+            name: self.name(&scenario),
             scenario,
             seed,
             labels,
             text,
         }
+    }
+
+    /// What a task is called. Curves cannot be taken from a run that was made without them, so
+    /// another list of them makes another task.
+    fn name(&self, scenario: &Name) -> Name {
+        let scenario = scenario.to_string();
+        let curves = BTreeSet::from_iter(self.campaign.curves.iter().map(String::as_str));
+        let parts = [crate::VERSION, &scenario].into_iter().chain(curves);
+        Name::of(&Vec::from_iter(parts))
+    }
+
+    /// The hash of all that decides which runs are made and what is kept of them, without the
+    /// program's version: results that have another one are of a campaign that was changed since.
+    pub fn digest(&self) -> String {
+        let Campaign {
+            base,
+            axes,
+            distributions,
+            keep,
+            curves,
+            ..
+        } = &self.campaign;
+        let tasks = (base, axes, distributions, self.outer, &self.networks);
+        Name::of_value(&(tasks, keep, curves)).to_string()
     }
 
     /// The names of all tasks, in order.

@@ -26,10 +26,10 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
         true => Store::read_only(&place.folder, &place.campaign)?,
         false => Store::open(&place.folder, &place.campaign)?,
     };
-    let others = args.from.iter();
-    let others = others.map(|folder| Store::read_only(folder, &place.campaign));
-    let others = others.collect::<Result<Vec<_>, _>>()?;
-    let how = (&others[..], args.partial);
+    for folder in &args.from {
+        store.adopt(&Store::read_only(folder, &place.campaign)?)?;
+    }
+    let how = (&[][..], args.partial);
     let Some(merged) = merge((&store, &plan), how, &interrupt)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };

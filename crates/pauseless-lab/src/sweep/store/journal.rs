@@ -105,10 +105,7 @@ impl Journal {
             // Another process was quicker.
             return Ok(Vec::new());
         };
-        let unfinished = self.path.with_extension("part");
-        for alike in contents.records.chunk_by(Record::is_like) {
-            part::write(alike, &unfinished, parts)?;
-        }
+        contents.write(&self.path.with_extension("part"), parts)?;
         // What cannot be read is kept for whoever wants to know what happened.
         let removed = match contents.damaged.is_empty() {
             true => fs::remove_file(&self.path),
@@ -138,6 +135,17 @@ pub(super) struct Contents {
     /// The lines that cannot, from 1. The last line is not among them if it has no end: that run
     /// was being written when the process died.
     pub damaged: Vec<usize>,
+}
+
+impl Contents {
+    /// Puts the rows into parts; how many of them were not there before.
+    pub fn write(&self, unfinished: &Path, parts: &Path) -> Result<usize, Failure> {
+        let mut new = 0;
+        for alike in self.records.chunk_by(Record::is_like) {
+            new += part::write(alike, unfinished, parts)?;
+        }
+        Ok(new)
+    }
 }
 
 /// Reads a journal; `None` if it is gone, which means that its rows are in a part by now.

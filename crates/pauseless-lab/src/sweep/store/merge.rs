@@ -12,7 +12,7 @@ use super::columns::{Columns, ENDED, ERROR, SCENARIO, SEED, TASK, VERSION};
 use super::failure::Failure;
 use super::index::{Entry, Index};
 use super::record::column;
-use super::{CHECKSUM, RESULTS, Store, disk, journal};
+use super::{CHECKSUM, RESULTS, Store, disk, journal, results};
 use crate::sweep::campaign::Label;
 use crate::sweep::plan::{Plan, Task};
 use crate::sweep::row::Row;
@@ -38,7 +38,7 @@ pub struct Merged {
     pub missing: usize,
     /// The first of those.
     pub first_missing: Vec<usize>,
-    /// The file, unless rows are missing and it may not be partial.
+    /// The file, unless rows are missing and it may not be partial, or there is no row at all.
     pub file: Option<PathBuf>,
     /// What was found that is wrong and does not matter.
     pub warnings: Vec<String>,
@@ -49,6 +49,7 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
     let stores: Vec<&Store> = [store].into_iter().chain(how.others).collect();
     let mut index = Index::build(&stores)?;
     let target = store.folder.join(RESULTS);
+    results::refuse_other(&target, &plan.campaign.name)?;
     sweep_up(&store.folder);
     let unfinished = unfinished_name(std::process::id());
     let unfinished = store.folder.join(unfinished);
@@ -65,9 +66,10 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
         &unfinished,
         &mut merged,
     );
-    let is_whole = merged.missing == 0 || how.is_partial;
+    // A file without a row would only hide results that were there before.
+    let is_wanted = merged.rows > 0 && (merged.missing == 0 || how.is_partial);
     let (file, hash) = match written {
-        Ok(written) if is_whole => written,
+        Ok(written) if is_wanted => written,
         other => {
             // It only takes room.
             let _ = fs::remove_file(&unfinished);
@@ -197,6 +199,7 @@ fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
         ("title", campaign.title.clone()),
         ("axes", serde_json::to_string(&axes).expect("plain data")),
         ("tasks", plan.len().to_string()),
+        ("plan", plan.digest()),
     ]
 }
 

@@ -11,6 +11,7 @@
 //! journals of its own, and readers look into journals first and into parts afterwards, so that no
 //! row that is sealed in the meantime escapes them.
 
+mod adopt;
 mod columns;
 mod disk;
 mod failure;
@@ -142,6 +143,13 @@ impl Store {
             part_rows: self.part_rows,
             state: Mutex::new(state),
         })
+    }
+
+    /// Brings the rows and curves of another folder into this one, so that they count here from now
+    /// on; how many rows came. Doing it again brings only what is new. Lines of journals that are
+    /// damaged are left behind, as everywhere.
+    pub fn adopt(&self, other: &Store) -> Result<usize, Failure> {
+        adopt::adopt(self, other)
     }
 
     /// Puts all rows of a plan into one file, in the order of the plan. Its bytes depend on the

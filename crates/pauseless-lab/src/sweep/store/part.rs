@@ -17,19 +17,40 @@ use crate::sweep::row::{Name, Row};
 use crate::table::read::{Book, ReadError};
 use crate::table::{Cells, Column, Table, parquet};
 
-/// Writes a part with these records, which all have the same columns.
-pub(super) fn write(records: &[Record], unfinished: &Path, parts: &Path) -> Result<(), Failure> {
+/// Writes a part with these records, which all have the same columns. Says how many of them were
+/// not there before.
+pub(super) fn write(records: &[Record], unfinished: &Path, parts: &Path) -> Result<usize, Failure> {
     let table = Table {
         name: "part".to_string(),
         columns: columns(records),
     };
     let bytes = parquet(&table, &[("format", FORMAT)]);
     let target = parts.join(format!("{}.{EXTENSION}", hash(&bytes)));
-    disk::put(unfinished, &target, &bytes)
+    let is_there = target.exists();
+    disk::put(unfinished, &target, &bytes)?;
+    Ok(if is_there { 0 } else { records.len() })
+}
+
+/// Copies a part to a folder, unless it is there; how many rows it brings.
+pub(super) fn copy(path: &Path, unfinished: &Path, parts: &Path) -> Result<usize, Failure> {
+    let target = parts.join(path.file_name().expect("a file"));
+    if target.exists() {
+        return Ok(0);
+    }
+    let bytes = Bytes::from(sound(path)?);
+    let rows = decode(bytes.clone(), &[]).map_err(|error| foreign(path, &error))?;
+    disk::put(unfinished, &target, &bytes)?;
+    Ok(rows.map_or(0, |rows| rows.len()))
 }
 
 /// The rows of a part with these numbers; `None` if it lacks one of them.
 pub(super) fn read(path: &Path, numbers: &[String]) -> Result<Option<Vec<Row>>, Failure> {
+    let bytes = Bytes::from(sound(path)?);
+    decode(bytes, numbers).map_err(|error| foreign(path, &error))
+}
+
+/// The bytes of a part, if they are those that it was named by.
+fn sound(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::read(path, &error))?;
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let Some(name) = stem.and_then(Name::parse) else {
@@ -44,12 +65,15 @@ pub(super) fn read(path: &Path, numbers: &[String]) -> Result<Option<Vec<Row>>, 
             "is damaged: its name is not the hash of what is in it",
         ));
     }
-    let rows = decode(bytes, numbers);
-    rows.map_err(|error| broken(path, format!("is not a part of results: {error}")))
+    Ok(bytes)
 }
 
-fn decode(bytes: Vec<u8>, numbers: &[String]) -> Result<Option<Vec<Row>>, ReadError> {
-    let book = Book::open(Bytes::from(bytes))?;
+fn foreign(path: &Path, error: &ReadError) -> Failure {
+    broken(path, format!("is not a part of results: {error}"))
+}
+
+fn decode(bytes: Bytes, numbers: &[String]) -> Result<Option<Vec<Row>>, ReadError> {
+    let book = Book::open(bytes)?;
     let known = book.columns()?;
     let mut names = vec![TASK, ENDED, ERROR];
     for name in &names {

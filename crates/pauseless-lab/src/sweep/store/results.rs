@@ -55,6 +55,13 @@ impl Results {
         self.book.note("version").unwrap_or_default()
     }
 
+    /// What the list of tasks was made of: [`Plan::digest`] of the plan that they are of.
+    ///
+    /// [`Plan::digest`]: crate::sweep::plan::Plan::digest
+    pub fn plan(&self) -> &str {
+        self.book.note("plan").unwrap_or_default()
+    }
+
     /// How many groups of rows there are; each can be taken by itself.
     pub fn groups(&self) -> usize {
         self.book.groups()
@@ -89,6 +96,19 @@ impl Results {
             name: NAME.to_string(),
             columns: all,
         })
+    }
+}
+
+/// Refuses to replace results that are another campaign's. What cannot be read is nobody's.
+pub(super) fn refuse_other(path: &Path, campaign: &str) -> Result<(), Failure> {
+    let book = File::open(path).ok().and_then(|it| Book::open(it).ok());
+    match book.as_ref().and_then(|book| book.note("campaign")) {
+        Some(other) if other != campaign => {
+            let message = format!("has the results of {other}, not of {campaign}");
+            let help = "use another --out; if nobody needs it any more, delete it";
+            Err(Failure::new(path, message, help))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,0 +1,47 @@
+//! Brings what other folders have into this one.
+
+use std::fs;
+use std::path::Path;
+
+use super::failure::Failure;
+use super::{JOURNAL, PARTS, SERIES, Store, disk, journal, part};
+
+/// Copies all rows and curves of `other` that are not there yet; how many rows came.
+pub(super) fn adopt(store: &Store, other: &Store) -> Result<usize, Failure> {
+    // As for every reader, journals come before parts. The curves of a row are there before it, so
+    // that those of all rows that were seen by now can be copied.
+    let mut journals = Vec::new();
+    for path in disk::list(&other.folder.join(JOURNAL), journal::EXTENSION)? {
+        journals.extend(journal::read(&path)?);
+    }
+    let others = disk::list(&other.folder.join(PARTS), part::EXTENSION)?;
+    let (parts, series) = (store.folder.join(PARTS), store.folder.join(SERIES));
+    fs::create_dir_all(&parts).map_err(|error| Failure::write(&parts, &error))?;
+    for path in disk::list(&other.folder.join(SERIES), part::EXTENSION)? {
+        copy_series(&path, &series)?;
+    }
+    let unfinished = parts.join(unfinished("adopted"));
+    let mut rows = 0;
+    for path in others {
+        rows += part::copy(&path, &unfinished, &parts)?;
+    }
+    for contents in journals {
+        rows += contents.write(&unfinished, &parts)?;
+    }
+    Ok(rows)
+}
+
+fn copy_series(path: &Path, folder: &Path) -> Result<(), Failure> {
+    let target = folder.join(path.file_name().expect("a file"));
+    if target.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder).map_err(|error| Failure::write(folder, &error))?;
+    let bytes = fs::read(path).map_err(|error| Failure::read(path, &error))?;
+    disk::put(&folder.join(unfinished("adopted")), &target, &bytes)
+}
+
+/// A name that no other process uses, and that no reader takes for a file of results.
+fn unfinished(what: &str) -> String {
+    format!("{what}.{}.{}.new", journal::host(), std::process::id())
+}
