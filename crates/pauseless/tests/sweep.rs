@@ -235,7 +235,7 @@ fn bad_campaigns_are_refused_before_anything_runs() {
         ("'pauses'", "'pausen'", "pauses"),
         (
             "[axis.cases]",
-            "[filter]\ncyclic = false\n[axis.cases]",
+            "[filter]\ncyclic = true\n[axis.cases]",
             "cyclic",
         ),
     ] {

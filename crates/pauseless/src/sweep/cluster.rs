@@ -20,8 +20,7 @@ pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
     // The networks are looked at here and once, and not by every job.
-    let create = std::fs::create_dir_all(&place.folder);
-    create.with_context(|| format!("cannot create {}", place.folder.display()))?;
+    place.create()?;
     let Some(plan) = place.plan(&interrupt, false)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
@@ -115,7 +114,12 @@ impl State<'_> {
         let done = self.todo.kept;
         let (name, all) = (&place.campaign.name, self.plan.len());
         let mut text = format!("{name}: {} of {all} runs are done\n", done.runs);
-        text += &format!("found: {}\n", done.found());
+        if !place.folder.is_dir() {
+            text += &format!("there is no folder {} yet\n", place.folder.display());
+        }
+        if done.runs > 0 {
+            text += &format!("found: {}\n", done.found());
+        }
         let results = place.folder.join("results.parquet");
         if results.is_file() {
             text += &format!("merged: {}\n", results.display());

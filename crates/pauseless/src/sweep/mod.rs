@@ -54,6 +54,12 @@ impl Place {
         Ok(Place { campaign, folder })
     }
 
+    /// Makes the folder, before anything takes long.
+    fn create(&self) -> anyhow::Result<()> {
+        let create = std::fs::create_dir_all(&self.folder);
+        create.with_context(|| format!("cannot create the folder {}", self.folder.display()))
+    }
+
     /// The list of tasks; `None` if somebody interrupts the search for networks.
     fn plan(&self, interrupt: &Interrupt, is_quiet: bool) -> anyhow::Result<Option<Plan>> {
         let count = Count::new("networks", is_quiet);
@@ -61,11 +67,10 @@ impl Place {
             count.show(done, total, "looked at");
             interrupt.flow()
         };
-        let plan = Plan::new(
-            self.campaign.clone(),
-            Some(&self.folder.join("networks.json")),
-            &watch,
-        );
+        // Whoever only looks leaves nothing behind.
+        let cache = self.folder.join("networks.json");
+        let cache = Some(cache.as_path()).filter(|_| self.folder.is_dir());
+        let plan = Plan::new(self.campaign.clone(), cache, &watch);
         count.clear();
         match plan {
             Err(PlanError::Interrupted) => Ok(None),
@@ -139,6 +144,7 @@ impl Todo {
 fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign())?;
+    place.create()?;
     let is_quiet = args.quiet || args.json;
     let Some(plan) = place.plan(&interrupt, is_quiet)? else {
         return Ok(ExitCode::from(INTERRUPTED));
@@ -179,8 +185,9 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
 fn announce(place: &Place, todo: &Todo, threads: NonZeroUsize) {
     let runs = quantity::plural(todo.tasks.len() as u64, "run");
     let mut text = format!(
-        "pauseless: {}: {runs} on {threads} threads",
-        place.campaign.name
+        "pauseless: {}: {runs} on {}",
+        place.campaign.name,
+        quantity::plural(threads.get() as u64, "thread")
     );
     if todo.kept.runs > 0 {
         text += &format!(", {} kept from before", todo.kept.runs);
@@ -204,7 +211,12 @@ fn execute(
         keep: &|task, row, curves| writer.append(task, row, curves),
         watch: &|progress| {
             let so_far = || progress.tally.with(todo.kept).found();
-            display.show(progress.tally.runs, progress.total, &so_far);
+            let before = todo.kept.runs;
+            display.show(
+                (before, progress.tally.runs),
+                before + progress.total,
+                &so_far,
+            );
             interrupt.flow()
         },
     };

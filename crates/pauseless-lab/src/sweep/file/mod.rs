@@ -26,7 +26,7 @@ use axis::Draft;
 use size::Size;
 
 /// What is kept of every run, whatever the file says.
-const ALWAYS: [&str; 3] = ["deadlock", "starved", "lost"];
+const ALWAYS: [&str; 4] = ["deadlock", "starved", "lost", "warnings"];
 /// What is kept besides if the file does not say.
 const USUALLY: [&str; 11] = [
     "deadlock_ms",

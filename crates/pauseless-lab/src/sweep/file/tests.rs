@@ -91,7 +91,8 @@ fn values_become_columns_and_scenarios() {
             "seed 7 8",
         ]
     );
-    assert_eq!(campaign.keep, ["deadlock", "starved", "lost", "pauses"]);
+    let expected = ["deadlock", "starved", "lost", "warnings", "pauses"];
+    assert_eq!(campaign.keep, expected);
     assert_eq!(campaign.name, "c");
     let plan = plan(campaign);
     assert_eq!(plan.len(), 24);
