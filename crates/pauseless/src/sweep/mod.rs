@@ -6,7 +6,7 @@ mod report;
 mod show;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use pauseless_lab::report::quantity;
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::sweep::campaign::Campaign;
 use pauseless_lab::sweep::execute::{self, Executed, Hooks, Tally};
-use pauseless_lab::sweep::plan::{Plan, PlanError};
+use pauseless_lab::sweep::plan::{Plan, PlanError, Task};
 use pauseless_lab::sweep::store::{Failure, Finished, Store};
 use rayon::prelude::*;
 use serde_json::json;
@@ -167,6 +167,7 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
     };
     if !executed.interrupted && args.shard.is_none() {
         summary.results = merge::whole(&store, &plan, &interrupt)?;
+        summary.executed.interrupted = summary.results.is_none();
     }
     let text = match args.json {
         true => summary.json(),
@@ -201,7 +202,10 @@ fn execute(
     let writer = store.writer()?;
     let display = progress::Campaign::new(&plan.campaign.name, args.quiet || args.json);
     let hooks = Hooks {
-        keep: &|task, row, curves| writer.append(task, row, curves),
+        keep: &|task, row, curves| match curves {
+            Ok(curves) => writer.append(task, row, curves),
+            Err(wrong) => Err(no_curve(&args.file, task, wrong)),
+        },
         watch: &|progress| {
             let so_far = || progress.tally.with(todo.kept).found();
             display.show(progress.tally.runs, progress.total, &so_far);
@@ -215,6 +219,16 @@ fn execute(
     let executed = executed?;
     sealed?;
     Ok(executed)
+}
+
+/// Says that a run does not have a curve that is to be kept.
+fn no_curve(file: &Path, task: &Task, wrong: &str) -> Failure {
+    let run = task.index + 1;
+    Failure::File {
+        file: file.to_path_buf(),
+        message: format!("`curves`, run {run}: {wrong}"),
+        help: "put `curves` right and start again: what was finished is kept".to_string(),
+    }
 }
 
 /// What is told at the end.
@@ -244,6 +258,7 @@ impl Summary<'_> {
             text += &format!(", part {part} of {parts}");
         }
         text += match made {
+            0 if all.runs == 0 => "\n".to_string(),
             0 => ", all of them made before\n".to_string(),
             made => {
                 let rate = made as f64 / self.seconds;
