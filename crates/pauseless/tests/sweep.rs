@@ -294,8 +294,8 @@ fn bad_campaigns_are_refused_before_anything_runs() {
         ("'pauses'", "'pausen'", "pauses"),
         (
             "[axis.cases]",
-            "[filter]\ncyclic = false\n[axis.cases]",
-            "cyclic",
+            "[filter]\nconnected = false\n[axis.cases]",
+            "the filter lets none of 12 networks through",
         ),
     ] {
         assert!(RING.contains(from), "{from}");

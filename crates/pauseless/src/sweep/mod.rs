@@ -40,6 +40,7 @@ pub fn run(args: &SweepArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
 
 /// A campaign and where its results are.
 struct Place {
+    file: PathBuf,
     campaign: Campaign,
     folder: PathBuf,
 }
@@ -51,7 +52,12 @@ impl Place {
             Some(folder) => folder.clone(),
             None => PathBuf::from("pauseless-sweep").join(&campaign.name),
         };
-        Ok(Place { campaign, folder })
+        let file = args.file.clone();
+        Ok(Place {
+            file,
+            campaign,
+            folder,
+        })
     }
 
     /// The list of tasks; `None` if somebody interrupts the search for networks.
@@ -69,7 +75,9 @@ impl Place {
         count.clear();
         match plan {
             Err(PlanError::Interrupted) => Ok(None),
-            other => Ok(Some(other?)),
+            other => Ok(Some(
+                other.with_context(|| self.file.display().to_string())?,
+            )),
         }
     }
 }
@@ -347,8 +355,11 @@ fn find(plan: &Plan, wanted: &str) -> anyhow::Result<usize> {
     }
     let found = (0..plan.len()).into_par_iter();
     let found = found.filter(|index| plan.task(*index).name.to_string().starts_with(wanted));
-    match found.collect::<Vec<_>>()[..] {
-        [index] => Ok(index),
+    let found = found.collect::<Vec<_>>();
+    let same = |index: &usize| plan.task(*index).name == plan.task(found[0]).name;
+    match found[..] {
+        // Values that one axis takes back from another make the same run several times.
+        [index, ..] if found.len() == 1 || found.iter().all(same) => Ok(index),
         [] => anyhow::bail!(
             "no task is called {wanted:?}; the column task of results.parquet has their names"
         ),
