@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use toml::{Table, Value};
 
 use super::report::file::{Claim, Wanted};
+use super::row::Name;
 use crate::scenario::patch;
 
 /// A campaign: a scenario, what is varied, and what is kept of each run.
@@ -70,6 +71,15 @@ impl Campaign {
         }
         self.inline(&mut table);
         table
+    }
+
+    /// Differs if the runs or what is kept of them do. What is shown of them does not matter.
+    pub fn digest(&self) -> String {
+        let (base, axes) = (self.base.to_string(), format!("{:?}", self.axes));
+        let filter = format!("{:?}", self.filter);
+        let distributions = format!("{:?}", self.distributions);
+        let keep = format!("{:?}", self.keep);
+        Name::of(&[&base, &axes, &filter, &distributions, &keep]).to_string()
     }
 
     /// Puts distributions of flow sizes in the place of the names of their files.

@@ -141,8 +141,9 @@ fn write(file: &Path, screened: &Screened) -> std::io::Result<()> {
         .file_name()
         .unwrap_or(file.as_os_str())
         .to_string_lossy();
-    // Shards that begin together must not write into one file.
-    let fresh = folder.join(format!(".{name}.{}", std::process::id()));
+    // Shards that begin together must not write into one file, on whatever machines.
+    let process = format!("{}.{}", super::store::host(), std::process::id());
+    let fresh = folder.join(format!(".{name}.{process}"));
     let written = fs::File::create(&fresh).and_then(|mut opened| {
         serde_json::to_writer(&mut opened, screened)?;
         opened.write_all(b"\n")?;

@@ -1,5 +1,6 @@
 //! `pauseless sweep submit` and `pauseless sweep status`
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -77,6 +78,7 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         None
     });
     let state = State {
+        merged: merged(&place),
         plan: &plan,
         todo: &todo,
         jobs: jobs.as_ref(),
@@ -89,7 +91,18 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The merged results, how many rows they have and how many there should be; none if there are
+/// none of the campaign as its file is now.
+fn merged(place: &Place) -> Option<(PathBuf, usize, usize)> {
+    let store = Store::read_only(&place.folder, &place.campaign).ok()?;
+    let results = store.results().ok()?;
+    let file = place.folder.join("results.parquet");
+    let is_current = results.are_of(&place.campaign);
+    is_current.then(|| (file, results.rows(), results.tasks()))
+}
+
 struct State<'a> {
+    merged: Option<(PathBuf, usize, usize)>,
     plan: &'a Plan,
     todo: &'a Todo,
     jobs: Option<&'a Status>,
@@ -120,9 +133,11 @@ impl State<'_> {
         if done.runs > 0 {
             text += &format!("found: {}\n", done.found());
         }
-        let results = place.folder.join("results.parquet");
-        if results.is_file() {
-            text += &format!("merged: {}\n", results.display());
+        if let Some((file, rows, all)) = &self.merged {
+            text += &match rows == all {
+                true => format!("merged: {}\n", file.display()),
+                false => format!("merged: {}, {rows} of {all} runs\n", file.display()),
+            };
         }
         let Some(status) = self.jobs else {
             return text;
@@ -176,7 +191,7 @@ impl State<'_> {
             "starved": done.starved,
             "lost": done.lost,
             "errors": done.errors,
-            "merged": place.folder.join("results.parquet").is_file(),
+            "merged": self.merged.as_ref().is_some_and(|(_, rows, all)| rows == all),
             "slurm": slurm,
         })
     }

@@ -6,7 +6,7 @@ mod report;
 mod show;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use pauseless_lab::report::quantity;
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::sweep::campaign::Campaign;
 use pauseless_lab::sweep::execute::{self, Executed, Hooks, Tally};
-use pauseless_lab::sweep::plan::{Plan, PlanError};
+use pauseless_lab::sweep::plan::{Plan, PlanError, Task};
 use pauseless_lab::sweep::store::{Failure, Finished, Store};
 use rayon::prelude::*;
 use serde_json::json;
@@ -40,6 +40,7 @@ pub fn run(args: &SweepArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
 
 /// A campaign and where its results are.
 struct Place {
+    file: PathBuf,
     campaign: Campaign,
     folder: PathBuf,
 }
@@ -51,7 +52,12 @@ impl Place {
             Some(folder) => folder.clone(),
             None => PathBuf::from("pauseless-sweep").join(&campaign.name),
         };
-        Ok(Place { campaign, folder })
+        let file = args.file.clone();
+        Ok(Place {
+            file,
+            campaign,
+            folder,
+        })
     }
 
     /// Makes the folder, before anything takes long.
@@ -74,7 +80,9 @@ impl Place {
         count.clear();
         match plan {
             Err(PlanError::Interrupted) => Ok(None),
-            other => Ok(Some(other?)),
+            other => Ok(Some(
+                other.with_context(|| self.file.display().to_string())?,
+            )),
         }
     }
 }
@@ -173,6 +181,7 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
     };
     if !executed.interrupted && args.shard.is_none() {
         summary.results = merge::whole(&store, &plan, &interrupt)?;
+        summary.executed.interrupted = summary.results.is_none();
     }
     let text = match args.json {
         true => summary.json(),
@@ -208,7 +217,10 @@ fn execute(
     let writer = store.writer()?;
     let display = progress::Campaign::new(&plan.campaign.name, args.quiet || args.json);
     let hooks = Hooks {
-        keep: &|task, row, curves| writer.append(task, row, curves),
+        keep: &|task, row, curves| match curves {
+            Ok(curves) => writer.append(task, row, curves),
+            Err(wrong) => Err(no_curve(&args.file, task, wrong)),
+        },
         watch: &|progress| {
             let so_far = || progress.tally.with(todo.kept).found();
             let before = todo.kept.runs;
@@ -227,6 +239,16 @@ fn execute(
     let executed = executed?;
     sealed?;
     Ok(executed)
+}
+
+/// Says that a run does not have a curve that is to be kept.
+fn no_curve(file: &Path, task: &Task, wrong: &str) -> Failure {
+    let run = task.index + 1;
+    Failure::File {
+        file: file.to_path_buf(),
+        message: format!("`curves`, run {run}: {wrong}"),
+        help: "put `curves` right and start again: what was finished is kept".to_string(),
+    }
 }
 
 /// What is told at the end.
@@ -256,6 +278,7 @@ impl Summary<'_> {
             text += &format!(", part {part} of {parts}");
         }
         text += match made {
+            0 if all.runs == 0 => "\n".to_string(),
             0 => ", all of them made before\n".to_string(),
             made => {
                 let rate = made as f64 / self.seconds;
@@ -344,8 +367,11 @@ fn find(plan: &Plan, wanted: &str) -> anyhow::Result<usize> {
     }
     let found = (0..plan.len()).into_par_iter();
     let found = found.filter(|index| plan.task(*index).name.to_string().starts_with(wanted));
-    match found.collect::<Vec<_>>()[..] {
-        [index] => Ok(index),
+    let found = found.collect::<Vec<_>>();
+    let same = |index: &usize| plan.task(*index).name == plan.task(found[0]).name;
+    match found[..] {
+        // Values that one axis takes back from another make the same run several times.
+        [index, ..] if found.len() == 1 || found.iter().all(same) => Ok(index),
         [] => anyhow::bail!(
             "no task is called {wanted:?}; the column task of results.parquet has their names"
         ),
