@@ -17,8 +17,9 @@ use crate::{INTERRUPTED, output};
 
 /// Hands a campaign to Slurm.
 pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     // The networks are looked at here and once, and not by every job.
     let create = std::fs::create_dir_all(&place.folder);
     create.with_context(|| format!("cannot create {}", place.folder.display()))?;
@@ -56,8 +57,9 @@ pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
 
 /// Says how far a campaign has come, and where its jobs are.
 pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     let Some(plan) = place.plan(&interrupt, args.json)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
