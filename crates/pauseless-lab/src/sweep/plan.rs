@@ -76,7 +76,7 @@ fn empty(screened: &Screened) -> String {
     } = screened;
     format!(
         "the filter lets none of {} through: `cyclic` leaves out {by_cyclic}, `connected` leaves out \
-         {by_connected}; widen the axes of the network, or change [filter]",
+         {by_connected} of the others; widen the axes of the network, or change [filter]",
         plural(*looked_at, "network")
     )
 }
@@ -129,7 +129,8 @@ impl Plan {
 
     /// How many tasks there are.
     pub fn len(&self) -> usize {
-        self.networks.len() * combinations(&self.campaign.axes[self.outer..]) as usize
+        let each = combinations(&self.campaign.axes[self.outer..]) as usize;
+        self.networks.len().saturating_mul(each)
     }
 
     /// Whether there are none.
@@ -189,10 +190,10 @@ pub(super) fn places<A: Borrow<Axis>>(axes: &[A], mut place: u64) -> Vec<usize> 
     places
 }
 
-/// How many combinations of values axes have.
+/// How many combinations of values axes have, or more than can be counted.
 pub(super) fn combinations<'a>(axes: impl IntoIterator<Item = &'a Axis>) -> u64 {
     let counts = axes.into_iter().map(|axis| axis.points.len() as u64);
-    counts.product()
+    counts.fold(1, u64::saturating_mul)
 }
 
 #[cfg(test)]

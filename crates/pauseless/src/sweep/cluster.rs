@@ -18,8 +18,9 @@ use crate::{INTERRUPTED, output};
 
 /// Hands a campaign to Slurm.
 pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     // The networks are looked at here and once, and not by every job.
     place.create()?;
     let Some(plan) = place.plan(&interrupt, false)? else {
@@ -56,8 +57,9 @@ pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
 
 /// Says how far a campaign has come, and where its jobs are.
 pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     let Some(plan) = place.plan(&interrupt, args.json)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };

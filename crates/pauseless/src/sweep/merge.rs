@@ -17,8 +17,9 @@ use crate::{FINDING, INTERRUPTED};
 
 /// Puts all rows together.
 pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     let Some(plan) = place.plan(&interrupt, args.json)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };

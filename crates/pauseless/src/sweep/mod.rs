@@ -150,9 +150,10 @@ impl Todo {
 
 /// `sweep FILE`
 fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign())?;
     place.create()?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     let is_quiet = args.quiet || args.json;
     let Some(plan) = place.plan(&interrupt, is_quiet)? else {
         return Ok(ExitCode::from(INTERRUPTED));

@@ -14,8 +14,9 @@ use crate::{FINDING, INTERRUPTED};
 
 /// Shows what was found and judges the campaign's claims.
 pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     let store = Store::read_only(&place.folder, &place.campaign)?;
     let mut context = Context {
         command: command("", &args.campaign),
