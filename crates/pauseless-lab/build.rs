@@ -4,14 +4,20 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// What decides the result of a run.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 13] = [
     "../pauseless-core/src",
     "../pauseless-fabric/src",
     "../pauseless-sim/src",
     "src/cycle_aware",
+    "src/fabric",
+    "src/import",
     "src/metrics",
+    "src/problem.rs",
+    "src/report/mod.rs",
+    "src/report/quantity.rs",
     "src/sample",
     "src/scenario",
+    "src/sweep/execute.rs",
 ];
 
 fn main() {
@@ -45,13 +51,13 @@ fn hash() -> io::Result<u64> {
     Ok(hash)
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        match path.is_dir() {
-            true => collect(&path, files)?,
-            false => files.push(path),
-        }
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if !path.is_dir() {
+        files.push(path.to_path_buf());
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        collect(&entry?.path(), files)?;
     }
     Ok(())
 }

@@ -322,20 +322,38 @@ fn curves_are_there_before_their_row_and_are_missed() {
     assert!(store.finished().unwrap().is_empty(), "they have no curves");
     let writer = store.writer().unwrap();
     let task = plan().task(0);
-    let curves = Table {
-        name: "series".to_string(),
-        columns: vec![Column {
-            name: "time_ms".to_string(),
-            cells: Cells::Numbers(vec![Some(0.0), Some(1.0)]),
-        }],
-    };
-    writer.append(&task, &row(&task), Some(&curves)).unwrap();
+    // Threads that make the same run must not get into each other's way.
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let curves = series(&["time_ms", "queue.S1:H1"]);
+                writer.append(&task, &row(&task), Some(&curves)).unwrap();
+            });
+        }
+    });
     assert!(store.finished().unwrap().contains(&task.name));
     let series = files(&folder.path().join("series"), "parquet");
     assert_eq!(
         series,
         [folder.path().join(format!("series/{}.parquet", task.name))]
     );
+    // A curve that was added later is not in them, and one that cannot be read is none.
+    campaign.curves.push("queue.S2:H2".to_string());
+    let wanting = Store::open(folder.path(), &campaign).unwrap();
+    assert!(wanting.finished().unwrap().is_empty());
+    fs::write(&series[0], b"PAR1").unwrap();
+    assert!(store.finished().unwrap().is_empty());
+}
+
+fn series(names: &[&str]) -> Table {
+    let columns = names.iter().map(|name| Column {
+        name: name.to_string(),
+        cells: Cells::Numbers(vec![Some(0.0), Some(1.0)]),
+    });
+    Table {
+        name: "series".to_string(),
+        columns: columns.collect(),
+    }
 }
 
 #[test]

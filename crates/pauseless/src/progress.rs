@@ -72,6 +72,7 @@ pub struct Count {
     name: String,
     begin: Instant,
     bar: OnceLock<ProgressBar>,
+    template: &'static str,
     is_wanted: bool,
 }
 
@@ -82,6 +83,7 @@ impl Count {
             name: name.to_string(),
             begin: Instant::now(),
             bar: OnceLock::new(),
+            template: "{prefix} {wide_bar} {pos} of {len}  {per_sec}  {msg}  {eta} left",
             is_wanted: !is_quiet && io::stderr().is_terminal(),
         }
     }
@@ -94,8 +96,7 @@ impl Count {
         let bar = self.bar.get_or_init(|| {
             let target = ProgressDrawTarget::stderr();
             let bar = ProgressBar::with_draw_target(Some(total as u64), target);
-            let template = "{prefix} {wide_bar} {pos} of {len}  {per_sec}  {msg}  {eta} left";
-            let style = ProgressStyle::with_template(template);
+            let style = ProgressStyle::with_template(self.template);
             bar.with_style(style.expect("the template is valid"))
                 .with_prefix(self.name.clone())
                 .with_elapsed(self.begin.elapsed())
@@ -124,35 +125,41 @@ impl Campaign {
     /// Nothing is shown if `is_quiet`.
     pub fn new(name: &str, is_quiet: bool) -> Campaign {
         Campaign {
-            count: Count::new(name, is_quiet),
+            count: Count {
+                template: "{prefix} {wide_bar} {pos} of {len}  {msg}",
+                ..Count::new(name, is_quiet)
+            },
             is_logging: !is_quiet && !io::stderr().is_terminal(),
             logged: Mutex::new(Instant::now()),
         }
     }
 
-    /// So many are done of so many, and this was found.
-    pub fn show(&self, done: usize, total: usize, found: &dyn Fn() -> String) {
+    /// So many were done before and so many since, of so many, and this was found.
+    pub fn show(&self, (before, since): (usize, usize), total: usize, found: &dyn Fn() -> String) {
+        let done = before + since;
+        let message = || {
+            // What was done before says nothing about the rate.
+            let rate = since as f64 / self.count.begin.elapsed().as_secs_f64();
+            match since {
+                0 => found(),
+                _ => {
+                    let left = duration((total - done) as f64 / rate);
+                    format!("{rate:.1}/s, {left} left, {}", found())
+                }
+            }
+        };
         if self.count.is_wanted {
-            self.count.show(done, total, &found());
+            self.count.show(done, total, &message());
         }
-        if !self.is_logging || done == 0 {
+        if !self.is_logging || since == 0 {
             return;
         }
-        let mut logged = self
-            .logged
-            .lock()
-            .expect("nobody panics with the lock held");
-        if logged.elapsed() < LOGGED_EVERY {
-            return;
+        let logged = self.logged.lock();
+        let mut logged = logged.expect("nobody panics with the lock held");
+        if logged.elapsed() >= LOGGED_EVERY {
+            *logged = Instant::now();
+            crate::output::complain(&format!("pauseless: {done} of {total} runs, {}", message()));
         }
-        *logged = Instant::now();
-        let seconds = self.count.begin.elapsed().as_secs_f64();
-        let rate = done as f64 / seconds;
-        let left = duration((total - done) as f64 / rate);
-        crate::output::complain(&format!(
-            "pauseless: {done} of {total} runs, {rate:.1}/s, {left} left, {}",
-            found()
-        ));
     }
 
     /// Takes the bar away.

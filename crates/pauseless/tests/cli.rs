@@ -278,6 +278,9 @@ fn every_example_works_as_printed() {
         &["run"],
         &["demo"],
         &["explain"],
+        &["sweep"],
+        &["sweep", "merge"],
+        &["sweep", "submit"],
     ] {
         let help = place.run(&[subcommand, &["--help"]].concat());
         assert_eq!(help.code, Some(0), "{subcommand:?}");
@@ -312,6 +315,8 @@ fn every_example_works_as_printed() {
         "r.svg",
         "fig11.sarif",
         "dgx.toml",
+        "pauseless-sweep/xoff-tiny/report/report.html",
+        "shared/results.parquet",
     ] {
         assert!(place.path(file).exists(), "{file}");
     }

@@ -82,6 +82,7 @@ fn findings(run: &Run, add: Add<'_>) {
     }
     add("starved".to_string(), outcome.starved.len() as f64);
     add("lost".to_string(), outcome.lost_packets as f64);
+    add("warnings".to_string(), run.scenario.warnings.len() as f64);
     add("held_kb".to_string(), kb(outcome.held_at_end));
     add("pauses".to_string(), outcome.pause_frames as f64);
     add(

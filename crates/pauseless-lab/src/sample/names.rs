@@ -3,13 +3,14 @@
 use crate::scenario::did_you_mean;
 
 /// Numbers of whole runs.
-const WHOLE: [&str; 32] = [
+const WHOLE: [&str; 33] = [
     "deadlock",
     "stuck",
     "deadlock_ms",
     "deadlock_ports",
     "starved",
     "lost",
+    "warnings",
     "held_kb",
     "pauses",
     "feedback_percent",

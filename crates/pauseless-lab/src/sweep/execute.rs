@@ -85,14 +85,25 @@ pub struct Progress {
 
 /// Who is told of what happens, and where rows go. Several threads call it.
 pub struct Hooks<'a, E> {
-    /// Keeps a row, and its curves if the campaign keeps any. What it cannot keep ends the campaign.
+    /// Keeps a row and its curves. What it cannot keep ends the campaign.
     pub keep: &'a Keep<'a, E>,
     /// Called often; may break the campaign off. Runs in flight are then given up.
     pub watch: &'a (dyn Fn(&Progress) -> ControlFlow<()> + Sync),
 }
 
 /// Keeps a row.
-pub type Keep<'a, E> = dyn Fn(&Task, &Row, Option<&Table>) -> Result<(), E> + Sync + 'a;
+pub type Keep<'a, E> = dyn Fn(&Task, &Row, Curves<'_>) -> Result<(), E> + Sync + 'a;
+
+/// The curves of a run, if the campaign keeps any; or why the run does not have them. That is a
+/// fault of the campaign and not of the run, whose row would otherwise have it for ever: the name
+/// of a task does not depend on what is kept of it.
+pub type Curves<'a> = Result<Option<&'a Table>, &'a str>;
+
+/// A run that was made.
+struct Made {
+    row: Row,
+    curves: Result<Option<Table>, String>,
+}
 
 /// How a campaign ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,10 +165,11 @@ impl<E> Work<'_, E> {
                 return;
             };
             let task = self.plan.task(*index as usize);
-            let Some((row, curves)) = self.make(&task) else {
+            let Some(Made { row, curves }) = self.make(&task) else {
                 return;
             };
-            if let Err(failure) = (self.hooks.keep)(&task, &row, curves.as_ref()) {
+            let curves = curves.as_ref().map(Option::as_ref);
+            if let Err(failure) = (self.hooks.keep)(&task, &row, curves.map_err(String::as_str)) {
                 self.is_over.store(true, Ordering::Relaxed);
                 locked(&self.failure, |first| {
                     first.get_or_insert(failure);
@@ -172,34 +184,31 @@ impl<E> Work<'_, E> {
     }
 
     /// A run that panics is a fault of the program. It must not cost the others.
-    fn make(&self, task: &Task) -> Option<(Row, Option<Table>)> {
+    fn make(&self, task: &Task) -> Option<Made> {
         let made = catch_unwind(AssertUnwindSafe(|| self.run(task)));
         made.unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or(panic.downcast_ref::<&str>().copied());
             let text = text.unwrap_or("no message");
-            Some((
-                self.failed(task, format!("the program panicked: {text}")),
-                None,
-            ))
+            Some(self.failed(task, format!("the program panicked: {text}")))
         })
     }
 
     /// `None` if it was broken off.
-    fn run(&self, task: &Task) -> Option<(Row, Option<Table>)> {
+    fn run(&self, task: &Task) -> Option<Made> {
         let campaign = &self.plan.campaign;
         let name = task.name.to_string();
         let scenario = match Scenario::parse(&name, &task.text, &Overrides::default()) {
             Ok(scenario) => scenario,
-            Err(problems) => return Some((self.failed(task, problems.to_string()), None)),
+            Err(problems) => return Some(self.failed(task, problems.to_string())),
         };
         let run = Run::execute(scenario, |_| self.look());
         if run.interrupted {
             return None;
         }
-        let mut sample = match Sample::of(&run, &campaign.curves) {
-            Ok(sample) => sample,
-            Err(wrong) => return Some((self.failed(task, wrong), None)),
+        let (mut sample, wrong) = match Sample::of(&run, &campaign.curves) {
+            Ok(sample) => (sample, None),
+            Err(wrong) => (Sample::of(&run, &[]).unwrap_or_default(), Some(wrong)),
         };
         if campaign.keep.iter().any(|name| name.starts_with("share_")) {
             share::shares(&run, &mut |name, value| {
@@ -213,17 +222,22 @@ impl<E> Work<'_, E> {
             error: None,
             numbers: numbers.collect(),
         };
-        let curves = (!campaign.curves.is_empty()).then(|| curves(sample));
-        Some((row, curves))
+        let curves = match wrong {
+            Some(wrong) => Err(wrong),
+            None => Ok((!campaign.curves.is_empty()).then(|| curves(sample))),
+        };
+        Some(Made { row, curves })
     }
 
-    fn failed(&self, task: &Task, error: String) -> Row {
-        Row {
+    fn failed(&self, task: &Task, error: String) -> Made {
+        let row = Row {
             task: task.name,
             ended: String::new(),
             error: Some(error),
             numbers: vec![None; self.plan.campaign.keep.len()],
-        }
+        };
+        let curves = Ok(None);
+        Made { row, curves }
     }
 
     fn look(&self) -> ControlFlow<()> {

@@ -1,7 +1,7 @@
 //! The network of a scenario, as the filter of a campaign sees it.
 
 use pauseless_fabric::dependency::Checker;
-use toml::Table;
+use toml::{Table, Value};
 
 use super::campaign::{Campaign, Filter};
 use crate::check::unrouted_pairs;
@@ -11,18 +11,25 @@ use crate::import::source::Source;
 /// The parts of a scenario that decide its network.
 pub(super) const SECTIONS: [&str; 4] = ["seed", "topology", "routing", "classes"];
 
-/// What the filter asks for.
+/// What the filter says of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Facts {
-    /// Whether buffers can wait for each other in a circle, whoever sends to whom.
-    pub is_cyclic: bool,
-    /// Whether every host reaches every other.
-    pub is_connected: bool,
+pub(super) enum Answer {
+    /// It is run.
+    Through,
+    /// `cyclic` leaves it out.
+    ByCyclic,
+    /// `connected` leaves it out, and `cyclic` does not.
+    ByConnected,
 }
 
-impl Facts {
-    /// What the network of `scenario` is like; `None` if it cannot be read.
-    pub(super) fn of(scenario: &Table) -> Option<Facts> {
+impl Filter {
+    /// What it says of the network of `scenario`. One that cannot be read gets through, so that its
+    /// runs can say why.
+    pub(super) fn judge(&self, scenario: &Table) -> Answer {
+        self.judge_readable(scenario).unwrap_or(Answer::Through)
+    }
+
+    fn judge_readable(&self, scenario: &Table) -> Option<Answer> {
         let parts = SECTIONS.into_iter().filter_map(|key| {
             let value = scenario.get(key)?;
             Some((key.to_string(), value.clone()))
@@ -32,20 +39,20 @@ impl Facts {
         let fabric = read(&Source { file, text }).ok()?;
         let network = fabric.network();
         let nobody = fabric.marks(&[]);
-        Some(Facts {
-            is_cyclic: Checker::of(&network).graph(network, &nobody).is_cyclic(),
-            is_connected: unrouted_pairs(network, &nobody) == 0,
-        })
-    }
-}
-
-impl Filter {
-    /// Whether a network gets through: one that cannot be read does, so that its runs can say why.
-    pub(super) fn lets(&self, facts: Option<Facts>) -> bool {
-        facts.is_none_or(|facts| {
-            self.cyclic.is_none_or(|it| it == facts.is_cyclic)
-                && self.connected.is_none_or(|it| it == facts.is_connected)
-        })
+        // Of many networks few have a cycle, and each question costs about the same.
+        if let Some(wanted) = self.cyclic {
+            let is_cyclic = Checker::of(&network).graph(network, &nobody).is_cyclic();
+            if is_cyclic != wanted {
+                return Some(Answer::ByCyclic);
+            }
+        }
+        if let Some(wanted) = self.connected {
+            let is_connected = unrouted_pairs(network, &nobody) == 0;
+            if is_connected != wanted {
+                return Some(Answer::ByConnected);
+            }
+        }
+        Some(Answer::Through)
     }
 }
 
@@ -66,12 +73,36 @@ impl Campaign {
         axes.map(|(number, _)| number).collect()
     }
 
-    /// Whether routes may follow the general seed: not if they have one of their own.
+    /// Whether routes may follow the general seed: not if ties are nowhere broken by a seed, or if
+    /// it is always one of their own.
     fn follows_seed(&self) -> bool {
-        let has_own = |table: &Table| table.get("seed").is_some();
-        let routing = self.base.get("routing").and_then(toml::Value::as_table);
-        let mut points = self.axes.iter().flat_map(|axis| &axis.points);
-        let is_set = points.any(|it| it.set.iter().any(|(path, _)| path == "routing.seed"));
-        !is_set && !routing.is_some_and(has_own)
+        let routing = self.base.get("routing");
+        let axes = self.axes.iter();
+        let mut set = axes.flat_map(|axis| &axis.points).flat_map(|it| &it.set);
+        let is_seeded = |ties: Option<&Value>| ties.is_some_and(|it| it.as_str() == Some(SEEDED));
+        let is_drawn = is_seeded(routing.and_then(|it| it.get("tie_break")))
+            || set.any(|(path, value)| match path.as_str() {
+                "routing" => is_seeded(value.get("tie_break")),
+                "routing.tie_break" => is_seeded(Some(value)),
+                _ => false,
+            });
+        let mut has_own = routing.is_some_and(|it| it.get("seed").is_some());
+        for axis in &self.axes {
+            let mut points = axis.points.iter();
+            has_own = points.all(|point| {
+                point
+                    .set
+                    .iter()
+                    .fold(has_own, |has_own, (path, value)| match path.as_str() {
+                        "routing" => value.get("seed").is_some(),
+                        "routing.seed" => true,
+                        _ => has_own,
+                    })
+            });
+        }
+        is_drawn && !has_own
     }
 }
+
+/// How `routing.tie_break` says that ties are broken by a seed.
+const SEEDED: &str = "seeded";

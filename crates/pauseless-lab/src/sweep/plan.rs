@@ -2,7 +2,6 @@
 //! through, in an order that the campaign's file alone decides.
 
 use std::borrow::Borrow;
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -40,7 +39,7 @@ pub struct Task {
     pub text: String,
     /// The hash of that text and of all files that it names.
     pub scenario: Name,
-    /// The hash of that, of the program's version, and of the curves that are kept, if any.
+    /// The hash of that and of the program's version.
     pub name: Name,
     /// The scenario's seed.
     pub seed: u64,
@@ -77,7 +76,7 @@ fn empty(screened: &Screened) -> String {
     } = screened;
     format!(
         "the filter lets none of {} through: `cyclic` leaves out {by_cyclic}, `connected` leaves out \
-         {by_connected}; widen the axes of the network, or change [filter]",
+         {by_connected} of the others; widen the axes of the network, or change [filter]",
         plural(*looked_at, "network")
     )
 }
@@ -130,7 +129,8 @@ impl Plan {
 
     /// How many tasks there are.
     pub fn len(&self) -> usize {
-        self.networks.len() * combinations(&self.campaign.axes[self.outer..]) as usize
+        let each = combinations(&self.campaign.axes[self.outer..]) as usize;
+        self.networks.len().saturating_mul(each)
     }
 
     /// Whether there are none.
@@ -149,36 +149,12 @@ impl Plan {
         let scenario = Name::of(&[&text]);
         Task {
             index,
-            name: self.name(&scenario),
+            name: Name::of(&[crate::VERSION, &scenario.to_string()]),
             scenario,
             seed,
             labels,
             text,
         }
-    }
-
-    /// What a task is called. Curves cannot be taken from a run that was made without them, so
-    /// another list of them makes another task.
-    fn name(&self, scenario: &Name) -> Name {
-        let scenario = scenario.to_string();
-        let curves = BTreeSet::from_iter(self.campaign.curves.iter().map(String::as_str));
-        let parts = [crate::VERSION, &scenario].into_iter().chain(curves);
-        Name::of(&Vec::from_iter(parts))
-    }
-
-    /// The hash of all that decides which runs are made and what is kept of them, without the
-    /// program's version: results that have another one are of a campaign that was changed since.
-    pub fn digest(&self) -> String {
-        let Campaign {
-            base,
-            axes,
-            distributions,
-            keep,
-            curves,
-            ..
-        } = &self.campaign;
-        let tasks = (base, axes, distributions, self.outer, &self.networks);
-        Name::of_value(&(tasks, keep, curves)).to_string()
     }
 
     /// The names of all tasks, in order.
@@ -214,10 +190,10 @@ pub(super) fn places<A: Borrow<Axis>>(axes: &[A], mut place: u64) -> Vec<usize> 
     places
 }
 
-/// How many combinations of values axes have.
+/// How many combinations of values axes have, or more than can be counted.
 pub(super) fn combinations<'a>(axes: impl IntoIterator<Item = &'a Axis>) -> u64 {
     let counts = axes.into_iter().map(|axis| axis.points.len() as u64);
-    counts.product()
+    counts.fold(1, u64::saturating_mul)
 }
 
 #[cfg(test)]

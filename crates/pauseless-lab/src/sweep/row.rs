@@ -16,18 +16,6 @@ impl Name {
             hasher.update((part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
-        Name::end(hasher)
-    }
-
-    /// The hash of a value with all that it has, however large that is.
-    pub(super) fn of_value(value: &impl fmt::Debug) -> Name {
-        use fmt::Write as _;
-        let mut hashing = Hashing(Sha256::new());
-        write!(hashing, "{value:?}").expect("a hash takes everything");
-        Name::end(hashing.0)
-    }
-
-    fn end(hasher: Sha256) -> Name {
         let mut name = [0; 16];
         name.copy_from_slice(&hasher.finalize()[..16]);
         Name(name)
@@ -43,15 +31,6 @@ impl Name {
             *byte = u8::from_str_radix(&text[place..place + 2], 16).ok()?;
         }
         Some(Name(name))
-    }
-}
-
-struct Hashing(Sha256);
-
-impl fmt::Write for Hashing {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.update(text.as_bytes());
-        Ok(())
     }
 }
 

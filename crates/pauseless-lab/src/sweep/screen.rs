@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::campaign::{Axis, Campaign};
-use super::network::{Facts, SECTIONS};
+use super::network::{Answer, SECTIONS};
 use super::plan::{PlanError, combinations, places};
 use super::row::Name;
 
@@ -24,7 +24,7 @@ pub struct Screened {
     pub looked_at: u64,
     /// How many of them `cyclic` leaves out.
     pub by_cyclic: u64,
-    /// How many of them `connected` leaves out.
+    /// How many of the others `connected` leaves out.
     pub by_connected: u64,
     /// The others, by their place among the combinations of the axes that decide the network.
     pub left: Vec<u64>,
@@ -45,8 +45,8 @@ pub(super) fn screen(
     let screened = match known {
         Some(known) => known,
         None => {
-            let facts = look(campaign, &decisive, watch)?;
-            let screened = count(campaign, key, &facts);
+            let answers = look(campaign, &decisive, watch)?;
+            let screened = count(key, &answers);
             if let Some(file) = cache {
                 let refuse = |error| PlanError::Cache(file.display().to_string(), error);
                 write(file, &screened).map_err(refuse)?;
@@ -60,51 +60,48 @@ pub(super) fn screen(
     }
 }
 
-/// What all networks are like, in order.
+/// What the filter says of all networks, in order.
 fn look(
     campaign: &Campaign,
     decisive: &[usize],
     watch: Watch<'_>,
-) -> Result<Vec<Option<Facts>>, PlanError> {
+) -> Result<Vec<Answer>, PlanError> {
     let axes = Vec::from_iter(decisive.iter().map(|axis| &campaign.axes[*axis]));
     let count = combinations(axes.iter().copied()) as usize;
     let (done, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let facts = (0..count).into_par_iter().map(|place| {
+    let answers = (0..count).into_par_iter().map(|place| {
         if is_over.load(Ordering::Relaxed) {
-            return None;
+            return Answer::Through;
         }
         let mut points = vec![0; campaign.axes.len()];
         for (axis, point) in decisive.iter().zip(places(&axes, place as u64)) {
             points[*axis] = point;
         }
-        let facts = Facts::of(&campaign.scenario(&points, |_, _| {}));
+        let answer = campaign
+            .filter
+            .judge(&campaign.scenario(&points, |_, _| {}));
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         if watch(done, count).is_break() {
             is_over.store(true, Ordering::Relaxed);
         }
-        facts
+        answer
     });
-    let facts = facts.collect();
+    let answers = answers.collect();
     match is_over.into_inner() {
         true => Err(PlanError::Interrupted),
-        false => Ok(facts),
+        false => Ok(answers),
     }
 }
 
-fn count(campaign: &Campaign, key: String, facts: &[Option<Facts>]) -> Screened {
-    let filter = campaign.filter;
-    let known = || facts.iter().flatten();
-    let refused = |wanted: Option<bool>, is: &dyn Fn(&Facts) -> bool| match wanted {
-        Some(wanted) => known().filter(|facts| is(facts) != wanted).count() as u64,
-        None => 0,
-    };
-    let left = facts.iter().zip(0..);
-    let left = left.filter_map(|(facts, place)| filter.lets(*facts).then_some(place));
+fn count(key: String, answers: &[Answer]) -> Screened {
+    let counted = |wanted: Answer| answers.iter().filter(|it| **it == wanted).count() as u64;
+    let left = answers.iter().zip(0..);
+    let left = left.filter_map(|(it, place)| (*it == Answer::Through).then_some(place));
     Screened {
         key,
-        looked_at: facts.len() as u64,
-        by_cyclic: refused(filter.cyclic, &|facts| facts.is_cyclic),
-        by_connected: refused(filter.connected, &|facts| facts.is_connected),
+        looked_at: answers.len() as u64,
+        by_cyclic: counted(Answer::ByCyclic),
+        by_connected: counted(Answer::ByConnected),
         left: left.collect(),
     }
 }
@@ -141,8 +138,9 @@ fn write(file: &Path, screened: &Screened) -> std::io::Result<()> {
         .file_name()
         .unwrap_or(file.as_os_str())
         .to_string_lossy();
-    // Shards that begin together must not write into one file.
-    let fresh = folder.join(format!(".{name}.{}", std::process::id()));
+    // Shards that begin together must not write into one file, on whatever machines.
+    let process = format!("{}.{}", super::store::host(), std::process::id());
+    let fresh = folder.join(format!(".{name}.{process}"));
     let written = fs::File::create(&fresh).and_then(|mut opened| {
         serde_json::to_writer(&mut opened, screened)?;
         opened.write_all(b"\n")?;

@@ -183,26 +183,28 @@ impl FromStr for Shard {
 }
 
 const EXAMPLES: &str = "Examples:
-  pauseless sweep scenarios/xoff.sweep.toml
-  pauseless sweep report scenarios/xoff.sweep.toml
-  pauseless sweep scenarios/xoff.sweep.toml --shard 1/2 --out shared
-  pauseless sweep papers/gfc/table1.sweep.toml --size quick
+  pauseless sweep scenarios/xoff.sweep.toml --size tiny
+  pauseless sweep status scenarios/xoff.sweep.toml --size tiny
+  pauseless sweep report scenarios/xoff.sweep.toml --size tiny
+  pauseless sweep show scenarios/xoff.sweep.toml 17
 
-Ctrl-C or a crash loses the runs in flight and no others: the same command goes on from there.
-Exit status: 0 done, 1 a denied finding, 2 bad usage or input, or a run that could not be made,
-130 interrupted.";
+Table 1 of the GFC paper is papers/gfc/table1.sweep.toml; --size quick takes a
+minute. Ctrl-C or a crash loses the runs in flight and no others: the same
+command goes on from there.
+
+Exit status: 0 done, 1 a denied finding, 2 bad usage or input, or a run that
+could not be made, 130 interrupted.";
 
 const MERGE_EXAMPLES: &str = "Examples:
-  pauseless sweep scenarios/xoff.sweep.toml --shard 1/2 --out shared
-  pauseless sweep scenarios/xoff.sweep.toml --shard 2/2 --out shared
-  pauseless sweep merge scenarios/xoff.sweep.toml --out shared
+  pauseless sweep scenarios/xoff.sweep.toml --size tiny --shard 1/2 --out shared
+  pauseless sweep scenarios/xoff.sweep.toml --size tiny --shard 2/2 --out shared
+  pauseless sweep merge scenarios/xoff.sweep.toml --size tiny --out shared
 
 Exit status: 0 done, 1 runs are missing, 2 bad usage or input.";
 
 const SUBMIT_EXAMPLES: &str = "Examples:
-  pauseless sweep submit scenarios/xoff.sweep.toml --slurm --shards 4 --dry-run
-  pauseless sweep submit papers/gfc/table1.sweep.toml --size quick --slurm --shards 8 --cpus 2 \
-      --dry-run -- --partition=long --time=2:00:00
+  pauseless sweep submit scenarios/xoff.sweep.toml --slurm --shards 8 \\
+      --cpus 2 --dry-run -- --partition=long --time=2:00:00
 
 Exit status: 0 done, 2 bad usage or input.";
 

@@ -1,5 +1,6 @@
 //! `pauseless sweep submit` and `pauseless sweep status`
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -17,11 +18,11 @@ use crate::{INTERRUPTED, output};
 
 /// Hands a campaign to Slurm.
 pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     // The networks are looked at here and once, and not by every job.
-    let create = std::fs::create_dir_all(&place.folder);
-    create.with_context(|| format!("cannot create {}", place.folder.display()))?;
+    place.create()?;
     let Some(plan) = place.plan(&interrupt, false)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
@@ -56,8 +57,9 @@ pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
 
 /// Says how far a campaign has come, and where its jobs are.
 pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     let Some(plan) = place.plan(&interrupt, args.json)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
@@ -78,6 +80,7 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         None
     });
     let state = State {
+        merged: merged(&place),
         plan: &plan,
         todo: &todo,
         jobs: jobs.as_ref(),
@@ -90,7 +93,18 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The merged results, how many rows they have and how many there should be; none if there are
+/// none of the campaign as its file is now.
+fn merged(place: &Place) -> Option<(PathBuf, usize, usize)> {
+    let store = Store::read_only(&place.folder, &place.campaign).ok()?;
+    let results = store.results().ok()?;
+    let file = place.folder.join("results.parquet");
+    let is_current = results.are_of(&place.campaign);
+    is_current.then(|| (file, results.rows(), results.tasks()))
+}
+
 struct State<'a> {
+    merged: Option<(PathBuf, usize, usize)>,
     plan: &'a Plan,
     todo: &'a Todo,
     jobs: Option<&'a Status>,
@@ -115,10 +129,17 @@ impl State<'_> {
         let done = self.todo.kept;
         let (name, all) = (&place.campaign.name, self.plan.len());
         let mut text = format!("{name}: {} of {all} runs are done\n", done.runs);
-        text += &format!("found: {}\n", done.found());
-        let results = place.folder.join("results.parquet");
-        if results.is_file() {
-            text += &format!("merged: {}\n", results.display());
+        if !place.folder.is_dir() {
+            text += &format!("there is no folder {} yet\n", place.folder.display());
+        }
+        if done.runs > 0 {
+            text += &format!("found: {}\n", done.found());
+        }
+        if let Some((file, rows, all)) = &self.merged {
+            text += &match rows == all {
+                true => format!("merged: {}\n", file.display()),
+                false => format!("merged: {}, {rows} of {all} runs\n", file.display()),
+            };
         }
         let Some(status) = self.jobs else {
             return text;
@@ -172,7 +193,7 @@ impl State<'_> {
             "starved": done.starved,
             "lost": done.lost,
             "errors": done.errors,
-            "merged": place.folder.join("results.parquet").is_file(),
+            "merged": self.merged.as_ref().is_some_and(|(_, rows, all)| rows == all),
             "slurm": slurm,
         })
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use pauseless_lab::report::quantity;
 use pauseless_lab::sweep::plan::Plan;
 use pauseless_lab::sweep::store::{Failure, Merge, Merged, Store};
@@ -16,8 +17,9 @@ use crate::{FINDING, INTERRUPTED};
 
 /// Puts all rows together.
 pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     let Some(plan) = place.plan(&interrupt, args.json)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
@@ -66,8 +68,16 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
 
 /// Merges a campaign of which all runs were made; `None` if somebody interrupts it.
 pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Result<Option<PathBuf>> {
-    let merged = merge((store, plan), (&[], false), interrupt)?;
-    Ok(merged.and_then(|merged| merged.file))
+    let Some(merged) = merge((store, plan), (&[], false), interrupt)? else {
+        return Ok(None);
+    };
+    let missing = merged.missing;
+    let file = merged.file.with_context(|| {
+        let runs = quantity::plural(missing as u64, "finished run");
+        let folder = store.folder().display();
+        format!("{runs} cannot be found in {folder} any more; the same command makes them again")
+    });
+    file.map(Some)
 }
 
 /// Merges; `None` if somebody interrupts it.

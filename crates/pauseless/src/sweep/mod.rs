@@ -6,7 +6,7 @@ mod report;
 mod show;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use pauseless_lab::report::quantity;
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::sweep::campaign::Campaign;
 use pauseless_lab::sweep::execute::{self, Executed, Hooks, Tally};
-use pauseless_lab::sweep::plan::{Plan, PlanError};
+use pauseless_lab::sweep::plan::{Plan, PlanError, Task};
 use pauseless_lab::sweep::store::{Failure, Finished, Store};
 use rayon::prelude::*;
 use serde_json::json;
@@ -40,6 +40,7 @@ pub fn run(args: &SweepArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
 
 /// A campaign and where its results are.
 struct Place {
+    file: PathBuf,
     campaign: Campaign,
     folder: PathBuf,
 }
@@ -51,7 +52,18 @@ impl Place {
             Some(folder) => folder.clone(),
             None => PathBuf::from("pauseless-sweep").join(&campaign.name),
         };
-        Ok(Place { campaign, folder })
+        let file = args.file.clone();
+        Ok(Place {
+            file,
+            campaign,
+            folder,
+        })
+    }
+
+    /// Makes the folder, before anything takes long.
+    fn create(&self) -> anyhow::Result<()> {
+        let create = std::fs::create_dir_all(&self.folder);
+        create.with_context(|| format!("cannot create the folder {}", self.folder.display()))
     }
 
     /// The list of tasks; `None` if somebody interrupts the search for networks.
@@ -61,15 +73,16 @@ impl Place {
             count.show(done, total, "looked at");
             interrupt.flow()
         };
-        let plan = Plan::new(
-            self.campaign.clone(),
-            Some(&self.folder.join("networks.json")),
-            &watch,
-        );
+        // Whoever only looks leaves nothing behind.
+        let cache = self.folder.join("networks.json");
+        let cache = Some(cache.as_path()).filter(|_| self.folder.is_dir());
+        let plan = Plan::new(self.campaign.clone(), cache, &watch);
         count.clear();
         match plan {
             Err(PlanError::Interrupted) => Ok(None),
-            other => Ok(Some(other?)),
+            other => Ok(Some(
+                other.with_context(|| self.file.display().to_string())?,
+            )),
         }
     }
 }
@@ -137,8 +150,10 @@ impl Todo {
 
 /// `sweep FILE`
 fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign())?;
+    place.create()?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     let is_quiet = args.quiet || args.json;
     let Some(plan) = place.plan(&interrupt, is_quiet)? else {
         return Ok(ExitCode::from(INTERRUPTED));
@@ -167,6 +182,7 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
     };
     if !executed.interrupted && args.shard.is_none() {
         summary.results = merge::whole(&store, &plan, &interrupt)?;
+        summary.executed.interrupted = summary.results.is_none();
     }
     let text = match args.json {
         true => summary.json(),
@@ -179,8 +195,9 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
 fn announce(place: &Place, todo: &Todo, threads: NonZeroUsize) {
     let runs = quantity::plural(todo.tasks.len() as u64, "run");
     let mut text = format!(
-        "pauseless: {}: {runs} on {threads} threads",
-        place.campaign.name
+        "pauseless: {}: {runs} on {}",
+        place.campaign.name,
+        quantity::plural(threads.get() as u64, "thread")
     );
     if todo.kept.runs > 0 {
         text += &format!(", {} kept from before", todo.kept.runs);
@@ -201,10 +218,18 @@ fn execute(
     let writer = store.writer()?;
     let display = progress::Campaign::new(&plan.campaign.name, args.quiet || args.json);
     let hooks = Hooks {
-        keep: &|task, row, curves| writer.append(task, row, curves),
+        keep: &|task, row, curves| match curves {
+            Ok(curves) => writer.append(task, row, curves),
+            Err(wrong) => Err(no_curve(&args.file, task, wrong)),
+        },
         watch: &|progress| {
             let so_far = || progress.tally.with(todo.kept).found();
-            display.show(progress.tally.runs, progress.total, &so_far);
+            let before = todo.kept.runs;
+            display.show(
+                (before, progress.tally.runs),
+                before + progress.total,
+                &so_far,
+            );
             interrupt.flow()
         },
     };
@@ -215,6 +240,16 @@ fn execute(
     let executed = executed?;
     sealed?;
     Ok(executed)
+}
+
+/// Says that a run does not have a curve that is to be kept.
+fn no_curve(file: &Path, task: &Task, wrong: &str) -> Failure {
+    let run = task.index + 1;
+    Failure::File {
+        file: file.to_path_buf(),
+        message: format!("`curves`, run {run}: {wrong}"),
+        help: "put `curves` right and start again: what was finished is kept".to_string(),
+    }
 }
 
 /// What is told at the end.
@@ -244,6 +279,7 @@ impl Summary<'_> {
             text += &format!(", part {part} of {parts}");
         }
         text += match made {
+            0 if all.runs == 0 => "\n".to_string(),
             0 => ", all of them made before\n".to_string(),
             made => {
                 let rate = made as f64 / self.seconds;
@@ -332,8 +368,11 @@ fn find(plan: &Plan, wanted: &str) -> anyhow::Result<usize> {
     }
     let found = (0..plan.len()).into_par_iter();
     let found = found.filter(|index| plan.task(*index).name.to_string().starts_with(wanted));
-    match found.collect::<Vec<_>>()[..] {
-        [index] => Ok(index),
+    let found = found.collect::<Vec<_>>();
+    let same = |index: &usize| plan.task(*index).name == plan.task(found[0]).name;
+    match found[..] {
+        // Values that one axis takes back from another make the same run several times.
+        [index, ..] if found.len() == 1 || found.iter().all(same) => Ok(index),
         [] => anyhow::bail!(
             "no task is called {wanted:?}; the column task of results.parquet has their names"
         ),

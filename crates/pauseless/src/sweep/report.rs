@@ -14,16 +14,19 @@ use crate::{FINDING, INTERRUPTED};
 
 /// Shows what was found and judges the campaign's claims.
 pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     let store = Store::read_only(&place.folder, &place.campaign)?;
     let mut context = Context {
         command: command("", &args.campaign),
         size: args.campaign.size.clone(),
         ..Context::default()
     };
-    // What is complete is shown as it is, also what another version has made.
-    let results = match store.results().ok().filter(is_whole) {
+    // What is complete is shown as it is, also what another version has made; but not what was made
+    // before the campaign's file was changed.
+    let is_usable = |results: &Results| results.are_whole() && results.are_of(&place.campaign);
+    let results = match store.results().ok().filter(is_usable) {
         Some(results) => results,
         None => match merge(&place, &store, (&mut context, &interrupt))? {
             Some(results) => results,
@@ -53,10 +56,6 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(FINDING),
     })
-}
-
-fn is_whole(results: &Results) -> bool {
-    results.rows() == results.tasks()
 }
 
 /// Puts together what there is so far.

@@ -9,8 +9,9 @@ use crate::progress::Interrupt;
 
 /// Prints the scenario of one run.
 pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
-    let interrupt = Interrupt::watch()?;
     let place = Place::read(&args.campaign)?;
+    // Only now, so that Ctrl-C ends the reading of a large network at once.
+    let interrupt = Interrupt::watch()?;
     let Some(plan) = place.plan(&interrupt, true)? else {
         return Ok(ExitCode::from(crate::INTERRUPTED));
     };

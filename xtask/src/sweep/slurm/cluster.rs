@@ -233,7 +233,7 @@ pub fn watcher(id: u32) -> Option<u32> {
 }
 
 /// How long daemons have to come up.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A node that does not answer is down within ten seconds, and its jobs start again five seconds
 /// later.

@@ -41,8 +41,9 @@ fn plan() -> Plan {
 
 type Kept = Mutex<BTreeMap<usize, Row>>;
 
-fn put(kept: &Kept) -> impl Fn(&Task, &Row, Option<&Table>) -> Result<(), String> + Sync {
-    |task, row, _| {
+fn put(kept: &Kept) -> impl Fn(&Task, &Row, Curves<'_>) -> Result<(), String> + Sync {
+    |task, row, curves| {
+        curves?;
         locked(kept, |kept| kept.insert(task.index, row.clone()));
         Ok(())
     }
@@ -122,5 +123,21 @@ fn a_run_in_flight_is_given_up_and_leaves_no_row() {
     };
     let executed = execute(&plan, &[0, 1, 2], threads(1), &hooks).expect("nothing to keep");
     assert!(executed.interrupted);
+    assert_eq!(locked(&kept, std::mem::take), BTreeMap::new());
+}
+
+/// A task's name does not depend on what is kept of it, so a row with that error would stay when
+/// the campaign's file was put right.
+#[test]
+fn a_curve_that_is_not_there_ends_the_campaign_and_leaves_no_row() {
+    let mut plan = plan();
+    plan.campaign.curves.push("queue.S1:H9".to_string());
+    let kept = Kept::default();
+    let hooks = Hooks {
+        keep: &put(&kept),
+        watch: &|_| ControlFlow::Continue(()),
+    };
+    let failed = execute(&plan, &[0, 1, 2], threads(1), &hooks).expect_err("no such curve");
+    assert!(failed.contains("queue.S1:H9"), "{failed}");
     assert_eq!(locked(&kept, std::mem::take), BTreeMap::new());
 }

@@ -5,6 +5,7 @@
 
 mod amounts;
 mod axis;
+mod idle;
 mod label;
 mod size;
 mod trial;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::campaign::{Campaign, Filter};
-use super::plan::TASKS_MAX;
+use super::plan::{TASKS_MAX, combinations};
 use super::report::file::Sections;
 use super::row::column;
 use crate::problem::{Problem, Problems, Sink};
@@ -26,7 +27,7 @@ use axis::Draft;
 use size::Size;
 
 /// What is kept of every run, whatever the file says.
-const ALWAYS: [&str; 3] = ["deadlock", "starved", "lost"];
+const ALWAYS: [&str; 4] = ["deadlock", "starved", "lost", "warnings"];
 /// What is kept besides if the file does not say.
 const USUALLY: [&str; 11] = [
     "deadlock_ms",
@@ -291,21 +292,27 @@ fn texts(list: Vec<At<String>>) -> Vec<String> {
     list.into_iter().map(|it| it.value).collect()
 }
 
-/// Reports that there are more runs than anybody could want; with a filter, more networks.
+/// Reports that there are more runs than anybody could want. With a filter only those combinations
+/// are known, and gone through, that end with the last axis of the network.
 fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
-    let all = Vec::from_iter(0..campaign.axes.len());
-    let (axes, what) = match campaign.filter.is_open() {
-        true => (all, "combinations of values"),
-        false => (campaign.network_axes(), "networks"),
+    let last = campaign.network_axes().last().copied();
+    let (axes, help) = match campaign.filter.is_open() {
+        true => (
+            &campaign.axes[..],
+            "fewer values of some axis, or several campaigns",
+        ),
+        false => (
+            &campaign.axes[..last.map_or(0, |last| last + 1)],
+            "fewer networks, or their axes before all others",
+        ),
     };
-    let counts = axes
-        .iter()
-        .map(|axis| campaign.axes[*axis].points.len() as u64);
-    let count = counts.fold(1u64, u64::saturating_mul);
+    let count = combinations(axes);
     if count > TASKS_MAX {
-        let problem = root.place.problem(format!("{count} {what}"));
+        let problem = root
+            .place
+            .problem(format!("{count} combinations of values"));
         let problem = problem.expected(format!("at most {TASKS_MAX}"));
-        root.report(problem.help("fewer values of some axis, or several campaigns"));
+        root.report(problem.help(help));
     }
 }
 

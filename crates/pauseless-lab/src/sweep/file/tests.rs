@@ -70,13 +70,8 @@ axis.scheme = { only = ["PFC"] }
 
 #[test]
 fn values_become_columns_and_scenarios() {
-    // GFC knows no xoff: the axes do not go together, which their order decides.
+    // GFC knows no xoff, and is the same along that axis: what PFC is compared with.
     let text = ALL_KINDS.replace("1 MB\", count", "900 KB\", count");
-    let wrong = read(
-        &text.replace("{}", "{ flow_control = { kind = \"cbfc\" } }"),
-        None,
-    );
-    assert!(wrong.is_ok(), "{wrong:?}");
     let campaign = campaign(&text, None);
     let axes = campaign.axes.iter().map(|axis| {
         let labels = axis.points.iter().map(|point| point.label.to_string());
@@ -91,7 +86,8 @@ fn values_become_columns_and_scenarios() {
             "seed 7 8",
         ]
     );
-    assert_eq!(campaign.keep, ["deadlock", "starved", "lost", "pauses"]);
+    let expected = ["deadlock", "starved", "lost", "warnings", "pauses"];
+    assert_eq!(campaign.keep, expected);
     assert_eq!(campaign.name, "c");
     let plan = plan(campaign);
     assert_eq!(plan.len(), 24);
@@ -164,6 +160,30 @@ fn files_of_sizes_are_part_of_a_task() {
     assert_eq!(points[0][0].as_str(), Some("1 KB"));
     assert_eq!(table["traffic"][0].get("sizes"), None);
     assert!(plan.task(1).text.contains("websearch"));
+}
+
+/// Runs with two values of an axis that are the same run nevertheless would be counted as two.
+#[test]
+fn values_without_effect_are_refused() {
+    let pfc = |name: &str| format!("{name} = {{ flow_control = {{ kind = \"pfc\" }} }}\n");
+    let scheme = |cases: &str| format!("[[axis]]\nname = \"scheme\"\n[axis.cases]\n{cases}");
+    let xoff = "key = \"flow_control.xoff\"\nvalues = [\"10 KB\", \"20 KB\"]";
+    let gfc = "B = { flow_control = { kind = \"gfc-buffer\" } }\n";
+    let both = axis(&format!("{xoff}\n{}", scheme(&(pfc("A") + gfc))));
+    let twice = "scenario = \"s.toml\"\n".to_string() + &scheme(&(pfc("A") + gfc + &pfc("C")));
+    let shown = [both.clone(), twice].map(|text| brief(&text));
+    expect![[r#"
+        c.sweep.toml:3:7: axis[0].key: flow_control.xoff has no effect: every value of "scheme" sets it again
+        = help: put this axis behind that one, or leave one of them out
+        c.sweep.toml:7:1: axis[0].cases.C: C makes the same scenario as A
+        = help: keep one of them"#]].assert_eq(&shown.join("\n"));
+    // Behind the other axis, xoff counts; in front of it with one case that leaves it alone, too.
+    let first = scheme(&pfc("A"));
+    campaign(
+        &format!("scenario = \"s.toml\"\n{first}[[axis]]\n{xoff}\n"),
+        None,
+    );
+    campaign(&both.replace(&pfc("A"), "A = {}\n"), None);
 }
 
 fn check(text: &str, expect: Expect) {

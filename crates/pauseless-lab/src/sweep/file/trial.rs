@@ -4,13 +4,14 @@
 //! is wrong with a value is found before the first run, and shown where the value was written. Of
 //! axes with very many values only some are tried; a run that fails nevertheless says so in its row.
 
+use rayon::prelude::*;
 use toml::{Table, Value};
 
-use super::Written;
+use super::{Written, idle};
 use crate::problem::{Problem, Problems, Sink};
 use crate::scenario::{Overrides, parse_file};
-use crate::sweep::campaign::Campaign;
-use crate::sweep::network::Facts;
+use crate::sweep::campaign::{Campaign, Filter};
+use crate::sweep::network::Answer;
 
 /// Of axes with more values, only the first, the middle and the last one are tried.
 const TRIED_MAX: usize = 64;
@@ -28,18 +29,18 @@ pub(super) fn check(written: &Written, sink: &Sink) -> Result<(), Problems> {
     if !trial.whole()? {
         return Ok(());
     }
+    idle::check(written, sink);
+    let mut tried = Vec::new();
     for (number, axis) in campaign.axes.iter().enumerate() {
         let last = axis.points.len() - 1;
-        let tried = match axis.points.len() {
+        let points = match axis.points.len() {
             count if count <= TRIED_MAX => Vec::from_iter(0..count),
             _ => vec![0, last / 2, last],
         };
-        for point in tried {
-            if point != trial.first[number] {
-                trial.point(number, point);
-            }
-        }
+        let others = points.into_iter().filter(|it| *it != trial.first[number]);
+        tried.extend(others.map(|point| (number, point)));
     }
+    trial.points(&tried);
     Ok(())
 }
 
@@ -56,8 +57,8 @@ fn first(campaign: &Campaign) -> Vec<usize> {
     let count = campaign.axes[last].points.len();
     for point in 0..count.min(LOOKED_AT_MAX) {
         points[last] = point;
-        let facts = Facts::of(&campaign.scenario(&points, |_, _| {}));
-        if campaign.filter.lets(facts) {
+        let scenario = campaign.scenario(&points, |_, _| {});
+        if campaign.filter.judge(&scenario) == Answer::Through {
             return points;
         }
     }
@@ -79,7 +80,7 @@ impl Trial<'_> {
         if !is_fine {
             return Ok(false);
         }
-        for problem in self.read(&table) {
+        for problem in self.reader().read(&table) {
             is_fine = false;
             match self.culprit(&problem) {
                 Some(axis) => self.blame((axis, self.first[axis]), &problem),
@@ -89,15 +90,23 @@ impl Trial<'_> {
         Ok(is_fine)
     }
 
-    /// Tries one more value.
-    fn point(&self, axis: usize, point: usize) {
-        let mut points = self.first.clone();
-        points[axis] = point;
-        let mut is_fine = true;
-        let table = self.table(&points, &mut is_fine);
-        if is_fine {
-            for problem in self.read(&table) {
-                self.blame((axis, point), &problem);
+    /// Tries more values, each by itself: points of axes.
+    fn points(&self, tried: &[(usize, usize)]) {
+        let tables = tried.iter().filter_map(|(axis, point)| {
+            let mut points = self.first.clone();
+            points[*axis] = *point;
+            let mut is_fine = true;
+            let table = self.table(&points, &mut is_fine);
+            is_fine.then_some(((*axis, *point), table))
+        });
+        let tables = Vec::from_iter(tables);
+        let reader = self.reader();
+        // A large network takes a second.
+        let found = tables.par_iter().map(|(_, table)| reader.read(table));
+        let found: Vec<Vec<Problem>> = found.collect();
+        for ((at, _), problems) in tables.iter().zip(found) {
+            for problem in problems {
+                self.blame(*at, &problem);
             }
         }
     }
@@ -112,26 +121,17 @@ impl Trial<'_> {
         })
     }
 
-    /// What is wrong with a scenario, unless it is one that the filter leaves out.
-    fn read(&self, table: &Table) -> Vec<Problem> {
-        let text = toml::to_string(table).expect("it was read from a file");
-        let file = match &self.written.scenario.file {
-            Some((path, _)) => path.display().to_string(),
-            None => self
-                .written
-                .campaign
-                .folder
-                .join("scenario")
-                .display()
-                .to_string(),
+    fn reader(&self) -> Reader {
+        let Written {
+            campaign, scenario, ..
+        } = self.written;
+        let file = match &scenario.file {
+            Some((path, _)) => path.clone(),
+            None => campaign.folder.join("scenario"),
         };
-        let Err(problems) = parse_file(&file, "scenario", (&text, &Overrides::default())) else {
-            return Vec::new();
-        };
-        let filter = self.written.campaign.filter;
-        match filter.is_open() || filter.lets(Facts::of(table)) {
-            true => problems.list().to_vec(),
-            false => Vec::new(),
+        Reader {
+            file: file.display().to_string(),
+            filter: campaign.filter,
         }
     }
 
@@ -197,7 +197,28 @@ impl Trial<'_> {
     }
 }
 
-fn is_within(key: &str, section: &str) -> bool {
+/// Reads scenarios, on any core.
+struct Reader {
+    /// What paths are relative to.
+    file: String,
+    filter: Filter,
+}
+
+impl Reader {
+    /// What is wrong with a scenario, unless it is one that the filter leaves out.
+    fn read(&self, table: &Table) -> Vec<Problem> {
+        let text = toml::to_string(table).expect("it was read from a file");
+        let read = parse_file(&self.file, "scenario", (&text, &Overrides::default()));
+        match read {
+            Err(problems) if self.filter.judge(table) == Answer::Through => {
+                problems.list().to_vec()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+pub(super) fn is_within(key: &str, section: &str) -> bool {
     let rest = key.strip_prefix(section);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -59,10 +59,7 @@ fn the_filter_lets_the_cyclic_networks_through() {
     expected.sort_unstable();
     let screened = plan.screened.as_ref().expect("a filter");
     assert_eq!(screened.left, expected);
-    assert!(
-        expected.len() > 2 && screened.by_connected > 0,
-        "{screened:?}"
-    );
+    assert!(expected.len() > 2, "{screened:?}");
     assert_eq!(plan.len(), 2 * expected.len() * 3);
     // The network is not the slowest axis, and all of its networks come for each discipline.
     let network = |index: usize| plan.task(index).labels[1].clone();
@@ -70,6 +67,14 @@ fn the_filter_lets_the_cyclic_networks_through() {
     assert_eq!(network(3), Label::Number(expected[1] as f64));
     assert_eq!(network(plan.len() / 2), network(0));
     assert_ne!(plan.task(0).labels[0], plan.task(plan.len() / 2).labels[0]);
+    // Without the first question, the second one.
+    let connected = campaign(&TREES.replace("cyclic = true\n", ""));
+    let plan = Plan::new(connected, None, &watch).expect("a plan");
+    let screened = plan.screened.expect("a filter");
+    expected.extend(trees.free);
+    expected.sort_unstable();
+    assert_eq!(screened.left, expected);
+    assert!(screened.by_connected == trees.cut as u64 && trees.cut > 0);
 }
 
 #[test]
@@ -105,7 +110,7 @@ fn a_filter_that_leaves_nothing_says_what_it_left_out() {
     assert_eq!(
         wrong.to_string(),
         "the filter lets none of 60 networks through: `cyclic` leaves out 60, `connected` leaves \
-         out 0; widen the axes of the network, or change [filter]"
+         out 0 of the others; widen the axes of the network, or change [filter]"
     );
     let stop = |_: usize, _: usize| ControlFlow::Break(());
     let wrong = Plan::new(campaign(TREES), None, &stop).expect_err("broken off");
@@ -119,4 +124,18 @@ fn routes_that_follow_the_general_seed_are_networks_of_their_own() {
     assert_eq!(campaign.network_axes(), [1, 2]);
     let plan = Plan::new(campaign, None, &watch).expect("a plan");
     assert_eq!(plan.screened.as_ref().expect("a filter").looked_at, 180);
+}
+
+/// What the seed decides is looked at for every seed, and no oftener.
+#[test]
+fn the_seed_decides_networks_where_ties_are_drawn_from_it() {
+    let axes = |from: &str, to: &str| campaign(&TREES.replace(from, to)).network_axes();
+    let without = "tie_break = \"seeded\"\n";
+    assert_eq!(axes(", \"routing.seed\"", ""), [1, 2]);
+    let lowest = TREES.replace(", \"routing.seed\"", "").replace(without, "");
+    assert_eq!(campaign(&lowest).network_axes(), [1]);
+    // An axis that takes the routes' own seed away again.
+    let case = "[[axis]]\nname = \"ties\"\n[axis.cases]\nown = {}\n\
+                general = { routing = { tie_break = \"seeded\" } }\n[[axis]]\nkey = \"seed\"";
+    assert_eq!(axes("[[axis]]\nkey = \"seed\"", case), [1, 2, 3]);
 }

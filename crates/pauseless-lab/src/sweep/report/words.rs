@@ -48,6 +48,7 @@ pub(super) fn measured(name: &str) -> String {
     let units = [
         ("_us", "us"),
         ("_ms", "ms"),
+        ("_per_s", "1/s"),
         ("_s", "s"),
         ("_kb", "KB"),
         ("_bytes", "bytes"),
@@ -157,6 +158,7 @@ mod tests {
         assert_eq!(texts, ["0", "12", "-0.123", "2.00", "12,346", "5.00e-7"]);
         assert_eq!(measured("fct_mean_us"), "fct mean (us)");
         assert_eq!(measured("rate_min"), "rate min (Gb/s)");
+        assert_eq!(measured("flows_per_s"), "flows (1/s)");
         assert_eq!(
             [0.0, 0.2, 0.0004, 1.0].map(percent),
             ["0", "20.0", "0.04", "100"]

@@ -117,18 +117,11 @@ pub fn write(request: &Request) -> Result<Scripts, Failure> {
     for (file, text) in texts {
         fs::write(file, text).map_err(|error| unwritable(file, &error))?;
     }
-    let options = Vec::from_iter(request.options.iter().map(|it| script::quoted(it)));
-    let options = match options.is_empty() {
-        true => String::new(),
-        false => format!(" {}", options.join(" ")),
-    };
-    let commands = [
-        (&array, String::new()),
-        (&merge, format!(" {AFTER}ARRAY_JOB")),
-    ];
-    let commands = commands.map(|(file, after)| {
-        let file = script::quoted(&file.display().to_string());
-        format!("sbatch --parsable{after}{options} {file}")
+    let commands = [(&array, None), (&merge, Some("ARRAY_JOB"))].map(|(file, after)| {
+        let mut words = arguments(&request.options, after);
+        words.push(file.display().to_string());
+        let words = Vec::from_iter(words.iter().map(|word| script::quoted(word)));
+        format!("sbatch {}", words.join(" "))
     });
     Ok(Scripts {
         array,
@@ -218,16 +211,26 @@ fn unwritable(file: &Path, error: &io::Error) -> Failure {
     )
 }
 
+/// What `sbatch` is told before the name of the script. Of two dependencies it takes the last: one
+/// among the options is that of the array, and the merge waits for the array.
+fn arguments(options: &[String], after: Option<&str>) -> Vec<String> {
+    let mut words = vec!["--parsable".to_string()];
+    words.extend_from_slice(options);
+    words.extend(after.map(|job| format!("{AFTER}{job}")));
+    words
+}
+
 /// Submits one script; the number of the job and the cluster that it is on.
 fn sbatch(
     options: &[String],
     script: &Path,
     after: Option<u32>,
 ) -> Result<(u32, Option<String>), Failure> {
+    let after = after.map(|job| job.to_string());
     let mut command = Command::new("sbatch");
-    command.arg("--parsable");
-    command.args(after.map(|job| format!("{AFTER}{job}")));
-    command.args(options).arg(script);
+    command
+        .args(arguments(options, after.as_deref()))
+        .arg(script);
     let output = call(&mut command)?;
     let text = String::from_utf8_lossy(&output.stdout);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -284,4 +287,18 @@ fn call(command: &mut Command) -> Result<Output, Failure> {
         ),
         _ => Failure::new(format!("{name} cannot be run: {error}"), "is it installed?"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A user may let a campaign wait for a job of his own. The merge waits for the campaign.
+    #[test]
+    fn the_merge_waits_for_the_array_whatever_the_options() {
+        let options = ["--dependency=afterok:7".to_string()];
+        let last = |after| arguments(&options, after).pop();
+        assert_eq!(last(None).as_deref(), Some("--dependency=afterok:7"));
+        assert_eq!(last(Some("8")).as_deref(), Some("--dependency=afterany:8"));
+    }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::failure::Failure;
+use super::index::has_curves;
 use super::{JOURNAL, PARTS, SERIES, Store, disk, journal, part};
 
 /// Copies all rows and curves of `other` that are not there yet; how many rows came.
@@ -18,7 +19,7 @@ pub(super) fn adopt(store: &Store, other: &Store) -> Result<usize, Failure> {
     let (parts, series) = (store.folder.join(PARTS), store.folder.join(SERIES));
     fs::create_dir_all(&parts).map_err(|error| Failure::write(&parts, &error))?;
     for path in disk::list(&other.folder.join(SERIES), part::EXTENSION)? {
-        copy_series(&path, &series)?;
+        copy_series(&path, &series, &store.curves)?;
     }
     let unfinished = parts.join(unfinished("adopted"));
     let mut rows = 0;
@@ -31,9 +32,10 @@ pub(super) fn adopt(store: &Store, other: &Store) -> Result<usize, Failure> {
     Ok(rows)
 }
 
-fn copy_series(path: &Path, folder: &Path) -> Result<(), Failure> {
+/// Copies the curves of a run, unless what is there is as good.
+fn copy_series(path: &Path, folder: &Path, curves: &[String]) -> Result<(), Failure> {
     let target = folder.join(path.file_name().expect("a file"));
-    if target.exists() {
+    if target.exists() && (has_curves(&target, curves) || !has_curves(path, curves)) {
         return Ok(());
     }
     fs::create_dir_all(folder).map_err(|error| Failure::write(folder, &error))?;

@@ -1,12 +1,16 @@
 //! Where every task's row is.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
 
 use super::failure::Failure;
 use super::{JOURNAL, PARTS, SERIES, Store, disk, journal, part};
 use crate::sweep::row::{Name, Row};
+use crate::table::read::Book;
 
 /// Where every task's row is, in a few bytes for each.
 pub(super) struct Index {
@@ -93,13 +97,14 @@ impl Index {
         Ok(index)
     }
 
-    /// Leaves out what has no curves yet although they are to be kept.
-    pub fn with_series(mut self, folder: &Path) -> Result<Index, Failure> {
-        let mut there = BTreeSet::new();
-        for path in disk::list(&folder.join(SERIES), "parquet")? {
-            let stem = path.file_stem().and_then(|stem| stem.to_str());
-            there.extend(stem.and_then(Name::parse));
-        }
+    /// Leaves out what does not have all of these curves yet.
+    pub fn with_series(mut self, folder: &Path, curves: &[String]) -> Result<Index, Failure> {
+        let files = disk::list(&folder.join(SERIES), "parquet")?;
+        let there = files.par_iter().filter_map(|path| {
+            let name = Name::parse(path.file_stem()?.to_str()?)?;
+            has_curves(path, curves).then_some(name)
+        });
+        let there: BTreeSet<Name> = there.collect();
         let is_whole = |entry: &Entry| entry.findings.error || there.contains(&entry.name);
         self.entries.retain(is_whole);
         Ok(self)
@@ -207,6 +212,17 @@ impl Index {
         }
         Ok(found)
     }
+}
+
+/// Whether a file has all of these curves. One that cannot be read is as good as none: it is written
+/// anew.
+pub(super) fn has_curves(path: &Path, curves: &[String]) -> bool {
+    let book = File::open(path).ok().and_then(|it| Book::open(it).ok());
+    let known = book.and_then(|book| book.columns().ok());
+    known.is_some_and(|known| {
+        let has = |curve: &String| known.iter().any(|column| column.name == *curve);
+        curves.iter().all(has)
+    })
 }
 
 /// Says that a line of a journal is damaged.

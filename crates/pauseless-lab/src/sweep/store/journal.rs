@@ -196,7 +196,7 @@ fn append(tape: &mut impl Tape, length: u64, line: &[u8]) -> Result<(), (io::Err
 }
 
 /// The name of this machine, as file names can have it.
-pub(super) fn host() -> String {
+pub(in crate::sweep) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname");
     let name = name.or_else(|_| std::env::var("HOSTNAME"));
     let name = name.unwrap_or_else(|_| "host".to_string());

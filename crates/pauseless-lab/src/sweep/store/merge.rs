@@ -196,10 +196,10 @@ fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
     vec![
         ("version", crate::VERSION.to_string()),
         ("campaign", campaign.name.clone()),
+        ("digest", campaign.digest()),
         ("title", campaign.title.clone()),
         ("axes", serde_json::to_string(&axes).expect("plain data")),
         ("tasks", plan.len().to_string()),
-        ("plan", plan.digest()),
     ]
 }
 

@@ -35,6 +35,8 @@ pub use merge::{Merge, Merged};
 pub use results::Results;
 pub use writer::Writer;
 
+pub(super) use journal::host;
+
 use super::campaign::Campaign;
 use super::plan::Plan;
 use super::row::Name;
@@ -47,7 +49,7 @@ use writer::State;
 pub struct Store {
     folder: PathBuf,
     columns: Columns,
-    keeps_series: bool,
+    curves: Vec<String>,
     part_rows: usize,
     warnings: Vec<String>,
 }
@@ -90,7 +92,7 @@ impl Store {
         Ok(Store {
             folder: folder.to_path_buf(),
             columns: Columns::of(campaign, folder)?,
-            keeps_series: !campaign.curves.is_empty(),
+            curves: campaign.curves.clone(),
             part_rows: PART_ROWS,
             warnings: Vec::new(),
         })
@@ -121,8 +123,8 @@ impl Store {
     /// All tasks that have a row with what the campaign keeps.
     pub fn finished(&self) -> Result<Finished, Failure> {
         let mut index = Index::build(&[self])?;
-        if self.keeps_series {
-            index = index.with_series(&self.folder)?;
+        if !self.curves.is_empty() {
+            index = index.with_series(&self.folder, &self.curves)?;
         }
         index.forget_rows();
         Ok(Finished { index })

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::failure::Failure;
 use super::{CHECKSUM, RESULTS};
+use crate::sweep::campaign::Campaign;
 use crate::table::read::{Book, ReadError};
 use crate::table::{Cells, Column, Table};
 
@@ -55,11 +56,15 @@ impl Results {
         self.book.note("version").unwrap_or_default()
     }
 
-    /// What the list of tasks was made of: [`Plan::digest`] of the plan that they are of.
-    ///
-    /// [`Plan::digest`]: crate::sweep::plan::Plan::digest
-    pub fn plan(&self) -> &str {
-        self.book.note("plan").unwrap_or_default()
+    /// Whether they are those of this campaign as its file is now, whichever version of the program
+    /// has made them.
+    pub fn are_of(&self, campaign: &Campaign) -> bool {
+        self.book.note("digest") == Some(&*campaign.digest())
+    }
+
+    /// Whether no run is missing.
+    pub fn are_whole(&self) -> bool {
+        self.rows() == self.tasks()
     }
 
     /// How many groups of rows there are; each can be taken by itself.

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::columns::Columns;
 use super::disk;
 use super::failure::Failure;
-use super::journal::Journal;
+use super::journal::{Journal, host};
 use super::record::Record;
 use super::{JOURNAL, PARTS, SERIES};
 use crate::sweep::plan::Task;
@@ -88,7 +89,11 @@ impl Writer {
             ("scenario", &task.scenario.to_string()),
             ("seed", &task.seed.to_string()),
         ];
-        let unfinished = folder.join(format!("{}.{}.new", task.name, std::process::id()));
+        // Two threads may make the same run, and two machines may have a process of this number.
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let process = format!("{}.{}", host(), std::process::id());
+        let unfinished = folder.join(format!("{}.{process}.{count}.new", task.name));
         let target = folder.join(format!("{}.parquet", task.name));
         disk::put(&unfinished, &target, &parquet(curves, &notes))
     }
