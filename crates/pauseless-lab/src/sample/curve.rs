@@ -1,12 +1,25 @@
 //! The recorded curves of a run by name, and numbers taken from them.
 
 use pauseless_core::unit::{Span, Time};
+use pauseless_sim::config::{Config, Probes};
 use pauseless_sim::outcome::{FlowSeries, PortSeries};
 
 use serde::Deserialize;
 
 use crate::report::Run;
 use crate::report::quantity::parse_delay;
+
+/// The curves of a flow.
+const OF_FLOWS: [&str; 2] = ["goodput", "allowed"];
+/// The curves of a port.
+const OF_PORTS: [&str; 6] = [
+    "queue",
+    "egress",
+    "input",
+    "sending",
+    "feedback",
+    "permitted",
+];
 
 /// A number taken from a curve.
 #[derive(Clone, Debug, Deserialize)]
@@ -37,19 +50,48 @@ pub(super) fn sum(run: &Run, names: &str) -> Result<Vec<f64>, String> {
     total.ok_or_else(|| "an empty name".to_string())
 }
 
-fn find(run: &Run, name: &str) -> Result<Vec<f64>, String> {
-    let missing = || {
-        let flows = run.outcome.series.flows.iter();
-        let flows = flows.map(|it| format!("goodput.{}", run.flow_name(it.flow)));
-        let ports = run.outcome.series.ports.iter();
-        let ports = ports.map(|it| format!("queue.{}", run.port_name(it.node, it.port)));
-        let known: Vec<String> = flows.chain(ports).take(6).collect();
-        let known = match known.is_empty() {
-            true => "the scenario has no [probe]".to_string(),
-            false => format!("it has {} and the like", known.join(", ")),
-        };
-        format!("the run has no curve {name:?}; {known}")
+/// Whether runs of a scenario have a curve, or all those of a sum; if not, what they have.
+pub(crate) fn check(config: &Config, names: &str) -> Result<(), String> {
+    let Probes { flows, ports, .. } = &config.probes;
+    let is_flow = |whose: &str| {
+        let mut flows = flows.iter();
+        flows.any(|flow| config.flows[flow.index()].name == whose)
     };
+    let is_port = |whose: &str| {
+        let mut ports = ports.iter();
+        ports.any(|(node, port)| config.topology.port_name(*node, *port) == whose)
+    };
+    for name in names.split(" + ").map(str::trim) {
+        let is_there = match name.split_once('.') {
+            Some((what, whose)) if OF_FLOWS.contains(&what) => is_flow(whose),
+            Some((what, whose)) if OF_PORTS.contains(&what) => is_port(whose),
+            _ => false,
+        };
+        if !is_there {
+            return Err(missing(config, name));
+        }
+    }
+    Ok(())
+}
+
+/// Says that there is no such curve, and which there are.
+fn missing(config: &Config, name: &str) -> String {
+    let Probes { flows, ports, .. } = &config.probes;
+    let flows = flows.iter().map(|flow| &config.flows[flow.index()].name);
+    let flows = flows.map(|name| format!("goodput.{name}"));
+    let ports = ports.iter();
+    let ports = ports.map(|(node, port)| config.topology.port_name(*node, *port));
+    let ports = ports.map(|name| format!("queue.{name}"));
+    let known: Vec<String> = flows.chain(ports).take(6).collect();
+    let known = match known.is_empty() {
+        true => "the scenario has no [probe]".to_string(),
+        false => format!("it has {} and the like", known.join(", ")),
+    };
+    format!("the run has no curve {name:?}; {known}")
+}
+
+fn find(run: &Run, name: &str) -> Result<Vec<f64>, String> {
+    let missing = || missing(&run.scenario.config, name);
     let (what, whose) = name.split_once('.').ok_or_else(missing)?;
     let series = &run.outcome.series;
     let kb = |bytes: &Vec<u64>| bytes.iter().map(|bytes| *bytes as f64 / 1e3).collect();

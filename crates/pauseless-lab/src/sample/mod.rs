@@ -4,7 +4,7 @@ pub mod curve;
 pub mod names;
 pub mod share;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pauseless_core::id::Class;
 use pauseless_core::unit::{Bytes, Span, Time};
@@ -40,6 +40,14 @@ impl Sample {
 
     /// What `run` has measured, with the curves of these names.
     pub fn of(run: &Run, curves: &[String]) -> Result<Sample, String> {
+        Sample::with(run, curves, &[])
+    }
+
+    /// The same with the numbers of these names, which may be those of one of very many flows or
+    /// ports.
+    pub fn with(run: &Run, curves: &[String], numbers: &[String]) -> Result<Sample, String> {
+        let parts = numbers.iter().filter_map(|name| name.split_once('.'));
+        let wanted: BTreeSet<&str> = parts.map(|(_, part)| part).collect();
         let mut sample = Sample::default();
         let mut add = |name: String, value: f64| {
             if value.is_finite() {
@@ -47,9 +55,9 @@ impl Sample {
             }
         };
         findings(run, &mut add);
-        rates(run, &mut add);
+        rates(run, &wanted, &mut add);
         queues(run, &mut add);
-        ports(run, &mut add);
+        ports(run, &wanted, &mut add);
         completions(run, &mut add);
         let finished = run.outcome.flows.iter();
         sample.fct_us = quantiles(finished.clone().filter_map(fct).map(us));
@@ -101,7 +109,7 @@ fn findings(run: &Run, add: Add<'_>) {
     }
 }
 
-fn rates(run: &Run, add: Add<'_>) {
+fn rates(run: &Run, wanted: &BTreeSet<&str>, add: Add<'_>) {
     let flows = &run.outcome.flows;
     if flows.is_empty() {
         return;
@@ -118,10 +126,10 @@ fn rates(run: &Run, add: Add<'_>) {
         "rate.max".to_string(),
         late.iter().copied().fold(0.0, f64::max),
     );
-    if flows.len() > FLOWS_MAX {
-        return;
-    }
     for (flow, outcome) in run.scenario.config.flows.iter().zip(flows) {
+        if flows.len() > FLOWS_MAX && !wanted.contains(flow.name.as_str()) {
+            continue;
+        }
         add(
             format!("rate.{}", flow.name),
             outcome.goodput_late_bps / 1e9,
@@ -154,14 +162,18 @@ fn queues(run: &Run, add: Add<'_>) {
     }
 }
 
-fn ports(run: &Run, add: Add<'_>) {
+fn ports(run: &Run, wanted: &BTreeSet<&str>, add: Add<'_>) {
     let metrics = run.metrics();
     others(&metrics, add);
-    if metrics.ports.len() > PORTS_MAX {
+    let is_one_wanted = wanted.iter().any(|name| name.contains(':'));
+    if metrics.ports.len() > PORTS_MAX && !is_one_wanted {
         return;
     }
     for port in &metrics.ports {
         let name = run.port_name(port.node, port.port);
+        if metrics.ports.len() > PORTS_MAX && !wanted.contains(name.as_str()) {
+            continue;
+        }
         add(format!("pauses.{name}"), port.pauses as f64);
         add(format!("held_ms.{name}"), ms(port.held));
         add(format!("utilisation.{name}"), port.utilisation * 100.0);
@@ -241,9 +253,9 @@ fn kb(bytes: Bytes) -> f64 {
     bytes.get() as f64 / 1e3
 }
 
-/// Of more flows nobody asks for one by its name.
+/// Of more flows, only those that are asked for have numbers of their own.
 const FLOWS_MAX: usize = 64;
-/// Of more ports nobody asks for one by its name.
+/// Of more ports, only those that are asked for have numbers of their own.
 const PORTS_MAX: usize = 256;
 /// More points of a distribution do not show.
 const QUANTILES: usize = 200;

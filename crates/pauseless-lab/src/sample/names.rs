@@ -1,5 +1,7 @@
 //! The names of the numbers that a run can have.
 
+use pauseless_sim::config::Config;
+
 use crate::scenario::did_you_mean;
 
 /// Numbers of whole runs.
@@ -89,6 +91,44 @@ pub fn check(name: &str) -> Result<(), String> {
     })
 }
 
+/// Whether runs of a scenario could have a number of this name, which [`check`] knows: the flow, the
+/// port or the class must be there.
+pub(crate) fn fits(name: &str, config: &Config) -> bool {
+    if WHOLE.contains(&name) {
+        return true;
+    }
+    let topology = &config.topology;
+    // Of several ways to write a port, one is the name of the number.
+    let port = |part: &str| {
+        let (node, port) = topology.port_named(part).ok()?;
+        (topology.port_name(node, port) == part).then_some((node, port))
+    };
+    let is_class = |part: &str| {
+        let classes = config.ingress.class_count();
+        (0..classes).any(|class| part == format!("class{class}"))
+    };
+    match name.split_once('.') {
+        Some(("rate" | "total", part)) => config.flows.iter().any(|flow| flow.name == part),
+        Some(("pauses", part)) => is_class(part) || port(part).is_some(),
+        Some(("queue_mean", part)) => {
+            let probed = &config.probes.ports;
+            port(part).is_some_and(|port| probed.contains(&port))
+        }
+        Some((what, part)) if PARTS.contains(&what) => port(part).is_some(),
+        _ => true,
+    }
+}
+
+/// What to write instead of a name that does not fit.
+pub(crate) fn help(name: &str) -> &'static str {
+    match name.split_once('.') {
+        Some(("rate" | "total", _)) => "name one of the scenario's flows",
+        Some(("pauses", _)) => "name a port as NODE:PEER, or a class as class0",
+        Some(("queue_mean", _)) => "name a port as NODE:PEER that [probe] of the scenario has",
+        _ => "name a port as NODE:PEER",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
@@ -114,5 +154,47 @@ mod tests {
         }
         assert_eq!(check("puases"), Err("did you mean pauses?".to_string()));
         assert!(check("fct_mean_us.SM").is_err() && check("rate.").is_err());
+    }
+
+    /// Of very many flows and ports, those that are asked for have numbers, and no others.
+    #[test]
+    fn one_of_many_flows_can_be_asked_for() {
+        let text = r#"
+            duration = "10 us"
+            [topology]
+            kind = "dumbbell"
+            left = 140
+            right = 1
+            rate = "10 Gbps"
+            delay = "1 us"
+            [switch]
+            buffer = "10 MB"
+            [flow_control]
+            kind = "pfc"
+            [[traffic]]
+            kind = "incast"
+            target = "Y1"
+            sources = ["X1..X100"]
+            size = "10 KB"
+        "#;
+        let scenario = Scenario::parse("t", text, &Overrides::default());
+        let scenario = scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
+        let flow = scenario.config.flows[70].name.clone();
+        let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
+        let asked = [format!("rate.{flow}"), "held_ms.SW0:X9".to_string()];
+        let (few, none) = (
+            Sample::with(&run, &[], &asked).expect("no curves"),
+            Sample::of(&run, &[]).expect("no curves"),
+        );
+        for name in &asked {
+            assert!(fits(name, &run.scenario.config), "{name}");
+            assert!(few.metric(name).is_some(), "{name}");
+            assert_eq!(none.metric(name), None, "{name}");
+        }
+        let rates = |sample: &Sample| {
+            let names = sample.metrics.keys();
+            names.filter(|name| name.starts_with("rate.")).count()
+        };
+        assert_eq!(rates(&few), rates(&none) + 1);
     }
 }

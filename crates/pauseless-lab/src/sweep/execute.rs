@@ -206,9 +206,12 @@ impl<E> Work<'_, E> {
         if run.interrupted {
             return None;
         }
-        let (mut sample, wrong) = match Sample::of(&run, &campaign.curves) {
+        let (mut sample, wrong) = match Sample::with(&run, &campaign.curves, &campaign.keep) {
             Ok(sample) => (sample, None),
-            Err(wrong) => (Sample::of(&run, &[]).unwrap_or_default(), Some(wrong)),
+            Err(wrong) => (
+                Sample::with(&run, &[], &campaign.keep).unwrap_or_default(),
+                Some(wrong),
+            ),
         };
         if campaign.keep.iter().any(|name| name.starts_with("share_")) {
             share::shares(&run, &mut |name, value| {

@@ -30,9 +30,9 @@ pub(super) fn seeds(section: &mut Section<'_>) -> Option<At<Vec<Value>>> {
     let (first, count) = if item.is_table() {
         let mut section = item.table()?;
         let first = section.integer("first", 0..=u64::from(u32::MAX));
+        let has_count = section.has("count");
         let count = section.integer("count", 1..=POINTS_MAX);
-        let is_there = count.is_some() || section.has("count");
-        if !is_there {
+        if !has_count {
             section.missing("count", "100");
         }
         section.finish();
@@ -47,13 +47,20 @@ pub(super) fn seeds(section: &mut Section<'_>) -> Option<At<Vec<Value>>> {
 
 /// `{ from = 0, count = 10, step = 2 }`, or from one value to another, which is included.
 pub(super) fn range(mut section: Section<'_>) -> Option<At<Vec<Value>>> {
+    let range = read_range(&mut section);
+    // Whatever is wrong, it may come of a key that is not spelt right.
+    section.finish();
+    range
+}
+
+fn read_range(section: &mut Section<'_>) -> Option<At<Vec<Value>>> {
     let place = section.place.clone();
-    let from = amount(&mut section, "from");
-    let to = amount(&mut section, "to");
+    let from = amount(section, "from");
+    let to = amount(section, "to");
     let has_count = section.has("count");
     let count = section.integer("count", 1..=POINTS_MAX);
-    let step = amount(&mut section, "step");
-    let scale = read_scale(&mut section);
+    let step = amount(section, "step");
+    let scale = read_scale(section);
     if from.is_none() {
         section.missing("from", "0");
     }
@@ -63,7 +70,7 @@ pub(super) fn range(mut section: Section<'_>) -> Option<At<Vec<Value>>> {
     }
     let amounts = match (from?, to, count.map(|it| it.value), step) {
         (from, Some(to), Some(count), None) => {
-            let between = between(&section, (&from, &to), scale)?;
+            let between = between(section, (&from, &to), scale)?;
             Some(between.even(count))
         }
         (from, None, Some(count), step) if scale == Scale::Linear => {
@@ -72,16 +79,16 @@ pub(super) fn range(mut section: Section<'_>) -> Option<At<Vec<Value>>> {
                 _ => 1,
             });
             let step = step.map_or(one, |step| step.value.like(from.value));
-            steps(&section, (from.value, step), count)
+            steps(section, (from.value, step), count)
         }
         (from, Some(to), None, Some(step)) if scale == Scale::Linear => {
-            let between = between(&section, (&from, &to), scale)?;
+            let between = between(section, (&from, &to), scale)?;
             let step = step.value.like(between.from);
             let way = between.to.base - between.from.base;
             let count = way / step.base.max(1) + 1;
             let is_fine = count <= POINTS_MAX;
             match is_fine {
-                true => steps(&section, (between.from, step), count),
+                true => steps(section, (between.from, step), count),
                 false => {
                     let problem = place.problem(format!("{count} values"));
                     section.report(problem.expected(format!("at most {POINTS_MAX}")));
@@ -107,7 +114,6 @@ pub(super) fn range(mut section: Section<'_>) -> Option<At<Vec<Value>>> {
         );
         return None;
     }
-    section.finish();
     let value = amounts.into_iter().map(value).collect();
     Some(At { value, place })
 }
@@ -115,12 +121,18 @@ pub(super) fn range(mut section: Section<'_>) -> Option<At<Vec<Value>>> {
 /// `{ from = .., to = .., count = 20, scale = "log", seed = 1 }`: what the seed and the name of the
 /// axis decide, in ascending order.
 pub(super) fn random(mut section: Section<'_>, name: &str) -> Option<At<Vec<Value>>> {
+    let random = read_random(&mut section, name);
+    section.finish();
+    random
+}
+
+fn read_random(section: &mut Section<'_>, name: &str) -> Option<At<Vec<Value>>> {
     let place = section.place.clone();
-    let from = amount(&mut section, "from");
-    let to = amount(&mut section, "to");
+    let from = amount(section, "from");
+    let to = amount(section, "to");
     let has_count = section.has("count");
     let count = section.integer("count", 1..=POINTS_MAX);
-    let scale = read_scale(&mut section);
+    let scale = read_scale(section);
     let seed = section.integer("seed", 0..=u64::MAX);
     for (is_there, key, example) in [
         (from.is_some(), "from", "\"20 KB\""),
@@ -131,7 +143,7 @@ pub(super) fn random(mut section: Section<'_>, name: &str) -> Option<At<Vec<Valu
             section.missing(key, example);
         }
     }
-    let between = between(&section, (&from?, &to?), scale)?;
+    let between = between(section, (&from?, &to?), scale)?;
     let count = count?.value;
     let seed = seed.map_or(1, |seed| seed.value);
     let mut stream = Stream::new(seed, Purpose::Axis, hash_name(name));
@@ -141,7 +153,6 @@ pub(super) fn random(mut section: Section<'_>, name: &str) -> Option<At<Vec<Valu
         let share = (stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         drawn.insert(between.at(share));
         if drawn.len() as u64 == count {
-            section.finish();
             let value = drawn.into_iter().map(value).collect();
             return Some(At { value, place });
         }

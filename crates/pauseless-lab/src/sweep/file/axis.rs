@@ -7,6 +7,7 @@ use toml::Value;
 use super::{amounts, label, taken};
 use crate::scenario::reader::{At, Place, Section};
 use crate::sweep::campaign::{Axis, Label, Point};
+use crate::sweep::row;
 
 /// An axis as it was written.
 #[derive(Clone, Debug)]
@@ -64,19 +65,25 @@ const KINDS: [&str; 5] = ["values", "range", "seeds", "random", "cases"];
 pub(super) const POINTS_MAX: u64 = 1_000_000;
 
 impl Draft {
-    /// Reads all sections.
-    pub(super) fn read_all(root: &mut Section<'_>) -> Vec<Draft> {
+    /// Reads all sections. Those with faults come back as their names, if they have any.
+    pub(super) fn read_all(root: &mut Section<'_>) -> (Vec<Draft>, Vec<String>) {
         let is_written = root.has("axis");
-        let sections = root.tables("axis").into_iter();
-        let drafts = Vec::from_iter(sections.filter_map(Draft::read));
+        let (mut drafts, mut broken) = (Vec::new(), Vec::new());
+        for section in root.tables("axis") {
+            match Draft::read(section) {
+                Ok(draft) => drafts.push(draft),
+                Err(name) => broken.extend(name),
+            }
+        }
         if !is_written {
             let problem = root.place.problem("no axes: nothing is varied");
             root.report(problem.help("add [[axis]] with a key and its values"));
         }
-        drafts
+        (drafts, broken)
     }
 
-    fn read(mut section: Section<'_>) -> Option<Draft> {
+    /// Fails with its name, if it has one.
+    fn read(mut section: Section<'_>) -> Result<Draft, Option<String>> {
         let has_cases = section.has("cases");
         let name = section.string("name");
         let keys = read_keys(&mut section);
@@ -100,11 +107,10 @@ impl Draft {
             _ => {}
         }
         section.finish();
-        Some(Draft {
-            name: name?,
-            keys,
-            values: values?,
-        })
+        match (name, values) {
+            (Some(name), Some(values)) => Ok(Draft { name, keys, values }),
+            (name, _) => Err(name.map(|name| name.value)),
+        }
     }
 
     /// What it is in the plan, and its places.
@@ -256,7 +262,7 @@ pub(super) fn finish(
     root: &Section<'_>,
     keep: &[String],
 ) -> Vec<(Axis, Places)> {
-    let mut names = BTreeSet::new();
+    let (mut names, mut columns) = (BTreeSet::new(), BTreeSet::new());
     let mut keys = BTreeSet::new();
     let mut axes = Vec::new();
     for draft in drafts {
@@ -278,8 +284,10 @@ pub(super) fn finish(
             let problem = place.problem(format!("no axis can be called {:?}: {why}", axis.name));
             root.report(problem.help("give it another name"));
         }
-        if !names.insert(axis.name.clone()) {
-            let problem = place.problem(format!("two axes are called {:?}", axis.name));
+        // The same name with another unit would be another column, which only confuses.
+        let is_new = names.insert(row::column(&name));
+        if !columns.insert(axis.name.clone()) || !is_new {
+            let problem = place.problem(format!("two axes are called {name:?}"));
             root.report(problem.help("give each a name of its own"));
         }
         refuse_twice(root, &axis, &places);

@@ -4,6 +4,7 @@
 //! its values make of the scenario in [`trial`], by reading scenarios that have them.
 
 mod amounts;
+mod asked;
 mod axis;
 mod idle;
 mod label;
@@ -23,6 +24,7 @@ use crate::problem::{Problem, Problems, Sink};
 use crate::sample::names;
 use crate::scenario::reader::{At, Place, Section};
 use crate::scenario::{parse_table, read_text, traffic};
+use asked::Asked;
 use axis::Draft;
 use size::Size;
 
@@ -77,6 +79,7 @@ struct Written {
     scenario: Source,
     /// Of each axis.
     axes: Vec<axis::Places>,
+    asked: Asked,
 }
 
 /// Where the scenario comes from.
@@ -104,25 +107,28 @@ struct Reading<'a> {
 impl Reading<'_> {
     /// Fails with what is wrong with the scenario's own file; `None` if something was reported.
     fn read(&self, mut root: Section<'_>) -> Result<Option<Written>, Problems> {
+        if root.has("topology") && !root.has("scenario") {
+            let problem = root.place.problem("this is a scenario, and no campaign");
+            let help = "run it with `pauseless run`, or name it in a campaign's `scenario`";
+            root.report(problem.help(help));
+            return Ok(None);
+        }
         let title = root.string("title").map(|title| title.value);
         let scenario = self.scenario(&mut root)?;
-        let keep = read_keep(&mut root);
-        let curves = root
-            .strings("curves")
-            .map_or(Vec::new(), |it| texts(it.value));
+        let mut keep = read_keep(&mut root);
+        let curves = root.strings("curves").map_or(Vec::new(), |it| it.value);
         let stop = read_stop(&mut root);
         let mut drafts = Draft::read_all(&mut root);
         let filter = root.table("filter").map(read_filter);
-        let mut keep = keep.unwrap_or_else(|| USUALLY.map(String::from).to_vec());
         let mut note = String::new();
         let sizes = Size::read_all(&mut root, &drafts);
         if let Some(size) = self.chosen(&root, sizes) {
             note = size.note.clone();
-            keep = size.keep.clone().unwrap_or(keep);
-            size.apply(&mut drafts);
+            keep = size.keep.clone().or(keep);
+            size.apply(&mut drafts.0);
         }
-        let names = always_first(keep);
-        let axes = axis::finish(drafts, &root, &names);
+        let names = kept(keep.as_deref());
+        let axes = axis::finish(drafts.0, &root, &names);
         let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
         let Sections { reports, claims } = Sections::read(&mut root, (&axes, &names));
         let Some(Base {
@@ -152,7 +158,7 @@ impl Reading<'_> {
             axes,
             filter: filter.unwrap_or_default(),
             keep: names,
-            curves,
+            curves: texts(curves.clone()),
             distributions: BTreeMap::new(),
             reports,
             claims,
@@ -164,6 +170,10 @@ impl Reading<'_> {
             campaign,
             scenario: source,
             axes: places,
+            asked: Asked {
+                keep: keep.unwrap_or_default(),
+                curves,
+            },
         }))
     }
 
@@ -186,10 +196,12 @@ impl Reading<'_> {
         if found.is_none() {
             let problem = root.place.problem(format!("there is no size {wanted:?}"));
             let names = names.iter().map(String::as_str);
-            let help = match crate::scenario::did_you_mean(wanted, names.clone()) {
-                guess if !guess.is_empty() => guess,
-                _ if names.len() == 0 => format!("add a section [size.{wanted}]"),
-                _ => format!("it has {}", Vec::from_iter(names).join(", ")),
+            let guess = crate::scenario::did_you_mean(wanted, names.clone());
+            let all = Vec::from_iter(names).join(", ");
+            let help = match (all.is_empty(), guess.is_empty()) {
+                (true, _) => format!("it has no sizes; add a section [size.{wanted}]"),
+                (_, true) => format!("it has {all}"),
+                _ => format!("{guess} It has {all}"),
             };
             root.report(problem.help(help));
         }
@@ -242,7 +254,7 @@ impl Reading<'_> {
 }
 
 /// `keep`, without names that no run could have.
-fn read_keep(section: &mut Section<'_>) -> Option<Vec<String>> {
+fn read_keep(section: &mut Section<'_>) -> Option<Vec<At<String>>> {
     let list = section.strings("keep")?;
     for At { value, place } in &list.value {
         if let Err(help) = names::check(value) {
@@ -250,15 +262,19 @@ fn read_keep(section: &mut Section<'_>) -> Option<Vec<String>> {
             section.report(problem.help(help));
         }
     }
-    Some(texts(list.value))
+    Some(list.value)
 }
 
-/// What is kept of every run, and then `keep`, each once.
-fn always_first(keep: Vec<String>) -> Vec<String> {
-    let mut all = Vec::from(ALWAYS.map(String::from));
-    for name in keep {
-        if !all.contains(&name) {
-            all.push(name);
+/// What is kept of every run, and then `keep` or the usual, each once.
+fn kept(keep: Option<&[At<String>]>) -> Vec<String> {
+    let keep = match keep {
+        Some(keep) => Vec::from_iter(keep.iter().map(|it| it.value.as_str())),
+        None => USUALLY.to_vec(),
+    };
+    let mut all = Vec::new();
+    for name in ALWAYS.into_iter().chain(keep) {
+        if !all.iter().any(|it| it == name) {
+            all.push(name.to_string());
         }
     }
     all

@@ -5,19 +5,22 @@ use super::{Section, read_keep};
 use crate::scenario::did_you_mean;
 use crate::scenario::reader::At;
 
+/// The axes, and the names of those that have faults.
+type Drafts = (Vec<Draft>, Vec<String>);
+
 /// A size as it was written.
 pub(super) struct Size {
     pub name: String,
     /// What differs, in words.
     pub note: String,
-    pub keep: Option<Vec<String>>,
+    pub keep: Option<Vec<At<String>>>,
     /// Other values, by the place of the axis.
     axes: Vec<(usize, Values)>,
 }
 
 impl Size {
     /// Reads all of them, so that what is wrong with any is found.
-    pub(super) fn read_all(root: &mut Section<'_>, drafts: &[Draft]) -> Vec<Size> {
+    pub(super) fn read_all(root: &mut Section<'_>, drafts: &Drafts) -> Vec<Size> {
         let Some(mut table) = root.table("size") else {
             return Vec::new();
         };
@@ -29,7 +32,7 @@ impl Size {
         sizes.collect()
     }
 
-    fn read(name: String, mut section: Section<'_>, drafts: &[Draft]) -> Size {
+    fn read(name: String, mut section: Section<'_>, (drafts, broken): &Drafts) -> Size {
         let note = section.string("note").map(|note| note.value);
         let keep = read_keep(&mut section);
         let mut axes = Vec::new();
@@ -40,6 +43,10 @@ impl Size {
             };
             let found = drafts.iter().position(|it| it.name.value == name.value);
             let Some(axis) = found else {
+                if broken.contains(&name.value) {
+                    // What is wrong with it was reported.
+                    continue;
+                }
                 let problem = name
                     .place
                     .problem(format!("there is no axis {:?}", name.value));

@@ -350,3 +350,95 @@ fn bad_files_are_refused_with_a_fix() {
     assert!(wrong.contains("did you mean quick?"), "{wrong}");
     assert!(Campaign::read(Path::new("/nowhere.toml"), None).is_err());
 }
+
+/// An axis that is there and has a fault is not missing.
+#[test]
+fn a_fault_is_told_once() {
+    let range = "name = \"delay\"\nkey = \"topology.delay\"\nrange = ";
+    let size = "[size.tiny]\naxis.delay = { values = [\"1 us\"] }";
+    let shown = [
+        axis(&format!(
+            "{range}{{ from = \"9 us\", to = \"1 us\", count = 3 }}\n{size}"
+        )),
+        axis(&format!(
+            "{range}{{ from = \"1 us\", to = \"9 us\", cuont = 3 }}\n{size}"
+        )),
+        axis(&format!(
+            "name = \"delay\"\nkey = \"topology.delay\"\n{size}"
+        )),
+        axis("key = \"seed\"\nseeds = { count = 0 }"),
+        axis(
+            "name = \"delay\"\nkey = \"topology.delay\"\nvalues = [\"1 us\"]\n[[axis]]\n\
+             name = \"delay\"\nkey = \"flow_control.xoff\"\nvalues = [\"10 KB\"]",
+        ),
+        SCENARIO.to_string(),
+    ];
+    let shown = Vec::from_iter(shown.iter().map(|text| brief(text)));
+    expect![[r#"
+        c.sweep.toml:5:18: axis[0].range.from: 9 us lies above 1 us
+        = help: from is the smaller one
+        c.sweep.toml:5:9: axis[0].range: it does not say how many values there are
+        = help: write from and count, from, to and count, or from, to and step
+        c.sweep.toml:5:39: axis[0].range.cuont: unknown key
+        = help: did you mean count?
+        c.sweep.toml:2:1: axis[0]: it has no values
+        = help: add values = [1, 2], range, seeds, random or cases
+        c.sweep.toml:4:19: axis[0].seeds.count: 0 is out of range
+        c.sweep.toml:7:8: axis[1].name: two axes are called "delay"
+        = help: give each a name of its own
+        c.sweep.toml:1:1: this is a scenario, and no campaign
+        = help: run it with `pauseless run`, or name it in a campaign's `scenario`"#]].assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn a_size_that_is_not_there_is_told_with_those_that_are() {
+    let sizes = axis("key = \"seed\"\nseeds = 2\n[size.quick]\n[size.full]");
+    let wrong = |size| read(&sizes, Some(size)).expect_err("no such size");
+    assert!(wrong("quik").contains("did you mean quick? It has full, quick"));
+    assert!(wrong("x").contains("help: it has full, quick"));
+}
+
+/// What is asked for by name must be there in some run, and curves in all.
+#[test]
+fn what_no_run_has_is_refused_before_the_first() {
+    let seeds = "[[axis]]\nkey = \"seed\"\nseeds = 2\n";
+    let probe = format!(
+        "{SCENARIO}[[flow]]\nsource = \"X2\"\ntarget = \"Y1\"\n\
+         [probe]\nports = [\"SW0:X1\"]\nresolution = \"10 us\"\n"
+    );
+    let base = Value::Table(toml::from_str(&probe).expect("a scenario"));
+    let scenario = Table::from_iter([("scenario".to_string(), base)]).to_string();
+    let with = |asked: &str| format!("{asked}\n{scenario}\n{seeds}");
+    let there = "keep = [\"rate.F1\", \"rate.sum\", \"total.X2->Y1\", \"held_ms.SW0:X1\", \
+                 \"queue_mean.SW0:X1\", \"queue_max.X1:SW0\", \"pauses.class0\"]\n\
+                 curves = [\"queue.SW0:X1\", \"goodput.F1\", \"goodput.F1 + goodput.X2->Y1\"]";
+    campaign(&with(there), None);
+    let shown = [
+        with("keep = [\"held_ms.nonsense\", \"rate.nope\", \"pauses.class3\"]"),
+        with("keep = [\"queue_mean.SW0:X2\", \"queue_max.SW0:X1#1\", \"rate.F1\"]"),
+        with("curves = [\"queue.S1:H5\", \"goodput.F1\", \"goodput.F1 + goodput.F9\"]"),
+        format!("curves = [\"queue.SW0:X1\"]\nscenario = \"s.toml\"\n{seeds}"),
+    ];
+    let shown = Vec::from_iter(shown.iter().map(|text| brief(text)));
+    expect![[r#"
+        c.sweep.toml:1:9: keep[0]: no run has a number "held_ms.nonsense"
+        = help: name a port as NODE:PEER
+        c.sweep.toml:1:29: keep[1]: no run has a number "rate.nope"
+        = help: name one of the scenario's flows
+        c.sweep.toml:1:42: keep[2]: no run has a number "pauses.class3"
+        = help: name a port as NODE:PEER, or a class as class0
+        c.sweep.toml:1:9: keep[0]: no run has a number "queue_mean.SW0:X2"
+        = help: name a port as NODE:PEER that [probe] of the scenario has
+        c.sweep.toml:1:30: keep[1]: no run has a number "queue_max.SW0:X1#1"
+        = help: name a port as NODE:PEER
+        c.sweep.toml:1:11: curves[0]: the run has no curve "queue.S1:H5"; it has goodput.F1, goodput.X2->Y1, queue.SW0:X1 and the like
+        = help: add it to [probe] of the scenario, or leave it out
+        c.sweep.toml:1:40: curves[2]: the run has no curve "goodput.F9"; it has goodput.F1, goodput.X2->Y1, queue.SW0:X1 and the like
+        = help: add it to [probe] of the scenario, or leave it out
+        c.sweep.toml:1:11: curves[0]: the run has no curve "queue.SW0:X1"; the scenario has no [probe]
+        = help: add it to [probe] of the scenario, or leave it out"#]].assert_eq(&shown.join("\n"));
+    // One value of an axis is enough for a number; the runs with the others have none.
+    let cases = "[[axis]]\nname = \"n\"\n[axis.cases]\na = {}\nb.\"topology.left\" = 3\n";
+    let some = "keep = [\"held_ms.SW0:X3\"]\nscenario = \"s.toml\"\n";
+    campaign(&format!("{some}{cases}"), None);
+}

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 use toml::{Table, Value};
 
+use super::asked::{Asked, Lack};
 use super::{Written, idle};
 use crate::problem::{Problem, Problems, Sink};
 use crate::scenario::{Overrides, parse_file};
@@ -26,7 +27,8 @@ pub(super) fn check(written: &Written, sink: &Sink) -> Result<(), Problems> {
         sink,
         first: first(campaign),
     };
-    if !trial.whole()? {
+    let mut lacks = Vec::new();
+    if !trial.whole(&mut lacks)? {
         return Ok(());
     }
     idle::check(written, sink);
@@ -40,7 +42,10 @@ pub(super) fn check(written: &Written, sink: &Sink) -> Result<(), Problems> {
         let others = points.into_iter().filter(|it| *it != trial.first[number]);
         tried.extend(others.map(|point| (number, point)));
     }
-    trial.points(&tried);
+    trial.points(&tried, &mut lacks);
+    if let Some(lack) = lacks.into_iter().reduce(Lack::and) {
+        written.asked.report(&lack, sink);
+    }
     Ok(())
 }
 
@@ -74,24 +79,30 @@ struct Trial<'w> {
 
 impl Trial<'_> {
     /// Whether the first values make a scenario.
-    fn whole(&self) -> Result<bool, Problems> {
+    fn whole(&self, lacks: &mut Vec<Lack>) -> Result<bool, Problems> {
         let mut is_fine = true;
         let table = self.table(&self.first, &mut is_fine);
         if !is_fine {
             return Ok(false);
         }
-        for problem in self.reader().read(&table) {
-            is_fine = false;
+        let problems = match self.reader().read(&table) {
+            Ok(lack) => {
+                lacks.extend(lack);
+                return Ok(true);
+            }
+            Err(problems) => problems,
+        };
+        for problem in problems {
             match self.culprit(&problem) {
                 Some(axis) => self.blame((axis, self.first[axis]), &problem),
                 None => self.blame_scenario(&problem)?,
             }
         }
-        Ok(is_fine)
+        Ok(false)
     }
 
     /// Tries more values, each by itself: points of axes.
-    fn points(&self, tried: &[(usize, usize)]) {
+    fn points(&self, tried: &[(usize, usize)], lacks: &mut Vec<Lack>) {
         let tables = tried.iter().filter_map(|(axis, point)| {
             let mut points = self.first.clone();
             points[*axis] = *point;
@@ -103,10 +114,11 @@ impl Trial<'_> {
         let reader = self.reader();
         // A large network takes a second.
         let found = tables.par_iter().map(|(_, table)| reader.read(table));
-        let found: Vec<Vec<Problem>> = found.collect();
-        for ((at, _), problems) in tables.iter().zip(found) {
-            for problem in problems {
-                self.blame(*at, &problem);
+        let found: Vec<Result<Option<Lack>, Vec<Problem>>> = found.collect();
+        for ((at, _), read) in tables.iter().zip(found) {
+            match read {
+                Ok(lack) => lacks.extend(lack),
+                Err(problems) => problems.iter().for_each(|it| self.blame(*at, it)),
             }
         }
     }
@@ -121,7 +133,7 @@ impl Trial<'_> {
         })
     }
 
-    fn reader(&self) -> Reader {
+    fn reader(&self) -> Reader<'_> {
         let Written {
             campaign, scenario, ..
         } = self.written;
@@ -132,6 +144,7 @@ impl Trial<'_> {
         Reader {
             file: file.display().to_string(),
             filter: campaign.filter,
+            asked: &self.written.asked,
         }
     }
 
@@ -198,22 +211,25 @@ impl Trial<'_> {
 }
 
 /// Reads scenarios, on any core.
-struct Reader {
+struct Reader<'a> {
     /// What paths are relative to.
     file: String,
     filter: Filter,
+    asked: &'a Asked,
 }
 
-impl Reader {
-    /// What is wrong with a scenario, unless it is one that the filter leaves out.
-    fn read(&self, table: &Table) -> Vec<Problem> {
+impl Reader<'_> {
+    /// What the runs of a scenario lack, or what is wrong with it; neither if it is one that the
+    /// filter leaves out.
+    fn read(&self, table: &Table) -> Result<Option<Lack>, Vec<Problem>> {
         let text = toml::to_string(table).expect("it was read from a file");
         let read = parse_file(&self.file, "scenario", (&text, &Overrides::default()));
+        let read = read.map(|scenario| self.asked.lack(&scenario));
         match read {
-            Err(problems) if self.filter.judge(table) == Answer::Through => {
-                problems.list().to_vec()
-            }
-            _ => Vec::new(),
+            Ok(lack) if lack.is_empty() => Ok(Some(lack)),
+            _ if self.filter.judge(table) != Answer::Through => Ok(None),
+            Ok(lack) => Ok(Some(lack)),
+            Err(problems) => Err(problems.list().to_vec()),
         }
     }
 }
