@@ -17,7 +17,7 @@ use toml::{Table, Value};
 
 use super::campaign::{Campaign, Filter};
 use super::plan::{TASKS_MAX, combinations};
-use super::report::file::Sections;
+use super::report::file::{Known, Sections};
 use super::row::column;
 use crate::problem::{Problem, Problems, Sink};
 use crate::sample::names;
@@ -116,6 +116,7 @@ impl Reading<'_> {
         let mut keep = keep.unwrap_or_else(|| USUALLY.map(String::from).to_vec());
         let mut note = String::new();
         let sizes = Size::read_all(&mut root, &drafts);
+        let values = size::all_values(&drafts, &sizes);
         if let Some(size) = self.chosen(&root, sizes) {
             note = size.note.clone();
             keep = size.keep.clone().unwrap_or(keep);
@@ -124,7 +125,14 @@ impl Reading<'_> {
         let names = always_first(keep);
         let axes = axis::finish(drafts, &root, &names);
         let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
-        let Sections { reports, claims } = Sections::read(&mut root, (&axes, &names));
+        let Sections { reports, claims } = Sections::read(
+            &mut root,
+            Known {
+                axes: &axes,
+                values: &values,
+                keep: &names,
+            },
+        );
         let Some(Base {
             table: mut base,
             folder,

@@ -350,3 +350,29 @@ fn bad_files_are_refused_with_a_fix() {
     assert!(wrong.contains("did you mean quick?"), "{wrong}");
     assert!(Campaign::read(Path::new("/nowhere.toml"), None).is_err());
 }
+
+#[test]
+fn conditions_of_claims_name_values_that_the_axis_has_at_any_size() {
+    let claim = |scheme: &str, xoff: &str| {
+        let claim = format!(
+            "[[claim]]\ntext = \"x\"\nof = \"deadlock\"\nat_most = 0\n\
+             where = {{ scheme = \"{scheme}\", xoff = \"{xoff}\" }}\n"
+        );
+        // GFC knows no xoff: leave it to PFC.
+        ALL_KINDS.replace("1 MB\", count", "900 KB\", count") + &claim
+    };
+    // As written, or at another size than that at hand.
+    for (xoff, size) in [("10 KB", Some("small")), ("20 KB", None)] {
+        let read = read(&claim("GFC", xoff), size);
+        assert!(read.is_ok(), "{}", read.unwrap_err());
+    }
+    let wrong = read(&claim("GFCC", "30 KB"), Some("small")).unwrap_err();
+    for part in [
+        "scheme has no value GFCC",
+        "did you mean GFC?",
+        "xoff_bytes has no value 30 KB",
+        "expected one of 10 KB, 94.8683 KB, 900 KB, 20 KB",
+    ] {
+        assert!(wrong.contains(part), "{wrong}");
+    }
+}
