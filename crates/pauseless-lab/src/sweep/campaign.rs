@@ -1,6 +1,6 @@
 //! What a campaign is, once its file was read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -8,6 +8,7 @@ use toml::{Table, Value};
 
 use super::report::file::{Claim, Wanted};
 use super::row::Name;
+use super::text::root;
 use crate::scenario::patch;
 
 /// A campaign: a scenario, what is varied, and what is kept of each run.
@@ -44,33 +45,41 @@ impl Campaign {
     /// The scenario with these values, which are places in the axes from the first on. What cannot be
     /// set is told to `flaw`, with the place of its axis.
     pub(super) fn scenario(&self, points: &[usize], flaw: impl FnMut(usize, String)) -> Table {
-        let all = self.base.keys().map(String::as_str);
-        self.part(&all.collect(), points, flaw)
+        let mut table = self.base.clone();
+        self.put(&mut table, (points, |_| true), flaw);
+        table
     }
 
-    /// The same, with only these sections of the scenario and those that are set.
-    pub(super) fn part(
+    /// One section of the same.
+    pub(super) fn section(&self, section: &str, points: &[usize]) -> Table {
+        let base = self.base.get_key_value(section).into_iter();
+        let mut table = Table::from_iter(base.map(|(key, value)| (key.clone(), value.clone())));
+        self.put(
+            &mut table,
+            (points, |path| root(path) == section),
+            |_, _| {},
+        );
+        table
+    }
+
+    /// Puts values into a scenario, those whose path is meant.
+    fn put(
         &self,
-        sections: &BTreeSet<&str>,
-        points: &[usize],
+        table: &mut Table,
+        (points, is_meant): (&[usize], impl Fn(&str) -> bool),
         mut flaw: impl FnMut(usize, String),
-    ) -> Table {
-        let wanted = sections.iter().filter_map(|key| {
-            let value = self.base.get(*key)?;
-            Some(((*key).to_string(), value.clone()))
-        });
-        let mut table = Table::from_iter(wanted);
+    ) {
         for (number, (axis, point)) in self.axes.iter().zip(points).enumerate() {
-            for (path, value) in &axis.points[*point].set {
-                if let Err(wrong) = patch::put(&mut table, path, value) {
+            let set = axis.points[*point].set.iter();
+            for (path, value) in set.filter(|(path, _)| is_meant(path)) {
+                if let Err(wrong) = patch::put(table, path, value) {
                     flaw(number, wrong);
                     // As a key that nobody knows, so that whoever reads the scenario refuses it.
                     table.insert(path.clone(), value.clone());
                 }
             }
         }
-        self.inline(&mut table);
-        table
+        self.inline(table);
     }
 
     /// Differs if the runs or what is kept of them do. What is shown of them does not matter.
