@@ -371,7 +371,8 @@ fn conditions_of_claims_name_values_that_the_axis_has_at_any_size() {
         "scheme has no value GFCC",
         "did you mean GFC?",
         "xoff_bytes has no value 30 KB",
-        "expected one of 10 KB, 94.8683 KB, 900 KB, 20 KB",
+        "expected one of PFC, GFC\n",
+        "expected one of 10 KB, 94.868 KB, 900 KB, 20 KB",
     ] {
         assert!(wrong.contains(part), "{wrong}");
     }

@@ -1,5 +1,7 @@
 //! What a campaign's file asks of its report: `[[report]]` and `[[claim]]` sections.
 
+use std::collections::BTreeSet;
+
 use super::super::campaign::{Axis, Label};
 use super::super::row::column;
 use super::rows::is_same;
@@ -423,7 +425,10 @@ impl<'a> Names<'a> {
         }
         let write = |label: &Label| words::label(label, axis.unit);
         let known = axis.points.iter().map(|point| write(&point.label));
-        let known: Vec<String> = known.collect();
+        let mut known: Vec<String> = known.collect();
+        // Sizes repeat values.
+        let mut seen = BTreeSet::new();
+        known.retain(|it| seen.insert(it.clone()));
         let message = format!("{name} has no value {}", write(&value.value));
         let help = match &value.value {
             // Any two numbers resemble each other.
