@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, Point};
 use crate::draw::figure::{Drawn, Figure, Series};
-use crate::report::chart::{colour, hex};
+use crate::report::chart::{PALETTE, colour, hex};
 
 /// How a series looks, the same in every panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +67,8 @@ impl Look {
     pub(super) fn line(&self) -> String {
         let dashes = match self.mark {
             Drawn::Line | Drawn::Steps => DASHES[self.place % DASHES.len()],
+            // Symbols tell them apart, until colours begin anew.
+            Drawn::Marked => DASHES[self.place / PALETTE.len() % DASHES.len()],
             _ => "",
         };
         let dashes = match dashes {

@@ -195,6 +195,10 @@ fn bars(canvas: &mut Canvas, plot: &Plot<'_>, looks: &[Look]) {
             canvas.rectangle((from, to), &format!("fill=\"url(#{hatching})\""));
         }
         let top = spread::on_bar(canvas, plot, &bar).unwrap_or(from.y.min(to.y));
+        // Above the whisker of a bar of nothing the number would seem to be the whisker's.
+        if bar.value == 0.0 && bar.ends.is_some() {
+            continue;
+        }
         let text = short(bar.value);
         let mut at = Point {
             x: bar.left + bar.width / 2.0,

@@ -270,6 +270,36 @@ fn bars_curves_and_points_say_how_sure_they_are() {
 }
 
 #[test]
+fn the_whisker_of_a_bar_of_nothing_has_no_number() {
+    let zeros = |spread: Spread| {
+        let mut bars = series("PFC", Drawn::Bars, &[(0.0, 0.0), (1.0, 40.0)]);
+        bars.spread = spread;
+        let scales = (names(&["k = 4", "k = 8"]), Scale::Linear);
+        let svg = svg(&figure(vec![panel("", scales, vec![bars])]));
+        svg.matches(">0</text>").count()
+    };
+    // At the axis, and at the bar.
+    assert_eq!(zeros(Spread::None), 2);
+    assert_eq!(zeros(Spread::Whiskers(vec![[0.0, 6.0], [31.5, 49.5]])), 1);
+}
+
+#[test]
+fn curves_with_symbols_have_dashes_where_colours_begin_anew() {
+    let dashes = |curves: usize| {
+        let one = |at: usize| {
+            let at = at as f64;
+            series(&format!("x{at}"), Drawn::Marked, &[(0.0, at), (1.0, at)])
+        };
+        let all = (0..curves).map(one).collect();
+        let scales = (Scale::Linear, Scale::Linear);
+        let svg = svg(&figure(vec![panel("", scales, all)]));
+        svg.matches("stroke-dasharray").count()
+    };
+    // In the panel and in the legend.
+    assert_eq!((dashes(5), dashes(6)), (0, 2));
+}
+
+#[test]
 fn cells_that_were_not_measured_are_hatched_and_few_have_their_numbers() {
     let small = svg(&heat(4, 3));
     // Two of twelve, and one in the legend.

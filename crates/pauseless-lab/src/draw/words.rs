@@ -71,6 +71,8 @@ pub(super) fn short(value: f64) -> String {
         return minus(&format!("{}×10{}", trimmed(&text), raised(power)));
     }
     let digits = usize::try_from(2 - power).unwrap_or(0);
+    // A half goes up, as in tables.
+    let value = if digits == 0 { value.round() } else { value };
     minus(trimmed(&format!("{value:.digits$}")))
 }
 
@@ -135,8 +137,10 @@ mod tests {
 
     #[test]
     fn short_numbers_have_three_digits() {
+        // As in tables, where a half goes up.
+        assert_eq!([3_522.5, -122.5].map(short), ["3523", "−123"]);
         let texts = [0.0, 28.0, 0.12345, 1234.5, 5e-7, -2.5e8].map(short);
-        assert_eq!(texts, ["0", "28", "0.123", "1234", "5×10⁻⁷", "−2.5×10⁸"]);
+        assert_eq!(texts, ["0", "28", "0.123", "1235", "5×10⁻⁷", "−2.5×10⁸"]);
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Draft {
     }
 
     /// What it is in the plan, and its places.
-    fn finish(self) -> (Axis, Places) {
+    pub(super) fn finish(self) -> (Axis, Places) {
         let keys = match self.keys.is_empty() {
             true => vec![self.name.clone()],
             false => self.keys.clone(),

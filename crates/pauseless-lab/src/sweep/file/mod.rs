@@ -18,7 +18,7 @@ use toml::{Table, Value};
 
 use super::campaign::{Campaign, Filter};
 use super::plan::{TASKS_MAX, combinations};
-use super::report::file::Sections;
+use super::report::file::{Known, Sections};
 use super::row::column;
 use crate::problem::{Problem, Problems, Sink};
 use crate::sample::names;
@@ -122,6 +122,7 @@ impl Reading<'_> {
         let filter = root.table("filter").map(read_filter);
         let mut note = String::new();
         let sizes = Size::read_all(&mut root, &drafts);
+        let values = size::all_values(&drafts.0, &sizes);
         if let Some(size) = self.chosen(&root, sizes) {
             note = size.note.clone();
             keep = size.keep.clone().or(keep);
@@ -130,7 +131,14 @@ impl Reading<'_> {
         let names = kept(keep.as_deref());
         let axes = axis::finish(drafts.0, &root, &names);
         let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
-        let Sections { reports, claims } = Sections::read(&mut root, (&axes, &names));
+        let Sections { reports, claims } = Sections::read(
+            &mut root,
+            Known {
+                axes: &axes,
+                values: &values,
+                keep: &names,
+            },
+        );
         let Some(Base {
             table: mut base,
             folder,

@@ -4,6 +4,7 @@ use super::axis::{Draft, Values};
 use super::{Section, read_keep};
 use crate::scenario::did_you_mean;
 use crate::scenario::reader::At;
+use crate::sweep::campaign::Axis;
 
 /// The axes, and the names of those that have faults.
 type Drafts = (Vec<Draft>, Vec<String>);
@@ -73,6 +74,21 @@ impl Size {
             drafts[axis].values = values;
         }
     }
+}
+
+/// The axes with all values that they have as they are written or at any size.
+pub(super) fn all_values(drafts: &[Draft], sizes: &[Size]) -> Vec<Axis> {
+    let axes = drafts.iter().enumerate().map(|(place, draft)| {
+        let mut axis = draft.clone().finish().0;
+        let others = sizes.iter().flat_map(|size| &size.axes);
+        for (_, values) in others.filter(|(axis, _)| *axis == place) {
+            let mut other = draft.clone();
+            other.values = values.clone();
+            axis.points.extend(other.finish().0.points);
+        }
+        axis
+    });
+    axes.collect()
 }
 
 /// Values in the words of an axis, or `only` some of its cases.

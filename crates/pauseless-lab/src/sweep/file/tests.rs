@@ -387,7 +387,8 @@ fn a_fault_is_told_once() {
         c.sweep.toml:7:8: axis[1].name: two axes are called "delay"
         = help: give each a name of its own
         c.sweep.toml:1:1: this is a scenario, and no campaign
-        = help: run it with `pauseless run`, or name it in a campaign's `scenario`"#]].assert_eq(&shown.join("\n"));
+        = help: run it with `pauseless run`, or name it in a campaign's `scenario`"#]]
+    .assert_eq(&shown.join("\n"));
 }
 
 #[test]
@@ -441,4 +442,31 @@ fn what_no_run_has_is_refused_before_the_first() {
     let cases = "[[axis]]\nname = \"n\"\n[axis.cases]\na = {}\nb.\"topology.left\" = 3\n";
     let some = "keep = [\"held_ms.SW0:X3\"]\nscenario = \"s.toml\"\n";
     campaign(&format!("{some}{cases}"), None);
+}
+
+#[test]
+fn conditions_of_claims_name_values_that_the_axis_has_at_any_size() {
+    let claim = |scheme: &str, xoff: &str| {
+        let claim = format!(
+            "[[claim]]\ntext = \"x\"\nof = \"deadlock\"\nat_most = 0\n\
+             where = {{ scheme = \"{scheme}\", xoff = \"{xoff}\" }}\n"
+        );
+        // GFC knows no xoff: leave it to PFC.
+        ALL_KINDS.replace("1 MB\", count", "900 KB\", count") + &claim
+    };
+    // As written, or at another size than that at hand.
+    for (xoff, size) in [("10 KB", Some("small")), ("20 KB", None)] {
+        let read = read(&claim("GFC", xoff), size);
+        assert!(read.is_ok(), "{}", read.unwrap_err());
+    }
+    let wrong = read(&claim("GFCC", "30 KB"), Some("small")).unwrap_err();
+    for part in [
+        "scheme has no value GFCC",
+        "did you mean GFC?",
+        "xoff_bytes has no value 30 KB",
+        "expected one of PFC, GFC\n",
+        "expected one of 10 KB, 94.868 KB, 900 KB, 20 KB",
+    ] {
+        assert!(wrong.contains(part), "{wrong}");
+    }
 }

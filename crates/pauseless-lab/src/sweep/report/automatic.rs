@@ -3,6 +3,7 @@
 use super::super::campaign::{Axis, Campaign, Label};
 use super::super::row::column;
 use super::file::{Band, FINDINGS, Kind, Middle, Take, Wanted};
+use super::found::WARNINGS;
 
 /// Shares of findings by all axes that are not repetitions, a line along each axis of numbers, a
 /// heat map if there are two, and a distribution.
@@ -111,7 +112,8 @@ fn measure(campaign: &Campaign) -> String {
     let liked = ["fct_mean_us", "rate_min"];
     let liked = liked.into_iter().map(str::to_string);
     let liked = liked.filter(|name| kept.contains(name));
-    let others = kept.iter().filter(|name| !is_finding(name)).cloned();
+    let is_measure = |name: &&String| !is_finding(name) && *name != WARNINGS;
+    let others = kept.iter().filter(is_measure).cloned();
     let mut all = liked.chain(others);
     all.next().unwrap_or(FINDINGS[0].to_string())
 }

@@ -53,7 +53,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
 
 fn series(groups: &Groups, group: u64) -> Series {
     Series {
-        label: groups.key.words(group).pop().unwrap_or_default(),
+        label: groups.key.named(group).pop().unwrap_or_default(),
         mark: Drawn::Steps,
         is_paper: false,
         points: steps(&groups.values[&group]),

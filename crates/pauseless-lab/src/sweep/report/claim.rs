@@ -3,7 +3,7 @@
 use super::file::{Asks, Claim, Condition};
 use super::proportion::{Count, Share, count, units};
 use super::rows::Rows;
-use super::words;
+use super::{Context, words};
 use crate::repro::claim::Verdict;
 
 /// A claim and what came of it.
@@ -21,11 +21,29 @@ pub struct Judged {
     pub holds: bool,
     /// How that compares with how the claim is marked.
     pub verdict: Verdict,
-    /// What the reader must know, such as that no run is meant.
+    /// How many runs of the campaign are missing: with them, it may be another verdict.
+    pub missing: usize,
+    /// What the reader must know, such as that no run meets the conditions.
     pub notes: Vec<String>,
 }
 
 impl Judged {
+    /// Whether it was judged by all runs of the campaign.
+    pub fn is_whole(&self) -> bool {
+        self.missing == 0
+    }
+
+    /// The verdict in a word or two.
+    pub fn word(&self) -> &'static str {
+        match (self.verdict, self.is_whole()) {
+            (Verdict::Met, false) => "met so far",
+            (Verdict::OtherScale, _) => "other size",
+            (Verdict::Broken, _) => "NOT MET",
+            (Verdict::NotMet, _) => "not met",
+            (other, _) => other.name(),
+        }
+    }
+
     /// What is asked for, in words.
     pub fn asked(&self) -> String {
         let percent = |share: f64| format!("{} %", words::percent(share));
@@ -63,43 +81,39 @@ fn written(share: Share, units: &str) -> String {
         return format!("no {units}");
     };
     let [low, high] = share.interval().map(words::percent);
-    let count = |n: usize| crate::report::quantity::count(n as u64);
     format!(
         "{} of {} {units}, {} % (95 % interval {low} to {high} %)",
-        count(share.count),
-        count(share.total),
+        count_of(share.count),
+        count_of(share.total),
         words::percent(value),
     )
 }
 
-/// Judges a claim by the runs of a campaign of this size.
-pub(super) fn judge(claim: &Claim, rows: &Rows<'_>, size: Option<&str>) -> Result<Judged, String> {
-    let share = |select: &[Condition]| -> Result<Share, String> {
-        let wanted = Count {
-            select,
-            of: std::slice::from_ref(&claim.of),
-            per: &claim.per,
-        };
-        let counted = count(rows, wanted, &rows.key(&[])?)?;
-        Ok(counted.get(&0).map_or(Share::default(), |it| it[0]))
+/// Judges a claim by the runs of a campaign.
+pub(super) fn judge(claim: &Claim, rows: &Rows<'_>, context: &Context) -> Result<Judged, String> {
+    let is_fixed = |axis: &str| {
+        let mut conditions = claim.select.iter();
+        conditions.any(|it| it.axis == axis && it.values.len() == 1)
     };
     let mut judged = Judged {
         claim: claim.clone(),
-        units: units(&claim.per),
+        units: units(rows, &claim.per, is_fixed)?,
         share: Share::default(),
         other: None,
         holds: false,
         verdict: Verdict::OtherScale,
+        missing: context.missing,
         notes: Vec::new(),
     };
+    let size = context.size.as_deref();
     let is_other = |sizes: &[String]| !sizes.iter().any(|it| Some(it.as_str()) == size);
     if !claim.sizes.is_empty() && is_other(&claim.sizes) {
         return Ok(judged);
     }
-    judged.share = share(&claim.select)?;
-    judged.notes = rows.unknown(&claim.select);
+    judged.share = judged.look(rows, &claim.select)?;
+    judged.notes.extend(rows.unknown(&claim.select));
     if let Asks::FewerThan(other) | Asks::MoreThan(other) = &claim.asks {
-        judged.other = Some(share(&instead(&claim.select, other))?);
+        judged.other = Some(judged.look(rows, &instead(&claim.select, other))?);
         judged.notes.extend(rows.unknown(other));
     }
     let known = judged
@@ -108,7 +122,17 @@ pub(super) fn judge(claim: &Claim, rows: &Rows<'_>, size: Option<&str>) -> Resul
         .zip(judged.other.unwrap_or(judged.share).value());
     match known {
         Some((value, other)) => judged.compare(value, other),
-        None => judged.notes.push("no run is meant by it".to_string()),
+        None => {
+            let note = "nothing was measured that it could be judged by";
+            judged.notes.push(note.to_string());
+        }
+    }
+    if context.missing > 0 {
+        let all = count_of(rows.len() + context.missing);
+        let missing = count_of(context.missing);
+        judged
+            .notes
+            .push(format!("{missing} of {all} runs are missing"));
     }
     judged.verdict = match (claim.is_met, judged.holds) {
         (true, true) => Verdict::Met,
@@ -117,6 +141,26 @@ pub(super) fn judge(claim: &Claim, rows: &Rows<'_>, size: Option<&str>) -> Resul
         (false, false) => Verdict::NotMet,
     };
     Ok(judged)
+}
+
+fn count_of(runs: usize) -> String {
+    crate::report::quantity::count(runs as u64)
+}
+
+impl Judged {
+    /// The share of the runs that meet the conditions.
+    fn look(&mut self, rows: &Rows<'_>, select: &[Condition]) -> Result<Share, String> {
+        let of = std::slice::from_ref(&self.claim.of);
+        let wanted = Count {
+            select,
+            of,
+            per: &self.claim.per,
+        };
+        let counted = count(rows, wanted, &rows.key(&[])?)?;
+        self.notes.extend(rows.nothing(select)?);
+        self.notes.extend(counted.notes(rows, of));
+        Ok(counted.shares.get(&0).map_or(Share::default(), |it| it[0]))
+    }
 }
 
 impl Judged {

@@ -1,7 +1,11 @@
 //! What a campaign's file asks of its report: `[[report]]` and `[[claim]]` sections.
 
+use std::collections::BTreeSet;
+
 use super::super::campaign::{Axis, Label};
 use super::super::row::column;
+use super::rows::is_same;
+use super::words;
 use crate::scenario::did_you_mean;
 use crate::scenario::reader::{At, Item, Section};
 
@@ -150,16 +154,27 @@ pub enum Asks {
     MoreThan(Vec<Condition>),
 }
 
+/// What sections may speak of.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    /// The axes of the campaign.
+    pub axes: &'a [Axis],
+    /// The same with all values that they have at any size: a claim about k = 16 is no slip of the
+    /// pen where the size at hand has k = 4 alone.
+    pub values: &'a [Axis],
+    /// The numbers that are kept.
+    pub keep: &'a [String],
+}
+
 impl Sections {
-    /// Takes the sections out of a campaign's file. The axes and the numbers that are kept say
-    /// which names there are.
-    pub(crate) fn read(root: &mut Section<'_>, (axes, keep): (&[Axis], &[String])) -> Sections {
+    /// Takes the sections out of a campaign's file.
+    pub(crate) fn read(root: &mut Section<'_>, known: Known<'_>) -> Sections {
         if !root.is_sound() {
             // What is unknown here may be a slip of the pen there.
             let _ = (root.take("report"), root.take("claim"));
             return Sections::default();
         }
-        let names = Names::of(axes, keep);
+        let names = Names::of(known);
         let mut reports: Vec<Wanted> = Vec::new();
         for section in root.tables("report") {
             let place = section.place.clone();
@@ -187,13 +202,14 @@ impl Sections {
 /// The names that sections may use.
 struct Names<'a> {
     axes: &'a [Axis],
+    values: &'a [Axis],
     /// What runs can be told apart by.
     columns: Vec<&'a str>,
     numbers: Vec<String>,
 }
 
 impl<'a> Names<'a> {
-    fn of(axes: &'a [Axis], keep: &'a [String]) -> Names<'a> {
+    fn of(Known { axes, values, keep }: Known<'a>) -> Names<'a> {
         let mut columns: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
         for more in ["seed", "ended"] {
             if !columns.contains(&more) {
@@ -208,6 +224,7 @@ impl<'a> Names<'a> {
         }
         Names {
             axes,
+            values,
             columns,
             numbers,
         }
@@ -387,10 +404,40 @@ impl<'a> Names<'a> {
                 false => vec![item],
             };
             let values = items.into_iter().filter_map(|item| label(item, unit));
+            let values = values.map(|value| {
+                self.refuse_stranger(section, (&axis, &value));
+                value.value
+            });
             let values: Vec<Label> = values.collect();
             conditions.push(Condition { axis, values });
         }
         conditions
+    }
+
+    /// Reports a value that its axis does not have at any size.
+    fn refuse_stranger(&self, section: &Section<'_>, (name, value): (&str, &At<Label>)) {
+        let Some(axis) = self.values.iter().find(|it| it.name == name) else {
+            return;
+        };
+        let mut points = axis.points.iter();
+        if points.any(|point| is_same(&point.label, &value.value)) {
+            return;
+        }
+        let write = |label: &Label| words::label(label, axis.unit);
+        let known = axis.points.iter().map(|point| write(&point.label));
+        let mut known: Vec<String> = known.collect();
+        // Sizes repeat values.
+        let mut seen = BTreeSet::new();
+        known.retain(|it| seen.insert(it.clone()));
+        let message = format!("{name} has no value {}", write(&value.value));
+        let help = match &value.value {
+            // Any two numbers resemble each other.
+            Label::Number(_) => String::new(),
+            Label::Text(text) => did_you_mean(text, known.iter().map(String::as_str)),
+        };
+        let problem = value.place.problem(message);
+        let problem = problem.expected(format!("one of {}", words::some(&known)));
+        section.report(problem.help(help));
     }
 
     /// A number that is kept of each run.
@@ -520,20 +567,24 @@ impl<'a> Names<'a> {
 }
 
 /// A value of an axis as it is written: a number, a quantity, a name, or true or false.
-fn label(item: Item<'_>, unit: &str) -> Option<Label> {
+fn label(item: Item<'_>, unit: &str) -> Option<At<Label>> {
     if item.is_boolean() {
-        let value = item.boolean("a value of the axis")?.value;
-        return Some(Label::Text(value.to_string()));
+        let At { value, place } = item.boolean("a value of the axis")?;
+        let value = Label::Text(value.to_string());
+        return Some(At { value, place });
     }
     if !item.is_string() {
-        return Some(Label::Number(item.number()?.value));
+        let At { value, place } = item.number()?;
+        let value = Label::Number(value);
+        return Some(At { value, place });
     }
-    let text = item.string()?.value;
+    let At { value: text, place } = item.string()?;
     let amount = match unit {
         "" => None,
-        _ => super::words::parse(&text, unit),
+        _ => words::parse(&text, unit),
     };
-    Some(amount.map_or(Label::Text(text), Label::Number))
+    let value = amount.map_or(Label::Text(text), Label::Number);
+    Some(At { value, place })
 }
 
 /// A share from 0 to 1.

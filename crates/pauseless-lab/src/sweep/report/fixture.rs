@@ -4,7 +4,7 @@ use toml::Table as Toml;
 use toml::de::DeTable;
 
 use super::super::campaign::{Axis, Campaign, Filter, Label, Point};
-use super::file::Sections;
+use super::file::{Known, Sections};
 use crate::problem::{Problems, Sink};
 use crate::scenario::reader::Section;
 use crate::table::{Cells, Column, Table};
@@ -35,7 +35,13 @@ pub(crate) fn numbers(numbers: impl IntoIterator<Item = f64>) -> Vec<Label> {
 /// A campaign with these axes whose sections are written as in a file.
 pub(crate) fn campaign(axes: Vec<Axis>, keep: &[&str], sections: &str) -> Campaign {
     let keep: Vec<String> = keep.iter().map(|it| it.to_string()).collect();
-    let sections = read(sections, (&axes, &keep)).unwrap();
+    // Whatever values the axes have at other sizes.
+    let known = Known {
+        axes: &axes,
+        values: &[],
+        keep: &keep,
+    };
+    let sections = read(sections, known).unwrap();
     Campaign {
         name: "fixture".to_string(),
         title: "a campaign for tests".to_string(),
@@ -53,11 +59,11 @@ pub(crate) fn campaign(axes: Vec<Axis>, keep: &[&str], sections: &str) -> Campai
 }
 
 /// The sections of a text, or what is wrong with them.
-pub(crate) fn read(text: &str, names: (&[Axis], &[String])) -> Result<Sections, Problems> {
+pub(crate) fn read(text: &str, known: Known<'_>) -> Result<Sections, Problems> {
     let sink = Sink::default();
     let table = DeTable::parse(text).unwrap().into_inner();
     let mut root = Section::root(&sink, table);
-    let sections = Sections::read(&mut root, names);
+    let sections = Sections::read(&mut root, known);
     root.finish();
     match sink.is_empty() {
         true => Ok(sections),

@@ -39,6 +39,7 @@ impl Groups {
         }
         let mut notes = Vec::new();
         if missing > 0 {
+            let of = rows.kept(of);
             let (missing, all) = (count(missing), count(selected.len() as u64));
             notes.push(format!(
                 "{missing} of {all} runs have no {of} and are not in it"

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::claim::Judged;
-use super::{Part, Report, Share, text};
+use super::{Found, Part, Report, Share};
 use crate::report::json::{SCHEMA, to_text};
 use crate::table::{Cells, Table};
 
@@ -19,9 +19,21 @@ struct Document<'a> {
     runs: usize,
     missing: usize,
     failed: usize,
+    screened: Option<&'a str>,
     ended: Map<String, Value>,
+    found: FoundRecord<'a>,
     claims: Vec<ClaimRecord<'a>>,
     reports: Vec<PartRecord<'a>>,
+}
+
+/// In how many runs what was found.
+#[derive(Serialize)]
+struct FoundRecord<'a> {
+    deadlock: usize,
+    starved: usize,
+    lost: usize,
+    warnings: usize,
+    first_with_warnings: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -72,16 +84,28 @@ pub fn json(report: &Report) -> String {
         ended: ended
             .map(|(why, runs)| (why.clone(), (*runs).into()))
             .collect(),
+        screened: report.context.screened.as_deref(),
+        found: found(&report.found),
         claims: report.claims.iter().map(claim).collect(),
         reports: report.parts.iter().map(part).collect(),
     })
 }
 
+fn found(found: &Found) -> FoundRecord<'_> {
+    FoundRecord {
+        deadlock: found.deadlock,
+        starved: found.starved,
+        lost: found.lost,
+        warnings: found.warned,
+        first_with_warnings: found.first_warned.as_deref(),
+    }
+}
+
 fn claim(judged: &Judged) -> ClaimRecord<'_> {
     ClaimRecord {
         text: &judged.claim.text,
-        verdict: text::word(judged.verdict),
-        met: judged.holds,
+        verdict: judged.word(),
+        met: judged.holds && judged.is_whole(),
         asked: judged.asked(),
         units: &judged.units,
         share: share(judged.share),

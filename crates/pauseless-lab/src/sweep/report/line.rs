@@ -142,7 +142,7 @@ impl Lines<'_> {
         let mut all: Vec<(f64, Spread)> = all.map(|(group, it)| (self.x(*group), *it)).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let points = all.iter().map(|(x, it)| (x / scale, it.middle));
-        let mut words = self.groups.key.words(curve * width);
+        let mut words = self.groups.key.named(curve * width);
         words.pop();
         Series {
             label: words.pop().unwrap_or_default(),

@@ -8,6 +8,7 @@ mod automatic;
 mod cdf;
 pub mod claim;
 pub mod file;
+mod found;
 mod group;
 mod heatmap;
 mod json;
@@ -27,6 +28,8 @@ use thiserror::Error;
 
 use self::claim::Judged;
 use self::file::{FINDINGS, Kind, Wanted};
+pub use self::found::Found;
+use self::found::WARNINGS;
 pub use self::json::json;
 pub use self::page::page;
 pub use self::proportion::Share;
@@ -58,6 +61,8 @@ pub struct Report {
     pub runs: usize,
     /// How many of them ended for which reason.
     pub ended: Vec<(String, usize)>,
+    /// What was found in them.
+    pub found: Found,
     /// Runs that could not be made.
     pub failed: Failed,
     /// What the campaign is said to show, and whether it does.
@@ -77,6 +82,8 @@ pub struct Context {
     pub missing: usize,
     /// The first few of those: name and values of the axes.
     pub missing_tasks: Vec<(String, Vec<Label>)>,
+    /// What the filter left of the networks, as a sentence; `None` without a filter.
+    pub screened: Option<String>,
 }
 
 /// Runs that could not be made.
@@ -170,6 +177,8 @@ pub struct Failure(String);
 pub fn columns(campaign: &Campaign) -> Vec<String> {
     let mut axes: Vec<&str> = Vec::new();
     let mut columns: Vec<String> = ["task", "ended", "error"].map(str::to_string).to_vec();
+    let always = FINDINGS.into_iter().chain([WARNINGS]).map(str::to_string);
+    columns.extend(always.filter(|it| campaign.keep.contains(it)));
     let reports = reports(campaign);
     for wanted in reports.iter() {
         axes.extend(wanted.by.iter().map(String::as_str));
@@ -215,9 +224,8 @@ pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Rep
     let parts = reports(campaign);
     let parts = parts.iter().map(|wanted| part(wanted, &rows));
     let parts: Result<Vec<Part>, String> = parts.collect();
-    let size = context.size.as_deref();
     let claims = campaign.claims.iter();
-    let claims = claims.map(|claim| claim::judge(claim, &rows, size));
+    let claims = claims.map(|claim| claim::judge(claim, &rows, &context));
     let claims: Result<Vec<Judged>, String> = claims.collect();
     let failed = failed(&rows).map_err(Failure)?;
     Ok(Report {
@@ -228,6 +236,7 @@ pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Rep
         missing: missing(campaign, &context),
         runs: rows.len() - failed.count,
         ended: ended(&rows).map_err(Failure)?,
+        found: Found::of(&rows).map_err(Failure)?,
         failed,
         claims: claims.map_err(Failure)?,
         parts: parts.map_err(Failure)?,
@@ -236,9 +245,14 @@ pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Rep
 }
 
 impl Report {
-    /// Whether every claim that is marked as met is.
+    /// Whether every claim that is marked as met is, which nobody knows before all runs were made.
     pub fn holds(&self) -> bool {
-        self.claims.iter().all(|it| it.verdict != Verdict::Broken)
+        let mut claims = self.claims.iter();
+        claims.all(|it| match it.verdict {
+            Verdict::Broken => false,
+            Verdict::Met => it.is_whole(),
+            _ => true,
+        })
     }
 }
 
@@ -269,9 +283,7 @@ fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         Kind::Heatmap { .. } => heatmap::part(wanted, rows)?,
     };
     part.notes.extend(rows.unknown(&wanted.select));
-    if part.shown.rows.is_empty() {
-        part.notes.push("no run is meant by it".to_string());
-    }
+    part.notes.extend(rows.nothing(&wanted.select)?);
     Ok(part)
 }
 

@@ -31,10 +31,15 @@ pub fn page(report: &Report) -> String {
     for part in &report.parts {
         body.push_str(&one(part));
     }
+    let has_shares = report.parts.iter().any(|part| part.kind == "proportion");
+    let intervals = match has_shares || !report.claims.is_empty() {
+        true => " Intervals are those of Wilson, 95 %.",
+        false => "",
+    };
     let _ = write!(
         body,
-        "<style>\n{STYLE}</style>\n<footer>pauseless {}. Intervals are those of Wilson, 95 %. A \
-         deadlock is decided exactly, never by a timeout.</footer>\n",
+        "<style>\n{STYLE}</style>\n<footer>pauseless {}.{intervals} A deadlock is decided exactly, \
+         never by a timeout.</footer>\n",
         escape(&report.version)
     );
     html::frame(&heading, &body)
@@ -46,7 +51,7 @@ fn claims(claims: &[Judged]) -> String {
         .to_string();
     for judged in claims {
         let class = match judged.verdict {
-            Verdict::Met => "good",
+            Verdict::Met if judged.is_whole() => "good",
             Verdict::Broken => "bad",
             _ => "poor",
         };
@@ -66,7 +71,7 @@ fn claims(claims: &[Judged]) -> String {
             text,
             "<tr><td><span class=\"badge {class}\">{}</span></td><td>{said}</td><td>{}</td>\
              <td>{}</td></tr>",
-            text::word(judged.verdict),
+            judged.word(),
             escape(&judged.asked()),
             escape(&measured).replace('\n', "<br>"),
         );
@@ -178,8 +183,10 @@ const STYLE: &str = "\
 .part figure.wide { max-width: 56rem; }
 .part .scroll { margin-top: 0.7rem; }
 .part details { margin-top: 0.7rem; }
-.shares { width: auto; min-width: 40rem; }
-.shares td, .shares th { padding: 0.25rem 0.9rem; }
+.shares { width: auto; min-width: 40rem; font-size: 0.9rem; }
+.shares td, .shares th { padding: 0.25rem 0.6rem; }
+.shares th, .shares td.number { white-space: normal; }
+.shares b, .shares small { display: inline-block; white-space: nowrap; }
 .shares small { color: var(--soft); }
 .number { text-align: right; }
 ";

@@ -6,6 +6,7 @@ use super::file::{Condition, Kind, Wanted};
 use super::rows::{Key, Rows};
 use super::{Cell, Head, Part, Shown, group, words};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
+use crate::report::quantity;
 use crate::table::{Cells, Column, Table};
 use crate::threshold::statistics::wilson;
 
@@ -41,48 +42,97 @@ pub(super) struct Count<'a> {
     pub per: &'a [String],
 }
 
-/// How many runs of each combination of `key` have each number above zero. A number that a run
-/// does not have is not above zero.
-pub(super) fn count(
-    rows: &Rows<'_>,
-    wanted: Count<'_>,
-    key: &Key,
-) -> Result<BTreeMap<u64, Vec<Share>>, String> {
+/// What was counted.
+pub(super) struct Counted {
+    /// Of each combination, a share for each number.
+    pub shares: BTreeMap<u64, Vec<Share>>,
+    /// How many runs were looked at.
+    runs: usize,
+    /// How many of those do not have each number.
+    without: Vec<usize>,
+}
+
+/// What one run, or all runs of one thing, say: a bit for each number.
+#[derive(Clone, Copy, Default)]
+struct Bits {
+    /// It is there.
+    known: u64,
+    /// It is above zero.
+    above: u64,
+}
+
+/// How many runs of each combination of `key` have each number above zero. A run that does not
+/// have the number says nothing about it, and is not counted.
+pub(super) fn count(rows: &Rows<'_>, wanted: Count<'_>, key: &Key) -> Result<Counted, String> {
     let numbers: Result<Vec<_>, String> = wanted.of.iter().map(|it| rows.numbers(it)).collect();
     let numbers = numbers?;
     let per = rows.key(wanted.per)?;
-    // A bit for each number that has been above zero in any run of what is counted.
-    let mut seen: HashMap<(u64, u64), u64> = HashMap::new();
-    let mut shares: BTreeMap<u64, Vec<Share>> = BTreeMap::new();
-    for row in rows.select(wanted.select)? {
-        let mut above = 0;
+    // Any run of what is counted will do.
+    let mut seen: HashMap<(u64, u64), Bits> = HashMap::new();
+    let selected = rows.select(wanted.select)?;
+    let mut counted = Counted {
+        shares: BTreeMap::new(),
+        runs: selected.len(),
+        without: vec![0; numbers.len()],
+    };
+    for row in selected {
+        let mut bits = Bits::default();
         for (index, cells) in numbers.iter().enumerate() {
-            above |= u64::from(cells[row].is_some_and(|it| it > 0.0)) << index;
+            counted.without[index] += usize::from(cells[row].is_none());
+            bits.known |= u64::from(cells[row].is_some()) << index;
+            bits.above |= u64::from(cells[row].is_some_and(|it| it > 0.0)) << index;
         }
         let group = key.of(row);
-        match wanted.per.is_empty() {
-            true => add(&mut shares, (group, above), numbers.len()),
-            false => *seen.entry((group, per.of(row))).or_default() |= above,
+        if wanted.per.is_empty() {
+            counted.add(group, bits);
+            continue;
+        }
+        let all = seen.entry((group, per.of(row))).or_default();
+        all.known |= bits.known;
+        all.above |= bits.above;
+    }
+    for ((group, _), bits) in seen {
+        counted.add(group, bits);
+    }
+    Ok(counted)
+}
+
+impl Counted {
+    fn add(&mut self, group: u64, bits: Bits) {
+        let numbers = self.without.len();
+        let shares = self.shares.entry(group);
+        let shares = shares.or_insert_with(|| vec![Share::default(); numbers]);
+        for (index, share) in shares.iter_mut().enumerate() {
+            share.count += (bits.above >> index & 1) as usize;
+            share.total += (bits.known >> index & 1) as usize;
         }
     }
-    for ((group, _), above) in seen {
-        add(&mut shares, (group, above), numbers.len());
-    }
-    Ok(shares)
-}
 
-fn add(shares: &mut BTreeMap<u64, Vec<Share>>, (group, above): (u64, u64), numbers: usize) {
-    let shares = shares.entry(group);
-    let shares = shares.or_insert_with(|| vec![Share::default(); numbers]);
-    for (index, share) in shares.iter_mut().enumerate() {
-        share.count += (above >> index & 1) as usize;
-        share.total += 1;
+    /// What the reader must know: which numbers some runs do not have.
+    pub(super) fn notes(&self, rows: &Rows<'_>, of: &[String]) -> Vec<String> {
+        let missing = self.without.iter().zip(of).filter(|(runs, _)| **runs > 0);
+        let notes = missing.map(|(runs, of)| {
+            let [runs, all] = [*runs, self.runs].map(|it| quantity::count(it as u64));
+            let of = rows.kept(of);
+            format!("{runs} of {all} runs have no {of} and are not counted")
+        });
+        notes.collect()
     }
 }
 
-/// What is counted, in the plural: `runs`, or `networks` where the last of `per` is the network.
-pub(super) fn units(per: &[String]) -> String {
-    per.last().map_or("runs".to_string(), |it| format!("{it}s"))
+/// What is counted, in the plural: `runs`, or `networks` where `per` names the network. An axis that
+/// has one value in each share (`fixed`) is not what is counted there.
+pub(super) fn units(
+    rows: &Rows<'_>,
+    per: &[String],
+    fixed: impl Fn(&str) -> bool,
+) -> Result<String, String> {
+    let free = per.iter().rfind(|it| !fixed(it));
+    let Some(name) = free.or(per.last()) else {
+        return Ok("runs".to_string());
+    };
+    let unit = rows.coded(name)?.unit;
+    Ok(words::plural(&words::axis(name, unit)))
 }
 
 /// The shares of a campaign with an axis across, if there is one.
@@ -122,10 +172,11 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     let shares = Shares {
         wanted,
         of,
-        units: units(per),
+        units: units(rows, per, |it| all.iter().any(|axis| axis == it))?,
         key: rows.key(&wanted.by)?,
         across,
         cells: counted
+            .shares
             .iter()
             .map(|(key, it)| (place(*key), it.clone()))
             .collect(),
@@ -134,6 +185,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     let cuts = figures.iter_mut().map(|it| group::cut(&mut it.panels));
     let mut notes: Vec<String> = cuts.flatten().collect();
     notes.dedup();
+    notes.extend(counted.notes(rows, of));
     let drawn = shares.drawn();
     let hidden = of
         .iter()
@@ -151,7 +203,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         title: shares.title(),
         kind: "proportion",
         shown: shares.shown(),
-        data: data(&wanted.name, (&both, of), &counted),
+        data: data(&wanted.name, (&both, of), &counted.shares),
         figures,
         notes,
     })
@@ -165,20 +217,17 @@ fn data(name: &str, (key, of): (&Key, &[String]), counted: &BTreeMap<u64, Vec<Sh
         name,
         cells: Cells::Numbers(counted.values().map(|shares| make(shares)).collect()),
     };
-    columns.push(column("total".to_string(), &|it| {
-        it.first().map(|share| share.total as f64)
-    }));
     for (index, of) in of.iter().enumerate() {
         columns.push(column(format!("{of}_count"), &|it| {
             Some(it[index].count as f64)
         }));
+        columns.push(column(format!("{of}_total"), &|it| {
+            Some(it[index].total as f64)
+        }));
+        let end = |share: Share, end: usize| share.value().map(|_| share.interval()[end]);
         columns.push(column(format!("{of}_share"), &|it| it[index].value()));
-        columns.push(column(format!("{of}_low"), &|it| {
-            Some(it[index].interval()[0])
-        }));
-        columns.push(column(format!("{of}_high"), &|it| {
-            Some(it[index].interval()[1])
-        }));
+        columns.push(column(format!("{of}_low"), &|it| end(it[index], 0)));
+        columns.push(column(format!("{of}_high"), &|it| end(it[index], 1)));
     }
     Table {
         name: name.to_string(),
@@ -209,7 +258,7 @@ impl Shares<'_> {
         let is_used = |value: &u64| self.cells.keys().any(|(_, it)| it == value);
         let values = (0..across.columns[0].values.len() as u64).filter(is_used);
         values
-            .map(|value| (value, across.words(value).join(" ")))
+            .map(|value| (value, across.named(value).join(" ")))
             .collect()
     }
 
@@ -333,7 +382,8 @@ impl Shares<'_> {
             for index in numbers {
                 let shares = inner.iter().enumerate().filter_map(|(at, place)| {
                     let shares = self.cells.get(&(group(*place), value))?;
-                    Some((at as f64, shares[*index]))
+                    let share = shares[*index];
+                    (share.total > 0).then_some((at as f64, share))
                 });
                 let percent = |(at, share): (f64, Share)| Some((at, share.value()? * 100.0));
                 let interval = |(_, share): (f64, Share)| share.interval().map(|it| it * 100.0);

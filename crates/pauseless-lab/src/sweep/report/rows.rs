@@ -81,6 +81,17 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Whether there is such a column.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.cells(&column(name)).is_ok()
+    }
+
+    /// A number as the campaign's file has it: `rate.min` for the column `rate_min`.
+    pub(super) fn kept<'n>(&'n self, name: &'n str) -> &'n str {
+        let mut kept = self.campaign.keep.iter();
+        kept.find(|it| column(it) == name).map_or(name, |it| it)
+    }
+
     /// The values of an axis, or why a run ended, or its seed.
     pub(super) fn coded(&self, name: &str) -> Result<Rc<Coded>, String> {
         if let Some(known) = self.coded.borrow().get(name) {
@@ -142,6 +153,16 @@ impl<'a> Rows<'a> {
         Ok((0..wanted.len()).filter(|row| wanted[*row]).collect())
     }
 
+    /// Says so if no run meets all conditions.
+    pub(super) fn nothing(&self, conditions: &[Condition]) -> Result<Option<String>, String> {
+        let is_empty = self.select(conditions)?.is_empty();
+        let text = match conditions.is_empty() {
+            true => "there are no runs yet",
+            false => "no run meets its conditions",
+        };
+        Ok(is_empty.then(|| text.to_string()))
+    }
+
     /// What no run of the campaign has, in words.
     pub(super) fn unknown(&self, conditions: &[Condition]) -> Vec<String> {
         let mut notes = Vec::new();
@@ -161,8 +182,11 @@ impl<'a> Rows<'a> {
                     Label::Number(_) => String::new(),
                     Label::Text(text) => did_you_mean(text, known.iter().map(String::as_str)),
                 };
-                let between = if near.is_empty() { "" } else { "; " };
-                notes.push(format!("no run has {axis} = {written}{between}{near}"));
+                let more = match near.is_empty() {
+                    true => format!("there are {}", words::some(&known)),
+                    false => near,
+                };
+                notes.push(format!("no run has {axis} = {written}; {more}"));
             }
         }
         notes
@@ -205,16 +229,23 @@ impl Key {
         words.collect()
     }
 
-    /// The values of a combination as a title, without the last `without` of them: plain numbers
-    /// with the names of their axes.
-    pub(super) fn title(&self, key: u64, without: usize) -> String {
+    /// The same, with the names of axes whose values do not speak for themselves.
+    pub(super) fn named(&self, key: u64) -> Vec<String> {
         let words = self.words(key).into_iter().zip(&self.columns);
-        let words = words.take(self.columns.len().saturating_sub(without));
-        let words = words.map(|(word, it)| match it.values.first() {
-            Some(Label::Number(_)) => format!("{} = {word}", words::axis(&it.name, it.unit)),
-            _ => word,
+        let words = words.map(|(word, it)| {
+            match matches!(it.values.first(), Some(Label::Number(_))) || starts_with_digit(&word) {
+                true => format!("{} = {word}", words::axis(&it.name, it.unit)),
+                false => word,
+            }
         });
-        Vec::from_iter(words).join(", ")
+        words.collect()
+    }
+
+    /// The values of a combination as a title, without the last `without` of them.
+    pub(super) fn title(&self, key: u64, without: usize) -> String {
+        let mut words = self.named(key);
+        words.truncate(self.columns.len().saturating_sub(without));
+        words.join(", ")
     }
 
     /// Columns for a file with a row for each of `keys`.
@@ -320,8 +351,12 @@ fn texts(cells: &Cells) -> Vec<Cow<'_, str>> {
     }
 }
 
+fn starts_with_digit(word: &str) -> bool {
+    word.starts_with(|char: char| char.is_ascii_digit())
+}
+
 /// Numbers that differ in the last digits only are the same value, written in another unit.
-fn is_same(a: &Label, b: &Label) -> bool {
+pub(super) fn is_same(a: &Label, b: &Label) -> bool {
     match (a, b) {
         (Label::Number(a), Label::Number(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),
         (Label::Text(a), Label::Text(b)) => a == b,

@@ -47,6 +47,9 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
     if !report.note.is_empty() {
         lines.push(format!("{}.", report.note));
     }
+    if let Some(screened) = &report.context.screened {
+        lines.push(format!("{}.", screened.trim_end_matches('.')));
+    }
     let ended = report.ended.iter().map(|(why, runs)| {
         let why = match why.as_str() {
             "deadlock" => "found a deadlock",
@@ -60,6 +63,9 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
     let ended: Vec<String> = ended.collect();
     if !ended.is_empty() {
         lines.push(format!("How the runs ended: {}.", ended.join(", ")));
+    }
+    if report.runs > 0 {
+        lines.extend(report.found.lines());
     }
     lines.extend(missing(report));
     let failed = &report.failed;
@@ -96,12 +102,12 @@ fn missing(report: &Report) -> Vec<String> {
 
 fn claim(judged: &Judged, paint: Paint) -> String {
     let mood = match judged.verdict {
-        Verdict::Met => Mood::Good,
+        Verdict::Met if judged.is_whole() => Mood::Good,
         Verdict::Broken => Mood::Bad,
         Verdict::OtherScale => Mood::Strong,
         _ => Mood::Poor,
     };
-    let verdict = format!("{:<13}", word(judged.verdict));
+    let verdict = format!("{:<13}", judged.word());
     let mut text = format!("  {} {}\n", paint.paint(mood, &verdict), judged.claim.text);
     if judged.verdict == Verdict::OtherScale {
         let sizes = judged.claim.sizes.join(", ");
@@ -120,16 +126,6 @@ fn claim(judged: &Judged, paint: Paint) -> String {
         let _ = writeln!(text, "{INDENT}why: {}", judged.claim.reason);
     }
     text
-}
-
-/// The word for a verdict.
-pub(super) fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::OtherScale => "other size",
-        Verdict::Broken => "NOT MET",
-        Verdict::NotMet => "not met",
-        other => other.name(),
-    }
 }
 
 fn one(part: &Part, paint: Paint) -> String {

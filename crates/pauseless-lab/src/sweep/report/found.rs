@@ -1,0 +1,78 @@
+//! What was found over all runs, whatever the sections of a report ask for.
+
+use super::file::FINDINGS;
+use super::rows::Rows;
+use crate::report::quantity::{count, plural};
+
+/// In how many runs what was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// A deadlock.
+    pub deadlock: usize,
+    /// A flow that starves.
+    pub starved: usize,
+    /// Losses.
+    pub lost: usize,
+    /// Warnings about the scenario.
+    pub warned: usize,
+    /// The first task with a warning, if any has one.
+    pub first_warned: Option<String>,
+}
+
+impl Found {
+    /// Of all runs that could be made.
+    pub(super) fn of(rows: &Rows<'_>) -> Result<Found, String> {
+        let [deadlock, starved, lost] = FINDINGS.map(|name| above(rows, name));
+        let warned = above(rows, WARNINGS)?;
+        let tasks = rows.texts("task")?;
+        Ok(Found {
+            deadlock: deadlock?.len(),
+            starved: starved?.len(),
+            lost: lost?.len(),
+            warned: warned.len(),
+            first_warned: warned.first().map(|row| tasks[*row].to_string()),
+        })
+    }
+
+    /// In words.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let [deadlock, starved, lost] = [self.deadlock, self.starved, self.lost];
+        let runs = |runs: usize| match runs {
+            0 => "none".to_string(),
+            runs => count(runs as u64),
+        };
+        let first = match deadlock {
+            0 => "no run".to_string(),
+            _ => plural(deadlock as u64, "run"),
+        };
+        let mut lines = vec![format!(
+            "Found: {first} with a deadlock, {} with a starved flow, {} with losses.",
+            runs(starved),
+            runs(lost)
+        )];
+        lines.extend(self.first_warned.as_ref().map(|task| {
+            let (runs, were) = match self.warned {
+                1 => ("1 run".to_string(), "was"),
+                runs => (plural(runs as u64, "run"), "were"),
+            };
+            format!(
+                "{runs} {were} made with warnings, such as task {task}; `pauseless sweep show FILE \
+                 TASK` gives its scenario, `pauseless run` the warning."
+            )
+        }));
+        lines
+    }
+}
+
+/// The runs in which a number is above zero; none if it was not kept.
+fn above(rows: &Rows<'_>, name: &str) -> Result<Vec<usize>, String> {
+    if !rows.has(name) {
+        return Ok(Vec::new());
+    }
+    let numbers = rows.numbers(name)?;
+    let is_above = |row: &usize| rows.is_made(*row) && numbers[*row].is_some_and(|it| it > 0.0);
+    Ok((0..rows.len()).filter(is_above).collect())
+}
+
+/// How many warnings the scenario of a run has.
+pub(super) const WARNINGS: &str = "warnings";
