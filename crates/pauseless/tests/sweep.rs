@@ -295,7 +295,7 @@ fn bad_campaigns_are_refused_before_anything_runs() {
         (
             "[axis.cases]",
             "[filter]\nconnected = false\n[axis.cases]",
-            "the filter lets none of 12 networks through",
+            "the filter lets none of 1 network through",
         ),
     ] {
         assert!(RING.contains(from), "{from}");
