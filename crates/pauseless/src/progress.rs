@@ -11,6 +11,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pauseless_lab::report::{Progress, Run, quantity};
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::scenario::Scenario;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::INTERRUPTED;
 
@@ -34,15 +36,17 @@ impl Interrupt {
     pub fn watch() -> anyhow::Result<Interrupt> {
         let flag = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&flag);
-        let handler = move || {
-            if seen.swap(true, Ordering::Relaxed) {
-                std::process::exit(i32::from(INTERRUPTED));
+        let mut signals = Signals::new(signals()).context("cannot watch for Ctrl-C")?;
+        std::thread::spawn(move || {
+            for _ in signals.forever() {
+                if seen.swap(true, Ordering::Relaxed) {
+                    std::process::exit(i32::from(INTERRUPTED));
+                }
+                crate::output::complain(
+                    "pauseless: stopping with what was found so far; again to quit now",
+                );
             }
-            crate::output::complain(
-                "pauseless: stopping with what was found so far; again to quit now",
-            );
-        };
-        ctrlc::set_handler(handler).context("cannot watch for Ctrl-C")?;
+        });
         Ok(Interrupt { flag })
     }
 
@@ -53,6 +57,18 @@ impl Interrupt {
             false => ControlFlow::Continue(()),
         }
     }
+}
+
+/// Those that ask to stop. Whoever started this with `nohup` wants it to go on when they leave.
+fn signals() -> Vec<i32> {
+    let mut signals = vec![SIGINT, SIGTERM];
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    if ignored.is_none_or(|mask| mask & 1 << (SIGHUP - 1) == 0) {
+        signals.push(SIGHUP);
+    }
+    signals
 }
 
 /// Runs `scenario`, as long as nobody interrupts it.

@@ -1,5 +1,6 @@
 //! Which networks of a campaign its filter lets through.
 
+use std::fmt;
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -14,6 +15,7 @@ use super::campaign::{Axis, Campaign};
 use super::network::{Answer, SECTIONS};
 use super::plan::{PlanError, combinations, places};
 use super::row::Name;
+use crate::report::quantity::plural;
 
 /// What the filter has found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +30,19 @@ pub struct Screened {
     pub by_connected: u64,
     /// The others, by their place among the combinations of the axes that decide the network.
     pub left: Vec<u64>,
+}
+
+impl fmt::Display for Screened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} were looked at, {} are run: `cyclic` leaves out {}, `connected` {} of the others",
+            plural(self.looked_at, "network"),
+            self.left.len(),
+            self.by_cyclic,
+            self.by_connected
+        )
+    }
 }
 
 /// Hears how many networks were looked at, of how many; may break it off.

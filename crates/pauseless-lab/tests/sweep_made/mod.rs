@@ -118,8 +118,10 @@ pub fn merge(
     others: &[Store],
     is_partial: bool,
 ) -> Result<Merged, Failure> {
+    for other in others {
+        store.adopt(other)?;
+    }
     let how = Merge {
-        others,
         is_partial,
         watch: &|_| ControlFlow::Continue(()),
     };

@@ -31,8 +31,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     for folder in &args.from {
         store.adopt(&Store::read_only(folder, &place.campaign)?)?;
     }
-    let how = (&[][..], args.partial);
-    let Some(merged) = merge((&store, &plan), how, &interrupt)? else {
+    let Some(merged) = merge((&store, &plan), args.partial, &interrupt)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     if args.json {
@@ -68,7 +67,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
 
 /// Merges a campaign of which all runs were made; `None` if somebody interrupts it.
 pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Result<Option<PathBuf>> {
-    let Some(merged) = merge((store, plan), (&[], false), interrupt)? else {
+    let Some(merged) = merge((store, plan), false, interrupt)? else {
         return Ok(None);
     };
     let missing = merged.missing;
@@ -83,12 +82,11 @@ pub fn whole(store: &Store, plan: &Plan, interrupt: &Interrupt) -> anyhow::Resul
 /// Merges; `None` if somebody interrupts it.
 pub fn merge(
     (store, plan): (&Store, &Plan),
-    (others, is_partial): (&[Store], bool),
+    is_partial: bool,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<Merged>> {
     let count = Count::new("merge", false);
     let how = Merge {
-        others,
         is_partial,
         watch: &|done| {
             count.show(done, plan.len(), "rows");

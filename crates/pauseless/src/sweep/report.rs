@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use pauseless_lab::sweep::plan::Plan;
 use pauseless_lab::sweep::report::{self, Context};
 use pauseless_lab::sweep::store::{Results, Store};
 
@@ -18,9 +19,13 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     // Only now, so that Ctrl-C ends the reading of a large network at once.
     let interrupt = Interrupt::watch()?;
     let store = Store::read_only(&place.folder, &place.campaign)?;
+    let Some(plan) = place.plan(&interrupt, true)? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
     let mut context = Context {
         command: command("", &args.campaign),
         size: args.campaign.size.clone(),
+        screened: plan.screened.as_ref().map(ToString::to_string),
         ..Context::default()
     };
     // What is complete is shown as it is, also what another version has made; but not what was made
@@ -28,7 +33,7 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let is_usable = |results: &Results| results.are_whole() && results.are_of(&place.campaign);
     let results = match store.results().ok().filter(is_usable) {
         Some(results) => results,
-        None => match merge(&place, &store, (&mut context, &interrupt))? {
+        None => match merge((&store, &plan), &mut context, &interrupt)? {
             Some(results) => results,
             None => return Ok(ExitCode::from(INTERRUPTED)),
         },
@@ -58,16 +63,13 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Puts together what there is so far.
+/// Puts together what there is so far; `None` if somebody interrupts it.
 fn merge(
-    place: &Place,
-    store: &Store,
-    (context, interrupt): (&mut Context, &Interrupt),
+    (store, plan): (&Store, &Plan),
+    context: &mut Context,
+    interrupt: &Interrupt,
 ) -> anyhow::Result<Option<Results>> {
-    let Some(plan) = place.plan(interrupt, true)? else {
-        return Ok(None);
-    };
-    let Some(merged) = merge::merge((store, &plan), (&[], true), interrupt)? else {
+    let Some(merged) = merge::merge((store, plan), true, interrupt)? else {
         return Ok(None);
     };
     let again = &context.command;

@@ -21,8 +21,6 @@ use crate::table::{Cells, Column};
 
 /// How results are put together.
 pub struct Merge<'a> {
-    /// Other folders with results of the same campaign.
-    pub others: &'a [Store],
     /// Whether to go on when rows are missing.
     pub is_partial: bool,
     /// Called with how many tasks were looked at; may break it off.
@@ -46,8 +44,7 @@ pub struct Merged {
 
 /// Puts all results of a plan together.
 pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merged, Failure> {
-    let stores: Vec<&Store> = [store].into_iter().chain(how.others).collect();
-    let mut index = Index::build(&stores)?;
+    let mut index = Index::build(&[store])?;
     let target = store.folder.join(RESULTS);
     results::refuse_other(&target, &plan.campaign.name)?;
     sweep_up(&store.folder);
