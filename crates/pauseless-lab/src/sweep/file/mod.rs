@@ -131,14 +131,8 @@ impl Reading<'_> {
         let names = kept(keep.as_deref());
         let axes = axis::finish(drafts.0, &root, &names);
         let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
-        let Sections { reports, claims } = Sections::read(
-            &mut root,
-            Known {
-                axes: &axes,
-                values: &values,
-                keep: &names,
-            },
-        );
+        let known = Known::of((&axes, &values), &names);
+        let Sections { reports, claims } = Sections::read(&mut root, known);
         let Some(Base {
             table: mut base,
             folder,

@@ -23,7 +23,7 @@ pub fn page(report: &Report) -> String {
     let mut body = String::new();
     if lines.len() > 1 {
         let lines: Vec<String> = lines[1..].iter().map(|line| escape(line)).collect();
-        let _ = writeln!(body, "<p class=\"lines\">{}</p>", lines.join("<br>\n"));
+        let _ = writeln!(body, "<p class=\"lines\">{}</p>", lines.join("\n"));
     }
     if !report.claims.is_empty() {
         body.push_str(&claims(&report.claims));
@@ -174,7 +174,7 @@ const ROWS_MAX: usize = 1_000;
 
 const STYLE: &str = "\
 .lines { margin: 0 0 1rem; color: var(--soft); white-space: pre-wrap; }
-.judged td:last-child { white-space: normal; }
+.judged td:last-child { min-width: 16rem; white-space: normal; }
 .judged td:nth-child(2) { min-width: 18rem; }
 .part { margin-top: 1rem; }
 .part h2 { display: block; }

@@ -241,6 +241,45 @@ fn the_head_says_what_was_found_and_how_the_networks_were_chosen() {
     assert!(!page.contains("Wilson"));
 }
 
+/// What is said about sections for the campaign of ten runs.
+fn refused(sections: &str) -> String {
+    let (campaign, _) = ten("");
+    let known = Known::of((&campaign.axes, &campaign.axes), &campaign.keep);
+    read(sections, known).unwrap_err().to_string()
+}
+
+#[test]
+fn conditions_name_values_that_the_axis_has() {
+    let text = r#"[[claim]]
+text = "y"
+of = "deadlock"
+where = { scheme = ["PFC", "GFCC"], seed = 9 }
+more_than = { scheme = "CBFC" }
+"#;
+    check(
+        &refused(text),
+        expect![[r#"
+        pauseless: it.sweep.toml:4:28: claim[0].where.scheme[1]: scheme has no value GFCC
+          |
+        4 | where = { scheme = ["PFC", "GFCC"], seed = 9 }
+          |                            ^^^^^^ expected one of PFC, GFC
+          |
+          = help: did you mean GFC?
+
+        pauseless: it.sweep.toml:4:44: claim[0].where.seed: seed has no value 9
+          |
+        4 | where = { scheme = ["PFC", "GFCC"], seed = 9 }
+          |                                            ^ expected one of 1, 2, 3, 4, 5
+
+        pauseless: it.sweep.toml:5:24: claim[0].more_than.scheme: scheme has no value CBFC
+          |
+        5 | more_than = { scheme = "CBFC" }
+          |                        ^^^^^^ expected one of PFC, GFC
+          |
+          = help: did you mean GFC?"#]],
+    );
+}
+
 #[test]
 fn wrong_sections_are_shown_with_their_place_and_what_was_meant() {
     let text = r#"[[report]]
@@ -261,21 +300,9 @@ by = ["sceme"]
 text = "x"
 of = "deadlock"
 at_most = 2
-[[claim]]
-text = "y"
-of = "deadlock"
-where = { scheme = ["PFC", "GFCC"], seed = 9 }
-more_than = { scheme = "CBFC" }
 "#;
-    let (campaign, _) = ten("");
-    let known = Known {
-        axes: &campaign.axes,
-        values: &campaign.axes,
-        keep: &campaign.keep,
-    };
-    let problems = read(text, known).unwrap_err();
     check(
-        &problems.to_string(),
+        &refused(text),
         expect![[r#"
             pauseless: it.sweep.toml:4:6: report[0].of: "deadlok" is not kept of the runs
               |
@@ -320,26 +347,7 @@ more_than = { scheme = "CBFC" }
             pauseless: it.sweep.toml:18:11: claim[0].at_most: 2 is out of range
                |
             18 | at_most = 2
-               |           ^ expected a share from 0 to 1
-
-            pauseless: it.sweep.toml:22:28: claim[1].where.scheme[1]: scheme has no value GFCC
-               |
-            22 | where = { scheme = ["PFC", "GFCC"], seed = 9 }
-               |                            ^^^^^^ expected one of PFC, GFC
-               |
-               = help: did you mean GFC?
-
-            pauseless: it.sweep.toml:22:44: claim[1].where.seed: seed has no value 9
-               |
-            22 | where = { scheme = ["PFC", "GFCC"], seed = 9 }
-               |                                            ^ expected one of 1, 2, 3, 4, 5
-
-            pauseless: it.sweep.toml:23:24: claim[1].more_than.scheme: scheme has no value CBFC
-               |
-            23 | more_than = { scheme = "CBFC" }
-               |                        ^^^^^^ expected one of PFC, GFC
-               |
-               = help: did you mean GFC?"#]],
+               |           ^ expected a share from 0 to 1"#]],
     );
 }
 
@@ -454,6 +462,17 @@ fn a_line_has_the_median_of_each_place_and_its_bounds() {
 }
 
 #[test]
+fn legends_name_the_axis_of_numbers() {
+    let sections = "[[report]]\nkind = \"line\"\nname = \"a\"\nx = \"rate\"\n\
+                    of = \"fct_mean_us\"\nby = [\"scheme\", \"xoff\"]\n\
+                    [[report]]\nkind = \"cdf\"\nname = \"b\"\nof = \"fct_mean_us\"\nby = \"xoff\"";
+    for part in parts(sections) {
+        let series = &part.figures[0].panels[0].series;
+        assert_eq!(series[0].label, "xoff = 20 KB");
+    }
+}
+
+#[test]
 fn a_distribution_rises_from_nothing_to_all_runs() {
     let sections = "[[report]]\nkind = \"cdf\"\nname = \"a\"\nof = \"fct_mean_us\"\n\
                     where = { xoff = \"20 KB\", rate = \"20 Gbps\", scheme = \"PFC\" }";
@@ -513,6 +532,12 @@ fn without_sections_the_usual_is_shown() {
         ]
     );
     assert!(parts.iter().all(|it| !it.figures.is_empty()));
+    // How many warnings there are is nothing that a run measures.
+    let axes = vec![axis("k", "", numbers([4.0, 8.0]))];
+    let campaign = campaign(axes, &["deadlock", "warnings", "pauses"], "");
+    let table = rows(&campaign, |_| (vec![Some(0.0); 3], "done"));
+    let report = report(&campaign, &table, Context::default()).unwrap();
+    assert_eq!(report.parts[1].title, "pauses along k");
 }
 
 #[test]
