@@ -2,8 +2,8 @@
 //!
 //! `papers/gfc/fig12.toml` is a scenario, `papers/gfc/fig12.claims.toml` what the paper says of it
 //! and which variants we run: [`mod@file`]. [`reproduce`] makes the runs ([`scope`]), keeps numbers of
-//! each ([`sample`]), judges the claims ([`claim`]) and fills the figures ([`figure`]).
-//! [`draw`] and [`table`] make files of them ([`mod@write`]), [`page`] the page of all results.
+//! each ([`crate::sample`]), judges the claims ([`claim`]) and fills the figures ([`figure`]).
+//! [`crate::draw`] and [`crate::table`] make files of them ([`mod@write`]), [`page`] the page of all results.
 //! `docs/repro.md` is the reference of the format.
 
 pub mod catalogue;

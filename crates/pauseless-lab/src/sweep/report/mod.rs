@@ -1,6 +1,6 @@
 //! `sweep report`: tables, figures and verdicts made from the rows of a campaign.
 //!
-//! The campaign's file says what is asked ([`file`]), [`report`] takes the columns that this needs
+//! The campaign's file says what is asked ([`mod@file`]), [`report`] takes the columns that this needs
 //! out of the results, and [`text()`], [`json()`] and [`write()`] show what came out. Runs that could not be
 //! made are left out of everything and counted.
 

@@ -130,7 +130,7 @@ pub fn write(request: &Request) -> Result<Scripts, Failure> {
     })
 }
 
-/// Submits what [`write`] has written, and keeps the numbers of the jobs.
+/// Submits what [`write()`] has written, and keeps the numbers of the jobs.
 pub fn submit(request: &Request, scripts: &Scripts) -> Result<Jobs, Failure> {
     let file = request.folder.join(FOLDER).join(JOBS);
     check_array_size(request.shards)?;
