@@ -3,8 +3,7 @@
 use std::fmt;
 use std::iter::Sum;
 
-use pauseless_fabric::fairness::{FairFlow, max_min_rates};
-use pauseless_fabric::trace::{Header, trace};
+use pauseless_lab::sample::share::fair_rates;
 use pauseless_lab::threshold::statistics::wilson;
 use pauseless_sim::Config;
 use pauseless_sim::outcome::Outcome;
@@ -67,20 +66,7 @@ impl Tally {
 /// The sum of the max-min fair rates of all endless flows.
 fn fair_total(config: &Config) -> f64 {
     let endless = config.flows.iter().filter(|flow| !flow.is_finite());
-    let fair = endless.map(|flow| {
-        let header = Header {
-            source: flow.source,
-            group: flow.group,
-            hash: flow.hash,
-        };
-        let path = trace(&config.topology, &config.table, header);
-        FairFlow {
-            path: path.expect("it was checked"),
-            demand: Some(flow.pace),
-        }
-    });
-    let fair = Vec::from_iter(fair);
-    let rates = max_min_rates(&fair, |node, port| config.topology.port(node, port).rate);
+    let rates = fair_rates(config, endless);
     rates.iter().sum::<f64>().max(1.0)
 }
 

@@ -2,7 +2,7 @@
 
 use pauseless_fabric::fairness::{FairFlow, max_min_rates};
 use pauseless_fabric::trace::{Header, trace};
-use pauseless_sim::config::Config;
+use pauseless_sim::config::{Config, Flow};
 
 use super::Add;
 use crate::report::Run;
@@ -10,7 +10,8 @@ use crate::report::Run;
 /// What the flows got in the last quarter of the time in which they sent, in percent of their
 /// max-min fair rates. `share_mean` is the mean of all flows, `share_min` the least.
 pub fn shares(run: &Run, add: Add<'_>) {
-    let fair = fair_rates(&run.scenario.config);
+    let config = &run.scenario.config;
+    let fair = fair_rates(config, config.flows.iter());
     let rates = run.outcome.flows.iter().map(|flow| flow.goodput_late_bps);
     let shares = Vec::from_iter(rates.zip(fair).map(|(rate, fair)| 100.0 * rate / fair));
     if shares.is_empty() {
@@ -22,9 +23,9 @@ pub fn shares(run: &Run, add: Add<'_>) {
     add("share_min".to_string(), least);
 }
 
-/// The max-min fair rates of all flows, in bit/s, if all of them send.
-pub fn fair_rates(config: &Config) -> Vec<f64> {
-    let flows = config.flows.iter().map(|flow| {
+/// The max-min fair rates of `flows`, in bit/s, if they send and no others do.
+pub fn fair_rates<'f>(config: &Config, flows: impl Iterator<Item = &'f Flow>) -> Vec<f64> {
+    let flows = flows.map(|flow| {
         let header = Header {
             source: flow.source,
             group: flow.group,
