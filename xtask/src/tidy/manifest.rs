@@ -215,16 +215,16 @@ const LAYERS: [Layer; 8] = [
         reason: "it is a bundle of web sources and knows nothing of networks",
     },
     Layer {
-        name: LAB,
-        below: &[CORE, FABRIC, SIM, PAGE],
-        outside: Outside::Any,
-        reason: "it is below the command line and beside the dataplane",
-    },
-    Layer {
         name: DATAPLANE,
-        below: &[CORE, FABRIC],
+        below: &[CORE],
         outside: Outside::AnyButSerde,
         reason: "it and the simulator never see each other, and formats are for the lab",
+    },
+    Layer {
+        name: LAB,
+        below: &[CORE, FABRIC, SIM, PAGE, DATAPLANE],
+        outside: Outside::Any,
+        reason: "it is below the command line",
     },
     Layer {
         name: "pauseless-py",

@@ -1,0 +1,22 @@
+//! The real wire: the machines of `pauseless-core` on real frames.
+//!
+//! A [`link::Link`] takes frames from an interface and gives frames to it. A node is a switch or a host
+//! of the core with a link per port: [`switch::SwitchNode`], [`host::HostNode`]. Whoever drives a node
+//! owns the clock:
+//!
+//! ```text
+//!   loop {
+//!       now = clock.now()
+//!       node.advance(now)     what is due up to now: frames leave at the emulated line rate
+//!       node.flush()          they are handed to the kernel
+//!       node.receive(now)     what has come in since arrives now
+//!   }
+//! ```
+//!
+//! This is the only crate with unsafe code, all of it under [`link`] and [`net`].
+
+pub mod clock;
+pub mod config;
+pub mod link;
+pub mod report;
+pub mod tap;

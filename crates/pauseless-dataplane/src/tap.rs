@@ -1,0 +1,19 @@
+//! Somebody who looks at frames as they pass, such as a capture file.
+
+use pauseless_core::id::PortId;
+use pauseless_core::unit::Time;
+
+/// Which way a frame went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Into the node.
+    In,
+    /// Out of it.
+    Out,
+}
+
+/// Sees every frame of a node, good or bad, without its FCS.
+pub trait Tap {
+    /// `frame` has passed `port` at `time`.
+    fn see(&mut self, time: Time, port: PortId, direction: Direction, frame: &[u8]);
+}
