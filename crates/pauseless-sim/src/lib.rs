@@ -27,6 +27,7 @@ mod steady;
 mod tag;
 
 pub use config::Config;
+pub use fabric::{port_config, switch_config};
 pub use outcome::Outcome;
 pub use pauseless_fabric::rng;
 pub use simulator::Simulator;

@@ -1,0 +1,3 @@
+//! The testbed: a scenario on real frames, beside the same scenario in the simulator.
+
+pub mod plan;
