@@ -5,6 +5,7 @@
 //!
 //! [`NodeReport`]: pauseless_dataplane::report::NodeReport
 
+pub mod file;
 pub mod json;
 pub mod metrics;
 #[cfg(test)]
