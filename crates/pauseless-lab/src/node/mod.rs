@@ -8,5 +8,6 @@
 pub mod file;
 pub mod json;
 pub mod metrics;
+pub mod screen;
 #[cfg(test)]
 mod testing;

@@ -35,7 +35,7 @@ impl Addresses {
                 }
                 None => {
                     let problem = place.problem(format!("{value:?} is no address"));
-                    section.report(problem.expected("such as \"b8:59:9f:00:00:01\""));
+                    section.report(problem.expected("six octets, such as \"b8:59:9f:00:00:01\""));
                 }
             }
         }

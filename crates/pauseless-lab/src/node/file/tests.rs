@@ -108,20 +108,26 @@ fn the_files_of_the_repository_are_read_and_fit_each_other() {
 #[test]
 fn a_node_must_be_one_of_the_scenario_and_of_the_right_kind() {
     let unknown = S1.replace("\"S1\"", "\"S4\"");
-    Folder::new(&unknown).check(Role::Switch, expect![[r#"
+    Folder::new(&unknown).check(
+        Role::Switch,
+        expect![[r#"
         pauseless: node.toml:2:8: node: the scenario has no node S4
           |
         2 | node = "S4"
           |        ^^^^ expected a switch of the scenario: S1, S2, S3
           |
-          = help: did you mean S1?"#]]);
-    Folder::new(S1).check(Role::Host, expect![[r#"
+          = help: did you mean S1?"#]],
+    );
+    Folder::new(S1).check(
+        Role::Host,
+        expect![[r#"
         pauseless: node.toml:2:8: node: S1 is a switch, not a host
           |
         2 | node = "S1"
           |        ^^^^ expected a host of the scenario: H1, H2, H3
           |
-          = help: start this file with `pauseless switch`"#]]);
+          = help: start this file with `pauseless switch`"#]],
+    );
 }
 
 #[test]
@@ -172,7 +178,9 @@ slack = "2 s"
 H2 = "b8:59:9f"
 H3 = "01:80:c2:00:00:01"
 "#;
-    Folder::new(wrong).check(Role::Switch, expect![[r#"
+    Folder::new(wrong).check(
+        Role::Switch,
+        expect![[r#"
         pauseless: node.toml:1:1: node: missing
           |
         1 | scenario = "gone.toml"
@@ -226,12 +234,13 @@ H3 = "01:80:c2:00:00:01"
         pauseless: node.toml:9:6: addresses.H2: "b8:59:9f" is no address
           |
         9 | H2 = "b8:59:9f"
-          |      ^^^^^^^^^^ expected such as "b8:59:9f:00:00:01"
+          |      ^^^^^^^^^^ expected six octets, such as "b8:59:9f:00:00:01"
 
         pauseless: node.toml:10:6: addresses.H3: 01:80:c2:00:00:01 is the address of a group
            |
         10 | H3 = "01:80:c2:00:00:01"
-           |      ^^^^^^^^^^^^^^^^^^^ expected the address of one interface"#]]);
+           |      ^^^^^^^^^^^^^^^^^^^ expected the address of one interface"#]],
+    );
 }
 
 #[test]
@@ -243,25 +252,31 @@ S1 = "eth1"
 [addresses]
 H2 = "b8:59:9f:00:00:01"
 "#;
-    Folder::new(host).check(Role::Host, expect![[r#"
+    Folder::new(host).check(
+        Role::Host,
+        expect![[r#"
         pauseless: node.toml:5:1: addresses: only switches have this, and this is a host
           |
         5 | [addresses]
           | ^^^^^^^^^^^
           |
-          = help: leave it out"#]]);
+          = help: leave it out"#]],
+    );
     let folder = Folder::new(&format!("{S1}[watchdog]\n"));
     let ring = folder.folder.path().join("ring.toml");
     let text = std::fs::read_to_string(&ring).expect("the ring");
     let text = text.replace("kind = \"pfc\"\nxoff = \"2 MB\"", "kind = \"cbfc\"");
     std::fs::write(&ring, text).expect("a file");
-    folder.check(Role::Switch, expect![[r#"
+    folder.check(
+        Role::Switch,
+        expect![[r#"
         pauseless: node.toml:7:1: watchdog: there is no PFC to watch
           |
         7 | [watchdog]
           | ^^^^^^^^^^
           |
-          = help: leave [watchdog] out"#]]);
+          = help: leave [watchdog] out"#]],
+    );
 }
 
 #[test]
@@ -271,11 +286,14 @@ fn what_the_wire_cannot_do_is_said_of_the_scenario() {
     let text = std::fs::read_to_string(&ring).expect("the ring");
     let text = format!("{text}[congestion_control]\nkind = \"qcn\"\n");
     std::fs::write(&ring, text).expect("a file");
-    folder.check(Role::Switch, expect![[r#"
+    folder.check(
+        Role::Switch,
+        expect![[r#"
         pauseless: node.toml:1:12: scenario: the real wire cannot do all of this scenario
           |
         1 | scenario = "ring.toml"
           |            ^^^^^^^^^^^
           |
-          = help: QCN has no frame format here; take PCN or DCQCN"#]]);
+          = help: QCN has no frame format here; take PCN or DCQCN"#]],
+    );
 }
