@@ -12,6 +12,7 @@ extern crate self as pauseless_sim;
 mod networks;
 
 pub mod config;
+#[cfg(test)]
 mod deadlock;
 mod event;
 mod fabric;

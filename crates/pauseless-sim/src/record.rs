@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pauseless_core::deadlock::Network;
 use pauseless_core::flow_control::Upstream;
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
