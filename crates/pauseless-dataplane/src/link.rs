@@ -1,6 +1,11 @@
 //! One end of a wire: where frames come from and where they go.
 
+mod choose;
+mod mapping;
 pub mod memory;
+pub mod packet;
+
+pub use choose::{Backend, Opened, open};
 
 use std::io;
 use std::os::fd::BorrowedFd;
