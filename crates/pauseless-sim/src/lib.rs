@@ -18,6 +18,7 @@ mod event;
 mod fabric;
 pub mod ideal;
 pub mod outcome;
+pub mod progress;
 mod provenance;
 mod receiver;
 mod record;

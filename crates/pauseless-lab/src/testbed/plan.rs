@@ -7,6 +7,7 @@ use pauseless_core::congestion::{AnyNotificationPoint, AnyReactionPoint, Congest
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span};
+use pauseless_core::wire::roce::Data;
 use pauseless_core::wire::{Envelope, MacAddress};
 use pauseless_dataplane::config::{
     Common, HostNodeConfig, ReceivedFlow, SentFlow, SwitchNodeConfig,
@@ -192,7 +193,7 @@ fn numbered(config: &Config) -> impl Iterator<Item = (&Flow, FlowId)> {
 pub const FRAME_MAX: Bytes = Bytes::new(1_518);
 
 /// The smallest data frame: all headers, the number and the time stamp of its payload, FCS included.
-pub const FRAME_MIN: Bytes = Bytes::new(96);
+pub const FRAME_MIN: Bytes = Data::SIZE_MIN;
 
 /// Everything that real nodes cannot do, a sentence each.
 fn refusals(config: &Config) -> Vec<String> {
@@ -363,6 +364,6 @@ mod tests {
         config.flows[0].ttl = Flow::TTL_NONE;
         config.flows[0].packet = Bytes::new(9_000);
         let error = nodes(&config, &Options::default()).unwrap_err();
-        assert!(error.to_string().contains("96 to 1518 bytes"), "{error}");
+        assert!(error.to_string().contains("to 1518 bytes"), "{error}");
     }
 }
