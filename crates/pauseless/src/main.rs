@@ -7,6 +7,8 @@ mod check;
 mod convert;
 mod demo;
 mod explain;
+#[cfg(target_os = "linux")]
+mod node;
 mod output;
 mod plan;
 mod progress;
@@ -19,6 +21,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+#[cfg(target_os = "linux")]
+use pauseless_lab::node::file::Role;
 use pauseless_lab::scenario::Problems;
 
 use args::{Cli, Command};
@@ -40,6 +44,10 @@ fn main() -> ExitCode {
         Command::Repro(args) => repro::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
         Command::Threshold(args) => threshold::run(&args, terminal),
+        #[cfg(target_os = "linux")]
+        Command::Switch(args) => node::run(&args, Role::Switch, terminal),
+        #[cfg(target_os = "linux")]
+        Command::Host(args) => node::run(&args, Role::Host, terminal),
     };
     match done {
         Ok(code) => code,

@@ -40,6 +40,8 @@ impl Interrupt {
         std::thread::spawn(move || {
             for _ in signals.forever() {
                 if seen.swap(true, Ordering::Relaxed) {
+                    #[cfg(target_os = "linux")]
+                    pauseless_lab::node::screen::restore();
                     std::process::exit(i32::from(INTERRUPTED));
                 }
                 crate::output::complain(

@@ -16,7 +16,7 @@ pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 type Counter = (&'static str, &'static str, fn(&PortCounters) -> u64);
 
 /// What happens at ports, other than losses.
-const PORT_COUNTERS: [Counter; 11] = [
+const PORT_COUNTERS: [Counter; 12] = [
     ("received_frames", "Data frames that came in.", |it| {
         it.received
     }),
@@ -53,6 +53,11 @@ const PORT_COUNTERS: [Counter; 11] = [
         |it| it.marked,
     ),
     (
+        "declassed_frames",
+        "Data frames of a class that there is not here, which pass in class 0.",
+        |it| it.declassed,
+    ),
+    (
         "send_retries",
         "Times that the kernel could not take a frame at once.",
         |it| it.send_retries,
@@ -65,7 +70,7 @@ const PORT_COUNTERS: [Counter; 11] = [
 ];
 
 /// The ways to lose a frame; [`losses`] has the same for people.
-const LOSSES: [(&str, fn(&PortCounters) -> u64); 8] = [
+const LOSSES: [(&str, fn(&PortCounters) -> u64); 9] = [
     ("overrun", |it| it.overruns),
     ("watchdog", |it| it.watchdog_drops),
     ("kernel_ring", |it| it.kernel_drops),
@@ -73,6 +78,7 @@ const LOSSES: [(&str, fn(&PortCounters) -> u64); 8] = [
     ("malformed", |it| it.malformed),
     ("oversized", |it| it.oversized),
     ("unknown_address", |it| it.unknown),
+    ("reflected", |it| it.reflected),
     ("unwelcome_control", |it| it.unwelcome),
 ];
 
@@ -148,6 +154,14 @@ fn ports_of(page: &mut Page, nodes: &[NodeReport]) {
         for (cause, get) in LOSSES {
             page.sample("", &[node, at, ("cause", cause)], get(&port.counters));
         }
+    }
+    page.family(
+        "port_line_lost_seconds_total",
+        "counter",
+        "Time of the emulated line that is gone because the node was further behind than its slack.",
+    );
+    for (labels, port) in ports(nodes) {
+        page.sample("", &labels, seconds(port.counters.line_lost));
     }
     page.family(
         "port_watchdog_trips_total",

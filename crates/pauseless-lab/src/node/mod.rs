@@ -5,9 +5,11 @@
 //!
 //! [`NodeReport`]: pauseless_dataplane::report::NodeReport
 
+pub mod drive;
 pub mod file;
 pub mod json;
 pub mod metrics;
 pub mod screen;
+pub mod summary;
 #[cfg(test)]
 mod testing;

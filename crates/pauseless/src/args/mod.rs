@@ -1,6 +1,8 @@
 //! What can be typed.
 
 mod check;
+#[cfg(target_os = "linux")]
+mod node;
 mod plan;
 mod repro;
 mod sweep;
@@ -17,6 +19,8 @@ use pauseless_lab::scenario::StopOn;
 use pauseless_lab::scenario::congestion::Kind;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
+#[cfg(target_os = "linux")]
+pub use node::NodeArgs;
 pub use plan::PlanArgs;
 pub use repro::ReproArgs;
 pub use sweep::{
@@ -70,6 +74,14 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Find the value of one quantity of a scenario at which a property flips, over seeds
     Threshold(ThresholdArgs),
+    /// Be one switch of a scenario on real interfaces
+    #[cfg(target_os = "linux")]
+    #[command(after_help = node::SWITCH_EXAMPLES)]
+    Switch(Box<NodeArgs>),
+    /// Be one host of a scenario on a real interface: send its flows and receive those for it
+    #[cfg(target_os = "linux")]
+    #[command(after_help = node::HOST_EXAMPLES)]
+    Host(Box<NodeArgs>),
 }
 
 /// `run`

@@ -158,6 +158,8 @@ object!(PortCounters {
     oversized: "oversized",
     unknown: "unknown",
     unwelcome: "unwelcome",
+    reflected: "reflected",
+    declassed: "declassed",
     overruns: "overruns",
     watchdog_drops: "watchdog_drops",
     watchdog_trips: "watchdog_trips",
@@ -165,6 +167,7 @@ object!(PortCounters {
     send_failures: "send_failures",
     send_retries: "send_retries",
     outages: "outages",
+    line_lost: "line_lost_ps",
 });
 
 object!(SendReport {
