@@ -262,11 +262,15 @@ pub fn pin(core: usize) -> io::Result<()> {
     Ok(())
 }
 
+/// What CLOCK_MONOTONIC shows, the same for all processes of a machine.
+pub fn monotonic_ns() -> u64 {
+    let shown = clock_gettime(ClockId::Monotonic);
+    shown.tv_sec as u64 * 1_000_000_000 + shown.tv_nsec as u64
+}
+
 /// The instant at which CLOCK_MONOTONIC shows so many nanoseconds.
 pub fn instant_at(monotonic_ns: u64) -> Instant {
-    let shown = clock_gettime(ClockId::Monotonic);
-    let shown = shown.tv_sec as u64 * 1_000_000_000 + shown.tv_nsec as u64;
-    let now = Instant::now();
+    let (shown, now) = (monotonic_ns(), Instant::now());
     match monotonic_ns.checked_sub(shown) {
         Some(ahead) => now + Duration::from_nanos(ahead),
         None => now
@@ -301,8 +305,7 @@ mod tests {
 
     #[test]
     fn processes_that_start_at_one_instant_agree_on_it() {
-        let shown = clock_gettime(ClockId::Monotonic);
-        let shown = shown.tv_sec as u64 * 1_000_000_000 + shown.tv_nsec as u64;
+        let shown = monotonic_ns();
         let ahead = instant_at(shown + 3_000_000_000);
         let distance = ahead - Instant::now();
         assert!(distance <= Duration::from_secs(3), "{distance:?}");
