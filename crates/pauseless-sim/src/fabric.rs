@@ -1,16 +1,16 @@
 //! The nodes of a running simulation and the wires between them.
 
 use pauseless_core::class_map::ClassMap;
+use pauseless_core::deadlock::{EgressQueue, Network};
 use pauseless_core::fifo::{Fifo, Pool};
 use pauseless_core::flow_control::Control;
 use pauseless_core::host::Host;
-use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::switch::{Switch, SwitchConfig};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
 use crate::config::{Config, Mitigation, Watchdog};
-use crate::outcome::EgressQueue;
 use crate::rng::{Purpose, Stream};
 use crate::tag::Tag;
 
@@ -124,22 +124,10 @@ impl Fabric {
         for index in 0..topology.nodes().len() {
             let node = NodeId(index as u32);
             fabric.add_ends(config, node);
-            let ports: Vec<PortConfig> = (0..topology.ports(node).len())
-                .map(|port| port_config(config, node, PortId(port as u16)))
-                .collect();
             fabric.nodes.push(if topology.is_host(node) {
-                Node::Host(Host::new(ports.first().expect("a host has a link")))
+                Node::Host(Host::new(&port_config(config, node, PortId(0))))
             } else {
-                let mut seed = Stream::new(config.seed, Purpose::Marking, u64::from(node.0));
-                Node::Switch(Switch::new(&SwitchConfig {
-                    discipline: config.discipline,
-                    scheduler: config.scheduler,
-                    ports,
-                    congestion: config.congestion.control,
-                    seed: seed.next_u64(),
-                    changes_class: config.classes != ClassMap::Same,
-                    memory: config.ingress.memory(node).clone(),
-                }))
+                Node::Switch(Switch::new(&switch_config(config, node)))
             });
         }
         fabric.mitigate(&config.mitigation);
@@ -185,63 +173,10 @@ impl Fabric {
         }
     }
 
-    pub(crate) fn class_count(&self) -> usize {
-        self.class_count
-    }
-
-    pub(crate) fn port_count(&self) -> usize {
-        self.ends.len()
-    }
-
     /// The global number of a port.
     #[inline]
     pub(crate) fn end_index(&self, node: NodeId, port: PortId) -> usize {
         self.starts[node.index()] as usize + port.index()
-    }
-
-    /// The position of an egress queue in a vector that has one element for each.
-    #[inline]
-    pub(crate) fn queue_index(&self, queue: EgressQueue) -> usize {
-        self.end_index(queue.node, queue.port) * self.class_count + queue.class.index()
-    }
-
-    /// The node that `queue` sends to.
-    pub(crate) fn far_node(&self, queue: EgressQueue) -> NodeId {
-        let end = &self.ends[self.end_index(queue.node, queue.port)];
-        self.ends[end.peer as usize].node
-    }
-
-    /// The switch that `queue` sends to, and the ingress port there; `None` for a host.
-    pub(crate) fn far_switch(&self, queue: EgressQueue) -> Option<(&Switch<Tag>, PortId)> {
-        let end = &self.ends[self.end_index(queue.node, queue.port)];
-        let peer = &self.ends[end.peer as usize];
-        match &self.nodes[peer.node.index()] {
-            Node::Switch(switch) => Some((switch, peer.port)),
-            Node::Host(_) => None,
-        }
-    }
-
-    /// Bytes of data on the wire that `queue` sends on, of its class.
-    pub(crate) fn in_flight(&self, queue: EgressQueue) -> Bytes {
-        let end = &self.ends[self.end_index(queue.node, queue.port)];
-        let frames = self.frames.iter(&self.ends[end.peer as usize].incoming);
-        frames.fold(Bytes::ZERO, |sum, (_, frame)| match frame {
-            Frame::Data(packet) if packet.class == queue.class => sum + packet.size(),
-            Frame::Data(_) | Frame::Control(_) => sum,
-        })
-    }
-
-    /// Every egress queue of every switch.
-    pub(crate) fn egress_queues(&self) -> impl Iterator<Item = EgressQueue> + '_ {
-        let is_switch = |end: &&End| matches!(self.nodes[end.node.index()], Node::Switch(_));
-        self.ends.iter().filter(is_switch).flat_map(|end| {
-            let (node, port) = (end.node, end.port);
-            (0..self.class_count).map(move |class| EgressQueue {
-                node,
-                port,
-                class: Class(class as u8),
-            })
-        })
     }
 
     /// Bytes on the ingress counters of all switches; credits count whole blocks.
@@ -268,7 +203,84 @@ impl Fabric {
     }
 }
 
-fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
+/// What the deadlock detector sees.
+impl Network for Fabric {
+    type Packet = Tag;
+
+    #[inline]
+    fn switch(&self, node: NodeId) -> Option<&Switch<Tag>> {
+        match &self.nodes[node.index()] {
+            Node::Switch(switch) => Some(switch),
+            Node::Host(_) => None,
+        }
+    }
+
+    #[inline]
+    fn far_end(&self, node: NodeId, port: PortId) -> (NodeId, PortId) {
+        let end = &self.ends[self.end_index(node, port)];
+        let peer = &self.ends[end.peer as usize];
+        (peer.node, peer.port)
+    }
+
+    fn port_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    #[inline]
+    fn port_index(&self, node: NodeId, port: PortId) -> usize {
+        self.end_index(node, port)
+    }
+
+    fn class_count(&self) -> usize {
+        self.class_count
+    }
+
+    fn egress_queues(&self) -> impl Iterator<Item = EgressQueue> {
+        let is_switch = |end: &&End| matches!(self.nodes[end.node.index()], Node::Switch(_));
+        self.ends.iter().filter(is_switch).flat_map(|end| {
+            let (node, port) = (end.node, end.port);
+            (0..self.class_count).map(move |class| EgressQueue {
+                node,
+                port,
+                class: Class(class as u8),
+            })
+        })
+    }
+
+    fn in_flight(&self, queue: EgressQueue) -> Bytes {
+        let end = &self.ends[self.end_index(queue.node, queue.port)];
+        let frames = self.frames.iter(&self.ends[end.peer as usize].incoming);
+        frames.fold(Bytes::ZERO, |sum, (_, frame)| match frame {
+            Frame::Data(packet) if packet.class == queue.class => sum + packet.size(),
+            Frame::Data(_) | Frame::Control(_) => sum,
+        })
+    }
+
+    fn flow(&self, _node: NodeId, packet: Tag) -> Option<FlowId> {
+        Some(packet.flow())
+    }
+}
+
+/// The switch `node` of `config`, as the simulator builds it and as a real one must be built to do the
+/// same.
+pub fn switch_config(config: &Config, node: NodeId) -> SwitchConfig {
+    let mut seed = Stream::new(config.seed, Purpose::Marking, u64::from(node.0));
+    let ports = 0..config.topology.ports(node).len();
+    SwitchConfig {
+        discipline: config.discipline,
+        scheduler: config.scheduler,
+        ports: ports
+            .map(|port| port_config(config, node, PortId(port as u16)))
+            .collect(),
+        congestion: config.congestion.control,
+        seed: seed.next_u64(),
+        changes_class: config.classes != ClassMap::Same,
+        memory: config.ingress.memory(node).clone(),
+    }
+}
+
+/// One port of `config`, of a switch or of a host.
+pub fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
     let link = config.topology.port(node, port);
     let lanes = (0..config.ingress.class_count()).map(|class| {
         let class = Class(class as u8);

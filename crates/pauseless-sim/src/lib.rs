@@ -12,11 +12,13 @@ extern crate self as pauseless_sim;
 mod networks;
 
 pub mod config;
+#[cfg(test)]
 mod deadlock;
 mod event;
 mod fabric;
 pub mod ideal;
 pub mod outcome;
+pub mod progress;
 mod provenance;
 mod receiver;
 mod record;
@@ -27,6 +29,7 @@ mod steady;
 mod tag;
 
 pub use config::Config;
+pub use fabric::{port_config, switch_config};
 pub use outcome::Outcome;
 pub use pauseless_fabric::rng;
 pub use simulator::Simulator;

@@ -1,5 +1,6 @@
 //! What a run has found.
 
+pub use pauseless_core::deadlock::{Deadlock, EgressQueue};
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::memory::MemoryUse;
 use pauseless_core::port::FullPool;
@@ -110,30 +111,6 @@ impl Ended {
             Ended::Interrupted => "interrupted",
         }
     }
-}
-
-/// A set of egress queues that can never move again. Found by the greatest fixed point over blocked queues, never by a timeout.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deadlock {
-    /// The first event after which all members are blocked for good.
-    pub time: Time,
-    /// All egress queues that can never send again.
-    pub members: Vec<EgressQueue>,
-    /// A shortest cycle among them: each waits for the next, the last for the first.
-    pub cycle: Vec<EgressQueue>,
-    /// Flows whose packets close the cycle.
-    pub flows: Vec<FlowId>,
-}
-
-/// An egress queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct EgressQueue {
-    /// The switch.
-    pub node: NodeId,
-    /// Its egress port.
-    pub port: PortId,
-    /// The class.
-    pub class: Class,
 }
 
 /// A flow that starves.

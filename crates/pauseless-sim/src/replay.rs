@@ -3,6 +3,7 @@
 //! How long a run lasts is not known before it ends, because a deadlock may stop it. So instants
 //! begin close together, and whenever there are too many every second one is forgotten.
 
+use pauseless_core::deadlock::Network;
 use pauseless_core::flow_control::Upstream;
 use pauseless_core::id::Class;
 use pauseless_core::unit::{Bytes, Span, Time};

@@ -7,21 +7,21 @@ mod passage;
 mod sharing;
 mod stop;
 
-pub(crate) use flows::FlowState;
 use flows::Followers;
 pub(crate) use mitigate::Mitigating;
 use stop::Stopping;
 
+use pauseless_core::deadlock::{Detector, Network};
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::switch::Transmit;
 use pauseless_core::unit::{Bytes, Span, Time};
 
 use crate::config::{Config, Reaction};
-use crate::deadlock::Detector;
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
 use crate::outcome::{Deadlock, Loss, Losses, Outcome};
+use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
 use crate::record::{Recorder, SampledRun};

@@ -1,10 +1,93 @@
 //! Frames as bytes: one file per kind, each with a view of the bytes and a type for what they mean.
 //!
 //! All frames are without their FCS, as interfaces and captures have them.
+//!
+//! `Packet` is a view of bytes with an accessor per field; `Repr` is what they mean, and has only
+//! what is valid. Neither allocates, and neither panics on any bytes.
+//! [`control`] is the way in and out for the messages of all flow controls.
+
+pub mod cnp;
+pub mod control;
+pub mod crc;
+pub mod ethernet;
+pub mod gfc;
+pub mod ip;
+pub mod link_packet;
+pub mod pfc;
+pub mod roce;
 
 use core::fmt;
 
 use crate::id::{FlowId, NodeId, PortId};
+
+pub use ethernet::{destination, source};
+pub use ip::{class_of, mark_congestion};
+
+/// The least bytes of a frame without its FCS; what is shorter is filled up with zeros.
+pub const FRAME_MIN: usize = 60;
+
+/// Why bytes are not the frame that they claim to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// It ends before the last field that it must have.
+    Truncated,
+    /// Another EtherType than that of this kind of frame.
+    EtherType(u16),
+    /// An opcode, operation or kind that is not known here.
+    Opcode(u16),
+    /// A version, header length, fragment or protocol of IP that is not read here.
+    Ip,
+    /// Lengths of two layers contradict each other.
+    Length,
+    /// A checksum or CRC is wrong.
+    Checksum,
+    /// Not a packet that our hosts have sent.
+    Magic,
+    /// A class above seven.
+    Class(u8),
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Malformed::Truncated => f.write_str("it is cut short"),
+            Malformed::EtherType(value) => write!(f, "unexpected EtherType 0x{value:04x}"),
+            Malformed::Opcode(value) => write!(f, "unknown operation 0x{value:x}"),
+            Malformed::Ip => f.write_str("an IP header that is not read here"),
+            Malformed::Length => f.write_str("its lengths contradict each other"),
+            Malformed::Checksum => f.write_str("a checksum is wrong"),
+            Malformed::Magic => f.write_str("not a packet of our hosts"),
+            Malformed::Class(class) => write!(f, "class {class} does not exist"),
+        }
+    }
+}
+
+/// Whether a frame is a control frame of any flow control, by its EtherType alone.
+#[inline]
+pub fn is_control(frame: &[u8]) -> bool {
+    let Some(&[high, low]) = frame.get(12..14) else {
+        return false;
+    };
+    matches!(
+        u16::from_be_bytes([high, low]),
+        ethernet::MAC_CONTROL | ethernet::PRIVATE_CONTROL | ethernet::LINK_PACKET
+    )
+}
+
+/// Two octets at `at`; the caller has checked that they are there.
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+/// Four octets at `at`; the caller has checked that they are there.
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// Eight octets at `at`; the caller has checked that they are there.
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    (u64::from(u32_at(bytes, at)) << 32) | u64::from(u32_at(bytes, at + 4))
+}
 
 /// An Ethernet address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,6 +97,10 @@ impl MacAddress {
     /// Where MAC control frames go; no bridge forwards it.
     //= 802.1Q-2022 36.1.3 address
     pub const CONTROL: MacAddress = MacAddress([0x01, 0x80, 0xc2, 0x00, 0x00, 0x01]);
+
+    /// Where control frames of the private envelope go: a group address of local administration, which
+    /// interfaces and bridges pass like any other. Its last octets spell PAUSE.
+    pub const PRIVATE_CONTROL: MacAddress = MacAddress([0x03, 0x50, 0x41, 0x55, 0x53, 0x45]);
 
     /// What the data of a flow is addressed to: every flow may have a path of its own.
     pub fn of_flow(flow: FlowId) -> MacAddress {

@@ -1,0 +1,438 @@
+//! RoCEv2 packets: the data of flows, and what all of them have in common.
+//!
+//! ```text
+//!   Ethernet 14 | IPv4 20 | UDP 8, port 4791 | BTH 12 | payload | ICRC 4
+//! ```
+//! The payload of data begins with a magic number, the packet's number and the time of its sending, and
+//! goes on with zeros. RoCE counts in words of four octets; what a frame has beyond them follows the
+//! datagram as Ethernet's padding.
+//!
+//! **Source** InfiniBand Architecture Specification vol. 1, 9.2, and its annex A17.
+//!
+//! **Deviates** All data packets are RC "SEND Only": their sizes are free and they need no further
+//! header. Nothing is acknowledged unless congestion control wants it.
+//!
+//! **Not modelled** connections: a flow's number is its queue pair, and its addresses follow from it.
+
+use super::ethernet::{self, HEADER};
+use super::ip::{Ecn, IPV4_HEADER, Ipv4};
+use super::{MacAddress, Malformed, crc, u16_at, u32_at, u64_at};
+use crate::id::{Class, FlowId};
+use crate::unit::Bytes;
+
+/// The UDP port of RoCEv2.
+//= ib-a17 17.3 port
+pub const PORT: u16 = 4791;
+/// RC "SEND Only": what data packets are.
+pub const SEND_ONLY: u8 = 0x04;
+/// RC "Acknowledge".
+pub const ACKNOWLEDGE: u8 = 0x11;
+/// Congestion notification packet.
+//= ib-a17 17.9.3 opcode
+pub const CONGESTION: u8 = 0x81;
+
+const UDP_HEADER: usize = 8;
+const BTH: usize = 12;
+const ICRC: usize = 4;
+/// From the first octet of IP to the payload.
+const HEADERS: usize = IPV4_HEADER + UDP_HEADER + BTH;
+/// The FCS, which counts in sizes but is not there.
+const FCS: usize = 4;
+const P_KEY: u16 = 0xffff;
+const BECN: u8 = 0x40;
+/// Queue pairs 0 and 1 are those of subnet and communication management.
+const QP_FIRST: u32 = 2;
+
+/// The queue pair that a flow's packets and its answers name. Panics for flows beyond 2^24 - 3.
+pub fn queue_pair(flow: FlowId) -> u32 {
+    let pair = flow.0.checked_add(QP_FIRST);
+    pair.filter(|pair| pair >> 24 == 0)
+        .expect("queue pairs have 24 bits")
+}
+
+/// The flow of a queue pair.
+fn flow_of(pair: u32) -> Result<FlowId, Malformed> {
+    pair.checked_sub(QP_FIRST)
+        .map(FlowId)
+        .ok_or(Malformed::Magic)
+}
+
+/// A frame with a RoCEv2 packet over IPv4 whose lengths and checksum are right.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<T> {
+    bytes: T,
+    /// Where IP begins and ends.
+    begin: usize,
+    end: usize,
+}
+
+impl<T: AsRef<[u8]>> Packet<T> {
+    /// A view of the frame `bytes`.
+    pub fn new(bytes: T) -> Result<Packet<T>, Malformed> {
+        let frame = bytes.as_ref();
+        let ethernet = ethernet::Packet::new(frame)?;
+        if ethernet.ether_type() != ethernet::IPV4 {
+            return Err(Malformed::EtherType(ethernet.ether_type()));
+        }
+        let begin = ethernet.header_len();
+        let ipv4 = Ipv4::parse(ethernet.payload())?;
+        let length = usize::from(ipv4.length);
+        if length < HEADERS + ICRC {
+            return Err(Malformed::Truncated);
+        }
+        let udp = &ethernet.payload()[IPV4_HEADER..];
+        if u16_at(udp, 2) != PORT {
+            return Err(Malformed::Ip);
+        }
+        if usize::from(u16_at(udp, 4)) != length - IPV4_HEADER {
+            return Err(Malformed::Length);
+        }
+        let end = begin + length;
+        Ok(Packet { bytes, begin, end })
+    }
+
+    /// Everything from IP to ICRC.
+    fn datagram(&self) -> &[u8] {
+        &self.bytes.as_ref()[self.begin..self.end]
+    }
+
+    /// Where the frame goes.
+    pub fn destination(&self) -> MacAddress {
+        ethernet::destination(self.bytes.as_ref()).expect("the header is complete")
+    }
+
+    /// Where the frame comes from.
+    pub fn source(&self) -> MacAddress {
+        ethernet::source(self.bytes.as_ref()).expect("the header is complete")
+    }
+
+    /// DSCP and ECN.
+    pub fn traffic_class(&self) -> u8 {
+        self.datagram()[1]
+    }
+
+    /// Whether it is marked.
+    pub fn ecn(&self) -> Ecn {
+        Ecn::of(self.traffic_class())
+    }
+
+    /// The class that its DSCP stands for.
+    pub fn class(&self) -> Class {
+        Class(self.traffic_class() >> 5)
+    }
+
+    fn bth(&self) -> &[u8] {
+        &self.datagram()[IPV4_HEADER + UDP_HEADER..]
+    }
+
+    /// What kind of packet it is.
+    pub fn opcode(&self) -> u8 {
+        self.bth()[0]
+    }
+
+    /// The bit that a congestion notification has set.
+    pub fn becn(&self) -> bool {
+        self.bth()[4] & BECN != 0
+    }
+
+    /// The queue pair that it is for.
+    pub fn destination_qp(&self) -> u32 {
+        u32_at(self.bth(), 4) & 0xff_ffff
+    }
+
+    /// The packet sequence number.
+    pub fn psn(&self) -> u32 {
+        u32_at(self.bth(), 8) & 0xff_ffff
+    }
+
+    /// What lies between BTH and ICRC.
+    pub fn payload(&self) -> &[u8] {
+        let datagram = self.datagram();
+        &datagram[HEADERS..datagram.len() - ICRC]
+    }
+
+    /// The check of all that does not change on the way.
+    pub fn icrc(&self) -> u32 {
+        let datagram = self.datagram();
+        let (_, icrc) = datagram.split_last_chunk().expect("checked by new");
+        u32::from_le_bytes(*icrc)
+    }
+
+    /// Whether the ICRC is right. It takes time in proportion to the packet.
+    pub fn has_right_icrc(&self) -> bool {
+        let datagram = self.datagram();
+        self.icrc() == icrc(&datagram[..datagram.len() - ICRC])
+    }
+}
+
+/// The check of a datagram without its last four octets.
+//= ib-a17 17.3 icrc
+fn icrc(datagram: &[u8]) -> u32 {
+    // Where InfiniBand has its local route header, and for what routers change, there are ones.
+    const ONES: usize = 8;
+    let (headers, payload) = datagram.split_at(HEADERS);
+    let mut masked = [0xff; ONES + HEADERS];
+    let fields = &mut masked[ONES..];
+    fields.copy_from_slice(headers);
+    fields[1] = 0xff;
+    fields[8] = 0xff;
+    fields[10..12].fill(0xff);
+    fields[IPV4_HEADER + 6..IPV4_HEADER + 8].fill(0xff);
+    fields[IPV4_HEADER + UDP_HEADER + 4] = 0xff;
+    let crc = crc::Crc32::default().update(&masked);
+    crc.update(payload).finish()
+}
+
+/// The headers of a packet, with all that follows from the flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Headers {
+    pub source: MacAddress,
+    pub target: MacAddress,
+    pub class: Class,
+    pub ecn: Ecn,
+    pub flow: FlowId,
+    pub way: Way,
+    pub opcode: u8,
+    pub psn: u32,
+}
+
+/// Which way a packet of a flow goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// From the source.
+    Data,
+    /// Back to it.
+    Answer,
+}
+
+impl Headers {
+    /// Frame bytes around a payload.
+    pub const AROUND: usize = HEADER + HEADERS + ICRC;
+
+    /// Writes a frame that fills `frame`, with `payload` and zeros behind the headers.
+    pub fn emit(self, frame: &mut [u8], payload: &[u8]) {
+        let words = (frame.len() - Headers::AROUND) & !3;
+        assert!(payload.len() <= words, "the frame has room for the payload");
+        let ethernet = ethernet::Repr {
+            destination: self.target,
+            source: self.source,
+            ether_type: ethernet::IPV4,
+        };
+        let rest = ethernet.emit(frame);
+        let (datagram, padding) = rest.split_at_mut(HEADERS + words + ICRC);
+        padding.fill(0);
+        self.emit_headers(datagram);
+        let (body, last) = datagram.split_at_mut(HEADERS + words);
+        let (begin, zeros) = body[HEADERS..].split_at_mut(payload.len());
+        begin.copy_from_slice(payload);
+        zeros.fill(0);
+        last.copy_from_slice(&icrc(body).to_le_bytes());
+    }
+
+    fn emit_headers(self, datagram: &mut [u8]) {
+        let length = u16::try_from(datagram.len()).expect("frames are shorter than 64 KiB");
+        let (source, target) = addresses(self.flow);
+        let (source, target) = match self.way {
+            Way::Data => (source, target),
+            Way::Answer => (target, source),
+        };
+        let ipv4 = Ipv4 {
+            traffic_class: (self.class.0 << 5) | self.ecn.bits(),
+            length,
+            source,
+            target,
+        };
+        ipv4.emit(datagram);
+        let (udp, rest) = datagram[IPV4_HEADER..].split_at_mut(UDP_HEADER);
+        // The source port spreads flows over the paths of a network; a checksum of 0 is none.
+        let port = 0xc000 | (self.flow.0 & 0x3fff) as u16;
+        udp[..2].copy_from_slice(&port.to_be_bytes());
+        udp[2..4].copy_from_slice(&PORT.to_be_bytes());
+        udp[4..6].copy_from_slice(&(length - IPV4_HEADER as u16).to_be_bytes());
+        udp[6..].fill(0);
+        let bth = &mut rest[..BTH];
+        bth[..2].copy_from_slice(&[self.opcode, 0]);
+        bth[2..4].copy_from_slice(&P_KEY.to_be_bytes());
+        bth[4..8].copy_from_slice(&queue_pair(self.flow).to_be_bytes());
+        if self.opcode == CONGESTION {
+            bth[4] = BECN;
+        }
+        bth[8..].copy_from_slice(&(self.psn & 0xff_ffff).to_be_bytes());
+    }
+}
+
+/// The IPv4 addresses of a flow's source and target: 10.0.0.0/9 and 10.128.0.0/9 and its number.
+fn addresses(flow: FlowId) -> (u32, u32) {
+    let number = flow.0 & 0x7f_ffff;
+    (0x0a00_0000 | number, 0x0a80_0000 | number)
+}
+
+/// Everything that a packet says beside its payload, if its ICRC is right.
+pub(super) fn flow_of_packet<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<FlowId, Malformed> {
+    if !packet.has_right_icrc() {
+        return Err(Malformed::Checksum);
+    }
+    flow_of(packet.destination_qp())
+}
+
+/// A data packet of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// The address of the port that sends it.
+    pub source: MacAddress,
+    /// [`MacAddress::of_flow`], or whatever leads to the target.
+    pub target: MacAddress,
+    /// In the DSCP.
+    pub class: Class,
+    /// In the queue pair.
+    pub flow: FlowId,
+    /// How many were sent before it; the lower 24 bits are the sequence number of RoCE.
+    pub number: u64,
+    /// When it was sent, in ns of whatever clock both ends share.
+    pub stamp_ns: u64,
+    /// Whether it may be marked, or is.
+    pub ecn: Ecn,
+}
+
+impl Data {
+    /// Frame bytes of the shortest one, FCS included.
+    pub const SIZE_MIN: Bytes = Bytes::new((Headers::AROUND + Data::PAYLOAD + FCS) as u64);
+
+    /// Magic, number, time.
+    const PAYLOAD: usize = 20;
+    const MAGIC: u32 = u32::from_be_bytes(*b"PLss");
+
+    /// Writes it so that it fills `frame`, which is its size without the FCS.
+    /// Panics if that is less than [`Data::SIZE_MIN`] without the FCS, or 64 KiB and more.
+    pub fn emit(self, frame: &mut [u8]) {
+        let headers = Headers {
+            source: self.source,
+            target: self.target,
+            class: self.class,
+            ecn: self.ecn,
+            flow: self.flow,
+            way: Way::Data,
+            opcode: SEND_ONLY,
+            psn: self.number as u32,
+        };
+        let mut payload = [0; Data::PAYLOAD];
+        payload[..4].copy_from_slice(&Data::MAGIC.to_be_bytes());
+        payload[4..12].copy_from_slice(&self.number.to_be_bytes());
+        payload[12..].copy_from_slice(&self.stamp_ns.to_be_bytes());
+        headers.emit(frame, &payload);
+    }
+
+    /// What `packet` says, if it is one of ours and intact.
+    pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Data, Malformed> {
+        if packet.opcode() != SEND_ONLY {
+            return Err(Malformed::Opcode(u16::from(packet.opcode())));
+        }
+        let payload = packet.payload();
+        if payload.len() < Data::PAYLOAD {
+            return Err(Malformed::Truncated);
+        }
+        if u32_at(payload, 0) != Data::MAGIC {
+            return Err(Malformed::Magic);
+        }
+        let number = u64_at(payload, 4);
+        if packet.psn() != (number & 0xff_ffff) as u32 {
+            return Err(Malformed::Magic);
+        }
+        Ok(Data {
+            flow: flow_of_packet(packet)?,
+            source: packet.source(),
+            target: packet.destination(),
+            class: packet.class(),
+            number,
+            stamp_ns: u64_at(payload, 12),
+            ecn: packet.ecn(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::id::{NodeId, PortId};
+    use crate::wire::{class_of, mark_congestion};
+
+    fn data(flow: u32, number: u64) -> Data {
+        Data {
+            source: MacAddress::of_port(NodeId(7), PortId(0)),
+            target: MacAddress::of_flow(FlowId(flow)),
+            class: Class(3),
+            flow: FlowId(flow),
+            number,
+            stamp_ns: 123_456_789_012,
+            ecn: Ecn::Capable0,
+        }
+    }
+
+    fn bytes(data: Data, length: usize) -> Vec<u8> {
+        let mut frame = vec![0xee; length];
+        data.emit(&mut frame);
+        frame
+    }
+
+    fn parse(frame: &[u8]) -> Result<Data, Malformed> {
+        Packet::new(frame).and_then(|packet| Data::parse(&packet))
+    }
+
+    const MIN: usize = Data::SIZE_MIN.get() as usize - FCS;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(flow in 0..0xff_fffeu32, number: u64, length in MIN..1_600) {
+            let data = data(flow, number);
+            let frame = bytes(data, length);
+            prop_assert_eq!(parse(&frame), Ok(data));
+            prop_assert_eq!(class_of(&frame), Class(3));
+        }
+
+        /// What routers and switches change is not covered, and all else is.
+        //= ib-a17 17.3 icrc type=test
+        #[test]
+        fn one_wrong_bit_is_noticed_and_a_mark_is_not_wrong(bit in 112..(MIN * 8)) {
+            let mut frame = bytes(data(1, 2), MIN);
+            prop_assert!(mark_congestion(&mut frame));
+            prop_assert_eq!(parse(&frame).map(|data| data.ecn), Ok(Ecn::Marked));
+            frame[bit / 8] ^= 1 << (bit % 8);
+            // The UDP checksum and the FECN and BECN bits may change on the way.
+            let is_free = matches!(bit / 8, 40 | 41 | 46);
+            prop_assert_eq!(parse(&frame).is_err(), !is_free);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            prop_assert!(parse(&bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn what_is_cut_short_is_refused() {
+        let frame = bytes(data(1, 2), 300);
+        for length in 0..frame.len() - 2 {
+            assert!(parse(&frame[..length]).is_err(), "{length}");
+        }
+        // The last two octets are padding, since 300 - 58 is no multiple of four.
+        assert!(parse(&frame[..298]).is_ok());
+    }
+
+    //= ib-a17 17.3 port type=test
+    #[test]
+    fn the_headers_are_where_the_standard_has_them() {
+        let frame = bytes(data(0x0001_0203, 0x0500_0007), 100);
+        assert_eq!(frame[12..14], [0x08, 0x00]);
+        assert_eq!(frame[15], (24 << 2) | 2);
+        assert_eq!(frame[16..18], [0, 86 - 2]);
+        assert_eq!(frame[26..34], [10, 1, 2, 3, 10, 0x81, 2, 3]);
+        assert_eq!(frame[36..38], [0x12, 0xb7]);
+        assert_eq!(frame[42..54], [4, 0, 0xff, 0xff, 0, 1, 2, 5, 0, 0, 0, 7]);
+        assert_eq!(Data::SIZE_MIN, Bytes::new(82));
+    }
+}
