@@ -24,6 +24,7 @@ mod forwarding;
 pub mod histogram;
 pub mod host;
 pub mod link;
+pub mod net;
 mod record;
 pub mod report;
 mod station;

@@ -16,6 +16,8 @@ pub mod sample;
 pub mod scenario;
 pub mod sweep;
 pub mod table;
+#[cfg(target_os = "linux")]
+pub mod testbed;
 pub mod threshold;
 
 /// The program's version: that of the package, and behind a `+` a hash of the sources that decide

@@ -124,22 +124,10 @@ impl Fabric {
         for index in 0..topology.nodes().len() {
             let node = NodeId(index as u32);
             fabric.add_ends(config, node);
-            let ports: Vec<PortConfig> = (0..topology.ports(node).len())
-                .map(|port| port_config(config, node, PortId(port as u16)))
-                .collect();
             fabric.nodes.push(if topology.is_host(node) {
-                Node::Host(Host::new(ports.first().expect("a host has a link")))
+                Node::Host(Host::new(&port_config(config, node, PortId(0))))
             } else {
-                let mut seed = Stream::new(config.seed, Purpose::Marking, u64::from(node.0));
-                Node::Switch(Switch::new(&SwitchConfig {
-                    discipline: config.discipline,
-                    scheduler: config.scheduler,
-                    ports,
-                    congestion: config.congestion.control,
-                    seed: seed.next_u64(),
-                    changes_class: config.classes != ClassMap::Same,
-                    memory: config.ingress.memory(node).clone(),
-                }))
+                Node::Switch(Switch::new(&switch_config(config, node)))
             });
         }
         fabric.mitigate(&config.mitigation);
@@ -273,7 +261,26 @@ impl Network for Fabric {
     }
 }
 
-fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
+/// The switch `node` of `config`, as the simulator builds it and as a real one must be built to do the
+/// same.
+pub fn switch_config(config: &Config, node: NodeId) -> SwitchConfig {
+    let mut seed = Stream::new(config.seed, Purpose::Marking, u64::from(node.0));
+    let ports = 0..config.topology.ports(node).len();
+    SwitchConfig {
+        discipline: config.discipline,
+        scheduler: config.scheduler,
+        ports: ports
+            .map(|port| port_config(config, node, PortId(port as u16)))
+            .collect(),
+        congestion: config.congestion.control,
+        seed: seed.next_u64(),
+        changes_class: config.classes != ClassMap::Same,
+        memory: config.ingress.memory(node).clone(),
+    }
+}
+
+/// One port of `config`, of a switch or of a host.
+pub fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
     let link = config.topology.port(node, port);
     let lanes = (0..config.ingress.class_count()).map(|class| {
         let class = Class(class as u8);

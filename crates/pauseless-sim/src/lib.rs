@@ -18,6 +18,7 @@ mod event;
 mod fabric;
 pub mod ideal;
 pub mod outcome;
+pub mod progress;
 mod provenance;
 mod receiver;
 mod record;
@@ -28,6 +29,7 @@ mod steady;
 mod tag;
 
 pub use config::Config;
+pub use fabric::{port_config, switch_config};
 pub use outcome::Outcome;
 pub use pauseless_fabric::rng;
 pub use simulator::Simulator;

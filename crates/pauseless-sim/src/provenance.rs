@@ -23,7 +23,7 @@ use crate::fabric::{End, Fabric, Node};
 use crate::outcome::{
     EgressQueue, Pause, PauseCause, PauseCycle, PauseTree, PausedLink, Provenance,
 };
-use crate::simulator::FlowState;
+use crate::progress::FlowState;
 
 /// Pauses that are kept one by one.
 const RECORDS_MAX: usize = 1_000;

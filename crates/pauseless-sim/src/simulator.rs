@@ -7,7 +7,6 @@ mod passage;
 mod sharing;
 mod stop;
 
-pub(crate) use flows::FlowState;
 use flows::Followers;
 pub(crate) use mitigate::Mitigating;
 use stop::Stopping;
@@ -22,6 +21,7 @@ use crate::config::{Config, Reaction};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
 use crate::outcome::{Deadlock, Loss, Losses, Outcome};
+use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
 use crate::record::{Recorder, SampledRun};

@@ -16,7 +16,8 @@ use pauseless_core::unit::{Bytes, Span, Time};
 
 use crate::config::{Config, Flow, Steady, Watchdog};
 use crate::fabric::Fabric;
-use crate::simulator::{FlowState, Mitigating};
+use crate::progress::FlowState;
+use crate::simulator::Mitigating;
 
 /// How often the queues are looked at in a window.
 const LOOKS: u32 = 32;

@@ -13,19 +13,6 @@ use crate::event::{Event, Kind};
 use crate::fabric::{Node, Packet};
 use crate::tag::{Content, Tag};
 
-/// What a flow has achieved.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FlowState {
-    pub delivered: Bytes,
-    pub start: Option<Time>,
-    pub finish: Option<Time>,
-    pub lost: Bytes,
-    /// What was dropped on aim.
-    pub expired: Bytes,
-    /// What had been delivered when the flow was stopped.
-    pub delivered_by_stop: Option<Bytes>,
-}
-
 /// Which flows wait for others.
 #[derive(Debug)]
 pub(crate) struct Followers {

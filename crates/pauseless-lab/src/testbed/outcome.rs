@@ -1,0 +1,451 @@
+//! From what real nodes report to the outcome of a run, so that every report on simulated runs serves
+//! measured ones too.
+//!
+//! **Approximated**: how far flows were between two samples is interpolated; how long a link was held
+//! back is counted in whole samples; the first loss has no instant, since nodes only count.
+//! **Not known** and left at zero or empty: events, answers, how often GFC held a sender, pauses by class
+//! where there are several.
+
+use pauseless_core::flow_control::Control;
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::port::FullPool;
+use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_dataplane::report::{ClassReport, NodeReport, PortReport, ReceiveReport, SendReport};
+use pauseless_sim::Config;
+use pauseless_sim::outcome::{
+    CongestionTree, Deadlock, Ended, Episode, FlowSeries, Loss, Losses, Lost, Outcome, PortOutcome,
+    PortSeries, PortStates, QueueOutcome, Replay, Series,
+};
+use pauseless_sim::progress::{FlowState, Lives, Progress};
+
+/// What was measured of a run.
+#[derive(Clone, Debug)]
+pub struct Measurements {
+    /// One element per node, in the order of the topology.
+    pub reports: Vec<NodeReport>,
+    /// The first deadlock, where somebody could see the state of all switches.
+    pub deadlock: Option<Deadlock>,
+    /// Why the run ended.
+    pub ended: Ended,
+}
+
+/// The outcome of the run of `config` on real nodes.
+pub fn outcome(config: &Config, measured: &Measurements) -> Outcome {
+    let view = View { config, measured };
+    let reports = &measured.reports;
+    let end = reports.iter().map(|report| report.time).max();
+    let end = end.unwrap_or(Time::ZERO);
+    let states = view.states(end);
+    let lives = Lives {
+        config,
+        flows: &states,
+        now: end,
+        ended: measured.ended,
+        is_stuck: measured.deadlock.is_some(),
+    };
+    let progress = view.progress(end);
+    let sum = |count: &dyn Fn(&PortReport) -> u64| view.ports().map(|at| count(at.report)).sum();
+    let episode = |deadlock: &Deadlock| Episode {
+        found: deadlock.time,
+        cycle: deadlock.cycle.clone(),
+        broken: None,
+    };
+    let mut outcome = Outcome {
+        end,
+        ended: measured.ended,
+        events: 0,
+        packet_hops: sum(&|port| port.counters.received),
+        deadlock: measured.deadlock.clone(),
+        starved: progress.starved(&lives),
+        loss: None,
+        lost_packets: 0,
+        lost_bytes: Bytes::ZERO,
+        expired_packets: 0,
+        expired_bytes: Bytes::ZERO,
+        losses: Losses::default(),
+        episodes: measured.deadlock.iter().map(episode).collect(),
+        trips: Vec::new(),
+        pause_frames: sum(&|port| port.counters.pauses_sent),
+        pause_frames_by_class: [0; Class::COUNT_MAX],
+        gfc_holds: 0,
+        feedback_frames: sum(&|port| port.counters.control_sent),
+        feedback_share_max: view.feedback_share_max(end),
+        held_at_end: view.held(),
+        last_arrival: view.last_arrival(),
+        flows: (0..states.len())
+            .map(|flow| progress.flow_outcome(&lives, flow))
+            .collect(),
+        queues: view.queues(),
+        memories: Vec::new(),
+        ports: view.ports().map(|at| view.port_outcome(&at)).collect(),
+        tree: view.tree(),
+        answers: 0,
+        acknowledgements: 0,
+        answer_bytes: Bytes::ZERO,
+        marked_packets: view.receives().map(|(_, flow)| flow.marked).sum(),
+        provenance: None,
+        series: view.series(),
+        replay: view.replay(),
+    };
+    if config.ingress.class_count() == 1 {
+        outcome.pause_frames_by_class[0] = outcome.pause_frames;
+    }
+    view.add_losses(&mut outcome);
+    outcome
+}
+
+/// A run and what was measured of it.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    config: &'a Config,
+    measured: &'a Measurements,
+}
+
+/// A port with its place.
+#[derive(Clone, Copy)]
+struct PortAt<'a> {
+    node: NodeId,
+    port: PortId,
+    report: &'a PortReport,
+    series: Option<&'a pauseless_dataplane::report::PortSeries>,
+    times: &'a [Time],
+}
+
+impl PortAt<'_> {
+    fn is_held(&self, sample: usize) -> bool {
+        let allowed = self
+            .series
+            .and_then(|series| series.allowed_bps.get(sample));
+        allowed.is_some_and(|allowed| *allowed < self.report.line_bps as f64)
+    }
+
+    /// The instants at whose sample it was held back.
+    fn held(&self) -> impl Iterator<Item = Time> + '_ {
+        let samples = self.times.iter().enumerate();
+        samples.filter_map(|(sample, time)| self.is_held(sample).then_some(*time))
+    }
+}
+
+impl<'a> View<'a> {
+    fn node(self, node: NodeId) -> &'a NodeReport {
+        &self.measured.reports[node.index()]
+    }
+
+    fn is_host(self, node: NodeId) -> bool {
+        self.config.topology.is_host(node)
+    }
+
+    fn port(self, node: NodeId, port: PortId) -> PortAt<'a> {
+        let report = self.node(node);
+        PortAt {
+            node,
+            port,
+            report: &report.ports[port.index()],
+            series: report.series.ports.get(port.index()),
+            times: &report.series.times,
+        }
+    }
+
+    /// All ports of all nodes, in their order.
+    fn ports(self) -> impl Iterator<Item = PortAt<'a>> {
+        let nodes = (0..).map(NodeId).zip(&self.measured.reports);
+        nodes.flat_map(move |(node, report)| {
+            (0..report.ports.len()).map(move |port| self.port(node, PortId(port as u16)))
+        })
+    }
+
+    /// All classes of all ports of switches.
+    fn queues_of_switches(self) -> impl Iterator<Item = (PortAt<'a>, &'a ClassReport)> {
+        let ports = self.ports().filter(move |at| !self.is_host(at.node));
+        ports.flat_map(|at| at.report.classes.iter().map(move |class| (at, class)))
+    }
+
+    /// All flows at their targets.
+    fn receives(self) -> impl Iterator<Item = (NodeId, &'a ReceiveReport)> {
+        let nodes = (0..).map(NodeId).zip(&self.measured.reports);
+        nodes.flat_map(|(node, report)| report.receives.iter().map(move |flow| (node, flow)))
+    }
+
+    fn send(self, flow: usize) -> Option<&'a SendReport> {
+        let sends = &self.node(self.config.flows[flow].source).sends;
+        sends.iter().find(|it| it.flow as usize == flow)
+    }
+
+    fn receive(self, flow: usize) -> Option<&'a ReceiveReport> {
+        let receives = &self.node(self.config.flows[flow].target).receives;
+        receives.iter().find(|it| it.flow as usize == flow)
+    }
+
+    /// The samples of a flow at its target.
+    fn flow_series(self, flow: usize) -> Option<(&'a [Time], &'a [f64])> {
+        let series = &self.node(self.config.flows[flow].target).series;
+        let found = series.flows.iter().find(|it| it.flow as usize == flow)?;
+        Some((&series.times, &found.goodput_bps))
+    }
+
+    /// What was delivered of a flow by `time`, even between two samples.
+    fn delivered_at(self, flow: usize, time: Time) -> Bytes {
+        let Some(receive) = self.receive(flow) else {
+            return Bytes::ZERO;
+        };
+        let end = self.node(self.config.flows[flow].target).time;
+        let mut before = (Time::ZERO, 0.0);
+        let (times, rates) = self.flow_series(flow).unwrap_or_default();
+        for (sample, rate) in times.iter().zip(rates) {
+            let bytes = before.1 + rate * (*sample - before.0).as_secs_f64() / 8.0;
+            if *sample >= time {
+                return between(before, (*sample, bytes), time);
+            }
+            before = (*sample, bytes);
+        }
+        match time >= end {
+            true => receive.bytes,
+            false => between(before, (end, receive.bytes.get() as f64), time),
+        }
+    }
+
+    /// How far a flow was at `time`.
+    fn state(self, flow: usize, time: Time) -> FlowState {
+        let spec = &self.config.flows[flow];
+        let receive = self.receive(flow);
+        let finish = receive.filter(|it| it.bytes >= spec.size);
+        let finish = finish.and_then(|it| it.last).filter(|at| *at <= time);
+        let start = self.send(flow).and_then(|it| it.first);
+        let missing = receive.map_or(0, |it| it.missing);
+        FlowState {
+            delivered: self.delivered_at(flow, time),
+            // It is there from its own start on, whenever it is let in.
+            start: start.map(|_| spec.start).filter(|at| *at <= time),
+            finish,
+            lost: Bytes::new(missing * spec.packet.get()),
+            expired: Bytes::ZERO,
+            delivered_by_stop: (spec.stop <= time).then(|| self.delivered_at(flow, spec.stop)),
+        }
+    }
+
+    fn states(self, time: Time) -> Vec<FlowState> {
+        let flows = 0..self.config.flows.len();
+        flows.map(|flow| self.state(flow, time)).collect()
+    }
+
+    fn progress(self, end: Time) -> Progress {
+        let mut progress = Progress::new(self.config);
+        while let Some(tick) = progress.next_tick().filter(|tick| *tick <= end) {
+            progress.tick(&self.states(tick));
+        }
+        progress
+    }
+
+    fn feedback_share_max(self, end: Time) -> f64 {
+        let span = (end - Time::ZERO).as_secs_f64().max(f64::MIN_POSITIVE);
+        let shares = self.ports().map(|at| {
+            let bytes = at.report.counters.control_sent * Control::SIZE.get();
+            bytes as f64 * 8.0 / span / at.report.line_bps.max(1) as f64
+        });
+        shares.fold(0.0, f64::max)
+    }
+
+    fn held(self) -> Bytes {
+        let held = self.queues_of_switches().map(|(_, class)| class.held);
+        held.fold(Bytes::ZERO, |sum, held| sum + held)
+    }
+
+    /// When the last data frame reached a host, or a port of a switch as far as samples show it.
+    fn last_arrival(self) -> Time {
+        let hosts = self.receives().filter_map(|(_, flow)| flow.last);
+        let ports = self.ports().filter_map(|at| {
+            let input = &at.series?.input_bps;
+            let last = input.iter().rposition(|rate| *rate > 0.0)?;
+            // At most one sample early.
+            Some(at.times[last.saturating_sub(1)])
+        });
+        hosts.chain(ports).max().unwrap_or(Time::ZERO)
+    }
+
+    fn queues(self) -> Vec<QueueOutcome> {
+        let is_one_class = self.config.ingress.class_count() == 1;
+        let seen = self
+            .queues_of_switches()
+            .filter(|(_, class)| class.held_max > Bytes::ZERO);
+        let queue = |(at, class): (PortAt<'_>, &ClassReport)| QueueOutcome {
+            node: at.node,
+            port: at.port,
+            class: Class(class.class),
+            max: class.held_max,
+            last: class.held,
+            mean: at
+                .series
+                .filter(|series| is_one_class && !series.queue.is_empty())
+                .map(|it| it.queue.iter().sum::<u64>() as f64 / it.queue.len() as f64),
+        };
+        seen.map(queue).collect()
+    }
+
+    fn port_outcome(self, at: &PortAt<'_>) -> PortOutcome {
+        PortOutcome {
+            node: at.node,
+            port: at.port,
+            sent: at.report.counters.sent_bytes,
+            pauses: at.report.counters.pauses_received,
+            held: self.config.probes.resolution * at.held().count() as u64,
+            held_first: at.held().next(),
+            held_last: at.held().last(),
+        }
+    }
+
+    /// The links that were held back, sample by sample.
+    fn tree(self) -> CongestionTree {
+        let samples = self.samples();
+        let count = |sample: usize| self.ports().filter(|at| at.is_held(sample)).count();
+        let counts: Vec<usize> = (0..samples).map(count).filter(|count| *count > 0).collect();
+        let is_reached = |at: &PortAt<'_>| self.is_host(at.node) && at.held().next().is_some();
+        CongestionTree {
+            duration: self.config.probes.resolution * counts.len() as u64,
+            links_max: counts.iter().copied().max().unwrap_or(0) as u32,
+            links_mean: counts.iter().sum::<usize>() as f64 / counts.len().max(1) as f64,
+            hosts: self.ports().filter(is_reached).count() as u32,
+        }
+    }
+
+    /// How many samples every node has.
+    fn samples(self) -> usize {
+        let counts = self.measured.reports.iter();
+        let counts = counts.map(|report| report.series.times.len());
+        counts.min().unwrap_or(0)
+    }
+
+    /// What the scenario's probes ask for.
+    fn series(self) -> Series {
+        let samples = self.samples();
+        let Some(first) = self.measured.reports.first().filter(|_| samples > 0) else {
+            return Series::default();
+        };
+        let probes = &self.config.probes;
+        let cut = |values: &[f64]| values[..samples.min(values.len())].to_vec();
+        let ports = probes.ports.iter().filter_map(|(node, port)| {
+            let from = self.port(*node, *port).series?;
+            Some(PortSeries {
+                node: *node,
+                port: *port,
+                queue: from.queue[..samples].to_vec(),
+                egress: from.egress[..samples].to_vec(),
+                input_bps: cut(&from.input_bps),
+                sending_bps: cut(&from.sending_bps),
+                allowed_bps: cut(&from.allowed_bps),
+                feedback_bps: cut(&from.feedback_bps),
+            })
+        });
+        let flows = probes.flows.iter().filter_map(|flow| {
+            let (_, goodput) = self.flow_series(flow.index())?;
+            Some(FlowSeries {
+                flow: *flow,
+                goodput_bps: cut(goodput),
+                allowed_bps: Vec::new(),
+            })
+        });
+        Series {
+            times: first.series.times[..samples].to_vec(),
+            ports: ports.collect(),
+            flows: flows.collect(),
+        }
+    }
+
+    /// The state of all ports over time, as pages replay it.
+    fn replay(self) -> Option<Replay> {
+        let samples = self.samples();
+        let series = &self.measured.reports.first()?.series;
+        if samples == 0 {
+            return None;
+        }
+        let mut times = vec![Time::ZERO];
+        times.extend(&series.times[..samples]);
+        let ports = self.ports().map(|at| states(&at, samples));
+        Some(Replay {
+            times,
+            ports: ports.collect(),
+        })
+    }
+
+    /// What was lost, by counters and by numbers that never came.
+    fn add_losses(self, outcome: &mut Outcome) {
+        let packet = self.config.flows.iter().map(|flow| flow.packet).max();
+        let packet = packet.unwrap_or(Bytes::ZERO);
+        let lost = |packets: u64| Lost {
+            packets,
+            bytes: Bytes::new(packets * packet.get()),
+        };
+        let sum =
+            |count: &dyn Fn(&PortReport) -> u64| self.ports().map(|at| count(at.report)).sum();
+        let overruns: u64 = sum(&|port| port.counters.overruns);
+        let dropped: u64 = sum(&|port| port.counters.watchdog_drops);
+        let missing: u64 = self.receives().map(|(_, flow)| flow.missing).sum();
+        // A number that never came, and that no node has dropped, was lost between two of them.
+        let between = missing.saturating_sub(overruns + dropped);
+        outcome.losses.overrun = lost(overruns + between);
+        outcome.losses.watchdog = lost(dropped);
+        let total = outcome.losses.total();
+        (outcome.lost_packets, outcome.lost_bytes) = (total.packets, total.bytes);
+        if overruns + between > 0 {
+            outcome.loss = self.first_loss(outcome.end);
+        }
+    }
+
+    /// Where frames were lost, as far as counters tell.
+    fn first_loss(self, end: Time) -> Option<Loss> {
+        let gap = self.receives().find(|(_, flow)| flow.missing > 0);
+        let worst = self
+            .ports()
+            .max_by_key(|at| (at.report.counters.overruns, at.report.counters.kernel_drops))?;
+        let class = worst.report.classes.iter().max_by_key(|it| it.held_max)?;
+        Some(Loss {
+            time: end,
+            node: worst.node,
+            port: worst.port,
+            class: Class(class.class),
+            flow: FlowId(gap.map_or(0, |(_, flow)| flow.flow)),
+            held: class.held_max,
+            buffer: class.buffer,
+            pool: FullPool::Buffer,
+        })
+    }
+}
+
+/// The value at `time` on the line from one point to another.
+fn between(from: (Time, f64), to: (Time, f64), time: Time) -> Bytes {
+    let span = to.0.saturating_since(from.0);
+    let share = match span {
+        Span::ZERO => 1.0,
+        span => time.saturating_since(from.0).as_secs_f64() / span.as_secs_f64(),
+    };
+    Bytes::new((from.1 + (to.1 - from.1) * share.min(1.0)).round().max(0.0) as u64)
+}
+
+/// The state of a port at zero and at each of so many samples.
+fn states(at: &PortAt<'_>, samples: usize) -> PortStates {
+    let mut states = PortStates {
+        held: vec![0],
+        allowed: vec![1_000],
+        sent: vec![0],
+    };
+    let Some(series) = at.series else {
+        states.held.resize(samples + 1, 0);
+        states.allowed.resize(samples + 1, 1_000);
+        states.sent.resize(samples + 1, 0);
+        return states;
+    };
+    let (mut sent, mut last) = (0.0, Time::ZERO);
+    for sample in 0..samples {
+        let time = at.times[sample];
+        sent += series.sending_bps[sample] * (time - last).as_secs_f64() / 8.0;
+        last = time;
+        let allowed = series.allowed_bps[sample] / at.report.line_bps.max(1) as f64;
+        states
+            .held
+            .push(series.queue[sample].min(u64::from(u32::MAX)) as u32);
+        states
+            .allowed
+            .push((allowed * 1_000.0).clamp(0.0, 1_000.0) as u16);
+        states.sent.push(sent.round() as u64);
+    }
+    states
+}
