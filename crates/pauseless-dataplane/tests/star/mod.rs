@@ -289,7 +289,10 @@ impl Star {
 
 fn host(config: &SwitchNodeConfig, (index, socket): (usize, &Socket), flows: Flows) -> HostNode {
     let config = HostNodeConfig {
-        common: common(&format!("H{index}"), index as u32, 1),
+        common: Common {
+            resolution: config.common.resolution,
+            ..common(&format!("H{index}"), index as u32, 1)
+        },
         port: config.switch.ports[index].clone(),
         sends: flows.0,
         receives: flows.1,
