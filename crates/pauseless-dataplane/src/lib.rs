@@ -18,5 +18,6 @@
 pub mod clock;
 pub mod config;
 pub mod link;
+pub mod net;
 pub mod report;
 pub mod tap;

@@ -1,6 +1,13 @@
 //! One end of a wire: where frames come from and where they go.
 
+mod choose;
+mod mapping;
 pub mod memory;
+mod outage;
+pub mod packet;
+pub mod xdp;
+
+pub use choose::{Backend, Opened, open};
 
 use std::io;
 use std::os::fd::BorrowedFd;

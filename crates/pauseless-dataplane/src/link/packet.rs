@@ -1,0 +1,167 @@
+//! AF_PACKET: works on every interface, and in a user namespace.
+//!
+//! Frames come in through a ring of version 2. Version 3 collects them in blocks and hands a block over
+//! when a timer of up to 4 ms says so, which is longer than everything that is measured here.
+
+mod receive;
+mod transmit;
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use super::outage::Outage;
+use super::{Link, Losses, Received};
+use crate::net::{self, socket};
+use receive::ReceiveRing;
+use transmit::{Sent, TransmitLine};
+
+/// What a link of this kind may be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// At most so many frames lie between the kernel and us; rounded up to a power of two.
+    pub ring: usize,
+    /// Longer frames are cut, without FCS.
+    pub largest: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            ring: 2_048,
+            largest: 1_900,
+        }
+    }
+}
+
+/// A link over a packet socket.
+#[derive(Debug)]
+pub struct PacketLink {
+    // Before the socket that it is a view of.
+    ring: ReceiveRing,
+    line: TransmitLine,
+    socket: OwnedFd,
+    index: i32,
+    losses: Losses,
+    outage: Outage,
+}
+
+impl PacketLink {
+    /// Opens `interface` of the namespace that the calling thread is in. The link stays in that
+    /// namespace whoever uses it.
+    pub fn open(interface: &str, options: Options) -> io::Result<PacketLink> {
+        let what = |error| net::named(error, format!("open {interface} with AF_PACKET"));
+        // The protocol zero lets nothing in until the socket is bound.
+        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK;
+        let socket = socket::open(libc::AF_PACKET, kind, 0).map_err(what)?;
+        let ring = ReceiveRing::new(&socket, options).map_err(what)?;
+        socket::set(&socket, (libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS), 1).map_err(what)?;
+        let index = net::index(&socket, interface).map_err(what)?;
+        attach(&socket, index).map_err(what)?;
+        Ok(PacketLink {
+            ring,
+            line: TransmitLine::new(options.largest),
+            socket,
+            index,
+            losses: Losses::default(),
+            outage: Outage::new(interface),
+        })
+    }
+
+    /// The interface has failed: what is in line is lost, and the node hears of it once.
+    fn fail(&mut self, error: io::Error) -> io::Result<()> {
+        self.losses.send += self.line.clear() as u64;
+        self.outage.tell(error)
+    }
+
+    /// Looks at the interface when there is nothing else to do.
+    fn look(&mut self) -> io::Result<()> {
+        // Otherwise whoever sleeps on the descriptor would not sleep.
+        let pending = socket::pending_error(&self.socket);
+        if !self.outage.is_on() {
+            return pending.map_or(Ok(()), |error| self.fail(error));
+        }
+        self.reattach();
+        if self.outage.is_running(&self.socket, self.index) {
+            self.outage.end();
+        }
+        Ok(())
+    }
+
+    /// Takes an interface that was made anew under the same name.
+    fn reattach(&mut self) {
+        let index = self.outage.index(&self.socket);
+        if let Some(index) = index.filter(|&index| index != self.index)
+            && attach(&self.socket, index).is_ok()
+        {
+            self.index = index;
+        }
+    }
+}
+
+impl Link for PacketLink {
+    fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize> {
+        let count = self.ring.receive(most, take);
+        if count == 0 && self.outage.is_due() {
+            self.look()?;
+        }
+        Ok(count)
+    }
+
+    fn send(&mut self, frame: &[u8]) -> bool {
+        if frame.len() > self.line.largest() {
+            self.losses.send += 1;
+            return true;
+        }
+        self.line.push(frame)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        while self.line.len() > 0 {
+            match self.line.send(&self.socket) {
+                Sent::Some => self.outage.end(),
+                Sent::Refused => self.losses.send += 1,
+                // The kernel says this of a full queue, and of a cable that is unplugged.
+                Sent::Full if self.outage.is_running(&self.socket, self.index) => return Ok(()),
+                Sent::Full => return self.fail(io::ErrorKind::NetworkDown.into()),
+                Sent::Down(error) => {
+                    let told = self.fail(error);
+                    self.reattach();
+                    return told;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn backlog(&self) -> usize {
+        self.line.len()
+    }
+
+    fn losses(&mut self) -> Losses {
+        // Reading it sets it to zero.
+        let name = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
+        if let Ok([_, drops]) = socket::get::<[u32; 2]>(&self.socket, name) {
+            self.losses.receive += u64::from(drops);
+        }
+        self.losses
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.as_fd())
+    }
+}
+
+/// Lets the socket see all frames of an interface.
+fn attach(socket: &OwnedFd, index: i32) -> io::Result<()> {
+    net::promiscuous(socket, index)?;
+    let address = libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as _,
+        sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
+        sll_ifindex: index,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    };
+    socket::bind(socket, address)
+}

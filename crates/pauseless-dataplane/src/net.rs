@@ -1,0 +1,117 @@
+//! Networks of namespaces and veth pairs, made by us and gone with us.
+//!
+//! A [`Namespace`] is anonymous: it lives as long as a descriptor, a socket or a process in it, so
+//! nothing is left behind however this process ends. Interfaces die with their namespace.
+
+mod ethtool;
+mod interface;
+mod netlink;
+mod privilege;
+pub(crate) mod socket;
+
+pub(crate) use ethtool::has_carrier;
+pub use ethtool::{Kind, offloads_off};
+pub use interface::{
+    address, interface_exists, kind, queues, set_address, set_mtu, set_promiscuous, set_up,
+};
+pub(crate) use interface::{flags, index, promiscuous};
+pub use privilege::{Privilege, Unprivileged, become_root};
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::thread;
+
+/// A network namespace.
+#[derive(Debug)]
+pub struct Namespace {
+    file: File,
+}
+
+impl Namespace {
+    /// A new one with nothing in it but a loopback interface that is down.
+    pub fn new() -> io::Result<Namespace> {
+        // A thread of its own, so that the caller stays where it is.
+        let made = thread::spawn(|| {
+            // SAFETY: no pointers; only the network namespace of this thread changes.
+            let status = unsafe { libc::unshare(libc::CLONE_NEWNET) };
+            socket::check(status).map_err(|error| named(error, "make a network namespace"))?;
+            interface::quiet("default");
+            Namespace::here()
+        });
+        made.join().expect("nothing in it panics")
+    }
+
+    /// The one that the calling thread is in.
+    pub fn here() -> io::Result<Namespace> {
+        let file = File::open("/proc/thread-self/ns/net")?;
+        Ok(Namespace { file })
+    }
+
+    /// Another handle to the same namespace.
+    pub fn try_clone(&self) -> io::Result<Namespace> {
+        let file = self.file.try_clone()?;
+        Ok(Namespace { file })
+    }
+
+    /// Runs `inside` in it, on the calling thread. Sockets that are opened and processes that are
+    /// started inside stay there.
+    pub fn enter<T>(&self, inside: impl FnOnce() -> T) -> io::Result<T> {
+        let back = Return {
+            outside: Namespace::here()?,
+        };
+        self.join()?;
+        let result = inside();
+        drop(back);
+        Ok(result)
+    }
+
+    fn join(&self) -> io::Result<()> {
+        // SAFETY: the descriptor is open; only the network namespace of this thread changes.
+        let status = unsafe { libc::setns(self.file.as_raw_fd(), libc::CLONE_NEWNET) };
+        socket::check(status)
+            .map(drop)
+            .map_err(|error| named(error, "enter a network namespace"))
+    }
+}
+
+/// Brings the thread back when it is dropped, also by a panic.
+struct Return {
+    outside: Namespace,
+}
+
+impl Drop for Return {
+    fn drop(&mut self) {
+        // It was possible to leave; a thread that cannot return would work on the wrong interfaces.
+        self.outside.join().expect("the way back is open");
+    }
+}
+
+/// Makes a veth pair with its ends in two namespaces, or in one: both up, MTU 1,500, without IPv6,
+/// without offloads, with one queue.
+pub fn veth(a: (&Namespace, &str), b: (&Namespace, &str)) -> io::Result<()> {
+    let pair = netlink::veth_message(a.1, (b.0.file.as_raw_fd(), b.1));
+    let request = || netlink::ask(&pair);
+    a.0.enter(request)?
+        .map_err(|error| named(error, format!("make the veth pair {} - {}", a.1, b.1)))?;
+    for (namespace, name) in [a, b] {
+        namespace.enter(|| -> io::Result<()> {
+            interface::quiet(name);
+            offloads_off(name)?;
+            set_up(name, true)
+        })??;
+    }
+    Ok(())
+}
+
+/// Removes an interface of the namespace that the calling thread is in; the other end of a veth pair
+/// goes with it.
+pub fn remove(name: &str) -> io::Result<()> {
+    netlink::ask(&netlink::removal_message(name))
+        .map_err(|error| named(error, format!("remove the interface {name}")))
+}
+
+/// The same error with what was tried before it.
+pub(crate) fn named(error: io::Error, what: impl std::fmt::Display) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot {what}: {error}"))
+}
