@@ -15,9 +15,20 @@
 //!
 //! This is the only crate with unsafe code, all of it under [`link`] and [`net`].
 
+mod agenda;
 pub mod clock;
 pub mod config;
+mod control;
+pub mod departures;
+mod forwarding;
+pub mod histogram;
+pub mod host;
 pub mod link;
 pub mod net;
+mod record;
 pub mod report;
+mod station;
+pub mod store;
+pub mod switch;
 pub mod tap;
+pub mod track;

@@ -59,7 +59,8 @@ pub struct ClassReport {
 /// What has happened at a port. Every way to lose a frame has a counter of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
-    /// Data frames that came in, and their bytes with FCS.
+    /// Data frames that came in, those included that were dropped because they were unknown,
+    /// reflected or did not fit. Answers such as CNPs are data here.
     pub received: u64,
     /// Their bytes, FCS included.
     pub received_bytes: Bytes,
@@ -67,7 +68,7 @@ pub struct PortCounters {
     pub sent: u64,
     /// Their bytes, FCS included.
     pub sent_bytes: Bytes,
-    /// Control frames that came in.
+    /// Control frames that came in and could be read.
     pub control_received: u64,
     /// Control frames that went out.
     pub control_sent: u64,
@@ -81,10 +82,15 @@ pub struct PortCounters {
     pub malformed: u64,
     /// Frames longer than the largest frame, or cut on their way to us.
     pub oversized: u64,
-    /// Frames for an address that is not in the table.
+    /// Data frames for an address that is not in the table.
     pub unknown: u64,
-    /// Control frames of another scheme than this link's, or for classes that are not lossless.
+    /// Those of the control frames that came in that are of another scheme than this link's, or for
+    /// classes that are not lossless.
     pub unwelcome: u64,
+    /// Data frames that would leave by the port that they came in by.
+    pub reflected: u64,
+    /// Data frames of a class that there is not here: they pass in class 0. No loss.
+    pub declassed: u64,
     /// Data frames that did not fit in the ingress buffer: flow control has failed.
     pub overruns: u64,
     /// Data frames that a watchdog dropped.
@@ -99,6 +105,8 @@ pub struct PortCounters {
     pub send_retries: u64,
     /// How often the interface failed, each time until it worked again.
     pub outages: u64,
+    /// Time of the emulated line that is gone because the node was further behind than its slack.
+    pub line_lost: Span,
 }
 
 /// A flow at its source.

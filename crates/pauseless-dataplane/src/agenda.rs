@@ -1,0 +1,195 @@
+//! When a node has to do what: per port the end of the frame on its line and a timeout.
+
+use pauseless_core::id::PortId;
+use pauseless_core::unit::{Span, Time};
+
+/// What is to be done. At equal times in this order, as in the simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Task {
+    /// The last bit of the frame on the line of a port has left.
+    Left(PortId),
+    /// A port wants to be called.
+    Timeout(PortId),
+    /// A flow starts.
+    Start,
+    /// Time to take a sample.
+    Sample,
+}
+
+/// How soon a port that its link holds up is tried again.
+const RETRY: Span = Span::us(50);
+
+/// The pending tasks of a node. Ports are few, so it is searched from end to end.
+#[derive(Clone, Debug)]
+pub(crate) struct Agenda {
+    ports: Vec<Pending>,
+    pub start: Time,
+    pub sample: Time,
+    /// Nothing happens before this: the time of what was handled last.
+    now: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    left: Time,
+    timeout: Time,
+    /// Its link did not take the frame whose time has come.
+    is_refused: bool,
+    /// Its link has frames in line that the kernel does not take.
+    is_stuck: bool,
+}
+
+impl Pending {
+    const NONE: Pending = Pending {
+        left: Time::MAX,
+        timeout: Time::MAX,
+        is_refused: false,
+        is_stuck: false,
+    };
+
+    /// When the next frame leaves, if it can.
+    fn leaves(&self) -> Time {
+        match self.is_refused || self.is_stuck {
+            true => Time::MAX,
+            false => self.left,
+        }
+    }
+}
+
+impl Agenda {
+    pub(crate) fn new(port_count: usize) -> Agenda {
+        Agenda {
+            ports: vec![Pending::NONE; port_count],
+            start: Time::MAX,
+            sample: Time::MAX,
+            now: Time::ZERO,
+        }
+    }
+
+    /// A frame is on the line of `port` until `left`; [`Time::MAX`] when the line is free.
+    pub(crate) fn set_left(&mut self, port: PortId, left: Time) {
+        self.ports[port.index()].left = left;
+    }
+
+    pub(crate) fn set_timeout(&mut self, port: PortId, timeout: Time) {
+        self.ports[port.index()].timeout = timeout;
+    }
+
+    /// Links may take again what they have refused.
+    pub(crate) fn retry(&mut self) {
+        for port in &mut self.ports {
+            port.is_refused = false;
+        }
+    }
+
+    /// The link of `port` did not take a frame; it is offered again after [`Agenda::retry`].
+    pub(crate) fn refuse(&mut self, port: PortId) {
+        self.ports[port.index()].is_refused = true;
+    }
+
+    /// Whether the link of `port` waits for the kernel.
+    pub(crate) fn set_stuck(&mut self, port: PortId, is_stuck: bool) {
+        self.ports[port.index()].is_stuck = is_stuck;
+    }
+
+    pub(crate) fn is_stuck(&self, port: PortId) -> bool {
+        self.ports[port.index()].is_stuck
+    }
+
+    /// The next task and its time.
+    fn first(&self) -> (Time, Task) {
+        let mut first = (self.start, Task::Start).min((self.sample, Task::Sample));
+        for (index, pending) in self.ports.iter().enumerate() {
+            let port = PortId(index as u16);
+            first = first.min((pending.leaves(), Task::Left(port)));
+            first = first.min((pending.timeout, Task::Timeout(port)));
+        }
+        first
+    }
+
+    /// The next task that is due by `now`. It happens no earlier than `horizon`.
+    pub(crate) fn next(&mut self, now: Time, horizon: Time) -> Option<Due> {
+        let (due, task) = self.first();
+        if due > now || due == Time::MAX {
+            return None;
+        }
+        self.now = self.now.max(due).max(horizon.min(now));
+        Some(Due {
+            task,
+            due,
+            time: self.now,
+        })
+    }
+
+    /// Something comes in at `now`; the instant at which it happens.
+    pub(crate) fn arrive(&mut self, now: Time) -> Time {
+        self.now = self.now.max(now);
+        self.now
+    }
+
+    /// When there is something to do; [`Time::MAX`] for never.
+    pub(crate) fn poll_timeout(&self) -> Time {
+        let is_held_up = |port: &Pending| port.left != Time::MAX && port.leaves() == Time::MAX;
+        let (first, _) = self.first();
+        match self.ports.iter().any(is_held_up) {
+            true => first.min(self.now.saturating_add(RETRY)),
+            false => first,
+        }
+    }
+}
+
+/// A task whose time has come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Due {
+    pub task: Task,
+    /// When it should have happened.
+    pub due: Time,
+    /// When it happens.
+    pub time: Time,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::us(us)
+    }
+
+    #[test]
+    fn tasks_come_in_the_order_of_their_times_and_time_never_goes_back() {
+        let mut agenda = Agenda::new(2);
+        agenda.set_left(PortId(1), at(30));
+        agenda.set_timeout(PortId(0), at(10));
+        agenda.sample = at(30);
+        let mut take = |now, horizon| {
+            let due = agenda.next(now, horizon)?;
+            match due.task {
+                Task::Left(port) => agenda.set_left(port, Time::MAX),
+                Task::Timeout(port) => agenda.set_timeout(port, Time::MAX),
+                Task::Start => agenda.start = Time::MAX,
+                Task::Sample => agenda.sample = Time::MAX,
+            }
+            Some((due.task, due.time, due.due))
+        };
+        let (early, late) = (Task::Timeout(PortId(0)), Task::Left(PortId(1)));
+        assert_eq!(take(at(9), Time::ZERO), None);
+        assert_eq!(take(at(40), at(15)), Some((early, at(15), at(10))));
+        assert_eq!(take(at(40), at(15)), Some((late, at(30), at(30))));
+        assert_eq!(take(at(40), at(15)), Some((Task::Sample, at(30), at(30))));
+        assert_eq!(take(at(40), at(15)), None);
+    }
+
+    #[test]
+    fn a_refused_frame_waits_for_the_next_try_and_is_not_forgotten() {
+        let mut agenda = Agenda::new(1);
+        agenda.set_left(PortId(0), at(5));
+        assert!(agenda.next(at(6), Time::ZERO).is_some());
+        agenda.refuse(PortId(0));
+        assert!(agenda.next(at(6), Time::ZERO).is_none());
+        assert_eq!(agenda.poll_timeout(), at(5) + RETRY);
+        agenda.retry();
+        let again = agenda.next(at(7), Time::ZERO).expect("it is still there");
+        assert_eq!((again.task, again.time), (Task::Left(PortId(0)), at(5)));
+    }
+}

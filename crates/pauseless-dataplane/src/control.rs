@@ -1,0 +1,116 @@
+//! Control frames of one port: from the core's messages to bytes and back.
+
+use pauseless_core::flow_control::cbfc::Counters;
+use pauseless_core::flow_control::{Control, FlowControl, Signal};
+use pauseless_core::id::{Class, PortId};
+use pauseless_core::port::{Port, PortConfig};
+use pauseless_core::unit::{Bytes, Time};
+use pauseless_core::wire::control::{self, Header, LEN};
+
+use crate::report::PortCounters;
+use crate::station::{Complaint, Station};
+
+/// What both ends of the link of a port run, per class.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends {
+    /// The scheme of the far end, whose messages come in.
+    far: Box<[FlowControl]>,
+    /// How wide the credits are that go out.
+    counters: Box<[Counters]>,
+}
+
+impl Ends {
+    pub(crate) fn new(config: &PortConfig) -> Ends {
+        let lanes = config.lanes.iter();
+        Ends {
+            far: lanes.clone().map(|lane| lane.egress).collect(),
+            counters: lanes.map(|lane| Counters::of(&lane.ingress)).collect(),
+        }
+    }
+
+    pub(crate) fn class_count(&self) -> usize {
+        self.far.len()
+    }
+}
+
+/// A control frame on an emulated line.
+pub(crate) struct ControlFrame {
+    bytes: [u8; LEN],
+    is_pause: bool,
+}
+
+impl ControlFrame {
+    pub(crate) fn new(
+        station: &Station,
+        (port, ends): (PortId, &Ends),
+        control: Control,
+    ) -> ControlFrame {
+        let header = Header {
+            envelope: station.envelope,
+            source: station.desks[port.index()].address,
+        };
+        let mut bytes = [0; LEN];
+        let counters = ends.counters[control.class.index()];
+        let written = header.emit(&mut bytes, control, counters);
+        written.expect("conceptual GFC is refused when a node is planned");
+        ControlFrame {
+            bytes,
+            is_pause: is_pause(control),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// It has left.
+    pub(crate) fn count(&self, counters: &mut PortCounters) {
+        counters.control_sent += 1;
+        counters.pauses_sent += u64::from(self.is_pause);
+    }
+}
+
+/// The messages in a control frame that has come in by a port, at most one per class. What is not
+/// for us is counted.
+pub(crate) fn read(
+    station: &mut Station,
+    (port, ends): (PortId, &Ends),
+    frame: &[u8],
+) -> impl Iterator<Item = Control> + use<> {
+    let mut controls = [None; Class::COUNT_MAX];
+    match control::parse(frame) {
+        Err(why) => {
+            station.counters(port).malformed += 1;
+            let why = format_args!("a control frame that makes no sense ({why}); more are counted");
+            station.complain(port, Complaint::Malformed, why);
+        }
+        Ok(said) => {
+            station.counters(port).control_received += 1;
+            let mut is_unwelcome = false;
+            let far = |class: Class| ends.far.get(class.index());
+            for (place, control) in controls.iter_mut().zip(said.controls(far)) {
+                is_unwelcome |= control.is_err();
+                *place = control.ok();
+            }
+            if is_unwelcome {
+                station.counters(port).unwelcome += 1;
+                let why = format_args!(
+                    "a control frame for a class that is not lossless here or runs another flow \
+                     control ({said:?}); such are ignored and counted"
+                );
+                station.complain(port, Complaint::Unwelcome, why);
+            }
+        }
+    }
+    controls.into_iter().flatten()
+}
+
+/// Whether a message tells its receiver to stop.
+pub(crate) fn is_pause(control: Control) -> bool {
+    matches!(control.signal, Signal::Pause { quanta } if quanta > 0)
+}
+
+/// Whether the far end has stopped `class` from sending even the smallest frame.
+pub(crate) fn is_stopped(port: &Port, now: Time, class: Class) -> bool {
+    port.is_stopped(now, class, Bytes::new(64))
+}

@@ -1,0 +1,420 @@
+//! A switch on real frames: the core's switch, a store of frames and a link per port.
+//!
+//! A frame is charged to the class that its VLAN tag or its DSCP names. A class that the ports do not
+//! have is class 0, which by convention is best effort: the frame passes, and is counted.
+//!
+//! Frames that go no further (their address is not in the table, or they would leave by the port that
+//! they came in by) are dropped and counted, and what their sender has spent on them is given back.
+
+use std::time::Duration;
+
+use pauseless_core::flow_control::{Control, Upstream};
+use pauseless_core::id::{Class, FlowId, PortId};
+use pauseless_core::switch::{Arrival, Switch, Transmit};
+use pauseless_core::unit::{Bytes, Rate, Time};
+use pauseless_core::wire::roce::{self, Data};
+use pauseless_core::wire::{self, MacAddress};
+
+use crate::agenda::{Due, Task};
+use crate::config::SwitchNodeConfig;
+use crate::control::{self, ControlFrame, Ends};
+use crate::departures::Departures;
+use crate::forwarding::Forwarding;
+use crate::link::{Link, Received};
+use crate::record::{Recorder, Sampled};
+use crate::report::{ClassReport, NodeReport};
+use crate::station::{BURST, Complaint, Given, Shape, Station, frame_size};
+use crate::store::{Slot, Store};
+use crate::tap::{Direction, Tap};
+
+/// A switch on real frames. See the [module](self).
+pub struct SwitchNode {
+    links: Vec<Box<dyn Link>>,
+    body: Body,
+}
+
+/// All but the links, which lend out frames while they are read.
+struct Body {
+    station: Station,
+    switch: Switch<Slot>,
+    store: Store,
+    forwarding: Forwarding,
+    /// One element per port.
+    ends: Vec<Ends>,
+    /// What is on the emulated line of each port.
+    lines: Vec<OnLine>,
+    rates: Vec<Rate>,
+    is_watching: bool,
+}
+
+/// What is on an emulated line.
+enum OnLine {
+    Nothing,
+    Control(ControlFrame),
+    Data { slot: Slot, size: Bytes },
+}
+
+impl SwitchNode {
+    /// A switch with empty queues, and a link for each of its ports.
+    pub fn new(config: &SwitchNodeConfig, links: Vec<Box<dyn Link>>) -> SwitchNode {
+        let ports = &config.switch.ports;
+        assert_eq!(links.len(), ports.len(), "a link per port");
+        let recorder = Recorder::new(config.common.resolution, ports.len(), &[]);
+        let mut switch = Switch::new(&config.switch);
+        if let Some(watchdog) = &config.watchdog {
+            switch.watch(watchdog);
+        }
+        let mut station = Station::new(&config.common, ports, recorder);
+        for port in (0..ports.len()).map(|port| PortId(port as u16)) {
+            let timeout = switch.poll_timeout(port);
+            station.agenda.set_timeout(port, timeout);
+        }
+        SwitchNode {
+            links,
+            body: Body {
+                station,
+                switch,
+                store: Store::new(),
+                forwarding: Forwarding::new(&config.forwarding),
+                ends: ports.iter().map(Ends::new).collect(),
+                lines: ports.iter().map(|_| OnLine::Nothing).collect(),
+                rates: ports.iter().map(|port| port.line).collect(),
+                is_watching: config.watchdog.is_some(),
+            },
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.body.station.name()
+    }
+
+    /// The switch of the core, for those who only look.
+    pub fn core(&self) -> &Switch<Slot> {
+        &self.body.switch
+    }
+
+    /// The flow that a packet of the switch belongs to, if it is data of one.
+    pub fn flow_of(&self, slot: Slot) -> Option<FlowId> {
+        let packet = roce::Packet::new(self.body.store.frame(slot)).ok()?;
+        Some(Data::parse(&packet).ok()?.flow)
+    }
+
+    /// The frames that are in the switch, those on emulated lines included.
+    pub fn frames_inside(&self) -> usize {
+        self.body.store.in_use()
+    }
+
+    /// Shows every frame to `tap` from now on.
+    pub fn set_tap(&mut self, tap: Box<dyn Tap>) {
+        self.body.station.set_tap(tap);
+    }
+
+    /// What the wall shows, since 1970, when the clock of the node is at zero. With this and the
+    /// kernel's stamps it is known how long frames waited to be taken.
+    pub fn set_epoch(&mut self, epoch: Duration) {
+        self.body.station.set_epoch(epoch);
+    }
+
+    /// From now on notes when frames should have left by `port`, for the node at its far end.
+    pub fn departures(&mut self, port: PortId) -> Departures {
+        self.body.station.departures(port)
+    }
+
+    /// When the frames that come in by `port` should have left the node at its far end.
+    pub fn set_arrivals(&mut self, port: PortId, departures: Departures) {
+        self.body.station.set_arrivals(port, departures);
+    }
+
+    /// What it has to say to people since the last call; each thing once per port.
+    pub fn take_messages(&mut self) -> Vec<String> {
+        self.body.station.take_messages()
+    }
+
+    /// The links, for those who want to wait for frames.
+    pub fn links(&self) -> &[Box<dyn Link>] {
+        &self.links
+    }
+
+    /// Does what is due by `now`, each thing at its own instant: frames whose last bit has left are
+    /// given to their links, and the next ones start.
+    pub fn advance(&mut self, now: Time) {
+        self.body.station.agenda.retry();
+        while let Some(due) = self.body.station.next_task(now) {
+            match due.task {
+                Task::Left(port) => self.body.on_left(due, port, &mut *self.links[port.index()]),
+                Task::Timeout(port) => self.body.on_timeout(due.time, port),
+                Task::Sample => self.body.on_sample(due.due),
+                Task::Start => unreachable!("no flow starts at a switch"),
+            }
+        }
+    }
+
+    /// Hands over to the kernel what has left.
+    pub fn flush(&mut self) {
+        for (index, link) in self.links.iter_mut().enumerate() {
+            self.body.station.flush(PortId(index as u16), &mut **link);
+        }
+    }
+
+    /// Takes what has come in: it arrives at `now`. How many frames that were.
+    pub fn receive(&mut self, now: Time) -> usize {
+        let now = self.body.station.agenda.arrive(now);
+        let mut count = 0;
+        for (index, link) in self.links.iter_mut().enumerate() {
+            let port = PortId(index as u16);
+            let body = &mut self.body;
+            let received = link.receive(BURST, &mut |frame| body.on_frame(now, port, frame));
+            count += received.as_ref().map_or(0, |count| *count);
+            self.body.station.note_result(port, Direction::In, received);
+        }
+        count
+    }
+
+    /// When [`SwitchNode::advance`] has something to do; [`Time::MAX`] for never.
+    pub fn poll_timeout(&self) -> Time {
+        self.body.station.agenda.poll_timeout()
+    }
+
+    /// What it has seen and done, without its recordings.
+    pub fn status(&mut self, now: Time) -> NodeReport {
+        for (index, link) in self.links.iter_mut().enumerate() {
+            let port = PortId(index as u16);
+            self.body.station.note_losses(port, &mut **link);
+        }
+        let mut report = self.body.station.report(now);
+        for (index, port) in report.ports.iter_mut().enumerate() {
+            port.classes = self.body.classes(now, PortId(index as u16));
+        }
+        report
+    }
+
+    /// What it has seen and done.
+    pub fn report(&mut self, now: Time) -> NodeReport {
+        NodeReport {
+            series: self.body.station.recorder.series().clone(),
+            ..self.status(now)
+        }
+    }
+}
+
+impl Body {
+    /// The last bit of what is on the line of `port` has left.
+    fn on_left(&mut self, due: Due, port: PortId, link: &mut dyn Link) {
+        let frame = match &self.lines[port.index()] {
+            OnLine::Nothing => unreachable!("a line that is free has no task"),
+            OnLine::Control(control) => control.bytes(),
+            OnLine::Data { slot, .. } => self.store.frame(*slot),
+        };
+        if !self.station.hand_over(due, port, Given { link, frame }) {
+            return;
+        }
+        let counters = self.station.counters(port);
+        let line = &mut self.lines[port.index()];
+        match std::mem::replace(line, OnLine::Nothing) {
+            OnLine::Nothing => {}
+            OnLine::Control(control) => control.count(counters),
+            OnLine::Data { slot, size } => {
+                counters.sent += 1;
+                counters.sent_bytes += size;
+                self.store.remove(slot);
+            }
+        }
+        self.station.agenda.set_left(port, Time::MAX);
+        self.switch.handle_transmitted(due.time, port);
+        self.drain(due.time);
+    }
+
+    fn on_timeout(&mut self, now: Time, port: PortId) {
+        self.station.agenda.set_timeout(port, Time::MAX);
+        self.switch.handle_timeout(now, port);
+        if self.is_watching {
+            self.note_storms();
+        }
+        self.drain(now);
+    }
+
+    fn on_frame(&mut self, now: Time, port: PortId, frame: Received<'_>) {
+        match self.station.take_in(now, port, &frame) {
+            Shape::Short => {}
+            Shape::Long => self.discard(port, frame.bytes, frame.length),
+            Shape::Good if wire::is_control(frame.bytes) => self.on_control(now, port, frame.bytes),
+            Shape::Good => self.on_data(now, port, frame.bytes),
+        }
+    }
+
+    fn on_control(&mut self, now: Time, port: PortId, frame: &[u8]) {
+        let ends = &self.ends[port.index()];
+        for control in control::read(&mut self.station, (port, ends), frame) {
+            let core = self.switch.port(port);
+            let is_new =
+                control::is_pause(control) && !control::is_stopped(core, now, control.class);
+            self.station.counters(port).pauses_received += u64::from(is_new);
+            self.switch.handle_control(port, control);
+            self.switch.handle_signal(now, port, control);
+            self.drain(now);
+        }
+    }
+
+    fn on_data(&mut self, now: Time, port: PortId, frame: &[u8]) {
+        let size = frame_size(frame.len());
+        let class = self.class_of(port, frame);
+        let counters = self.station.counters(port);
+        counters.received += 1;
+        counters.received_bytes += size;
+        let address = wire::destination(frame).unwrap_or(MacAddress([0; 6]));
+        let Some(egress) = self.forwarding.port(address) else {
+            counters.unknown += 1;
+            let why = format_args!("no port for {address}; such frames are dropped and counted");
+            self.station.complain(port, Complaint::Unknown, why);
+            return self.switch.handle_expired(port, class, size);
+        };
+        if egress == port {
+            counters.reflected += 1;
+            let why = format_args!("a frame for {address} comes from where it should go; dropped");
+            self.station.complain(port, Complaint::Reflected, why);
+            return self.switch.handle_expired(port, class, size);
+        }
+        let slot = self.store.insert(frame);
+        let arrival = Arrival {
+            packet: slot,
+            size,
+            class,
+            egress,
+            leaving: class,
+        };
+        if let Err(overrun) = self.switch.handle_arrival(now, port, arrival) {
+            self.store.remove(slot);
+            self.station.counters(port).overruns += 1;
+            let why = format_args!(
+                "class {} overruns its {}: {} held of {}; frames are LOST",
+                class.0,
+                overrun.pool.name(),
+                overrun.held,
+                overrun.buffer,
+            );
+            self.station.complain(port, Complaint::Overrun, why);
+        }
+        self.drain(now);
+    }
+
+    /// A frame that goes no further gives back what its sender has spent on it.
+    fn discard(&mut self, port: PortId, frame: &[u8], length: usize) {
+        if !wire::is_control(frame) {
+            let class = self.class_of(port, frame);
+            self.switch.handle_expired(port, class, frame_size(length));
+        }
+    }
+
+    fn class_of(&mut self, port: PortId, frame: &[u8]) -> Class {
+        let class = wire::class_of(frame);
+        if class.index() < self.ends[port.index()].class_count() {
+            return class;
+        }
+        self.station.counters(port).declassed += 1;
+        let why = format_args!("there is no class {} here; it passes as class 0", class.0);
+        self.station.complain(port, Complaint::Declassed, why);
+        Class(0)
+    }
+
+    /// Lets every port that may have something to send do so.
+    fn drain(&mut self, now: Time) {
+        if self.is_watching {
+            while let Some(dropped) = self.switch.poll_dropped(now) {
+                self.store.remove(dropped.packet);
+                self.station.counters(dropped.egress).watchdog_drops += 1;
+                self.serve(now);
+            }
+        }
+        self.serve(now);
+    }
+
+    fn serve(&mut self, now: Time) {
+        while let Some(port) = self.switch.poll_ready() {
+            let transmit = self.switch.poll_transmit(now, port);
+            let timeout = self.switch.poll_timeout(port);
+            self.station.agenda.set_timeout(port, timeout);
+            if let Some(transmit) = transmit {
+                self.start(now, port, transmit);
+            }
+        }
+    }
+
+    /// A frame starts on the emulated line of `port`.
+    fn start(&mut self, now: Time, port: PortId, transmit: Transmit<Slot>) {
+        let (line, size) = match transmit {
+            Transmit::Control(control) => {
+                let ends = &self.ends[port.index()];
+                let frame = ControlFrame::new(&self.station, (port, ends), control);
+                (OnLine::Control(frame), Control::SIZE)
+            }
+            Transmit::Data {
+                packet: slot,
+                size,
+                is_marked,
+                ..
+            } => {
+                if is_marked && wire::mark_congestion(self.store.frame_mut(slot)) {
+                    self.station.counters(port).marked += 1;
+                }
+                (OnLine::Data { slot, size }, size)
+            }
+        };
+        self.lines[port.index()] = line;
+        let left = now + self.rates[port.index()].tx_span(size);
+        self.station.agenda.set_left(port, left);
+    }
+
+    #[cold]
+    fn note_storms(&mut self) {
+        while let Some(notice) = self.switch.poll_watchdog() {
+            let (port, class) = (notice.egress, notice.class.0);
+            if notice.is_storm {
+                self.station.counters(port).watchdog_trips += 1;
+                let why = format_args!("a storm of PAUSE for class {class}; the watchdog acts");
+                self.station.complain(port, Complaint::Storm, why);
+            } else {
+                let why = format_args!("the storm of PAUSE for class {class} is over");
+                self.station.complain(port, Complaint::StormOver, why);
+            }
+        }
+    }
+
+    fn on_sample(&mut self, now: Time) {
+        let Station {
+            recorder,
+            desks,
+            agenda,
+            ..
+        } = &mut self.station;
+        agenda.sample = recorder.next(now);
+        recorder.begin(now);
+        for (index, desk) in desks.iter().enumerate() {
+            let port = PortId(index as u16);
+            let sampled = Sampled {
+                port: self.switch.port(port),
+                counters: desk.counters,
+                egress: self.switch.queued(port),
+            };
+            recorder.sample_port(index, now, &sampled);
+        }
+    }
+
+    fn classes(&self, now: Time, port: PortId) -> Vec<ClassReport> {
+        let core = self.switch.port(port);
+        let class = |class: usize| {
+            let class = Class(class as u8);
+            let is_blocked = self.switch.blocked(now, port, class).is_some();
+            ClassReport {
+                held: core.held(class),
+                held_max: core.held_max(class),
+                buffer: core.buffer(class),
+                backlog: u64::from(self.switch.backlog(port, class)),
+                allowed_bps: core.upstream(class).rate(now).map(Rate::as_bps),
+                is_stopped: is_blocked || control::is_stopped(core, now, class),
+                ..ClassReport::new(class)
+            }
+        };
+        (0..core.class_count()).map(class).collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! Which numbers of a flow have come: exact with loss, reordering and frames that come twice.
+
+/// How far behind the highest number a frame may be and still be told from one that came before.
+const WINDOW: u64 = 65_536;
+
+/// What became of a frame's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// After all that came before.
+    InOrder,
+    /// After one with a higher number.
+    Late,
+    /// It was there already; or it is so late that nobody remembers, which counts the same.
+    Again,
+}
+
+/// The numbers of a flow that have come. A bitmap slides along behind the highest.
+#[derive(Clone, Debug)]
+pub struct Tracker {
+    seen: Box<[u64]>,
+    /// One above the highest number so far.
+    next: u64,
+    /// How many different ones came.
+    count: u64,
+}
+
+impl Default for Tracker {
+    fn default() -> Tracker {
+        Tracker {
+            seen: vec![0; (WINDOW / 64) as usize].into(),
+            next: 0,
+            count: 0,
+        }
+    }
+}
+
+impl Tracker {
+    /// A frame of this number has come.
+    pub fn add(&mut self, number: u64) -> Came {
+        let came = match number >= self.next {
+            true => {
+                self.slide(number);
+                Came::InOrder
+            }
+            false if self.next - number > WINDOW || self.is_seen(number) => return Came::Again,
+            false => Came::Late,
+        };
+        let (word, bit) = place(number);
+        self.seen[word] |= bit;
+        self.count += 1;
+        came
+    }
+
+    /// How many different numbers came.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Numbers that are missing below the highest.
+    pub fn missing(&self) -> u64 {
+        self.next - self.count
+    }
+
+    /// Makes room for a new highest number.
+    fn slide(&mut self, number: u64) {
+        let gap = number - self.next;
+        if gap >= WINDOW {
+            self.seen.fill(0);
+        } else {
+            // The places of the numbers that were left out, and its own.
+            for skipped in self.next..=number {
+                let (word, bit) = place(skipped);
+                self.seen[word] &= !bit;
+            }
+        }
+        self.next = number.saturating_add(1);
+    }
+
+    fn is_seen(&self, number: u64) -> bool {
+        let (word, bit) = place(number);
+        self.seen[word] & bit != 0
+    }
+}
+
+fn place(number: u64) -> (usize, u64) {
+    let place = number % WINDOW;
+    ((place / 64) as usize, 1 << (place % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_a_set(steps in prop::collection::vec((-300i64..300, any::<bool>()), 0..400)) {
+            let (mut tracker, mut set) = (Tracker::default(), BTreeSet::new());
+            let mut number = 40_000u64;
+            for (step, is_far) in steps {
+                // Up to 30,000 away, so that the bitmap wraps and yet nothing falls out of it.
+                let step = if is_far { step * 100 } else { step };
+                number = number.saturating_add_signed(step);
+                let highest = set.last().copied();
+                if highest.is_some_and(|highest: u64| highest - highest.min(number) >= WINDOW) {
+                    continue;
+                }
+                let came = tracker.add(number);
+                let expected = match (set.insert(number), highest.is_none_or(|h| number > h)) {
+                    (false, _) => Came::Again,
+                    (true, true) => Came::InOrder,
+                    (true, false) => Came::Late,
+                };
+                prop_assert_eq!(came, expected);
+                let span = set.last().map_or(0, |last| last + 1);
+                prop_assert_eq!(tracker.count(), set.len() as u64);
+                prop_assert_eq!(tracker.missing(), span - set.len() as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn what_nobody_remembers_counts_as_having_come_twice() {
+        let mut tracker = Tracker::default();
+        tracker.add(WINDOW + 10);
+        assert_eq!(tracker.add(10), Came::Again);
+        assert_eq!(tracker.add(11), Came::Late);
+        assert_eq!((tracker.count(), tracker.missing()), (2, WINDOW + 9));
+        assert_eq!(tracker.add(u64::MAX), Came::InOrder, "a jump is no trap");
+    }
+}
