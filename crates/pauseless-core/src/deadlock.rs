@@ -84,6 +84,12 @@ pub trait Network {
     /// Bytes of data on the wire that `queue` sends on, of its class.
     fn in_flight(&self, queue: EgressQueue) -> Bytes;
 
+    /// Whatever one end of a link said to the other before this instant has been heard or is lost. Where
+    /// messages can be lost, an end that has missed one is not waited for longer than that.
+    fn settled(&self, _now: Time) -> Time {
+        Time::ZERO
+    }
+
     /// The flow of a packet, if it is of one.
     fn flow(&self, node: NodeId, packet: Self::Packet) -> Option<FlowId>;
 }
@@ -420,8 +426,9 @@ pub fn blocked(now: Time, network: &impl Network, queue: EgressQueue) -> Option<
     let (far, ingress) = far_switch(network, queue)?;
     let far_port = far.port(ingress);
     let down = far_port.downstream(class);
-    let heard = switch.port(port).upstream(class).resumes();
+    let up = switch.port(port).upstream(class);
+    let is_resuming = down.is_resume_on_its_way(up, network.settled(now));
     let charge = far_port.charge(class, head);
     let kept_at_most = far_port.held(class);
-    (heard == down.resumes() && down.keeps_blocked(kept_at_most, charge)).then_some(head)
+    (!is_resuming && down.keeps_blocked(kept_at_most, charge)).then_some(head)
 }

@@ -212,6 +212,7 @@ impl Derivation {
             stages,
             hold: self.hold(),
             unit: self.unit,
+            refresh: None,
         }
     }
 

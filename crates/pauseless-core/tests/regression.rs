@@ -74,6 +74,7 @@ fn a_hold_below_bm_is_seen() {
         stages: 19,
         hold,
         unit: limiter::RATE_UNIT,
+        refresh: None,
     };
     let mut down = gfc::BufferDownstream::new(&config);
     let mut last = None;

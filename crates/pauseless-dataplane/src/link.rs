@@ -3,7 +3,9 @@
 mod choose;
 mod mapping;
 pub mod memory;
+mod outage;
 pub mod packet;
+pub mod xdp;
 
 pub use choose::{Backend, Opened, open};
 

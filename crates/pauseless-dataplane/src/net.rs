@@ -9,11 +9,12 @@ mod netlink;
 mod privilege;
 pub(crate) mod socket;
 
+pub(crate) use ethtool::has_carrier;
 pub use ethtool::{Kind, offloads_off};
 pub use interface::{
     address, interface_exists, kind, queues, set_address, set_mtu, set_promiscuous, set_up,
 };
-pub(crate) use interface::{flags, index};
+pub(crate) use interface::{flags, index, promiscuous};
 pub use privilege::{Privilege, Unprivileged, become_root};
 
 use std::fs::File;
@@ -101,6 +102,13 @@ pub fn veth(a: (&Namespace, &str), b: (&Namespace, &str)) -> io::Result<()> {
         })??;
     }
     Ok(())
+}
+
+/// Removes an interface of the namespace that the calling thread is in; the other end of a veth pair
+/// goes with it.
+pub fn remove(name: &str) -> io::Result<()> {
+    netlink::ask(&netlink::removal_message(name))
+        .map_err(|error| named(error, format!("remove the interface {name}")))
 }
 
 /// The same error with what was tried before it.

@@ -180,7 +180,7 @@ impl Station {
     /// A frame has come in: what it looks like from outside.
     pub(crate) fn take_in(&mut self, now: Time, port: PortId, frame: &Received<'_>) -> Shape {
         if let Some(tap) = &mut self.tap {
-            tap.see(now, port, Direction::In, frame.bytes);
+            tap.see(now, (port, Direction::In), frame.bytes);
         }
         self.note_lateness(now, port, frame);
         let (length, there) = (frame.length, frame.bytes.len());
@@ -236,7 +236,7 @@ impl Station {
             }
         }
         if let Some(tap) = &mut self.tap {
-            tap.see(due.time, port, Direction::Out, frame);
+            tap.see(due.time, (port, Direction::Out), frame);
         }
         let desk = &mut self.desks[port.index()];
         desk.counters.line_lost = desk.counters.line_lost + (due.time - due.due);

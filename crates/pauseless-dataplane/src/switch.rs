@@ -76,7 +76,7 @@ impl SwitchNode {
                 switch,
                 store: Store::new(),
                 forwarding: Forwarding::new(&config.forwarding),
-                ends: ports.iter().map(|port| Ends::new(port)).collect(),
+                ends: ports.iter().map(Ends::new).collect(),
                 lines: ports.iter().map(|_| OnLine::Nothing).collect(),
                 rates: ports.iter().map(|port| port.line).collect(),
                 is_watching: config.watchdog.is_some(),

@@ -4,26 +4,19 @@ mod links {
     pub mod wire;
 }
 
-use links::wire::{Wire, memory, packet};
-use pauseless_dataplane::link::{Link, Received};
+use std::io;
 
-/// One body for all kinds of links.
+use links::wire::{INTERFACE, KINDS, Kind, Wire, connect, pair, received};
+use pauseless_dataplane::link::{self, Backend, Losses};
+use pauseless_dataplane::net::{self, Namespace};
+
+/// One body for all kinds of wires.
 fn for_each_wire(law: impl Fn(&mut Wire)) {
-    for make in [memory, packet] {
-        if let Some(mut wire) = make() {
+    for kind in KINDS {
+        if let Some(mut wire) = Wire::new(kind) {
             law(&mut wire);
         }
     }
-}
-
-fn received(link: &mut dyn Link) -> Vec<Vec<u8>> {
-    let mut frames = Vec::new();
-    let take = &mut |frame: Received<'_>| {
-        assert_eq!(frame.length, frame.bytes.len());
-        frames.push(frame.bytes.to_vec());
-    };
-    while link.receive(64, take).expect("the interface works") > 0 {}
-    frames
 }
 
 /// A frame of `size` bytes that is like no other of its `number`.
@@ -31,6 +24,9 @@ fn frame(size: usize, number: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..size).map(|at| (at * 7 + number) as u8).collect();
     bytes[..12].copy_from_slice(&[2, 0x46, 0, 0, 0, 1, 2, 0x50, 0, 0, 0, 1]);
     bytes[12..14].copy_from_slice(&[0x88, 0xb5]);
+    if let Some(place) = bytes[14..].first_chunk_mut() {
+        *place = (number as u32).to_be_bytes();
+    }
     bytes
 }
 
@@ -49,19 +45,156 @@ fn frames_of_every_length_and_kind_arrive_as_they_are() {
     for_each_wire(|wire| {
         let mut frames: Vec<_> = (14..=1_514).map(|size| frame(size, size)).collect();
         frames.extend(special());
-        let mut arrived = Vec::new();
-        for frame in &frames {
-            while !wire.a.send(frame) {
+        let arrived = wire.carry(&frames);
+        assert_eq!(arrived.len(), frames.len(), "{:?}", wire.kind);
+        for (arrived, frame) in arrived.iter().zip(&frames) {
+            assert_eq!(arrived, frame, "{:?}", wire.kind);
+        }
+        let echo = received(&mut *wire.a);
+        assert!(echo.is_empty(), "{:?}: an echo", wire.kind);
+    });
+}
+
+#[test]
+fn a_long_burst_arrives_whole_if_it_is_taken_in_time() {
+    for_each_wire(|wire| {
+        let frames: Vec<_> = (0..10_000).map(|number| frame(64, number)).collect();
+        let arrived = wire.carry(&frames);
+        assert!(arrived == frames, "{:?}: {}", wire.kind, arrived.len());
+        let losses = (wire.a.losses(), wire.b.losses());
+        assert_eq!(losses, Default::default(), "{:?}", wire.kind);
+    });
+}
+
+#[test]
+fn whoever_is_too_slow_can_see_how_much_was_lost() {
+    for_each_wire(|wire| {
+        let mut sent = 0;
+        for number in 0..10_000 {
+            if !wire.a.send(&frame(64, number)) {
                 wire.a.flush().expect("the interface works");
-                arrived.extend(received(&mut *wire.b));
+                if !wire.a.send(&frame(64, number)) {
+                    continue;
+                }
             }
+            sent += 1;
         }
         wire.a.flush().expect("the interface works");
-        arrived.extend(received(&mut *wire.b));
-        assert_eq!(arrived.len(), frames.len(), "{}", wire.name);
-        for (arrived, frame) in arrived.iter().zip(&frames) {
-            assert_eq!(arrived, frame, "{}", wire.name);
+        let arrived = wire.arrived().len() + wire.a.backlog();
+        let lost = wire.a.losses().send + wire.b.losses().receive;
+        assert!(arrived < 10_000, "{:?}: nothing was lost", wire.kind);
+        assert_eq!(arrived as u64 + lost, sent, "{:?}", wire.kind);
+    });
+}
+
+#[test]
+fn an_interface_that_was_down_works_again() {
+    for_each_wire(|wire| {
+        let Some(places) = &wire.places else { return };
+        let set_up = |place: &Namespace, is_up| {
+            let done = place.enter(|| net::set_up(INTERFACE, is_up));
+            done.and_then(|done| done).expect("the interface is there");
+        };
+        // The own end down, then the other one: no carrier.
+        for end in [0, 1] {
+            let before = wire.a.losses();
+            set_up(&places[end], false);
+            let mut errors = 0;
+            for number in 0..10 {
+                assert!(wire.a.send(&frame(64, number)));
+                errors += usize::from(wire.a.flush().is_err());
+            }
+            let what = format!("{:?}, end {end}", wire.kind);
+            assert_eq!((errors, wire.a.backlog()), (1, 0), "{what}");
+            let losses = wire.a.losses();
+            assert_eq!(losses.send - before.send, 10, "{what}");
+            // The far end may say so too.
+            let _ = idle(&mut *wire.b);
+            set_up(&places[end], true);
+            idle(&mut *wire.a).expect("it was told before");
+            idle(&mut *wire.b).expect("it was told before");
+            assert!(wire.a.send(&frame(64, end)));
+            wire.a.flush().expect("the interface works");
+            assert_eq!(received(&mut *wire.b), [frame(64, end)], "{what}");
         }
-        assert!(received(&mut *wire.a).is_empty(), "{}: an echo", wire.name);
+    });
+}
+
+/// Looks for frames until the link has looked at its interface.
+fn idle(link: &mut dyn link::Link) -> io::Result<usize> {
+    (0..200).try_fold(0, |sum, _| Ok(sum + link.receive(1, &mut |_| ())?))
+}
+
+#[test]
+fn an_interface_that_was_made_anew_is_taken() {
+    for_each_wire(|wire| {
+        let Some(places) = wire.places.take() else {
+            return;
+        };
+        // A namespace dies with its last handle and takes its interface and that one's peer with it.
+        let gone = places[0].enter(|| net::remove(INTERFACE));
+        gone.and_then(|gone| gone).expect("the interface is there");
+        assert!(wire.a.send(&frame(64, 0)));
+        assert!(wire.a.flush().is_err(), "{:?}", wire.kind);
+        assert_eq!(wire.a.losses().send, 1, "{:?}", wire.kind);
+        assert!(idle(&mut *wire.b).is_err(), "{:?}", wire.kind);
+        connect(&places);
+        idle(&mut *wire.a).expect("it was told before");
+        idle(&mut *wire.b).expect("it was told before");
+        let frames: Vec<_> = (0..100).map(|number| frame(64, number)).collect();
+        assert_eq!(wire.carry(&frames), frames, "{:?}", wire.kind);
+    });
+}
+
+#[test]
+fn a_peer_that_is_opened_again_goes_on() {
+    for_each_wire(|wire| {
+        if wire.kind == Kind::Memory {
+            return;
+        }
+        for round in 0..3 {
+            let frames: Vec<_> = (0..500).map(|number| frame(100 + round, number)).collect();
+            assert_eq!(wire.carry(&frames), frames, "{:?} {round}", wire.kind);
+            wire.reopen_b();
+        }
+    });
+}
+
+#[test]
+fn the_choice_of_a_link_says_what_it_took() {
+    let Some(places) = pair() else { return };
+    let how = |backend| {
+        let opened = places[0].enter(|| link::open(INTERFACE, backend));
+        opened.and_then(|opened| opened).expect("a link").how
+    };
+    assert_eq!(how(Backend::Packet), "wire: AF_PACKET, as asked");
+    let auto = how(Backend::Auto);
+    assert_eq!(auto, "wire: AF_PACKET, AF_XDP is not quicker on veth");
+    let xdp = how(Backend::Xdp);
+    let start = "wire: AF_XDP, copy mode; not zero-copy: ";
+    assert!(xdp.starts_with(start), "{xdp}");
+    let missing = places[0].enter(|| link::open("other", Backend::Auto));
+    let error = missing.expect("the namespace is there").map(|_| ());
+    let message = error.expect_err("no such interface").to_string();
+    assert!(message.contains("other"), "{message}");
+}
+
+#[test]
+fn a_frame_that_is_too_long_is_counted() {
+    for_each_wire(|wire| {
+        if wire.kind == Kind::Memory {
+            return;
+        }
+        for size in [1_600, 9_000] {
+            assert!(wire.a.send(&frame(size, 0)));
+        }
+        assert!(wire.a.send(&frame(64, 0)));
+        wire.a.flush().expect("the interface works");
+        assert_eq!(wire.arrived(), [frame(64, 0)], "{:?}", wire.kind);
+        let expected = Losses {
+            receive: 0,
+            send: 2,
+        };
+        assert_eq!(wire.a.losses(), expected, "{:?}", wire.kind);
     });
 }

@@ -411,7 +411,7 @@ fn reckless() -> impl Strategy<Value = String> {
     const KINDS: [(&str, &[&str]); 6] = [
         ("pfc", &["xoff", "xon"]),
         ("cbfc", &["credits", "period"]),
-        ("gfc-buffer", &["bm", "b1"]),
+        ("gfc-buffer", &["bm", "b1", "refresh"]),
         ("gfc-time", &["bm", "b0", "period"]),
         ("gfc-conceptual", &["bm", "b0", "tau"]),
         ("none", &[]),

@@ -13,6 +13,9 @@
 //!
 //! **Not modelled** link initialisation (the first grant is there at time zero), the link-down
 //! timer, VL15.
+//!
+//! **Lost messages** cost throughput and nothing else: counters are absolute, so the next link packet says
+//! all that a lost one said, and one that comes twice says nothing new.
 
 use super::{Downstream, Gate, Signal, Upstream};
 use crate::unit::{Bytes, Rate, Span, Time};
@@ -174,6 +177,10 @@ impl Downstream for CbfcDownstream {
 
     fn resumes(&self) -> u32 {
         0
+    }
+
+    fn resumed_at(&self) -> Time {
+        Time::ZERO
     }
 }
 

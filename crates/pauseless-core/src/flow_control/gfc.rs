@@ -13,7 +13,12 @@
 //! above `hold`; every change of stage is one message, and a message that could not leave before
 //! the next change is replaced by it.
 //!
-//! **Not modelled** lost messages.
+//! **Lost messages** The paper's sender never hears again what a lost message said: it goes on at the rate
+//! of an old stage until the next change. With [`BufferConfig::refresh`] the newest stage is said again
+//! that long after the last message, in stage 0 too, since a lost return to 0 would slow the sender down
+//! for ever. So after any loss the rate is right within one refresh and the latency of a message; until
+//! then up to C times refresh more bytes arrive than B_m - B_1 was made for. Time-based GFC says all
+//! anew every period anyway: a loss there counts as a longer T.
 
 use alloc::boxed::Box;
 
@@ -34,6 +39,9 @@ pub struct BufferConfig {
     pub hold: Bytes,
     /// The limiter's rate unit.
     pub unit: Rate,
+    /// After this time without a message the newest stage is said again; `None` for never, as in the
+    /// paper, where no message is lost.
+    pub refresh: Option<Span>,
 }
 
 /// Parameters of time-based GFC.
@@ -265,16 +273,24 @@ impl Upstream for GfcUpstream {
 }
 
 /// Counts how often a held peer was let go, for the halves that hold.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Hold {
     told: bool,
     resumes: u32,
+    resumed_at: Time,
 }
 
 impl Hold {
-    fn tell(&mut self, hold: bool) {
+    const NEVER: Hold = Hold {
+        told: false,
+        resumes: 0,
+        resumed_at: Time::ZERO,
+    };
+
+    fn tell(&mut self, now: Time, hold: bool) {
         if self.told && !hold {
             self.resumes = self.resumes.wrapping_add(1);
+            self.resumed_at = now;
         }
         self.told = hold;
     }
@@ -288,6 +304,8 @@ pub struct BufferDownstream {
     told: u16,
     /// The queue stays in `stage` while it lies in this range: one comparison on the packet path.
     range: (Bytes, Bytes),
+    /// When the stage is said again; [`Time::MAX`] for never.
+    refresh_at: Time,
     hold: Hold,
 }
 
@@ -299,9 +317,11 @@ impl BufferDownstream {
             stage: 0,
             told: 0,
             range: (Bytes::ZERO, Bytes::ZERO),
-            hold: Hold::default(),
+            refresh_at: Time::MAX,
+            hold: Hold::NEVER,
         };
         half.enter(0);
+        half.rearm(Time::ZERO);
         half
     }
 
@@ -320,6 +340,11 @@ impl BufferDownstream {
             _ => Bytes::MAX,
         };
         self.range = (low, high);
+    }
+
+    fn rearm(&mut self, now: Time) {
+        let again = |refresh| now.saturating_add(refresh);
+        self.refresh_at = self.config.refresh.map_or(Time::MAX, again);
     }
 
     #[inline]
@@ -342,8 +367,8 @@ impl Downstream for BufferDownstream {
     }
 
     #[inline]
-    fn has_signal(&self, _now: Time) -> bool {
-        self.stage != self.told
+    fn has_signal(&self, now: Time) -> bool {
+        self.stage != self.told || now >= self.refresh_at
     }
 
     fn poll_signal(&mut self, now: Time) -> Option<Signal> {
@@ -351,12 +376,13 @@ impl Downstream for BufferDownstream {
             return None;
         }
         self.told = self.stage;
-        self.hold.tell(self.stage > self.config.stages);
+        self.hold.tell(now, self.stage > self.config.stages);
+        self.rearm(now);
         Some(Signal::Stage(self.stage))
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        None
+        (self.refresh_at != Time::MAX).then_some(self.refresh_at)
     }
 
     fn keeps_blocked(&self, kept: Bytes, _head: Bytes) -> bool {
@@ -365,6 +391,10 @@ impl Downstream for BufferDownstream {
 
     fn resumes(&self) -> u32 {
         self.hold.resumes
+    }
+
+    fn resumed_at(&self) -> Time {
+        self.hold.resumed_at
     }
 }
 
@@ -386,7 +416,7 @@ impl TimeDownstream {
             held: Bytes::ZERO,
             abr: 0,
             next: Time::ZERO + phase,
-            hold: Hold::default(),
+            hold: Hold::NEVER,
         }
     }
 
@@ -425,7 +455,7 @@ impl Downstream for TimeDownstream {
         while self.next <= now {
             self.next = self.next + self.config.period;
         }
-        self.hold.tell(self.held > self.config.mapping.hold);
+        self.hold.tell(now, self.held > self.config.mapping.hold);
         let free = self.config.capacity.saturating_sub(self.held);
         Some(match self.config.measure {
             Measure::Message => Signal::Free(free),
@@ -461,6 +491,10 @@ impl Downstream for TimeDownstream {
             Measure::Credit => 0,
         }
     }
+
+    fn resumed_at(&self) -> Time {
+        self.hold.resumed_at
+    }
 }
 
 /// The downstream half of conceptual GFC: it reports every change of the queue.
@@ -479,7 +513,7 @@ impl ConceptualDownstream {
             config: Box::new(*config),
             held: Bytes::ZERO,
             told: Bytes::ZERO,
-            hold: Hold::default(),
+            hold: Hold::NEVER,
         }
     }
 }
@@ -502,7 +536,7 @@ impl Downstream for ConceptualDownstream {
             return None;
         }
         self.told = self.held;
-        self.hold.tell(self.held > self.config.mapping.hold);
+        self.hold.tell(now, self.held > self.config.mapping.hold);
         Some(Signal::Level(self.held))
     }
 
@@ -516,6 +550,10 @@ impl Downstream for ConceptualDownstream {
 
     fn resumes(&self) -> u32 {
         self.hold.resumes
+    }
+
+    fn resumed_at(&self) -> Time {
+        self.hold.resumed_at
     }
 }
 
@@ -533,6 +571,7 @@ mod tests {
             stages: 16,
             hold: Bytes::kb(309),
             unit: RATE_UNIT,
+            refresh: None,
         }
     }
 

@@ -105,8 +105,11 @@ pub trait Downstream {
     /// for ever if `kept` bytes of this buffer never leave and everything else does.
     fn keeps_blocked(&self, kept: Bytes, head: Bytes) -> bool;
     /// How often this half has told its peer to go on after it told it to stop.
-    /// The deadlock detector compares it with what the peer has heard.
+    /// The deadlock detector compares it with what the peer has heard, which is never more: a message
+    /// that was lost is missing there for good.
     fn resumes(&self) -> u32;
+    /// When it did so last; [`Time::ZERO`] if never.
+    fn resumed_at(&self) -> Time;
 }
 
 /// A scheme with its parameters, as configured for one (ingress port, class).
@@ -361,9 +364,19 @@ impl Downstream for AnyDownstream {
     fn resumes(&self) -> u32 {
         each_downstream!(self, half => half.resumes(), none => 0)
     }
+
+    fn resumed_at(&self) -> Time {
+        each_downstream!(self, half => half.resumed_at(), none => Time::ZERO)
+    }
 }
 
 impl AnyDownstream {
+    /// Whether a message that lets `peer` go on may still be on its way to it. What was said before
+    /// `settled` has been heard or is lost; [`Time::ZERO`] where nothing is ever lost.
+    pub fn is_resume_on_its_way(&self, peer: &AnyUpstream, settled: Time) -> bool {
+        peer.resumes() != self.resumes() && self.resumed_at() >= settled
+    }
+
     /// A shared memory has decided; only PFC obeys, see [`pfc::Config::commanded`].
     pub fn set_pausing(&mut self, is_pausing: bool) {
         if let AnyDownstream::Pfc(half) = self {

@@ -17,6 +17,10 @@
 //!
 //! Where ports share their memory, that decides instead of the thresholds; see [`crate::memory`].
 //!
+//! **Lost messages** A lost RESUME costs the sender what is left of its pause, which then runs out. A lost
+//! PAUSE is repeated after half its time; until then the sender goes on, by up to C times that more than
+//! the headroom was made for.
+//!
 //! **Not modelled** 802.3x link-level PAUSE, asymmetric PFC. The watchdog is in
 //! [`crate::switch::watchdog`].
 
@@ -71,6 +75,7 @@ pub struct PfcDownstream {
     refresh: Span,
     refresh_at: Time,
     resumes: u32,
+    resumed_at: Time,
 }
 
 impl PfcDownstream {
@@ -86,6 +91,7 @@ impl PfcDownstream {
             refresh: pause_span(config.quanta, line) / 2,
             refresh_at: Time::MAX,
             resumes: 0,
+            resumed_at: Time::ZERO,
         }
     }
 }
@@ -124,6 +130,7 @@ impl Downstream for PfcDownstream {
         }
         if self.told && !self.pausing {
             self.resumes = self.resumes.wrapping_add(1);
+            self.resumed_at = now;
         }
         self.told = self.pausing;
         if self.pausing {
@@ -147,6 +154,10 @@ impl Downstream for PfcDownstream {
     fn resumes(&self) -> u32 {
         self.resumes
     }
+
+    fn resumed_at(&self) -> Time {
+        self.resumed_at
+    }
 }
 
 /// The half that is paused.
@@ -155,6 +166,8 @@ pub struct PfcUpstream {
     line: Rate,
     until: Time,
     resumes: u32,
+    /// Whether the last that was heard was a PAUSE, run out or not.
+    is_told: bool,
 }
 
 impl PfcUpstream {
@@ -164,10 +177,12 @@ impl PfcUpstream {
             line,
             until: Time::ZERO,
             resumes: 0,
+            is_told: false,
         }
     }
 
-    /// How many resumes were heard.
+    /// How many resumes were heard, each after a PAUSE: one that comes twice counts once, and one whose
+    /// PAUSE was lost does not count.
     pub fn resumes(&self) -> u32 {
         self.resumes
     }
@@ -178,9 +193,10 @@ impl Upstream for PfcUpstream {
         let Signal::Pause { quanta } = signal else {
             return;
         };
-        if quanta == 0 {
+        if quanta == 0 && self.is_told {
             self.resumes = self.resumes.wrapping_add(1);
         }
+        self.is_told = quanta > 0;
         // The new time overwrites what is left of the old one; it never adds to it.
         //= 802.1Q-2022 36.1.3 timer
         self.until = now + pause_span(quanta, self.line);

@@ -28,15 +28,29 @@ pub struct LinkPair {
     pub sent: Bytes,
     pub arrived: Bytes,
     pub overrun: bool,
-    wire: VecDeque<(Time, Bytes)>,
+    /// How many copies of the next control frame arrive: none if it is lost. Both directions.
+    pub copies: Box<dyn FnMut(Signal) -> usize>,
+    /// The sender's own link packet, with what it has sent, follows its data this often.
+    pub count_period: Option<Span>,
+    count_next: Time,
+    wire: VecDeque<(Time, Forward)>,
     wire_free: Time,
     signals: VecDeque<(Time, Signal)>,
     reverse_free: Time,
     reverse_start: Option<Time>,
 }
 
+/// What is on the wire to the buffer.
+#[derive(Clone, Copy)]
+enum Forward {
+    Data(Bytes),
+    /// A link packet with its FCTBS.
+    Count(u32),
+}
+
 #[derive(Clone, Copy)]
 enum Next {
+    Count,
     Arrive,
     Signal,
     Report,
@@ -61,6 +75,9 @@ impl LinkPair {
             sent: Bytes::ZERO,
             arrived: Bytes::ZERO,
             overrun: false,
+            copies: Box::new(|_| 1),
+            count_period: None,
+            count_next: Time::ZERO,
             wire: VecDeque::new(),
             wire_free: Time::ZERO,
             signals: VecDeque::new(),
@@ -71,9 +88,12 @@ impl LinkPair {
 
     /// Bytes on the wire.
     pub fn in_flight(&self) -> Bytes {
-        self.wire
-            .iter()
-            .fold(Bytes::ZERO, |sum, (_, size)| sum + *size)
+        let size = |forward: &Forward| match forward {
+            Forward::Data(size) => *size,
+            Forward::Count(_) => Bytes::ZERO,
+        };
+        let sizes = self.wire.iter().map(|(_, forward)| size(forward));
+        sizes.fold(Bytes::ZERO, |sum, size| sum + size)
     }
 
     /// Takes one packet out of the buffer.
@@ -133,7 +153,8 @@ impl LinkPair {
             Gate::At(time) => Some((time, Next::Send)),
             Gate::Closed => None,
         };
-        for candidate in [signal, arrive, send].into_iter().flatten() {
+        let count = self.count_period.map(|_| (self.count_next, Next::Count));
+        for candidate in [signal, arrive, count, send].into_iter().flatten() {
             if candidate.0 < first.0 {
                 first = candidate;
             }
@@ -144,15 +165,21 @@ impl LinkPair {
     fn handle(&mut self, next: Next) {
         let line = self.latency.line;
         match next {
-            Next::Arrive => {
-                let (_, size) = self.wire.pop_front().unwrap();
-                let charge = self.control.charge(size);
-                self.arrived += size;
-                self.held += charge;
-                self.held_max = self.held_max.max(self.held);
-                self.overrun |= self.held > self.buffer;
-                self.queue.push_back(size);
-                self.down.on_enqueue(self.now, charge, self.held);
+            Next::Arrive => match self.wire.pop_front().unwrap().1 {
+                Forward::Data(size) => self.arrive(size),
+                Forward::Count(fctbs) => self.down.handle_peer_count(fctbs),
+            },
+            Next::Count => {
+                self.count_next = self.now + self.count_period.unwrap();
+                let signal = self.up.complete(Signal::Credit { fctbs: 0, fccl: 0 });
+                let Signal::Credit { fctbs, .. } = signal else {
+                    unreachable!("credits stay credits");
+                };
+                // Behind the data that it counts: a frame that is being sent is counted already.
+                let arrival = self.now.max(self.wire_free) + self.latency.wire;
+                for _ in 0..(self.copies)(signal) {
+                    self.wire.push_back((arrival, Forward::Count(fctbs)));
+                }
             }
             Next::Signal => {
                 let (_, signal) = self.signals.pop_front().unwrap();
@@ -173,17 +200,29 @@ impl LinkPair {
                                 + line.tx_span(Control::SIZE)
                         }
                     };
-                    self.signals.push_back((self.now + delay, signal));
+                    for _ in 0..(self.copies)(signal) {
+                        self.signals.push_back((self.now + delay, signal));
+                    }
                 }
             }
             Next::Send => {
                 self.up.on_transmit(self.now, self.size);
                 self.sent += self.size;
                 self.wire_free = self.now + line.tx_span(self.size);
-                self.wire
-                    .push_back((self.wire_free + self.latency.wire, self.size));
+                let arrival = self.wire_free + self.latency.wire;
+                self.wire.push_back((arrival, Forward::Data(self.size)));
             }
         }
+    }
+
+    fn arrive(&mut self, size: Bytes) {
+        let charge = self.control.charge(size);
+        self.arrived += size;
+        self.held += charge;
+        self.held_max = self.held_max.max(self.held);
+        self.overrun |= self.held > self.buffer;
+        self.queue.push_back(size);
+        self.down.on_enqueue(self.now, charge, self.held);
     }
 }
 

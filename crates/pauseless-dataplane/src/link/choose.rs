@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use super::Link;
 use super::packet::{self, PacketLink};
+use super::xdp::{self, XdpLink};
+use crate::net::{self, Kind};
 
 /// How frames get from an interface to us and back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,13 +43,38 @@ pub struct Opened {
 
 /// Opens an interface of the namespace that the calling thread is in.
 pub fn open(interface: &str, backend: Backend) -> io::Result<Opened> {
-    if backend == Backend::Xdp {
-        let problem = "AF_XDP is not there yet";
-        return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
+    match backend {
+        Backend::Packet => by_packet(interface, "as asked"),
+        Backend::Xdp => by_xdp(interface),
+        Backend::Auto if net::kind(interface)? == Kind::Veth => {
+            by_packet(interface, "AF_XDP is not quicker on veth")
+        }
+        Backend::Auto => {
+            by_xdp(interface).or_else(|error| by_packet(interface, &format!("since {error}")))
+        }
     }
+}
+
+fn by_packet(interface: &str, reason: &str) -> io::Result<Opened> {
     let link = PacketLink::open(interface, packet::Options::default())?;
     Ok(Opened {
         link: Box::new(link),
-        how: format!("{interface}: AF_PACKET"),
+        how: format!("{interface}: AF_PACKET, {reason}"),
+    })
+}
+
+fn by_xdp(interface: &str) -> io::Result<Opened> {
+    let link = XdpLink::open(interface, xdp::Options::default())?;
+    let refusals = link
+        .refusals()
+        .iter()
+        .map(|refusal| format!("; not {refusal}"));
+    Ok(Opened {
+        how: format!(
+            "{interface}: AF_XDP, {}{}",
+            link.mode(),
+            refusals.collect::<String>()
+        ),
+        link: Box::new(link),
     })
 }

@@ -9,6 +9,7 @@ mod transmit;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use super::outage::Outage;
 use super::{Link, Losses, Received};
 use crate::net::{self, socket};
 use receive::ReceiveRing;
@@ -35,7 +36,6 @@ impl Default for Options {
 /// A link over a packet socket.
 #[derive(Debug)]
 pub struct PacketLink {
-    interface: String,
     // Before the socket that it is a view of.
     ring: ReceiveRing,
     line: TransmitLine,
@@ -43,16 +43,6 @@ pub struct PacketLink {
     index: i32,
     losses: Losses,
     outage: Outage,
-    /// Looks at an empty ring since the last look at the interface.
-    idle: u32,
-}
-
-/// Whether the interface works, as far as we know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outage {
-    None,
-    /// It does not, and the node has been told.
-    Told,
 }
 
 impl PacketLink {
@@ -65,72 +55,54 @@ impl PacketLink {
         let socket = socket::open(libc::AF_PACKET, kind, 0).map_err(what)?;
         let ring = ReceiveRing::new(&socket, options).map_err(what)?;
         socket::set(&socket, (libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS), 1).map_err(what)?;
-        let index = attach(&socket, interface).map_err(what)?;
+        let index = net::index(&socket, interface).map_err(what)?;
+        attach(&socket, index).map_err(what)?;
         Ok(PacketLink {
-            interface: interface.to_owned(),
             ring,
             line: TransmitLine::new(options.largest),
             socket,
             index,
             losses: Losses::default(),
-            outage: Outage::None,
-            idle: 0,
+            outage: Outage::new(interface),
         })
     }
 
     /// The interface has failed: what is in line is lost, and the node hears of it once.
     fn fail(&mut self, error: io::Error) -> io::Result<()> {
         self.losses.send += self.line.clear() as u64;
-        if self.outage == Outage::Told {
-            return Ok(());
-        }
-        self.outage = Outage::Told;
-        Err(net::named(error, format!("use {}", self.interface)))
+        self.outage.tell(error)
     }
 
     /// Looks at the interface when there is nothing else to do.
     fn look(&mut self) -> io::Result<()> {
         // Otherwise whoever sleeps on the descriptor would not sleep.
         let pending = socket::pending_error(&self.socket);
-        if self.outage == Outage::None {
+        if !self.outage.is_on() {
             return pending.map_or(Ok(()), |error| self.fail(error));
         }
         self.reattach();
-        if self.is_running() {
-            self.outage = Outage::None;
+        if self.outage.is_running(&self.socket, self.index) {
+            self.outage.end();
         }
         Ok(())
     }
 
     /// Takes an interface that was made anew under the same name.
     fn reattach(&mut self) {
-        let there = net::index(&self.socket, &self.interface);
-        if there.is_ok_and(|index| index != self.index)
-            && let Ok(index) = attach(&self.socket, &self.interface)
+        let index = self.outage.index(&self.socket);
+        if let Some(index) = index.filter(|&index| index != self.index)
+            && attach(&self.socket, index).is_ok()
         {
             self.index = index;
         }
-    }
-
-    /// Whether the interface is up and its peer is there.
-    fn is_running(&self) -> bool {
-        let needed = libc::IFF_UP | libc::IFF_RUNNING;
-        let is_ours =
-            net::index(&self.socket, &self.interface).is_ok_and(|index| index == self.index);
-        is_ours
-            && net::flags(&self.socket, &self.interface).is_ok_and(|flags| flags & needed == needed)
     }
 }
 
 impl Link for PacketLink {
     fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize> {
         let count = self.ring.receive(most, take);
-        if count == 0 && most > 0 {
-            self.idle += 1;
-            if self.idle >= IDLE_LOOKS {
-                self.idle = 0;
-                self.look()?;
-            }
+        if count == 0 && self.outage.is_due() {
+            self.look()?;
         }
         Ok(count)
     }
@@ -146,10 +118,10 @@ impl Link for PacketLink {
     fn flush(&mut self) -> io::Result<()> {
         while self.line.len() > 0 {
             match self.line.send(&self.socket) {
-                Sent::Some => self.outage = Outage::None,
+                Sent::Some => self.outage.end(),
                 Sent::Refused => self.losses.send += 1,
                 // The kernel says this of a full queue, and of a cable that is unplugged.
-                Sent::Full if self.is_running() => return Ok(()),
+                Sent::Full if self.outage.is_running(&self.socket, self.index) => return Ok(()),
                 Sent::Full => return self.fail(io::ErrorKind::NetworkDown.into()),
                 Sent::Down(error) => {
                     let told = self.fail(error);
@@ -179,17 +151,9 @@ impl Link for PacketLink {
     }
 }
 
-/// Lets the socket see all frames of an interface, and says its number.
-fn attach(socket: &OwnedFd, interface: &str) -> io::Result<i32> {
-    let index = net::index(socket, interface)?;
-    let promiscuous = libc::packet_mreq {
-        mr_ifindex: index,
-        mr_type: libc::PACKET_MR_PROMISC as _,
-        mr_alen: 0,
-        mr_address: [0; 8],
-    };
-    let name = (libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP);
-    socket::set(socket, name, promiscuous)?;
+/// Lets the socket see all frames of an interface.
+fn attach(socket: &OwnedFd, index: i32) -> io::Result<()> {
+    net::promiscuous(socket, index)?;
     let address = libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as _,
         sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
@@ -199,9 +163,5 @@ fn attach(socket: &OwnedFd, interface: &str) -> io::Result<i32> {
         sll_halen: 0,
         sll_addr: [0; 8],
     };
-    socket::bind(socket, address)?;
-    Ok(index)
+    socket::bind(socket, address)
 }
-
-/// After so many looks at an empty ring the interface is looked at, which takes a system call.
-const IDLE_LOOKS: u32 = 64;

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use super::interface::{ask, control, request_for};
+use super::interface::{ask, control, flags, request_for};
 use super::named;
 
 /// What is behind an interface.
@@ -59,6 +59,18 @@ pub(super) fn queues(control: &OwnedFd, name: &str) -> u32 {
     }
 }
 
+/// Whether an interface is connected. Its flags say so too, but only a while later.
+pub(crate) fn has_carrier(control: &OwnedFd, name: &str) -> bool {
+    let mut carrier = Value {
+        code: GLINK,
+        value: 0,
+    };
+    match command(control, name, &mut carrier) {
+        Ok(()) => carrier.value != 0,
+        Err(_) => flags(control, name).is_ok_and(|flags| flags & libc::IFF_RUNNING != 0),
+    }
+}
+
 /// `T` is the structure that its first field, the code, asks for.
 fn command<T>(control: &OwnedFd, name: &str, command: &mut T) -> io::Result<()> {
     let mut request = request_for(name)?;
@@ -95,6 +107,7 @@ struct Channels {
 
 // linux/ethtool.h
 const GDRVINFO: u32 = 0x03;
+const GLINK: u32 = 0x0a;
 const SRXCSUM: u32 = 0x15;
 const STXCSUM: u32 = 0x17;
 const STSO: u32 = 0x1f;

@@ -99,6 +99,19 @@ pub(crate) fn flags(socket: &OwnedFd, name: &str) -> io::Result<c_int> {
     Ok(c_int::from(unsafe { request.ifr_ifru.ifru_flags }))
 }
 
+/// Lets the interface with this number take frames for all addresses as long as `socket`, a packet
+/// socket, is open.
+pub(crate) fn promiscuous(socket: &OwnedFd, index: c_int) -> io::Result<()> {
+    let membership = libc::packet_mreq {
+        mr_ifindex: index,
+        mr_type: libc::PACKET_MR_PROMISC as _,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    };
+    let name = (libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP);
+    socket::set(socket, name, membership)
+}
+
 fn set_flag(name: &str, (flag, is_set): (c_int, bool)) -> io::Result<()> {
     let control = control()?;
     let before = flags(&control, name)?;

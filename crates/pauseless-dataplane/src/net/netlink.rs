@@ -1,5 +1,6 @@
-//! The one thing that only rtnetlink can do: make a veth pair.
+//! What only rtnetlink can do: make a veth pair, and remove it.
 
+use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -7,7 +8,7 @@ use super::socket;
 
 /// A request for a veth pair with one end here and the other in the namespace of a descriptor.
 pub fn veth_message(here: &str, there: (RawFd, &str)) -> Vec<u8> {
-    let mut message = Message::new();
+    let mut message = Message::new(libc::RTM_NEWLINK, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
     message.link(here);
     let information = message.open(libc::IFLA_LINKINFO);
     message.put(libc::IFLA_INFO_KIND, b"veth");
@@ -19,6 +20,13 @@ pub fn veth_message(here: &str, there: (RawFd, &str)) -> Vec<u8> {
     for nest in [peer, data, information] {
         message.close(nest);
     }
+    message.finish()
+}
+
+/// A request to remove an interface.
+pub fn removal_message(name: &str) -> Vec<u8> {
+    let mut message = Message::new(libc::RTM_DELLINK, 0);
+    message.put(libc::IFLA_IFNAME, format!("{name}\0").as_bytes());
     message.finish()
 }
 
@@ -49,10 +57,10 @@ struct Message {
 }
 
 impl Message {
-    fn new() -> Message {
-        let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_EXCL;
+    fn new(kind: u16, flags: c_int) -> Message {
+        let flags = flags | libc::NLM_F_REQUEST | libc::NLM_F_ACK;
         let mut bytes = vec![0; HEADER];
-        bytes[4..6].copy_from_slice(&libc::RTM_NEWLINK.to_ne_bytes());
+        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
         bytes[6..8].copy_from_slice(&(flags as u16).to_ne_bytes());
         let mut message = Message { bytes };
         message.interface();

@@ -2,14 +2,37 @@
 
 use std::io;
 
-use pauseless_dataplane::link::packet::{Options, PacketLink};
-use pauseless_dataplane::link::{Link, memory as in_memory};
+use pauseless_dataplane::link::packet::{self, PacketLink};
+use pauseless_dataplane::link::xdp::{self, Mode, XdpLink};
+use pauseless_dataplane::link::{Link, memory};
 use pauseless_dataplane::net::{self, Namespace};
+
+/// What the ends of a wire are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Memory.
+    Memory,
+    /// Packet sockets on a veth pair.
+    Packet,
+    /// AF_XDP sockets on a veth pair.
+    Xdp(Mode),
+    /// A packet socket and an AF_XDP socket on a veth pair.
+    Mixed,
+}
+
+/// All kinds that work everywhere.
+pub const KINDS: [Kind; 5] = [
+    Kind::Memory,
+    Kind::Packet,
+    Kind::Xdp(Mode::Copy),
+    Kind::Xdp(Mode::Skb),
+    Kind::Mixed,
+];
 
 /// A wire.
 pub struct Wire {
     /// What it is made of.
-    pub name: &'static str,
+    pub kind: Kind,
     /// One end.
     pub a: Box<dyn Link>,
     /// The other.
@@ -18,34 +41,89 @@ pub struct Wire {
     pub places: Option<[Namespace; 2]>,
 }
 
-/// A wire in memory.
-pub fn memory() -> Option<Wire> {
-    let (a, b) = in_memory::pair(256);
-    Some(Wire {
-        name: "memory",
-        a: Box::new(a),
-        b: Box::new(b),
-        places: None,
-    })
+impl Wire {
+    /// A wire of this kind; `None`, with a word on why, where the kernel does not let us.
+    pub fn new(kind: Kind) -> Option<Wire> {
+        if kind == Kind::Memory {
+            let (a, b) = memory::pair(256);
+            let (a, b) = (Box::new(a), Box::new(b));
+            let places = None;
+            return Some(Wire { kind, a, b, places });
+        }
+        let places = pair()?;
+        let [a, b] = [0, 1].map(|end| open(&places[end], kind, end));
+        let places = Some(places);
+        Some(Wire { kind, a, b, places })
+    }
+
+    /// Opens the second end again, before or after the old one is closed.
+    pub fn reopen_b(&mut self) {
+        let Some(places) = &self.places else { return };
+        let (nothing, _) = memory::pair(1);
+        self.b = Box::new(nothing);
+        self.b = open(&places[1], self.kind, 1);
+    }
+
+    /// Frames that wait at the second end.
+    pub fn arrived(&mut self) -> Vec<Vec<u8>> {
+        received(&mut *self.b)
+    }
+
+    /// Sends all frames and returns what arrives, taking it in time.
+    pub fn carry(&mut self, frames: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let mut arrived = Vec::new();
+        for frame in frames {
+            while !self.a.send(frame) {
+                self.a.flush().expect("the interface works");
+                arrived.extend(self.arrived());
+            }
+        }
+        loop {
+            self.a.flush().expect("the interface works");
+            arrived.extend(self.arrived());
+            if self.a.backlog() == 0 {
+                // What was sent last may still be on its way through another core.
+                std::thread::yield_now();
+                arrived.extend(self.arrived());
+                return arrived;
+            }
+        }
+    }
 }
 
-/// A veth pair with packet sockets.
-pub fn packet() -> Option<Wire> {
-    let places = veth()?;
-    let open = |place: &Namespace| {
-        let link = place.enter(|| PacketLink::open(INTERFACE, Options::default()));
-        link.and_then(|link| link).expect("a packet socket")
+/// Frames that wait at a link.
+pub fn received(link: &mut dyn Link) -> Vec<Vec<u8>> {
+    let mut frames = Vec::new();
+    let take = &mut |frame: pauseless_dataplane::link::Received<'_>| {
+        assert_eq!(frame.length, frame.bytes.len());
+        frames.push(frame.bytes.to_vec());
     };
-    Some(Wire {
-        name: "AF_PACKET",
-        a: Box::new(open(&places[0])),
-        b: Box::new(open(&places[1])),
-        places: Some(places),
-    })
+    while link.receive(64, take).expect("the interface works") > 0 {}
+    frames
+}
+
+/// A link of the kind that this end of the wire has.
+pub fn open(place: &Namespace, kind: Kind, end: usize) -> Box<dyn Link> {
+    let result = place.enter(|| -> io::Result<Box<dyn Link>> {
+        let mode = match (kind, end) {
+            (Kind::Xdp(mode), _) => mode,
+            (Kind::Mixed, 1) => Mode::Copy,
+            _ => {
+                let link = PacketLink::open(INTERFACE, packet::Options::default())?;
+                return Ok(Box::new(link));
+            }
+        };
+        let options = xdp::Options {
+            mode: Some(mode),
+            ..xdp::Options::default()
+        };
+        Ok(Box::new(XdpLink::open(INTERFACE, options)?))
+    });
+    result.and_then(|link| link).expect("a link")
 }
 
 /// Two namespaces with a veth pair between them, or a word on why not.
-pub fn veth() -> Option<[Namespace; 2]> {
+pub fn pair() -> Option<[Namespace; 2]> {
     let made = Namespace::new().and_then(|a| Ok([a, Namespace::new()?]));
     match made {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -54,10 +132,15 @@ pub fn veth() -> Option<[Namespace; 2]> {
         }
         made => {
             let places = made.expect("namespaces");
-            net::veth((&places[0], INTERFACE), (&places[1], INTERFACE)).expect("a veth pair");
+            connect(&places);
             Some(places)
         }
     }
+}
+
+/// Makes the veth pair.
+pub fn connect(places: &[Namespace; 2]) {
+    net::veth((&places[0], INTERFACE), (&places[1], INTERFACE)).expect("a veth pair");
 }
 
 /// The name of the interface in each namespace.

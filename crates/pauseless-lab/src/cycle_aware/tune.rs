@@ -62,7 +62,8 @@ pub fn early(control: &FlowControl, derivation: &Derivation, most: Bytes) -> (Fl
         FlowControl::GfcBuffer(config) => {
             let bm = bm.min(config.bm);
             let b1 = bm.saturating_sub(derive::buffer_width(latency));
-            let tuned = derivation.gfc_buffer(Some(bm), Some(b1.min(config.b1)));
+            let mut tuned = derivation.gfc_buffer(Some(bm), Some(b1.min(config.b1)));
+            tuned.refresh = config.refresh;
             (FlowControl::GfcBuffer(tuned), bm + latency.mtu * 2)
         }
         FlowControl::GfcTime(config) => {

@@ -42,6 +42,7 @@ pub(crate) struct Params {
     pub measure: Option<At<gfc::Measure>>,
     pub rate_unit: Option<At<Rate>>,
     pub guard: Option<At<u64>>,
+    pub refresh: Option<At<Span>>,
 }
 
 impl Params {
@@ -61,7 +62,10 @@ impl Params {
                 let counters = [("wide", cbfc::Counters::Wide), ("iba", cbfc::Counters::Iba)];
                 params.counters = section.choice("counters", &counters);
             }
-            Kind::GfcBuffer => params.b1 = section.quantity("b1"),
+            Kind::GfcBuffer => {
+                params.b1 = section.quantity("b1");
+                params.refresh = section.quantity_within("refresh", Span::ns(1)..=Span::s(1));
+            }
             Kind::GfcTime => {
                 params.b0 = section.quantity("b0");
                 params.period = read_period(section);
@@ -104,6 +108,7 @@ impl Params {
             measure: pick(&self.measure, &other.measure),
             rate_unit: pick(&self.rate_unit, &other.rate_unit),
             guard: pick(&self.guard, &other.guard),
+            refresh: pick(&self.refresh, &other.refresh),
         }
     }
 
@@ -118,6 +123,7 @@ impl Params {
             "pause_quanta" => place(&self.pause_quanta),
             "credits" => place(&self.credits),
             "period" => place(&self.period),
+            "refresh" => place(&self.refresh),
             "bm" => place(&self.bm).or(place(&self.guard)),
             "b1" => place(&self.b1),
             "b0" => place(&self.b0),

@@ -107,13 +107,17 @@ impl<'d> Draft<'d> {
         config.capacity = value(&params.credits).unwrap_or(config.capacity);
         config.period = value(&params.period).unwrap_or(config.period);
         config.counters = value(&params.counters).unwrap_or(config.counters);
-        self.check_period(config.period);
+        self.check_period("period", config.period);
         FlowControl::Cbfc(config)
     }
 
     fn gfc_buffer(&self) -> Option<FlowControl> {
         let bm = self.check_gfc("b1", value(&self.params.b1))?;
-        let config = self.derivation.gfc_buffer(Some(bm), value(&self.params.b1));
+        let mut config = self.derivation.gfc_buffer(Some(bm), value(&self.params.b1));
+        config.refresh = value(&self.params.refresh);
+        if let Some(refresh) = config.refresh {
+            self.check_period("refresh", refresh);
+        }
         Some(FlowControl::GfcBuffer(config))
     }
 
@@ -123,7 +127,7 @@ impl<'d> Draft<'d> {
         let (b0, period) = (value(&params.b0), value(&params.period));
         let mut config = self.derivation.gfc_time(Some(bm), b0, period);
         config.measure = value(&params.measure).unwrap_or(config.measure);
-        self.check_period(config.period);
+        self.check_period("period", config.period);
         Some(FlowControl::GfcTime(config))
     }
 
@@ -159,11 +163,11 @@ impl<'d> Draft<'d> {
     }
 
     /// Messages that come faster than the link can carry them would never end.
-    fn check_period(&self, period: Span) {
+    fn check_period(&self, name: &str, period: Span) {
         let Latency { line, classes, .. } = self.derivation.latency;
         let frames = line.tx_span(Control::SIZE * u64::from(classes));
         self.at_least(
-            "period",
+            name,
             period,
             (frames, "one message of each class on the link"),
         );

@@ -230,6 +230,9 @@ fn write_parameters(file: &mut File, group: &PortGroup) {
         FlowControl::GfcBuffer(config) => {
             file.quantity("bm", config.bm);
             file.quantity("b1", config.b1);
+            if let Some(refresh) = config.refresh {
+                file.quantity("refresh", refresh);
+            }
             true
         }
         FlowControl::GfcTime(config) => {

@@ -1,0 +1,247 @@
+//! AF_XDP: the quickest way to a real interface, with no library beside us.
+//!
+//! An interface is tried in three ways, the best first: zero-copy, where its hardware writes to our
+//! memory; copies made by its driver; copies made behind it. The reasons of refusals are kept.
+
+mod attached;
+mod program;
+mod ring;
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use super::outage::Outage;
+use super::{Link, Losses, Received};
+use crate::net::{self, Namespace, socket};
+use attached::{Attached, Kicked};
+
+/// How an interface is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The hardware writes to our memory and reads from it.
+    ZeroCopy,
+    /// The driver copies.
+    Copy,
+    /// The kernel copies behind the driver, which every driver allows.
+    Skb,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::ZeroCopy => "zero-copy",
+            Mode::Copy => "copy mode",
+            Mode::Skb => "skb mode",
+        })
+    }
+}
+
+/// What a link of this kind may be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The one way to use the interface; `None` tries all, the best first.
+    pub mode: Option<Mode>,
+    /// At most so many frames lie between the kernel and us; rounded up to a power of two.
+    pub ring: usize,
+    /// The longest frame that is expected, without FCS.
+    pub largest: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            mode: None,
+            ring: 2_048,
+            largest: 1_792,
+        }
+    }
+}
+
+/// A link over an AF_XDP socket.
+#[derive(Debug)]
+pub struct XdpLink {
+    options: Options,
+    place: Namespace,
+    mode: Mode,
+    refusals: Vec<String>,
+    /// `None` while the interface is gone.
+    attached: Option<Attached>,
+    index: i32,
+    /// Keeps the interface promiscuous, and can ask about it.
+    watch: OwnedFd,
+    /// Of sockets that are closed, and of frames that were thrown away.
+    losses: Losses,
+    outage: Outage,
+}
+
+impl XdpLink {
+    /// Opens `interface` of the namespace that the calling thread is in. The link stays in that
+    /// namespace whoever uses it.
+    pub fn open(interface: &str, options: Options) -> io::Result<XdpLink> {
+        let what = |error| net::named(error, format!("open {interface} with AF_XDP"));
+        let watch = socket::open(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(what)?;
+        let index = net::index(&watch, interface).map_err(what)?;
+        one_queue(interface).map_err(what)?;
+        net::promiscuous(&watch, index).map_err(what)?;
+        let (attached, mode, refusals) = attach(index, options).map_err(what)?;
+        Ok(XdpLink {
+            options,
+            place: Namespace::here().map_err(what)?,
+            mode,
+            refusals,
+            attached: Some(attached),
+            index,
+            watch,
+            losses: Losses::default(),
+            outage: Outage::new(interface),
+        })
+    }
+
+    /// The way that was found.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Why better ways were refused.
+    pub fn refusals(&self) -> &[String] {
+        &self.refusals
+    }
+
+    /// The interface has failed: what is in line is lost, and the node hears of it once. The socket is
+    /// closed, since what lies in its rings cannot be called back.
+    fn fail(&mut self, error: io::Error) -> io::Result<()> {
+        if let Some(attached) = self.attached.take() {
+            let Losses { receive, send } = attached.losses();
+            self.losses.receive += receive;
+            self.losses.send += send + attached.backlog() as u64;
+        }
+        self.outage.tell(error)
+    }
+
+    /// Looks at the interface when there is nothing else to do.
+    fn look(&mut self) -> io::Result<()> {
+        let Some(attached) = &self.attached else {
+            self.reattach();
+            return Ok(());
+        };
+        // Otherwise whoever sleeps on the descriptor would not sleep.
+        match socket::pending_error(&attached.socket) {
+            Some(error) => self.fail(error),
+            None if !self.outage.is_running(&self.watch, self.index) => {
+                self.fail(io::ErrorKind::NetworkDown.into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Opens the interface again if it is back, or was made anew under the same name.
+    fn reattach(&mut self) {
+        let Some(index) = self.outage.index(&self.watch) else {
+            return;
+        };
+        if !self.outage.is_running(&self.watch, index) {
+            return;
+        }
+        let options = Options {
+            mode: Some(self.mode),
+            ..self.options
+        };
+        let opened = self.place.enter(|| attach(index, options));
+        let Ok(Ok((attached, ..))) = opened else {
+            return;
+        };
+        // Once more for a new interface; on an old one it only counts up.
+        if index == self.index || net::promiscuous(&self.watch, index).is_ok() {
+            self.index = index;
+            self.attached = Some(attached);
+            self.outage.end();
+        }
+    }
+}
+
+impl Link for XdpLink {
+    fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize> {
+        let attached = self.attached.as_mut();
+        let count = attached.map_or(0, |attached| attached.receive(most, take));
+        if count == 0 && self.outage.is_due() {
+            self.look()?;
+        }
+        Ok(count)
+    }
+
+    fn send(&mut self, frame: &[u8]) -> bool {
+        match &mut self.attached {
+            Some(attached) if frame.len() <= attached.largest() => attached.push(frame),
+            _ => {
+                self.losses.send += 1;
+                true
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        while let Some(attached) = &mut self.attached {
+            match attached.kick() {
+                Kicked::All | Kicked::Later => return Ok(()),
+                Kicked::Dropped => {
+                    self.losses.send += 1;
+                    // The kernel says this of a full queue, and of a cable that is unplugged.
+                    if !self.outage.is_running(&self.watch, self.index) {
+                        return self.fail(io::ErrorKind::NetworkDown.into());
+                    }
+                }
+                Kicked::Down(error) => return self.fail(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn backlog(&self) -> usize {
+        self.attached.as_ref().map_or(0, Attached::backlog)
+    }
+
+    fn losses(&mut self) -> Losses {
+        let now = self.attached.as_ref().map(Attached::losses);
+        let Losses { receive, send } = now.unwrap_or_default();
+        Losses {
+            receive: self.losses.receive + receive,
+            send: self.losses.send + send,
+        }
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        let attached = self.attached.as_ref();
+        attached.map(|attached| attached.socket.as_fd())
+    }
+}
+
+/// Tries the ways that are allowed, and says which it was and what the others came to.
+fn attach(index: i32, options: Options) -> io::Result<(Attached, Mode, Vec<String>)> {
+    let mut refusals = Vec::new();
+    let mut kind = io::ErrorKind::Other;
+    for mode in [Mode::ZeroCopy, Mode::Copy, Mode::Skb] {
+        if options.mode.is_some_and(|only| only != mode) {
+            continue;
+        }
+        match Attached::open(index, (mode, options)) {
+            Ok(attached) => return Ok((attached, mode, refusals)),
+            Err(error) => {
+                kind = error.kind();
+                refusals.push(format!("{mode}: {error}"));
+            }
+        }
+    }
+    Err(io::Error::new(kind, refusals.join("; ")))
+}
+
+/// The socket is bound to the first queue and sees nothing of the others.
+fn one_queue(interface: &str) -> io::Result<()> {
+    let queues = net::queues(interface)?;
+    if queues == 1 {
+        return Ok(());
+    }
+    let fix = format!("try `ethtool -L {interface} combined 1`");
+    let problem = format!("it has {queues} receive queues and AF_XDP would see only one; {fix}");
+    Err(io::Error::new(io::ErrorKind::Unsupported, problem))
+}

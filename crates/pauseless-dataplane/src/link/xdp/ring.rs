@@ -1,0 +1,94 @@
+//! The rings between the kernel and an AF_XDP socket. Each has one producer and one consumer.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::super::mapping::Mapping;
+
+/// A ring of entries in shared memory. Indices count on for ever and wrap at 2^32.
+#[derive(Debug)]
+pub struct Ring<T> {
+    memory: Mapping,
+    offsets: Offsets,
+    mask: u32,
+    entry: std::marker::PhantomData<T>,
+}
+
+/// Where in its memory a ring has what.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Offsets {
+    producer: u64,
+    consumer: u64,
+    entries: u64,
+    flags: u64,
+}
+
+impl<T: Copy> Ring<T> {
+    /// Maps a ring of `size` entries, a power of two, that the kernel has at `page`.
+    pub fn map(
+        socket: &OwnedFd,
+        (page, offsets): (u64, Offsets),
+        size: u32,
+    ) -> io::Result<Ring<T>> {
+        let length = offsets.entries as usize + size as usize * size_of::<T>();
+        Ok(Ring {
+            memory: Mapping::of(socket.as_raw_fd(), page as i64, length)?,
+            offsets,
+            mask: size - 1,
+            entry: std::marker::PhantomData,
+        })
+    }
+
+    /// How far the producer is: all entries before are written.
+    pub fn produced(&self) -> u32 {
+        self.word(self.offsets.producer).load(Ordering::Acquire)
+    }
+
+    /// How far the consumer is: all entries before may be written again.
+    pub fn consumed(&self) -> u32 {
+        self.word(self.offsets.consumer).load(Ordering::Acquire)
+    }
+
+    /// Says, as the producer, that all entries before `index` are written.
+    pub fn produce(&self, index: u32) {
+        self.word(self.offsets.producer)
+            .store(index, Ordering::Release);
+    }
+
+    /// Says, as the consumer, that all entries before `index` are read.
+    pub fn consume(&self, index: u32) {
+        self.word(self.offsets.consumer)
+            .store(index, Ordering::Release);
+    }
+
+    /// Whether the kernel wants to be woken to go on.
+    pub fn needs_wakeup(&self) -> bool {
+        let flags = self.word(self.offsets.flags).load(Ordering::Relaxed);
+        flags & libc::XDP_RING_NEED_WAKEUP != 0
+    }
+
+    /// Reads an entry, as the consumer of what is produced or the producer of what is not.
+    pub fn read(&self, index: u32) -> T {
+        // SAFETY: the entry lies in the mapping, and any bits are a `T` of integers.
+        unsafe { self.entry(index).read() }
+    }
+
+    /// Writes an entry, as the producer of what is not produced.
+    pub fn write(&mut self, index: u32, value: T) {
+        // SAFETY: the entry lies in the mapping.
+        unsafe { self.entry(index).write(value) }
+    }
+
+    fn entry(&self, index: u32) -> *mut T {
+        let offset = self.offsets.entries as usize + (index & self.mask) as usize * size_of::<T>();
+        // SAFETY: the mapping is as long as all entries, and the mask keeps the index among them.
+        unsafe { self.memory.start().as_ptr().add(offset).cast() }
+    }
+
+    fn word(&self, offset: u64) -> &AtomicU32 {
+        // SAFETY: the kernel says that a word lies there, and both sides only touch it as a whole.
+        unsafe { AtomicU32::from_ptr(self.memory.start().as_ptr().add(offset as usize).cast()) }
+    }
+}
