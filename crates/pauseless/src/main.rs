@@ -13,6 +13,8 @@ mod progress;
 mod repro;
 mod run;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod testbed;
 mod threshold;
 
 use std::process::ExitCode;
@@ -39,6 +41,8 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Repro(args) => repro::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Testbed(args) => testbed::run(&args, terminal),
         Command::Threshold(args) => threshold::run(&args, terminal),
     };
     match done {
