@@ -15,6 +15,8 @@ mod progress;
 mod repro;
 mod run;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod testbed;
 mod threshold;
 
 use std::process::ExitCode;
@@ -43,6 +45,8 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Repro(args) => repro::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Testbed(args) => testbed::run(&args, terminal),
         Command::Threshold(args) => threshold::run(&args, terminal),
         #[cfg(target_os = "linux")]
         Command::Switch(args) => node::run(&args, Role::Switch, terminal),

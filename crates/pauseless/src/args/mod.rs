@@ -6,6 +6,8 @@ mod node;
 mod plan;
 mod repro;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod testbed;
 mod threshold;
 
 use std::path::PathBuf;
@@ -27,6 +29,8 @@ pub use sweep::{
     CampaignArgs, MergeArgs, ReportArgs, Shard, ShowArgs, StatusArgs, SubmitArgs, SweepArgs,
     SweepCommand, SweepRunArgs,
 };
+#[cfg(target_os = "linux")]
+pub use testbed::TestbedArgs;
 pub use threshold::ThresholdArgs;
 
 /// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
@@ -72,6 +76,9 @@ pub enum Command {
     Repro(ReproArgs),
     /// Show the parameters that a scenario would use, derived line by line
     Explain(ExplainArgs),
+    /// Run the ring, or scenarios, on real frames between namespaces, beside the simulator
+    #[cfg(target_os = "linux")]
+    Testbed(TestbedArgs),
     /// Find the value of one quantity of a scenario at which a property flips, over seeds
     Threshold(ThresholdArgs),
     /// Be one switch of a scenario on real interfaces
