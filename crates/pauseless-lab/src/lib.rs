@@ -1,5 +1,6 @@
 //! Scenarios, imports, reports and everything else that touches files.
 
+pub mod capture;
 pub mod check;
 pub mod cycle_aware;
 pub mod demo;

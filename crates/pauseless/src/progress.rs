@@ -2,12 +2,14 @@
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pauseless_lab::capture::Ports;
 use pauseless_lab::report::{Progress, Run, quantity};
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::scenario::Scenario;
@@ -76,6 +78,22 @@ pub fn execute(scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
     let interrupt = Interrupt::watch()?;
     let mut view = View::new(bar);
     let run = Run::execute(scenario, |progress| {
+        view.show(progress);
+        interrupt.flow()
+    });
+    view.clear();
+    Ok(run)
+}
+
+/// The same, with what passes the ports in a capture file; also how many frames are in it.
+pub fn capture(
+    scenario: Scenario,
+    to: (&Path, Ports),
+    bar: Bar,
+) -> anyhow::Result<io::Result<(Run, u64)>> {
+    let interrupt = Interrupt::watch()?;
+    let mut view = View::new(bar);
+    let run = Run::capture(scenario, to, |progress| {
         view.show(progress);
         interrupt.flow()
     });

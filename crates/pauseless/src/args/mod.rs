@@ -114,6 +114,14 @@ pub struct RunArgs {
     /// Write the page with the figures to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write the frames that every port sends to this file, for Wireshark and its like: pcapng with an
+    /// interface per port, the first 96 bytes of each frame
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Write only the frames of these ports, what they send and what they receive, such as
+    /// "S1:H1,S2:*"
+    #[arg(long, value_delimiter = ',', value_name = "PORTS", requires = "pcap")]
+    pub pcap_ports: Vec<String>,
     /// Print the verdict only, and no progress or warnings
     #[arg(long, short)]
     pub quiet: bool,
@@ -205,6 +213,7 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/pcn-fig1.toml --congestion-control none --provenance
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
   pauseless run scenarios/gfc-ring.toml --stop-on deadlock,done,steady
+  pauseless run scenarios/gfc-ring.toml --duration \"1 ms\" --pcap ring.pcapng --pcap-ports \"S1:*\"
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
 
