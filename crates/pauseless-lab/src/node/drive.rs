@@ -269,18 +269,18 @@ pub fn monotonic_ns() -> u64 {
 }
 
 /// The instant at which CLOCK_MONOTONIC shows so many nanoseconds.
-pub fn instant_at(monotonic_ns: u64) -> Instant {
+pub fn instant_at(wanted: u64) -> Instant {
     let (shown, now) = (monotonic_ns(), Instant::now());
-    match monotonic_ns.checked_sub(shown) {
+    match wanted.checked_sub(shown) {
         Some(ahead) => now + Duration::from_nanos(ahead),
         None => now
-            .checked_sub(Duration::from_nanos(shown - monotonic_ns))
+            .checked_sub(Duration::from_nanos(shown - wanted))
             .unwrap_or(now),
     }
 }
 
 /// What the wall shows at `start`, since 1970.
-fn epoch(start: Instant) -> Duration {
+pub fn epoch(start: Instant) -> Duration {
     let wall = SystemTime::now().duration_since(UNIX_EPOCH);
     let wall = wall.unwrap_or_default();
     let now = Instant::now();
