@@ -26,6 +26,9 @@ pub struct Received<'a> {
 
 /// One end of a wire. What it holds is not buffer space of any class: nodes copy frames into their own
 /// store at once.
+///
+/// A link outlives failures of its interface: receiving and flushing are errors as long as it is down or
+/// gone, what is sent meanwhile is lost and counted, and then it works again.
 pub trait Link: Send {
     /// Calls `take` with at most `most` frames that are there, and says how many they were. Never waits.
     fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize>;

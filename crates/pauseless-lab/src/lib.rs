@@ -9,6 +9,8 @@ pub mod explain;
 pub mod fabric;
 pub mod import;
 pub mod metrics;
+#[cfg(target_os = "linux")]
+pub mod node;
 pub mod plan;
 pub mod problem;
 pub mod report;

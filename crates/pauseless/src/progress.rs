@@ -42,6 +42,8 @@ impl Interrupt {
         std::thread::spawn(move || {
             for _ in signals.forever() {
                 if seen.swap(true, Ordering::Relaxed) {
+                    #[cfg(target_os = "linux")]
+                    pauseless_lab::node::screen::restore();
                     std::process::exit(i32::from(INTERRUPTED));
                 }
                 crate::output::complain(
@@ -203,14 +205,15 @@ impl Campaign {
 }
 
 /// A bar that appears when a run turns out to be long.
-struct View {
+pub struct View {
     begin: Instant,
     bar: Option<ProgressBar>,
     is_wanted: bool,
 }
 
 impl View {
-    fn new(bar: Bar) -> View {
+    /// Nothing is shown yet.
+    pub fn new(bar: Bar) -> View {
         View {
             begin: Instant::now(),
             bar: None,
@@ -218,7 +221,8 @@ impl View {
         }
     }
 
-    fn show(&mut self, progress: Progress) {
+    /// So far it has come.
+    pub fn show(&mut self, progress: Progress) {
         if !self.is_wanted || self.begin.elapsed() < PATIENCE {
             return;
         }
@@ -236,7 +240,8 @@ impl View {
         bar.set_message(format!("{now} of {end}"));
     }
 
-    fn clear(&self) {
+    /// Takes the bar away.
+    pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

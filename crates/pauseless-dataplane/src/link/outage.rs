@@ -9,7 +9,7 @@ use crate::net;
 #[derive(Debug)]
 pub struct Outage {
     interface: String,
-    /// Whether the interface has failed and the node has been told.
+    /// Whether the interface has failed.
     is_on: bool,
     /// Looks at an empty ring since the last look at the interface.
     idle: u32,
@@ -30,13 +30,21 @@ impl Outage {
         self.is_on
     }
 
-    /// The interface has failed: an error, but only once.
-    pub fn tell(&mut self, error: io::Error) -> io::Result<()> {
+    /// The interface has failed.
+    pub fn begin(&mut self, error: io::Error) -> io::Error {
         if self.is_on {
-            return Ok(());
+            return error;
         }
         self.is_on = true;
-        Err(net::named(error, format!("use {}", self.interface)))
+        net::named(error, format!("use {}", self.interface))
+    }
+
+    /// The answer of a link that had nothing to do.
+    pub fn result(&self) -> io::Result<()> {
+        match self.is_on {
+            true => Err(io::ErrorKind::NetworkDown.into()),
+            false => Ok(()),
+        }
     }
 
     /// The interface works.

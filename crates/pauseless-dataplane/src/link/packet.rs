@@ -67,10 +67,10 @@ impl PacketLink {
         })
     }
 
-    /// The interface has failed: what is in line is lost, and the node hears of it once.
-    fn fail(&mut self, error: io::Error) -> io::Result<()> {
+    /// The interface has failed: what is in line is lost.
+    fn fail(&mut self, error: io::Error) -> io::Error {
         self.losses.send += self.line.clear() as u64;
-        self.outage.tell(error)
+        self.outage.begin(error)
     }
 
     /// Looks at the interface when there is nothing else to do.
@@ -78,7 +78,7 @@ impl PacketLink {
         // Otherwise whoever sleeps on the descriptor would not sleep.
         let pending = socket::pending_error(&self.socket);
         if !self.outage.is_on() {
-            return pending.map_or(Ok(()), |error| self.fail(error));
+            return pending.map_or(Ok(()), |error| Err(self.fail(error)));
         }
         self.reattach();
         if self.outage.is_running(&self.socket, self.index) {
@@ -101,8 +101,11 @@ impl PacketLink {
 impl Link for PacketLink {
     fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize> {
         let count = self.ring.receive(most, take);
-        if count == 0 && self.outage.is_due() {
-            self.look()?;
+        if count == 0 {
+            if self.outage.is_due() {
+                self.look()?;
+            }
+            self.outage.result()?;
         }
         Ok(count)
     }
@@ -122,15 +125,15 @@ impl Link for PacketLink {
                 Sent::Refused => self.losses.send += 1,
                 // The kernel says this of a full queue, and of a cable that is unplugged.
                 Sent::Full if self.outage.is_running(&self.socket, self.index) => return Ok(()),
-                Sent::Full => return self.fail(io::ErrorKind::NetworkDown.into()),
+                Sent::Full => return Err(self.fail(io::ErrorKind::NetworkDown.into())),
                 Sent::Down(error) => {
-                    let told = self.fail(error);
+                    let error = self.fail(error);
                     self.reattach();
-                    return told;
+                    return Err(error);
                 }
             }
         }
-        Ok(())
+        self.outage.result()
     }
 
     fn backlog(&self) -> usize {

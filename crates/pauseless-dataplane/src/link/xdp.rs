@@ -108,15 +108,15 @@ impl XdpLink {
         &self.refusals
     }
 
-    /// The interface has failed: what is in line is lost, and the node hears of it once. The socket is
-    /// closed, since what lies in its rings cannot be called back.
-    fn fail(&mut self, error: io::Error) -> io::Result<()> {
+    /// The interface has failed: what is in line is lost. The socket is closed, since what lies in its
+    /// rings cannot be called back.
+    fn fail(&mut self, error: io::Error) -> io::Error {
         if let Some(attached) = self.attached.take() {
             let Losses { receive, send } = attached.losses();
             self.losses.receive += receive;
             self.losses.send += send + attached.backlog() as u64;
         }
-        self.outage.tell(error)
+        self.outage.begin(error)
     }
 
     /// Looks at the interface when there is nothing else to do.
@@ -127,9 +127,9 @@ impl XdpLink {
         };
         // Otherwise whoever sleeps on the descriptor would not sleep.
         match socket::pending_error(&attached.socket) {
-            Some(error) => self.fail(error),
+            Some(error) => Err(self.fail(error)),
             None if !self.outage.is_running(&self.watch, self.index) => {
-                self.fail(io::ErrorKind::NetworkDown.into())
+                Err(self.fail(io::ErrorKind::NetworkDown.into()))
             }
             None => Ok(()),
         }
@@ -164,8 +164,11 @@ impl Link for XdpLink {
     fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize> {
         let attached = self.attached.as_mut();
         let count = attached.map_or(0, |attached| attached.receive(most, take));
-        if count == 0 && self.outage.is_due() {
-            self.look()?;
+        if count == 0 {
+            if self.outage.is_due() {
+                self.look()?;
+            }
+            self.outage.result()?;
         }
         Ok(count)
     }
@@ -188,13 +191,13 @@ impl Link for XdpLink {
                     self.losses.send += 1;
                     // The kernel says this of a full queue, and of a cable that is unplugged.
                     if !self.outage.is_running(&self.watch, self.index) {
-                        return self.fail(io::ErrorKind::NetworkDown.into());
+                        return Err(self.fail(io::ErrorKind::NetworkDown.into()));
                     }
                 }
-                Kicked::Down(error) => return self.fail(error),
+                Kicked::Down(error) => return Err(self.fail(error)),
             }
         }
-        Ok(())
+        self.outage.result()
     }
 
     fn backlog(&self) -> usize {
