@@ -3,9 +3,11 @@
 mod star;
 
 use std::io;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_dataplane::clock::{Clock, Pace};
 use pauseless_dataplane::config::HostNodeConfig;
 use pauseless_dataplane::host::HostNode;
 use pauseless_dataplane::link::Link;
@@ -51,18 +53,22 @@ impl Wired {
     fn run(&mut self, span: Span) {
         let end = self.now + span;
         while self.now < end {
-            self.now = self.now + TICK;
-            let now = self.now;
-            for host in [&mut self.source, &mut self.target] {
-                host.advance(now);
-                host.flush();
-            }
-            self.switch.advance(now);
-            self.switch.flush();
-            self.switch.receive(now);
-            self.source.receive(now);
-            self.target.receive(now);
+            self.turn(self.now + TICK);
         }
+    }
+
+    /// Everybody does what is due by `now`.
+    fn turn(&mut self, now: Time) {
+        self.now = now;
+        for host in [&mut self.source, &mut self.target] {
+            host.advance(now);
+            host.flush();
+        }
+        self.switch.advance(now);
+        self.switch.flush();
+        self.switch.receive(now);
+        self.source.receive(now);
+        self.target.receive(now);
     }
 
     /// Demands that the line is full again, soon: links look at their interfaces only now and then,
@@ -159,5 +165,32 @@ fn a_switch_goes_on_with_a_neighbour_that_was_killed_and_started_again() {
         let overruns = report.ports.iter().map(|port| port.counters.overruns);
         assert_eq!(overruns.sum::<u64>(), 0);
         assert_conserved(&mut wired.switch, wired.now);
+    });
+}
+
+/// With the wall's clock, the kernel's stamps tell how long frames waited for us, and the frames' own
+/// how long they took.
+#[test]
+fn times_are_those_of_the_wall() {
+    for_each_network(|mut wired| {
+        let epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+        let epoch = epoch.expect("it is later than 1970");
+        let start = Instant::now();
+        wired.switch.set_epoch(epoch);
+        wired.source.set_epoch(epoch);
+        wired.target.set_epoch(epoch);
+        let mut clock = Clock::new(Pace::Real, start);
+        while start.elapsed() < Duration::from_millis(50) {
+            wired.turn(clock.look());
+        }
+        let lateness = wired.switch.report(wired.now).lateness;
+        let target = wired.target.report(wired.now);
+        let latency = target.receives[0].latency;
+        for quantiles in [lateness.data, latency] {
+            assert!(quantiles.count > 100, "{quantiles:?}");
+            // A frame alone takes 12 us and is there for the next look.
+            assert!(quantiles.p50 < Span::ms(20), "{quantiles:?}");
+        }
+        assert!(latency.p50 >= Span::us(12), "{latency:?}");
     });
 }
