@@ -4,12 +4,14 @@ use pauseless_core::congestion::{CongestionControl, dcqcn, pcn};
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
 use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline::{self, InputQueued, OutputQueued, VirtualOutputQueued};
+use pauseless_core::switch::watchdog;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
-use pauseless_sim::config::{Congestion, Ingress, IngressTable, Reaction};
+use pauseless_sim::config::{Congestion, Ingress, IngressTable, Reaction, Watchdog};
 use pauseless_sim::rng::hash_name;
 
 use super::networks::{MTU, Wanted, flow, network};
@@ -18,12 +20,23 @@ const LINE: Rate = Rate::gbps(10);
 const BUFFER: Bytes = Bytes::kb(100);
 const JITTER: Span = Span::us(2);
 
+const WATCHDOG: watchdog::Config = watchdog::Config {
+    detection: Span::us(10),
+    restoration: Span::us(100),
+    poll: Span::ZERO,
+    action: watchdog::Action::Drop,
+};
+
+/// Two to one.
+const WEIGHTS: Scheduler = Scheduler::Weighted([2, 1, 1, 1, 1, 1, 1, 1]);
+
 /// A network and what it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     scheme: Scheme,
     discipline: Discipline,
     marking: Marking,
+    extra: Extra,
     /// The switch says at least so much.
     pub controls_min: usize,
     /// It marks at least so many packets.
@@ -47,11 +60,22 @@ enum Marking {
     Dcqcn,
 }
 
+/// What a switch has besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extra {
+    None,
+    /// A watchdog that drops what is paused for long.
+    Watchdog,
+    /// Classes that take turns.
+    Weights,
+}
+
 const fn ring(scheme: Scheme, discipline: Discipline, controls_min: usize) -> Case {
     Case {
         scheme,
         discipline,
         marking: Marking::None,
+        extra: Extra::None,
         controls_min,
         marks_min: 0,
     }
@@ -62,14 +86,22 @@ const fn incast(marking: Marking) -> Case {
         scheme: Scheme::Pfc,
         discipline: OutputQueued,
         marking,
+        extra: Extra::None,
         controls_min: 0,
         marks_min: 10,
     }
 }
 
+const fn with(extra: Extra, discipline: Discipline) -> Case {
+    Case {
+        extra,
+        ..ring(Scheme::Pfc, discipline, 10)
+    }
+}
+
 const WIDE: Scheme = Scheme::Cbfc(cbfc::Counters::Wide);
 
-pub const CASES: [Case; 16] = [
+pub const CASES: [Case; 19] = [
     ring(Scheme::Pfc, OutputQueued, 30),
     ring(Scheme::Pfc, VirtualOutputQueued, 30),
     ring(Scheme::Pfc, InputQueued, 30),
@@ -86,6 +118,9 @@ pub const CASES: [Case; 16] = [
     ring(Scheme::GfcTime, VirtualOutputQueued, 500),
     incast(Marking::Pcn),
     incast(Marking::Dcqcn),
+    with(Extra::Watchdog, OutputQueued),
+    with(Extra::Weights, OutputQueued),
+    with(Extra::Weights, VirtualOutputQueued),
 ];
 
 impl Case {
@@ -106,12 +141,27 @@ impl Case {
         // So that no two things happen at the same instant.
         config.wire_jitter = JITTER;
         config.duration = Span::ms(2);
+        match self.extra {
+            Extra::None => {}
+            Extra::Watchdog => config.mitigation.watchdog = Watchdog::On(WATCHDOG),
+            Extra::Weights => config.scheduler = WEIGHTS,
+        }
         config
+    }
+
+    /// Whether packets are dropped on purpose.
+    pub fn is_dropping(&self) -> bool {
+        self.extra == Extra::Watchdog
     }
 
     /// The switch that is looked at.
     pub fn node(&self, config: &Config) -> NodeId {
-        config.topology.node_named("S1").expect("the first switch")
+        let name = match self.extra {
+            // The first one whose watchdog has something to do.
+            Extra::Watchdog => "S2",
+            Extra::None | Extra::Weights => "S1",
+        };
+        config.topology.node_named(name).expect("a switch")
     }
 
     /// The ring of the GFC paper, every flow once in each class.

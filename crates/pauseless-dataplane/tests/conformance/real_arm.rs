@@ -21,7 +21,7 @@ use pauseless_dataplane::link::{Link, Received, memory};
 use pauseless_dataplane::net::{self, Namespace};
 use pauseless_dataplane::switch::SwitchNode;
 use pauseless_dataplane::tap::{Direction, Tap};
-use pauseless_sim::config::Reaction;
+use pauseless_sim::config::{Reaction, Watchdog};
 use pauseless_sim::{Config, switch_config};
 
 use super::cases::Case;
@@ -68,10 +68,12 @@ impl Arm for RealArm {
         switch.flush();
         let report = switch.report(Time::ZERO + config.duration);
         let counters = report.ports.iter().map(|port| port.counters);
-        for counters in counters {
+        for counters in counters.clone() {
             let harm = counters.malformed + counters.unknown + counters.unwelcome;
             assert_eq!(harm + counters.overruns + counters.declassed, 0, "{case:?}");
         }
+        let dropped = counters.map(|counters| counters.watchdog_drops);
+        assert_eq!(dropped.sum::<u64>() > 0, case.is_dropping(), "{case:?}");
         let seen = seen.take();
         check_carried(&seen, &mut ends, carried);
         let far = |port: PortId| &ports[port.index()];
@@ -157,7 +159,10 @@ fn node_config(config: &Config, node: NodeId) -> SwitchNodeConfig {
         },
         switch: switch_config(config, node),
         forwarding,
-        watchdog: None,
+        watchdog: match config.mitigation.watchdog {
+            Watchdog::On(watchdog) => Some(watchdog),
+            Watchdog::Off => None,
+        },
     }
 }
 
