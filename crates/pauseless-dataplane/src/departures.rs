@@ -27,4 +27,17 @@ impl Departures {
         let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         times.pop_front()
     }
+
+    /// How many frames have left and did not come yet.
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Forgets frames that will not come.
+    pub(crate) fn clear(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
 }

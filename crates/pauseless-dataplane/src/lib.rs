@@ -16,6 +16,7 @@
 //! This is the only crate with unsafe code, all of it under [`link`] and [`net`].
 
 mod agenda;
+pub mod bed;
 pub mod clock;
 pub mod config;
 mod control;

@@ -1,5 +1,6 @@
 //! Scenarios, imports, reports and everything else that touches files.
 
+pub mod capture;
 pub mod check;
 pub mod cycle_aware;
 pub mod demo;
@@ -8,6 +9,8 @@ pub mod explain;
 pub mod fabric;
 pub mod import;
 pub mod metrics;
+#[cfg(target_os = "linux")]
+pub mod node;
 pub mod plan;
 pub mod problem;
 pub mod report;

@@ -27,6 +27,7 @@ mod simulator;
 mod spread;
 mod steady;
 mod tag;
+pub mod tap;
 
 pub use config::Config;
 pub use fabric::{port_config, switch_config};

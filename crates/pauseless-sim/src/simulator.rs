@@ -6,6 +6,7 @@ mod mitigate;
 mod passage;
 mod sharing;
 mod stop;
+mod tapping;
 
 use flows::Followers;
 pub(crate) use mitigate::Mitigating;
@@ -29,6 +30,7 @@ use crate::replay::Reel;
 use crate::rng::Stream;
 use crate::spread::Spread;
 use crate::tag::{Answers, Tag};
+use crate::tap::{Direction, Tapped};
 
 /// A run in progress.
 #[derive(Debug)]
@@ -68,6 +70,8 @@ pub struct Simulator<'c> {
     pub(crate) tracer: Option<Box<Tracer>>,
     /// Records the state of all ports, if asked to.
     pub(crate) reel: Option<Box<Reel>>,
+    /// Sees every frame, if asked to.
+    tapped: Tapped<'c>,
     pub(crate) tally: Tally,
 }
 
@@ -145,6 +149,7 @@ impl<'c> Simulator<'c> {
                 .is_tracing
                 .then(|| Box::new(Tracer::new(config, fabric.port_count()))),
             reel: Reel::new(config, fabric.port_count()).map(Box::new),
+            tapped: Tapped::default(),
             tally: Tally::default(),
             fabric,
         };
@@ -307,6 +312,9 @@ impl<'c> Simulator<'c> {
                 .push(Event::new(*next, Kind::Arrive, index as u32));
         }
         let (node, port) = (end.node, end.port);
+        if self.tapped.0.is_some() {
+            self.show(index, Direction::In, frame);
+        }
         match frame {
             Frame::Control(control) => {
                 let stream = &mut self.fabric.jitters[index].processing;
@@ -613,6 +621,9 @@ impl<'c> Simulator<'c> {
             .map_or(arrival, |(last, _)| arrival.max(*last));
         if frames.push_back(incoming, (arrival, frame)) {
             self.queue.push(Event::new(arrival, Kind::Arrive, peer));
+        }
+        if self.tapped.0.is_some() {
+            self.show(index, Direction::Out, frame);
         }
     }
 

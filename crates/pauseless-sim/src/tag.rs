@@ -117,6 +117,11 @@ impl Answers {
         }
     }
 
+    /// What the answer at `place` says.
+    pub(crate) fn get(&self, place: u32) -> Feedback {
+        self.slots[place as usize]
+    }
+
     pub(crate) fn remove(&mut self, place: u32) -> Feedback {
         self.free.push(place);
         self.slots[place as usize]

@@ -7,18 +7,24 @@ mod check;
 mod convert;
 mod demo;
 mod explain;
+#[cfg(target_os = "linux")]
+mod node;
 mod output;
 mod plan;
 mod progress;
 mod repro;
 mod run;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod testbed;
 mod threshold;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+#[cfg(target_os = "linux")]
+use pauseless_lab::node::file::Role;
 use pauseless_lab::scenario::Problems;
 
 use args::{Cli, Command};
@@ -39,7 +45,13 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Repro(args) => repro::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Testbed(args) => testbed::run(&args, terminal),
         Command::Threshold(args) => threshold::run(&args, terminal),
+        #[cfg(target_os = "linux")]
+        Command::Switch(args) => node::run(&args, Role::Switch, terminal),
+        #[cfg(target_os = "linux")]
+        Command::Host(args) => node::run(&args, Role::Host, terminal),
     };
     match done {
         Ok(code) => code,

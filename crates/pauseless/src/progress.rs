@@ -2,12 +2,14 @@
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pauseless_lab::capture::Ports;
 use pauseless_lab::report::{Progress, Run, quantity};
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::scenario::Scenario;
@@ -40,6 +42,8 @@ impl Interrupt {
         std::thread::spawn(move || {
             for _ in signals.forever() {
                 if seen.swap(true, Ordering::Relaxed) {
+                    #[cfg(target_os = "linux")]
+                    pauseless_lab::node::screen::restore();
                     std::process::exit(i32::from(INTERRUPTED));
                 }
                 crate::output::complain(
@@ -76,6 +80,22 @@ pub fn execute(scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
     let interrupt = Interrupt::watch()?;
     let mut view = View::new(bar);
     let run = Run::execute(scenario, |progress| {
+        view.show(progress);
+        interrupt.flow()
+    });
+    view.clear();
+    Ok(run)
+}
+
+/// The same, with what passes the ports in a capture file; also how many frames are in it.
+pub fn capture(
+    scenario: Scenario,
+    to: (&Path, Ports),
+    bar: Bar,
+) -> anyhow::Result<io::Result<(Run, u64)>> {
+    let interrupt = Interrupt::watch()?;
+    let mut view = View::new(bar);
+    let run = Run::capture(scenario, to, |progress| {
         view.show(progress);
         interrupt.flow()
     });
@@ -185,14 +205,15 @@ impl Campaign {
 }
 
 /// A bar that appears when a run turns out to be long.
-struct View {
+pub struct View {
     begin: Instant,
     bar: Option<ProgressBar>,
     is_wanted: bool,
 }
 
 impl View {
-    fn new(bar: Bar) -> View {
+    /// Nothing is shown yet.
+    pub fn new(bar: Bar) -> View {
         View {
             begin: Instant::now(),
             bar: None,
@@ -200,7 +221,8 @@ impl View {
         }
     }
 
-    fn show(&mut self, progress: Progress) {
+    /// So far it has come.
+    pub fn show(&mut self, progress: Progress) {
         if !self.is_wanted || self.begin.elapsed() < PATIENCE {
             return;
         }
@@ -218,7 +240,8 @@ impl View {
         bar.set_message(format!("{now} of {end}"));
     }
 
-    fn clear(&self) {
+    /// Takes the bar away.
+    pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use pauseless_lab::capture::Ports;
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{Run, csv, json, scene, text};
@@ -41,7 +42,10 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         output::check_place(file)?;
     }
     let bar = if args.quiet { Bar::Never } else { Bar::Auto };
-    let run = progress::execute(scenario, bar)?;
+    let run = match &args.pcap {
+        None => progress::execute(scenario, bar)?,
+        Some(path) => capture(args, path, (scenario, bar))?,
+    };
     let printed = output::print(&report(args, &run, terminal));
     if let Some(directory) = &args.out {
         let names = write_results(directory, &run)?;
@@ -58,6 +62,24 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     }
     printed?;
     Ok(status(args, &run))
+}
+
+/// Runs with a capture file.
+fn capture(args: &RunArgs, path: &Path, (scenario, bar): (Scenario, Bar)) -> anyhow::Result<Run> {
+    let ports = match args.pcap_ports.as_slice() {
+        [] => Ports::all(&scenario.config),
+        names => Ports::named(&scenario.config, names)
+            .map_err(|error| anyhow::anyhow!("--pcap-ports: {error}"))?,
+    };
+    let done = progress::capture(scenario, (path, ports), bar)?;
+    let (run, frames) = done.with_context(|| format!("cannot write {}", path.display()))?;
+    if !args.quiet {
+        output::complain(&format!(
+            "pauseless: wrote {frames} frames to {}",
+            path.display()
+        ));
+    }
+    Ok(run)
 }
 
 /// What ends the run instead of what the scenario says, if anything was written.

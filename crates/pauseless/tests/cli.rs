@@ -281,6 +281,8 @@ fn every_example_works_as_printed() {
         &["sweep"],
         &["sweep", "merge"],
         &["sweep", "submit"],
+        &["switch"],
+        &["host"],
     ] {
         let help = place.run(&[subcommand, &["--help"]].concat());
         assert_eq!(help.code, Some(0), "{subcommand:?}");

@@ -52,6 +52,7 @@ impl Cnp {
             flow: self.flow,
             way: Way::Answer,
             opcode: CONGESTION,
+            becn: true,
             psn: 0,
         };
         headers.emit(frame, &self.rate_mbps.unwrap_or(0).to_be_bytes());

@@ -6,6 +6,8 @@
 //! what is valid. Neither allocates, and neither panics on any bytes.
 //! [`control`] is the way in and out for the messages of all flow controls.
 
+pub mod ack;
+pub mod cnm;
 pub mod cnp;
 pub mod control;
 pub mod crc;

@@ -193,6 +193,7 @@ pub(super) struct Headers {
     pub flow: FlowId,
     pub way: Way,
     pub opcode: u8,
+    pub becn: bool,
     pub psn: u32,
 }
 
@@ -254,7 +255,7 @@ impl Headers {
         bth[..2].copy_from_slice(&[self.opcode, 0]);
         bth[2..4].copy_from_slice(&P_KEY.to_be_bytes());
         bth[4..8].copy_from_slice(&queue_pair(self.flow).to_be_bytes());
-        if self.opcode == CONGESTION {
+        if self.becn {
             bth[4] = BECN;
         }
         bth[8..].copy_from_slice(&(self.psn & 0xff_ffff).to_be_bytes());
@@ -313,6 +314,7 @@ impl Data {
             flow: self.flow,
             way: Way::Data,
             opcode: SEND_ONLY,
+            becn: false,
             psn: self.number as u32,
         };
         let mut payload = [0; Data::PAYLOAD];

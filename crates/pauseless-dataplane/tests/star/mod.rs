@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "every test binary uses some of these")]
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use pauseless_core::congestion::{AnyNotificationPoint, AnyReactionPoint, CongestionControl};
 use pauseless_core::flow_control::{FlowControl, cbfc, pfc};
@@ -175,8 +175,44 @@ impl Link for Cuttable {
     }
 }
 
+/// An end of a wire that outlives the node on it.
+#[derive(Clone)]
+pub struct Socket(Arc<Mutex<memory::MemoryLink>>);
+
+impl Socket {
+    fn lock(&self) -> MutexGuard<'_, memory::MemoryLink> {
+        self.0.lock().expect("no panic with it")
+    }
+}
+
+impl Link for Socket {
+    fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize> {
+        self.lock().receive(most, take)
+    }
+
+    fn send(&mut self, frame: &[u8]) -> bool {
+        self.lock().send(frame)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.lock().flush()
+    }
+
+    fn backlog(&self) -> usize {
+        self.lock().backlog()
+    }
+
+    fn losses(&mut self) -> Losses {
+        self.lock().losses()
+    }
+}
+
+/// What a host sends and receives.
+pub type Flows = (Vec<SentFlow>, Vec<ReceivedFlow>);
+
 /// A switch and its hosts in lockstep.
 pub struct Star {
+    sockets: Vec<Socket>,
     pub switch: SwitchNode,
     pub hosts: Vec<HostNode>,
     pub now: Time,
@@ -185,19 +221,20 @@ pub struct Star {
 impl Star {
     /// Host i has `ports[i]` and what it sends and receives.
     pub fn new(config: &SwitchNodeConfig, hosts: Vec<(Vec<SentFlow>, Vec<ReceivedFlow>)>) -> Star {
-        let mut links: Vec<Box<dyn Link>> = Vec::new();
-        let mut nodes = Vec::new();
-        for (index, (sends, receives)) in hosts.into_iter().enumerate() {
-            let (at_switch, at_host) = memory::pair(4_096);
-            links.push(Box::new(at_switch));
-            let config = HostNodeConfig {
-                common: common(&format!("H{index}"), index as u32, 1),
-                port: config.switch.ports[index].clone(),
-                sends,
-                receives,
-            };
-            nodes.push(HostNode::new(&config, Box::new(at_host)));
-        }
+        let pairs = hosts.iter().map(|_| memory::pair(4_096));
+        let (links, ends): (Vec<_>, Vec<_>) = pairs.unzip();
+        let links = links
+            .into_iter()
+            .map(|link| Box::new(link) as Box<dyn Link>);
+        let links = links.collect();
+        let sockets = ends
+            .into_iter()
+            .map(|end| Socket(Arc::new(Mutex::new(end))));
+        let sockets = Vec::from_iter(sockets);
+        let hosts = hosts.into_iter().enumerate();
+        let mut nodes = Vec::from_iter(
+            hosts.map(|(index, flows)| host(config, (index, &sockets[index]), flows)),
+        );
         let mut switch = SwitchNode::new(config, links);
         for (index, host) in nodes.iter_mut().enumerate() {
             let port = PortId(index as u16);
@@ -205,10 +242,22 @@ impl Star {
             host.set_arrivals(switch.departures(port));
         }
         Star {
+            sockets,
             switch,
             hosts: nodes,
             now: Time::ZERO,
         }
+    }
+
+    /// Kills a host and starts another one in its place.
+    pub fn restart_host(&mut self, index: usize, config: &SwitchNodeConfig, flows: Flows) {
+        let mut fresh = host(config, (index, &self.sockets[index]), flows);
+        let port = PortId(index as u16);
+        self.switch.set_arrivals(port, fresh.departures());
+        fresh.set_arrivals(self.switch.departures(port));
+        // Its line begins now; it has nothing to catch up with.
+        fresh.receive(self.now);
+        self.hosts[index] = fresh;
     }
 
     pub fn step(&mut self) {
@@ -236,6 +285,19 @@ impl Star {
         let hosts = self.hosts.iter_mut().map(|host| host.report(now)).collect();
         (self.switch.report(now), hosts)
     }
+}
+
+fn host(config: &SwitchNodeConfig, (index, socket): (usize, &Socket), flows: Flows) -> HostNode {
+    let config = HostNodeConfig {
+        common: Common {
+            resolution: config.common.resolution,
+            ..common(&format!("H{index}"), index as u32, 1)
+        },
+        port: config.switch.ports[index].clone(),
+        sends: flows.0,
+        receives: flows.1,
+    };
+    HostNode::new(&config, Box::new(socket.clone()))
 }
 
 /// The counters of all ports of a switch, added up.

@@ -221,7 +221,7 @@ fn levels(run: &Run) -> Vec<Level> {
 }
 
 /// Where the flow control of a port begins to act, and where it stops the sender.
-fn thresholds(run: &Run, port: &PortSeries) -> Vec<(&'static str, Bytes)> {
+pub(crate) fn thresholds(run: &Run, port: &PortSeries) -> Vec<(&'static str, Bytes)> {
     let ingress = &run.scenario.config.ingress;
     match &ingress.get(port.node, port.port, Class(0)).control {
         FlowControl::None => Vec::new(),

@@ -142,7 +142,8 @@ pub fn goodputs(run: &Run) -> String {
     }
 }
 
-fn badge(run: &Run) -> String {
+/// The verdict in a few words, as markup in its colour.
+pub(crate) fn badge(run: &Run) -> String {
     let class = match verdict::findings(&run.outcome).first() {
         Some(Finding::Deadlock | Finding::Loss) => "bad",
         Some(Finding::Starvation) => "poor",
@@ -251,7 +252,7 @@ fn metrics(section: &summary::Section) -> String {
 }
 
 /// A file as long as anybody reads it, and how much longer it is.
-fn shortened(file: &str) -> String {
+pub(crate) fn shortened(file: &str) -> String {
     let count = file.lines().count();
     if count <= LINES_MAX {
         return file.to_string();

@@ -18,7 +18,9 @@ pub mod text;
 pub mod verdict;
 
 use std::collections::BTreeSet;
+use std::io;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use pauseless_core::congestion::CongestionControl;
@@ -29,6 +31,7 @@ use pauseless_sim::config::Reaction;
 use pauseless_sim::outcome::{Ended, FlowSeries};
 use pauseless_sim::{Outcome, Simulator};
 
+use crate::capture::{Ports, SimulatedCapture};
 use crate::metrics::Metrics;
 use crate::scenario::Scenario;
 
@@ -56,38 +59,39 @@ pub struct Progress {
 
 impl Run {
     /// Runs `scenario` in slices. `watch` is called after each and may break the run off.
-    pub fn execute(scenario: Scenario, mut watch: impl FnMut(Progress) -> ControlFlow<()>) -> Run {
+    pub fn execute(scenario: Scenario, watch: impl FnMut(Progress) -> ControlFlow<()>) -> Run {
         let begin = Instant::now();
-        let duration = scenario.config.duration;
-        let longest = Span::ps((duration.as_ps() / SLICES).max(1));
-        let mut slice = Span::ps((longest.as_ps() / SLICES).max(1));
-        let end = Time::ZERO + duration;
-        let mut simulator = Simulator::new(&scenario.config);
-        let mut interrupted = false;
-        loop {
-            let slice_begin = Instant::now();
-            if !simulator.advance(simulator.now().saturating_add(slice)) {
-                break;
-            }
-            let now = simulator.now();
-            if watch(Progress { now, end }).is_break() {
-                interrupted = true;
-                break;
-            }
-            // Nobody waits long for an answer to Ctrl-C, however much happens in a slice.
-            slice = match slice_begin.elapsed() {
-                elapsed if elapsed > SLICE_WALL * 2 => Span::ps((slice.as_ps() / 2).max(1)),
-                elapsed if elapsed < SLICE_WALL => longest.min(slice * 2),
-                _ => slice,
-            };
-        }
-        let outcome = simulator.finish();
+        let simulator = Simulator::new(&scenario.config);
+        let (outcome, interrupted) = drive(simulator, scenario.config.duration, watch);
         Run {
             outcome,
             wall_s: begin.elapsed().as_secs_f64(),
             interrupted,
             scenario,
         }
+    }
+
+    /// The same, with what passes `ports` in a capture file; also how many frames are in it.
+    pub fn capture(
+        scenario: Scenario,
+        (path, ports): (&Path, Ports),
+        watch: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> io::Result<(Run, u64)> {
+        let begin = Instant::now();
+        let config = &scenario.config;
+        let tap = SimulatedCapture::create(config, ports, path)?;
+        let file = tap.capture();
+        let mut simulator = Simulator::new(config);
+        simulator.set_tap(Box::new(tap));
+        let (outcome, interrupted) = drive(simulator, config.duration, watch);
+        let frames = file.finish()?;
+        let run = Run {
+            outcome,
+            wall_s: begin.elapsed().as_secs_f64(),
+            interrupted,
+            scenario,
+        };
+        Ok((run, frames))
     }
 
     /// Why it ended, as results have it: `duration`, `deadlock`, `done`, `steady` or `interrupted`.
@@ -196,6 +200,36 @@ impl Run {
         });
         victims.map(|(index, _)| FlowId(index as u32)).collect()
     }
+}
+
+/// Runs in slices, and calls `watch` after each; what came of it, and whether it was broken off.
+fn drive(
+    mut simulator: Simulator<'_>,
+    duration: Span,
+    mut watch: impl FnMut(Progress) -> ControlFlow<()>,
+) -> (Outcome, bool) {
+    let longest = Span::ps((duration.as_ps() / SLICES).max(1));
+    let mut slice = Span::ps((longest.as_ps() / SLICES).max(1));
+    let end = Time::ZERO + duration;
+    let mut interrupted = false;
+    loop {
+        let slice_begin = Instant::now();
+        if !simulator.advance(simulator.now().saturating_add(slice)) {
+            break;
+        }
+        let now = simulator.now();
+        if watch(Progress { now, end }).is_break() {
+            interrupted = true;
+            break;
+        }
+        // Nobody waits long for an answer to Ctrl-C, however much happens in a slice.
+        slice = match slice_begin.elapsed() {
+            elapsed if elapsed > SLICE_WALL * 2 => Span::ps((slice.as_ps() / 2).max(1)),
+            elapsed if elapsed < SLICE_WALL => longest.min(slice * 2),
+            _ => slice,
+        };
+    }
+    (simulator.finish(), interrupted)
 }
 
 /// Into at least how many slices a run is cut, so that it can be watched and broken off.

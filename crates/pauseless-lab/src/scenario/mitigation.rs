@@ -140,7 +140,7 @@ impl Written {
     }
 }
 
-fn read_watchdog(mut section: Section<'_>) -> At<watchdog::Config> {
+pub(crate) fn read_watchdog(mut section: Section<'_>) -> At<watchdog::Config> {
     let detection = section.quantity_within("detection", STORMS);
     let detection = detection.map_or(DETECTION, |at| at.value);
     let restoration = section.quantity_within("restoration", STORMS);

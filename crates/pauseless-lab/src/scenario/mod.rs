@@ -18,7 +18,7 @@ pub(crate) mod hosts;
 pub(crate) mod lanes;
 mod lifetime;
 pub(crate) mod memory;
-mod mitigation;
+pub(crate) mod mitigation;
 mod observe;
 mod parameters;
 pub(crate) mod patch;

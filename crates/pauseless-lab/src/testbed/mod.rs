@@ -1,4 +1,192 @@
 //! The testbed: a scenario on real frames, beside the same scenario in the simulator.
+//!
+//! ```text
+//!   sim::Config --plan--> nodes --wires, lockstep or processes--> NodeReports --outcome--> sim::Outcome
+//! ```
+//!
+//! What comes out is a [`Run`] as the simulator has them, so that verdicts, text, JSON and figures are the
+//! same code for both.
 
+pub mod json;
+mod lockstep;
 pub mod outcome;
+pub mod page;
 pub mod plan;
+pub mod ring;
+pub mod table;
+pub mod wires;
+
+use std::io;
+use std::ops::ControlFlow;
+
+use pauseless_core::unit::{Bytes, Span};
+use pauseless_core::wire::Envelope;
+use pauseless_dataplane::net;
+use pauseless_dataplane::report::{Lateness, NodeReport, PortCounters, Quantiles};
+use pauseless_sim::Config;
+use pauseless_sim::outcome::Ended;
+
+use self::outcome::Measurements;
+use self::wires::Backend;
+use crate::report::{Progress, Run};
+use crate::scenario::Scenario;
+
+/// What a scenario does not say about its testbed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// What frames travel over.
+    pub backend: Backend,
+    /// What control frames travel in.
+    pub envelope: Envelope,
+}
+
+/// A scenario that was run twice.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// On real frames.
+    pub run: Run,
+    /// In the simulator.
+    pub simulated: Run,
+    /// What only real frames have.
+    pub wire: WireFacts,
+}
+
+/// What only a run on real frames has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WireFacts {
+    /// `packet`, `xdp` or `memory`.
+    pub backend: &'static str,
+    /// `elastic` or `real`.
+    pub clock: &'static str,
+    /// The worst feedback latency: the latest control frame, then the latest data frame, and two frames
+    /// that cannot be interrupted.
+    pub tau: Span,
+    /// What the thresholds were checked with; the least where ports differ.
+    pub tau_configured: Span,
+    /// How late control and data frames were, the worst of all nodes.
+    pub lateness: Lateness,
+    /// Numbers of packets that never came although later ones did.
+    pub sequence_gaps: u64,
+    /// Packets that came after later ones.
+    pub reordered: u64,
+    /// Packets that came twice.
+    pub duplicates: u64,
+    /// Frames that did not fit: flow control has failed.
+    pub overruns: u64,
+    /// Frames that the kernel has dropped, for want of room or because an interface was down.
+    pub kernel_drops: u64,
+    /// Frames that nobody understood or wanted.
+    pub strays: u64,
+    /// Frames that a wire has swallowed.
+    pub vanished: u64,
+    /// The wall's time that an elastic clock left out.
+    pub stalled: Span,
+    /// What nodes had to say.
+    pub messages: Vec<String>,
+}
+
+/// Why there is nothing to measure.
+#[derive(Debug, thiserror::Error)]
+pub enum BedError {
+    /// The scenario has something that real nodes have not.
+    #[error(transparent)]
+    Unsupported(#[from] plan::Unsupported),
+    /// The kernel does not let us.
+    #[error("{0}; --backend memory needs no privileges")]
+    Unprivileged(net::Unprivileged),
+    /// Namespaces, interfaces or sockets failed.
+    #[error("the testbed's wires: {0}")]
+    Wires(io::Error),
+}
+
+/// Makes sure that the testbed may be built; to be called before threads start.
+pub fn prepare(backend: Backend) -> Result<(), BedError> {
+    if backend != Backend::Memory {
+        net::become_root().map_err(BedError::Unprivileged)?;
+    }
+    Ok(())
+}
+
+/// Runs `scenario` in the simulator and on real frames. `watch` is called now and then and may break
+/// it off.
+pub fn measure(
+    scenario: &Scenario,
+    options: &Options,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Measured, BedError> {
+    let simulated = Run::execute(scenario.clone(), |_| ControlFlow::Continue(()));
+    let (run, wire) = lockstep::measure(scenario.clone(), options, watch)?;
+    Ok(Measured {
+        run,
+        simulated,
+        wire,
+    })
+}
+
+fn run_of(scenario: Scenario, measurements: &Measurements, wall_s: f64) -> Run {
+    Run {
+        outcome: outcome::outcome(&scenario.config, measurements),
+        wall_s,
+        interrupted: measurements.ended == Ended::Interrupted,
+        scenario,
+    }
+}
+
+impl WireFacts {
+    /// What `reports` of all nodes say.
+    fn of(scenario: &Scenario, reports: &[NodeReport]) -> WireFacts {
+        let ports = || reports.iter().flat_map(|report| &report.ports);
+        let sum = |count: &dyn Fn(&PortCounters) -> u64| {
+            ports().map(|port| count(&port.counters)).sum::<u64>()
+        };
+        let receives = || reports.iter().flat_map(|report| &report.receives);
+        let lateness = Lateness {
+            control: worst(reports.iter().map(|it| it.lateness.control)),
+            data: worst(reports.iter().map(|it| it.lateness.data)),
+        };
+        let configured = scenario.port_groups.iter().map(|group| group.tau);
+        WireFacts {
+            tau: lateness.tau(frame_span(&scenario.config)),
+            tau_configured: configured.min().unwrap_or(Span::ZERO),
+            lateness,
+            sequence_gaps: receives().map(|flow| flow.missing).sum(),
+            reordered: receives().map(|flow| flow.reordered).sum(),
+            duplicates: receives().map(|flow| flow.duplicates).sum(),
+            overruns: sum(&|port| port.overruns),
+            kernel_drops: sum(&|port| port.kernel_drops + port.send_failures),
+            strays: sum(&|port| port.malformed + port.oversized + port.unknown + port.unwelcome),
+            stalled: reports
+                .iter()
+                .map(|it| it.stalled)
+                .max()
+                .unwrap_or(Span::ZERO),
+            ..WireFacts::default()
+        }
+    }
+
+    /// Whether feedback took longer than the thresholds allow for.
+    pub fn is_tau_exceeded(&self) -> bool {
+        self.tau > self.tau_configured
+    }
+}
+
+/// The largest of each quantile, over all frames that there are.
+fn worst(all: impl Iterator<Item = Quantiles>) -> Quantiles {
+    all.fold(Quantiles::default(), |worst, it| Quantiles {
+        count: worst.count + it.count,
+        p50: worst.p50.max(it.p50),
+        p99: worst.p99.max(it.p99),
+        p999: worst.p999.max(it.p999),
+        max: worst.max.max(it.max),
+    })
+}
+
+/// How long the largest packet takes on the slowest link.
+fn frame_span(config: &Config) -> Span {
+    let packet = config.flows.iter().map(|flow| flow.packet).max();
+    let slowest = config.topology.links().iter().map(|link| link.rate).min();
+    match (packet, slowest) {
+        (Some(packet), Some(rate)) => rate.tx_span(packet.max(Bytes::new(64))),
+        _ => Span::ZERO,
+    }
+}

@@ -1,9 +1,13 @@
 //! What can be typed.
 
 mod check;
+#[cfg(target_os = "linux")]
+mod node;
 mod plan;
 mod repro;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod testbed;
 mod threshold;
 
 use std::path::PathBuf;
@@ -17,12 +21,16 @@ use pauseless_lab::scenario::StopOn;
 use pauseless_lab::scenario::congestion::Kind;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
+#[cfg(target_os = "linux")]
+pub use node::NodeArgs;
 pub use plan::PlanArgs;
 pub use repro::ReproArgs;
 pub use sweep::{
     CampaignArgs, MergeArgs, ReportArgs, Shard, ShowArgs, StatusArgs, SubmitArgs, SweepArgs,
     SweepCommand, SweepRunArgs,
 };
+#[cfg(target_os = "linux")]
+pub use testbed::TestbedArgs;
 pub use threshold::ThresholdArgs;
 
 /// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
@@ -68,8 +76,19 @@ pub enum Command {
     Repro(ReproArgs),
     /// Show the parameters that a scenario would use, derived line by line
     Explain(ExplainArgs),
+    /// Run the ring, or scenarios, on real frames between namespaces, beside the simulator
+    #[cfg(target_os = "linux")]
+    Testbed(TestbedArgs),
     /// Find the value of one quantity of a scenario at which a property flips, over seeds
     Threshold(ThresholdArgs),
+    /// Be one switch of a scenario on real interfaces
+    #[cfg(target_os = "linux")]
+    #[command(after_help = node::SWITCH_EXAMPLES)]
+    Switch(Box<NodeArgs>),
+    /// Be one host of a scenario on a real interface: send its flows and receive those for it
+    #[cfg(target_os = "linux")]
+    #[command(after_help = node::HOST_EXAMPLES)]
+    Host(Box<NodeArgs>),
 }
 
 /// `run`
@@ -114,6 +133,14 @@ pub struct RunArgs {
     /// Write the page with the figures to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write the frames that every port sends to this file, for Wireshark and its like: pcapng with an
+    /// interface per port, the first 96 bytes of each frame
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Write only the frames of these ports, what they send and what they receive, such as
+    /// "S1:H1,S2:*"
+    #[arg(long, value_delimiter = ',', value_name = "PORTS", requires = "pcap")]
+    pub pcap_ports: Vec<String>,
     /// Print the verdict only, and no progress or warnings
     #[arg(long, short)]
     pub quiet: bool,
@@ -205,6 +232,7 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/pcn-fig1.toml --congestion-control none --provenance
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
   pauseless run scenarios/gfc-ring.toml --stop-on deadlock,done,steady
+  pauseless run scenarios/gfc-ring.toml --duration \"1 ms\" --pcap ring.pcapng --pcap-ports \"S1:*\"
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
 

@@ -18,7 +18,7 @@ impl Place {
     pub fn new() -> Place {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for name in ["scenarios", "papers", "examples"] {
+        for name in ["scenarios", "papers", "examples", "testbeds"] {
             std::os::unix::fs::symlink(root.join(name), folder.path().join(name)).expect("a link");
         }
         Place { folder }

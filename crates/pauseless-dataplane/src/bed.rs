@@ -1,0 +1,289 @@
+//! A whole network of nodes in one thread, in lockstep.
+//!
+//! All nodes share one clock, which goes on by one tick when every frame that was sent has been
+//! received: a machine that stalls slows the experiment down and breaks nothing, and a hop never takes
+//! longer than a tick of emulated time. After every tick the deadlock detector of the core looks at the
+//! switches as they are.
+
+use std::time::{Duration, Instant};
+
+use pauseless_core::deadlock::{Deadlock, Detector, EgressQueue, Network};
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::switch::Switch;
+use pauseless_core::unit::{Bytes, Span, Time};
+
+use crate::clock::{Clock, Pace};
+use crate::departures::Departures;
+use crate::host::HostNode;
+use crate::report::NodeReport;
+use crate::store::Slot;
+use crate::switch::SwitchNode;
+
+/// A node and where its wires lead.
+pub struct BedNode {
+    /// The node.
+    pub machine: Machine,
+    /// The far end of each port.
+    pub peers: Vec<(NodeId, PortId)>,
+}
+
+/// A switch or a host.
+pub enum Machine {
+    /// A switch.
+    Switch(SwitchNode),
+    /// A host.
+    Host(HostNode),
+}
+
+/// A network of nodes in one thread. See the [module](self).
+pub struct Bed {
+    nodes: Vec<BedNode>,
+    /// The number of each node's first port among those of all.
+    starts: Vec<usize>,
+    port_count: usize,
+    class_count: usize,
+    pace: Pace,
+    clock: Clock,
+    now: Time,
+    detector: Option<Detector>,
+    deadlock: Option<Deadlock>,
+    /// What is on the wires, one element per direction.
+    departures: Vec<Departures>,
+    /// Frames that were sent and never came.
+    vanished: u64,
+}
+
+/// How long a frame may be on a wire that has no length before it counts as lost, on the wall.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Bed {
+    /// A network at time zero. With an elastic pace, its tick is the step of the lockstep; with the real
+    /// one nobody waits for anybody.
+    pub fn new(nodes: Vec<BedNode>, pace: Pace) -> Bed {
+        let mut starts = Vec::new();
+        let mut port_count = 0;
+        for node in &nodes {
+            starts.push(port_count);
+            port_count += node.peers.len();
+        }
+        let switches = nodes.iter().filter_map(|node| match &node.machine {
+            Machine::Switch(switch) => Some(switch.core()),
+            Machine::Host(_) => None,
+        });
+        let classes = switches.map(|switch| switch.port(PortId(0)).class_count());
+        let class_count = classes.max().unwrap_or(1);
+        let mut bed = Bed {
+            nodes,
+            starts,
+            port_count,
+            class_count,
+            pace,
+            clock: Clock::new(pace, Instant::now()),
+            now: Time::ZERO,
+            detector: None,
+            deadlock: None,
+            departures: Vec::new(),
+            vanished: 0,
+        };
+        bed.connect();
+        bed.detector = Some(Detector::new(&bed));
+        bed
+    }
+
+    /// Lets every node know when the frames that come to it left their sender.
+    fn connect(&mut self) {
+        for index in 0..self.nodes.len() {
+            for port in 0..self.nodes[index].peers.len() {
+                let (peer, peer_port) = self.nodes[index].peers[port];
+                let port = PortId(port as u16);
+                let departures = match &mut self.nodes[index].machine {
+                    Machine::Switch(switch) => switch.departures(port),
+                    Machine::Host(host) => host.departures(),
+                };
+                self.departures.push(departures.clone());
+                match &mut self.nodes[peer.index()].machine {
+                    Machine::Switch(switch) => switch.set_arrivals(peer_port, departures),
+                    Machine::Host(host) => host.set_arrivals(departures),
+                }
+            }
+        }
+    }
+
+    /// The time of all nodes.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The deadlock that was found, as soon as it was.
+    pub fn deadlock(&self) -> Option<&Deadlock> {
+        self.deadlock.as_ref()
+    }
+
+    /// Frames that a wire has swallowed.
+    pub fn vanished(&self) -> u64 {
+        self.vanished
+    }
+
+    /// The wall's time that was left out because the machine stalled; zero in lockstep, where the wall's
+    /// time does not matter.
+    pub fn stalled(&self) -> Span {
+        match self.pace {
+            Pace::Real => self.clock.stalled(),
+            Pace::Elastic(_) => Span::ZERO,
+        }
+    }
+
+    /// What every node has to say, in the order of the nodes.
+    pub fn reports(&mut self) -> Vec<NodeReport> {
+        let now = self.now;
+        let nodes = self.nodes.iter_mut();
+        let reports = nodes.map(|node| match &mut node.machine {
+            Machine::Switch(switch) => switch.report(now),
+            Machine::Host(host) => host.report(now),
+        });
+        reports.collect()
+    }
+
+    /// What nodes want a human to know, each with the node's name.
+    pub fn take_messages(&mut self) -> Vec<String> {
+        let nodes = self.nodes.iter_mut();
+        let messages = nodes.flat_map(|node| match &mut node.machine {
+            Machine::Switch(switch) => switch.take_messages(),
+            Machine::Host(host) => host.take_messages(),
+        });
+        messages.collect()
+    }
+
+    /// The nodes, for those who want to look at more than a report.
+    pub fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Machine> {
+        self.nodes.iter_mut().map(|node| &mut node.machine)
+    }
+
+    /// Goes on by one tick, or to what the wall's clock says.
+    pub fn step(&mut self) {
+        self.now = match self.pace {
+            Pace::Real => self.clock.look(),
+            Pace::Elastic(tick) => self.now + tick,
+        };
+        let now = self.now;
+        for node in &mut self.nodes {
+            match &mut node.machine {
+                Machine::Switch(switch) => switch.advance(now),
+                Machine::Host(host) => host.advance(now),
+            }
+        }
+        self.exchange();
+        if matches!(self.pace, Pace::Elastic(_)) && self.in_flight_count() > 0 {
+            self.wait();
+        }
+        self.look();
+    }
+
+    /// Everybody hands over what they have sent and takes what has come.
+    fn exchange(&mut self) {
+        let now = self.now;
+        for node in &mut self.nodes {
+            match &mut node.machine {
+                Machine::Switch(switch) => switch.flush(),
+                Machine::Host(host) => host.flush(),
+            }
+        }
+        for node in &mut self.nodes {
+            match &mut node.machine {
+                Machine::Switch(switch) => switch.receive(now),
+                Machine::Host(host) => host.receive(now),
+            };
+        }
+    }
+
+    /// Waits for frames that the kernel still has.
+    #[cold]
+    fn wait(&mut self) {
+        let start = Instant::now();
+        while self.in_flight_count() > 0 {
+            if start.elapsed() > PATIENCE {
+                self.vanished += self.in_flight_count() as u64;
+                self.departures.iter().for_each(Departures::clear);
+                return;
+            }
+            std::thread::yield_now();
+            self.exchange();
+        }
+    }
+
+    fn in_flight_count(&self) -> usize {
+        self.departures.iter().map(Departures::len).sum()
+    }
+
+    fn look(&mut self) {
+        if self.deadlock.is_some() || !self.is_any_stopped() {
+            return;
+        }
+        let mut detector = self.detector.take().expect("it is put back");
+        self.deadlock = detector.look(self.now, self);
+        self.detector = Some(detector);
+    }
+
+    fn is_any_stopped(&self) -> bool {
+        self.nodes.iter().any(|node| match &node.machine {
+            Machine::Host(_) => false,
+            Machine::Switch(switch) => {
+                let core = switch.core();
+                (0..core.port_count()).any(|port| core.stopped(PortId(port as u16)) != 0)
+            }
+        })
+    }
+}
+
+/// What the deadlock detector sees. In lockstep nothing is on a wire when it looks.
+impl Network for Bed {
+    type Packet = Slot;
+
+    fn switch(&self, node: NodeId) -> Option<&Switch<Slot>> {
+        match &self.nodes[node.index()].machine {
+            Machine::Switch(switch) => Some(switch.core()),
+            Machine::Host(_) => None,
+        }
+    }
+
+    fn far_end(&self, node: NodeId, port: PortId) -> (NodeId, PortId) {
+        self.nodes[node.index()].peers[port.index()]
+    }
+
+    fn port_count(&self) -> usize {
+        self.port_count
+    }
+
+    fn port_index(&self, node: NodeId, port: PortId) -> usize {
+        self.starts[node.index()] + port.index()
+    }
+
+    fn class_count(&self) -> usize {
+        self.class_count
+    }
+
+    fn egress_queues(&self) -> impl Iterator<Item = EgressQueue> {
+        (0..self.nodes.len()).flat_map(move |node| {
+            let node = NodeId(node as u32);
+            let ports = self.switch(node).map_or(0, Switch::port_count);
+            (0..ports).flat_map(move |port| {
+                (0..self.class_count).map(move |class| EgressQueue {
+                    node,
+                    port: PortId(port as u16),
+                    class: Class(class as u8),
+                })
+            })
+        })
+    }
+
+    fn in_flight(&self, _queue: EgressQueue) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn flow(&self, node: NodeId, packet: Slot) -> Option<FlowId> {
+        match &self.nodes[node.index()].machine {
+            Machine::Switch(switch) => switch.flow_of(packet),
+            Machine::Host(_) => None,
+        }
+    }
+}

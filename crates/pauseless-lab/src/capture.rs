@@ -1,0 +1,136 @@
+//! Capture files: what passed the ports of a run, simulated or real, for Wireshark and its like.
+//!
+//! The format is pcapng with an interface per port, named after it as `S1:H1`, stamps in nanoseconds and
+//! the direction of every frame. A real node writes the bytes that passed; for the simulator the frames
+//! are made here, with the addresses that real nodes use.
+
+mod pcapng;
+mod simulated;
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use pauseless_core::unit::Time;
+use pauseless_sim::tap::Direction;
+
+use pcapng::{Packet, Pcapng};
+pub use simulated::{Ports, SimulatedCapture};
+
+/// A capture file that several nodes may write to.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    file: Pcapng<BufWriter<File>>,
+    path: PathBuf,
+    /// What time zero was on the wall, since the epoch.
+    start: Duration,
+    /// The first failure; nothing is written after it.
+    failure: Option<io::Error>,
+}
+
+impl Capture {
+    /// Creates the file with its interfaces. Time zero of the run is `start` since the epoch.
+    pub fn create(path: &Path, interfaces: &[String], start: Duration) -> io::Result<Capture> {
+        let file = BufWriter::new(File::create(path)?);
+        let shared = Shared {
+            file: Pcapng::begin(file, interfaces)?,
+            path: path.to_owned(),
+            start,
+            failure: None,
+        };
+        Ok(Capture {
+            shared: Arc::new(Mutex::new(shared)),
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> PathBuf {
+        self.lock().path.clone()
+    }
+
+    /// Writes what is left, and says how many frames there are, or what has failed first.
+    pub fn finish(&self) -> io::Result<u64> {
+        let mut shared = self.lock();
+        match shared.failure.take() {
+            Some(failure) => Err(failure),
+            None => shared.file.finish(),
+        }
+    }
+
+    /// Writes a frame of which `bytes` are there and that had `length`, without the FCS.
+    fn write(&self, time: Time, (interface, direction): (u32, Direction), frame: (&[u8], usize)) {
+        let mut shared = self.lock();
+        if shared.failure.is_some() {
+            return;
+        }
+        let (bytes, length) = frame;
+        let since = Duration::from_nanos(time.as_ps() / 1_000);
+        let packet = Packet {
+            interface,
+            stamp: shared.start + since,
+            direction,
+            bytes,
+            length,
+        };
+        // Whoever sends frames has no use for an error: it is kept for `finish`.
+        shared.failure = shared.file.packet(&packet).err();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared
+            .lock()
+            .expect("nobody panics with the lock held")
+    }
+}
+
+/// Writes what passes one real node.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Debug)]
+pub struct NodeCapture {
+    capture: Capture,
+    /// The interface of its first port.
+    first: u32,
+}
+
+#[cfg(target_os = "linux")]
+impl NodeCapture {
+    /// For a node whose ports are the interfaces of `capture` from number `first` on.
+    pub fn new(capture: &Capture, first: u32) -> NodeCapture {
+        NodeCapture {
+            capture: capture.clone(),
+            first,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl pauseless_dataplane::tap::Tap for NodeCapture {
+    fn see(
+        &mut self,
+        time: Time,
+        at: (
+            pauseless_core::id::PortId,
+            pauseless_dataplane::tap::Direction,
+        ),
+        frame: &[u8],
+    ) {
+        use pauseless_dataplane::tap::Direction as Way;
+        let direction = match at.1 {
+            Way::In => Direction::In,
+            Way::Out => Direction::Out,
+        };
+        let interface = self.first + u32::from(at.0.0);
+        self.capture
+            .write(time, (interface, direction), (frame, frame.len()));
+    }
+}
+
+#[cfg(test)]
+mod tests;

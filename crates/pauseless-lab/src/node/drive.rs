@@ -1,0 +1,320 @@
+//! The loop of one node, and how it sleeps.
+
+use std::io;
+use std::num::NonZeroU64;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use pauseless_core::unit::{Span, Time};
+use pauseless_dataplane::clock::{Clock, Pace};
+use pauseless_dataplane::host::HostNode;
+use pauseless_dataplane::link::{self, Link};
+use pauseless_dataplane::net;
+use pauseless_dataplane::report::NodeReport;
+use pauseless_dataplane::switch::SwitchNode;
+use pauseless_dataplane::tap::Tap;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::file::NodeFile;
+use crate::problem::Problems;
+use crate::testbed::plan::NodeConfig;
+
+/// A switch or a host.
+pub enum Node {
+    /// A switch.
+    Switch(Box<SwitchNode>),
+    /// A host.
+    Host(Box<HostNode>),
+}
+
+/// How a node is driven.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How its time passes.
+    pub pace: Pace,
+    /// When its clock starts, which may lie ahead.
+    pub start: Instant,
+    /// When it ends by its own clock, if it does.
+    pub end: Option<Time>,
+    /// Whether it never sleeps.
+    pub is_spinning: bool,
+}
+
+/// Who looks at a node while it runs.
+pub trait Audience {
+    /// The node says this.
+    fn hear(&mut self, message: &str);
+
+    /// This is how it stands, a few times a second.
+    fn see(&mut self, status: NodeReport);
+
+    /// Whether the node shall end.
+    fn is_over(&self) -> bool;
+}
+
+/// The links of a node in the order of its ports, and how each was made.
+pub struct Links {
+    /// The links.
+    pub links: Vec<Box<dyn Link>>,
+    /// What was taken for each and why.
+    pub how: Vec<String>,
+}
+
+impl Links {
+    /// Opens every interface of `file`; else says which one is not as it should be.
+    pub fn open(file: &NodeFile) -> Result<Links, Problems> {
+        let mut opened = Links {
+            links: Vec::new(),
+            how: Vec::new(),
+        };
+        for (port, interface) in file.interfaces.iter().enumerate() {
+            let made = match net::interface_exists(interface) {
+                true => link::open(interface, file.wire.backend),
+                false => Err(io::Error::from(io::ErrorKind::NotFound)),
+            };
+            let made = made.map_err(|error| refuse(file, port, &error))?;
+            opened.links.push(made.link);
+            opened.how.push(made.how);
+        }
+        Ok(opened)
+    }
+}
+
+/// What is wrong with the interface of `port`, and what to do.
+fn refuse(file: &NodeFile, port: usize, error: &io::Error) -> Problems {
+    let interface = &file.interfaces[port];
+    let (message, help) = match error.kind() {
+        io::ErrorKind::NotFound => (
+            format!("this machine has no interface {interface}"),
+            format!("it has {}", interfaces().join(", ")),
+        ),
+        io::ErrorKind::PermissionDenied => (
+            error.to_string(),
+            "this needs root or CAP_NET_RAW, and AF_XDP CAP_NET_ADMIN and CAP_BPF too; `unshare -Urn` \
+             makes a user namespace in which AF_PACKET works"
+                .to_string(),
+        ),
+        _ => (error.to_string(), String::new()),
+    };
+    file.problem_of_interface(port, message, &help)
+}
+
+/// The interfaces of the network namespace that this thread is in.
+pub fn interfaces() -> Vec<String> {
+    // Unlike /sys this always shows our own namespace.
+    let table = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    let lines = table.lines().skip(2);
+    let names = lines.filter_map(|line| Some(line.split_once(':')?.0.trim().to_string()));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+impl Node {
+    /// The node of `file` over these links.
+    pub fn new(file: &NodeFile, links: Vec<Box<dyn Link>>) -> Node {
+        match &file.plan.config {
+            NodeConfig::Switch(config) => Node::Switch(Box::new(SwitchNode::new(config, links))),
+            NodeConfig::Host(config) => {
+                let link = links.into_iter().next().expect("a host has one port");
+                Node::Host(Box::new(HostNode::new(config, link)))
+            }
+        }
+    }
+
+    /// Shows every frame to `tap` from now on.
+    pub fn set_tap(&mut self, tap: Box<dyn Tap>) {
+        match self {
+            Node::Switch(node) => node.set_tap(tap),
+            Node::Host(node) => node.set_tap(tap),
+        }
+    }
+
+    /// Runs it until its end or until its audience has seen enough; returns its last report.
+    pub fn drive(&mut self, settings: &Settings, audience: &mut dyn Audience) -> NodeReport {
+        let mut clock = Clock::new(settings.pace, settings.start);
+        // The kernel's stamps say something only about a clock that keeps up with it.
+        if settings.pace == Pace::Real {
+            self.set_epoch(epoch(settings.start));
+        }
+        // The default of 50 us is half the time of a frame at 100 Mb/s.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let may_sleep = settings.pace == Pace::Real && !settings.is_spinning;
+        let mut looked = Instant::now();
+        let mut rounds: u32 = 0;
+        loop {
+            let now = clock.look();
+            self.advance(now);
+            self.flush();
+            let count = self.receive(now);
+            let is_idle = may_sleep && count == 0;
+            if is_idle {
+                self.sleep(now);
+            }
+            rounds = rounds.wrapping_add(1);
+            if !(is_idle || rounds.is_multiple_of(ROUNDS)) {
+                continue;
+            }
+            let is_over = settings.end.is_some_and(|end| now >= end) || audience.is_over();
+            if is_over || looked.elapsed() >= LOOK_EVERY {
+                looked = Instant::now();
+                for message in self.take_messages() {
+                    audience.hear(&message);
+                }
+                let mut status = self.status(now);
+                status.stalled = clock.stalled();
+                audience.see(status);
+            }
+            if is_over {
+                let mut report = self.report(now);
+                report.stalled = clock.stalled();
+                return report;
+            }
+        }
+    }
+
+    /// Sleeps until a frame is there or something is due.
+    fn sleep(&self, now: Time) {
+        let due = self.poll_timeout().saturating_since(now);
+        if due < NAP_MIN {
+            return;
+        }
+        let nap = Duration::from_nanos(due.min(NAP_MAX).as_ps() / 1_000);
+        let nap = Timespec::try_from(nap).expect("it is short");
+        let wait = |links: &mut dyn Iterator<Item = &dyn Link>| {
+            let descriptors = links.filter_map(|link| link.descriptor());
+            let readable = |descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN);
+            let mut waiting: Vec<PollFd<'_>> = descriptors.map(readable).collect();
+            // Whoever wakes us up: the loop looks at everything.
+            let _ = poll(&mut waiting, Some(&nap));
+        };
+        match self {
+            Node::Switch(node) => wait(&mut node.links().iter().map(|link| &**link)),
+            Node::Host(node) => wait(&mut std::iter::once(node.link())),
+        }
+    }
+
+    fn set_epoch(&mut self, epoch: Duration) {
+        match self {
+            Node::Switch(node) => node.set_epoch(epoch),
+            Node::Host(node) => node.set_epoch(epoch),
+        }
+    }
+
+    fn advance(&mut self, now: Time) {
+        match self {
+            Node::Switch(node) => node.advance(now),
+            Node::Host(node) => node.advance(now),
+        }
+    }
+
+    fn flush(&mut self) {
+        match self {
+            Node::Switch(node) => node.flush(),
+            Node::Host(node) => node.flush(),
+        }
+    }
+
+    fn receive(&mut self, now: Time) -> usize {
+        match self {
+            Node::Switch(node) => node.receive(now),
+            Node::Host(node) => node.receive(now),
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        match self {
+            Node::Switch(node) => node.poll_timeout(),
+            Node::Host(node) => node.poll_timeout(),
+        }
+    }
+
+    fn take_messages(&mut self) -> Vec<String> {
+        match self {
+            Node::Switch(node) => node.take_messages(),
+            Node::Host(node) => node.take_messages(),
+        }
+    }
+
+    fn status(&mut self, now: Time) -> NodeReport {
+        match self {
+            Node::Switch(node) => node.status(now),
+            Node::Host(node) => node.status(now),
+        }
+    }
+
+    fn report(&mut self, now: Time) -> NodeReport {
+        match self {
+            Node::Switch(node) => node.report(now),
+            Node::Host(node) => node.report(now),
+        }
+    }
+}
+
+/// Keeps the calling thread on one core.
+pub fn pin(core: usize) -> io::Result<()> {
+    let mut set = rustix::thread::CpuSet::new();
+    if core >= rustix::thread::CpuSet::MAX_CPU {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    set.set(core);
+    rustix::thread::sched_setaffinity(None, &set)?;
+    Ok(())
+}
+
+/// What CLOCK_MONOTONIC shows, the same for all processes of a machine.
+pub fn monotonic_ns() -> u64 {
+    let shown = clock_gettime(ClockId::Monotonic);
+    shown.tv_sec as u64 * 1_000_000_000 + shown.tv_nsec as u64
+}
+
+/// The instant at which CLOCK_MONOTONIC shows so many nanoseconds.
+pub fn instant_at(wanted: u64) -> Instant {
+    let (shown, now) = (monotonic_ns(), Instant::now());
+    match wanted.checked_sub(shown) {
+        Some(ahead) => now + Duration::from_nanos(ahead),
+        None => now
+            .checked_sub(Duration::from_nanos(shown - wanted))
+            .unwrap_or(now),
+    }
+}
+
+/// What the wall shows at `start`, since 1970.
+pub fn epoch(start: Instant) -> Duration {
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH);
+    let wall = wall.unwrap_or_default();
+    let now = Instant::now();
+    match start.checked_duration_since(now) {
+        Some(ahead) => wall + ahead,
+        None => wall.saturating_sub(now - start),
+    }
+}
+
+/// How often people look.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// A loop that does not sleep looks at the wall for people only so often.
+const ROUNDS: u32 = 64;
+/// To go to sleep and wake up takes as long.
+const NAP_MIN: Span = Span::us(5);
+/// So that Ctrl-C is heard soon.
+const NAP_MAX: Span = Span::ms(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_that_start_at_one_instant_agree_on_it() {
+        let shown = monotonic_ns();
+        let ahead = instant_at(shown + 3_000_000_000);
+        let distance = ahead - Instant::now();
+        assert!(distance <= Duration::from_secs(3), "{distance:?}");
+        assert!(distance > Duration::from_secs(2), "{distance:?}");
+        assert!(instant_at(shown) <= Instant::now());
+    }
+
+    #[test]
+    fn loopback_is_an_interface() {
+        assert!(interfaces().contains(&"lo".to_string()));
+    }
+}

@@ -1,0 +1,294 @@
+//! The file of one node: which node of which scenario, and what its ports are called here.
+
+mod address;
+mod ports;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use pauseless_core::flow_control::FlowControl;
+use pauseless_core::id::{NodeId, PortId};
+use pauseless_core::switch::watchdog;
+use pauseless_core::unit::Span;
+use pauseless_fabric::topology::Topology;
+
+use crate::problem::{Problems, Sink};
+use crate::scenario::mitigation::read_watchdog;
+use crate::scenario::reader::{At, Section, did_you_mean};
+use crate::scenario::{Overrides, Scenario, parse_table, read_text};
+use crate::testbed::plan::{self, NodeConfig, NodePlan, Options};
+use address::Addresses;
+use ports::Ports;
+pub use wire::{Wire, parse_clock, write_clock};
+
+/// What a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `pauseless switch`
+    Switch,
+    /// `pauseless host`
+    Host,
+}
+
+impl Role {
+    /// The name of the command, and of what it runs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Switch => "switch",
+            Role::Host => "host",
+        }
+    }
+
+    fn of(topology: &Topology, node: NodeId) -> Role {
+        match topology.is_host(node) {
+            true => Role::Host,
+            false => Role::Switch,
+        }
+    }
+}
+
+/// A node that can be started: everything written was checked, but for what this machine has.
+#[derive(Clone, Debug)]
+pub struct NodeFile {
+    /// Switch or host.
+    pub role: Role,
+    /// The network.
+    pub scenario: Scenario,
+    /// Where it was read.
+    pub scenario_path: PathBuf,
+    /// What the node is told.
+    pub plan: NodePlan,
+    /// The interface of each port.
+    pub interfaces: Vec<String>,
+    /// How frames travel.
+    pub wire: Wire,
+    source: Source,
+}
+
+/// The text, and where the interfaces stand in it, for messages about this machine.
+#[derive(Clone, Debug)]
+struct Source {
+    file: String,
+    text: String,
+    places: Vec<Range<usize>>,
+}
+
+impl NodeFile {
+    /// Reads the file at `path` for the command of `role`.
+    pub fn read(path: &Path, role: Role) -> Result<NodeFile, Problems> {
+        let file = path.display().to_string();
+        let text = read_text(path, &file)?;
+        let table = parse_table(&text).map_err(|list| Problems::new(&file, &text, list))?;
+        let sink = Sink::default();
+        let written = Written::read(Section::root(&sink, table));
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let scenario = written.scenario.as_ref();
+        let scenario_path = scenario.map(|at| folder.join(&at.value));
+        let node = match scenario_path.as_deref() {
+            // What is wrong with the scenario is shown in the scenario.
+            Some(path) if path.is_file() => {
+                let scenario = Scenario::read(path, &Overrides::default())?;
+                written.resolve(scenario, role, &sink)
+            }
+            missing => {
+                written.refuse_scenario(missing, &sink);
+                None
+            }
+        };
+        match node {
+            Some((scenario, plan, ports)) if sink.is_empty() => Ok(NodeFile {
+                role,
+                scenario,
+                scenario_path: scenario_path.unwrap_or_default(),
+                plan,
+                interfaces: ports.iter().map(|at| at.value.clone()).collect(),
+                wire: written.wire,
+                source: Source {
+                    file,
+                    text,
+                    places: ports.into_iter().map(|at| at.place.span).collect(),
+                },
+            }),
+            _ => Err(Problems::new(&file, &text, sink.into_list())),
+        }
+    }
+
+    /// The node's name.
+    pub fn name(&self) -> &str {
+        &self.plan.config.common().name
+    }
+
+    /// The feedback latency that the parameters were derived for, the least of those around this node.
+    pub fn tau(&self) -> Span {
+        let topology = &self.scenario.config.topology;
+        let is_near = |node: NodeId, port: PortId| {
+            node == self.plan.node || topology.port(node, port).peer == self.plan.node
+        };
+        let groups = self.scenario.port_groups.iter();
+        let near = groups.filter(|group| {
+            let mut members = group.members.iter();
+            members.any(|(node, port, _)| is_near(*node, *port))
+        });
+        near.map(|group| group.tau).min().unwrap_or(Span::ZERO)
+    }
+
+    /// The time of the largest frame on the slowest line of the node.
+    pub fn frame(&self) -> Span {
+        let ports = self.scenario.config.topology.ports(self.plan.node).iter();
+        let flows = self.scenario.config.flows.iter();
+        let largest = flows.map(|flow| flow.packet).max().unwrap_or_default();
+        let frames = ports.map(|port| port.rate.tx_span(largest));
+        frames.max().unwrap_or(Span::ZERO)
+    }
+
+    /// Points at the interface of `port`, which is not as it should be on this machine.
+    pub fn problem_of_interface(&self, port: usize, message: String, help: &str) -> Problems {
+        let source = &self.source;
+        let problem = crate::problem::Problem::new(source.places[port].clone(), message);
+        Problems::new(&source.file, &source.text, vec![problem.help(help)])
+    }
+}
+
+/// The file as it was written.
+struct Written {
+    scenario: Option<At<String>>,
+    node: Option<At<String>>,
+    ports: Ports,
+    wire: Wire,
+    addresses: Option<Addresses>,
+    watchdog: Option<At<watchdog::Config>>,
+}
+
+impl Written {
+    fn read(mut root: Section<'_>) -> Written {
+        let has = |root: &Section<'_>, key: &str| root.has(key);
+        let (has_scenario, has_node) = (has(&root, "scenario"), has(&root, "node"));
+        let scenario = root.string("scenario");
+        let node = root.string("node");
+        if !has_scenario {
+            root.missing("scenario", "\"ring.toml\"");
+        }
+        if !has_node {
+            root.missing("node", "\"S1\"");
+        }
+        let has_ports = root.has("interfaces");
+        let ports = root.table("interfaces").map(Ports::read);
+        if !has_ports {
+            root.missing_section("interfaces");
+        }
+        let written = Written {
+            scenario,
+            node,
+            ports: ports.unwrap_or_default(),
+            wire: root.table("wire").map_or(Wire::default(), Wire::read),
+            addresses: root.table("addresses").map(Addresses::read),
+            watchdog: root.table("watchdog").map(read_watchdog),
+        };
+        root.finish();
+        written
+    }
+
+    /// Says that the scenario is not there, if one was named.
+    fn refuse_scenario(&self, path: Option<&Path>, sink: &Sink) {
+        if let (Some(path), Some(at)) = (path, &self.scenario) {
+            let message = format!("there is no file {}", path.display());
+            let help = "the path is relative to the folder of this file";
+            sink.push(at.place.problem(message).help(help));
+        }
+    }
+
+    /// The node on the network of `scenario`, and the interface of each of its ports.
+    fn resolve(
+        &self,
+        scenario: Scenario,
+        role: Role,
+        sink: &Sink,
+    ) -> Option<(Scenario, NodePlan, Vec<At<String>>)> {
+        let topology = &scenario.config.topology;
+        let node = self.node(topology, role, sink)?;
+        let options = Options {
+            envelope: self.wire.envelope,
+            slack: self.wire.slack,
+        };
+        let plans = plan::nodes(&scenario.config, &options);
+        let plans = plans.map_err(|refused| {
+            let place = &self.scenario.as_ref().expect("it was read").place;
+            for reason in refused.reasons {
+                let problem = place.problem("the real wire cannot do all of this scenario");
+                sink.push(problem.help(reason));
+            }
+        });
+        let mut plan = plans.ok()?.swap_remove(node.index());
+        let neighbours = ports::neighbours(topology, node);
+        let interfaces = self
+            .ports
+            .resolve(&topology.node(node).name, &neighbours, sink);
+        match &mut plan.config {
+            NodeConfig::Switch(config) => {
+                config.common.neighbours = neighbours;
+                if let Some(addresses) = &self.addresses {
+                    let more = addresses.forwarding(&scenario.config, node, sink);
+                    config.forwarding.extend(more);
+                }
+                if let Some(watchdog) = &self.watchdog {
+                    let ports = config.switch.ports.iter();
+                    let mut lanes = ports.flat_map(|port| port.lanes.iter());
+                    if !lanes.any(|lane| matches!(lane.egress, FlowControl::Pfc(_))) {
+                        let problem = watchdog.place.problem("there is no PFC to watch");
+                        sink.push(problem.help("leave [watchdog] out"));
+                    }
+                    config.watchdog = Some(watchdog.value);
+                }
+            }
+            NodeConfig::Host(config) => {
+                config.common.neighbours = neighbours;
+                let addresses = self.addresses.as_ref().map(|it| &it.place);
+                let watchdog = self.watchdog.as_ref().map(|it| &it.place);
+                for place in addresses.into_iter().chain(watchdog) {
+                    let problem = place.problem("only switches have this, and this is a host");
+                    sink.push(problem.help("leave it out"));
+                }
+            }
+        }
+        Some((scenario, plan, interfaces?))
+    }
+
+    /// The node that is named, if it is one for `role`.
+    fn node(&self, topology: &Topology, role: Role, sink: &Sink) -> Option<NodeId> {
+        let at = self.node.as_ref()?;
+        let name = &at.value;
+        let alike = match role {
+            Role::Switch => topology.switches(),
+            Role::Host => topology.hosts(),
+        };
+        let names = Vec::from_iter(alike.iter().map(|id| topology.node(*id).name.as_str()));
+        let expected = format!("a {} of the scenario: {}", role.name(), some_of(&names));
+        let Some(node) = topology.node_named(name) else {
+            let problem = at.place.problem(format!("the scenario has no node {name}"));
+            let help = did_you_mean(name, names);
+            sink.push(problem.expected(expected).help(help));
+            return None;
+        };
+        let found = Role::of(topology, node);
+        if found != role {
+            let message = format!("{name} is a {}, not a {}", found.name(), role.name());
+            let help = format!("start this file with `pauseless {}`", found.name());
+            sink.push(at.place.problem(message).expected(expected).help(help));
+            return None;
+        }
+        Some(node)
+    }
+}
+
+/// Names with commas between, as many as one reads.
+fn some_of(names: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len() {
+        0..=SHOWN => shown,
+        more => format!("{shown} and {} more", more - SHOWN),
+    }
+}

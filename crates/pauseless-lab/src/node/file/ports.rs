@@ -1,0 +1,93 @@
+//! The section `[interfaces]`: what the ports of a node are called on this machine.
+
+use std::collections::BTreeMap;
+
+use pauseless_core::id::{NodeId, PortId};
+use pauseless_fabric::topology::Topology;
+
+use crate::problem::Sink;
+use crate::scenario::reader::{At, Item, Place, Section, did_you_mean};
+
+/// The section as it was written.
+#[derive(Debug, Default)]
+pub(super) struct Ports {
+    place: Place,
+    entries: Vec<(At<String>, At<String>)>,
+}
+
+/// The longest name of an interface.
+const NAME_MAX: usize = 15;
+
+impl Ports {
+    pub(super) fn read(mut section: Section<'_>) -> Ports {
+        let entries = section.entries().into_iter();
+        let entries = entries.filter_map(|(name, item)| Some((name, Item::string(item)?)));
+        Ports {
+            place: section.place.clone(),
+            entries: entries.collect(),
+        }
+    }
+
+    /// The interface of each port of `node`, which has these neighbours; `None` if one is missing.
+    pub(super) fn resolve(
+        &self,
+        node: &str,
+        neighbours: &[String],
+        sink: &Sink,
+    ) -> Option<Vec<At<String>>> {
+        self.check(node, neighbours, sink);
+        let find = |neighbour: &String| {
+            let mut entries = self.entries.iter();
+            let found = entries.find(|(name, _)| name.value == *neighbour);
+            if found.is_none() {
+                let message = format!("the port of {node} to {neighbour} has no interface");
+                let key = match neighbour.contains('#') {
+                    true => format!("{neighbour:?}"),
+                    false => neighbour.clone(),
+                };
+                let help = format!("add {key} = \"NAME\"; `ip link` lists the interfaces");
+                sink.push(self.place.problem(message).help(help));
+            }
+            found.map(|(_, interface)| interface.clone())
+        };
+        // All of them, so that all that are missing are said.
+        let found: Vec<Option<At<String>>> = neighbours.iter().map(find).collect();
+        found.into_iter().collect()
+    }
+
+    /// Reports what belongs to no port, is no name, or stands there twice.
+    fn check(&self, node: &str, neighbours: &[String], sink: &Sink) {
+        let known = || neighbours.iter().map(String::as_str);
+        let mut used: BTreeMap<&str, &str> = BTreeMap::new();
+        for (name, interface) in &self.entries {
+            if !neighbours.contains(&name.value) {
+                let message = format!("{node} has no link to {}", name.value);
+                let expected = format!("one of {}", neighbours.join(", "));
+                let problem = name.place.problem(message).expected(expected);
+                sink.push(problem.help(did_you_mean(&name.value, known())));
+            }
+            let text = &interface.value;
+            let is_odd = |c: char| c == '/' || c.is_whitespace() || c.is_control();
+            if text.is_empty() || text.len() > NAME_MAX || text.contains(is_odd) {
+                let message = format!("{text:?} is no name of an interface");
+                let expected = format!("1 to {NAME_MAX} characters, such as \"eth1\"");
+                sink.push(interface.place.problem(message).expected(expected));
+            }
+            if let Some(other) = used.insert(text, &name.value) {
+                let message = format!("{text} is the interface to {other} already");
+                sink.push(interface.place.problem(message));
+            }
+        }
+    }
+}
+
+/// What each port of `node` is called after: its neighbour, with a number where links are parallel.
+pub(super) fn neighbours(topology: &Topology, node: NodeId) -> Vec<String> {
+    let ports = (0..topology.ports(node).len()).map(|port| PortId(port as u16));
+    let name = |port| {
+        let name = topology.port_name(node, port);
+        let facing = name.split_once(':').map(|(_, facing)| facing.to_string());
+        facing.expect("names of ports have two parts")
+    };
+    ports.map(name).collect()
+}

@@ -1,0 +1,232 @@
+//! Values of reports as JSON values and back. Keys carry units where the types of the core do.
+
+use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_dataplane::report::{
+    ClassReport, FlowSeries, Lateness, NodeReport, PortCounters, PortReport, PortSeries, Quantiles,
+    ReceiveReport, SendReport, Series,
+};
+use serde_json::{Map, Value};
+
+use super::Tau;
+
+/// What can be written as a JSON value and read again.
+pub(super) trait Json: Sized {
+    /// As a value.
+    fn write(&self) -> Value;
+
+    /// From a value; else what is wrong, after its place.
+    fn read(value: &Value) -> Result<Self, String>;
+}
+
+/// The member `key` of an object.
+pub(super) fn member<T: Json>(value: &Value, key: &str) -> Result<T, String> {
+    // A member that is not there reads as null, which is right for those that may be none.
+    let found = T::read(value.get(key).unwrap_or(&Value::Null));
+    found.map_err(|wrong| placed(key, &wrong))
+}
+
+/// `wrong` with one more step in front of its place.
+fn placed(step: &str, wrong: &str) -> String {
+    match wrong.split_once(": ") {
+        Some((place, _)) if place.starts_with('[') => format!("{step}{wrong}"),
+        Some(_) => format!("{step}.{wrong}"),
+        None => format!("{step}: {wrong}"),
+    }
+}
+
+macro_rules! scalar {
+    ($type:ty, $noun:literal, |$this:ident| $write:expr, |$value:ident| $read:expr) => {
+        impl Json for $type {
+            fn write(&self) -> Value {
+                let $this = self;
+                Value::from($write)
+            }
+
+            fn read($value: &Value) -> Result<$type, String> {
+                $read.ok_or_else(|| concat!("not ", $noun).to_string())
+            }
+        }
+    };
+}
+
+scalar!(u64, "a count", |it| *it, |value| value.as_u64());
+scalar!(u32, "a count", |it| *it, |value| value
+    .as_u64()
+    .and_then(|n| n.try_into().ok()));
+scalar!(u8, "a count", |it| *it, |value| value
+    .as_u64()
+    .and_then(|n| n.try_into().ok()));
+scalar!(f64, "a number", |it| *it, |value| value.as_f64());
+scalar!(bool, "true or false", |it| *it, |value| value.as_bool());
+scalar!(String, "a text", |it| it.as_str(), |value| value
+    .as_str()
+    .map(str::to_string));
+scalar!(Bytes, "a count", |it| it.get(), |value| value
+    .as_u64()
+    .map(Bytes::new));
+scalar!(Span, "a count", |it| it.as_ps(), |value| value
+    .as_u64()
+    .map(Span::ps));
+scalar!(Time, "a count", |it| it.as_ps(), |value| value
+    .as_u64()
+    .map(Time::from_ps));
+
+impl<T: Json> Json for Vec<T> {
+    fn write(&self) -> Value {
+        Value::Array(self.iter().map(T::write).collect())
+    }
+
+    fn read(value: &Value) -> Result<Vec<T>, String> {
+        let list = value.as_array().ok_or("not a list")?;
+        let items = list.iter().enumerate().map(|(index, item)| {
+            T::read(item).map_err(|wrong| placed(&format!("[{index}]"), &wrong))
+        });
+        items.collect()
+    }
+}
+
+impl<T: Json> Json for Option<T> {
+    fn write(&self) -> Value {
+        self.as_ref().map_or(Value::Null, T::write)
+    }
+
+    fn read(value: &Value) -> Result<Option<T>, String> {
+        match value {
+            Value::Null => Ok(None),
+            some => T::read(some).map(Some),
+        }
+    }
+}
+
+/// A struct as an object. Every field must be listed: one that is forgotten does not compile.
+macro_rules! object {
+    ($type:ident { $($field:ident: $key:literal),+ $(,)? }) => {
+        impl Json for $type {
+            fn write(&self) -> Value {
+                let $type { $($field),+ } = self;
+                let mut object = Map::new();
+                $(object.insert($key.to_string(), $field.write());)+
+                Value::Object(object)
+            }
+
+            fn read(value: &Value) -> Result<$type, String> {
+                Ok($type { $($field: member(value, $key)?),+ })
+            }
+        }
+    };
+}
+
+object!(NodeReport {
+    name: "node",
+    time: "time_ps",
+    stalled: "stalled_ps",
+    ports: "ports",
+    sends: "sends",
+    receives: "receives",
+    lateness: "lateness",
+    series: "series",
+});
+
+object!(PortReport {
+    neighbour: "neighbour",
+    line_bps: "line_bps",
+    counters: "counters",
+    classes: "classes",
+});
+
+object!(ClassReport {
+    class: "class",
+    held: "held_bytes",
+    held_max: "held_max_bytes",
+    buffer: "buffer_bytes",
+    backlog: "backlog",
+    allowed_bps: "allowed_bps",
+    is_stopped: "is_stopped",
+});
+
+object!(PortCounters {
+    received: "received",
+    received_bytes: "received_bytes",
+    sent: "sent",
+    sent_bytes: "sent_bytes",
+    control_received: "control_received",
+    control_sent: "control_sent",
+    pauses_sent: "pauses_sent",
+    pauses_received: "pauses_received",
+    marked: "marked",
+    malformed: "malformed",
+    oversized: "oversized",
+    unknown: "unknown",
+    unwelcome: "unwelcome",
+    reflected: "reflected",
+    declassed: "declassed",
+    overruns: "overruns",
+    watchdog_drops: "watchdog_drops",
+    watchdog_trips: "watchdog_trips",
+    kernel_drops: "kernel_drops",
+    send_failures: "send_failures",
+    send_retries: "send_retries",
+    outages: "outages",
+    line_lost: "line_lost_ps",
+});
+
+object!(SendReport {
+    flow: "flow",
+    name: "name",
+    frames: "frames",
+    bytes: "bytes",
+    first: "first_ps",
+    allowed_bps: "allowed_bps",
+});
+
+object!(ReceiveReport {
+    flow: "flow",
+    name: "name",
+    frames: "frames",
+    bytes: "bytes",
+    first: "first_ps",
+    last: "last_ps",
+    missing: "missing",
+    reordered: "reordered",
+    duplicates: "duplicates",
+    marked: "marked",
+    latency: "latency",
+});
+
+object!(Quantiles {
+    count: "count",
+    p50: "p50_ps",
+    p99: "p99_ps",
+    p999: "p999_ps",
+    max: "max_ps",
+});
+
+object!(Lateness {
+    control: "control",
+    data: "data",
+});
+
+object!(Series {
+    times: "times_ps",
+    ports: "ports",
+    flows: "flows",
+});
+
+object!(PortSeries {
+    queue: "queue_bytes",
+    egress: "egress_bytes",
+    input_bps: "input_bps",
+    sending_bps: "sending_bps",
+    allowed_bps: "allowed_bps",
+    feedback_bps: "feedback_bps",
+});
+
+object!(FlowSeries {
+    flow: "flow",
+    goodput_bps: "goodput_bps",
+});
+
+object!(Tau {
+    planned_ps: "planned_ps",
+    measured_ps: "measured_ps",
+});

@@ -1,0 +1,363 @@
+//! Reports of nodes as a page of metrics, in the text format 0.0.4 of Prometheus.
+
+pub mod endpoint;
+
+use std::fmt::{Display, Write};
+
+use pauseless_core::unit::{Span, Time};
+use pauseless_dataplane::report::{
+    ClassReport, NodeReport, PortCounters, PortReport, Quantiles, ReceiveReport, SendReport,
+};
+
+/// What the page is, for its readers.
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Some number of events at a port: its name, its meaning, and where it stands.
+type Counter = (&'static str, &'static str, fn(&PortCounters) -> u64);
+
+/// What happens at ports, other than losses.
+const PORT_COUNTERS: [Counter; 12] = [
+    ("received_frames", "Data frames that came in.", |it| {
+        it.received
+    }),
+    ("received_bytes", "Their bytes, FCS included.", |it| {
+        it.received_bytes.get()
+    }),
+    ("sent_frames", "Data frames that went out.", |it| it.sent),
+    ("sent_bytes", "Their bytes, FCS included.", |it| {
+        it.sent_bytes.get()
+    }),
+    (
+        "control_received_frames",
+        "Control frames that came in.",
+        |it| it.control_received,
+    ),
+    (
+        "control_sent_frames",
+        "Control frames that went out.",
+        |it| it.control_sent,
+    ),
+    (
+        "pauses_sent",
+        "Control frames that told the far end to stop.",
+        |it| it.pauses_sent,
+    ),
+    (
+        "pauses_received",
+        "Times that the far end told this end to stop although it was not stopped.",
+        |it| it.pauses_received,
+    ),
+    (
+        "marked_frames",
+        "Data frames that were marked here.",
+        |it| it.marked,
+    ),
+    (
+        "declassed_frames",
+        "Data frames of a class that there is not here, which pass in class 0.",
+        |it| it.declassed,
+    ),
+    (
+        "send_retries",
+        "Times that the kernel could not take a frame at once.",
+        |it| it.send_retries,
+    ),
+    (
+        "outages",
+        "Times that the interface failed, each until it worked again.",
+        |it| it.outages,
+    ),
+];
+
+/// The ways to lose a frame; [`losses`] has the same for people.
+const LOSSES: [(&str, fn(&PortCounters) -> u64); 9] = [
+    ("overrun", |it| it.overruns),
+    ("watchdog", |it| it.watchdog_drops),
+    ("kernel_ring", |it| it.kernel_drops),
+    ("send_failure", |it| it.send_failures),
+    ("malformed", |it| it.malformed),
+    ("oversized", |it| it.oversized),
+    ("unknown_address", |it| it.unknown),
+    ("reflected", |it| it.reflected),
+    ("unwelcome_control", |it| it.unwelcome),
+];
+
+/// What was lost or refused at a port, by cause, without causes that never were.
+pub fn losses(counters: &PortCounters) -> impl Iterator<Item = (&'static str, u64)> {
+    let all = LOSSES.map(|(cause, get)| (cause, get(counters)));
+    all.into_iter().filter(|(_, count)| *count > 0)
+}
+
+/// All metrics of these nodes.
+pub fn page(nodes: &[NodeReport]) -> String {
+    let mut page = Page::default();
+    nodes_of(&mut page, nodes);
+    ports_of(&mut page, nodes);
+    classes_of(&mut page, nodes);
+    sends_of(&mut page, nodes);
+    receives_of(&mut page, nodes);
+    page.text
+}
+
+fn nodes_of(page: &mut Page, nodes: &[NodeReport]) {
+    let all = || nodes.iter().map(|node| (node, [("node", &*node.name)]));
+    page.family("node_time_seconds", "gauge", "The node's clock.");
+    for (node, labels) in all() {
+        page.sample("", &labels, seconds(node.time.saturating_since(Time::ZERO)));
+    }
+    page.family(
+        "node_stalled_seconds_total",
+        "counter",
+        "The wall's time that an elastic clock has left out.",
+    );
+    for (node, labels) in all() {
+        page.sample("", &labels, seconds(node.stalled));
+    }
+    page.family(
+        "node_lateness_seconds",
+        "summary",
+        "From the instant that a frame should have left one node to the instant that the next one \
+         handled it.",
+    );
+    for node in nodes {
+        let kinds = [
+            ("control", node.lateness.control),
+            ("data", node.lateness.data),
+        ];
+        for (kind, quantiles) in kinds {
+            page.summary(&[("node", &node.name), ("kind", kind)], &quantiles);
+        }
+    }
+}
+
+fn ports_of(page: &mut Page, nodes: &[NodeReport]) {
+    page.family(
+        "port_line_bits_per_second",
+        "gauge",
+        "The emulated line rate.",
+    );
+    for (labels, port) in ports(nodes) {
+        page.sample("", &labels, port.line_bps);
+    }
+    for (name, help, get) in PORT_COUNTERS {
+        page.family(&format!("port_{name}_total"), "counter", help);
+        for (labels, port) in ports(nodes) {
+            page.sample("", &labels, get(&port.counters));
+        }
+    }
+    page.family(
+        "port_lost_frames_total",
+        "counter",
+        "Frames that were dropped or refused here, by cause.",
+    );
+    for ([node, at], port) in ports(nodes) {
+        for (cause, get) in LOSSES {
+            page.sample("", &[node, at, ("cause", cause)], get(&port.counters));
+        }
+    }
+    page.family(
+        "port_line_lost_seconds_total",
+        "counter",
+        "Time of the emulated line that is gone because the node was further behind than its slack.",
+    );
+    for (labels, port) in ports(nodes) {
+        page.sample("", &labels, seconds(port.counters.line_lost));
+    }
+    page.family(
+        "port_watchdog_trips_total",
+        "counter",
+        "Storms that the watchdog has seen.",
+    );
+    for (labels, port) in ports(nodes) {
+        page.sample("", &labels, port.counters.watchdog_trips);
+    }
+}
+
+fn classes_of(page: &mut Page, nodes: &[NodeReport]) {
+    type Gauge = (&'static str, &'static str, fn(&ClassReport) -> u64);
+    let gauges: [Gauge; 6] = [
+        ("held_bytes", "Bytes on the ingress counter.", |it| {
+            it.held.get()
+        }),
+        (
+            "held_max_bytes",
+            "The most that the ingress counter has shown.",
+            |it| it.held_max.get(),
+        ),
+        ("buffer_bytes", "The ingress buffer.", |it| it.buffer.get()),
+        ("backlog_frames", "Frames that wait to leave.", |it| {
+            it.backlog
+        }),
+        (
+            "allowed_bits_per_second",
+            "The rate that the far end allows; 0 while it allows none.",
+            |it| it.allowed_bps.unwrap_or(0),
+        ),
+        ("stopped", "Whether the far end has stopped it.", |it| {
+            it.is_stopped.into()
+        }),
+    ];
+    for (name, help, get) in gauges {
+        page.family(&format!("class_{name}"), "gauge", help);
+        for ([node, at], port) in ports(nodes) {
+            for class in &port.classes {
+                let number = class.class.to_string();
+                page.sample("", &[node, at, ("class", &number)], get(class));
+            }
+        }
+    }
+}
+
+fn sends_of(page: &mut Page, nodes: &[NodeReport]) {
+    type Sent = (&'static str, &'static str, fn(&SendReport) -> u64);
+    let families: [Sent; 3] = [
+        (
+            "sent_frames_total",
+            "Frames that the source has sent.",
+            |it| it.frames,
+        ),
+        ("sent_bytes_total", "Their bytes, FCS included.", |it| {
+            it.bytes.get()
+        }),
+        (
+            "allowed_bits_per_second",
+            "The rate that congestion control allows the source; 0 when it has nothing to send.",
+            |it| it.allowed_bps,
+        ),
+    ];
+    for (name, help, get) in families {
+        page.family(&format!("flow_{name}"), kind_of(name), help);
+        for node in nodes {
+            for flow in &node.sends {
+                page.sample("", &[("node", &node.name), ("flow", &flow.name)], get(flow));
+            }
+        }
+    }
+}
+
+fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
+    type Received = (&'static str, &'static str, fn(&ReceiveReport) -> u64);
+    let families: [Received; 6] = [
+        (
+            "received_frames_total",
+            "Frames that came to the target, repeated ones not counted.",
+            |it| it.frames,
+        ),
+        ("received_bytes_total", "Their bytes, FCS included.", |it| {
+            it.bytes.get()
+        }),
+        (
+            "missing_frames",
+            "Numbers that are missing below the highest that came.",
+            |it| it.missing,
+        ),
+        (
+            "reordered_frames_total",
+            "Frames that came after one with a higher number.",
+            |it| it.reordered,
+        ),
+        ("duplicate_frames_total", "Frames that came again.", |it| {
+            it.duplicates
+        }),
+        ("marked_frames_total", "Frames that came marked.", |it| {
+            it.marked
+        }),
+    ];
+    let all = || {
+        nodes.iter().flat_map(|node| {
+            let flows = node.receives.iter();
+            flows.map(|flow| ([("node", &*node.name), ("flow", &*flow.name)], flow))
+        })
+    };
+    for (name, help, get) in families {
+        page.family(&format!("flow_{name}"), kind_of(name), help);
+        for (labels, flow) in all() {
+            page.sample("", &labels, get(flow));
+        }
+    }
+    page.family(
+        "flow_latency_seconds",
+        "summary",
+        "How long frames took from their source to their target.",
+    );
+    for (labels, flow) in all() {
+        page.summary(&labels, &flow.latency);
+    }
+}
+
+type Label<'a> = (&'a str, &'a str);
+
+/// Every port of every node, and its labels.
+fn ports(nodes: &[NodeReport]) -> impl Iterator<Item = ([Label<'_>; 2], &PortReport)> {
+    nodes.iter().flat_map(|node| {
+        node.ports
+            .iter()
+            .map(|port| ([("node", &*node.name), ("port", &*port.neighbour)], port))
+    })
+}
+
+fn kind_of(name: &str) -> &'static str {
+    match name.ends_with("_total") {
+        true => "counter",
+        false => "gauge",
+    }
+}
+
+fn seconds(span: Span) -> f64 {
+    span.as_secs_f64()
+}
+
+/// A page as far as it has been written.
+#[derive(Debug, Default)]
+struct Page {
+    text: String,
+    /// The name of the family that samples belong to.
+    name: String,
+}
+
+impl Page {
+    /// Begins a family; its samples must follow together.
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        self.name = format!("pauseless_{name}");
+        let name = &self.name;
+        let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+    }
+
+    fn sample(&mut self, suffix: &str, labels: &[Label<'_>], value: impl Display) {
+        let _ = write!(self.text, "{}{suffix}{{", self.name);
+        for (index, (label, text)) in labels.iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            let _ = write!(self.text, "{comma}{label}=\"{}\"", escaped(text));
+        }
+        let _ = writeln!(self.text, "}} {value}");
+    }
+
+    fn summary(&mut self, labels: &[Label<'_>], quantiles: &Quantiles) {
+        let points = [
+            ("0.5", quantiles.p50),
+            ("0.99", quantiles.p99),
+            ("0.999", quantiles.p999),
+            ("1", quantiles.max),
+        ];
+        for (quantile, span) in points {
+            let labels = [labels, &[("quantile", quantile)]].concat();
+            // What was never seen has no quantiles, by the format's own convention.
+            let value = match quantiles.count {
+                0 => f64::NAN,
+                _ => seconds(span),
+            };
+            self.sample("", &labels, value);
+        }
+        self.sample("_count", labels, quantiles.count);
+    }
+}
+
+/// The text of a label. Names come from files and may have anything in them.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests;

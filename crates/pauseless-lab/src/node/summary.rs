@@ -1,0 +1,229 @@
+//! What is said of a node before it starts and after it has ended.
+
+use std::fmt::Write;
+
+use pauseless_core::port::PortConfig;
+use pauseless_core::unit::{Span, Time};
+use pauseless_dataplane::report::{NodeReport, Quantiles};
+
+use super::drive;
+use super::file::{NodeFile, write_clock};
+use super::json::{NodeDocument, Tau};
+use super::metrics::losses;
+use super::screen::{self, PortSetting, Scene, Size};
+use crate::report::quantity;
+use crate::report::text::{Mood, Paint};
+use crate::testbed::plan::NodeConfig;
+
+/// What the node of `file` would do, for `--check`.
+pub fn outlook(file: &NodeFile) -> String {
+    let config = &file.scenario.config;
+    let ports: &[PortConfig] = match &file.plan.config {
+        NodeConfig::Switch(it) => &it.switch.ports,
+        NodeConfig::Host(it) => std::slice::from_ref(&it.port),
+    };
+    let mut text = format!(
+        "{}: a {} of {}\n",
+        file.name(),
+        file.role.name(),
+        file.scenario_path.display()
+    );
+    let neighbours = &file.plan.config.common().neighbours;
+    let rows = neighbours.iter().zip(&file.interfaces).zip(ports);
+    let _ = writeln!(
+        text,
+        "  {:8} {:15} {:>9}  {:>8}  flow control",
+        "port", "interface", "rate", "buffer"
+    );
+    for ((neighbour, interface), port) in rows {
+        let lane = &port.lanes[0];
+        let mark = screen::mark(&lane.ingress)
+            .map(|(name, mark)| format!(", {name} {}", quantity::bytes(mark)));
+        let _ = writeln!(
+            text,
+            "  {neighbour:8} {interface:15} {:>9}  {:>8}  {}{}",
+            quantity::rate(port.line.as_bps() as f64),
+            quantity::bytes(lane.buffer),
+            lane.ingress.name(),
+            mark.unwrap_or_default(),
+        );
+    }
+    match &file.plan.config {
+        NodeConfig::Switch(it) => {
+            let _ = writeln!(text, "  {}", config.discipline.name());
+            for (address, port) in &it.forwarding {
+                let _ = writeln!(
+                    text,
+                    "  frames to {address} leave to {}",
+                    neighbours[port.index()]
+                );
+            }
+        }
+        NodeConfig::Host(it) => {
+            let names = |flows: Vec<&str>| match flows.len() {
+                0 => "nothing".to_string(),
+                _ => flows.join(", "),
+            };
+            let sends = it.sends.iter().map(|flow| flow.name.as_str()).collect();
+            let receives = it.receives.iter().map(|flow| flow.name.as_str()).collect();
+            let _ = writeln!(
+                text,
+                "  sends {}; receives {}",
+                names(sends),
+                names(receives)
+            );
+        }
+    }
+    let wire = &file.wire;
+    let _ = writeln!(
+        text,
+        "  clock {}, slack {}, envelope {}, back end {}; parameters hold for tau up to {}",
+        write_clock(wire.pace),
+        time(wire.slack),
+        wire.envelope_name(),
+        wire.backend_name(),
+        time(file.tau()),
+    );
+    let here = drive::interfaces();
+    let missing = file.interfaces.iter().filter(|name| !here.contains(name));
+    let missing: Vec<&str> = missing.map(String::as_str).collect();
+    if !missing.is_empty() {
+        let _ = writeln!(
+            text,
+            "  not on this machine: {}; it has {}",
+            missing.join(", "),
+            here.join(", ")
+        );
+    }
+    text
+}
+
+/// What came of it, as one document. `how` says how each link was made.
+pub fn document(file: &NodeFile, how: Vec<String>, report: NodeReport) -> NodeDocument {
+    let tau = Tau {
+        planned_ps: file.tau().as_ps(),
+        measured_ps: report.lateness.tau(file.frame()).as_ps(),
+    };
+    NodeDocument {
+        kind: file.role.name().to_string(),
+        clock: write_clock(file.wire.pace),
+        backends: how,
+        tau,
+        messages: Vec::new(),
+        report,
+    }
+}
+
+/// What came of it, for people: means over the whole run, and what was lost.
+pub fn text(file: &NodeFile, document: &NodeDocument, paint: Paint) -> String {
+    let report = &document.report;
+    let start = NodeReport::default();
+    let scene = Scene {
+        heading: "mean of the whole run",
+        before: &start,
+        now: report,
+        settings: &PortSetting::of(&file.plan.config),
+    };
+    let size = Size {
+        rows: usize::MAX,
+        ..Size::LEAST
+    };
+    let mut text = screen::render(&[scene], size, paint);
+    let late = |what: &str, it: &Quantiles| match it.count {
+        0 => String::new(),
+        _ => format!(
+            "{what} were handled {} late (p50), {} (p99), {} at most\n",
+            time(it.p50),
+            time(it.p99),
+            time(it.max)
+        ),
+    };
+    text.push_str(&late("control frames", &report.lateness.control));
+    text.push_str(&late("data frames", &report.lateness.data));
+    let tau = document.tau;
+    let measured = time(Span::ps(tau.measured_ps));
+    let planned = time(Span::ps(tau.planned_ps));
+    match tau.is_exceeded() {
+        true => {
+            let exceeded = format!(
+                "tau was up to {measured}, but the parameters hold up to {planned}: buffers may overflow"
+            );
+            let _ = writeln!(text, "{}", paint.paint(Mood::Poor, &exceeded));
+        }
+        false => {
+            let _ = writeln!(
+                text,
+                "tau was up to {measured}; the parameters hold up to {planned}"
+            );
+        }
+    }
+    let verdict = match lost(report) {
+        0 => paint.paint(Mood::Good, "no frame was lost here"),
+        n => paint.paint(
+            Mood::Bad,
+            &format!("{} were lost here", quantity::plural(n, "frame")),
+        ),
+    };
+    let _ = writeln!(text, "{verdict}");
+    text
+}
+
+/// The good frames that were lost at this node or never came to it.
+pub fn lost(report: &NodeReport) -> u64 {
+    let ports = report.ports.iter().map(|port| &port.counters);
+    let ports =
+        ports.map(|it| it.overruns + it.watchdog_drops + it.kernel_drops + it.send_failures);
+    let missing = report.receives.iter().map(|flow| flow.missing);
+    ports.sum::<u64>() + missing.sum::<u64>()
+}
+
+/// One line of how a node stands, for a log.
+pub fn line(before: &NodeReport, now: &NodeReport) -> String {
+    let span = now.time.saturating_since(before.time).as_secs_f64();
+    let rate = |get: fn(&NodeReport) -> u64| match span {
+        0.0 => quantity::rate(0.0),
+        span => quantity::rate(get(now).saturating_sub(get(before)) as f64 * 8.0 / span),
+    };
+    let input = rate(|it| {
+        it.ports
+            .iter()
+            .map(|port| port.counters.received_bytes.get())
+            .sum()
+    });
+    let output = rate(|it| {
+        it.ports
+            .iter()
+            .map(|port| port.counters.sent_bytes.get())
+            .sum()
+    });
+    let mut line = format!(
+        "{} at {}: {input} in, {output} out",
+        now.name,
+        quantity::time(now.time)
+    );
+    let classes = now.ports.iter().flat_map(|port| &port.classes);
+    let stopped = classes.filter(|class| class.is_stopped).count();
+    if stopped > 0 {
+        let _ = write!(
+            line,
+            ", {} stopped",
+            quantity::plural(stopped as u64, "queue")
+        );
+    }
+    for port in &now.ports {
+        for (cause, count) in losses(&port.counters) {
+            let cause = cause.replace('_', " ");
+            let _ = write!(
+                line,
+                ", {}: {} {cause}",
+                port.neighbour,
+                quantity::count(count)
+            );
+        }
+    }
+    line
+}
+
+fn time(span: Span) -> String {
+    quantity::time(Time::ZERO + span)
+}

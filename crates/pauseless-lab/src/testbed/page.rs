@@ -1,0 +1,303 @@
+//! One page: measured curves with the simulator's laid over them.
+
+use std::fmt::Write;
+
+use pauseless_core::unit::Time;
+use pauseless_sim::outcome::PortSeries;
+
+use super::Measured;
+use super::table::{remarks, span};
+use crate::report::chart::{self, Axis, Curve, Figure, Instant, Level, PALETTE, Stroke, Weight};
+use crate::report::figure::thresholds;
+use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened};
+use crate::report::verdict::{self, Finding};
+use crate::report::{Run, quantity};
+
+/// The page of `runs`.
+pub fn page(runs: &[Measured]) -> String {
+    let scale = Scale::of(runs);
+    let mut text = summary(runs);
+    text.push_str("<main>\n");
+    for measured in runs {
+        text.push_str(&card(measured, scale));
+    }
+    text.push_str("</main>\n");
+    let _ = writeln!(
+        text,
+        "<footer>pauseless {}. {FOOTER}</footer>",
+        crate::VERSION
+    );
+    let heading = Heading {
+        title: "The testbed: real frames beside the simulator".to_string(),
+        lead: LEAD.to_string(),
+    };
+    frame(&heading, &text)
+}
+
+/// What the reader looks at.
+const LEAD: &str = "The same switches and hosts, once as processes of Linux that exchange real frames, \
+    once in the simulator, with the same parameters. Solid curves are measured, dashed ones simulated.";
+
+const FOOTER: &str = "A deadlock is decided exactly, from the state of all switches, where they share \
+    a thread. Late goodput is the mean over the last quarter of a flow&#39;s life. Tau is the worst \
+    feedback latency that was measured, above the one that the thresholds were made for.";
+
+/// The ends of the axes of all figures.
+#[derive(Clone, Copy)]
+struct Scale {
+    time_max_ms: f64,
+    queue_max_kb: f64,
+    rate_max_mbps: f64,
+}
+
+impl Scale {
+    fn of(runs: &[Measured]) -> Scale {
+        let mut scale = Scale {
+            time_max_ms: 0.0,
+            queue_max_kb: 0.0,
+            rate_max_mbps: 0.0,
+        };
+        for run in runs.iter().flat_map(|it| [&it.run, &it.simulated]) {
+            let series = &run.outcome.series;
+            scale.time_max_ms = scale.time_max_ms.max(ms(run.outcome.end));
+            for port in &series.ports {
+                let queues = port.queue.iter().map(|queue| kb(*queue));
+                let levels = thresholds(run, port).into_iter();
+                let levels = levels.map(|(_, at)| kb(at.get()));
+                scale.queue_max_kb = queues.chain(levels).fold(scale.queue_max_kb, f64::max);
+            }
+            let rates = series.flows.iter().flat_map(|flow| &flow.goodput_bps);
+            let rates = rates.map(|rate| mbps(*rate));
+            scale.rate_max_mbps = rates.fold(scale.rate_max_mbps, f64::max);
+        }
+        // Room for the words of instants above the curves.
+        scale.queue_max_kb *= 1.15;
+        scale.rate_max_mbps *= 1.15;
+        scale
+    }
+}
+
+fn summary(runs: &[Measured]) -> String {
+    let heads = [
+        "run",
+        "frames",
+        "verdict",
+        "goodput, late",
+        "largest queue",
+        "lost packets",
+        "tau",
+        "after the sources stop",
+    ];
+    let mut text = "<div class=\"scroll\"><table>\n<tr>".to_string();
+    for head in heads {
+        let _ = write!(text, "<th>{head}</th>");
+    }
+    text.push_str("</tr>\n");
+    for measured in runs {
+        let lines = [
+            ("real", &measured.run, measured.wire.tau),
+            (
+                "simulated",
+                &measured.simulated,
+                measured.wire.tau_configured,
+            ),
+        ];
+        for (frames, run, tau) in lines {
+            let name = match frames {
+                "real" => escape(&run.scenario.name),
+                _ => String::new(),
+            };
+            let cells = [
+                name,
+                frames.to_string(),
+                badge(run),
+                escape(&goodputs(run)),
+                quantity::bytes(run.queue_max()),
+                quantity::count(run.outcome.lost_packets),
+                span(tau),
+                escape(&verdict::aftermath(run).unwrap_or_else(|| "-".to_string())),
+            ];
+            text.push_str("<tr>");
+            for cell in cells {
+                let _ = write!(text, "<td>{cell}</td>");
+            }
+            text.push_str("</tr>\n");
+        }
+    }
+    text.push_str("</table></div>\n");
+    text
+}
+
+fn card(measured: &Measured, scale: Scale) -> String {
+    let run = &measured.run;
+    let (scenario, wire) = (&run.scenario, &measured.wire);
+    let mut text = format!(
+        "<section>\n<h2>{} {}</h2>\n<p>{}</p>\n<p class=\"note\">{}, {}, seed {}; back end {}, {} clock, \
+         {} in {:.1} s</p>\n",
+        escape(&scenario.name),
+        badge(run),
+        escape(&scenario.title),
+        escape(&run.schemes()),
+        scenario.config.discipline.name(),
+        scenario.config.seed,
+        wire.backend,
+        wire.clock,
+        quantity::time(run.outcome.end),
+        run.wall_s,
+    );
+    for (caption, figure) in figures(measured, scale) {
+        text.push_str(&drawn(&caption, &figure));
+    }
+    text.push_str("<ul>\n");
+    for finding in Finding::ALL {
+        let _ = writeln!(text, "<li>{}</li>", escape(&finding.sentence(run)));
+    }
+    let _ = writeln!(
+        text,
+        "<li>simulated: {}</li>",
+        escape(&verdict::brief(&measured.simulated))
+    );
+    for remark in remarks(measured) {
+        let _ = writeln!(text, "<li>{}</li>", escape(&remark));
+    }
+    text.push_str("</ul>\n");
+    let _ = write!(
+        text,
+        "<details>\n<summary>parameters</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
+        escape(&shortened(&scenario.resolved)),
+    );
+    text
+}
+
+/// Goodput of all flows, then the queue of each probed port.
+fn figures(measured: &Measured, scale: Scale) -> Vec<(String, Figure)> {
+    let mut figures = Vec::new();
+    let runs = [
+        (&measured.run, Stroke::Solid),
+        (&measured.simulated, Stroke::Dashed),
+    ];
+    let mut rates = Vec::new();
+    for (run, stroke) in runs {
+        let flows = run.outcome.series.flows.iter().take(PALETTE.len());
+        for (colour, flow) in flows.enumerate() {
+            let values = flow.goodput_bps.iter().map(|rate| mbps(*rate));
+            let label = run.flow_name(flow.flow).to_string();
+            rates.push(curve(run, (label, colour, stroke), values));
+        }
+    }
+    if !rates.is_empty() {
+        let rates = (rates, scale.rate_max_mbps);
+        figures.push(figure(
+            measured,
+            scale,
+            ("goodput (Mb/s)".to_string(), rates),
+        ));
+    }
+    for port in &measured.run.outcome.series.ports {
+        let name = measured.run.port_name(port.node, port.port);
+        let mut queues = Vec::new();
+        for (run, stroke) in runs {
+            let all = run.outcome.series.ports.iter();
+            let same = all.filter(|it| (it.node, it.port) == (port.node, port.port));
+            for it in same {
+                let values = it.queue.iter().map(|queue| kb(*queue));
+                queues.push(curve(run, (name.clone(), 0, stroke), values));
+            }
+        }
+        let queues = (queues, scale.queue_max_kb);
+        let heading = format!("ingress queue of {name} (KB)");
+        let (caption, mut figure) = figure(measured, scale, (heading, queues));
+        figure.levels = levels(&measured.run, port);
+        figures.push((caption, figure));
+    }
+    figures
+}
+
+fn curve(
+    run: &Run,
+    (label, colour, stroke): (String, usize, Stroke),
+    values: impl Iterator<Item = f64>,
+) -> Curve {
+    let times = run.outcome.series.times.iter();
+    Curve {
+        label,
+        colour,
+        stroke,
+        points: times.map(|time| ms(*time)).zip(values).collect(),
+    }
+}
+
+fn figure(
+    measured: &Measured,
+    scale: Scale,
+    (heading, (curves, value_max)): (String, (Vec<Curve>, f64)),
+) -> (String, Figure) {
+    let name = &measured.run.scenario.name;
+    let figure = Figure {
+        description: format!("{heading} of {name} over time (ms), measured and simulated"),
+        axis: Axis::Time {
+            max_ms: scale.time_max_ms,
+        },
+        value_max,
+        curves,
+        levels: Vec::new(),
+        instants: instants(&measured.run),
+    };
+    (format!("{heading} over time (ms)"), figure)
+}
+
+/// When the deadlock was found and when the sources stopped.
+fn instants(run: &Run) -> Vec<Instant> {
+    let deadlock = run.outcome.deadlock.as_ref().map(|deadlock| Instant {
+        label: format!("deadlock {}", quantity::time(deadlock.time)),
+        at_ms: ms(deadlock.time),
+        weight: Weight::Alarm,
+    });
+    let stop = run.sources_stopped().map(|stop| Instant {
+        label: "sources stop".to_string(),
+        at_ms: ms(stop),
+        weight: Weight::Quiet,
+    });
+    deadlock.into_iter().chain(stop).collect()
+}
+
+fn levels(run: &Run, port: &PortSeries) -> Vec<Level> {
+    let thresholds = thresholds(run, port).into_iter();
+    let levels = thresholds.map(|(name, at)| Level {
+        label: format!("{name} {}", quantity::bytes(at)),
+        value: kb(at.get()),
+        colour: None,
+    });
+    levels.collect()
+}
+
+/// A figure with its caption, and a key for every curve that was measured.
+fn drawn(caption: &str, figure: &Figure) -> String {
+    let mut legend = String::new();
+    let curves = figure.curves.iter();
+    for curve in curves.filter(|curve| curve.stroke == Stroke::Solid) {
+        let colour = chart::hex(chart::colour(curve.colour));
+        let label = escape(&curve.label);
+        let _ = write!(
+            legend,
+            " <span class=\"key\"><i style=\"background:{colour}\"></i>{label}</span>"
+        );
+    }
+    format!(
+        "<figure>\n<figcaption>{}, dashed: simulated{legend}</figcaption>\n{}</figure>\n",
+        escape(caption),
+        chart::svg(figure),
+    )
+}
+
+fn ms(time: Time) -> f64 {
+    time.as_ps() as f64 / 1e9
+}
+
+fn kb(bytes: u64) -> f64 {
+    bytes as f64 / 1e3
+}
+
+fn mbps(bps: f64) -> f64 {
+    bps / 1e6
+}

@@ -1,0 +1,74 @@
+//! Somebody who looks at frames as they pass the ends of links, such as a capture file.
+
+use std::fmt;
+
+use pauseless_core::congestion::{Feedback, Sequence};
+use pauseless_core::flow_control::Control;
+use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::unit::{Bytes, Time};
+
+/// Which way a frame went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// It has arrived at the node.
+    In,
+    /// It begins to leave the node.
+    Out,
+}
+
+/// One end of a link, and which way a frame went there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The node.
+    pub node: NodeId,
+    /// Its port.
+    pub port: PortId,
+    /// Into the node or out of it.
+    pub direction: Direction,
+}
+
+/// A frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Data of a flow.
+    Data {
+        /// The flow.
+        flow: FlowId,
+        /// Its number.
+        sequence: Sequence,
+        /// Whether a switch has marked it.
+        is_marked: bool,
+        /// Frame bytes.
+        size: Bytes,
+        /// The class on this wire.
+        class: Class,
+    },
+    /// A packet that tells the source of a flow something.
+    Answer {
+        /// The flow.
+        flow: FlowId,
+        /// What it says.
+        feedback: Feedback,
+        /// The class on this wire.
+        class: Class,
+    },
+    /// A message of flow control. Those of conceptual GFC are on no wire, and are not seen.
+    Control(Control),
+}
+
+/// Sees every frame of a run at both ends of its wire: as its first bit leaves and when its last bit
+/// has arrived.
+pub trait Tap {
+    /// `frame` passes `spot` at `time`, which never goes back.
+    fn see(&mut self, time: Time, spot: Spot, frame: Seen);
+}
+
+/// The tap of a run, if it has one.
+#[derive(Default)]
+pub(crate) struct Tapped<'t>(pub Option<Box<dyn Tap + 't>>);
+
+impl fmt::Debug for Tapped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tapped({})", self.0.is_some())
+    }
+}

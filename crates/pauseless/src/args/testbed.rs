@@ -1,0 +1,61 @@
+//! `testbed`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use pauseless_core::switch::Discipline;
+use pauseless_core::unit::Span;
+use pauseless_lab::report::quantity::parse_span;
+use pauseless_lab::testbed::ring::parse_name;
+use pauseless_lab::testbed::wires::Backend;
+
+use super::{Deny, parse_discipline};
+
+/// `testbed`
+#[derive(Debug, Args)]
+#[command(after_help = TESTBED_EXAMPLES)]
+pub struct TestbedArgs {
+    /// Scenarios to run instead of the ring, TOML files
+    pub files: Vec<PathBuf>,
+    /// Of the ring only these: pfc, cbfc, gfc-buffer, gfc-time, gfc-buffer-cycle-aware,
+    /// gfc-time-cycle-aware
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = parse_name)]
+    #[arg(conflicts_with = "files")]
+    pub only: Vec<String>,
+    /// What frames travel over: packet (AF_PACKET on veth), xdp (AF_XDP on veth), memory
+    #[arg(long, value_name = "B", default_value = "packet")]
+    pub backend: Backend,
+    /// Let frames wait in this way: output-queued, virtual-output-queued, input-queued
+    #[arg(long, value_name = "D", value_parser = parse_discipline)]
+    pub discipline: Option<Discipline>,
+    /// Use this seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Run for this long, in the nodes' time, such as "500 ms"
+    #[arg(long, value_name = "T", value_parser = parse_span)]
+    pub duration: Option<Span>,
+    /// One process per node and the real clock, at a quarter of the speed
+    #[arg(long)]
+    pub processes: bool,
+    /// Exit with status 1 if one of these is found on real frames
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
+    pub deny: Vec<Deny>,
+    /// Write the page to this file; by default pauseless-testbed.html, or none with --json
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Print one JSON document instead of the table
+    #[arg(long)]
+    pub json: bool,
+    /// No progress, no remarks
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+const TESTBED_EXAMPLES: &str = "Examples:
+  pauseless testbed --backend memory
+  pauseless testbed --backend memory --only pfc,gfc-buffer-cycle-aware --json
+
+Without --backend memory frames cross veth pairs between network namespaces,
+for which this needs root, capabilities or user namespaces.
+
+Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";

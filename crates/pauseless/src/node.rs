@@ -1,0 +1,183 @@
+//! `pauseless switch` and `pauseless host`
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use pauseless_core::unit::Time;
+use pauseless_dataplane::report::NodeReport;
+use pauseless_lab::node::drive::{self, Audience, Links, Node, Settings};
+use pauseless_lab::node::file::{NodeFile, Role, write_clock};
+use pauseless_lab::node::metrics::endpoint::Endpoint;
+use pauseless_lab::node::screen::{self, PortSetting, Scene, Screen};
+use pauseless_lab::node::summary;
+use pauseless_lab::report::text::Paint;
+
+use crate::FINDING;
+use crate::args::NodeArgs;
+use crate::output::{self, Terminal};
+use crate::progress::Interrupt;
+
+/// Runs a node until its end, and reports.
+pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    let mut file = NodeFile::read(&args.config, role)?;
+    file.wire.pace = args.clock.unwrap_or(file.wire.pace);
+    file.wire.backend = args.backend.unwrap_or(file.wire.backend);
+    if args.check {
+        output::print(&summary::outlook(&file))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !args.quiet {
+        output::warn(&file.scenario);
+    }
+    if let Some(core) = args.core {
+        drive::pin(core).with_context(|| format!("cannot stay on core {core}"))?;
+    }
+    let Links { links, how } = Links::open(&file)?;
+    let mut node = Node::new(&file, links);
+    let mut view = View::open(args, &file, terminal)?;
+    for line in &how {
+        view.note(line);
+    }
+    let settings = Settings {
+        pace: file.wire.pace,
+        start: args.start_at.map_or_else(Instant::now, drive::instant_at),
+        end: args.duration.map(|span| Time::ZERO + span),
+        is_spinning: args.spin,
+    };
+    let report = node.drive(&settings, &mut view);
+    let messages = view.close();
+    let mut document = summary::document(&file, how, report);
+    document.messages = messages;
+    let text = match args.json {
+        true => document.to_text(),
+        false => summary::text(&file, &document, terminal.paint()),
+    };
+    output::print(&text)?;
+    Ok(status(args, &document.report))
+}
+
+fn status(args: &NodeArgs, report: &NodeReport) -> ExitCode {
+    if args.deny.is_some() && summary::lost(report) > 0 {
+        output::complain("pauseless: denied: loss");
+        return ExitCode::from(FINDING);
+    }
+    ExitCode::SUCCESS
+}
+
+/// What people and programs see while the node runs.
+struct View<'a> {
+    interrupt: Interrupt,
+    endpoint: Option<Endpoint>,
+    screen: Option<Screen>,
+    is_quiet: bool,
+    paint: Paint,
+    heading: String,
+    settings: Vec<PortSetting>,
+    name: &'a str,
+    /// What was shown last, for rates.
+    shown: NodeReport,
+    logged: Instant,
+    messages: Vec<String>,
+}
+
+impl<'a> View<'a> {
+    fn open(args: &NodeArgs, file: &'a NodeFile, terminal: Terminal) -> anyhow::Result<View<'a>> {
+        let endpoint = args.metrics.map(|address| {
+            Endpoint::open(address).with_context(|| format!("cannot give metrics at {address}"))
+        });
+        let endpoint = endpoint.transpose()?;
+        let is_seen = io::stdout().is_terminal() && !args.json && !args.quiet;
+        let interrupt = Interrupt::watch()?;
+        let screen = (is_seen || args.live).then(Screen::enter);
+        let view = View {
+            interrupt,
+            screen: screen.transpose().context("cannot write to the terminal")?,
+            is_quiet: args.quiet,
+            paint: terminal.paint(),
+            heading: format!(
+                "{}, clock {}",
+                file.role.name(),
+                write_clock(file.wire.pace)
+            ),
+            settings: PortSetting::of(&file.plan.config),
+            name: file.name(),
+            shown: NodeReport::default(),
+            logged: Instant::now(),
+            messages: Vec::new(),
+            endpoint,
+        };
+        if let Some(endpoint) = &view.endpoint {
+            let address = endpoint.address();
+            view.note(&format!("metrics are at http://{address}/metrics"));
+        }
+        Ok(view)
+    }
+
+    /// Tells people something that is no trouble.
+    fn note(&self, text: &str) {
+        if !self.is_quiet && self.screen.is_none() {
+            output::complain(&format!("pauseless: {}: {text}", self.name));
+        }
+    }
+
+    /// Gives the terminal back, and returns what the node has said.
+    fn close(self) -> Vec<String> {
+        let was_hidden = self.screen.is_some();
+        drop(self.screen);
+        if was_hidden {
+            for message in &self.messages {
+                output::complain(&format!("pauseless: {message}"));
+            }
+        }
+        self.messages
+    }
+}
+
+impl Audience for View<'_> {
+    fn hear(&mut self, message: &str) {
+        self.messages.push(message.to_string());
+        if self.screen.is_none() {
+            output::complain(&format!("pauseless: {message}"));
+        }
+    }
+
+    fn see(&mut self, status: NodeReport) {
+        if let Some(endpoint) = &self.endpoint {
+            endpoint.publish(vec![status.clone()]);
+        }
+        if let Some(screen) = &mut self.screen {
+            let scene = Scene {
+                heading: &self.heading,
+                before: &self.shown,
+                now: &status,
+                settings: &self.settings,
+            };
+            let mut size = screen::size();
+            let said = self.messages.iter().rev().take(MESSAGES_SHOWN).rev();
+            let said: Vec<&str> = said.map(String::as_str).collect();
+            size.rows = size.rows.saturating_sub(said.len());
+            let page = screen::render(&[scene], size, self.paint) + &said.join("\n");
+            // A terminal that has gone away ends the node by SIGHUP, if it should.
+            let _ = screen.show(&page);
+            self.shown = status;
+        } else if !self.is_quiet && self.logged.elapsed() >= LOGGED_EVERY {
+            self.logged = Instant::now();
+            output::complain(&format!(
+                "pauseless: {}",
+                summary::line(&self.shown, &status)
+            ));
+            self.shown = status;
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.interrupt.flow().is_break()
+    }
+}
+
+/// How often a node that nobody watches says how it stands.
+const LOGGED_EVERY: Duration = Duration::from_secs(10);
+/// How many of the node's messages are on the screen.
+const MESSAGES_SHOWN: usize = 3;
