@@ -192,7 +192,7 @@ fn the_choice_of_a_link_says_what_it_took() {
 
 #[test]
 fn af_xdp_refuses_an_interface_with_several_queues() {
-    let Some([place, _]) = pair() else { return };
+    let Some([place, _far]) = pair() else { return };
     let pair = "link add name many numrxqueues 2 numtxqueues 2 type veth peer name other";
     let made = place.enter(|| Command::new("ip").args(pair.split(' ')).status());
     let Ok(Ok(made)) = made else {
