@@ -4,7 +4,7 @@ use pauseless_core::id::PortId;
 use pauseless_core::unit::{Span, Time};
 
 /// What is to be done. At equal times in this order, as in the simulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// The last bit of the frame on the line of a port has left.
     Left(PortId),
@@ -102,13 +102,27 @@ impl Agenda {
 
     /// The next task and its time.
     fn first(&self) -> (Time, Task) {
-        let mut first = (self.start, Task::Start).min((self.sample, Task::Sample));
+        let (mut left, mut leaving) = (Time::MAX, 0);
+        let (mut timeout, mut waking) = (Time::MAX, 0);
+        // Of several at the same time, the first port.
         for (index, pending) in self.ports.iter().enumerate() {
-            let port = PortId(index as u16);
-            first = first.min((pending.leaves(), Task::Left(port)));
-            first = first.min((pending.timeout, Task::Timeout(port)));
+            let leaves = pending.leaves();
+            if leaves < left {
+                (left, leaving) = (leaves, index);
+            }
+            if pending.timeout < timeout {
+                (timeout, waking) = (pending.timeout, index);
+            }
         }
-        first
+        if left <= timeout && left <= self.start && left <= self.sample {
+            (left, Task::Left(PortId(leaving as u16)))
+        } else if timeout <= self.start && timeout <= self.sample {
+            (timeout, Task::Timeout(PortId(waking as u16)))
+        } else if self.start <= self.sample {
+            (self.start, Task::Start)
+        } else {
+            (self.sample, Task::Sample)
+        }
     }
 
     /// The next task that is due by `now`. It happens no earlier than `horizon`.
