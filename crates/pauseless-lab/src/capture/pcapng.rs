@@ -80,7 +80,8 @@ impl<W: Write> Pcapng<W> {
             lengths[0],
             lengths[1],
         ];
-        self.block.extend(head.into_iter().flat_map(u32::to_le_bytes));
+        self.block
+            .extend(head.into_iter().flat_map(u32::to_le_bytes));
         self.padded(packet.bytes);
         let flags: u32 = match packet.direction {
             Direction::In => 0b01,

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use pauseless_core::unit::{Span, Time};
+use pauseless_core::unit::Time;
 use pauseless_dataplane::bed::{Bed, BedNode, Machine};
 use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::host::HostNode;
@@ -25,7 +25,9 @@ pub(super) fn measure(
 ) -> Result<(Run, WireFacts), BedError> {
     let plan_options = plan::Options {
         envelope: options.envelope,
-        slack: Span::ZERO,
+        // What was due within a tick happens at its own instant, or every frame would lose the line
+        // the rest of a tick.
+        slack: Pace::TICK,
     };
     let plans = plan::nodes(&scenario.config, &plan_options)?;
     let wires = wires::lay(&plans, options.backend).map_err(BedError::Wires)?;
