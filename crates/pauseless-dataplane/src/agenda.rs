@@ -4,7 +4,7 @@ use pauseless_core::id::PortId;
 use pauseless_core::unit::{Span, Time};
 
 /// What is to be done. At equal times in this order, as in the simulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Task {
     /// The last bit of the frame on the line of a port has left.
     Left(PortId),
@@ -102,27 +102,26 @@ impl Agenda {
 
     /// The next task and its time.
     fn first(&self) -> (Time, Task) {
-        let (mut left, mut leaving) = (Time::MAX, 0);
-        let (mut timeout, mut waking) = (Time::MAX, 0);
-        // Of several at the same time, the first port.
-        for (index, pending) in self.ports.iter().enumerate() {
-            let leaves = pending.leaves();
-            if leaves < left {
-                (left, leaving) = (leaves, index);
-            }
-            if pending.timeout < timeout {
-                (timeout, waking) = (pending.timeout, index);
+        // In the order of tasks, so that at equal times the first one stays. Two variables, since the
+        // processor stalls on a pair that is compared as one.
+        let (mut first, mut next) = (Time::MAX, Task::Sample);
+        let ports = || (0..).map(PortId).zip(&self.ports);
+        for (port, pending) in ports() {
+            if pending.leaves() < first {
+                (first, next) = (pending.leaves(), Task::Left(port));
             }
         }
-        if left <= timeout && left <= self.start && left <= self.sample {
-            (left, Task::Left(PortId(leaving as u16)))
-        } else if timeout <= self.start && timeout <= self.sample {
-            (timeout, Task::Timeout(PortId(waking as u16)))
-        } else if self.start <= self.sample {
-            (self.start, Task::Start)
-        } else {
-            (self.sample, Task::Sample)
+        for (port, pending) in ports() {
+            if pending.timeout < first {
+                (first, next) = (pending.timeout, Task::Timeout(port));
+            }
         }
+        for (time, task) in [(self.start, Task::Start), (self.sample, Task::Sample)] {
+            if time < first {
+                (first, next) = (time, task);
+            }
+        }
+        (first, next)
     }
 
     /// The next task that is due by `now`. It happens no earlier than `horizon`.
