@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use pauseless_core::unit::Time;
 use pauseless_dataplane::report::NodeReport;
+use pauseless_lab::capture::{Capture, NodeCapture};
 use pauseless_lab::node::drive::{self, Audience, Links, Node, Settings};
 use pauseless_lab::node::file::{NodeFile, Role, write_clock};
 use pauseless_lab::node::metrics::endpoint::Endpoint;
 use pauseless_lab::node::screen::{self, PortSetting, Scene, Screen};
 use pauseless_lab::node::summary;
+use pauseless_lab::report::quantity;
 use pauseless_lab::report::text::Paint;
 
 use crate::FINDING;
@@ -49,6 +51,14 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
         end: args.duration.map(|span| Time::ZERO + span),
         is_spinning: args.spin,
     };
+    let capture = args.pcap.as_ref().map(|path| {
+        let capture = Capture::create(path, &ports(&file), drive::epoch(settings.start));
+        capture.with_context(|| format!("cannot write {}", path.display()))
+    });
+    let capture = capture.transpose()?;
+    if let Some(capture) = &capture {
+        node.set_tap(Box::new(NodeCapture::new(capture, 0)));
+    }
     let report = node.drive(&settings, &mut view);
     let messages = view.close();
     let mut document = summary::document(&file, how, report);
@@ -58,7 +68,29 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
         false => summary::text(&file, &document, terminal.paint()),
     };
     output::print(&text)?;
+    if let Some(capture) = &capture {
+        finish(args, capture)?;
+    }
     Ok(status(args, &document.report))
+}
+
+/// The names of the interfaces in a capture: the node's ports.
+fn ports(file: &NodeFile) -> Vec<String> {
+    let neighbours = file.plan.config.common().neighbours.iter();
+    let name = |neighbour| format!("{}:{neighbour}", file.name());
+    neighbours.map(name).collect()
+}
+
+/// Writes what is left of a capture.
+fn finish(args: &NodeArgs, capture: &Capture) -> anyhow::Result<()> {
+    let place = capture.path();
+    let frames = capture.finish();
+    let frames = frames.with_context(|| format!("cannot write {}", place.display()))?;
+    if !args.quiet {
+        let frames = quantity::plural(frames, "frame");
+        output::complain(&format!("pauseless: wrote {frames} to {}", place.display()));
+    }
+    Ok(())
 }
 
 fn status(args: &NodeArgs, report: &NodeReport) -> ExitCode {

@@ -290,7 +290,7 @@ pub fn instant_at(wanted: u64) -> Instant {
 }
 
 /// What the wall shows at `start`, since 1970.
-fn epoch(start: Instant) -> Duration {
+pub fn epoch(start: Instant) -> Duration {
     let wall = SystemTime::now().duration_since(UNIX_EPOCH);
     let wall = wall.unwrap_or_default();
     let now = Instant::now();

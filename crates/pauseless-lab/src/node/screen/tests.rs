@@ -39,7 +39,17 @@ fn a_switch_on_a_small_terminal() {
         page.lines().all(|line| line.chars().count() <= 80),
         "{page}"
     );
-    expect![[""]].assert_eq(&page);
+    expect![[r#"
+        S1  2.00 s  clock real  left out 3.00 ms
+        port     in                out               queue               may send
+        H1           0 b/s ......  50.0 Mb/s ###...   120 KB ####.|....  50.0 Mb/s
+        S2           0 b/s ......  50.0 Mb/s ###...   120 KB ####.|....  paused
+        H1       lost: 2 unknown address
+        S2       lost: 7 overrun, 2 unknown address
+        flow     goodput                 frames    missing        p50        p99
+        <- F2    40.0 Mb/s ##....         7,990          3    55.0 us     220 us
+        -> F1        0 b/s ......         8,000  allowed 100 Mb/s
+    "#]].assert_eq(&page);
 }
 
 #[test]
