@@ -96,7 +96,13 @@ impl Starting<'_> {
         let mut text = format!("scenario = \"{SCENARIO}\"\nnode = {:?}\n", common.name);
         text.push_str("[interfaces]\n");
         for (port, neighbour) in common.neighbours.iter().enumerate() {
-            let _ = writeln!(text, "{neighbour:?} = {:?}", interface(plan, port));
+            let before = common.neighbours[..port].iter();
+            // Parallel links are told apart by number.
+            let key = match before.filter(|it| *it == neighbour).count() {
+                0 => neighbour.clone(),
+                count => format!("{neighbour}#{}", count + 1),
+            };
+            let _ = writeln!(text, "{key:?} = {:?}", interface(plan, port));
         }
         let _ = write!(
             text,
