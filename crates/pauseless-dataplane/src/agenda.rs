@@ -4,7 +4,7 @@ use pauseless_core::id::PortId;
 use pauseless_core::unit::{Span, Time};
 
 /// What is to be done. At equal times in this order, as in the simulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// The last bit of the frame on the line of a port has left.
     Left(PortId),
@@ -27,6 +27,8 @@ pub(crate) struct Agenda {
     pub sample: Time,
     /// Nothing happens before this: the time of what was handled last.
     now: Time,
+    /// When links were last given what they had refused.
+    tried: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +65,7 @@ impl Agenda {
             start: Time::MAX,
             sample: Time::MAX,
             now: Time::ZERO,
+            tried: Time::ZERO,
         }
     }
 
@@ -75,8 +78,9 @@ impl Agenda {
         self.ports[port.index()].timeout = timeout;
     }
 
-    /// Links may take again what they have refused.
-    pub(crate) fn retry(&mut self) {
+    /// At `now` links may take what they have refused.
+    pub(crate) fn retry(&mut self, now: Time) {
+        self.tried = now;
         for port in &mut self.ports {
             port.is_refused = false;
         }
@@ -98,13 +102,27 @@ impl Agenda {
 
     /// The next task and its time.
     fn first(&self) -> (Time, Task) {
-        let mut first = (self.start, Task::Start).min((self.sample, Task::Sample));
+        let (mut left, mut leaving) = (Time::MAX, 0);
+        let (mut timeout, mut waking) = (Time::MAX, 0);
+        // Of several at the same time, the first port.
         for (index, pending) in self.ports.iter().enumerate() {
-            let port = PortId(index as u16);
-            first = first.min((pending.leaves(), Task::Left(port)));
-            first = first.min((pending.timeout, Task::Timeout(port)));
+            let leaves = pending.leaves();
+            if leaves < left {
+                (left, leaving) = (leaves, index);
+            }
+            if pending.timeout < timeout {
+                (timeout, waking) = (pending.timeout, index);
+            }
         }
-        first
+        if left <= timeout && left <= self.start && left <= self.sample {
+            (left, Task::Left(PortId(leaving as u16)))
+        } else if timeout <= self.start && timeout <= self.sample {
+            (timeout, Task::Timeout(PortId(waking as u16)))
+        } else if self.start <= self.sample {
+            (self.start, Task::Start)
+        } else {
+            (self.sample, Task::Sample)
+        }
     }
 
     /// The next task that is due by `now`. It happens no earlier than `horizon`.
@@ -129,10 +147,10 @@ impl Agenda {
 
     /// When there is something to do; [`Time::MAX`] for never.
     pub(crate) fn poll_timeout(&self) -> Time {
-        let is_held_up = |port: &Pending| port.left != Time::MAX && port.leaves() == Time::MAX;
+        let is_held_up = |port: &Pending| port.is_stuck || port.is_refused;
         let (first, _) = self.first();
         match self.ports.iter().any(is_held_up) {
-            true => first.min(self.now.saturating_add(RETRY)),
+            true => first.min(self.tried.saturating_add(RETRY)),
             false => first,
         }
     }
@@ -187,9 +205,14 @@ mod tests {
         assert!(agenda.next(at(6), Time::ZERO).is_some());
         agenda.refuse(PortId(0));
         assert!(agenda.next(at(6), Time::ZERO).is_none());
-        assert_eq!(agenda.poll_timeout(), at(5) + RETRY);
-        agenda.retry();
+        assert_eq!(agenda.poll_timeout(), Time::ZERO + RETRY);
+        agenda.retry(at(7));
         let again = agenda.next(at(7), Time::ZERO).expect("it is still there");
         assert_eq!((again.task, again.time), (Task::Left(PortId(0)), at(5)));
+        // Also when only the link has something left.
+        agenda.set_left(PortId(0), Time::MAX);
+        assert_eq!(agenda.poll_timeout(), Time::MAX);
+        agenda.set_stuck(PortId(0), true);
+        assert_eq!(agenda.poll_timeout(), at(7) + RETRY);
     }
 }

@@ -28,6 +28,11 @@ impl Departures {
         times.pop_front()
     }
 
+    /// Whether a frame has left and did not come yet.
+    pub fn is_waiting(&self) -> bool {
+        self.len() > 0
+    }
+
     /// How many frames have left and did not come yet.
     pub(crate) fn len(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()

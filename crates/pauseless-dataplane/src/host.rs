@@ -3,6 +3,8 @@
 //! A packet is consumed at the instant at which it arrives. Data carries its number and the instant
 //! at which it started, so that the target knows what is missing and how long it took.
 
+mod flow;
+
 use std::time::Duration;
 
 use pauseless_core::congestion::{Feedback, Received as Packet, Sequence};
@@ -17,17 +19,16 @@ use pauseless_core::wire::roce::{self, Data};
 use pauseless_core::wire::{self, Malformed};
 
 use crate::agenda::{Due, Task};
-use crate::config::{HostNodeConfig, ReceivedFlow, SentFlow};
+use crate::config::{HostNodeConfig, SentFlow};
 use crate::control::{self, ControlFrame, Ends};
 use crate::departures::Departures;
-use crate::histogram::Histogram;
 use crate::link::{Link, Received};
 use crate::record::{Recorder, Sampled};
-use crate::report::{ClassReport, NodeReport, ReceiveReport, SendReport};
+use crate::report::{ClassReport, NodeReport};
 use crate::station::{BURST, Complaint, Given, Shape, Station, frame_size};
 use crate::store::SLOT_BYTES;
 use crate::tap::{Direction, Tap};
-use crate::track::{Came, Tracker};
+use flow::{Arrived, Receiving, Sending, find_receiving, find_sending};
 
 /// The only port of a host.
 const PORT: PortId = PortId(0);
@@ -64,20 +65,6 @@ enum OnLine {
         size: Bytes,
         flow: Option<FlowId>,
     },
-}
-
-struct Sending {
-    flow: SentFlow,
-    report: SendReport,
-    /// The number of the next frame.
-    number: u64,
-}
-
-struct Receiving {
-    flow: ReceivedFlow,
-    report: ReceiveReport,
-    tracker: Tracker,
-    latency: Histogram,
 }
 
 impl HostNode {
@@ -177,7 +164,7 @@ impl HostNode {
     /// Does what is due by `now`, each thing at its own instant: flows start, frames whose last bit
     /// has left are given to the link, and the next ones start.
     pub fn advance(&mut self, now: Time) {
-        self.body.station.agenda.retry();
+        self.body.station.agenda.retry(now);
         while let Some(due) = self.body.station.next_task(now) {
             match due.task {
                 Task::Left(_) => self.body.on_left(due, &mut *self.link),
@@ -357,29 +344,20 @@ impl Body {
 
     fn on_data(&mut self, now: Time, (frame, size): (&[u8], Bytes), data: Data) {
         let now_ns = self.station.wall_ns(now);
-        let place = self
-            .receives
-            .binary_search_by_key(&data.flow, |receiving| receiving.flow.flow);
-        let receiving = place.map(|place| &mut self.receives[place]);
-        let receiving = receiving.ok().filter(|it| it.flow.address == data.target);
+        let receiving = find_receiving(&mut self.receives, data.flow);
+        let receiving = receiving.filter(|it| it.flow.address == data.target);
         let Some(receiving) = receiving else {
             return self.refuse(frame);
         };
         let is_marked = data.ecn == Ecn::Marked;
-        let report = &mut receiving.report;
-        report.marked += u64::from(is_marked);
-        match receiving.tracker.add(data.number) {
-            Came::Again => report.duplicates += 1,
-            came => {
-                report.reordered += u64::from(came == Came::Late);
-                report.frames += 1;
-                report.bytes += size;
-                report.first.get_or_insert(now);
-                report.last = Some(now);
-                let took = now_ns.saturating_sub(data.stamp_ns);
-                receiving.latency.add(Span::ps(took.saturating_mul(1_000)));
-            }
-        }
+        let took_ns = now_ns.saturating_sub(data.stamp_ns);
+        receiving.add(&Arrived {
+            time: now,
+            number: data.number,
+            size,
+            is_marked,
+            took: Span::ps(took_ns.saturating_mul(1_000)),
+        });
         let packet = Packet {
             size,
             sequence: Sequence(data.number as u32 & ((1 << Sequence::BITS) - 1)),
@@ -450,10 +428,8 @@ impl Body {
 
     /// Writes an answer to the source of a flow; how long it is.
     fn write_cnp(&mut self, flow: FlowId, feedback: Feedback) -> usize {
-        let place = self
-            .receives
-            .binary_search_by_key(&flow, |receiving| receiving.flow.flow);
-        let about = &self.receives[place.expect("it is listened to")].flow;
+        let about = find_receiving(&mut self.receives, flow);
+        let about = &about.expect("it is listened to").flow;
         let fields = Cnp::fields(feedback);
         let (rate_mbps, is_congested) = fields.expect("other answers are refused by the planner");
         let cnp = Cnp {
@@ -504,49 +480,4 @@ impl Body {
         };
         (0..port.class_count()).map(class).collect()
     }
-}
-
-impl Sending {
-    fn new(flow: SentFlow) -> Sending {
-        Sending {
-            report: SendReport {
-                flow: flow.flow.0,
-                name: flow.name.clone(),
-                ..SendReport::default()
-            },
-            flow,
-            number: 0,
-        }
-    }
-
-    fn report(&self, host: &Host) -> SendReport {
-        SendReport {
-            allowed_bps: host.rate(self.flow.flow).map_or(0, Rate::as_bps),
-            ..self.report.clone()
-        }
-    }
-}
-
-impl Receiving {
-    fn new(flow: ReceivedFlow) -> Receiving {
-        Receiving {
-            report: ReceiveReport::new(flow.flow, &flow.name),
-            flow,
-            tracker: Tracker::default(),
-            latency: Histogram::default(),
-        }
-    }
-
-    fn report(&self) -> ReceiveReport {
-        ReceiveReport {
-            missing: self.tracker.missing(),
-            latency: self.latency.quantiles(),
-            ..self.report.clone()
-        }
-    }
-}
-
-fn find_sending(sends: &mut [Sending], flow: FlowId) -> Option<&mut Sending> {
-    let place = sends.binary_search_by_key(&flow, |sending| sending.flow.flow);
-    Some(&mut sends[place.ok()?])
 }

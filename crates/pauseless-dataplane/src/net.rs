@@ -19,7 +19,8 @@ pub use privilege::{Privilege, Unprivileged, become_root};
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::net::UdpSocket;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::thread;
 
 /// A network namespace.
@@ -109,6 +110,15 @@ pub fn veth(a: (&Namespace, &str), b: (&Namespace, &str)) -> io::Result<()> {
 pub fn remove(name: &str) -> io::Result<()> {
     netlink::ask(&netlink::removal_message(name))
         .map_err(|error| named(error, format!("remove the interface {name}")))
+}
+
+/// Has the kernel cut what is sent into datagrams of so many bytes each. Benchmarks want frames by the
+/// dozen for one system call.
+#[doc(hidden)]
+pub fn set_segment_size(socket: &UdpSocket, bytes: u16) -> io::Result<()> {
+    let socket = OwnedFd::from(socket.try_clone()?);
+    let name = (libc::SOL_UDP, libc::UDP_SEGMENT);
+    socket::set(&socket, name, i32::from(bytes))
 }
 
 /// The same error with what was tried before it.

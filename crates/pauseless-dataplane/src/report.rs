@@ -243,3 +243,22 @@ impl ClassReport {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    //= protocols 3 tau type=test
+    #[test]
+    fn the_measured_tau_is_a_message_a_hop_and_two_frames() {
+        let worst = |us| Quantiles {
+            max: Span::us(us),
+            ..Quantiles::default()
+        };
+        let lateness = Lateness {
+            control: worst(20),
+            data: worst(15),
+        };
+        assert_eq!(lateness.tau(Span::us(60)), Span::us(155));
+    }
+}

@@ -173,7 +173,7 @@ impl Station {
         if desk.complaints & bit == 0 {
             desk.complaints |= bit;
             self.messages
-                .push(format!("{}: from {}: {why}", self.name, desk.neighbour));
+                .push(format!("{}: port to {}: {why}", self.name, desk.neighbour));
         }
     }
 

@@ -139,7 +139,7 @@ impl SwitchNode {
     /// Does what is due by `now`, each thing at its own instant: frames whose last bit has left are
     /// given to their links, and the next ones start.
     pub fn advance(&mut self, now: Time) {
-        self.body.station.agenda.retry();
+        self.body.station.agenda.retry(now);
         while let Some(due) = self.body.station.next_task(now) {
             match due.task {
                 Task::Left(port) => self.body.on_left(due, port, &mut *self.links[port.index()]),

@@ -102,6 +102,8 @@ fn pause(class: u8, quanta: u16) -> Vec<u8> {
     control(class, Signal::Pause { quanta })
 }
 
+type Count = fn(&PortCounters) -> u64;
+
 #[test]
 fn bad_frames_are_counted_by_kind_and_said_once_and_good_ones_pass() {
     let mut bare = Bare::new(&switch_config(vec![port(pfc(), 1); 3], &[1, 0]));
@@ -117,7 +119,7 @@ fn bad_frames_are_counted_by_kind_and_said_once_and_good_ones_pass() {
         &[0; 42],
     ]
     .concat();
-    let bad: [(Vec<u8>, fn(&PortCounters) -> u64); 9] = [
+    let bad: [(Vec<u8>, Count); 9] = [
         (vec![], |c| c.malformed),
         (vec![1; 13], |c| c.malformed),
         (pause(0, 1)[..20].to_vec(), |c| c.malformed),

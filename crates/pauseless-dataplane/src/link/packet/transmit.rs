@@ -114,8 +114,12 @@ impl TransmitLine {
     }
 
     fn pop(&mut self, count: usize) {
-        self.first = (self.first + count) % SLOTS;
         self.count -= count;
+        // A line that was empty begins anew, in slots that are still in the cache.
+        self.first = match self.count {
+            0 => 0,
+            _ => (self.first + count) % SLOTS,
+        };
     }
 }
 

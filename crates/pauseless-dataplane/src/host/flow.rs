@@ -1,0 +1,104 @@
+//! The flows of a host: what was sent of each, and what has come.
+
+use pauseless_core::host::Host;
+use pauseless_core::id::FlowId;
+use pauseless_core::unit::{Bytes, Rate, Span, Time};
+
+use crate::config::{ReceivedFlow, SentFlow};
+use crate::histogram::Histogram;
+use crate::report::{ReceiveReport, SendReport};
+use crate::track::{Came, Tracker};
+
+/// A flow at its source.
+pub(super) struct Sending {
+    pub flow: SentFlow,
+    pub report: SendReport,
+    /// The number of the next frame.
+    pub number: u64,
+}
+
+/// A flow at its target.
+pub(super) struct Receiving {
+    pub flow: ReceivedFlow,
+    pub report: ReceiveReport,
+    tracker: Tracker,
+    latency: Histogram,
+}
+
+/// A frame of a flow as it arrives.
+pub(super) struct Arrived {
+    pub time: Time,
+    pub number: u64,
+    pub size: Bytes,
+    pub is_marked: bool,
+    /// How long it took.
+    pub took: Span,
+}
+
+impl Sending {
+    pub(super) fn new(flow: SentFlow) -> Sending {
+        Sending {
+            report: SendReport {
+                flow: flow.flow.0,
+                name: flow.name.clone(),
+                ..SendReport::default()
+            },
+            flow,
+            number: 0,
+        }
+    }
+
+    pub(super) fn report(&self, host: &Host) -> SendReport {
+        SendReport {
+            allowed_bps: host.rate(self.flow.flow).map_or(0, Rate::as_bps),
+            ..self.report.clone()
+        }
+    }
+}
+
+impl Receiving {
+    pub(super) fn new(flow: ReceivedFlow) -> Receiving {
+        Receiving {
+            report: ReceiveReport::new(flow.flow, &flow.name),
+            flow,
+            tracker: Tracker::default(),
+            latency: Histogram::default(),
+        }
+    }
+
+    pub(super) fn add(&mut self, arrived: &Arrived) {
+        let report = &mut self.report;
+        report.marked += u64::from(arrived.is_marked);
+        match self.tracker.add(arrived.number) {
+            Came::Again => report.duplicates += 1,
+            came => {
+                report.reordered += u64::from(came == Came::Late);
+                report.frames += 1;
+                report.bytes += arrived.size;
+                report.first.get_or_insert(arrived.time);
+                report.last = Some(arrived.time);
+                self.latency.add(arrived.took);
+            }
+        }
+    }
+
+    pub(super) fn report(&self) -> ReceiveReport {
+        ReceiveReport {
+            missing: self.tracker.missing(),
+            latency: self.latency.quantiles(),
+            ..self.report.clone()
+        }
+    }
+}
+
+/// The flow of that number among `sends`, which are in the order of their numbers.
+pub(super) fn find_sending(sends: &mut [Sending], flow: FlowId) -> Option<&mut Sending> {
+    let place = sends.binary_search_by_key(&flow, |sending| sending.flow.flow);
+    Some(&mut sends[place.ok()?])
+}
+
+/// The flow of that number among `receives`, which are in the order of their numbers.
+pub(super) fn find_receiving(receives: &mut [Receiving], flow: FlowId) -> Option<&mut Receiving> {
+    let place = receives.binary_search_by_key(&flow, |receiving| receiving.flow.flow);
+    Some(&mut receives[place.ok()?])
+}
