@@ -19,7 +19,7 @@ use crate::report::{Lateness, NodeReport, PortCounters, PortReport};
 use crate::tap::{Direction, Tap};
 
 /// At most so many frames of one port are taken at a time, so that no port starves the others.
-pub(crate) const BURST: usize = 512;
+pub(crate) const BURST: usize = 64;
 
 /// The FCS, which interfaces do not show.
 const FCS: usize = 4;

@@ -11,7 +11,8 @@ use crate::net::{self, Kind};
 /// How frames get from an interface to us and back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// AF_PACKET on veth, where AF_XDP is not quicker; AF_XDP elsewhere, or AF_PACKET if that fails.
+    /// AF_PACKET on veth, where it needs no rights outside its namespace and loses nothing when the far end
+    /// is slow; AF_XDP elsewhere, or AF_PACKET if that fails.
     #[default]
     Auto,
     /// AF_PACKET.
@@ -47,7 +48,7 @@ pub fn open(interface: &str, backend: Backend) -> io::Result<Opened> {
         Backend::Packet => by_packet(interface, "as asked"),
         Backend::Xdp => by_xdp(interface),
         Backend::Auto if net::kind(interface)? == Kind::Veth => {
-            by_packet(interface, "AF_XDP is not quicker on veth")
+            by_packet(interface, "since it is one end of a veth pair")
         }
         Backend::Auto => {
             by_xdp(interface).or_else(|error| by_packet(interface, &format!("since {error}")))

@@ -43,6 +43,19 @@ impl Mapping {
     }
 }
 
+/// Has the processor fetch what is at `place`, which another core has written. Only a hint: any address
+/// will do.
+#[inline(always)]
+pub fn prefetch(place: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch never faults, and changes nothing but the cache.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(place.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the range is ours, and whoever holds a pointer into it owns this value.

@@ -86,7 +86,10 @@ pub(super) fn control() -> io::Result<OwnedFd> {
 /// The number of an interface in the namespace of `socket`.
 pub(crate) fn index(socket: &OwnedFd, name: &str) -> io::Result<c_int> {
     let mut request = request_for(name)?;
-    ask(socket, libc::SIOCGIFINDEX, &mut request)?;
+    ask(socket, libc::SIOCGIFINDEX, &mut request).map_err(|error| match error.raw_os_error() {
+        Some(libc::ENODEV) => io::Error::new(io::ErrorKind::NotFound, "no such interface"),
+        _ => error,
+    })?;
     // SAFETY: the kernel has filled in the number.
     Ok(unsafe { request.ifr_ifru.ifru_ifindex })
 }

@@ -1,6 +1,7 @@
 //! Wires with a link at each end.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use pauseless_dataplane::link::packet::{self, PacketLink};
 use pauseless_dataplane::link::xdp::{self, Mode, XdpLink};
@@ -64,9 +65,15 @@ impl Wire {
         self.b = open(&places[1], self.kind, 1);
     }
 
-    /// Frames that wait at the second end.
-    pub fn arrived(&mut self) -> Vec<Vec<u8>> {
-        received(&mut *self.b)
+    /// Frames that come to the second end, if so many come in time: the kernel may take a while.
+    pub fn arrived(&mut self, count: usize) -> Vec<Vec<u8>> {
+        let start = Instant::now();
+        let mut frames = received(&mut *self.b);
+        while frames.len() < count && start.elapsed() < PATIENCE {
+            std::thread::yield_now();
+            frames.extend(received(&mut *self.b));
+        }
+        frames
     }
 
     /// Sends all frames and returns what arrives, taking it in time.
@@ -75,19 +82,19 @@ impl Wire {
         for frame in frames {
             while !self.a.send(frame) {
                 self.a.flush().expect("the interface works");
-                arrived.extend(self.arrived());
+                arrived.extend(self.arrived(0));
             }
         }
         loop {
             self.a.flush().expect("the interface works");
-            arrived.extend(self.arrived());
             if self.a.backlog() == 0 {
-                // What was sent last may still be on its way through another core.
-                std::thread::yield_now();
-                arrived.extend(self.arrived());
-                return arrived;
+                break;
             }
+            arrived.extend(self.arrived(0));
         }
+        let rest = frames.len().saturating_sub(arrived.len());
+        arrived.extend(self.arrived(rest));
+        arrived
     }
 }
 
@@ -142,6 +149,9 @@ pub fn pair() -> Option<[Namespace; 2]> {
 pub fn connect(places: &[Namespace; 2]) {
     net::veth((&places[0], INTERFACE), (&places[1], INTERFACE)).expect("a veth pair");
 }
+
+/// More than a kernel needs that has anything else to do.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The name of the interface in each namespace.
 pub const INTERFACE: &str = "wire";

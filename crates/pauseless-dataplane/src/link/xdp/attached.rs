@@ -7,7 +7,7 @@ use std::slice;
 use std::thread;
 use std::time::Duration;
 
-use super::super::mapping::Mapping;
+use super::super::mapping::{Mapping, prefetch};
 use super::super::{Losses, Received};
 use super::program::{Place, Redirect};
 use super::ring::{Offsets, Ring};
@@ -99,6 +99,9 @@ impl Attached {
         for at in 0..count {
             let frame = self.receive.read(first.wrapping_add(at));
             let length = frame.len as usize;
+            if at + AHEAD < count {
+                prefetch(self.at(self.receive.read(first.wrapping_add(at + AHEAD)).addr));
+            }
             // SAFETY: the kernel has put a frame of this length in a chunk, which is ours until it is
             // in the fill ring again.
             let bytes = unsafe { slice::from_raw_parts(self.at(frame.addr), length) };
@@ -306,6 +309,9 @@ impl Mode {
         }
     }
 }
+
+/// Frames are fetched so many before they are looked at.
+const AHEAD: u32 = 2;
 
 /// Frames that can be on their way out.
 const SEND: u32 = 512;
