@@ -3,7 +3,7 @@
 //! `ci` is the whole continuous integration; `tidy` and `cites` are the parts of it
 //! that no tool from outside can do, because they know the house style, `page` opens the
 //! program's pages in a browser, and `sweep` reads the results of campaigns with other programs and
-//! runs one on a Slurm whose nodes fail.
+//! runs one on a Slurm whose nodes fail. `wire` reads captures with tshark.
 
 mod ci;
 mod cites;
@@ -13,6 +13,7 @@ mod repo;
 mod source;
 mod sweep;
 mod tidy;
+mod wire;
 
 use std::process::ExitCode;
 
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         ["papers"] => built(papers::run),
         ["page"] => built(page::run),
         ["sweep"] => built(sweep::run),
+        ["wire"] => built(wire::run),
         ["tidy"] => Repo::open().and_then(|repo| tidy::run(&repo)),
         ["cites"] => Repo::open().and_then(|repo| cites::run(&repo)),
         ["help" | "--help" | "-h"] => {
@@ -85,6 +87,7 @@ Commands:
   page   open the pages that the program writes in a browser, and test them
   papers reproduce the papers, quick, and compare papers/README.md with the results
   sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
+  wire   read captures of small runs with tshark
   tidy   check the rules of STYLE.md that rustfmt and clippy do not know
   cites  list the cited clauses of papers and standards that no test cites
 

@@ -152,6 +152,32 @@ fn every_scheme_survives_being_written_out() {
 }
 
 #[test]
+fn a_refresh_is_kept_everywhere_and_costs_messages_only() {
+    let text = RICH.replace("KIND", "gfc-buffer");
+    let plain = parse(&text);
+    let refreshed = parse(&text.replace("\"gfc-buffer\"", "\"gfc-buffer\"\nrefresh = \"50 us\""));
+    let again = parse(&refreshed.resolved);
+    assert_eq!(debug(&refreshed), debug(&again));
+    assert!(refreshed.resolved.contains("refresh = \"50 us\""));
+    assert!(!plain.resolved.contains("refresh"));
+    let (plain, refreshed) = (
+        pauseless_sim::run(&plain.config),
+        pauseless_sim::run(&refreshed.config),
+    );
+    assert!(refreshed.feedback_frames > plain.feedback_frames + 100);
+    assert_eq!(refreshed.lost_packets, 0);
+    let short = text.replace("\"gfc-buffer\"", "\"gfc-buffer\"\nrefresh = \"1 ns\"");
+    let problems = Scenario::parse("t", &short, &Overrides::default()).err();
+    let problems = problems
+        .expect("more messages than fit on the wire")
+        .to_string();
+    assert!(
+        problems.contains("one message of each class on the link"),
+        "{problems}"
+    );
+}
+
+#[test]
 fn routes_have_a_seed_of_their_own() {
     let table = |seed: u64, routing: &str| {
         let text = format!(

@@ -266,6 +266,7 @@ const KEYS: [&str; 92] = [
     "pause_quanta",
     "credits",
     "period",
+    "refresh",
     "bm",
     "b1",
     "b0",
@@ -434,7 +435,7 @@ fn reckless() -> impl Strategy<Value = String> {
             );
             for (index, key) in keys.iter().enumerate() {
                 let value = match *key {
-                    "period" | "tau" => third,
+                    "period" | "refresh" | "tau" => third,
                     _ => [first, second][index],
                 };
                 if let Some(value) = value {

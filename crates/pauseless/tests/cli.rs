@@ -53,6 +53,36 @@ fn the_report_begins_with_the_verdict() {
 }
 
 #[test]
+fn a_capture_has_all_ports_or_those_asked_for() {
+    let place = Place::new();
+    let run = ["run", RING, "--duration", "1 ms", "--pcap", "ring.pcapng"];
+    let done = place.run(&run);
+    assert!(
+        done.stderr.contains("frames to ring.pcapng"),
+        "{}",
+        done.stderr
+    );
+    let all = std::fs::read(place.path("ring.pcapng")).expect("it was written");
+    let has = |bytes: &[u8], name: &str| bytes.windows(5).any(|part| part == name.as_bytes());
+    assert!(has(&all, "S1:H1") && has(&all, "H3:S3"));
+
+    let some = [&run[..], &["--pcap-ports", "S1:H1,S2:*", "--quiet"]].concat();
+    assert_eq!(place.run(&some).stderr, "");
+    let some = std::fs::read(place.path("ring.pcapng")).expect("it was written");
+    assert!(has(&some, "S1:H1") && has(&some, "S2:S3") && !has(&some, "H3:S3"));
+    assert!(some.len() < all.len());
+
+    let wrong = [&run[..], &["--pcap-ports", "S1:H2"]].concat();
+    let done = place.run(&wrong);
+    assert_eq!(done.code, Some(2));
+    assert!(
+        done.stderr.contains("its neighbours are H1, S2, S3"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
 fn json_has_deadlocks_one_by_one_and_on_demand_where_pauses_came_from() {
     let args = ["run", RING, "--json", "--duration", "10 ms"];
     let document = Place::new().run(&args).json();
@@ -231,6 +261,13 @@ fn bad_usage_exits_2_and_says_why() {
         &["run", RING, "--congestion-control", "tcp"],
         &["run", RING, "--deny", "boredom"],
         &["run", RING, "--html", "no/such/folder/page.html", "--json"],
+        &[
+            "run",
+            RING,
+            "--pcap",
+            "no/such/folder/ring.pcapng",
+            "--json",
+        ],
         &["run", RING, "--out", "not-text.toml"],
         &["explain"],
         &["explain", RING, "--paper"],

@@ -19,6 +19,8 @@
 //! for ever. So after any loss the rate is right within one refresh and the latency of a message; until
 //! then up to C times refresh more bytes arrive than B_m - B_1 was made for. Time-based GFC says all
 //! anew every period anyway: a loss there counts as a longer T.
+//!
+//! **Not modelled** several classes in one message.
 
 use alloc::boxed::Box;
 
