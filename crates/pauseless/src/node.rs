@@ -23,6 +23,9 @@ use crate::progress::Interrupt;
 
 /// Runs a node until its end, and reports.
 pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    if let Some(parent) = args.with_parent {
+        drive::end_with_parent(parent).context("cannot watch the process that started this one")?;
+    }
     let mut file = NodeFile::read(&args.config, role)?;
     file.wire.pace = args.clock.unwrap_or(file.wire.pace);
     file.wire.backend = args.backend.unwrap_or(file.wire.backend);

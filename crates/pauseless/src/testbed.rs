@@ -4,10 +4,12 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::{Context, bail};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{json, verdict};
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_lab::testbed::ring::{self, Speed};
+use pauseless_lab::testbed::wires::Backend;
 use pauseless_lab::testbed::{self, Measured, Options, page, table};
 
 use crate::args::TestbedArgs;
@@ -17,6 +19,9 @@ use crate::{FINDING, INTERRUPTED};
 
 /// Builds the testbed, runs everything on it and reports.
 pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
+    if args.processes && args.backend == Backend::Memory {
+        bail!("processes share no memory: leave out --processes or --backend memory");
+    }
     // Before any thread: only then can a user without rights get some.
     testbed::prepare(args.backend)?;
     let page = match (&args.out, args.json) {
@@ -30,6 +35,10 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let scenarios = scenarios(args)?;
     let options = Options {
         backend: args.backend,
+        program: match args.processes {
+            true => Some(std::env::current_exe().context("cannot find the program itself")?),
+            false => None,
+        },
         ..Options::default()
     };
     let (runs, is_interrupted) = measure(args, &scenarios, &options)?;

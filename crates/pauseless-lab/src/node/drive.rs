@@ -262,6 +262,16 @@ pub fn pin(core: usize) -> io::Result<()> {
     Ok(())
 }
 
+/// Lets the kernel end this process when the thread of process `parent` that has started it ends.
+pub fn end_with_parent(parent: u32) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+    // It may have ended before that.
+    match std::os::unix::process::parent_id() == parent {
+        true => Ok(()),
+        false => Err(io::Error::other("it has ended already")),
+    }
+}
+
 /// What CLOCK_MONOTONIC shows, the same for all processes of a machine.
 pub fn monotonic_ns() -> u64 {
     let shown = clock_gettime(ClockId::Monotonic);

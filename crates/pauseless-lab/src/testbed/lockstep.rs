@@ -25,7 +25,7 @@ pub(super) fn measure(
 ) -> Result<(Run, WireFacts), BedError> {
     let plan_options = plan::Options {
         envelope: options.envelope,
-        slack: Span::ZERO,
+        slack: SLACK,
     };
     let plans = plan::nodes(&scenario.config, &plan_options)?;
     let wires = wires::lay(&plans, options.backend).map_err(BedError::Wires)?;
@@ -82,6 +82,9 @@ fn node(plan: &NodePlan, mut links: Vec<Box<dyn pauseless_dataplane::link::Link>
         peers: plan.peers.clone(),
     }
 }
+
+/// Ports are looked at once per tick, so they are always behind by up to one, and lose nothing by it.
+const SLACK: Span = Span::ms(1);
 
 /// 20 ms of emulated time.
 const STEPS_PER_LOOK: u32 = 1_000;

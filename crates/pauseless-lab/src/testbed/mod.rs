@@ -12,12 +12,14 @@ mod lockstep;
 pub mod outcome;
 pub mod page;
 pub mod plan;
+mod processes;
 pub mod ring;
 pub mod table;
 pub mod wires;
 
 use std::io;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_core::wire::Envelope;
@@ -32,12 +34,15 @@ use crate::report::{Progress, Run};
 use crate::scenario::Scenario;
 
 /// What a scenario does not say about its testbed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// What frames travel over.
     pub backend: Backend,
     /// What control frames travel in.
     pub envelope: Envelope,
+    /// The program that every node is a process of, with the real clock; without it all nodes are in one
+    /// thread and share an elastic clock.
+    pub program: Option<PathBuf>,
 }
 
 /// A scenario that was run twice.
@@ -97,6 +102,12 @@ pub enum BedError {
     /// Namespaces, interfaces or sockets failed.
     #[error("the testbed's wires: {0}")]
     Wires(io::Error),
+    /// The files of processes failed.
+    #[error("the testbed's files: {0}")]
+    Files(io::Error),
+    /// A process failed.
+    #[error("{0}")]
+    Node(String),
 }
 
 /// Makes sure that the testbed may be built; to be called before threads start.
@@ -115,7 +126,10 @@ pub fn measure(
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Measured, BedError> {
     let simulated = Run::execute(scenario.clone(), |_| ControlFlow::Continue(()));
-    let (run, wire) = lockstep::measure(scenario.clone(), options, watch)?;
+    let (run, wire) = match &options.program {
+        None => lockstep::measure(scenario.clone(), options, watch)?,
+        Some(program) => processes::measure(scenario.clone(), (options, program), watch)?,
+    };
     Ok(Measured {
         run,
         simulated,

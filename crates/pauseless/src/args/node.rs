@@ -56,6 +56,9 @@ pub struct NodeArgs {
     /// Say nothing before the end
     #[arg(long, short)]
     pub quiet: bool,
+    /// End when the process of this number, which has started this one, ends; for the testbed
+    #[arg(long, value_name = "PID", hide = true)]
+    pub with_parent: Option<u32>,
 }
 
 /// The finding that one node can have.

@@ -1,0 +1,298 @@
+//! A process per node, each in a network namespace of its own, with the real clock.
+//!
+//! The processes are `pauseless switch` and `pauseless host`, as anybody would start them by hand. They
+//! die with us, however we end: the kernel tells them. Namespaces and veth pairs have no names outside,
+//! so they are gone with the last process. What a killed testbed leaves is a folder of files, which the
+//! next one removes.
+
+use std::fmt::Write;
+use std::fs::{self, File};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use pauseless_core::unit::{Span, Time};
+use pauseless_dataplane::net::Namespace;
+use pauseless_sim::outcome::Ended;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+use super::outcome::Measurements;
+use super::plan::{self, NodeConfig, NodePlan};
+use super::wires::{self, interface};
+use super::{BedError, Options, WireFacts};
+use crate::node::drive::monotonic_ns;
+use crate::node::json::NodeDocument;
+use crate::report::{Progress, Run};
+use crate::scenario::Scenario;
+
+/// Runs `scenario` with a process of `program` for each node, until its end, or until `watch` breaks it
+/// off.
+pub(super) fn measure(
+    scenario: Scenario,
+    (options, program): (&Options, &Path),
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<(Run, WireFacts), BedError> {
+    let plan_options = plan::Options {
+        envelope: options.envelope,
+        slack: SLACK,
+    };
+    let plans = plan::nodes(&scenario.config, &plan_options)?;
+    let namespaces = wires::namespaces(&plans).map_err(BedError::Wires)?;
+    let folder = Folder::new().map_err(BedError::Files)?;
+    let begin = Instant::now();
+    let start_ns = monotonic_ns() + START_AHEAD.as_nanos() as u64;
+    let starting = Starting {
+        scenario: &scenario,
+        options,
+        program,
+        folder: &folder,
+        start_ns,
+    };
+    let mut crew = Crew::default();
+    fs::write(folder.path.join(SCENARIO), &scenario.resolved).map_err(BedError::Files)?;
+    for (plan, namespace) in plans.iter().zip(&namespaces) {
+        crew.children.push(starting.start(plan, namespace)?);
+    }
+    let ended = crew.wait(&starting, watch)?;
+    let mut documents = Vec::new();
+    for (plan, child) in plans.iter().zip(&mut crew.children) {
+        documents.push(starting.document(plan, child)?);
+    }
+    let measurements = Measurements {
+        reports: documents.iter().map(|it| it.report.clone()).collect(),
+        // Nobody sees the state of all switches at one instant.
+        deadlock: None,
+        ended,
+    };
+    let mut facts = WireFacts::of(&scenario, &measurements.reports);
+    facts.backend = options.backend.name();
+    facts.clock = "real";
+    facts.messages = documents.into_iter().flat_map(|it| it.messages).collect();
+    let run = super::run_of(scenario, &measurements, begin.elapsed().as_secs_f64());
+    Ok((run, facts))
+}
+
+/// What all nodes are started with.
+struct Starting<'a> {
+    scenario: &'a Scenario,
+    options: &'a Options,
+    program: &'a Path,
+    folder: &'a Folder,
+    /// When their clocks start, by CLOCK_MONOTONIC.
+    start_ns: u64,
+}
+
+impl Starting<'_> {
+    fn path(&self, plan: &NodePlan, kind: &str) -> PathBuf {
+        let name = format!("{}.{kind}", plan.node.0);
+        self.folder.path.join(name)
+    }
+
+    /// The file of a node.
+    fn file(&self, plan: &NodePlan) -> String {
+        let common = plan.config.common();
+        let mut text = format!("scenario = \"{SCENARIO}\"\nnode = {:?}\n", common.name);
+        text.push_str("[interfaces]\n");
+        for (port, neighbour) in common.neighbours.iter().enumerate() {
+            let _ = writeln!(text, "{neighbour:?} = {:?}", interface(plan, port));
+        }
+        let _ = write!(
+            text,
+            "[wire]\nbackend = \"{}\"\nslack = \"{} us\"\nclock = \"real\"\n",
+            self.options.backend.name(),
+            SLACK.as_ps() / 1_000_000,
+        );
+        text
+    }
+
+    fn start(&self, plan: &NodePlan, namespace: &Namespace) -> Result<Child, BedError> {
+        let config = self.path(plan, "toml");
+        fs::write(&config, self.file(plan)).map_err(BedError::Files)?;
+        let stdout = File::create(self.path(plan, "json")).map_err(BedError::Files)?;
+        let stderr = File::create(self.path(plan, "log")).map_err(BedError::Files)?;
+        let role = match plan.config {
+            NodeConfig::Switch(_) => "switch",
+            NodeConfig::Host(_) => "host",
+        };
+        let duration_ns = self.scenario.config.duration.as_ps() / 1_000;
+        let mut command = Command::new(self.program);
+        command
+            .args([role, "--json", "--quiet", "--config"])
+            .arg(&config)
+            .args(["--with-parent", &std::process::id().to_string()])
+            .args(["--for", &format!("{duration_ns} ns")])
+            .args(["--start-at", &self.start_ns.to_string()])
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr);
+        let child = namespace
+            .enter(|| command.spawn())
+            .map_err(BedError::Wires)?;
+        child.map_err(|error| {
+            let program = self.program.display();
+            BedError::Node(format!("cannot start {program}: {error}"))
+        })
+    }
+
+    /// How far the nodes' clocks are.
+    fn now(&self) -> Time {
+        let passed = monotonic_ns().saturating_sub(self.start_ns);
+        Time::ZERO + Span::ns(passed)
+    }
+
+    /// What a node that has ended says.
+    fn document(&self, plan: &NodePlan, child: &mut Child) -> Result<NodeDocument, BedError> {
+        let name = &plan.config.common().name;
+        let status = child.wait().map_err(BedError::Files)?;
+        let text = fs::read_to_string(self.path(plan, "json")).map_err(BedError::Files)?;
+        let said = || fs::read_to_string(self.path(plan, "log")).unwrap_or_default();
+        if !status.success() {
+            let said = said();
+            return Err(BedError::Node(format!(
+                "{name} failed ({status}): {}",
+                said.trim()
+            )));
+        }
+        NodeDocument::from_json(&text)
+            .map_err(|error| BedError::Node(format!("the report of {name}: {error}")))
+    }
+}
+
+/// The processes; those that still run are killed when they are dropped.
+#[derive(Default)]
+struct Crew {
+    children: Vec<Child>,
+}
+
+impl Crew {
+    /// Waits until all have ended, or until `watch` breaks it off; then they are asked to end.
+    fn wait(
+        &mut self,
+        starting: &Starting<'_>,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Ended, BedError> {
+        let end = Time::ZERO + starting.scenario.config.duration;
+        let mut ended = Ended::Duration;
+        // A node that hangs is an error, not a reason to wait for ever.
+        let limit = Instant::now() + START_AHEAD + Duration::from_secs(30);
+        let limit = limit + Duration::from_nanos(starting.scenario.config.duration.as_ps() / 1_000);
+        while !self.all_ended()? {
+            if Instant::now() > limit {
+                return Err(BedError::Node(
+                    "a node does not come to its end".to_string(),
+                ));
+            }
+            sleep(LOOK_EVERY);
+            let now = starting.now().min(end);
+            if ended == Ended::Duration && watch(Progress { now, end }).is_break() {
+                ended = Ended::Interrupted;
+                self.ask_to_end();
+            }
+        }
+        Ok(ended)
+    }
+
+    /// Whether nobody runs any more. One that has failed ends it for all.
+    fn all_ended(&mut self) -> Result<bool, BedError> {
+        let mut is_one_left = false;
+        for child in &mut self.children {
+            match child.try_wait().map_err(BedError::Files)? {
+                None => is_one_left = true,
+                // Its log says why, and is read when it is its turn.
+                Some(status) if !status.success() => return Ok(true),
+                Some(_) => {}
+            }
+        }
+        Ok(!is_one_left)
+    }
+
+    fn ask_to_end(&self) {
+        for child in &self.children {
+            if let Some(pid) = Pid::from_raw(child.id() as i32) {
+                // It may have ended by itself.
+                let _ = kill_process(pid, Signal::TERM);
+            }
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A folder for the files of one run, named after this process.
+struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    fn new() -> io::Result<Folder> {
+        let root = std::env::temp_dir();
+        remove_orphans(&root);
+        let path = root.join(format!("{FOLDER}{}", std::process::id()));
+        fs::create_dir_all(&path)?;
+        Ok(Folder { path })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes what testbeds have left that were killed.
+fn remove_orphans(root: &Path) {
+    let Ok(entries) = fs::read_dir(root) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(FOLDER));
+        let pid = number.and_then(|number| number.parse().ok());
+        let Some(pid) = pid.and_then(Pid::from_raw) else {
+            continue;
+        };
+        let is_gone = test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
+        if is_gone {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// How far behind its clock a port may be and still catch up: the longest stall of a small machine.
+const SLACK: Span = Span::ms(20);
+/// Until then all processes have opened their interfaces, even on a machine that is busy.
+const START_AHEAD: Duration = Duration::from_millis(1_500);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+const FOLDER: &str = "pauseless-testbed-";
+const SCENARIO: &str = "scenario.toml";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_testbed_left_is_removed_and_what_a_running_one_has_is_not() {
+        let root = tempfile::tempdir().expect("a folder");
+        let mut child = Command::new("true").spawn().expect("true is there");
+        child.wait().expect("it ends");
+        let gone = root.path().join(format!("{FOLDER}{}", child.id()));
+        let ours = root.path().join(format!("{FOLDER}{}", std::process::id()));
+        let other = root.path().join(format!("{FOLDER}notes"));
+        for folder in [&gone, &ours, &other] {
+            fs::create_dir(folder).expect("a folder");
+        }
+        remove_orphans(root.path());
+        assert!(!gone.exists());
+        assert!(ours.exists() && other.exists());
+    }
+}
