@@ -49,7 +49,8 @@ fn a_switch_on_a_small_terminal() {
         flow     goodput                 frames    missing        p50        p99
         <- F2    40.0 Mb/s ##....         7,990          3    55.0 us     220 us
         -> F1        0 b/s ......         8,000  allowed 100 Mb/s
-    "#]].assert_eq(&page);
+    "#]]
+    .assert_eq(&page);
 }
 
 #[test]
