@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
+use pauseless_lab::report::Progress;
 use pauseless_lab::scenario::Overrides;
 use pauseless_lab::testbed::ring::{self, Speed};
 use pauseless_lab::testbed::wires::Backend;
@@ -24,7 +25,7 @@ fn measured(names: &[&str], discipline: Discipline, duration: Span) -> Vec<Measu
         backend: Backend::Memory,
         ..Options::default()
     };
-    let go_on = &mut |_| ControlFlow::Continue(());
+    let go_on = &mut |_: Progress| ControlFlow::Continue(());
     let run = |scenario| testbed::measure(scenario, &options, go_on);
     let runs = scenarios.iter().map(run);
     runs.map(|run| run.unwrap_or_else(|it| panic!("{it}")))
@@ -132,7 +133,7 @@ fn a_run_that_is_broken_off_reports_what_was_measured() {
         ..Options::default()
     };
     let mut looks = 0;
-    let measured = testbed::measure(scenario, &options, &mut |_| {
+    let measured = testbed::measure(scenario, &options, &mut |_: Progress| {
         looks += 1;
         match looks {
             3 => ControlFlow::Break(()),

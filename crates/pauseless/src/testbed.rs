@@ -5,12 +5,17 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use pauseless_dataplane::report::NodeReport;
+use pauseless_lab::node::metrics::endpoint::Endpoint;
+use pauseless_lab::node::screen::{self, PortSetting, Scene, Screen};
+use pauseless_lab::report::text::Paint;
 use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::report::{json, verdict};
+use pauseless_lab::report::{Progress, json, verdict};
 use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::testbed::plan::NodePlan;
 use pauseless_lab::testbed::ring::{self, Speed};
 use pauseless_lab::testbed::wires::Backend;
-use pauseless_lab::testbed::{self, Measured, Options, page, table};
+use pauseless_lab::testbed::{self, Measured, Options, Watch, page, table};
 
 use crate::args::TestbedArgs;
 use crate::output::{self, Terminal};
@@ -41,7 +46,7 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         },
         ..Options::default()
     };
-    let (runs, is_interrupted) = measure(args, &scenarios, &options)?;
+    let (runs, is_interrupted) = measure(args, &scenarios, (&options, terminal.paint()))?;
     if args.json {
         output::print(&json::to_text(&testbed::json::document(&runs)))?;
     } else {
@@ -83,24 +88,40 @@ fn scenarios(args: &TestbedArgs) -> anyhow::Result<Vec<Scenario>> {
 fn measure(
     args: &TestbedArgs,
     scenarios: &[Scenario],
-    options: &Options,
+    (options, paint): (&Options, Paint),
 ) -> anyhow::Result<(Vec<Measured>, bool)> {
     let interrupt = Interrupt::watch()?;
+    let endpoint = args.metrics.map(|address| {
+        Endpoint::open(address).with_context(|| format!("cannot give metrics at {address}"))
+    });
+    let endpoint = endpoint.transpose()?;
+    if let Some(endpoint) = &endpoint {
+        let address = endpoint.address();
+        output::complain(&format!(
+            "pauseless: metrics are at http://{address}/metrics"
+        ));
+    }
     let mut runs = Vec::new();
     for scenario in scenarios {
         if interrupt.flow().is_break() {
             break;
         }
-        let bar = match args.quiet {
-            true => Bar::Never,
-            false => Bar::Auto,
+        let screen = args.live.then(Screen::enter);
+        let mut show = Show {
+            interrupt: &interrupt,
+            endpoint: endpoint.as_ref(),
+            screen: screen.transpose().context("cannot write to the terminal")?,
+            view: View::new(match args.quiet || args.live {
+                true => Bar::Never,
+                false => Bar::Auto,
+            }),
+            name: &scenario.name,
+            shown: Vec::new(),
+            paint,
         };
-        let mut view = View::new(bar);
-        let measured = testbed::measure(scenario, options, &mut |progress| {
-            view.show(progress);
-            interrupt.flow()
-        })?;
-        view.clear();
+        let measured = testbed::measure(scenario, options, &mut show)?;
+        show.view.clear();
+        drop(show);
         if !args.quiet {
             let (run, name) = (&measured.run, &scenario.name);
             let verdict = verdict::brief(run);
@@ -113,6 +134,47 @@ fn measure(
     }
     let is_interrupted = interrupt.flow() == ControlFlow::Break(());
     Ok((runs, is_interrupted))
+}
+
+/// What people and programs see while a scenario runs.
+struct Show<'a> {
+    interrupt: &'a Interrupt,
+    endpoint: Option<&'a Endpoint>,
+    screen: Option<Screen>,
+    view: View,
+    name: &'a str,
+    /// What was shown last, for rates.
+    shown: Vec<NodeReport>,
+    paint: Paint,
+}
+
+impl Watch for Show<'_> {
+    fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
+        self.view.show(progress);
+        self.interrupt.flow()
+    }
+
+    fn see(&mut self, nodes: &[NodePlan], statuses: Vec<NodeReport>) {
+        if let Some(screen) = &mut self.screen {
+            let settings = nodes.iter().map(|node| PortSetting::of(&node.config));
+            let settings: Vec<Vec<PortSetting>> = settings.collect();
+            let nothing = NodeReport::default();
+            let scenes = statuses.iter().zip(&settings).enumerate();
+            let scenes = scenes.map(|(index, (now, settings))| Scene {
+                heading: self.name,
+                before: self.shown.get(index).unwrap_or(&nothing),
+                now,
+                settings,
+            });
+            let page = screen::render(&Vec::from_iter(scenes), screen::size(), self.paint);
+            // A terminal that has gone away ends the testbed by SIGHUP, if it should.
+            let _ = screen.show(&page);
+        }
+        if let Some(endpoint) = self.endpoint {
+            endpoint.publish(statuses.clone());
+        }
+        self.shown = statuses;
+    }
 }
 
 fn status(args: &TestbedArgs, runs: &[Measured], is_interrupted: bool) -> ExitCode {

@@ -1,19 +1,19 @@
 //! All nodes in one thread, under one clock.
 
-use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use pauseless_core::unit::Time;
+use pauseless_core::unit::{Span, Time};
 use pauseless_dataplane::bed::{Bed, BedNode, Machine};
 use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::host::HostNode;
+use pauseless_dataplane::report::NodeReport;
 use pauseless_dataplane::switch::SwitchNode;
 use pauseless_sim::outcome::Ended;
 
 use super::outcome::Measurements;
 use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, Wires};
-use super::{BedError, Options, WireFacts};
+use super::{BedError, Options, Watch, WireFacts};
 use crate::report::{Progress, Run};
 use crate::scenario::Scenario;
 
@@ -21,13 +21,11 @@ use crate::scenario::Scenario;
 pub(super) fn measure(
     scenario: Scenario,
     options: &Options,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    watch: &mut dyn Watch,
 ) -> Result<(Run, WireFacts), BedError> {
     let plan_options = plan::Options {
         envelope: options.envelope,
-        // What was due within a tick happens at its own instant, or every frame would lose the line
-        // the rest of a tick.
-        slack: Pace::TICK,
+        slack: SLACK,
     };
     let plans = plan::nodes(&scenario.config, &plan_options)?;
     let wires = wires::lay(&plans, options.backend).map_err(BedError::Wires)?;
@@ -43,13 +41,18 @@ pub(super) fn measure(
     let mut ended = Ended::Duration;
     let mut messages = Vec::new();
     let mut steps = 0u32;
+    let mut seen = begin;
     while bed.now() < end {
         bed.step();
         steps += 1;
         if steps.is_multiple_of(STEPS_PER_LOOK) {
             messages.append(&mut bed.take_messages());
             let now = bed.now();
-            if watch(Progress { now, end }).is_break() {
+            if seen.elapsed() >= SEEN_EVERY {
+                seen = Instant::now();
+                watch.see(&plans, statuses(&mut bed));
+            }
+            if watch.progress(Progress { now, end }).is_break() {
                 ended = Ended::Interrupted;
                 break;
             }
@@ -71,6 +74,16 @@ pub(super) fn measure(
     Ok((run, facts))
 }
 
+/// How all nodes stand, without their recordings.
+fn statuses(bed: &mut Bed) -> Vec<NodeReport> {
+    let now = bed.now();
+    let nodes = bed.nodes_mut().map(|machine| match machine {
+        Machine::Switch(switch) => switch.status(now),
+        Machine::Host(host) => host.status(now),
+    });
+    nodes.collect()
+}
+
 fn node(plan: &NodePlan, mut links: Vec<Box<dyn pauseless_dataplane::link::Link>>) -> BedNode {
     let machine = match &plan.config {
         NodeConfig::Switch(config) => Machine::Switch(SwitchNode::new(config, links)),
@@ -84,6 +97,12 @@ fn node(plan: &NodePlan, mut links: Vec<Box<dyn pauseless_dataplane::link::Link>
         peers: plan.peers.clone(),
     }
 }
+
+/// Ports are looked at once per tick, so they are always behind by up to one, and lose nothing by it.
+const SLACK: Span = Span::ms(1);
+
+/// How often people look.
+const SEEN_EVERY: Duration = Duration::from_millis(250);
 
 /// 20 ms of emulated time.
 const STEPS_PER_LOOK: u32 = 1_000;

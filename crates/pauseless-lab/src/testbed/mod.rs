@@ -29,6 +29,7 @@ use pauseless_sim::Config;
 use pauseless_sim::outcome::Ended;
 
 use self::outcome::Measurements;
+use self::plan::NodePlan;
 use self::wires::Backend;
 use crate::report::{Progress, Run};
 use crate::scenario::Scenario;
@@ -110,6 +111,21 @@ pub enum BedError {
     Node(String),
 }
 
+/// Somebody who looks at a testbed while it runs; a function that is told how far it is will do.
+pub trait Watch {
+    /// So far it has come; whether it shall go on.
+    fn progress(&mut self, progress: Progress) -> ControlFlow<()>;
+
+    /// This is how all nodes stand, a few times a second, where one thread has them all.
+    fn see(&mut self, _nodes: &[NodePlan], _statuses: Vec<NodeReport>) {}
+}
+
+impl<F: FnMut(Progress) -> ControlFlow<()>> Watch for F {
+    fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
+        self(progress)
+    }
+}
+
 /// Makes sure that the testbed may be built; to be called before threads start.
 pub fn prepare(backend: Backend) -> Result<(), BedError> {
     if backend != Backend::Memory {
@@ -118,12 +134,12 @@ pub fn prepare(backend: Backend) -> Result<(), BedError> {
     Ok(())
 }
 
-/// Runs `scenario` in the simulator and on real frames. `watch` is called now and then and may break
+/// Runs `scenario` in the simulator and on real frames. `watch` looks at it now and then and may break
 /// it off.
 pub fn measure(
     scenario: &Scenario,
     options: &Options,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    watch: &mut dyn Watch,
 ) -> Result<Measured, BedError> {
     let simulated = Run::execute(scenario.clone(), |_| ControlFlow::Continue(()));
     let (run, wire) = match &options.program {

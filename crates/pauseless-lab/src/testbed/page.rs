@@ -35,8 +35,8 @@ pub fn page(runs: &[Measured]) -> String {
 }
 
 /// What the reader looks at.
-const LEAD: &str = "The same switches and hosts, once as processes of Linux that exchange real frames, \
-    once in the simulator, with the same parameters. Solid curves are measured, dashed ones simulated.";
+const LEAD: &str = "The same switches and hosts with the same parameters, once on real frames, once in the \
+    simulator. Solid curves are measured, dashed ones simulated.";
 
 const FOOTER: &str = "A deadlock is decided exactly, from the state of all switches, where they share \
     a thread. Late goodput is the mean over the last quarter of a flow&#39;s life. Tau is the worst \
@@ -271,11 +271,13 @@ fn levels(run: &Run, port: &PortSeries) -> Vec<Level> {
     levels.collect()
 }
 
-/// A figure with its caption, and a key for every curve that was measured.
+/// A figure with its caption, and a key for every curve that was measured where there are several.
 fn drawn(caption: &str, figure: &Figure) -> String {
     let mut legend = String::new();
     let curves = figure.curves.iter();
-    for curve in curves.filter(|curve| curve.stroke == Stroke::Solid) {
+    let curves = curves.filter(|curve| curve.stroke == Stroke::Solid);
+    let is_one = curves.clone().count() < 2;
+    for curve in curves.filter(|_| !is_one) {
         let colour = chart::hex(chart::colour(curve.colour));
         let label = escape(&curve.label);
         let _ = write!(

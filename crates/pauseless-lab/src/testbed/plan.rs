@@ -20,7 +20,8 @@ use pauseless_sim::{Config, port_config, switch_config};
 pub struct Options {
     /// What control frames travel in.
     pub envelope: Envelope,
-    /// How far behind the clock a port may be and still catch up.
+    /// How far behind the clock a port may be and still catch up: no less than the time between two looks
+    /// at it, or it loses capacity with every look.
     pub slack: Span,
 }
 

@@ -8,7 +8,6 @@
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -22,7 +21,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use super::outcome::Measurements;
 use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, interface};
-use super::{BedError, Options, WireFacts};
+use super::{BedError, Options, Watch, WireFacts};
 use crate::node::drive::monotonic_ns;
 use crate::node::json::NodeDocument;
 use crate::report::{Progress, Run};
@@ -33,7 +32,7 @@ use crate::scenario::Scenario;
 pub(super) fn measure(
     scenario: Scenario,
     (options, program): (&Options, &Path),
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    watch: &mut dyn Watch,
 ) -> Result<(Run, WireFacts), BedError> {
     let plan_options = plan::Options {
         envelope: options.envelope,
@@ -97,7 +96,13 @@ impl Starting<'_> {
         let mut text = format!("scenario = \"{SCENARIO}\"\nnode = {:?}\n", common.name);
         text.push_str("[interfaces]\n");
         for (port, neighbour) in common.neighbours.iter().enumerate() {
-            let _ = writeln!(text, "{neighbour:?} = {:?}", interface(plan, port));
+            let before = common.neighbours[..port].iter();
+            // Parallel links are told apart by number.
+            let key = match before.filter(|it| *it == neighbour).count() {
+                0 => neighbour.clone(),
+                count => format!("{neighbour}#{}", count + 1),
+            };
+            let _ = writeln!(text, "{key:?} = {:?}", interface(plan, port));
         }
         let _ = write!(
             text,
@@ -169,11 +174,7 @@ struct Crew {
 
 impl Crew {
     /// Waits until all have ended, or until `watch` breaks it off; then they are asked to end.
-    fn wait(
-        &mut self,
-        starting: &Starting<'_>,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Ended, BedError> {
+    fn wait(&mut self, starting: &Starting<'_>, watch: &mut dyn Watch) -> Result<Ended, BedError> {
         let end = Time::ZERO + starting.scenario.config.duration;
         let mut ended = Ended::Duration;
         // A node that hangs is an error, not a reason to wait for ever.
@@ -187,7 +188,7 @@ impl Crew {
             }
             sleep(LOOK_EVERY);
             let now = starting.now().min(end);
-            if ended == Ended::Duration && watch(Progress { now, end }).is_break() {
+            if ended == Ended::Duration && watch.progress(Progress { now, end }).is_break() {
                 ended = Ended::Interrupted;
                 self.ask_to_end();
             }

@@ -1,5 +1,6 @@
 //! `testbed`
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -37,6 +38,13 @@ pub struct TestbedArgs {
     /// One process per node and the real clock, at a quarter of the speed
     #[arg(long)]
     pub processes: bool,
+    /// Show all nodes while they run; not with --processes
+    #[arg(long, conflicts_with_all = ["json", "quiet", "processes"])]
+    pub live: bool,
+    /// Give metrics to Prometheus at this address of the loopback interface, such as
+    /// 127.0.0.1:9464; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "processes")]
+    pub metrics: Option<SocketAddr>,
     /// Exit with status 1 if one of these is found on real frames
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
     pub deny: Vec<Deny>,
