@@ -5,7 +5,10 @@
 //!   generator, core A --- veth --- device, core B --- veth --- nobody, the kernel counts
 //! ```
 //!
-//! `cargo bench -p pauseless-dataplane --bench throughput -- [--rounds 5] [--window-ms 400] [--only WORD]`
+//! ```text
+//!   cargo bench -p pauseless-dataplane --bench throughput -- \
+//!       [--rounds 5] [--window-ms 400] [--only 'PFC|testpmd']
+//! ```
 //!
 //! The generator sends as fast as it can. The kernel runs the receiving half of a veth pair on the core
 //! of the sender, so the generator's core also puts frames in the device's ring: where a device carries
@@ -95,7 +98,8 @@ fn arguments(words: &[String]) -> Arguments {
 }
 
 fn is_wanted(device: &Device, arguments: &Arguments) -> bool {
-    if !device.name.contains(&arguments.only) {
+    let mut words = arguments.only.split('|');
+    if !words.any(|word| device.name.contains(word)) {
         return false;
     }
     if !device.is_installed() {
