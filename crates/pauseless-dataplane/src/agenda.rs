@@ -102,13 +102,26 @@ impl Agenda {
 
     /// The next task and its time.
     fn first(&self) -> (Time, Task) {
-        let mut first = (self.start, Task::Start).min((self.sample, Task::Sample));
-        for (index, pending) in self.ports.iter().enumerate() {
-            let port = PortId(index as u16);
-            first = first.min((pending.leaves(), Task::Left(port)));
-            first = first.min((pending.timeout, Task::Timeout(port)));
+        // In the order of tasks, so that at equal times the first one stays. Two variables, since the
+        // processor stalls on a pair that is compared as one.
+        let (mut first, mut next) = (Time::MAX, Task::Sample);
+        let ports = || (0..).map(PortId).zip(&self.ports);
+        for (port, pending) in ports() {
+            if pending.leaves() < first {
+                (first, next) = (pending.leaves(), Task::Left(port));
+            }
         }
-        first
+        for (port, pending) in ports() {
+            if pending.timeout < first {
+                (first, next) = (pending.timeout, Task::Timeout(port));
+            }
+        }
+        for (time, task) in [(self.start, Task::Start), (self.sample, Task::Sample)] {
+            if time < first {
+                (first, next) = (time, task);
+            }
+        }
+        (first, next)
     }
 
     /// The next task that is due by `now`. It happens no earlier than `horizon`.

@@ -7,13 +7,17 @@ pub struct Slot(pub u32);
 /// What a slot holds at the most: more than the largest frame.
 pub const SLOT_BYTES: usize = 2_048;
 
+/// From one slot to the next: with a power of two the beginnings of all frames would compete for a few
+/// lines of the cache.
+const STRIDE: usize = SLOT_BYTES + 64;
+
 /// Slots are made so many at a time, so that frames never move and growth costs little.
 const SLAB_SLOTS: usize = 256;
 
 /// The length of no frame.
 const FREE: u16 = u16::MAX;
 
-type Slab = Box<[[u8; SLOT_BYTES]]>;
+type Slab = Box<[[u8; STRIDE]]>;
 
 /// Frames by their slots. It grows to the most that was ever in use and stays there.
 #[derive(Debug, Default)]
@@ -77,14 +81,14 @@ impl Store {
     fn grow(&mut self) -> Slot {
         let first = self.lengths.len() as u32;
         self.slabs
-            .push(vec![[0; SLOT_BYTES]; SLAB_SLOTS].into_boxed_slice());
+            .push(vec![[0; STRIDE]; SLAB_SLOTS].into_boxed_slice());
         self.lengths.resize(self.lengths.len() + SLAB_SLOTS, FREE);
         let others = first + 1..first + SLAB_SLOTS as u32;
         self.free.extend(others.rev().map(Slot));
         Slot(first)
     }
 
-    fn slot_mut(&mut self, slot: Slot) -> &mut [u8; SLOT_BYTES] {
+    fn slot_mut(&mut self, slot: Slot) -> &mut [u8; STRIDE] {
         let (slab, place) = place(slot);
         &mut self.slabs[slab][place]
     }

@@ -237,7 +237,7 @@ const PIECES: [&str; 72] = [
 ];
 
 /// Keys that may be added to any section.
-const KEYS: [&str; 92] = [
+const KEYS: [&str; 93] = [
     "mtu",
     "wire_overhead",
     "switches",

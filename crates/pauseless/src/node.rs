@@ -36,13 +36,9 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
     if !args.quiet {
         output::warn(&file.scenario);
     }
-    if let Some(core) = args.core {
-        drive::pin(core).with_context(|| format!("cannot stay on core {core}"))?;
-    }
-    let Links { links, how } = Links::open(&file)?;
-    let mut node = Node::new(&file, links);
+    let mut links = Links::open(&file)?;
     let mut view = View::open(args, &file, terminal)?;
-    for line in &how {
+    for line in &links.how {
         view.note(line);
     }
     let settings = Settings {
@@ -56,6 +52,13 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
         capture.with_context(|| format!("cannot write {}", path.display()))
     });
     let capture = capture.transpose()?;
+    if let Some(core) = args.core {
+        // Not before: other threads would stay there too.
+        drive::pin(core).with_context(|| format!("cannot stay on core {core}"))?;
+    }
+    links.forget();
+    let Links { links, how } = links;
+    let mut node = Node::new(&file, links);
     if let Some(capture) = &capture {
         node.set_tap(Box::new(NodeCapture::new(capture, 0)));
     }

@@ -10,25 +10,25 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pauseless_dataplane::net::{self, Namespace};
-use pauseless_lab::node::drive;
 use place::{Done, Place};
 use serde_json::Value;
 
-/// Two hosts at one switch; F1 goes from one to the other for the first second.
+/// Two hosts at one switch; F1 goes from one to the other. So slow that no stall of the machine fills a
+/// buffer.
 const PAIR: &str = r#"
 title = "Two hosts at a switch"
 duration = "2 s"
 [topology]
 kind = "n-to-1"
 senders = 1
-rate = "50 Mbps"
+rate = "10 Mbps"
 delay = "1 us"
 [switch]
-buffer = "2 MB"
+buffer = "4 MB"
 processing = "25 ms"
 [flow_control]
 kind = "pfc"
-xoff = "500 KB"
+xoff = "2 MB"
 [[flow]]
 name = "F1"
 source = "H1"
@@ -159,22 +159,30 @@ fn port<'d>(document: &'d Value, neighbour: &str) -> &'d Value {
 #[test]
 fn what_is_sent_is_received_and_documents_and_metrics_say_so() {
     let Some(bed) = Bed::new("1 s") else { return };
-    // All of them are up by then.
-    let start = (drive::monotonic_ns() + 1_500_000_000).to_string();
-    let args = ["--for", "2 s", "--start-at", &start];
-    let mut switch = bed.start("S1", &[&args[..], &["--metrics", "127.0.0.1:0"]].concat());
-    let hosts = ["H1", "R"].map(|name| bed.start(name, &args));
+    let mut switch = bed.start("S1", &["--metrics", "127.0.0.1:0"]);
     let line = switch.line_with("/metrics");
     let address = line.split("http://").nth(1).expect("an address");
     let address = address.strip_suffix("/metrics").expect("a path");
-    let page = bed.switch.enter(|| metrics_with_frames(address));
+    switch.line_with("s-r: AF_PACKET");
+    let mut target = bed.start("R", &[]);
+    target.line_with("r-s: AF_PACKET");
+    let source = bed
+        .start("H1", &["--for", "2 s", "--pcap", "H1.pcapng"])
+        .document();
+    let sent = source["sends"][0]["frames"].as_u64().expect("a count");
+    let page = bed.switch.enter(|| metrics_with_frames(address, sent));
     let page = page.expect("a way there");
     assert!(page.contains("# TYPE pauseless_port_sent_frames_total counter"));
-    let [source, target] = hosts.map(Process::document);
-    let switch = switch.document();
-    let sent = source["sends"][0]["frames"].as_u64().expect("a count");
-    // One second at 50 Mb/s, and what a noisy machine may do to it.
-    assert!((3_000..=4_200).contains(&sent), "{sent}");
+    // What is on its way to the target now.
+    std::thread::sleep(Duration::from_millis(1_000));
+    let [switch, target] = [switch, target].map(|node| {
+        node.signal("-TERM");
+        node.document()
+    });
+    // One second at 10 Mb/s, or less where the machine stalls.
+    assert!((50..=840).contains(&sent), "{sent}");
+    let capture = std::fs::metadata(bed.place.path("H1.pcapng")).expect("a capture");
+    assert!(capture.len() > sent * 1_496, "{capture:?}");
     assert_eq!(port(&switch, "H1")["received"], sent, "{switch}");
     assert_eq!(port(&switch, "R")["sent"], sent, "{switch}");
     let received = &target["receives"][0];
@@ -196,8 +204,8 @@ fn what_is_sent_is_received_and_documents_and_metrics_say_so() {
     }
 }
 
-/// Asks for metrics until frames have passed.
-fn metrics_with_frames(address: &str) -> String {
+/// Asks for metrics until so many frames have passed.
+fn metrics_with_frames(address: &str, count: u64) -> String {
     let begin = Instant::now();
     loop {
         let mut stream = TcpStream::connect(address).expect("somebody listens");
@@ -208,7 +216,7 @@ fn metrics_with_frames(address: &str) -> String {
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
         let name = r#"pauseless_port_sent_frames_total{node="S1",port="R"} "#;
         let value = answer.lines().find_map(|line| line.strip_prefix(name));
-        if value.is_some_and(|value| value != "0") {
+        if value.is_some_and(|value| value == count.to_string()) {
             return answer;
         }
         assert!(begin.elapsed() < Duration::from_secs(20), "{answer}");
@@ -222,7 +230,7 @@ fn hosts_go_on_when_the_switch_is_killed_and_started_again() {
         return;
     };
     let mut switch = bed.start("S1", &[]);
-    let hosts = ["H1", "R"].map(|name| bed.start(name, &["--for", "4 s"]));
+    let hosts = ["H1", "R"].map(|name| bed.start(name, &["--for", "5 s"]));
     switch.line_with("s-r: AF_PACKET");
     std::thread::sleep(Duration::from_millis(1_000));
     switch.signal("-KILL");
@@ -236,10 +244,8 @@ fn hosts_go_on_when_the_switch_is_killed_and_started_again() {
     let after = port(&switch, "R")["sent"].as_u64().expect("a count");
     let all = target["receives"][0]["frames"].as_u64().expect("a count");
     let sent = source["sends"][0]["frames"].as_u64().expect("a count");
-    assert!(after > 1_000, "{switch}");
+    assert!(after > 50, "{switch}");
     assert!(all > after && sent > all, "{sent} {all} {after}");
-    let last = target["receives"][0]["last_ps"].as_u64();
-    assert!(last > Some(3_500_000_000_000), "{target}");
 }
 
 #[test]

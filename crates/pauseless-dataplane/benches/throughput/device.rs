@@ -50,6 +50,15 @@ impl Device {
         Device::new(name, Kind::Ours(words))
     }
 
+    /// The one of DPDK that uses the same kind of socket, if this is one of ours.
+    pub fn rival(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Ours(words) if words[1] == "packet" => Some("testpmd, net_af_packet"),
+            Kind::Ours(_) => Some("testpmd, net_af_xdp"),
+            _ => None,
+        }
+    }
+
     /// Whether there is no device at all.
     pub fn is_nobody(&self) -> bool {
         matches!(self.kind, Kind::Nobody)

@@ -78,6 +78,20 @@ impl Links {
         }
         Ok(opened)
     }
+
+    /// Drops what has come in while the links were opened one after the other, which takes the kernel
+    /// long: no node was there to hold the senders back.
+    pub fn forget(&mut self) {
+        for link in &mut self.links {
+            for _ in 0..FORGOTTEN_MAX {
+                match link.receive(BURST, &mut |_| {}) {
+                    Ok(count) if count > 0 => {}
+                    // What is wrong with the link is the node's to say.
+                    _ => break,
+                }
+            }
+        }
+    }
 }
 
 /// What is wrong with the interface of `port`, and what to do.
@@ -300,6 +314,10 @@ pub fn epoch(start: Instant) -> Duration {
     }
 }
 
+/// As many frames at a time as nodes take.
+const BURST: usize = 64;
+/// More than any ring holds; a sender that never stops must not keep us here.
+const FORGOTTEN_MAX: usize = 128;
 /// How often people look.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// A loop that does not sleep looks at the wall for people only so often.

@@ -161,7 +161,7 @@ impl Scene<'_> {
                 .map(|(cause, n)| format!("{} {}", quantity::count(n), cause.replace('_', " ")));
             let lost: Vec<String> = lost.collect();
             if !lost.is_empty() {
-                let text = format!("{:8} lost: {}", fit(&port.neighbour, 8), lost.join(", "));
+                let text = format!("{:8} dropped: {}", fit(&port.neighbour, 8), lost.join(", "));
                 lines.push(paint.paint(Mood::Bad, &text));
             }
         }
@@ -284,7 +284,7 @@ fn received(flow: &ReceiveReport, (goodput, share): (f64, f64), bars: Bars) -> S
         0 => String::new(),
         _ => short_span(span),
     };
-    format!(
+    let line = format!(
         "{:8} {:>9} {}  {:>12}  {:>9}  {:>9}  {:>9}",
         fit(&format!("<- {}", flow.name), 8),
         quantity::rate(goodput),
@@ -293,7 +293,8 @@ fn received(flow: &ReceiveReport, (goodput, share): (f64, f64), bars: Bars) -> S
         quantity::count(flow.missing),
         latency(p50),
         latency(p99),
-    )
+    );
+    line.trim_end().to_string()
 }
 
 /// A flow at its source.

@@ -143,7 +143,9 @@ pub fn text(file: &NodeFile, document: &NodeDocument, paint: Paint) -> String {
     let tau = document.tau;
     let measured = time(Span::ps(tau.measured_ps));
     let planned = time(Span::ps(tau.planned_ps));
+    let heard = report.lateness.control.count + report.lateness.data.count;
     match tau.is_exceeded() {
+        _ if heard == 0 => {}
         true => {
             let exceeded = format!(
                 "tau was up to {measured}, but the parameters hold up to {planned}: buffers may overflow"

@@ -63,11 +63,12 @@ impl ReceiveRing {
             if flags & libc::TP_STATUS_USER == 0 {
                 return count;
             }
-            // The next frame, most likely; its header is in the line before.
+            // The header of a frame to come, and the begin of the frame behind it.
             let next = (self.next + AHEAD) & (self.slots - 1);
             let next = self.memory.start().as_ptr().wrapping_add(next * self.slot);
-            prefetch(next);
-            prefetch(next.wrapping_add(64));
+            for line in [0, 64, 128] {
+                prefetch(next.wrapping_add(line));
+            }
             // SAFETY: the status says that the slot is ours until we give it back below.
             take(unsafe { frame_in(start, flags) });
             status.store(libc::TP_STATUS_KERNEL, Ordering::Release);

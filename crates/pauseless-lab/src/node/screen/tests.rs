@@ -44,12 +44,13 @@ fn a_switch_on_a_small_terminal() {
         port     in                out               queue               may send
         H1           0 b/s ......  50.0 Mb/s ###...   120 KB ####.|....  50.0 Mb/s
         S2           0 b/s ......  50.0 Mb/s ###...   120 KB ####.|....  paused
-        H1       lost: 2 unknown address
-        S2       lost: 7 overrun, 2 unknown address
+        H1       dropped: 2 unknown address
+        S2       dropped: 7 overrun, 2 unknown address
         flow     goodput                 frames    missing        p50        p99
         <- F2    40.0 Mb/s ##....         7,990          3    55.0 us     220 us
         -> F1        0 b/s ......         8,000  allowed 100 Mb/s
-    "#]].assert_eq(&page);
+    "#]]
+    .assert_eq(&page);
 }
 
 #[test]
@@ -68,7 +69,7 @@ fn states_are_those_of_the_scheme_and_losses_are_red() {
     assert!(show("cbfc").contains("no credit"));
     assert!(show("gfc-buffer").contains("stage 1"));
     assert!(show("gfc-time").contains("50.0 Mb/s\x1b[0m"));
-    assert!(show("pfc").contains("\x1b[1;31mS2       lost: 7 overrun, "));
+    assert!(show("pfc").contains("\x1b[1;31mS2       dropped: 7 overrun, "));
 }
 
 #[test]
