@@ -320,6 +320,7 @@ fn every_example_works_as_printed() {
         &["sweep", "submit"],
         &["switch"],
         &["host"],
+        &["testbed"],
     ] {
         let help = place.run(&[subcommand, &["--help"]].concat());
         assert_eq!(help.code, Some(0), "{subcommand:?}");

@@ -38,6 +38,7 @@ pub struct NodePlan {
 
 /// What a node is told.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there are a handful of them")]
 pub enum NodeConfig {
     /// A switch.
     Switch(SwitchNodeConfig),

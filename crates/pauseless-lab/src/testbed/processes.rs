@@ -8,8 +8,9 @@
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,7 @@ pub(super) fn measure(
     let start_ns = monotonic_ns() + START_AHEAD.as_nanos() as u64;
     let starting = Starting {
         scenario: &scenario,
+        plans: &plans,
         options,
         program,
         folder: &folder,
@@ -77,6 +79,7 @@ pub(super) fn measure(
 /// What all nodes are started with.
 struct Starting<'a> {
     scenario: &'a Scenario,
+    plans: &'a [NodePlan],
     options: &'a Options,
     program: &'a Path,
     folder: &'a Folder,
@@ -130,6 +133,8 @@ impl Starting<'_> {
             .args(["--with-parent", &std::process::id().to_string()])
             .args(["--for", &format!("{duration_ns} ns")])
             .args(["--start-at", &self.start_ns.to_string()])
+            // Ctrl-C is for the testbed, which tells them once.
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(stderr);
@@ -153,16 +158,18 @@ impl Starting<'_> {
         let name = &plan.config.common().name;
         let status = child.wait().map_err(BedError::Files)?;
         let text = fs::read_to_string(self.path(plan, "json")).map_err(BedError::Files)?;
-        let said = || fs::read_to_string(self.path(plan, "log")).unwrap_or_default();
         if !status.success() {
-            let said = said();
-            return Err(BedError::Node(format!(
-                "{name} failed ({status}): {}",
-                said.trim()
-            )));
+            return Err(self.failure(plan, status));
         }
         NodeDocument::from_json(&text)
             .map_err(|error| BedError::Node(format!("the report of {name}: {error}")))
+    }
+
+    /// What a node that has failed had to say.
+    fn failure(&self, plan: &NodePlan, status: ExitStatus) -> BedError {
+        let said = fs::read_to_string(self.path(plan, "log")).unwrap_or_default();
+        let name = &plan.config.common().name;
+        BedError::Node(format!("{name} failed ({status}): {}", said.trim()))
     }
 }
 
@@ -180,7 +187,7 @@ impl Crew {
         // A node that hangs is an error, not a reason to wait for ever.
         let limit = Instant::now() + START_AHEAD + Duration::from_secs(30);
         let limit = limit + Duration::from_nanos(starting.scenario.config.duration.as_ps() / 1_000);
-        while !self.all_ended()? {
+        while !self.all_ended(starting)? {
             if Instant::now() > limit {
                 return Err(BedError::Node(
                     "a node does not come to its end".to_string(),
@@ -197,14 +204,13 @@ impl Crew {
     }
 
     /// Whether nobody runs any more. One that has failed ends it for all.
-    fn all_ended(&mut self) -> Result<bool, BedError> {
+    fn all_ended(&mut self, starting: &Starting<'_>) -> Result<bool, BedError> {
         let mut is_one_left = false;
-        for child in &mut self.children {
+        for (child, plan) in self.children.iter_mut().zip(starting.plans) {
             match child.try_wait().map_err(BedError::Files)? {
                 None => is_one_left = true,
-                // Its log says why, and is read when it is its turn.
-                Some(status) if !status.success() => return Ok(true),
-                Some(_) => {}
+                Some(status) if status.success() => {}
+                Some(status) => return Err(starting.failure(plan, status)),
             }
         }
         Ok(!is_one_left)

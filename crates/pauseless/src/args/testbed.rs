@@ -61,7 +61,7 @@ pub struct TestbedArgs {
 
 const TESTBED_EXAMPLES: &str = "Examples:
   pauseless testbed --backend memory
-  pauseless testbed --backend memory --only pfc,gfc-buffer-cycle-aware --json
+  pauseless testbed --backend memory --only pfc --duration \"100 ms\" --json
 
 Without --backend memory frames cross veth pairs between network namespaces,
 for which this needs root, capabilities or user namespaces.
