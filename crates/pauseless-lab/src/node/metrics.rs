@@ -69,8 +69,11 @@ const PORT_COUNTERS: [Counter; 12] = [
     ),
 ];
 
+/// A way to lose a frame, and where its number stands.
+type Loss = (&'static str, fn(&PortCounters) -> u64);
+
 /// The ways to lose a frame; [`losses`] has the same for people.
-const LOSSES: [(&str, fn(&PortCounters) -> u64); 9] = [
+const LOSSES: [Loss; 9] = [
     ("overrun", |it| it.overruns),
     ("watchdog", |it| it.watchdog_drops),
     ("kernel_ring", |it| it.kernel_drops),

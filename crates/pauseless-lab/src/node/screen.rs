@@ -152,8 +152,8 @@ impl Scene<'_> {
             "{:8} {:rate$}  {:rate$}  {:queue$}  {}",
             "port", "in", "out", "queue", "may send"
         ));
-        for (index, port) in now.ports.iter().enumerate() {
-            lines.push(self.port(index, port, bars, paint));
+        for index in 0..now.ports.len() {
+            lines.push(self.port(index, bars, paint));
         }
         for port in &now.ports {
             let lost = losses(&port.counters);
@@ -168,7 +168,8 @@ impl Scene<'_> {
         self.flows(bars, paint, lines);
     }
 
-    fn port(&self, index: usize, port: &PortReport, bars: Bars, paint: Paint) -> String {
+    fn port(&self, index: usize, bars: Bars, paint: Paint) -> String {
+        let port = &self.now.ports[index];
         let before = self.before.ports.get(index).map(|port| port.counters);
         let before = before.unwrap_or_default();
         let counters = &port.counters;

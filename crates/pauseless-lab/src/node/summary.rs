@@ -17,7 +17,6 @@ use crate::testbed::plan::NodeConfig;
 
 /// What the node of `file` would do, for `--check`.
 pub fn outlook(file: &NodeFile) -> String {
-    let config = &file.scenario.config;
     let ports: &[PortConfig] = match &file.plan.config {
         NodeConfig::Switch(it) => &it.switch.ports,
         NodeConfig::Host(it) => std::slice::from_ref(&it.port),
@@ -48,9 +47,38 @@ pub fn outlook(file: &NodeFile) -> String {
             mark.unwrap_or_default(),
         );
     }
+    text.push_str(&work(file));
+    let wire = &file.wire;
+    let _ = writeln!(
+        text,
+        "  clock {}, slack {}, envelope {}, back end {}; parameters hold for tau up to {}",
+        write_clock(wire.pace),
+        time(wire.slack),
+        wire.envelope_name(),
+        wire.backend_name(),
+        time(file.tau()),
+    );
+    let here = drive::interfaces();
+    let missing = file.interfaces.iter().filter(|name| !here.contains(name));
+    let missing: Vec<&str> = missing.map(String::as_str).collect();
+    if !missing.is_empty() {
+        let _ = writeln!(
+            text,
+            "  not on this machine: {}; it has {}",
+            missing.join(", "),
+            here.join(", ")
+        );
+    }
+    text
+}
+
+/// Where a switch forwards to, or what a host sends and receives.
+fn work(file: &NodeFile) -> String {
+    let mut text = String::new();
+    let neighbours = &file.plan.config.common().neighbours;
     match &file.plan.config {
         NodeConfig::Switch(it) => {
-            let _ = writeln!(text, "  {}", config.discipline.name());
+            let _ = writeln!(text, "  {}", it.switch.discipline.name());
             for (address, port) in &it.forwarding {
                 let _ = writeln!(
                     text,
@@ -73,27 +101,6 @@ pub fn outlook(file: &NodeFile) -> String {
                 names(receives)
             );
         }
-    }
-    let wire = &file.wire;
-    let _ = writeln!(
-        text,
-        "  clock {}, slack {}, envelope {}, back end {}; parameters hold for tau up to {}",
-        write_clock(wire.pace),
-        time(wire.slack),
-        wire.envelope_name(),
-        wire.backend_name(),
-        time(file.tau()),
-    );
-    let here = drive::interfaces();
-    let missing = file.interfaces.iter().filter(|name| !here.contains(name));
-    let missing: Vec<&str> = missing.map(String::as_str).collect();
-    if !missing.is_empty() {
-        let _ = writeln!(
-            text,
-            "  not on this machine: {}; it has {}",
-            missing.join(", "),
-            here.join(", ")
-        );
     }
     text
 }
