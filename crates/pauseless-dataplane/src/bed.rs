@@ -8,6 +8,7 @@
 use std::time::{Duration, Instant};
 
 use pauseless_core::deadlock::{Deadlock, Detector, EgressQueue, Network};
+use pauseless_core::flow_control::Control;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::switch::Switch;
 use pauseless_core::unit::{Bytes, Span, Time};
@@ -45,6 +46,8 @@ pub struct Bed {
     pace: Pace,
     clock: Clock,
     now: Time,
+    /// The longest time that a control frame takes on any line.
+    control_span: Span,
     detector: Option<Detector>,
     deadlock: Option<Deadlock>,
     /// What is on the wires, one element per direction.
@@ -70,8 +73,13 @@ impl Bed {
             Machine::Switch(switch) => Some(switch.core()),
             Machine::Host(_) => None,
         });
-        let classes = switches.map(|switch| switch.port(PortId(0)).class_count());
-        let class_count = classes.max().unwrap_or(1);
+        let (mut class_count, mut control_span) = (1, Span::ZERO);
+        for switch in switches {
+            for port in (0..switch.port_count()).map(|port| switch.port(PortId(port as u16))) {
+                class_count = class_count.max(port.class_count());
+                control_span = control_span.max(port.line().tx_span(Control::SIZE));
+            }
+        }
         let mut bed = Bed {
             nodes,
             starts,
@@ -80,6 +88,7 @@ impl Bed {
             pace,
             clock: Clock::new(pace, Instant::now()),
             now: Time::ZERO,
+            control_span,
             detector: None,
             deadlock: None,
             departures: Vec::new(),
@@ -235,7 +244,7 @@ impl Bed {
     }
 }
 
-/// What the deadlock detector sees. In lockstep nothing is on a wire when it looks.
+/// What the deadlock detector sees. In lockstep no frame is between two nodes when it looks.
 impl Network for Bed {
     type Packet = Slot;
 
@@ -276,8 +285,23 @@ impl Network for Bed {
         })
     }
 
-    fn in_flight(&self, _queue: EgressQueue) -> Bytes {
-        Bytes::ZERO
+    fn in_flight(&self, queue: EgressQueue) -> Bytes {
+        match &self.nodes[queue.node.index()].machine {
+            Machine::Switch(switch) => switch.on_line(queue.port, queue.class),
+            Machine::Host(_) => Bytes::ZERO,
+        }
+    }
+
+    /// A message is said when its frame starts. In lockstep it is heard in the tick that its frame ends
+    /// in, or it has vanished.
+    fn settled(&self, now: Time) -> Time {
+        match self.pace {
+            Pace::Real => Time::ZERO,
+            Pace::Elastic(tick) => {
+                let heard = self.control_span + tick + tick;
+                Time::from_ps(now.as_ps().saturating_sub(heard.as_ps()))
+            }
+        }
     }
 
     fn flow(&self, node: NodeId, packet: Slot) -> Option<FlowId> {

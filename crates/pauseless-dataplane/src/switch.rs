@@ -105,6 +105,18 @@ impl SwitchNode {
         self.body.store.in_use()
     }
 
+    /// Bytes of `class` on the emulated line of `port`: they have left its queue and did not arrive yet.
+    pub fn on_line(&self, port: PortId, class: Class) -> Bytes {
+        match &self.body.lines[port.index()] {
+            OnLine::Data { slot, size }
+                if wire::class_of(self.body.store.frame(*slot)) == class =>
+            {
+                *size
+            }
+            OnLine::Nothing | OnLine::Control(_) | OnLine::Data { .. } => Bytes::ZERO,
+        }
+    }
+
     /// Shows every frame to `tap` from now on.
     pub fn set_tap(&mut self, tap: Box<dyn Tap>) {
         self.body.station.set_tap(tap);

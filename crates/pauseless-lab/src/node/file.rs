@@ -222,6 +222,7 @@ impl Written {
             }
         });
         let mut plan = plans.ok()?.swap_remove(node.index());
+        plan.heal();
         let neighbours = ports::neighbours(topology, node);
         let interfaces = self
             .ports

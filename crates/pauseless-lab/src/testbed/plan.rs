@@ -4,7 +4,7 @@ use std::fmt;
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::{AnyNotificationPoint, AnyReactionPoint, CongestionControl};
-use pauseless_core::flow_control::FlowControl;
+use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_core::wire::roce::Data;
@@ -34,6 +34,27 @@ pub struct NodePlan {
     pub config: NodeConfig,
     /// What is at the far end of each of its ports.
     pub peers: Vec<(NodeId, PortId)>,
+}
+
+impl NodePlan {
+    /// Lets buffer-based GFC say its stage again every so often where the scenario does not: neighbours
+    /// of a machine that starts anew, or behind a cable that was unplugged, would keep a stage that
+    /// nobody takes back. As often as credits are said, for a thousandth of the line.
+    pub fn heal(&mut self) {
+        let ports = match &mut self.config {
+            NodeConfig::Switch(config) => config.switch.ports.iter_mut(),
+            NodeConfig::Host(config) => std::slice::from_mut(&mut config.port).iter_mut(),
+        };
+        for port in ports {
+            for lane in &mut port.lanes {
+                if let FlowControl::GfcBuffer(config) = &mut lane.ingress {
+                    config
+                        .refresh
+                        .get_or_insert(cbfc::default_period(port.line));
+                }
+            }
+        }
+    }
 }
 
 /// What a node is told.
