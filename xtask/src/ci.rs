@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::repo::{Repo, root};
-use crate::{Outcome, cites, page, papers, sweep, tidy};
+use crate::{Outcome, cites, page, papers, sweep, tidy, wire};
 
 /// Runs the steps in order up to the first failure.
 pub fn run() -> io::Result<Outcome> {
@@ -43,6 +43,7 @@ enum Task {
 enum Check {
     Tools,
     Page,
+    Wire,
     Papers,
     Sweep,
     Tidy,
@@ -75,6 +76,7 @@ impl std::fmt::Display for Task {
             Task::Rustdoc(args) => write!(f, "RUSTDOCFLAGS='{DENY_WARNINGS}' cargo {args}"),
             Task::Own(Check::Tools) => f.write_str("npm and chromium"),
             Task::Own(Check::Page) => f.write_str("cargo xtask page"),
+            Task::Own(Check::Wire) => f.write_str("cargo xtask wire"),
             Task::Own(Check::Papers) => f.write_str("cargo xtask papers"),
             Task::Own(Check::Sweep) => f.write_str("cargo xtask sweep"),
             Task::Own(Check::Tidy) => f.write_str("cargo xtask tidy"),
@@ -88,6 +90,7 @@ impl Check {
         match self {
             Check::Tools => page::tools(),
             Check::Page => page::run(),
+            Check::Wire => wire::run(),
             Check::Papers => papers::run(),
             Check::Sweep => sweep::run(),
             Check::Tidy => tidy::run(&Repo::open()?),
@@ -125,6 +128,7 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
         cargo("no_std", &core),
         cargo("test", "test --workspace --locked"),
         own("page", Check::Page),
+        own("wire", Check::Wire),
         own("papers", Check::Papers),
         own("sweep", Check::Sweep),
         own("tidy", Check::Tidy),
@@ -169,6 +173,7 @@ mod tests {
             "cargo build -p pauseless-core --locked",
             "cargo test --workspace --locked",
             "cargo xtask page",
+            "cargo xtask wire",
             "cargo xtask papers",
             "cargo xtask sweep",
             "cargo xtask tidy",
