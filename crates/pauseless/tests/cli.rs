@@ -379,6 +379,10 @@ fn every_command_of_the_readme_works_as_printed() {
         let args = words(command);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let done = place.run(&args);
+        if comment.contains("as root") && done.stderr.contains("CAP_NET_ADMIN") {
+            eprintln!("skipped: {line}\n{}", done.stderr);
+            continue;
+        }
         let expected = if comment.contains("exit status 1") {
             1
         } else {
