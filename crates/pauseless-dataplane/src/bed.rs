@@ -58,6 +58,8 @@ pub struct Bed {
 
 /// How long a frame may be on a wire that has no length before it counts as lost, on the wall.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The same once a wire has swallowed one: a network that is broken is not waited for at every tick.
+const PATIENCE_LOST: Duration = Duration::from_millis(1);
 
 impl Bed {
     /// A network at time zero. With an elastic pace, its tick is the step of the lockstep; with the real
@@ -209,8 +211,12 @@ impl Bed {
     #[cold]
     fn wait(&mut self) {
         let start = Instant::now();
+        let patience = match self.vanished {
+            0 => PATIENCE,
+            _ => PATIENCE_LOST,
+        };
         while self.in_flight_count() > 0 {
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > patience {
                 self.vanished += self.in_flight_count() as u64;
                 self.departures.iter().for_each(Departures::clear);
                 return;
