@@ -48,9 +48,11 @@ pub enum Kicked {
 }
 
 impl Attached {
-    /// Binds to the first queue of the interface with this number.
-    pub fn open(index: i32, (mode, options): (Mode, Options)) -> io::Result<Attached> {
+    /// Binds to the first queue of the interface with this number, which is tried so many times.
+    pub fn open(index: i32, (mode, options): (Mode, Options), tries: u32) -> io::Result<Attached> {
         let sizes = Sizes::of(options)?;
+        // First, since it is refused most often and the rest costs more.
+        let redirect = Redirect::attach(index, mode.place())?;
         let socket = socket::open(libc::AF_XDP, libc::SOCK_RAW, 0)
             .map_err(|error| named(error, "open a socket"))?;
         let memory = register(&socket, &sizes).map_err(|error| {
@@ -64,7 +66,7 @@ impl Attached {
         let descriptors = |place, size| Ring::map(&socket, place, size);
         let addresses = |place, size| Ring::map(&socket, place, size);
         let mut attached = Attached {
-            _redirect: Redirect::attach(index, mode.place())?,
+            _redirect: redirect,
             fill: addresses((libc::XDP_UMEM_PGOFF_FILL_RING, fill), sizes.receive)?,
             completion: addresses(
                 (libc::XDP_UMEM_PGOFF_COMPLETION_RING, completion),
@@ -86,7 +88,7 @@ impl Attached {
             attached.fill.write(at, chunk);
         }
         attached.fill.produce(sizes.receive);
-        bind(&attached.socket, index, mode)?;
+        bind(&attached.socket, (index, mode), tries)?;
         attached._redirect.point_to(&attached.socket)?;
         Ok(attached)
     }
@@ -279,7 +281,7 @@ fn register(socket: &OwnedFd, sizes: &Sizes) -> io::Result<Mapping> {
 }
 
 /// The kernel lets go of a queue a moment after its last socket was closed, so a refusal may pass.
-fn bind(socket: &OwnedFd, index: i32, mode: Mode) -> io::Result<()> {
+fn bind(socket: &OwnedFd, (index, mode): (i32, Mode), tries: u32) -> io::Result<()> {
     let way = match mode {
         Mode::ZeroCopy => libc::XDP_ZEROCOPY,
         _ => libc::XDP_COPY,
@@ -291,9 +293,11 @@ fn bind(socket: &OwnedFd, index: i32, mode: Mode) -> io::Result<()> {
         sxdp_queue_id: 0,
         sxdp_shared_umem_fd: 0,
     };
-    for _ in 0..BIND_TRIES {
+    for left in (0..tries).rev() {
         match socket::bind(socket, address) {
-            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => thread::sleep(BIND_PAUSE),
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                thread::sleep(BIND_PAUSE * left.min(1));
+            }
             bound => return bound.map_err(|error| named(error, "bind to queue 0")),
         }
     }
@@ -322,5 +326,6 @@ const HEADROOM: usize = 256;
 const CHUNK_LEAST: usize = 2_048;
 const CHUNK_MOST: usize = 4_096;
 
-const BIND_TRIES: u32 = 100;
+/// Tries for those who can wait.
+pub const BIND_TRIES: u32 = 100;
 const BIND_PAUSE: Duration = Duration::from_millis(10);
