@@ -127,6 +127,36 @@ fn an_interface_that_was_down_works_again() {
     });
 }
 
+#[test]
+fn what_waits_when_an_interface_fails_is_taken_or_counted() {
+    for_each_wire(|wire| {
+        let Some(places) = wire.places.take() else {
+            return;
+        };
+        for number in 0..20 {
+            assert!(wire.a.send(&frame(64, number)));
+        }
+        wire.a.flush().expect("the interface works");
+        // The kernel has them all a moment after the first.
+        assert!(in_time(|| wire
+            .b
+            .receive(1, &mut |_| ())
+            .expect("it works")
+            == 1));
+        std::thread::sleep(Duration::from_millis(20));
+        let done = places[1].enter(|| net::set_up(INTERFACE, false));
+        done.and_then(|done| done).expect("the interface is there");
+        for number in 0..3 {
+            assert!(wire.b.send(&frame(64, number)));
+        }
+        assert!(wire.b.flush().is_err(), "{:?}", wire.kind);
+        let mut taken = 0;
+        while wire.b.receive(64, &mut |_| taken += 1).is_ok() {}
+        let Losses { receive, send } = wire.b.losses();
+        assert_eq!((taken + receive, send), (19, 3), "{:?}", wire.kind);
+    });
+}
+
 /// Looks for frames until both ends work, which they notice after a while.
 fn recover(wire: &mut Wire) {
     for link in [&mut wire.a, &mut wire.b] {

@@ -137,10 +137,11 @@ impl XdpLink {
     /// The interface has failed: what is in line is lost. The socket is closed, since what lies in its
     /// rings cannot be called back.
     fn fail(&mut self, error: io::Error) -> io::Error {
-        if let Some(attached) = self.attached.take() {
-            let Losses { receive, send } = attached.losses();
-            self.losses.receive += receive;
-            self.losses.send += send + attached.backlog() as u64;
+        if let Some(mut attached) = self.attached.take() {
+            for Losses { receive, send } in [attached.losses(), attached.pending()] {
+                self.losses.receive += receive;
+                self.losses.send += send;
+            }
             self.retry = (Instant::now(), RETRY_FIRST);
             self.errand = Errand::start(move || {
                 drop(attached);

@@ -221,6 +221,24 @@ impl Attached {
         }
     }
 
+    /// What is lost if the socket is closed now: frames that nobody has looked at, and those that have
+    /// not left. Of a card that reads from our memory it is known only what it has given back.
+    pub fn pending(&mut self) -> Losses {
+        self.reap();
+        let receive = self
+            .receive
+            .produced()
+            .wrapping_sub(self.receive.consumed());
+        let send = match self.is_copied {
+            true => self.backlog(),
+            false => SEND as usize - self.spare.len(),
+        };
+        Losses {
+            receive: u64::from(receive),
+            send: send as u64,
+        }
+    }
+
     /// Takes the chunks back that the kernel is done with.
     fn reap(&mut self) {
         let (first, end) = (self.completion.consumed(), self.completion.produced());
