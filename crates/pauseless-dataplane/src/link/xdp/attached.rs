@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::slice;
+use std::sync::atomic::{self, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -179,7 +180,13 @@ impl Attached {
         self.transmit.produce(self.written);
         loop {
             let before = self.transmit.consumed();
-            if before == self.written || !self.transmit.needs_wakeup() {
+            if before == self.written {
+                return Kicked::All;
+            }
+            // The kernel writes the flag and then looks at the ring once more before it sleeps. Were our
+            // two accesses to change places, it could see no frame and we no flag.
+            atomic::fence(Ordering::SeqCst);
+            if !self.transmit.needs_wakeup() {
                 return Kicked::All;
             }
             // SAFETY: no memory is passed.
