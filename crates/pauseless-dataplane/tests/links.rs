@@ -97,6 +97,21 @@ fn whoever_is_too_slow_can_see_how_much_was_lost() {
 }
 
 #[test]
+fn a_packet_ring_outlasts_a_stall_of_25_ms() {
+    let Some(mut wire) = Wire::new(Kind::Packet) else {
+        return;
+    };
+    // So many of the shortest frames come at 100 Mb/s.
+    let frames: Vec<_> = (0..3_721).map(|number| frame(60, number)).collect();
+    for frame in &frames {
+        assert!(wire.a.send(frame));
+        wire.a.flush().expect("the interface works");
+    }
+    assert!(wire.arrived(frames.len()) == frames);
+    assert_eq!(wire.b.losses(), Losses::default());
+}
+
+#[test]
 fn an_interface_that_was_down_works_again() {
     for_each_wire(|wire| {
         let Some(places) = wire.places.take() else {
