@@ -5,6 +5,7 @@
 
 mod flow;
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use pauseless_core::congestion::{Feedback, Received as Packet, Sequence};
@@ -48,6 +49,8 @@ struct Body {
     /// What is on the emulated line, and the bytes of it if it is data.
     on_line: OnLine,
     frame: Box<[u8; SLOT_BYTES]>,
+    /// Drawn when the host was made, so that targets see when another one is in its place.
+    run: u32,
     /// In the order of their numbers.
     sends: Vec<Sending>,
     /// Flows that have not started, the first one last.
@@ -101,6 +104,7 @@ impl HostNode {
                 line: config.port.line,
                 on_line: OnLine::Nothing,
                 frame: Box::new([0; SLOT_BYTES]),
+                run: RandomState::new().hash_one(&config.common.name) as u32,
                 sends: sends.into_iter().map(Sending::new).collect(),
                 waiting,
                 receives: receives.into_iter().map(Receiving::new).collect(),
@@ -353,6 +357,7 @@ impl Body {
         let took_ns = now_ns.saturating_sub(data.stamp_ns);
         receiving.add(&Arrived {
             time: now,
+            run: data.run,
             number: data.number,
             size,
             is_marked,
@@ -414,6 +419,7 @@ impl Body {
             target: sending.flow.target,
             class: sending.flow.class,
             flow,
+            run: self.run,
             number: sending.number,
             stamp_ns,
             ecn: Ecn::Capable0,

@@ -78,6 +78,7 @@ fn data(flow: u32, number: u64, length: usize) -> Vec<u8> {
         target: MacAddress::of_flow(FlowId(flow)),
         class: Class(0),
         flow: FlowId(flow),
+        run: 0,
         number,
         stamp_ns: 0,
         ecn: Ecn::Capable0,
@@ -142,11 +143,11 @@ fn bad_frames_are_counted_by_kind_and_said_once_and_good_ones_pass() {
     }
     // Malformed, oversized, unknown, reflected, unwelcome.
     assert_eq!(messages, 5);
-    for frame in [&tagged, &declassed, &data(0, 2, 14 + 64)] {
+    for frame in [&tagged, &declassed, &data(0, 2, 14 + 68)] {
         bare.send(0, frame);
     }
     bare.pass(Span::ms(10));
-    assert_eq!(bare.taken(1), [tagged, declassed, data(0, 2, 14 + 64)]);
+    assert_eq!(bare.taken(1), [tagged, declassed, data(0, 2, 14 + 68)]);
     assert_eq!(bare.counters(0).declassed, 1);
     assert_conserved(&mut bare.switch, bare.now);
 }
