@@ -71,12 +71,17 @@ enum OnLine {
 }
 
 impl HostNode {
-    /// A host whose flows have not started yet.
+    /// A host whose flows have not started yet. Panics if a packet of one is shorter than
+    /// [`Data::SIZE_MIN`], the last one included: it has no room for its number.
     pub fn new(config: &HostNodeConfig, link: Box<dyn Link>) -> HostNode {
         let mut receives = config.receives.clone();
         receives.sort_by_key(|flow| flow.flow);
         let mut sends = config.sends.clone();
         sends.sort_by_key(|flow| flow.flow);
+        for flow in &sends {
+            let shortest = shortest_packet(flow);
+            assert!(shortest >= Data::SIZE_MIN, "{}: {shortest}", flow.name);
+        }
         let flows = Vec::from_iter(receives.iter().map(|flow| flow.flow.0));
         let recorder = Recorder::new(config.common.resolution, 1, &flows);
         let mut host = Host::new(&config.port);
@@ -425,9 +430,7 @@ impl Body {
             ecn: Ecn::Capable0,
         };
         sending.number += 1;
-        // The last frame of a flow may be too short for what it has to say; it is longer then.
-        let size = size.max(Data::SIZE_MIN).get() as usize;
-        let length = size - 4;
+        let length = size.get() as usize - 4;
         data.emit(&mut self.frame[..length]);
         length
     }
@@ -485,5 +488,17 @@ impl Body {
             }
         };
         (0..port.class_count()).map(class).collect()
+    }
+}
+
+/// The frame bytes of the shortest packet of a flow, which is the last one if it has one.
+fn shortest_packet(flow: &SentFlow) -> Bytes {
+    let last = match flow.size {
+        Bytes::MAX => 0,
+        size => size.get() % flow.packet.get(),
+    };
+    match last {
+        0 => flow.packet,
+        last => Bytes::new(last),
     }
 }

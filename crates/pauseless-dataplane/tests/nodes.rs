@@ -122,6 +122,15 @@ fn a_source_that_starts_again_is_neither_a_duplicate_nor_a_loss() {
     assert!(after.frames > before.frames + 400, "{before:?} {after:?}");
 }
 
+/// The planner refuses such flows with a better message.
+#[test]
+#[should_panic(expected = "F0: 20 B")]
+fn a_last_packet_without_room_for_its_number_is_refused() {
+    let config = switch_config(vec![port(pfc(), 1)], &[0]);
+    let flow = sent(0, Bytes::new(3 * 1_500 + 20));
+    Star::new(&config, vec![(vec![flow], vec![])]);
+}
+
 #[test]
 fn recordings_add_up_to_what_was_received() {
     let mut config = switch_config(vec![port(pfc(), 1); 2], &[1]);
