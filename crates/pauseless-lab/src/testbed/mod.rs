@@ -7,6 +7,7 @@
 //! What comes out is a [`Run`] as the simulator has them, so that verdicts, text, JSON and figures are the
 //! same code for both.
 
+mod folder;
 pub mod json;
 mod lockstep;
 pub mod outcome;
