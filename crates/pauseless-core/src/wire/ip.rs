@@ -51,12 +51,16 @@ enum Header {
 impl Header {
     #[inline]
     fn of(frame: &[u8]) -> Option<Header> {
-        let packet = ethernet::Packet::new(frame).ok()?;
-        let at = packet.header_len();
-        let version = packet.payload().first()? >> 4;
+        Header::within(&ethernet::Packet::new(frame).ok()?)
+    }
+
+    #[inline]
+    fn within(packet: &ethernet::Packet<&[u8]>) -> Option<Header> {
+        let (at, payload) = (packet.header_len(), packet.payload());
+        let version = payload.first()? >> 4;
         match (packet.ether_type(), version) {
-            (IPV4, 4) if frame.len() >= at + IPV4_HEADER => Some(Header::V4(at)),
-            (IPV6, 6) if frame.len() >= at + IPV6_HEADER => Some(Header::V6(at)),
+            (IPV4, 4) if payload.len() >= IPV4_HEADER => Some(Header::V4(at)),
+            (IPV6, 6) if payload.len() >= IPV6_HEADER => Some(Header::V6(at)),
             _ => None,
         }
     }
@@ -72,13 +76,13 @@ impl Header {
 /// The class of a frame: the priority of its outermost tag, else the upper three bits of the DSCP, else 0.
 #[inline]
 pub fn class_of(frame: &[u8]) -> Class {
-    let tag = ethernet::Packet::new(frame)
-        .ok()
-        .and_then(|packet| packet.tag());
-    if let Some(tag) = tag {
+    let Ok(packet) = ethernet::Packet::new(frame) else {
+        return Class(0);
+    };
+    if let Some(tag) = packet.tag() {
         return Class(tag.priority());
     }
-    let header = Header::of(frame);
+    let header = Header::within(&packet);
     Class(header.map_or(0, |header| header.traffic_class(frame) >> 5))
 }
 

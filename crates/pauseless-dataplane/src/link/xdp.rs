@@ -77,7 +77,7 @@ pub struct XdpLink {
     /// `None` while the interface is gone.
     attached: Option<Attached>,
     /// The old socket is being closed, or a new one opened.
-    errand: Option<Errand<io::Result<Option<(i32, Attached)>>>>,
+    errand: Option<Errand<io::Result<Found>>>,
     /// When to try again after a refusal, and how long to wait after the next.
     retry: (Instant, Duration),
     index: i32,
@@ -86,6 +86,10 @@ pub struct XdpLink {
     losses: Losses,
     outage: Outage,
 }
+
+/// What an errand comes back with: nothing if it was to close the old socket, else the number of the
+/// interface and a new one.
+type Found = Option<(i32, Attached)>;
 
 /// Where the interface is.
 #[derive(Debug)]
@@ -179,10 +183,7 @@ impl XdpLink {
                 self.attached = Some(attached);
                 return self.outage.end();
             }
-            Some(Err(_)) => {
-                let (_, wait) = self.retry;
-                self.retry = (Instant::now() + wait, (wait * 2).min(RETRY_LAST));
-            }
+            Some(Err(_)) => self.back_off(),
             _ => {}
         }
         if Instant::now() < self.retry.0 {
@@ -204,6 +205,14 @@ impl XdpLink {
             Ok(Some((index, attached)))
         };
         self.errand = Errand::start(work).ok();
+        if self.errand.is_none() {
+            self.back_off();
+        }
+    }
+
+    fn back_off(&mut self) {
+        let (_, wait) = self.retry;
+        self.retry = (Instant::now() + wait, (wait * 2).min(RETRY_LAST));
     }
 }
 
