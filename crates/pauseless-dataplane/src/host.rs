@@ -138,6 +138,12 @@ impl HostNode {
         self.body.station.set_epoch(epoch);
     }
 
+    /// Shows what time it is by the node's clock whenever it is called. With this, what is late in the
+    /// midst of a round is known; without it, a round takes no time.
+    pub fn set_watch(&mut self, watch: Box<dyn Fn() -> Time + Send>) {
+        self.body.station.set_watch(watch);
+    }
+
     /// From now on notes when frames should have left, for the node at the far end.
     pub fn departures(&mut self) -> Departures {
         self.body.station.departures(PORT)
@@ -191,8 +197,9 @@ impl HostNode {
 
     /// Takes what has come in: it arrives at `now`. How many frames that were.
     pub fn receive(&mut self, now: Time) -> usize {
-        let now = self.body.station.agenda.arrive(now);
+        self.body.station.agenda.begin(now);
         let body = &mut self.body;
+        body.station.begin_burst();
         let take = &mut |frame: Received<'_>| body.on_frame(now, frame);
         let received = self.link.receive(BURST, take);
         let count = received.as_ref().map_or(0, |count| *count);
@@ -283,6 +290,7 @@ impl Body {
     }
 
     fn on_frame(&mut self, now: Time, frame: Received<'_>) {
+        let now = self.station.agenda.arrive(now);
         match self.station.take_in(now, PORT, &frame) {
             Shape::Short | Shape::Long => {}
             Shape::Good if wire::is_control(frame.bytes) => self.on_control(now, frame.bytes),

@@ -59,9 +59,33 @@ pub(crate) struct Station {
     tap: Option<Box<dyn Tap>>,
     /// What the wall showed when the node's clock was at zero, in nanoseconds since 1970.
     epoch_ns: Option<u64>,
-    control_lateness: Histogram,
-    data_lateness: Histogram,
+    /// Shows what time it is in the midst of a round.
+    watch: Option<Watch>,
+    /// When the burst that is being taken was taken, once somebody has asked.
+    taken: Option<Time>,
+    late: Late,
     pub recorder: Recorder,
+}
+
+/// Shows the time of the node's clock at the instant at which it is called.
+pub(crate) type Watch = Box<dyn Fn() -> Time + Send>;
+
+/// See [`Lateness`].
+#[derive(Default)]
+struct Late {
+    control: Histogram,
+    data: Histogram,
+    control_sent: Histogram,
+    data_sent: Histogram,
+}
+
+/// A frame that was given to its link, but not yet to the kernel.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    due: Time,
+    /// When it was given, by the time of the round.
+    given: Time,
+    is_control: bool,
 }
 
 /// One port.
@@ -75,6 +99,8 @@ pub(crate) struct Desk {
     complaints: u16,
     /// Directions in which the interface fails, a bit each.
     failing: u8,
+    /// Oldest first; empty where the far end is told when frames should have left.
+    leaving: Vec<Leaving>,
     departures: Option<Departures>,
     arrivals: Option<Departures>,
 }
@@ -103,6 +129,7 @@ impl Station {
                 counters: PortCounters::default(),
                 complaints: 0,
                 failing: 0,
+                leaving: Vec::new(),
                 departures: None,
                 arrivals: None,
             })
@@ -118,8 +145,9 @@ impl Station {
             messages: Vec::new(),
             tap: None,
             epoch_ns: None,
-            control_lateness: Histogram::default(),
-            data_lateness: Histogram::default(),
+            watch: None,
+            taken: None,
+            late: Late::default(),
             recorder,
         }
     }
@@ -138,6 +166,20 @@ impl Station {
 
     pub(crate) fn set_epoch(&mut self, epoch: Duration) {
         self.epoch_ns = Some(nanoseconds(epoch));
+    }
+
+    pub(crate) fn set_watch(&mut self, watch: Watch) {
+        self.watch = Some(watch);
+    }
+
+    /// What time it is: `now`, or later if the round has taken long.
+    fn look(&self, now: Time) -> Time {
+        self.watch.as_ref().map_or(now, |watch| watch().max(now))
+    }
+
+    /// The next frames that come are taken together.
+    pub(crate) fn begin_burst(&mut self) {
+        self.taken = None;
     }
 
     /// `now` in nanoseconds on the clock that all nodes share.
@@ -209,19 +251,41 @@ impl Station {
 
     fn note_lateness(&mut self, now: Time, port: PortId, frame: &Received<'_>) {
         let late = match &self.desks[port.index()].arrivals {
-            Some(arrivals) => arrivals.pop().map(|left| now.saturating_since(left)),
-            None => frame
-                .stamp
-                .filter(|_| self.epoch_ns.is_some())
-                .map(|stamp| {
-                    let late = self.wall_ns(now).saturating_sub(nanoseconds(stamp));
-                    Span::ns(late)
-                }),
+            Some(arrivals) => {
+                let left = arrivals.take(frame.bytes);
+                left.map(|left| now.saturating_since(left))
+            }
+            None => match (frame.stamp, self.epoch_ns) {
+                (Some(stamp), Some(_)) => {
+                    let taken = self.taken.unwrap_or_else(|| self.look(now));
+                    self.taken = Some(taken);
+                    let late = self.wall_ns(taken).saturating_sub(nanoseconds(stamp));
+                    Some(Span::ns(late))
+                }
+                _ => None,
+            },
         };
         if let Some(late) = late {
             match wire::is_control(frame.bytes) {
-                true => self.control_lateness.add(late),
-                false => self.data_lateness.add(late),
+                true => self.late.control.add(late),
+                false => self.late.data.add(late),
+            }
+        }
+    }
+
+    /// The kernel has all frames of `port` that were given to it, but for the last `backlog`.
+    fn note_sent(&mut self, port: PortId, backlog: usize) {
+        let leaving = &self.desks[port.index()].leaving;
+        let gone = leaving.len().saturating_sub(backlog);
+        let Some(last) = leaving[..gone].last() else {
+            return;
+        };
+        let at = self.look(last.given);
+        for frame in self.desks[port.index()].leaving.drain(..gone) {
+            let late = at.saturating_since(frame.due);
+            match frame.is_control {
+                true => self.late.control_sent.add(late),
+                false => self.late.data_sent.add(late),
             }
         }
     }
@@ -244,8 +308,13 @@ impl Station {
         }
         let desk = &mut self.desks[port.index()];
         desk.counters.line_lost = desk.counters.line_lost + (due.time - due.due);
-        if let Some(departures) = &desk.departures {
-            departures.push(due.due);
+        match &desk.departures {
+            Some(departures) => departures.push(due.due, frame),
+            None => desk.leaving.push(Leaving {
+                due: due.due,
+                given: due.now,
+                is_control: wire::is_control(frame),
+            }),
         }
         true
     }
@@ -254,6 +323,7 @@ impl Station {
     pub(crate) fn flush(&mut self, port: PortId, link: &mut dyn Link) {
         let flushed = link.flush();
         self.note_result(port, Direction::Out, flushed);
+        self.note_sent(port, link.backlog());
         let is_stuck = link.backlog() > 0;
         if is_stuck && !self.agenda.is_stuck(port) {
             self.counters(port).send_retries += 1;
@@ -317,8 +387,10 @@ impl Station {
             time: now,
             ports: self.desks.iter().map(port).collect(),
             lateness: Lateness {
-                control: self.control_lateness.quantiles(),
-                data: self.data_lateness.quantiles(),
+                control: self.late.control.quantiles(),
+                data: self.late.data.quantiles(),
+                control_sent: self.late.control_sent.quantiles(),
+                data_sent: self.late.data_sent.quantiles(),
             },
             ..NodeReport::default()
         }

@@ -157,6 +157,42 @@ fn bad_frames_are_counted_by_kind_and_said_once_and_good_ones_pass() {
     assert_conserved(&mut bare.switch, bare.now);
 }
 
+/// A kernel that takes nothing for 100 us in every millisecond is within the slack: the line catches up,
+/// also while other ports are busy.
+#[test]
+fn a_kernel_that_is_busy_for_less_than_the_slack_costs_no_line() {
+    let (here, mut there) = memory::pair(100_000);
+    let (link, is_cut) = Cuttable::new(here);
+    let mut config = switch_config(vec![port(pfc(), 1); 3], &[1, 2]);
+    // Here nobody listens to PAUSE.
+    for port in &mut config.switch.ports {
+        port.lanes[0].buffer = Bytes::mb(10);
+    }
+    let (inward, mut source) = memory::pair(100_000);
+    let (beside, _other) = memory::pair(100_000);
+    let links: [Box<dyn Link>; 3] = [Box::new(inward), Box::new(link), Box::new(beside)];
+    let mut switch = SwitchNode::new(&config, links.into());
+    for number in 0..1_000 {
+        assert!(source.send(&data(0, number, 1_496)));
+    }
+    source.flush().expect("memory does not fail");
+    for round in 1..=2_000u64 {
+        is_cut.store(round % 200 < 20, Ordering::Relaxed);
+        // Something always comes in for the other port.
+        source.send(&data(1, round, 100));
+        source.flush().expect("memory does not fail");
+        let now = Time::ZERO + Span::us(5 * round);
+        switch.advance(now);
+        switch.flush();
+        switch.receive(now);
+    }
+    let mut count = 0;
+    let take = &mut |_: Received<'_>| count += 1;
+    there.receive(10_000, take).expect("memory does not fail");
+    // 12 us each in 10 ms.
+    assert!((830..=834).contains(&count), "{count}");
+}
+
 /// Only the switch that marks a frame counts it, not those behind it.
 #[test]
 fn frames_that_come_marked_are_not_marked_here() {

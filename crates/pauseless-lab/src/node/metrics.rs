@@ -119,13 +119,15 @@ fn nodes_of(page: &mut Page, nodes: &[NodeReport]) {
     page.family(
         "node_lateness_seconds",
         "summary",
-        "From the instant that a frame should have left one node to the instant that the next one \
-         handled it.",
+        "How late frames left (kinds control_sent and data_sent) and how long those that came waited to \
+         be handled (control and data). NaN and a count of 0: not measured.",
     );
     for node in nodes {
         let kinds = [
             ("control", node.lateness.control),
             ("data", node.lateness.data),
+            ("control_sent", node.lateness.control_sent),
+            ("data_sent", node.lateness.data_sent),
         ];
         for (kind, quantiles) in kinds {
             page.summary(&[("node", &node.name), ("kind", kind)], &quantiles);

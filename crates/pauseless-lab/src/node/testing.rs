@@ -39,6 +39,8 @@ pub(super) fn report() -> NodeReport {
         lateness: Lateness {
             control: quantiles(10),
             data: quantiles(20),
+            control_sent: quantiles(5),
+            data_sent: Quantiles::default(),
         },
         series: Series {
             times: vec![Time::ZERO + Span::ms(10)],

@@ -65,9 +65,9 @@ pub struct WireFacts {
     pub backend: &'static str,
     /// `elastic` or `real`.
     pub clock: &'static str,
-    /// The worst feedback latency: the latest control frame, then the latest data frame, and two frames
-    /// that cannot be interrupted.
-    pub tau: Span,
+    /// The worst feedback latency: the latest control frame, then the latest data frame, both when they
+    /// left and when they came, and two frames that cannot be interrupted. `None` if nothing was measured.
+    pub tau: Option<Span>,
     /// What the thresholds were checked with; the least where ports differ.
     pub tau_configured: Span,
     /// How late control and data frames were, the worst of all nodes.
@@ -163,6 +163,7 @@ fn run_of(scenario: Scenario, measurements: &Measurements, wall_s: f64) -> Run {
         outcome: outcome::outcome(&scenario.config, measurements),
         wall_s,
         interrupted: measurements.ended == Ended::Interrupted,
+        looks_for_deadlock: true,
         scenario,
     }
 }
@@ -178,6 +179,8 @@ impl WireFacts {
         let lateness = Lateness {
             control: worst(reports.iter().map(|it| it.lateness.control)),
             data: worst(reports.iter().map(|it| it.lateness.data)),
+            control_sent: worst(reports.iter().map(|it| it.lateness.control_sent)),
+            data_sent: worst(reports.iter().map(|it| it.lateness.data_sent)),
         };
         let configured = scenario.port_groups.iter().map(|group| group.tau);
         WireFacts {
@@ -203,7 +206,7 @@ impl WireFacts {
 
     /// Whether feedback took longer than the thresholds allow for.
     pub fn is_tau_exceeded(&self) -> bool {
-        self.tau > self.tau_configured
+        self.tau.is_some_and(|tau| tau > self.tau_configured)
     }
 }
 

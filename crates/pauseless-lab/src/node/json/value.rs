@@ -206,6 +206,8 @@ object!(Quantiles {
 object!(Lateness {
     control: "control",
     data: "data",
+    control_sent: "control_sent",
+    data_sent: "data_sent",
 });
 
 object!(Series {
