@@ -19,7 +19,7 @@ use pauseless_dataplane::net::Namespace;
 use pauseless_sim::outcome::Ended;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-use super::outcome::Measurements;
+use super::outcome::{Measurements, Watched};
 use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, interface};
 use super::{BedError, Options, Watch, WireFacts};
@@ -65,7 +65,7 @@ pub(super) fn measure(
     let measurements = Measurements {
         reports: documents.iter().map(|it| it.report.clone()).collect(),
         // Nobody sees the state of all switches at one instant.
-        deadlock: None,
+        watched: Watched::default(),
         ended,
     };
     let mut facts = WireFacts::of(&scenario, &measurements.reports);
