@@ -141,12 +141,16 @@ pub struct ReceiveReport {
     pub first: Option<Time>,
     /// When the last frame came.
     pub last: Option<Time>,
-    /// Numbers that are missing below the highest that came.
+    /// Numbers that are missing below the highest that came, over all runs of the source.
     pub missing: u64,
     /// Frames that came after one with a higher number.
     pub reordered: u64,
     /// Frames that came again.
     pub duplicates: u64,
+    /// Frames whose number is so far above all others that nobody believes it.
+    pub astray: u64,
+    /// How often the source was started again.
+    pub restarts: u64,
     /// Frames that were marked.
     pub marked: u64,
     /// How long frames took from their source to here.

@@ -7,6 +7,7 @@ use std::{fmt, io};
 use pauseless_core::id::PortId;
 use pauseless_core::port::PortConfig;
 use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::wire::ethernet::{self, HEADER};
 use pauseless_core::wire::{self, Envelope, MacAddress};
 
 use crate::agenda::{Agenda, Due};
@@ -27,8 +28,6 @@ const FCS: usize = 4;
 const FRAME_MIN: usize = 64;
 /// The largest frame without a VLAN tag, FCS included.
 const FRAME_MAX: usize = 1_518;
-const TAG: usize = 4;
-const HEADER: usize = 14;
 
 /// What is said once per port and then only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,8 +189,10 @@ impl Station {
             self.complain(port, Complaint::Malformed, why);
             return Shape::Short;
         }
-        let is_tagged = frame.bytes[12..14] == [0x81, 0x00];
-        let largest = FRAME_MAX - FCS + if is_tagged { TAG } else { 0 };
+        // Tags come on top, as many as are looked through.
+        let packet = ethernet::Packet::new(frame.bytes);
+        let tags = packet.map_or(0, |packet| packet.header_len() - HEADER);
+        let largest = FRAME_MAX - FCS + tags;
         if length > largest || there < length {
             self.counters(port).oversized += 1;
             let why = format_args!(

@@ -12,6 +12,7 @@ use pauseless_core::flow_control::{Control, Upstream};
 use pauseless_core::id::{Class, FlowId, PortId};
 use pauseless_core::switch::{Arrival, Switch, Transmit};
 use pauseless_core::unit::{Bytes, Rate, Time};
+use pauseless_core::wire::ip::{self, Ecn};
 use pauseless_core::wire::roce::{self, Data};
 use pauseless_core::wire::{self, MacAddress};
 
@@ -402,8 +403,11 @@ impl Body {
                 is_marked,
                 ..
             } => {
-                if is_marked && wire::mark_congestion(self.store.frame_mut(slot)) {
-                    self.station.counters(port).marked += 1;
+                if is_marked {
+                    let frame = self.store.frame_mut(slot);
+                    // A switch on the way may have been first.
+                    let is_new = ip::ecn_of(frame) != Ecn::Marked && wire::mark_congestion(frame);
+                    self.station.counters(port).marked += u64::from(is_new);
                 }
                 (OnLine::Data { slot, size }, size)
             }

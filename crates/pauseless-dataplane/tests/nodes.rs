@@ -105,6 +105,32 @@ fn sources_are_told_of_congestion_and_slow_down() {
     }
 }
 
+/// Numbers begin anew with a source that was killed and started again: nothing came twice, and nothing is
+/// missing that the old one has sent.
+#[test]
+fn a_source_that_starts_again_is_neither_a_duplicate_nor_a_loss() {
+    let config = switch_config(vec![port(pfc(), 1); 2], &[1]);
+    let source = || (vec![sent(0, Bytes::MAX)], vec![]);
+    let mut star = Star::new(&config, vec![source(), (vec![], vec![received(0)])]);
+    star.run(Span::ms(10));
+    let before = star.report().1.remove(1).receives.remove(0);
+    star.restart_host(0, &config, source());
+    star.run(Span::ms(5));
+    let after = star.report().1.remove(1).receives.remove(0);
+    assert_eq!((before.restarts, after.restarts), (0, 1));
+    assert_eq!((after.missing, after.duplicates, after.astray), (0, 0, 0));
+    assert!(after.frames > before.frames + 400, "{before:?} {after:?}");
+}
+
+/// The planner refuses such flows with a better message.
+#[test]
+#[should_panic(expected = "F0: 20 B")]
+fn a_last_packet_without_room_for_its_number_is_refused() {
+    let config = switch_config(vec![port(pfc(), 1)], &[0]);
+    let flow = sent(0, Bytes::new(3 * 1_500 + 20));
+    Star::new(&config, vec![(vec![flow], vec![])]);
+}
+
 #[test]
 fn recordings_add_up_to_what_was_received() {
     let mut config = switch_config(vec![port(pfc(), 1); 2], &[1]);

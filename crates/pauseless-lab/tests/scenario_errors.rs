@@ -500,7 +500,7 @@ fn files() {
     check_file(
         &folder,
         expect![[r#"
-        pauseless: FILE: a directory, not a scenario file
+        pauseless: FILE: a directory, not a file
           = help: name a file in it
     "#]],
     );
@@ -520,7 +520,7 @@ fn files() {
         2 | title = "�"
           |          ^
           |
-          = help: is this a scenario file? save it as UTF-8
+          = help: is this the right file? save it as UTF-8
     "#]],
     );
     std::fs::write(&file, vec![b' '; (16 << 20) + 1]).unwrap();
@@ -528,7 +528,7 @@ fn files() {
         &file,
         expect![[r#"
         pauseless: FILE: larger than 16 MiB, the limit
-          = help: is this a scenario file?
+          = help: is this the right file?
     "#]],
     );
     std::fs::remove_dir_all(&folder).unwrap();

@@ -17,7 +17,7 @@ use pauseless_lab::testbed::ring::{self, Speed};
 use pauseless_lab::testbed::wires::Backend;
 use pauseless_lab::testbed::{self, BedError, Measured, Options, Watch, page, table};
 
-use crate::args::TestbedArgs;
+use crate::args::{Deny, TestbedArgs};
 use crate::output::{self, Terminal};
 use crate::progress::{Bar, Interrupt, View};
 use crate::{FINDING, INTERRUPTED, USAGE};
@@ -26,6 +26,11 @@ use crate::{FINDING, INTERRUPTED, USAGE};
 pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     if args.processes && args.backend == Backend::Memory {
         bail!("processes share no memory: leave out --processes or --backend memory");
+    }
+    if args.processes && args.deny.contains(&Deny::Deadlock) {
+        bail!(
+            "nobody looks for deadlocks with --processes: leave it out, or take --deny starvation"
+        );
     }
     // Before any thread: only then can a user without rights get some.
     testbed::prepare(args.backend)?;

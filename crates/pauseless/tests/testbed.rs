@@ -192,6 +192,10 @@ fn what_cannot_be_is_refused() {
         &["--processes", "--backend", "memory"],
         "processes share no memory",
     );
+    refused(
+        &["--processes", "--deny", "loss,deadlock"],
+        "nobody looks for deadlocks with --processes",
+    );
     let scenario = "scenarios/gfc-fig5-conceptual.toml";
     refused(&["--backend", "memory", scenario], "not on a real wire");
 }

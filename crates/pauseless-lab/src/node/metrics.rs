@@ -240,7 +240,7 @@ fn sends_of(page: &mut Page, nodes: &[NodeReport]) {
 
 fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
     type Received = (&'static str, &'static str, fn(&ReceiveReport) -> u64);
-    let families: [Received; 6] = [
+    let families: [Received; 8] = [
         (
             "received_frames_total",
             "Frames that came to the target, repeated ones not counted.",
@@ -262,6 +262,16 @@ fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
         ("duplicate_frames_total", "Frames that came again.", |it| {
             it.duplicates
         }),
+        (
+            "astray_frames_total",
+            "Frames whose number is so far above all others that nobody believes it.",
+            |it| it.astray,
+        ),
+        (
+            "source_restarts_total",
+            "How often the source was started again.",
+            |it| it.restarts,
+        ),
         ("marked_frames_total", "Frames that came marked.", |it| {
             it.marked
         }),

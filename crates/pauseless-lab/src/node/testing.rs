@@ -31,6 +31,8 @@ pub(super) fn report() -> NodeReport {
             missing: 3,
             reordered: 1,
             duplicates: 0,
+            astray: 0,
+            restarts: 1,
             marked: 0,
             latency: quantiles(55),
         }],

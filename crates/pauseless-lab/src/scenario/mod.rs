@@ -141,7 +141,7 @@ pub(crate) fn read_text(path: &Path, file: &str) -> Result<String, Problems> {
     let refuse = |message: String, help: &str| Problems::of_file(file, message, help);
     let unreadable = |error: std::io::Error| refuse(format!("cannot be read: {error}"), "");
     if path.is_dir() {
-        let message = "a directory, not a scenario file".to_string();
+        let message = "a directory, not a file".to_string();
         return Err(refuse(message, "name a file in it"));
     }
     let opened = File::open(path).map_err(unreadable)?;
@@ -152,7 +152,7 @@ pub(crate) fn read_text(path: &Path, file: &str) -> Result<String, Problems> {
         .map_err(unreadable)?;
     if bytes.len() as u64 > FILE_MAX {
         let message = format!("larger than {} MiB, the limit", FILE_MAX >> 20);
-        return Err(refuse(message, "is this a scenario file?"));
+        return Err(refuse(message, "is this the right file?"));
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
@@ -162,7 +162,7 @@ pub(crate) fn read_text(path: &Path, file: &str) -> Result<String, Problems> {
             span: valid..valid + 1,
         };
         let problem = place.problem("not UTF-8 text");
-        let problem = problem.help("is this a scenario file? save it as UTF-8");
+        let problem = problem.help("is this the right file? save it as UTF-8");
         Problems::new(file, &text, vec![problem])
     })
 }
@@ -176,7 +176,7 @@ pub(crate) fn parse_file(
     let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
     if text.len() as u64 > FILE_MAX {
         let message = format!("larger than {} MiB, the limit", FILE_MAX >> 20);
-        return Err(Problems::of_file(file, message, "is this a scenario file?"));
+        return Err(Problems::of_file(file, message, "is this the right file?"));
     }
     let table = parse_table(text).map_err(refuse)?;
     let sink = Sink::default();

@@ -53,6 +53,10 @@ pub struct WireRecord {
     pub reordered: u64,
     /// Packets that came twice.
     pub duplicates: u64,
+    /// Packets whose number is far above all others.
+    pub astray: u64,
+    /// Sources that were started again.
+    pub restarts: u64,
     /// Frames that did not fit.
     pub overruns: u64,
     /// Frames that the kernel has dropped.
@@ -126,6 +130,8 @@ fn wire(wire: &WireFacts) -> WireRecord {
         sequence_gaps: wire.sequence_gaps,
         reordered: wire.reordered,
         duplicates: wire.duplicates,
+        astray: wire.astray,
+        restarts: wire.restarts,
         overruns: wire.overruns,
         kernel_drops: wire.kernel_drops,
         strays: wire.strays,

@@ -7,6 +7,7 @@
 //! What comes out is a [`Run`] as the simulator has them, so that verdicts, text, JSON and figures are the
 //! same code for both.
 
+mod folder;
 pub mod json;
 mod lockstep;
 pub mod outcome;
@@ -77,6 +78,10 @@ pub struct WireFacts {
     pub reordered: u64,
     /// Packets that came twice.
     pub duplicates: u64,
+    /// Packets whose number is far above all others.
+    pub astray: u64,
+    /// Sources that were started again.
+    pub restarts: u64,
     /// Frames that did not fit: flow control has failed.
     pub overruns: u64,
     /// Frames that the kernel has dropped, for want of room or because an interface was down.
@@ -215,6 +220,8 @@ impl WireFacts {
             sequence_gaps: receives().map(|flow| flow.missing).sum(),
             reordered: receives().map(|flow| flow.reordered).sum(),
             duplicates: receives().map(|flow| flow.duplicates).sum(),
+            astray: receives().map(|flow| flow.astray).sum(),
+            restarts: receives().map(|flow| flow.restarts).sum(),
             overruns: sum(&|port| port.overruns),
             kernel_drops: sum(&|port| port.kernel_drops + port.send_failures),
             strays: sum(&|port| port.malformed + port.oversized + port.unknown + port.unwelcome),

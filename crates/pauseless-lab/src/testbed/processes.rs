@@ -7,7 +7,6 @@
 
 use std::fmt::Write;
 use std::fs::{self, File};
-use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,13 +16,15 @@ use std::time::{Duration, Instant};
 use pauseless_core::unit::{Span, Time};
 use pauseless_dataplane::net::Namespace;
 use pauseless_sim::outcome::Ended;
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
+use super::folder::Folder;
 use super::outcome::{Measurements, Watched};
 use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, interface};
 use super::{BedError, Options, Watch, WireFacts};
 use crate::node::drive::monotonic_ns;
+use crate::node::file::Wire;
 use crate::node::json::NodeDocument;
 use crate::report::{Progress, Run};
 use crate::scenario::Scenario;
@@ -99,18 +100,17 @@ impl Starting<'_> {
         let mut text = format!("scenario = \"{SCENARIO}\"\nnode = {:?}\n", common.name);
         text.push_str("[interfaces]\n");
         for (port, neighbour) in common.neighbours.iter().enumerate() {
-            let before = common.neighbours[..port].iter();
-            // Parallel links are told apart by number.
-            let key = match before.filter(|it| *it == neighbour).count() {
-                0 => neighbour.clone(),
-                count => format!("{neighbour}#{}", count + 1),
-            };
-            let _ = writeln!(text, "{key:?} = {:?}", interface(plan, port));
+            let _ = writeln!(text, "{neighbour:?} = {:?}", interface(plan, port));
         }
+        let wire = Wire {
+            envelope: self.options.envelope,
+            ..Wire::default()
+        };
         let _ = write!(
             text,
-            "[wire]\nbackend = \"{}\"\nslack = \"{} us\"\nclock = \"real\"\n",
+            "[wire]\nbackend = \"{}\"\nenvelope = \"{}\"\nslack = \"{} us\"\nclock = \"real\"\n",
             self.options.backend.name(),
+            wire.envelope_name(),
             SLACK.as_ps() / 1_000_000,
         );
         text
@@ -235,71 +235,49 @@ impl Drop for Crew {
     }
 }
 
-/// A folder for the files of one run, named after this process.
-struct Folder {
-    path: PathBuf,
-}
-
-impl Folder {
-    fn new() -> io::Result<Folder> {
-        let root = std::env::temp_dir();
-        remove_orphans(&root);
-        let path = root.join(format!("{FOLDER}{}", std::process::id()));
-        fs::create_dir_all(&path)?;
-        Ok(Folder { path })
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
-    }
-}
-
-/// Removes what testbeds have left that were killed.
-fn remove_orphans(root: &Path) {
-    let Ok(entries) = fs::read_dir(root) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix(FOLDER));
-        let pid = number.and_then(|number| number.parse().ok());
-        let Some(pid) = pid.and_then(Pid::from_raw) else {
-            continue;
-        };
-        let is_gone = test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
-        if is_gone {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
 /// How far behind its clock a port may be and still catch up: the longest stall of a small machine.
 const SLACK: Span = Span::ms(20);
 /// Until then all processes have opened their interfaces, even on a machine that is busy.
 const START_AHEAD: Duration = Duration::from_millis(1_500);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-const FOLDER: &str = "pauseless-testbed-";
 const SCENARIO: &str = "scenario.toml";
 
 #[cfg(test)]
 mod tests {
+    use pauseless_core::wire::Envelope;
+
     use super::*;
+    use crate::node::file::{NodeFile, Role};
+    use crate::scenario::Overrides;
+    use crate::testbed::ring::{self, Speed};
 
     #[test]
-    fn what_a_killed_testbed_left_is_removed_and_what_a_running_one_has_is_not() {
+    fn processes_are_told_of_the_envelope() {
+        let wanted = ["pfc".to_string()];
+        let scenarios = ring::scenarios(Speed::Processes, &wanted, &Overrides::default());
+        let scenario = &scenarios.unwrap_or_else(|it| panic!("{it}"))[0];
+        let plans = plan::nodes(&scenario.config, &plan::Options::default()).expect("a plan");
         let root = tempfile::tempdir().expect("a folder");
-        let mut child = Command::new("true").spawn().expect("true is there");
-        child.wait().expect("it ends");
-        let gone = root.path().join(format!("{FOLDER}{}", child.id()));
-        let ours = root.path().join(format!("{FOLDER}{}", std::process::id()));
-        let other = root.path().join(format!("{FOLDER}notes"));
-        for folder in [&gone, &ours, &other] {
-            fs::create_dir(folder).expect("a folder");
-        }
-        remove_orphans(root.path());
-        assert!(!gone.exists());
-        assert!(ours.exists() && other.exists());
+        let folder = Folder::within(root.path()).expect("a folder");
+        let options = Options {
+            envelope: Envelope::Private,
+            ..Options::default()
+        };
+        let starting = Starting {
+            scenario,
+            plans: &plans,
+            options: &options,
+            program: Path::new("pauseless"),
+            folder: &folder,
+            start_ns: 0,
+        };
+        fs::write(folder.path.join(SCENARIO), &scenario.resolved).expect("a file");
+        let is_switch = |plan: &&NodePlan| matches!(plan.config, NodeConfig::Switch(_));
+        let switch = plans.iter().find(is_switch).expect("a switch");
+        let path = starting.path(switch, "toml");
+        fs::write(&path, starting.file(switch)).expect("a file");
+        let read = NodeFile::read(&path, Role::Switch).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(read.wire.envelope, Envelope::Private);
+        assert_eq!(read.wire.slack, SLACK);
     }
 }

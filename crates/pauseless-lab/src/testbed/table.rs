@@ -81,6 +81,8 @@ pub fn remarks(measured: &Measured) -> Vec<String> {
         (wire.sequence_gaps, "packet missing by its number"),
         (wire.reordered, "packet out of order"),
         (wire.duplicates, "packet twice"),
+        (wire.astray, "packet with a number far above the others"),
+        (wire.restarts, "source started again"),
         (wire.overruns, "frame that did not fit"),
         (wire.kernel_drops, "frame dropped by the kernel"),
         (wire.vanished, "frame swallowed by a wire"),

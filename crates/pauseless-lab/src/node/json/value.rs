@@ -189,6 +189,8 @@ object!(ReceiveReport {
     missing: "missing",
     reordered: "reordered",
     duplicates: "duplicates",
+    astray: "astray",
+    restarts: "restarts",
     marked: "marked",
     latency: "latency",
 });
