@@ -71,6 +71,10 @@ fn cycle_aware_gfc_carries_every_flow_at_half_the_rate() {
     for measured in measured(&names, Discipline::OutputQueued, Span::ms(500)) {
         assert_lossless(&measured);
         assert_half(&measured);
+        // Nodes that answer each other in step with the clock would say hundreds of times as much.
+        let counts = [&measured.run, &measured.simulated].map(|it| it.outcome.feedback_frames);
+        let [ours, simulated] = counts.map(|count| count as f64);
+        assert!((1.0 / 3.0..3.0).contains(&(ours / simulated)), "{counts:?}");
     }
 }
 

@@ -13,7 +13,7 @@ use pauseless_sim::outcome::Ended;
 use super::outcome::Measurements;
 use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, Wires};
-use super::{BedError, Options, Watch, WireFacts};
+use super::{BedError, Options, Watch, WireFacts, taps, tick};
 use crate::report::{Progress, Run};
 use crate::scenario::Scenario;
 
@@ -28,6 +28,7 @@ pub(super) fn measure(
         slack: SLACK,
     };
     let plans = plan::nodes(&scenario.config, &plan_options)?;
+    let tick = tick::of(&scenario)?;
     let wires = wires::lay(&plans, options.backend).map_err(BedError::Wires)?;
     let begin = Instant::now();
     let end = Time::ZERO + scenario.config.duration;
@@ -37,7 +38,11 @@ pub(super) fn measure(
         .iter()
         .zip(links)
         .map(|(plan, links)| node(plan, links));
-    let mut bed = Bed::new(nodes.collect(), Pace::Elastic(Pace::TICK));
+    let mut nodes = Vec::from_iter(nodes);
+    let capture = options.pcap.as_deref();
+    let capture = capture.map(|path| taps::lay(&mut nodes, &plans, path));
+    let capture = capture.transpose().map_err(BedError::Files)?;
+    let mut bed = Bed::new(nodes, Pace::Elastic(tick));
     let mut ended = Ended::Duration;
     let mut messages = Vec::new();
     let mut steps = 0u32;
@@ -70,6 +75,12 @@ pub(super) fn measure(
     facts.clock = "elastic";
     facts.vanished = bed.vanished();
     facts.messages = messages;
+    facts
+        .messages
+        .extend(tick::remark_of_delays(&scenario.config, tick));
+    if let Some(capture) = capture {
+        capture.finish().map_err(BedError::Files)?;
+    }
     let run = super::run_of(scenario, &measurements, begin.elapsed().as_secs_f64());
     Ok((run, facts))
 }
