@@ -27,6 +27,7 @@ fn good((flow, number, stamp_ns, traffic_class, size): (u32, u64, u64, u8, u16))
         target: MacAddress([4; 6]),
         class: Class(traffic_class >> 5),
         flow: FlowId(flow % 0xff_fffe),
+        run: 0,
         number,
         stamp_ns,
         ecn: Ecn::of(traffic_class),

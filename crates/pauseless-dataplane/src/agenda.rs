@@ -27,6 +27,7 @@ pub(crate) struct Agenda {
     pub sample: Time,
     /// Nothing happens before this: the time of what was handled last.
     now: Time,
+    has_begun: bool,
     /// When links were last given what they had refused.
     tried: Time,
 }
@@ -65,6 +66,7 @@ impl Agenda {
             start: Time::MAX,
             sample: Time::MAX,
             now: Time::ZERO,
+            has_begun: false,
             tried: Time::ZERO,
         }
     }
@@ -130,12 +132,27 @@ impl Agenda {
         if due > now || due == Time::MAX {
             return None;
         }
-        self.now = self.now.max(due).max(horizon.min(now));
+        let floor = due.max(horizon.min(now));
+        let time = self.now.max(floor);
+        // To look at something changes nothing.
+        if task != Task::Sample {
+            self.now = time;
+        }
         Some(Due {
             task,
             due,
-            time: self.now,
+            floor,
+            time,
+            now,
         })
+    }
+
+    /// The node is there from `now` on: it has nothing to catch up with that was due before.
+    pub(crate) fn begin(&mut self, now: Time) {
+        if !self.has_begun {
+            self.has_begun = true;
+            self.now = self.now.max(now);
+        }
     }
 
     /// Something comes in at `now`; the instant at which it happens.
@@ -161,8 +178,12 @@ pub(crate) struct Due {
     pub task: Task,
     /// When it should have happened.
     pub due: Time,
+    /// When it would have happened if nothing else had since.
+    pub floor: Time,
     /// When it happens.
     pub time: Time,
+    /// When somebody comes to do it.
+    pub now: Time,
 }
 
 #[cfg(test)]

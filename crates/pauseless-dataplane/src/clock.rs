@@ -1,6 +1,6 @@
 //! What time it is for a node.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pauseless_core::unit::{Span, Time};
 
@@ -29,7 +29,22 @@ pub struct Clock {
     stalled: Span,
 }
 
+/// Shows the time of a clock of [`Pace::Real`] that has started at `start`, without being its owner.
+pub fn watch(start: Instant) -> impl Fn() -> Time + Send {
+    move || Time::ZERO + span(start.elapsed())
+}
+
+/// As much of it as there is time for.
+fn span(passed: Duration) -> Span {
+    let ps = passed.as_nanos().saturating_mul(1_000);
+    Span::ps(ps.min(u128::from(u64::MAX)) as u64)
+}
+
 impl Clock {
+    /// When time ends: it is counted in picoseconds, and what is planned must fit behind it. Whoever drives
+    /// a node stops it by then.
+    pub const END: Time = Time::from_ps(200 * 86_400 * 1_000_000_000_000);
+
     /// A clock that shows zero at `start`, which may lie ahead: until then it shows zero.
     pub fn new(pace: Pace, start: Instant) -> Clock {
         Clock {
@@ -47,7 +62,7 @@ impl Clock {
         if !passed.is_zero() {
             self.last = wall;
         }
-        self.pass(Span::ns(passed.as_nanos() as u64))
+        self.pass(span(passed))
     }
 
     /// How much of the wall's time was left out because the machine stalled.
@@ -61,7 +76,7 @@ impl Clock {
             Pace::Elastic(tick) => passed.min(tick),
         };
         self.stalled = self.stalled + Span::ps(passed.as_ps() - step.as_ps());
-        self.now = self.now + step;
+        self.now = self.now.saturating_add(step);
         self.now
     }
 }

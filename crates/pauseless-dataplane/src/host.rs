@@ -5,6 +5,7 @@
 
 mod flow;
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use pauseless_core::congestion::{Feedback, Received as Packet, Sequence};
@@ -48,6 +49,8 @@ struct Body {
     /// What is on the emulated line, and the bytes of it if it is data.
     on_line: OnLine,
     frame: Box<[u8; SLOT_BYTES]>,
+    /// Drawn when the host was made, so that targets see when another one is in its place.
+    run: u32,
     /// In the order of their numbers.
     sends: Vec<Sending>,
     /// Flows that have not started, the first one last.
@@ -68,12 +71,17 @@ enum OnLine {
 }
 
 impl HostNode {
-    /// A host whose flows have not started yet.
+    /// A host whose flows have not started yet. Panics if a packet of one is shorter than
+    /// [`Data::SIZE_MIN`], the last one included: it has no room for its number.
     pub fn new(config: &HostNodeConfig, link: Box<dyn Link>) -> HostNode {
         let mut receives = config.receives.clone();
         receives.sort_by_key(|flow| flow.flow);
         let mut sends = config.sends.clone();
         sends.sort_by_key(|flow| flow.flow);
+        for flow in &sends {
+            let shortest = shortest_packet(flow);
+            assert!(shortest >= Data::SIZE_MIN, "{}: {shortest}", flow.name);
+        }
         let flows = Vec::from_iter(receives.iter().map(|flow| flow.flow.0));
         let recorder = Recorder::new(config.common.resolution, 1, &flows);
         let mut host = Host::new(&config.port);
@@ -101,6 +109,7 @@ impl HostNode {
                 line: config.port.line,
                 on_line: OnLine::Nothing,
                 frame: Box::new([0; SLOT_BYTES]),
+                run: RandomState::new().hash_one(&config.common.name) as u32,
                 sends: sends.into_iter().map(Sending::new).collect(),
                 waiting,
                 receives: receives.into_iter().map(Receiving::new).collect(),
@@ -127,6 +136,12 @@ impl HostNode {
     /// are counted from there, so that hosts with clocks of their own agree.
     pub fn set_epoch(&mut self, epoch: Duration) {
         self.body.station.set_epoch(epoch);
+    }
+
+    /// Shows what time it is by the node's clock whenever it is called. With this, what is late in the
+    /// midst of a round is known; without it, a round takes no time.
+    pub fn set_watch(&mut self, watch: Box<dyn Fn() -> Time + Send>) {
+        self.body.station.set_watch(watch);
     }
 
     /// From now on notes when frames should have left, for the node at the far end.
@@ -182,8 +197,9 @@ impl HostNode {
 
     /// Takes what has come in: it arrives at `now`. How many frames that were.
     pub fn receive(&mut self, now: Time) -> usize {
-        let now = self.body.station.agenda.arrive(now);
+        self.body.station.agenda.begin(now);
         let body = &mut self.body;
+        body.station.begin_burst();
         let take = &mut |frame: Received<'_>| body.on_frame(now, frame);
         let received = self.link.receive(BURST, take);
         let count = received.as_ref().map_or(0, |count| *count);
@@ -274,6 +290,7 @@ impl Body {
     }
 
     fn on_frame(&mut self, now: Time, frame: Received<'_>) {
+        let now = self.station.agenda.arrive(now);
         match self.station.take_in(now, PORT, &frame) {
             Shape::Short | Shape::Long => {}
             Shape::Good if wire::is_control(frame.bytes) => self.on_control(now, frame.bytes),
@@ -353,6 +370,7 @@ impl Body {
         let took_ns = now_ns.saturating_sub(data.stamp_ns);
         receiving.add(&Arrived {
             time: now,
+            run: data.run,
             number: data.number,
             size,
             is_marked,
@@ -414,14 +432,13 @@ impl Body {
             target: sending.flow.target,
             class: sending.flow.class,
             flow,
+            run: self.run,
             number: sending.number,
             stamp_ns,
             ecn: Ecn::Capable0,
         };
         sending.number += 1;
-        // The last frame of a flow may be too short for what it has to say; it is longer then.
-        let size = size.max(Data::SIZE_MIN).get() as usize;
-        let length = size - 4;
+        let length = size.get() as usize - 4;
         data.emit(&mut self.frame[..length]);
         length
     }
@@ -479,5 +496,17 @@ impl Body {
             }
         };
         (0..port.class_count()).map(class).collect()
+    }
+}
+
+/// The frame bytes of the shortest packet of a flow, which is the last one if it has one.
+fn shortest_packet(flow: &SentFlow) -> Bytes {
+    let last = match flow.size {
+        Bytes::MAX => 0,
+        size => size.get() % flow.packet.get(),
+    };
+    match last {
+        0 => flow.packet,
+        last => Bytes::new(last),
     }
 }

@@ -141,12 +141,16 @@ pub struct ReceiveReport {
     pub first: Option<Time>,
     /// When the last frame came.
     pub last: Option<Time>,
-    /// Numbers that are missing below the highest that came.
+    /// Numbers that are missing below the highest that came, over all runs of the source.
     pub missing: u64,
     /// Frames that came after one with a higher number.
     pub reordered: u64,
     /// Frames that came again.
     pub duplicates: u64,
+    /// Frames whose number is so far above all others that nobody believes it.
+    pub astray: u64,
+    /// How often the source was started again.
+    pub restarts: u64,
     /// Frames that were marked.
     pub marked: u64,
     /// How long frames took from their source to here.
@@ -168,21 +172,35 @@ pub struct Quantiles {
     pub max: Span,
 }
 
-/// From the instant that a frame should have left one node to the instant that the next one handled it.
+/// How much later than it should a frame left one node and the next one handled it.
+///
+/// Where the far end tells when a frame should have left, as in lockstep, all of it is on the side of the
+/// receiver. Elsewhere the kernel's stamp divides it: the sender knows how late it was until then, the
+/// receiver how long the frame waited after that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// Of control frames that came here.
     pub control: Quantiles,
     /// Of data frames that came here.
     pub data: Quantiles,
+    /// Of control frames that left here.
+    pub control_sent: Quantiles,
+    /// Of data frames that left here.
+    pub data_sent: Quantiles,
 }
 
 impl Lateness {
-    /// The measured tau: the worst control message, then the worst data frame behind it, and two
-    /// frames of `packet` bytes that cannot be interrupted, which take `frame` each.
+    /// The measured tau: the worst control message, then the worst data frame behind it, at both ends,
+    /// and two frames that cannot be interrupted, which take `frame` each. `None` if no control frame or no
+    /// data frame that came could be measured: there is no way to say anything then.
+    ///
+    /// For one node it takes its neighbours to be no later than itself.
     //= protocols 3 tau
-    pub fn tau(&self, frame: Span) -> Span {
-        self.control.max + self.data.max + frame + frame
+    pub fn tau(&self, frame: Span) -> Option<Span> {
+        let message = self.control_sent.max + self.control.max;
+        let reaction = self.data_sent.max + self.data.max;
+        let is_measured = self.control.count > 0 && self.data.count > 0;
+        is_measured.then(|| message + reaction + frame + frame)
     }
 }
 
@@ -252,13 +270,20 @@ mod tests {
     #[test]
     fn the_measured_tau_is_a_message_a_hop_and_two_frames() {
         let worst = |us| Quantiles {
+            count: 1,
             max: Span::us(us),
             ..Quantiles::default()
         };
-        let lateness = Lateness {
+        let mut lateness = Lateness {
             control: worst(20),
             data: worst(15),
+            ..Lateness::default()
         };
-        assert_eq!(lateness.tau(Span::us(60)), Span::us(155));
+        assert_eq!(lateness.tau(Span::us(60)), Some(Span::us(155)));
+        (lateness.control_sent, lateness.data_sent) = (worst(300), worst(1_000));
+        assert_eq!(lateness.tau(Span::us(60)), Some(Span::us(1_455)));
+        // What was sent says nothing about what came.
+        lateness.control = Quantiles::default();
+        assert_eq!(lateness.tau(Span::us(60)), None);
     }
 }

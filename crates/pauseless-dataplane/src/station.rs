@@ -7,6 +7,7 @@ use std::{fmt, io};
 use pauseless_core::id::PortId;
 use pauseless_core::port::PortConfig;
 use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_core::wire::ethernet::{self, HEADER};
 use pauseless_core::wire::{self, Envelope, MacAddress};
 
 use crate::agenda::{Agenda, Due};
@@ -27,8 +28,6 @@ const FCS: usize = 4;
 const FRAME_MIN: usize = 64;
 /// The largest frame without a VLAN tag, FCS included.
 const FRAME_MAX: usize = 1_518;
-const TAG: usize = 4;
-const HEADER: usize = 14;
 
 /// What is said once per port and then only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,9 +59,33 @@ pub(crate) struct Station {
     tap: Option<Box<dyn Tap>>,
     /// What the wall showed when the node's clock was at zero, since 1970.
     epoch: Option<Duration>,
-    control_lateness: Histogram,
-    data_lateness: Histogram,
+    /// Shows what time it is in the midst of a round.
+    watch: Option<Watch>,
+    /// When the burst that is being taken was taken, once somebody has asked.
+    taken: Option<Time>,
+    late: Late,
     pub recorder: Recorder,
+}
+
+/// Shows the time of the node's clock at the instant at which it is called.
+pub(crate) type Watch = Box<dyn Fn() -> Time + Send>;
+
+/// See [`Lateness`].
+#[derive(Default)]
+struct Late {
+    control: Histogram,
+    data: Histogram,
+    control_sent: Histogram,
+    data_sent: Histogram,
+}
+
+/// A frame that was given to its link, but not yet to the kernel.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    due: Time,
+    /// When it was given, by the time of the round.
+    given: Time,
+    is_control: bool,
 }
 
 /// One port.
@@ -76,6 +99,8 @@ pub(crate) struct Desk {
     complaints: u16,
     /// Directions in which the interface fails, a bit each.
     failing: u8,
+    /// Oldest first; empty where the far end is told when frames should have left.
+    leaving: Vec<Leaving>,
     departures: Option<Departures>,
     arrivals: Option<Departures>,
 }
@@ -104,6 +129,7 @@ impl Station {
                 counters: PortCounters::default(),
                 complaints: 0,
                 failing: 0,
+                leaving: Vec::new(),
                 departures: None,
                 arrivals: None,
             })
@@ -119,8 +145,9 @@ impl Station {
             messages: Vec::new(),
             tap: None,
             epoch: None,
-            control_lateness: Histogram::default(),
-            data_lateness: Histogram::default(),
+            watch: None,
+            taken: None,
+            late: Late::default(),
             recorder,
         }
     }
@@ -139,6 +166,20 @@ impl Station {
 
     pub(crate) fn set_epoch(&mut self, epoch: Duration) {
         self.epoch = Some(epoch);
+    }
+
+    pub(crate) fn set_watch(&mut self, watch: Watch) {
+        self.watch = Some(watch);
+    }
+
+    /// What time it is: `now`, or later if the round has taken long.
+    fn look(&self, now: Time) -> Time {
+        self.watch.as_ref().map_or(now, |watch| watch().max(now))
+    }
+
+    /// The next frames that come are taken together.
+    pub(crate) fn begin_burst(&mut self) {
+        self.taken = None;
     }
 
     /// `now` in nanoseconds on the clock that all nodes share.
@@ -190,8 +231,10 @@ impl Station {
             self.complain(port, Complaint::Malformed, why);
             return Shape::Short;
         }
-        let is_tagged = frame.bytes[12..14] == [0x81, 0x00];
-        let largest = FRAME_MAX - FCS + if is_tagged { TAG } else { 0 };
+        // Tags come on top, as many as are looked through.
+        let packet = ethernet::Packet::new(frame.bytes);
+        let tags = packet.map_or(0, |packet| packet.header_len() - HEADER);
+        let largest = FRAME_MAX - FCS + tags;
         if length > largest || there < length {
             self.counters(port).oversized += 1;
             let why = format_args!(
@@ -208,16 +251,38 @@ impl Station {
 
     fn note_lateness(&mut self, now: Time, port: PortId, frame: &Received<'_>) {
         let late = match &self.desks[port.index()].arrivals {
-            Some(arrivals) => arrivals.pop().map(|left| now.saturating_since(left)),
+            Some(arrivals) => {
+                let left = arrivals.take(frame.bytes);
+                left.map(|left| now.saturating_since(left))
+            }
             None => frame.stamp.zip(self.epoch).map(|(stamp, epoch)| {
-                let now = epoch + Duration::from_nanos(now.as_ps() / 1_000);
-                Span::ns(now.saturating_sub(stamp).as_nanos() as u64)
+                let taken = self.taken.unwrap_or_else(|| self.look(now));
+                self.taken = Some(taken);
+                let taken = epoch + Duration::from_nanos(taken.as_ps() / 1_000);
+                Span::ns(taken.saturating_sub(stamp).as_nanos() as u64)
             }),
         };
         if let Some(late) = late {
             match wire::is_control(frame.bytes) {
-                true => self.control_lateness.add(late),
-                false => self.data_lateness.add(late),
+                true => self.late.control.add(late),
+                false => self.late.data.add(late),
+            }
+        }
+    }
+
+    /// The kernel has all frames of `port` that were given to it, but for the last `backlog`.
+    fn note_sent(&mut self, port: PortId, backlog: usize) {
+        let leaving = &self.desks[port.index()].leaving;
+        let gone = leaving.len().saturating_sub(backlog);
+        let Some(last) = leaving[..gone].last() else {
+            return;
+        };
+        let at = self.look(last.given);
+        for frame in self.desks[port.index()].leaving.drain(..gone) {
+            let late = at.saturating_since(frame.due);
+            match frame.is_control {
+                true => self.late.control_sent.add(late),
+                false => self.late.data_sent.add(late),
             }
         }
     }
@@ -240,8 +305,13 @@ impl Station {
         }
         let desk = &mut self.desks[port.index()];
         desk.counters.line_lost = desk.counters.line_lost + (due.time - due.due);
-        if let Some(departures) = &desk.departures {
-            departures.push(due.due);
+        match &desk.departures {
+            Some(departures) => departures.push(due.due, frame),
+            None => desk.leaving.push(Leaving {
+                due: due.due,
+                given: due.now,
+                is_control: wire::is_control(frame),
+            }),
         }
         true
     }
@@ -250,6 +320,7 @@ impl Station {
     pub(crate) fn flush(&mut self, port: PortId, link: &mut dyn Link) {
         let flushed = link.flush();
         self.note_result(port, Direction::Out, flushed);
+        self.note_sent(port, link.backlog());
         let is_stuck = link.backlog() > 0;
         if is_stuck && !self.agenda.is_stuck(port) {
             self.counters(port).send_retries += 1;
@@ -313,8 +384,10 @@ impl Station {
             time: now,
             ports: self.desks.iter().map(port).collect(),
             lateness: Lateness {
-                control: self.control_lateness.quantiles(),
-                data: self.data_lateness.quantiles(),
+                control: self.late.control.quantiles(),
+                data: self.late.data.quantiles(),
+                control_sent: self.late.control_sent.quantiles(),
+                data_sent: self.late.data_sent.quantiles(),
             },
             ..NodeReport::default()
         }

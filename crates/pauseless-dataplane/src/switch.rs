@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use pauseless_core::flow_control::{Control, Upstream};
 use pauseless_core::id::{Class, FlowId, PortId};
-use pauseless_core::switch::{Arrival, Switch, Transmit};
+use pauseless_core::switch::{Arrival, Discipline, Switch, Transmit};
 use pauseless_core::unit::{Bytes, Rate, Time};
+use pauseless_core::wire::ip::{self, Ecn};
 use pauseless_core::wire::roce::{self, Data};
 use pauseless_core::wire::{self, MacAddress};
 
@@ -45,6 +46,14 @@ struct Body {
     lines: Vec<OnLine>,
     rates: Vec<Rate>,
     is_watching: bool,
+    /// When the frame in each slot came.
+    arrived: Vec<Time>,
+    /// When each port last heard from its far end or was called.
+    changed: Vec<Time>,
+    /// While a frame leaves: its port, and since when the line is free.
+    free: Option<(PortId, Time)>,
+    /// Whether a frame can leave as soon as it is there and its line is free.
+    may_catch_up: bool,
 }
 
 /// What is on an emulated line.
@@ -80,6 +89,10 @@ impl SwitchNode {
                 lines: ports.iter().map(|_| OnLine::Nothing).collect(),
                 rates: ports.iter().map(|port| port.line).collect(),
                 is_watching: config.watchdog.is_some(),
+                arrived: Vec::new(),
+                changed: vec![Time::ZERO; ports.len()],
+                free: None,
+                may_catch_up: config.switch.discipline != Discipline::InputQueued,
             },
         }
     }
@@ -128,6 +141,12 @@ impl SwitchNode {
         self.body.station.set_epoch(epoch);
     }
 
+    /// Shows what time it is by the node's clock whenever it is called. With this, what is late in the
+    /// midst of a round is known; without it, a round takes no time.
+    pub fn set_watch(&mut self, watch: Box<dyn Fn() -> Time + Send>) {
+        self.body.station.set_watch(watch);
+    }
+
     /// From now on notes when frames should have left by `port`, for the node at its far end.
     pub fn departures(&mut self, port: PortId) -> Departures {
         self.body.station.departures(port)
@@ -171,11 +190,12 @@ impl SwitchNode {
 
     /// Takes what has come in: it arrives at `now`. How many frames that were.
     pub fn receive(&mut self, now: Time) -> usize {
-        let now = self.body.station.agenda.arrive(now);
+        self.body.station.agenda.begin(now);
         let mut count = 0;
         for (index, link) in self.links.iter_mut().enumerate() {
             let port = PortId(index as u16);
             let body = &mut self.body;
+            body.station.begin_burst();
             let received = link.receive(BURST, &mut |frame| body.on_frame(now, port, frame));
             count += received.as_ref().map_or(0, |count| *count);
             self.body.station.note_result(port, Direction::In, received);
@@ -234,11 +254,14 @@ impl Body {
         }
         self.station.agenda.set_left(port, Time::MAX);
         self.switch.handle_transmitted(due.time, port);
+        self.free = Some((port, due.floor));
         self.drain(due.time);
+        self.free = None;
     }
 
     fn on_timeout(&mut self, now: Time, port: PortId) {
         self.station.agenda.set_timeout(port, Time::MAX);
+        self.changed[port.index()] = now;
         self.switch.handle_timeout(now, port);
         if self.is_watching {
             self.note_storms();
@@ -247,6 +270,7 @@ impl Body {
     }
 
     fn on_frame(&mut self, now: Time, port: PortId, frame: Received<'_>) {
+        let now = self.station.agenda.arrive(now);
         match self.station.take_in(now, port, &frame) {
             Shape::Short => {}
             Shape::Long => self.discard(port, frame.bytes, frame.length),
@@ -256,6 +280,7 @@ impl Body {
     }
 
     fn on_control(&mut self, now: Time, port: PortId, frame: &[u8]) {
+        self.changed[port.index()] = now;
         let ends = &self.ends[port.index()];
         for control in control::read(&mut self.station, (port, ends), frame) {
             let core = self.switch.port(port);
@@ -288,6 +313,7 @@ impl Body {
             return self.switch.handle_expired(port, class, size);
         }
         let slot = self.store.insert(frame);
+        self.note_arrival(now, slot);
         let arrival = Arrival {
             packet: slot,
             size,
@@ -366,15 +392,56 @@ impl Body {
                 is_marked,
                 ..
             } => {
-                if is_marked && wire::mark_congestion(self.store.frame_mut(slot)) {
-                    self.station.counters(port).marked += 1;
+                if is_marked {
+                    let frame = self.store.frame_mut(slot);
+                    // A switch on the way may have been first.
+                    let is_new = ip::ecn_of(frame) != Ecn::Marked && wire::mark_congestion(frame);
+                    self.station.counters(port).marked += u64::from(is_new);
                 }
                 (OnLine::Data { slot, size }, size)
             }
         };
+        let from = match line {
+            OnLine::Data { slot, .. } => self.line_start(now, port, slot),
+            _ => now,
+        };
         self.lines[port.index()] = line;
-        let left = now + self.rates[port.index()].tx_span(size);
+        let left = from + self.rates[port.index()].tx_span(size);
         self.station.agenda.set_left(port, left);
+    }
+
+    fn note_arrival(&mut self, now: Time, slot: Slot) {
+        let place = slot.0 as usize;
+        if place >= self.arrived.len() {
+            self.arrived.resize(self.store.capacity(), Time::ZERO);
+        }
+        self.arrived[place] = now;
+    }
+
+    /// When a frame that the switch gives away at `now` starts on the line of `port`.
+    ///
+    /// The time of the switch never goes back, so a line that the kernel has held up while other ports went
+    /// on would lose that time for good. Its next frame counts as having started when the line was free, if
+    /// it could have: it was there, nobody has told the port anything since, and no rate limits it. In an
+    /// input queue it may have waited for another line; there it starts at `now`.
+    fn line_start(&mut self, now: Time, port: PortId, slot: Slot) -> Time {
+        let free = self
+            .free
+            .filter(|(freed, since)| *freed == port && *since < now);
+        let Some((_, since)) = free.filter(|_| self.may_catch_up) else {
+            return now;
+        };
+        let line = self.rates[port.index()];
+        let core = self.switch.port(port);
+        let mut classes = (0..core.class_count()).map(|class| Class(class as u8));
+        if classes.any(|class| core.upstream(class).rate(now) != Some(line)) {
+            return now;
+        }
+        let there = self.arrived[slot.0 as usize].max(self.changed[port.index()]);
+        let from = since.max(there).min(now);
+        let counters = self.station.counters(port);
+        counters.line_lost = counters.line_lost.saturating_sub(now - from);
+        from
     }
 
     #[cold]

@@ -12,9 +12,14 @@ pub enum Came {
     Late,
     /// It was there already; or it is so late that nobody remembers, which counts the same.
     Again,
+    /// Far above all that came, and its predecessor did not come just before it: nobody believes it.
+    Astray,
 }
 
 /// The numbers of a flow that have come. A bitmap slides along behind the highest.
+///
+/// One number far above all others would make every later frame look like one that came again. So it is
+/// believed only when its successor comes next.
 #[derive(Clone, Debug)]
 pub struct Tracker {
     seen: Box<[u64]>,
@@ -22,6 +27,8 @@ pub struct Tracker {
     next: u64,
     /// How many different ones came.
     count: u64,
+    /// One above the number of the last frame, if that was far above all others.
+    astray: Option<u64>,
 }
 
 impl Default for Tracker {
@@ -30,6 +37,7 @@ impl Default for Tracker {
             seen: vec![0; (WINDOW / 64) as usize].into(),
             next: 0,
             count: 0,
+            astray: None,
         }
     }
 }
@@ -37,7 +45,12 @@ impl Default for Tracker {
 impl Tracker {
     /// A frame of this number has come.
     pub fn add(&mut self, number: u64) -> Came {
+        let expected = self.astray.take();
         let came = match number >= self.next {
+            true if number - self.next >= WINDOW && expected != Some(number) => {
+                self.astray = number.checked_add(1);
+                return Came::Astray;
+            }
             true => {
                 self.slide(number);
                 Came::InOrder
@@ -98,7 +111,7 @@ mod tests {
         #[test]
         fn counts_are_those_of_a_set(steps in prop::collection::vec((-300i64..300, any::<bool>()), 0..400)) {
             let (mut tracker, mut set) = (Tracker::default(), BTreeSet::new());
-            let mut number = 40_000u64;
+            let mut number = 30_000u64;
             for (step, is_far) in steps {
                 // Up to 30,000 away, so that the bitmap wraps and yet nothing falls out of it.
                 let step = if is_far { step * 100 } else { step };
@@ -124,10 +137,26 @@ mod tests {
     #[test]
     fn what_nobody_remembers_counts_as_having_come_twice() {
         let mut tracker = Tracker::default();
+        tracker.add(100);
         tracker.add(WINDOW + 10);
         assert_eq!(tracker.add(10), Came::Again);
         assert_eq!(tracker.add(11), Came::Late);
-        assert_eq!((tracker.count(), tracker.missing()), (2, WINDOW + 9));
-        assert_eq!(tracker.add(u64::MAX), Came::InOrder, "a jump is no trap");
+        assert_eq!((tracker.count(), tracker.missing()), (3, WINDOW + 8));
+    }
+
+    #[test]
+    fn a_jump_is_believed_when_its_successor_follows() {
+        let mut tracker = Tracker::default();
+        tracker.add(0);
+        for number in [u64::MAX, WINDOW + 10, WINDOW + 30, u64::MAX - 1] {
+            assert_eq!(tracker.add(number), Came::Astray, "{number}");
+            assert_eq!(tracker.add(tracker.count()), Came::InOrder);
+        }
+        assert_eq!((tracker.count(), tracker.missing()), (5, 0));
+        let far = 1 << 40;
+        assert_eq!(tracker.add(far), Came::Astray);
+        assert_eq!(tracker.add(far + 1), Came::InOrder);
+        assert_eq!((tracker.count(), tracker.missing()), (6, far - 4));
+        assert_eq!(tracker.add(far), Came::Late);
     }
 }

@@ -2,12 +2,21 @@
 
 mod star;
 
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use pauseless_core::congestion::{CongestionControl, dcqcn, pcn};
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{Class, FlowId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_core::wire::MacAddress;
-use pauseless_dataplane::config::{ReceivedFlow, SentFlow};
+use pauseless_dataplane::config::{HostNodeConfig, ReceivedFlow, SentFlow};
+use pauseless_dataplane::host::HostNode;
+use pauseless_dataplane::link::{Link, Losses, Received, memory};
+use pauseless_dataplane::switch::SwitchNode;
 use star::*;
 
 /// Two hosts send to a third one as fast as they can.
@@ -59,6 +68,142 @@ fn flow_control_shares_a_line_and_loses_nothing() {
     }
 }
 
+/// A wire with a kernel that stamps frames when they are flushed, by a clock that the test owns.
+struct Stamped {
+    clock: Arc<AtomicU64>,
+    incoming: Line,
+    outgoing: Line,
+    waiting: Vec<Vec<u8>>,
+}
+
+type Line = Arc<Mutex<VecDeque<(Vec<u8>, Duration)>>>;
+
+const EPOCH: Duration = Duration::from_secs(1_000);
+
+impl Link for Stamped {
+    fn receive(&mut self, most: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize> {
+        let mut incoming = self.incoming.lock().expect("no panic with it");
+        let count = most.min(incoming.len());
+        for (bytes, stamp) in incoming.drain(..count) {
+            take(Received {
+                bytes: &bytes,
+                length: bytes.len(),
+                stamp: Some(stamp),
+            });
+        }
+        Ok(count)
+    }
+
+    fn send(&mut self, frame: &[u8]) -> bool {
+        self.waiting.push(frame.to_vec());
+        true
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let stamp = EPOCH + Duration::from_nanos(self.clock.load(Ordering::Relaxed));
+        let frames = self.waiting.drain(..).map(|frame| (frame, stamp));
+        let mut outgoing = self.outgoing.lock().expect("no panic with it");
+        outgoing.extend(frames);
+        Ok(())
+    }
+
+    fn backlog(&self) -> usize {
+        0
+    }
+
+    fn losses(&mut self) -> Losses {
+        Losses::default()
+    }
+}
+
+/// A source and a switch, each with a watch, and the clock in ns that both are set by.
+fn watched() -> (Arc<AtomicU64>, HostNode, SwitchNode) {
+    let clock = Arc::new(AtomicU64::new(0));
+    let (there, back) = (Line::default(), Line::default());
+    let end = |incoming: &Line, outgoing: &Line| {
+        Box::new(Stamped {
+            clock: clock.clone(),
+            incoming: incoming.clone(),
+            outgoing: outgoing.clone(),
+            waiting: Vec::new(),
+        })
+    };
+    let watch = || {
+        let clock = clock.clone();
+        Box::new(move || Time::ZERO + Span::ns(clock.load(Ordering::Relaxed)))
+    };
+    let config = HostNodeConfig {
+        common: common("H0", 0, 1),
+        port: port(pfc(), 1),
+        sends: vec![sent(0, Bytes::MAX)],
+        receives: vec![],
+    };
+    let mut source = HostNode::new(&config, end(&back, &there));
+    let config = switch_config(vec![port(pfc(), 1); 2], &[1]);
+    let (other, _) = memory::pair(1_000_000);
+    let mut switch = SwitchNode::new(&config, vec![end(&there, &back), Box::new(other)]);
+    source.set_epoch(EPOCH);
+    source.set_watch(watch());
+    switch.set_epoch(EPOCH);
+    switch.set_watch(watch());
+    (clock, source, switch)
+}
+
+/// Whoever loses the processor for 900 us is late by that, wherever in its round it happens.
+#[test]
+fn stalls_of_sender_and_receiver_are_measured() {
+    let stall = Span::us(900);
+    let us = |us: u64| Time::ZERO + Span::us(us);
+    for who in [
+        "nobody",
+        "sender",
+        "sender in its round",
+        "receiver in its round",
+    ] {
+        let (clock, mut source, mut switch) = watched();
+        let set = |us: u64| clock.store(us * 1_000, Ordering::Relaxed);
+        for round in 0..1_000 {
+            let time = round * 5;
+            set(time);
+            let is_stall = round == 380;
+            if who != "sender" || !(200..380).contains(&round) {
+                source.advance(us(time));
+                set(time
+                    + if is_stall && who == "sender in its round" {
+                        900
+                    } else {
+                        0
+                    });
+                source.flush();
+                source.receive(us(time));
+                set(time);
+            }
+            switch.advance(us(time));
+            switch.flush();
+            set(time
+                + if is_stall && who == "receiver in its round" {
+                    900
+                } else {
+                    0
+                });
+            switch.receive(us(time));
+        }
+        let sending = source.report(us(5_000)).lateness.data_sent;
+        let receiving = switch.report(us(5_000)).lateness.data;
+        assert!(sending.count > 300 && receiving.count > 300, "{who}");
+        assert_eq!(
+            sending.max >= stall,
+            who.starts_with("sender"),
+            "{who}: {sending:?}"
+        );
+        assert_eq!(
+            receiving.max >= stall,
+            who.starts_with("receiver"),
+            "{who}: {receiving:?}"
+        );
+    }
+}
+
 /// The same with congestion control: marks on the way, answers back, and rates that follow them.
 #[test]
 fn sources_are_told_of_congestion_and_slow_down() {
@@ -103,6 +248,57 @@ fn sources_are_told_of_congestion_and_slow_down() {
         assert!(unread.clone().all(|it| it.unknown + it.malformed == 0));
         assert_conserved(&mut star.switch, star.now);
     }
+}
+
+/// Numbers begin anew with a source that was killed and started again: nothing came twice, and nothing is
+/// missing that the old one has sent.
+#[test]
+fn a_source_that_starts_again_is_neither_a_duplicate_nor_a_loss() {
+    let config = switch_config(vec![port(pfc(), 1); 2], &[1]);
+    let source = || (vec![sent(0, Bytes::MAX)], vec![]);
+    let mut star = Star::new(&config, vec![source(), (vec![], vec![received(0)])]);
+    star.run(Span::ms(10));
+    let before = star.report().1.remove(1).receives.remove(0);
+    star.restart_host(0, &config, source());
+    star.run(Span::ms(5));
+    let after = star.report().1.remove(1).receives.remove(0);
+    assert_eq!((before.restarts, after.restarts), (0, 1));
+    assert_eq!((after.missing, after.duplicates, after.astray), (0, 0, 0));
+    assert!(after.frames > before.frames + 400, "{before:?} {after:?}");
+}
+
+/// The same at a host to which nothing comes.
+#[test]
+fn a_kernel_that_is_busy_for_less_than_the_slack_costs_a_host_no_line() {
+    let (here, mut there) = memory::pair(100_000);
+    let (link, is_cut) = Cuttable::new(here);
+    let config = HostNodeConfig {
+        common: common("H0", 0, 1),
+        port: port(pfc(), 1),
+        sends: vec![sent(0, Bytes::MAX)],
+        receives: vec![],
+    };
+    let mut source = HostNode::new(&config, Box::new(link));
+    for round in 1..=2_000u64 {
+        is_cut.store(round % 200 < 20, Ordering::Relaxed);
+        let now = Time::ZERO + Span::us(5 * round);
+        source.advance(now);
+        source.flush();
+        source.receive(now);
+    }
+    let mut count = 0;
+    let take = &mut |_: Received<'_>| count += 1;
+    there.receive(10_000, take).expect("memory does not fail");
+    assert!((830..=834).contains(&count), "{count}");
+}
+
+/// The planner refuses such flows with a better message.
+#[test]
+#[should_panic(expected = "F0: 20 B")]
+fn a_last_packet_without_room_for_its_number_is_refused() {
+    let config = switch_config(vec![port(pfc(), 1)], &[0]);
+    let flow = sent(0, Bytes::new(3 * 1_500 + 20));
+    Star::new(&config, vec![(vec![flow], vec![])]);
 }
 
 #[test]

@@ -5,15 +5,16 @@ mod star;
 
 use std::sync::atomic::Ordering;
 
+use pauseless_core::congestion::{CongestionControl, dcqcn, marking};
 use pauseless_core::flow_control::cbfc::Counters;
 use pauseless_core::flow_control::{Control, Signal};
 use pauseless_core::id::{Class, FlowId};
 use pauseless_core::switch::{Discipline, watchdog};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_core::wire::control::Header;
-use pauseless_core::wire::ip::Ecn;
+use pauseless_core::wire::ip::{self, Ecn};
 use pauseless_core::wire::roce::Data;
-use pauseless_core::wire::{Envelope, MacAddress};
+use pauseless_core::wire::{self, Envelope, MacAddress};
 use pauseless_dataplane::config::SwitchNodeConfig;
 use pauseless_dataplane::link::memory::{self, MemoryLink};
 use pauseless_dataplane::link::{Link, Received};
@@ -78,6 +79,7 @@ fn data(flow: u32, number: u64, length: usize) -> Vec<u8> {
         target: MacAddress::of_flow(FlowId(flow)),
         class: Class(0),
         flow: FlowId(flow),
+        run: 0,
         number,
         stamp_ns: 0,
         ecn: Ecn::Capable0,
@@ -142,13 +144,82 @@ fn bad_frames_are_counted_by_kind_and_said_once_and_good_ones_pass() {
     }
     // Malformed, oversized, unknown, reflected, unwelcome.
     assert_eq!(messages, 5);
-    for frame in [&tagged, &declassed, &data(0, 2, 14 + 64)] {
+    // The largest frame with a service tag around its tag.
+    let mut twice = tagged.clone();
+    twice.splice(12..12, [0x88, 0xa8, 0x00, 0x00]);
+    let good = [tagged, twice, declassed, data(0, 2, 14 + 68)];
+    for frame in &good {
         bare.send(0, frame);
     }
     bare.pass(Span::ms(10));
-    assert_eq!(bare.taken(1), [tagged, declassed, data(0, 2, 14 + 64)]);
+    assert_eq!(bare.taken(1), good);
     assert_eq!(bare.counters(0).declassed, 1);
     assert_conserved(&mut bare.switch, bare.now);
+}
+
+/// A kernel that takes nothing for 100 us in every millisecond is within the slack: the line catches up,
+/// also while other ports are busy.
+#[test]
+fn a_kernel_that_is_busy_for_less_than_the_slack_costs_no_line() {
+    let (here, mut there) = memory::pair(100_000);
+    let (link, is_cut) = Cuttable::new(here);
+    let mut config = switch_config(vec![port(pfc(), 1); 3], &[1, 2]);
+    // Here nobody listens to PAUSE.
+    for port in &mut config.switch.ports {
+        port.lanes[0].buffer = Bytes::mb(10);
+    }
+    let (inward, mut source) = memory::pair(100_000);
+    let (beside, _other) = memory::pair(100_000);
+    let links: [Box<dyn Link>; 3] = [Box::new(inward), Box::new(link), Box::new(beside)];
+    let mut switch = SwitchNode::new(&config, links.into());
+    for number in 0..1_000 {
+        assert!(source.send(&data(0, number, 1_496)));
+    }
+    source.flush().expect("memory does not fail");
+    for round in 1..=2_000u64 {
+        is_cut.store(round % 200 < 20, Ordering::Relaxed);
+        // Something always comes in for the other port.
+        source.send(&data(1, round, 100));
+        source.flush().expect("memory does not fail");
+        let now = Time::ZERO + Span::us(5 * round);
+        switch.advance(now);
+        switch.flush();
+        switch.receive(now);
+    }
+    let mut count = 0;
+    let take = &mut |_: Received<'_>| count += 1;
+    there.receive(10_000, take).expect("memory does not fail");
+    // 12 us each in 10 ms.
+    assert!((830..=834).contains(&count), "{count}");
+}
+
+/// Only the switch that marks a frame counts it, not those behind it.
+#[test]
+fn frames_that_come_marked_are_not_marked_here() {
+    let mut config = switch_config(vec![port(pfc(), 1); 3], &[1]);
+    config.switch.congestion = CongestionControl::Dcqcn(dcqcn::Config {
+        marking: marking::Config {
+            kmin: Bytes::ZERO,
+            kmax: Bytes::new(1),
+            ..dcqcn::Config::default().marking
+        },
+        ..dcqcn::Config::default()
+    });
+    for is_before in [false, true] {
+        let mut bare = Bare::new(&config);
+        for number in 0..10 {
+            let mut frame = data(0, number, 1_000);
+            if is_before {
+                assert!(wire::mark_congestion(&mut frame));
+            }
+            bare.send(0, &frame);
+        }
+        bare.pass(Span::ms(1));
+        let marked = bare.taken(1);
+        let marked = marked.iter().filter(|it| ip::ecn_of(it) == Ecn::Marked);
+        assert!(marked.count() >= 8);
+        assert_eq!(bare.counters(1).marked == 0, is_before);
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! ```text
 //!   Ethernet 14 | IPv4 20 | UDP 8, port 4791 | BTH 12 | payload | ICRC 4
 //! ```
-//! The payload of data begins with a magic number, the packet's number and the time of its sending, and
-//! goes on with zeros. RoCE counts in words of four octets; what a frame has beyond them follows the
+//! The payload of data begins with a magic number, the run of its source, the packet's number and the time
+//! of its sending, and goes on with zeros. RoCE counts in words of four octets; what a frame has beyond them follows the
 //! datagram as Ethernet's padding.
 //!
 //! **Source** InfiniBand Architecture Specification vol. 1, 9.2, and its annex A17.
@@ -287,7 +287,9 @@ pub struct Data {
     pub class: Class,
     /// In the queue pair.
     pub flow: FlowId,
-    /// How many were sent before it; the lower 24 bits are the sequence number of RoCE.
+    /// Which run of its source it is from: a source that is started again counts from zero in another one.
+    pub run: u32,
+    /// How many were sent before it in this run; the lower 24 bits are the sequence number of RoCE.
     pub number: u64,
     /// When it was sent, in ns of whatever clock both ends share.
     pub stamp_ns: u64,
@@ -299,8 +301,8 @@ impl Data {
     /// Frame bytes of the shortest one, FCS included.
     pub const SIZE_MIN: Bytes = Bytes::new((Headers::AROUND + Data::PAYLOAD + FCS) as u64);
 
-    /// Magic, number, time.
-    const PAYLOAD: usize = 20;
+    /// Magic, run, number, time.
+    const PAYLOAD: usize = 24;
     const MAGIC: u32 = u32::from_be_bytes(*b"PLss");
 
     /// Writes it so that it fills `frame`, which is its size without the FCS.
@@ -319,8 +321,9 @@ impl Data {
         };
         let mut payload = [0; Data::PAYLOAD];
         payload[..4].copy_from_slice(&Data::MAGIC.to_be_bytes());
-        payload[4..12].copy_from_slice(&self.number.to_be_bytes());
-        payload[12..].copy_from_slice(&self.stamp_ns.to_be_bytes());
+        payload[4..8].copy_from_slice(&self.run.to_be_bytes());
+        payload[8..16].copy_from_slice(&self.number.to_be_bytes());
+        payload[16..].copy_from_slice(&self.stamp_ns.to_be_bytes());
         headers.emit(frame, &payload);
     }
 
@@ -336,7 +339,7 @@ impl Data {
         if u32_at(payload, 0) != Data::MAGIC {
             return Err(Malformed::Magic);
         }
-        let number = u64_at(payload, 4);
+        let number = u64_at(payload, 8);
         if packet.psn() != (number & 0xff_ffff) as u32 {
             return Err(Malformed::Magic);
         }
@@ -345,8 +348,9 @@ impl Data {
             source: packet.source(),
             target: packet.destination(),
             class: packet.class(),
+            run: u32_at(payload, 4),
             number,
-            stamp_ns: u64_at(payload, 12),
+            stamp_ns: u64_at(payload, 16),
             ecn: packet.ecn(),
         })
     }
@@ -369,6 +373,7 @@ mod tests {
             target: MacAddress::of_flow(FlowId(flow)),
             class: Class(3),
             flow: FlowId(flow),
+            run: 0x5eed_0001,
             number,
             stamp_ns: 123_456_789_012,
             ecn: Ecn::Capable0,
@@ -435,6 +440,6 @@ mod tests {
         assert_eq!(frame[26..34], [10, 1, 2, 3, 10, 0x81, 2, 3]);
         assert_eq!(frame[36..38], [0x12, 0xb7]);
         assert_eq!(frame[42..54], [4, 0, 0xff, 0xff, 0, 1, 2, 5, 0, 0, 0, 7]);
-        assert_eq!(Data::SIZE_MIN, Bytes::new(82));
+        assert_eq!(Data::SIZE_MIN, Bytes::new(86));
     }
 }

@@ -21,13 +21,17 @@ pub(super) struct Sending {
 pub(super) struct Receiving {
     pub flow: ReceivedFlow,
     pub report: ReceiveReport,
+    /// Of the run of the source that was heard last.
     tracker: Tracker,
+    run: Option<u32>,
     latency: Histogram,
 }
 
 /// A frame of a flow as it arrives.
 pub(super) struct Arrived {
     pub time: Time,
+    /// The run of its source, and its number there.
+    pub run: u32,
     pub number: u64,
     pub size: Bytes,
     pub is_marked: bool,
@@ -62,15 +66,20 @@ impl Receiving {
             report: ReceiveReport::new(flow.flow, &flow.name),
             flow,
             tracker: Tracker::default(),
+            run: None,
             latency: Histogram::default(),
         }
     }
 
     pub(super) fn add(&mut self, arrived: &Arrived) {
+        if self.run != Some(arrived.run) {
+            self.begin(arrived.run);
+        }
         let report = &mut self.report;
         report.marked += u64::from(arrived.is_marked);
         match self.tracker.add(arrived.number) {
             Came::Again => report.duplicates += 1,
+            Came::Astray => report.astray += 1,
             came => {
                 report.reordered += u64::from(came == Came::Late);
                 report.frames += 1;
@@ -82,9 +91,19 @@ impl Receiving {
         }
     }
 
+    /// The source has started, perhaps not for the first time: its numbers begin anew.
+    #[cold]
+    fn begin(&mut self, run: u32) {
+        if self.run.replace(run).is_some() {
+            self.report.restarts += 1;
+            self.report.missing += self.tracker.missing();
+            self.tracker = Tracker::default();
+        }
+    }
+
     pub(super) fn report(&self) -> ReceiveReport {
         ReceiveReport {
-            missing: self.tracker.missing(),
+            missing: self.report.missing + self.tracker.missing(),
             latency: self.latency.quantiles(),
             ..self.report.clone()
         }

@@ -216,6 +216,7 @@ fn write(passing: Passing, ports: &[PortConfig]) -> Vec<u8> {
                 class,
                 flow,
                 number,
+                run: 0,
                 stamp_ns: 0,
                 ecn,
             };

@@ -136,6 +136,7 @@ impl Generator {
             target: MacAddress::of_flow(FlowId(1 + self.below(3) as u32)),
             class: Class(self.below(8) as u8),
             flow: FlowId(1),
+            run: 0,
             number: self.made,
             stamp_ns: self.random.next_u64(),
             ecn: Ecn::Capable0,

@@ -195,6 +195,7 @@ impl<'c> SimulatedCapture<'c> {
             target: MacAddress::of_flow(flow),
             class,
             flow: named(flow),
+            run: 0,
             number: u64::from(sequence.0),
             // The simulator does not carry it along.
             stamp_ns: 0,

@@ -7,7 +7,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pauseless_core::unit::{Span, Time};
-use pauseless_dataplane::clock::{Clock, Pace};
+use pauseless_dataplane::clock::{self, Clock, Pace};
 use pauseless_dataplane::host::HostNode;
 use pauseless_dataplane::link::{self, Link};
 use pauseless_dataplane::net;
@@ -40,6 +40,13 @@ pub struct Settings {
     pub end: Option<Time>,
     /// Whether it never sleeps.
     pub is_spinning: bool,
+}
+
+impl Settings {
+    /// When the node ends by its own clock, at the latest when there is no more time.
+    fn last(&self) -> Time {
+        self.end.unwrap_or(Clock::END).min(Clock::END)
+    }
 }
 
 /// Who looks at a node while it runs.
@@ -173,6 +180,7 @@ impl Node {
         // The kernel's stamps say something only about a clock that keeps up with it.
         if settings.pace == Pace::Real {
             self.set_epoch(epoch(settings.start));
+            self.set_watch(settings.start);
         }
         // The default of 50 us is half the time of a frame at 100 Mb/s.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
@@ -192,11 +200,14 @@ impl Node {
             if !(is_idle || rounds.is_multiple_of(ROUNDS)) {
                 continue;
             }
-            let is_over = settings.end.is_some_and(|end| now >= end) || audience.is_over();
+            let is_over = now >= settings.last() || audience.is_over();
             if is_over || looked.elapsed() >= LOOK_EVERY {
                 looked = Instant::now();
                 for message in self.take_messages() {
                     audience.hear(&message);
+                }
+                if now >= Clock::END {
+                    audience.hear(TIME_IS_OVER);
                 }
                 let mut status = self.status(now);
                 status.stalled = clock.stalled();
@@ -235,6 +246,14 @@ impl Node {
         match self {
             Node::Switch(node) => node.set_epoch(epoch),
             Node::Host(node) => node.set_epoch(epoch),
+        }
+    }
+
+    fn set_watch(&mut self, start: Instant) {
+        let watch = Box::new(clock::watch(start));
+        match self {
+            Node::Switch(node) => node.set_watch(watch),
+            Node::Host(node) => node.set_watch(watch),
         }
     }
 
@@ -337,6 +356,10 @@ pub fn epoch(start: Instant) -> Duration {
     }
 }
 
+/// What a node says that nobody has ended for too long.
+const TIME_IS_OVER: &str =
+    "the clock of a node goes on for 200 days, which are over: it ends; start it again";
+
 /// As many frames at a time as nodes take.
 const BURST: usize = 64;
 /// More than any ring holds; a sender that never stops must not keep us here.
@@ -352,7 +375,11 @@ const NAP_MAX: Span = Span::ms(20);
 
 #[cfg(test)]
 mod tests {
+    use pauseless_dataplane::link::memory;
+
     use super::*;
+    use crate::scenario::{Overrides, Scenario};
+    use crate::testbed::plan;
 
     #[test]
     fn processes_that_start_at_one_instant_agree_on_it() {
@@ -362,6 +389,67 @@ mod tests {
         assert!(distance <= Duration::from_secs(3), "{distance:?}");
         assert!(distance > Duration::from_secs(2), "{distance:?}");
         assert!(instant_at(shown) <= Instant::now());
+    }
+
+    /// Hears, and never has enough.
+    #[derive(Default)]
+    struct Ears(Vec<String>);
+
+    impl Audience for Ears {
+        fn hear(&mut self, message: &str) {
+            self.0.push(message.to_string());
+        }
+
+        fn see(&mut self, _status: NodeReport) {}
+
+        fn is_over(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_node_ends_with_a_report_before_there_is_no_more_time() {
+        let text = r#"duration = "1 ms"
+            [topology]
+            kind = "ring"
+            switches = 3
+            hosts_per_switch = 1
+            rate = "200 Mbps"
+            delay = "1 us"
+            [switch]
+            buffer = "300 KB"
+            [[flow]]
+            name = "F1"
+            source = "H1"
+            target = "H3"
+            path = ["S1", "S2", "S3"]
+            [flow_control]
+            kind = "pfc"
+            xoff = "150 KB"
+            xon = "147 KB""#;
+        let scenario = Scenario::parse("test", text, &Overrides::default());
+        let config = scenario.unwrap_or_else(|it| panic!("{it}")).config;
+        let plans = plan::nodes(&config, &plan::Options::default());
+        let plans = plans.unwrap_or_else(|it| panic!("{it}"));
+        let host = plans.into_iter().find_map(|plan| match plan.config {
+            NodeConfig::Host(config) => Some(config),
+            NodeConfig::Switch(_) => None,
+        });
+        let (link, _other) = memory::pair(16);
+        let node = HostNode::new(&host.expect("it has hosts"), Box::new(link));
+        let long = Duration::from_secs(201 * 86_400);
+        let settings = Settings {
+            pace: Pace::Real,
+            start: Instant::now()
+                .checked_sub(long)
+                .expect("it goes below zero"),
+            end: None,
+            is_spinning: true,
+        };
+        let mut ears = Ears::default();
+        let report = Node::Host(Box::new(node)).drive(&settings, &mut ears);
+        assert!(report.time >= Clock::END && report.time < Time::MAX);
+        assert!(ears.0.iter().any(|it| it == TIME_IS_OVER), "{:?}", ears.0);
     }
 
     #[test]

@@ -33,14 +33,14 @@ pub struct NodeDocument {
 pub struct Tau {
     /// The longest that the scenario's parameters were derived for, over all ports.
     pub planned_ps: u64,
-    /// The longest that this node has seen.
-    pub measured_ps: u64,
+    /// The longest that this node has seen; `None` if nothing was measured.
+    pub measured_ps: Option<u64>,
 }
 
 impl Tau {
     /// Whether what was measured is more than what the parameters were derived for.
     pub fn is_exceeded(self) -> bool {
-        self.measured_ps > self.planned_ps
+        self.measured_ps.is_some_and(|it| it > self.planned_ps)
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
             backends: vec!["packet".to_string(), "xdp".to_string()],
             tau: Tau {
                 planned_ps: 25,
-                measured_ps: 26,
+                measured_ps: Some(26),
             },
             messages: vec!["S2: interface eth2 is down".to_string()],
             report: testing::report(),
@@ -112,6 +112,8 @@ mod tests {
         let text = document.to_text();
         assert_eq!(NodeDocument::from_json(&text), Ok(document));
         assert!(text.contains("\"time_ps\":2000000000000"), "{text}");
+        let unmeasured = NodeDocument::default().to_text();
+        assert!(unmeasured.contains("\"measured_ps\":null"), "{unmeasured}");
     }
 
     #[test]

@@ -119,13 +119,15 @@ fn nodes_of(page: &mut Page, nodes: &[NodeReport]) {
     page.family(
         "node_lateness_seconds",
         "summary",
-        "From the instant that a frame should have left one node to the instant that the next one \
-         handled it.",
+        "How late frames left (kinds control_sent and data_sent) and how long those that came waited to \
+         be handled (control and data). NaN and a count of 0: not measured.",
     );
     for node in nodes {
         let kinds = [
             ("control", node.lateness.control),
             ("data", node.lateness.data),
+            ("control_sent", node.lateness.control_sent),
+            ("data_sent", node.lateness.data_sent),
         ];
         for (kind, quantiles) in kinds {
             page.summary(&[("node", &node.name), ("kind", kind)], &quantiles);
@@ -240,7 +242,7 @@ fn sends_of(page: &mut Page, nodes: &[NodeReport]) {
 
 fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
     type Received = (&'static str, &'static str, fn(&ReceiveReport) -> u64);
-    let families: [Received; 6] = [
+    let families: [Received; 8] = [
         (
             "received_frames_total",
             "Frames that came to the target, repeated ones not counted.",
@@ -262,6 +264,16 @@ fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
         ("duplicate_frames_total", "Frames that came again.", |it| {
             it.duplicates
         }),
+        (
+            "astray_frames_total",
+            "Frames whose number is so far above all others that nobody believes it.",
+            |it| it.astray,
+        ),
+        (
+            "source_restarts_total",
+            "How often the source was started again.",
+            |it| it.restarts,
+        ),
         ("marked_frames_total", "Frames that came marked.", |it| {
             it.marked
         }),

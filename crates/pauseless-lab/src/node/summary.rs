@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use pauseless_core::port::PortConfig;
 use pauseless_core::unit::{Span, Time};
-use pauseless_dataplane::report::{NodeReport, Quantiles};
+use pauseless_dataplane::report::{Lateness, NodeReport};
 
 use super::drive;
 use super::file::{NodeFile, write_clock};
@@ -112,7 +112,7 @@ fn work(file: &NodeFile) -> String {
 pub fn document(file: &NodeFile, how: Vec<String>, report: NodeReport) -> NodeDocument {
     let tau = Tau {
         planned_ps: file.tau().as_ps(),
-        measured_ps: report.lateness.tau(file.frame()).as_ps(),
+        measured_ps: report.lateness.tau(file.frame()).map(Span::as_ps),
     };
     NodeDocument {
         kind: file.role.name().to_string(),
@@ -139,36 +139,8 @@ pub fn text(file: &NodeFile, document: &NodeDocument, paint: Paint) -> String {
         ..Size::LEAST
     };
     let mut text = screen::render(&[scene], size, paint);
-    let late = |what: &str, it: &Quantiles| match it.count {
-        0 => String::new(),
-        _ => format!(
-            "{what} were handled {} late (p50), {} (p99), {} at most\n",
-            time(it.p50),
-            time(it.p99),
-            time(it.max)
-        ),
-    };
-    text.push_str(&late("control frames", &report.lateness.control));
-    text.push_str(&late("data frames", &report.lateness.data));
-    let tau = document.tau;
-    let measured = time(Span::ps(tau.measured_ps));
-    let planned = time(Span::ps(tau.planned_ps));
-    let heard = report.lateness.control.count + report.lateness.data.count;
-    match tau.is_exceeded() {
-        _ if heard == 0 => {}
-        true => {
-            let exceeded = format!(
-                "tau was up to {measured}, but the parameters hold up to {planned}: buffers may overflow"
-            );
-            let _ = writeln!(text, "{}", paint.paint(Mood::Poor, &exceeded));
-        }
-        false => {
-            let _ = writeln!(
-                text,
-                "tau was up to {measured}; the parameters hold up to {planned}"
-            );
-        }
-    }
+    text.push_str(&late(&report.lateness));
+    let _ = writeln!(text, "{}", tau_sentence(document, paint));
     let verdict = match lost(report) {
         0 => paint.paint(Mood::Good, "no frame was lost here"),
         n => paint.paint(
@@ -178,6 +150,51 @@ pub fn text(file: &NodeFile, document: &NodeDocument, paint: Paint) -> String {
     };
     let _ = writeln!(text, "{verdict}");
     text
+}
+
+/// How late frames were, a line for each kind of which there were any.
+fn late(lateness: &Lateness) -> String {
+    let kinds = [
+        ("control frames left", &lateness.control_sent),
+        ("control frames were handled", &lateness.control),
+        ("data frames left", &lateness.data_sent),
+        ("data frames were handled", &lateness.data),
+    ];
+    let kinds = kinds.into_iter().filter(|(_, it)| it.count > 0);
+    let lines = kinds.map(|(what, it)| {
+        format!(
+            "{what} {} late (p50), {} (p99), {} at most\n",
+            time(it.p50),
+            time(it.p99),
+            time(it.max)
+        )
+    });
+    lines.collect()
+}
+
+/// Whether the parameters hold, as far as anybody knows.
+fn tau_sentence(document: &NodeDocument, paint: Paint) -> String {
+    let tau = document.tau;
+    let planned = time(Span::ps(tau.planned_ps));
+    let Some(measured) = tau.measured_ps else {
+        let Lateness { control, data, .. } = document.report.lateness;
+        let why = match (control.count, data.count) {
+            (0, 0) => "no frame came that says when it was sent",
+            (0, _) => "no control frame came that says when it was sent",
+            _ => "no data frame came that says when it was sent",
+        };
+        return format!("tau was not measured: {why}; the parameters would hold up to {planned}");
+    };
+    let measured = time(Span::ps(measured));
+    match tau.is_exceeded() {
+        true => paint.paint(
+            Mood::Poor,
+            &format!(
+                "tau was up to {measured}, but the parameters hold up to {planned}: buffers may overflow"
+            ),
+        ),
+        false => format!("tau was up to {measured}; the parameters hold up to {planned}"),
+    }
 }
 
 /// The good frames that were lost at this node or never came to it.
@@ -238,4 +255,32 @@ pub fn line(before: &NodeReport, now: &NodeReport) -> String {
 
 fn time(span: Span) -> String {
     quantity::time(Time::ZERO + span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::testing;
+
+    #[test]
+    fn nobody_says_that_parameters_hold_when_nothing_was_measured() {
+        let mut document = NodeDocument {
+            report: testing::report(),
+            ..NodeDocument::default()
+        };
+        document.report.lateness.control.count = 0;
+        let tau = document.report.lateness.tau(Span::us(1));
+        document.tau = Tau {
+            planned_ps: 25_000_000,
+            measured_ps: tau.map(Span::as_ps),
+        };
+        assert_eq!(
+            tau_sentence(&document, Paint::Plain),
+            "tau was not measured: no control frame came that says when it was sent; the parameters \
+             would hold up to 25.0 us"
+        );
+        document.tau.measured_ps = Some(26_000_000);
+        let text = tau_sentence(&document, Paint::Plain);
+        assert!(text.starts_with("tau was up to 26.0 us, but"), "{text}");
+    }
 }

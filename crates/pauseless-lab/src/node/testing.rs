@@ -31,12 +31,16 @@ pub(super) fn report() -> NodeReport {
             missing: 3,
             reordered: 1,
             duplicates: 0,
+            astray: 0,
+            restarts: 1,
             marked: 0,
             latency: quantiles(55),
         }],
         lateness: Lateness {
             control: quantiles(10),
             data: quantiles(20),
+            control_sent: quantiles(5),
+            data_sent: Quantiles::default(),
         },
         series: Series {
             times: vec![Time::ZERO + Span::ms(10)],

@@ -46,6 +46,8 @@ pub struct Run {
     pub wall_s: f64,
     /// Whether it was broken off before its end.
     pub interrupted: bool,
+    /// Whether somebody saw the state of all switches, so that no deadlock means that there was none.
+    pub looks_for_deadlock: bool,
 }
 
 /// How far a run has come.
@@ -67,6 +69,7 @@ impl Run {
             outcome,
             wall_s: begin.elapsed().as_secs_f64(),
             interrupted,
+            looks_for_deadlock: true,
             scenario,
         }
     }
@@ -89,6 +92,7 @@ impl Run {
             outcome,
             wall_s: begin.elapsed().as_secs_f64(),
             interrupted,
+            looks_for_deadlock: true,
             scenario,
         };
         Ok((run, frames))

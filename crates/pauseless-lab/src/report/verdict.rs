@@ -46,6 +46,7 @@ impl Finding {
         match self {
             Finding::Deadlock => match &run.outcome.deadlock {
                 Some(deadlock) => deadlock_sentence(run, deadlock),
+                None if !run.looks_for_deadlock => UNSEEN.to_string(),
                 None => "no deadlock".to_string(),
             },
             Finding::Loss => match run.outcome.lost_packets {
@@ -80,7 +81,11 @@ pub fn brief(run: &Run) -> String {
         None => {}
     }
     if let Some(since) = outcome.starved.iter().map(|starved| starved.since).min() {
-        parts.push(format!("starvation since {}", quantity::time(since)));
+        let since = quantity::time(since);
+        parts.push(match run.looks_for_deadlock {
+            true => format!("starvation since {since}"),
+            false => format!("starvation or deadlock since {since}"),
+        });
     }
     if run.interrupted {
         parts.push(format!("interrupted at {}", quantity::time(outcome.end)));
@@ -115,10 +120,17 @@ pub fn aftermath(run: &Run) -> Option<String> {
             format!("drained in {}", quantity::time(Time::ZERO + span))
         }
         (true, held) => format!("{} stuck for ever", quantity::bytes(held)),
+        (false, held) if !run.looks_for_deadlock => {
+            format!("{} held at the end", quantity::bytes(held))
+        }
         (false, held) => format!("{} still draining", quantity::bytes(held)),
     };
     Some(sentence)
 }
+
+/// What is said where nobody could see the state of all switches at one instant.
+const UNSEEN: &str =
+    "deadlock is not looked for with a process per node: what stands still is called starved";
 
 fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
     let ports = deadlock.cycle.iter().map(|queue| {

@@ -1,6 +1,6 @@
 //! The testbed's JSON document.
 
-use pauseless_core::unit::Time;
+use pauseless_core::unit::{Span, Time};
 use pauseless_dataplane::report::Quantiles;
 use serde::Serialize;
 use serde_json::Value;
@@ -37,22 +37,30 @@ pub struct WireRecord {
     pub backend: &'static str,
     /// `elastic` or `real`.
     pub clock: &'static str,
-    /// The worst feedback latency.
-    pub tau_ps: u64,
+    /// The worst feedback latency; null if nothing was measured.
+    pub tau_ps: Option<u64>,
     /// What the thresholds were checked with.
     pub tau_configured_ps: u64,
-    /// Whether the former is above the latter.
-    pub tau_exceeded: bool,
-    /// How late control frames were.
+    /// Whether the former is above the latter; null if nothing was measured.
+    pub tau_exceeded: Option<bool>,
+    /// How late control frames were handled.
     pub control_late: QuantilesRecord,
-    /// How late data frames were.
+    /// How late data frames were handled.
     pub data_late: QuantilesRecord,
+    /// How late control frames left, where the former does not include it.
+    pub control_sent_late: QuantilesRecord,
+    /// How late data frames left, where the former does not include it.
+    pub data_sent_late: QuantilesRecord,
     /// Numbers of packets that never came although later ones did.
     pub sequence_gaps: u64,
     /// Packets that came after later ones.
     pub reordered: u64,
     /// Packets that came twice.
     pub duplicates: u64,
+    /// Packets whose number is far above all others.
+    pub astray: u64,
+    /// Sources that were started again.
+    pub restarts: u64,
     /// Frames that did not fit.
     pub overruns: u64,
     /// Frames that the kernel has dropped.
@@ -118,14 +126,18 @@ fn wire(wire: &WireFacts) -> WireRecord {
     WireRecord {
         backend: wire.backend,
         clock: wire.clock,
-        tau_ps: wire.tau.as_ps(),
+        tau_ps: wire.tau.map(Span::as_ps),
         tau_configured_ps: wire.tau_configured.as_ps(),
-        tau_exceeded: wire.is_tau_exceeded(),
+        tau_exceeded: wire.tau.map(|_| wire.is_tau_exceeded()),
         control_late: quantiles(&wire.lateness.control),
         data_late: quantiles(&wire.lateness.data),
+        control_sent_late: quantiles(&wire.lateness.control_sent),
+        data_sent_late: quantiles(&wire.lateness.data_sent),
         sequence_gaps: wire.sequence_gaps,
         reordered: wire.reordered,
         duplicates: wire.duplicates,
+        astray: wire.astray,
+        restarts: wire.restarts,
         overruns: wire.overruns,
         kernel_drops: wire.kernel_drops,
         strays: wire.strays,

@@ -69,9 +69,9 @@ pub struct WireFacts {
     pub backend: &'static str,
     /// `elastic` or `real`.
     pub clock: &'static str,
-    /// The worst feedback latency: the latest control frame, then the latest data frame, and two frames
-    /// that cannot be interrupted.
-    pub tau: Span,
+    /// The worst feedback latency: the latest control frame, then the latest data frame, both when they
+    /// left and when they came, and two frames that cannot be interrupted. `None` if nothing was measured.
+    pub tau: Option<Span>,
     /// What the thresholds were checked with; the least where ports differ.
     pub tau_configured: Span,
     /// How late control and data frames were, the worst of all nodes.
@@ -82,6 +82,10 @@ pub struct WireFacts {
     pub reordered: u64,
     /// Packets that came twice.
     pub duplicates: u64,
+    /// Packets whose number is far above all others.
+    pub astray: u64,
+    /// Sources that were started again.
+    pub restarts: u64,
     /// Frames that did not fit: flow control has failed.
     pub overruns: u64,
     /// Frames that the kernel has dropped, for want of room or because an interface was down.
@@ -166,6 +170,7 @@ fn run_of(scenario: Scenario, measurements: &Measurements, wall_s: f64) -> Run {
         outcome: outcome::outcome(&scenario.config, measurements),
         wall_s,
         interrupted: measurements.ended == Ended::Interrupted,
+        looks_for_deadlock: true,
         scenario,
     }
 }
@@ -181,6 +186,8 @@ impl WireFacts {
         let lateness = Lateness {
             control: worst(reports.iter().map(|it| it.lateness.control)),
             data: worst(reports.iter().map(|it| it.lateness.data)),
+            control_sent: worst(reports.iter().map(|it| it.lateness.control_sent)),
+            data_sent: worst(reports.iter().map(|it| it.lateness.data_sent)),
         };
         let configured = scenario.port_groups.iter().map(|group| group.tau);
         WireFacts {
@@ -190,6 +197,8 @@ impl WireFacts {
             sequence_gaps: receives().map(|flow| flow.missing).sum(),
             reordered: receives().map(|flow| flow.reordered).sum(),
             duplicates: receives().map(|flow| flow.duplicates).sum(),
+            astray: receives().map(|flow| flow.astray).sum(),
+            restarts: receives().map(|flow| flow.restarts).sum(),
             overruns: sum(&|port| port.overruns),
             kernel_drops: sum(&|port| port.kernel_drops + port.send_failures),
             strays: sum(&|port| port.malformed + port.oversized + port.unknown + port.unwelcome),
@@ -204,7 +213,7 @@ impl WireFacts {
 
     /// Whether feedback took longer than the thresholds allow for.
     pub fn is_tau_exceeded(&self) -> bool {
-        self.tau > self.tau_configured
+        self.tau.is_some_and(|tau| tau > self.tau_configured)
     }
 }
 

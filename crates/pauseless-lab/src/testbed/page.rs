@@ -6,7 +6,7 @@ use pauseless_core::unit::Time;
 use pauseless_sim::outcome::PortSeries;
 
 use super::Measured;
-use super::table::{remarks, span};
+use super::table::{measured_tau, remarks, span};
 use crate::report::chart::{self, Axis, Curve, Figure, Instant, Level, PALETTE, Stroke, Weight};
 use crate::report::figure::thresholds;
 use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened};
@@ -95,11 +95,11 @@ fn summary(runs: &[Measured]) -> String {
     text.push_str("</tr>\n");
     for measured in runs {
         let lines = [
-            ("real", &measured.run, measured.wire.tau),
+            ("real", &measured.run, measured_tau(&measured.wire)),
             (
                 "simulated",
                 &measured.simulated,
-                measured.wire.tau_configured,
+                span(measured.wire.tau_configured),
             ),
         ];
         for (frames, run, tau) in lines {
@@ -114,7 +114,7 @@ fn summary(runs: &[Measured]) -> String {
                 escape(&goodputs(run)),
                 quantity::bytes(run.queue_max()),
                 quantity::count(run.outcome.lost_packets),
-                span(tau),
+                tau,
                 escape(&verdict::aftermath(run).unwrap_or_else(|| "-".to_string())),
             ];
             text.push_str("<tr>");

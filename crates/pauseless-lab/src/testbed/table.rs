@@ -28,19 +28,14 @@ pub fn table(runs: &[Measured], paint: Paint) -> String {
             .collect(),
     );
     for measured in runs {
-        let WireFacts {
-            tau,
-            tau_configured,
-            ..
-        } = &measured.wire;
         let name = measured.run.scenario.name.clone();
         let lines = [
-            (name, "real", &measured.run, tau),
+            (name, "real", &measured.run, measured_tau(&measured.wire)),
             (
                 String::new(),
                 "simulated",
                 &measured.simulated,
-                tau_configured,
+                span(measured.wire.tau_configured),
             ),
         ];
         for (name, frames, run, tau) in lines {
@@ -49,7 +44,7 @@ pub fn table(runs: &[Measured], paint: Paint) -> String {
             row.extend([
                 quantity::bytes(run.queue_max()),
                 quantity::count(run.outcome.lost_packets),
-                span(*tau),
+                tau,
                 verdict::aftermath(run).unwrap_or_default(),
             ]);
             table.push(row);
@@ -73,14 +68,22 @@ pub fn remarks(measured: &Measured) -> Vec<String> {
     if wire.is_tau_exceeded() {
         remarks.push(format!(
             "tau was exceeded: {} measured, {} configured; buffers may overflow",
-            span(wire.tau),
+            measured_tau(wire),
             span(wire.tau_configured),
         ));
+    }
+    if wire.tau.is_none() {
+        remarks.push(
+            "tau was not measured: no control frame or no data frame came that says when it was sent"
+                .to_string(),
+        );
     }
     let counted = [
         (wire.sequence_gaps, "packet missing by its number"),
         (wire.reordered, "packet out of order"),
         (wire.duplicates, "packet twice"),
+        (wire.astray, "packet with a number far above the others"),
+        (wire.restarts, "source started again"),
         (wire.overruns, "frame that did not fit"),
         (wire.kernel_drops, "frame dropped by the kernel"),
         (wire.vanished, "frame swallowed by a wire"),
@@ -116,6 +119,11 @@ fn rates(run: &Run, is_apart: bool) -> Vec<String> {
         }
         false => vec![goodputs(run)],
     }
+}
+
+/// The measured tau in words.
+pub(super) fn measured_tau(wire: &WireFacts) -> String {
+    wire.tau.map_or("not measured".to_string(), span)
 }
 
 /// A time as reports write it.

@@ -189,6 +189,8 @@ object!(ReceiveReport {
     missing: "missing",
     reordered: "reordered",
     duplicates: "duplicates",
+    astray: "astray",
+    restarts: "restarts",
     marked: "marked",
     latency: "latency",
 });
@@ -204,6 +206,8 @@ object!(Quantiles {
 object!(Lateness {
     control: "control",
     data: "data",
+    control_sent: "control_sent",
+    data_sent: "data_sent",
 });
 
 object!(Series {
