@@ -33,6 +33,8 @@ struct Shared {
     start: Duration,
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
+    /// Whether somebody was told of it.
+    is_told: bool,
 }
 
 impl Capture {
@@ -44,6 +46,7 @@ impl Capture {
             path: path.to_owned(),
             start,
             failure: None,
+            is_told: false,
         };
         Ok(Capture {
             shared: Arc::new(Mutex::new(shared)),
@@ -62,6 +65,15 @@ impl Capture {
             Some(failure) => Err(failure),
             None => shared.file.finish(),
         }
+    }
+
+    /// Why nothing is written any more, if that is so; says it once.
+    pub fn trouble(&self) -> Option<String> {
+        let mut shared = self.lock();
+        let failure = shared.failure.as_ref()?.to_string();
+        let path = shared.path.display().to_string();
+        let was_told = std::mem::replace(&mut shared.is_told, true);
+        (!was_told).then(|| format!("cannot write {path}: {failure}; no more frames are captured"))
     }
 
     /// Writes a frame of which `bytes` are there and that had `length`, without the FCS.

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use pauseless_core::switch::Discipline;
 use pauseless_core::switch::watchdog::{self, Action};
@@ -90,7 +91,41 @@ fn cycle_aware_gfc_carries_every_flow_at_half_the_rate() {
     for measured in measured(&names, Discipline::OutputQueued, Span::ms(500)) {
         assert_lossless(&measured);
         assert_half(&measured);
+        // Nodes that answer each other in step with the clock would say hundreds of times as much.
+        let counts = [&measured.run, &measured.simulated].map(|it| it.outcome.feedback_frames);
+        let [ours, simulated] = counts.map(|count| count as f64);
+        assert!((1.0 / 3.0..3.0).contains(&(ours / simulated)), "{counts:?}");
     }
+}
+
+/// At 40 Gb/s thresholds are made for a tau of 13 us, which a clock with ticks of 20 us would exceed.
+#[test]
+fn a_faster_network_has_a_finer_clock() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/pcn-fig1.toml");
+    let scenario = Scenario::read(Path::new(path), &Overrides::default());
+    let scenario = scenario.unwrap_or_else(|it| panic!("{it}"));
+    let options = Options {
+        backend: Backend::Memory,
+        ..Options::default()
+    };
+    let go_on = &mut |_: Progress| ControlFlow::Continue(());
+    let measured = testbed::measure(&scenario, &options, go_on);
+    let measured = measured.unwrap_or_else(|it| panic!("{it}"));
+    let wire = &measured.wire;
+    assert!(
+        !wire.is_tau_exceeded(),
+        "{:?} > {}",
+        wire.tau,
+        wire.tau_configured
+    );
+    assert_eq!((wire.overruns, measured.run.outcome.lost_packets), (0, 0));
+    let remarks = table::remarks(&measured);
+    assert!(
+        remarks
+            .iter()
+            .any(|it| it.contains("up to 5.00 us, is left out")),
+        "{remarks:?}"
+    );
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
         drive::end_with_parent(parent).context("cannot watch the process that started this one")?;
     }
     let mut file = NodeFile::read(&args.config, role)?;
-    file.wire.pace = args.clock.unwrap_or(file.wire.pace);
+    file.take_clock(args.clock)?;
     file.wire.backend = args.backend.unwrap_or(file.wire.backend);
     if args.with_parent.is_none() {
         let probing = &file.scenario.config;
@@ -39,6 +39,9 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
     }
     if !args.quiet {
         output::warn(&file.scenario);
+        for remark in file.remarks() {
+            output::complain(&format!("pauseless: warning: {remark}"));
+        }
     }
     let mut links = Links::open(&file)?;
     let mut view = View::open(args, &file, terminal)?;
@@ -56,17 +59,19 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
         capture.with_context(|| format!("cannot write {}", path.display()))
     });
     let capture = capture.transpose()?;
+    view.capture = capture.clone();
     if let Some(core) = args.core {
         // Not before: other threads would stay there too.
         drive::pin(core).with_context(|| format!("cannot stay on core {core}"))?;
     }
     links.forget();
-    let Links { links, how } = links;
+    let Links { links, how, claims } = links;
     let mut node = Node::new(&file, links);
     if let Some(capture) = &capture {
         node.set_tap(Box::new(NodeCapture::new(capture, 0)));
     }
     let report = node.drive(&settings, &mut view);
+    drop(claims);
     let messages = view.close();
     let mut document = summary::document(&file, how, report);
     document.messages = messages;
@@ -122,6 +127,8 @@ struct View<'a> {
     shown: NodeReport,
     logged: Instant,
     messages: Vec<String>,
+    /// Where frames are written to, which may fail.
+    capture: Option<Capture>,
 }
 
 impl<'a> View<'a> {
@@ -148,6 +155,7 @@ impl<'a> View<'a> {
             shown: NodeReport::default(),
             logged: Instant::now(),
             messages: Vec::new(),
+            capture: None,
             endpoint,
         };
         if let Some(endpoint) = &view.endpoint {
@@ -186,6 +194,9 @@ impl Audience for View<'_> {
     }
 
     fn see(&mut self, status: NodeReport) {
+        if let Some(trouble) = self.capture.as_ref().and_then(Capture::trouble) {
+            self.hear(&format!("{}: {trouble}", self.name));
+        }
         if let Some(endpoint) = &self.endpoint {
             endpoint.publish(vec![status.clone()]);
         }
@@ -198,7 +209,8 @@ impl Audience for View<'_> {
             };
             let mut size = screen::size();
             let said = self.messages.iter().rev().take(MESSAGES_SHOWN).rev();
-            let said: Vec<&str> = said.map(String::as_str).collect();
+            let said = said.map(|message| screen::cut(message, size.columns));
+            let said: Vec<String> = said.collect();
             size.rows = size.rows.saturating_sub(said.len());
             let page = screen::render(&[scene], size, self.paint) + &said.join("\n");
             // A terminal that has gone away ends the node by SIGHUP, if it should.

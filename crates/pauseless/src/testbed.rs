@@ -43,12 +43,16 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         output::check_place(path)?;
     }
     let scenarios = scenarios(args)?;
+    if args.pcap.is_some() && scenarios.len() != 1 {
+        bail!("--pcap is for one scenario: name a file, or one of the ring's with --only");
+    }
     let options = Options {
         backend: args.backend,
         program: match args.processes {
             true => Some(std::env::current_exe().context("cannot find the program itself")?),
             false => None,
         },
+        pcap: args.pcap.clone(),
         ..Options::default()
     };
     let (runs, is_interrupted) = measure(args, &scenarios, (&options, terminal.paint()))?;

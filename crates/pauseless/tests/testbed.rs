@@ -196,6 +196,10 @@ fn what_cannot_be_is_refused() {
         &["--processes", "--deny", "loss,deadlock"],
         "nobody looks for deadlocks with --processes",
     );
+    refused(
+        &["--backend", "memory", "--pcap", "ring.pcapng"],
+        "--pcap is for one scenario",
+    );
     let scenario = "scenarios/gfc-fig5-conceptual.toml";
     refused(&["--backend", "memory", scenario], "not on a real wire");
 }

@@ -1,7 +1,8 @@
-//! Captures of small simulated networks, dissected by tshark.
+//! Captures of small networks, simulated and real, dissected by tshark.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::path::Path;
 use std::process::Command;
 
 use super::place;
@@ -23,9 +24,9 @@ pub(super) fn pfc() -> Check {
         expect(resumes, controls.len() - pauses, "resumes")?;
         expect(controls.len(), run.count("feedback_frames"), "frames")?;
         for row in &controls {
-            mac_control(row)?;
+            mac_control(row, CLASS)?;
         }
-        let data = run.data()?;
+        let data = run.data(CLASS)?;
         Ok(format!(
             "{pauses} pauses, {resumes} resumes, {data} data packets"
         ))
@@ -40,7 +41,7 @@ pub(super) fn gfc() -> Check {
         let mut last = BTreeMap::new();
         let mut highest = 0;
         for row in &controls {
-            mac_control(row)?;
+            mac_control(row, CLASS)?;
             let stage = row.number(TIME)?;
             highest = highest.max(stage);
             let before = last.insert(row.get(PORT), stage).unwrap_or(0);
@@ -51,7 +52,7 @@ pub(super) fn gfc() -> Check {
         if highest < 1 {
             return Err("no stage above 0".to_owned());
         }
-        let data = run.data()?;
+        let data = run.data(CLASS)?;
         Ok(format!(
             "{} stages up to {highest}, {data} data packets",
             controls.len()
@@ -74,7 +75,7 @@ pub(super) fn credits() -> Check {
             lanes.insert(octets[8..9].to_owned());
         }
         expect(lanes.len(), CLASS as usize + 1, "virtual lanes")?;
-        let data = run.data()?;
+        let data = run.data(CLASS)?;
         Ok(format!(
             "{} link packets, {data} data packets",
             rows().count()
@@ -115,7 +116,7 @@ pub(super) fn pcn() -> Check {
             return Err(format!("{marked} of {cnps} CNPs are marked"));
         }
         let is_marked = |row: &&Row| row.get(OPCODE) == "4" && row.get(ECN) == "3";
-        let data = run.data()?;
+        let data = run.data(CLASS)?;
         let marks = run.rows.iter().filter(is_marked).count();
         if marks == 0 {
             return Err("no data packet is marked".to_owned());
@@ -126,10 +127,55 @@ pub(super) fn pcn() -> Check {
     })
 }
 
+/// The testbed's ring under PFC, in memory: the frames that its nodes exchange. Every frame that leaves a
+/// port comes to another, byte by byte.
+pub(super) fn real() -> Check {
+    let capture = place().join("real.pcapng");
+    let mut run = Command::new(page::program());
+    run.args(["testbed", "--backend", "memory", "--only", "pfc"]);
+    run.args(["--duration", "40 ms", "--json", "--quiet", "--pcap"]);
+    let run = run.arg(&capture).output()?;
+    if !run.status.success() {
+        return Ok(Err(String::from_utf8_lossy(&run.stderr).into_owned()));
+    }
+    let rows = match dissected(&capture)? {
+        Ok(rows) => rows,
+        Err(wrong) => return Ok(Err(wrong)),
+    };
+    let (leaving, coming): (Vec<Row>, Vec<Row>) =
+        rows.into_iter().partition(|row| row.get(DIRECTION) == OUT);
+    let captured = Captured {
+        json: String::from_utf8_lossy(&run.stdout).into_owned(),
+        rows: leaving,
+    };
+    Ok(judge_real(&captured, coming.len()))
+}
+
+fn judge_real(captured: &Captured, coming: usize) -> Result<String, String> {
+    expect(coming, captured.rows.len(), "frames that come")?;
+    if let Some(row) = captured
+        .rows
+        .iter()
+        .find(|row| !row.get(MALFORMED).is_empty())
+    {
+        return Err(format!("malformed: {}", row.0.join(" ")));
+    }
+    let controls = captured.controls();
+    expect(controls.len(), captured.count("feedback_frames"), "frames")?;
+    for row in &controls {
+        mac_control(row, 0)?;
+    }
+    let data = captured.data(0)?;
+    Ok(format!(
+        "{} pauses and resumes, {data} data packets",
+        controls.len()
+    ))
+}
+
 /// The octets of PFC say what they should about one class.
-fn mac_control(row: &Row) -> Result<(), String> {
+fn mac_control(row: &Row, class: u32) -> Result<(), String> {
     let found = (row.get(CONTROL), row.get(VECTOR), row.get(TARGET));
-    let vector = format!("0x{:04x}", 1 << CLASS);
+    let vector = format!("0x{:04x}", 1 << class);
     let expected = ("0x0101", vector.as_str(), "01:80:c2:00:00:01");
     match found == expected {
         true => Ok(()),
@@ -188,6 +234,9 @@ const PAYLOAD: usize = 13;
 const DATA: usize = 14;
 const MALFORMED: usize = 15;
 
+/// A frame that leaves its port.
+const OUT: &str = "0x00000002";
+
 impl Row {
     fn get(&self, field: usize) -> &str {
         self.0.get(field).map_or("", String::as_str)
@@ -216,14 +265,14 @@ impl Captured {
         digits.collect::<String>().parse().unwrap_or(usize::MAX)
     }
 
-    /// How many data packets there are: in order at every port, in class 3.
-    fn data(&self) -> Result<usize, String> {
+    /// How many data packets there are: in order at every port, in this class.
+    fn data(&self, class: u32) -> Result<usize, String> {
         let mut next = BTreeMap::new();
         let mut count = 0;
         for row in self.rows.iter().filter(|row| row.get(OPCODE) == "4") {
             let psn = row.number(PSN)?;
             let expected = next.entry((row.get(PORT), row.get(PAIR))).or_insert(0);
-            if psn != *expected || row.number(DSCP)? != CLASS << 3 {
+            if psn != *expected || row.number(DSCP)? != class << 3 {
                 let at = row.get(PORT);
                 return Err(format!("packet {psn} instead of {expected} at {at}"));
             }
@@ -247,7 +296,7 @@ impl Captured {
             return Err("stamps have no nanoseconds".to_owned());
         }
         for row in &self.rows {
-            if !row.get(MALFORMED).is_empty() || row.get(DIRECTION) != "0x00000002" {
+            if !row.get(MALFORMED).is_empty() || row.get(DIRECTION) != OUT {
                 return Err(format!("malformed or not outbound: {}", row.0.join(" ")));
             }
         }
@@ -270,22 +319,30 @@ fn judge(
     if !run.status.success() {
         return Ok(Err(String::from_utf8_lossy(&run.stderr).into_owned()));
     }
+    let captured = dissected(&capture)?.map(|rows| Captured {
+        json: String::from_utf8_lossy(&run.stdout).into_owned(),
+        rows,
+    });
+    Ok(captured.and_then(|captured| {
+        captured.common()?;
+        check(&captured)
+    }))
+}
+
+/// What tshark makes of a capture, or what it complains about.
+fn dissected(capture: &Path) -> io::Result<Result<Vec<Row>, String>> {
     let mut tshark = Command::new("tshark");
-    tshark.arg("-r").arg(&capture).args(["-T", "fields"]);
+    tshark.arg("-r").arg(capture).args(["-T", "fields"]);
     tshark.args(FIELDS.iter().flat_map(|field| ["-e", field]));
-    let dissected = tshark.output()?;
-    if !dissected.status.success() {
-        return Ok(Err(String::from_utf8_lossy(&dissected.stderr).into_owned()));
+    let done = tshark.output()?;
+    if !done.status.success() {
+        return Ok(Err(String::from_utf8_lossy(&done.stderr).into_owned()));
     }
-    let text = String::from_utf8_lossy(&dissected.stdout);
+    let text = String::from_utf8_lossy(&done.stdout);
     let rows = text
         .lines()
         .map(|line| Row(line.split('\t').map(String::from).collect()));
-    let captured = Captured {
-        json: String::from_utf8_lossy(&run.stdout).into_owned(),
-        rows: rows.collect(),
-    };
-    Ok(captured.common().and_then(|()| check(&captured)))
+    Ok(Ok(rows.collect()))
 }
 
 const SCENARIO: &str = "\

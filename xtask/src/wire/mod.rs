@@ -15,7 +15,7 @@ struct Step {
     check: fn() -> io::Result<Result<String, String>>,
 }
 
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     Step {
         name: "PFC frames, as tshark reads them",
         check: dissect::pfc,
@@ -31,6 +31,10 @@ const STEPS: [Step; 4] = [
     Step {
         name: "marked data and PCN's CNPs",
         check: dissect::pcn,
+    },
+    Step {
+        name: "frames of real switches and hosts",
+        check: dissect::real,
     },
 ];
 

@@ -85,3 +85,19 @@ fn a_failure_is_told_at_the_end() {
     }
     assert!(capture.finish().is_err());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_is_full_is_said_once_and_while_the_node_runs() {
+    let names = ["S1:H1".to_string()];
+    let capture = Capture::create(Path::new("/dev/full"), &names, Duration::ZERO);
+    let capture = capture.expect("what is small is kept");
+    assert_eq!(capture.trouble(), None);
+    for _ in 0..100 {
+        capture.write(Time::ZERO, (0, Direction::In), (&[0; 1_500], 1_500));
+    }
+    let trouble = capture.trouble().expect("it is full");
+    assert!(trouble.starts_with("cannot write /dev/full: "), "{trouble}");
+    assert_eq!(capture.trouble(), None);
+    capture.finish().expect_err("it is still full");
+}

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::num::NonZeroU64;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pauseless_core::unit::{Span, Time};
@@ -65,6 +67,21 @@ pub struct Links {
     pub links: Vec<Box<dyn Link>>,
     /// What was taken for each and why.
     pub how: Vec<String>,
+    /// What keeps other nodes off the same interfaces, as long as it is held.
+    pub claims: Vec<Claim>,
+}
+
+/// An interface that is ours: a socket whose name there can be once in a network namespace, and that is
+/// gone with its process.
+#[derive(Debug)]
+pub struct Claim(#[expect(dead_code, reason = "it is there")] UnixDatagram);
+
+impl Claim {
+    /// Claims `interface`, unless another node of this namespace has.
+    fn new(interface: &str) -> io::Result<Claim> {
+        let name = SocketAddr::from_abstract_name(format!("pauseless/{interface}"))?;
+        UnixDatagram::bind_addr(&name).map(Claim)
+    }
 }
 
 impl Links {
@@ -73,13 +90,15 @@ impl Links {
         let mut opened = Links {
             links: Vec::new(),
             how: Vec::new(),
+            claims: Vec::new(),
         };
         for (port, interface) in file.interfaces.iter().enumerate() {
-            let made = match net::interface_exists(interface) {
-                true => link::open(interface, file.wire.backend),
-                false => Err(io::Error::from(io::ErrorKind::NotFound)),
-            };
-            let made = made.map_err(|error| refuse(file, port, &error))?;
+            let refuse = |error: io::Error| refuse(file, port, &error);
+            if !net::interface_exists(interface) {
+                return Err(refuse(io::ErrorKind::NotFound.into()));
+            }
+            opened.claims.push(Claim::new(interface).map_err(refuse)?);
+            let made = link::open(interface, file.wire.backend).map_err(refuse)?;
             opened.links.push(made.link);
             opened.how.push(made.how);
         }
@@ -114,6 +133,10 @@ fn refuse(file: &NodeFile, port: usize, error: &io::Error) -> Problems {
             "this needs root or CAP_NET_RAW, and AF_XDP CAP_NET_ADMIN and CAP_BPF too; `unshare -Urn` \
              makes a user namespace in which AF_PACKET works"
                 .to_string(),
+        ),
+        io::ErrorKind::AddrInUse => (
+            format!("another pauseless runs on {interface}"),
+            "end it first, or give every node interfaces of its own".to_string(),
         ),
         _ => (error.to_string(), String::new()),
     };
@@ -427,6 +450,16 @@ mod tests {
         let report = Node::Host(Box::new(node)).drive(&settings, &mut ears);
         assert!(report.time >= Clock::END && report.time < Time::MAX);
         assert!(ears.0.iter().any(|it| it == TIME_IS_OVER), "{:?}", ears.0);
+    }
+
+    #[test]
+    fn an_interface_is_claimed_once_and_free_again_when_its_node_is_gone() {
+        let name = format!("test{}", std::process::id());
+        let claim = Claim::new(&name).expect("it is free");
+        let refused = Claim::new(&name).expect_err("it is taken");
+        assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+        drop(claim);
+        Claim::new(&name).expect("it is free again");
     }
 
     #[test]

@@ -13,11 +13,13 @@ use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::switch::watchdog;
 use pauseless_core::unit::Span;
-use pauseless_fabric::topology::Topology;
+use pauseless_dataplane::clock::Pace;
+use pauseless_fabric::topology::{Port, Topology};
 
 use crate::problem::{Problems, Sink};
 use crate::scenario::mitigation::read_watchdog;
 use crate::scenario::reader::{At, Section, did_you_mean};
+use crate::scenario::unit::Quantity;
 use crate::scenario::{Overrides, Scenario, parse_table, read_text};
 use crate::testbed::plan::{self, NodeConfig, NodePlan, Options};
 use address::Addresses;
@@ -114,6 +116,46 @@ impl NodeFile {
             }),
             _ => Err(Problems::new(&file, &text, sink.into_list())),
         }
+    }
+
+    /// Takes `pace` instead of the file's clock, if there is one, and makes sure that the clock and the
+    /// slack go together.
+    pub fn take_clock(&mut self, pace: Option<Pace>) -> Result<(), Problems> {
+        self.wire.pace = pace.unwrap_or(self.wire.pace);
+        let slack = self.wire.slack;
+        match self.wire.pace {
+            Pace::Elastic(tick) if slack < tick => {
+                let message = format!(
+                    "a slack of {} is less than a tick of the clock, {}: every port would lose capacity \
+                     at every look",
+                    slack.exact(),
+                    tick.exact()
+                );
+                let help = format!(
+                    "take slack = \"{}\" or more, or a finer clock",
+                    tick.exact()
+                );
+                Err(Problems::of_file(&self.source.file, message, &help))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What of the scenario this node leaves out, and what may come of it.
+    pub fn remarks(&self) -> Vec<String> {
+        let topology = &self.scenario.config.topology;
+        let ports = topology.ports(self.plan.node).iter();
+        let limit = Span::ps(self.tau().as_ps() / 100);
+        let long = ports.filter(|port| port.delay > limit);
+        let remark = |port: &Port| {
+            format!(
+                "the link to {} has a delay of {} in the scenario, which is not imitated: the wire has \
+                 its own; write that one",
+                topology.node(port.peer).name,
+                port.delay.exact(),
+            )
+        };
+        long.map(remark).collect()
     }
 
     /// The node's name.

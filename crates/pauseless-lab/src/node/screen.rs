@@ -110,8 +110,31 @@ pub fn render(scenes: &[Scene<'_>], size: Size, paint: Paint) -> String {
         lines.truncate(rows - 1);
         lines.push(format!("and {hidden} lines more"));
     }
-    let mut text = lines.join("\n");
+    let lines = lines.iter().map(|line| cut(line, size.columns));
+    let mut text = Vec::from_iter(lines).join("\n");
     text.push('\n');
+    text
+}
+
+/// As much of `line` as fits, colours not counted and closed at the end.
+pub fn cut(line: &str, columns: usize) -> String {
+    let mut text = String::new();
+    let (mut width, mut is_code, mut is_painted) = (0, false, false);
+    for char in line.chars() {
+        if char == '\x1b' {
+            (is_code, is_painted) = (true, true);
+        } else if !is_code {
+            width += 1;
+            if width > columns {
+                if is_painted {
+                    text.push_str("\x1b[0m");
+                }
+                return text;
+            }
+        }
+        text.push(char);
+        is_code &= char != 'm';
+    }
     text
 }
 

@@ -58,6 +58,9 @@ pub fn outlook(file: &NodeFile) -> String {
         wire.backend_name(),
         time(file.tau()),
     );
+    for remark in file.remarks() {
+        let _ = writeln!(text, "  {remark}");
+    }
     let here = drive::interfaces();
     let missing = file.interfaces.iter().filter(|name| !here.contains(name));
     let missing: Vec<&str> = missing.map(String::as_str).collect();

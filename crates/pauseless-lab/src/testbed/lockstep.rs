@@ -15,7 +15,7 @@ use pauseless_sim::outcome::{EgressQueue, Ended, Episode, Lost, Trip};
 use super::outcome::{Measurements, Watched};
 use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, Wires};
-use super::{BedError, Options, Watch, WireFacts};
+use super::{BedError, Options, Watch, WireFacts, taps, tick};
 use crate::report::{Progress, Run, quantity};
 use crate::scenario::Scenario;
 
@@ -30,6 +30,7 @@ pub(super) fn measure(
         slack: SLACK,
     };
     let plans = plan::nodes(&scenario.config, &plan_options)?;
+    let tick = tick::of(&scenario)?;
     let wires = wires::lay(&plans, options.backend).map_err(BedError::Wires)?;
     let begin = Instant::now();
     // The namespaces live until the run is over, so that one can look inside.
@@ -38,7 +39,11 @@ pub(super) fn measure(
         .iter()
         .zip(links)
         .map(|(plan, links)| node(plan, links));
-    let mut bed = Bed::new(nodes.collect(), Pace::Elastic(Pace::TICK));
+    let mut nodes = Vec::from_iter(nodes);
+    let capture = options.pcap.as_deref();
+    let capture = capture.map(|path| taps::lay(&mut nodes, &plans, path));
+    let capture = capture.transpose().map_err(BedError::Files)?;
+    let mut bed = Bed::new(nodes, Pace::Elastic(tick));
     let (ended, messages) = drive(&mut bed, (&scenario.config, &plans), watch);
     let measurements = Measurements {
         reports: bed.reports(),
@@ -51,6 +56,12 @@ pub(super) fn measure(
     facts.clock = "elastic";
     facts.vanished = bed.vanished();
     facts.messages = messages;
+    facts
+        .messages
+        .extend(tick::remark_of_delays(&scenario.config, tick));
+    if let Some(capture) = capture {
+        capture.finish().map_err(BedError::Files)?;
+    }
     let run = super::run_of(scenario, &measurements, begin.elapsed().as_secs_f64());
     Ok((run, facts))
 }

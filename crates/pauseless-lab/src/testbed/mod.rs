@@ -16,6 +16,8 @@ pub mod plan;
 mod processes;
 pub mod ring;
 pub mod table;
+mod taps;
+mod tick;
 pub mod wires;
 
 use std::io;
@@ -45,6 +47,8 @@ pub struct Options {
     /// The program that every node is a process of, with the real clock; without it all nodes are in one
     /// thread and share an elastic clock.
     pub program: Option<PathBuf>,
+    /// Where every frame is written to, if it is; only without a process per node.
+    pub pcap: Option<PathBuf>,
 }
 
 /// A scenario that was run twice.
@@ -102,6 +106,9 @@ pub enum BedError {
     /// The scenario has something that real nodes have not.
     #[error(transparent)]
     Unsupported(#[from] plan::Unsupported),
+    /// One thread cannot have all nodes and be quick enough.
+    #[error("too fast for the lockstep: {0}")]
+    TooFast(String),
     /// The kernel does not let us.
     #[error("{0}; --backend memory needs no privileges")]
     Unprivileged(net::Unprivileged),

@@ -45,6 +45,10 @@ pub struct TestbedArgs {
     /// 127.0.0.1:9464; port 0 is any that is free
     #[arg(long, value_name = "ADDRESS", conflicts_with = "processes")]
     pub metrics: Option<SocketAddr>,
+    /// Write every frame to this pcapng file, as it leaves a port and as it comes to one; for one
+    /// scenario
+    #[arg(long, value_name = "FILE", conflicts_with = "processes")]
+    pub pcap: Option<PathBuf>,
     /// Exit with status 1 if one of these is found on real frames
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
     pub deny: Vec<Deny>,

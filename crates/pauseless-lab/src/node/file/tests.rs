@@ -297,3 +297,45 @@ fn what_the_wire_cannot_do_is_said_of_the_scenario() {
           = help: QCN has no frame format here; take PCN or DCQCN"#]],
     );
 }
+
+#[test]
+fn a_slack_below_a_tick_is_refused_whoever_has_said_the_clock() {
+    let read = |wire: &str| {
+        let file = Folder::new(&format!("{S1}[wire]\n{wire}")).read(Role::Switch);
+        file.unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    let mut file = read("slack = \"10 us\"");
+    file.take_clock(None).expect("the real clock has no tick");
+    let refused = file.take_clock(Some(Pace::Elastic(Span::us(50))));
+    let refused = refused.expect_err("50 us are more than 10").to_string();
+    assert!(
+        refused.contains("take slack = \"50 us\" or more"),
+        "{refused}"
+    );
+    assert!(
+        read("clock = \"elastic\"\nslack = \"10 us\"")
+            .take_clock(None)
+            .is_err()
+    );
+    read("clock = \"elastic\"\nslack = \"20 us\"")
+        .take_clock(None)
+        .expect("as long as a tick");
+}
+
+#[test]
+fn a_delay_that_no_wire_has_is_said() {
+    let folder = Folder::new(S1);
+    let remarks = |folder: &Folder| {
+        let file = folder.read(Role::Switch);
+        file.unwrap_or_else(|problems| panic!("{problems}"))
+            .remarks()
+    };
+    assert_eq!(remarks(&folder), [""; 0]);
+    let path = folder.folder.path().join("ring.toml");
+    let ring = std::fs::read_to_string(&path).expect("a file");
+    let ring = ring.replace("delay = \"1 us\"", "delay = \"2 ms\"");
+    std::fs::write(&path, ring).expect("a file");
+    let remarks = remarks(&folder);
+    assert_eq!(remarks.len(), 3, "{remarks:?}");
+    assert!(remarks[0].contains("delay of 2 ms"), "{remarks:?}");
+}

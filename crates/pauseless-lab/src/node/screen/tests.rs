@@ -97,3 +97,25 @@ fn what_does_not_fit_is_counted_and_wide_terminals_have_longer_bars() {
     assert!(page.contains("##########"), "{page}");
     assert!(page.lines().all(|line| line.chars().count() <= 160));
 }
+
+#[test]
+fn lines_are_cut_where_a_narrow_terminal_would_wrap_them() {
+    let (before, now) = (before(), testing::report());
+    let scene = Scene {
+        heading: "clock real",
+        before: &before,
+        now: &now,
+        settings: &settings("pfc"),
+    };
+    let small = Size {
+        columns: 40,
+        rows: 8,
+    };
+    let page = render(&[scene, scene], small, Paint::Plain);
+    assert_eq!(page.lines().count(), 8, "{page}");
+    let widths = page.lines().map(|line| line.chars().count());
+    assert_eq!(widths.max(), Some(40), "{page}");
+    assert!(page.ends_with("and 12 lines more\n"), "{page}");
+    assert_eq!(cut("\x1b[1;31mred\x1b[0m", 2), "\x1b[1;31mre\x1b[0m");
+    assert_eq!(cut("\x1b[1;31mred\x1b[0m", 3), "\x1b[1;31mred\x1b[0m");
+}
