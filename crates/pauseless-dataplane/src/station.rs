@@ -58,8 +58,8 @@ pub(crate) struct Station {
     pub desks: Vec<Desk>,
     messages: Vec<String>,
     tap: Option<Box<dyn Tap>>,
-    /// What the wall showed when the node's clock was at zero, in nanoseconds since 1970.
-    epoch_ns: Option<u64>,
+    /// What the wall showed when the node's clock was at zero, since 1970.
+    epoch: Option<Duration>,
     control_lateness: Histogram,
     data_lateness: Histogram,
     pub recorder: Recorder,
@@ -118,7 +118,7 @@ impl Station {
             desks,
             messages: Vec::new(),
             tap: None,
-            epoch_ns: None,
+            epoch: None,
             control_lateness: Histogram::default(),
             data_lateness: Histogram::default(),
             recorder,
@@ -138,12 +138,12 @@ impl Station {
     }
 
     pub(crate) fn set_epoch(&mut self, epoch: Duration) {
-        self.epoch_ns = Some(nanoseconds(epoch));
+        self.epoch = Some(epoch);
     }
 
     /// `now` in nanoseconds on the clock that all nodes share.
     pub(crate) fn wall_ns(&self, now: Time) -> u64 {
-        let epoch = self.epoch_ns.unwrap_or(0);
+        let epoch = self.epoch.map_or(0, |epoch| epoch.as_nanos() as u64);
         epoch.wrapping_add(now.as_ps() / 1_000)
     }
 
@@ -209,13 +209,10 @@ impl Station {
     fn note_lateness(&mut self, now: Time, port: PortId, frame: &Received<'_>) {
         let late = match &self.desks[port.index()].arrivals {
             Some(arrivals) => arrivals.pop().map(|left| now.saturating_since(left)),
-            None => frame
-                .stamp
-                .filter(|_| self.epoch_ns.is_some())
-                .map(|stamp| {
-                    let late = self.wall_ns(now).saturating_sub(nanoseconds(stamp));
-                    Span::ns(late)
-                }),
+            None => frame.stamp.zip(self.epoch).map(|(stamp, epoch)| {
+                let now = epoch + Duration::from_nanos(now.as_ps() / 1_000);
+                Span::ns(now.saturating_sub(stamp).as_nanos() as u64)
+            }),
         };
         if let Some(late) = late {
             match wire::is_control(frame.bytes) {
@@ -328,11 +325,6 @@ impl Station {
 pub(crate) struct Given<'g> {
     pub link: &'g mut dyn Link,
     pub frame: &'g [u8],
-}
-
-/// In 64 bits, since it is asked for each frame. Enough until the year 2554.
-fn nanoseconds(time: Duration) -> u64 {
-    time.as_secs() * 1_000_000_000 + u64::from(time.subsec_nanos())
 }
 
 /// Frame bytes of what an interface shows as `length` bytes.
