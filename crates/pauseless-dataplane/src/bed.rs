@@ -7,9 +7,10 @@
 
 use std::time::{Duration, Instant};
 
-use pauseless_core::deadlock::{Deadlock, Detector, EgressQueue, Network};
-use pauseless_core::flow_control::Control;
+use pauseless_core::deadlock::{self, Deadlock, Detector, EgressQueue, Network};
+use pauseless_core::flow_control::{Control, Upstream};
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
+use pauseless_core::port::Port;
 use pauseless_core::switch::Switch;
 use pauseless_core::unit::{Bytes, Span, Time};
 
@@ -36,6 +37,21 @@ pub enum Machine {
     Host(HostNode),
 }
 
+/// A deadlock and how it ended, if it did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Episode {
+    /// What was found.
+    pub deadlock: Deadlock,
+    /// When a queue of its cycle could move again.
+    pub broken: Option<Time>,
+}
+
+impl Episode {
+    fn is_open_on(&self, queue: &EgressQueue) -> bool {
+        self.broken.is_none() && self.deadlock.cycle.contains(queue)
+    }
+}
+
 /// A network of nodes in one thread. See the [module](self).
 pub struct Bed {
     nodes: Vec<BedNode>,
@@ -49,15 +65,21 @@ pub struct Bed {
     /// The longest time that a control frame takes on any line.
     control_span: Span,
     detector: Option<Detector>,
-    deadlock: Option<Deadlock>,
+    /// All deadlocks; no more than one unless watchdogs break them.
+    episodes: Vec<Episode>,
+    is_watching: bool,
     /// What is on the wires, one element per direction.
     departures: Vec<Departures>,
     /// Frames that were sent and never came.
     vanished: u64,
+    /// The first port that sent one that never came.
+    vanished_from: Option<(NodeId, PortId)>,
 }
 
 /// How long a frame may be on a wire that has no length before it counts as lost, on the wall.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The same once a wire has swallowed one: a network that is broken is not waited for at every tick.
+const PATIENCE_LOST: Duration = Duration::from_millis(1);
 
 impl Bed {
     /// A network at time zero. With an elastic pace, its tick is the step of the lockstep; with the real
@@ -70,11 +92,14 @@ impl Bed {
             port_count += node.peers.len();
         }
         let switches = nodes.iter().filter_map(|node| match &node.machine {
-            Machine::Switch(switch) => Some(switch.core()),
+            Machine::Switch(switch) => Some(switch),
             Machine::Host(_) => None,
         });
         let (mut class_count, mut control_span) = (1, Span::ZERO);
+        let mut is_watching = false;
         for switch in switches {
+            is_watching |= switch.is_watching();
+            let switch = switch.core();
             for port in (0..switch.port_count()).map(|port| switch.port(PortId(port as u16))) {
                 class_count = class_count.max(port.class_count());
                 control_span = control_span.max(port.line().tx_span(Control::SIZE));
@@ -90,9 +115,11 @@ impl Bed {
             now: Time::ZERO,
             control_span,
             detector: None,
-            deadlock: None,
+            episodes: Vec::new(),
+            is_watching,
             departures: Vec::new(),
             vanished: 0,
+            vanished_from: None,
         };
         bed.connect();
         bed.detector = Some(Detector::new(&bed));
@@ -123,14 +150,24 @@ impl Bed {
         self.now
     }
 
-    /// The deadlock that was found, as soon as it was.
+    /// The first deadlock that was found, as soon as it was.
     pub fn deadlock(&self) -> Option<&Deadlock> {
-        self.deadlock.as_ref()
+        self.episodes.first().map(|episode| &episode.deadlock)
+    }
+
+    /// All deadlocks that were found, in order of time.
+    pub fn episodes(&self) -> &[Episode] {
+        &self.episodes
     }
 
     /// Frames that a wire has swallowed.
     pub fn vanished(&self) -> u64 {
         self.vanished
+    }
+
+    /// The first port that sent a frame that a wire has swallowed.
+    pub fn vanished_from(&self) -> Option<(NodeId, PortId)> {
+        self.vanished_from
     }
 
     /// The wall's time that was left out because the machine stalled; zero in lockstep, where the wall's
@@ -161,6 +198,24 @@ impl Bed {
             Machine::Host(host) => host.take_messages(),
         });
         messages.collect()
+    }
+
+    /// Whether no host has anything to send any more, none of it is under way, and no port is held back.
+    pub fn is_done(&self) -> bool {
+        let now = self.now;
+        self.nodes.iter().all(|node| match &node.machine {
+            Machine::Host(host) => host.is_done(now) && is_free(now, host.core().port()),
+            Machine::Switch(switch) => {
+                let core = switch.core();
+                let mut ports = (0..core.port_count()).map(|port| PortId(port as u16));
+                switch.frames_inside() == 0 && ports.all(|port| is_free(now, core.port(port)))
+            }
+        })
+    }
+
+    /// The nodes, for those who only look.
+    pub fn nodes(&self) -> impl Iterator<Item = &Machine> {
+        self.nodes.iter().map(|node| &node.machine)
     }
 
     /// The nodes, for those who want to look at more than a report.
@@ -209,9 +264,14 @@ impl Bed {
     #[cold]
     fn wait(&mut self) {
         let start = Instant::now();
+        let patience = match self.vanished {
+            0 => PATIENCE,
+            _ => PATIENCE_LOST,
+        };
         while self.in_flight_count() > 0 {
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > patience {
                 self.vanished += self.in_flight_count() as u64;
+                self.note_vanished();
                 self.departures.iter().for_each(Departures::clear);
                 return;
             }
@@ -224,13 +284,58 @@ impl Bed {
         self.departures.iter().map(Departures::len).sum()
     }
 
+    /// Remembers where the first frame was sent that never came.
+    #[cold]
+    fn note_vanished(&mut self) {
+        let index = self.departures.iter().position(|wire| wire.len() > 0);
+        let from = index.map(|index| {
+            let node = self.starts.partition_point(|start| *start <= index) - 1;
+            let port = index - self.starts[node];
+            (NodeId(node as u32), PortId(port as u16))
+        });
+        self.vanished_from = self.vanished_from.or(from);
+    }
+
+    /// Looks for deadlocks, and for movement in those that were found.
     fn look(&mut self) {
-        if self.deadlock.is_some() || !self.is_any_stopped() {
+        if self.episodes.iter().any(|it| it.broken.is_none()) {
+            self.close_episodes();
+        }
+        // Nothing ends a deadlock but a watchdog.
+        let is_wanted = self.episodes.is_empty() || self.is_watching;
+        if !is_wanted || !self.is_any_stopped() {
             return;
         }
         let mut detector = self.detector.take().expect("it is put back");
-        self.deadlock = detector.look(self.now, self);
+        if let Some(deadlock) = self.find_deadlock(&mut detector) {
+            self.episodes.push(Episode {
+                deadlock,
+                broken: None,
+            });
+        }
         self.detector = Some(detector);
+    }
+
+    /// A deadlock that shares no queue with the cycle of a known one, which would be the same, grown.
+    fn find_deadlock(&self, detector: &mut Detector) -> Option<Deadlock> {
+        let is_known = |queue: &EgressQueue| self.episodes.iter().any(|it| it.is_open_on(queue));
+        self.egress_queues()
+            .filter(|queue| !is_known(queue))
+            .filter_map(|queue| detector.check(self.now, self, queue))
+            .find(|deadlock| !deadlock.cycle.iter().any(is_known))
+    }
+
+    /// A deadlock is broken when a queue of its cycle does not wait any more.
+    #[cold]
+    fn close_episodes(&mut self) {
+        let mut episodes = std::mem::take(&mut self.episodes);
+        for episode in episodes.iter_mut().filter(|it| it.broken.is_none()) {
+            let mut cycle = episode.deadlock.cycle.iter();
+            if cycle.any(|queue| deadlock::blocked(self.now, self, *queue).is_none()) {
+                episode.broken = Some(self.now);
+            }
+        }
+        self.episodes = episodes;
     }
 
     fn is_any_stopped(&self) -> bool {
@@ -242,6 +347,15 @@ impl Bed {
             }
         })
     }
+}
+
+/// Whether the far end lets all classes of a port send at the rate of its line.
+fn is_free(now: Time, port: &Port) -> bool {
+    let mut classes = (0..port.class_count()).map(|class| Class(class as u8));
+    classes.all(|class| {
+        let allowed = port.upstream(class).rate(now);
+        allowed.is_some_and(|rate| rate >= port.line())
+    })
 }
 
 /// What the deadlock detector sees. In lockstep no frame is between two nodes when it looks.

@@ -86,17 +86,17 @@ pub(crate) fn read(
         }
         Ok(said) => {
             station.counters(port).control_received += 1;
-            let mut is_unwelcome = false;
+            let mut unwelcome = None;
             let far = |class: Class| ends.far.get(class.index());
             for (place, control) in controls.iter_mut().zip(said.controls(far)) {
-                is_unwelcome |= control.is_err();
+                unwelcome = unwelcome.or(control.err());
                 *place = control.ok();
             }
-            if is_unwelcome {
+            if let Some(unwelcome) = unwelcome {
                 station.counters(port).unwelcome += 1;
                 let why = format_args!(
-                    "a control frame for a class that is not lossless here or runs another flow \
-                     control ({said:?}); such are ignored and counted"
+                    "a control frame that is not for us, all of it or in part: {unwelcome}; what \
+                     is for us is obeyed, and such frames are counted"
                 );
                 station.complain(port, Complaint::Unwelcome, why);
             }

@@ -54,7 +54,7 @@ pub trait Link: Send {
 /// Frames that never reached a node or never left it, since the link was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// Came in, but the ring to us was full.
+    /// Came in, but the ring to us was full, or was closed before we looked.
     pub receive: u64,
     /// Were refused for good when they were sent, as by an interface that is down.
     pub send: u64,

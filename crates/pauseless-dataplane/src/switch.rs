@@ -54,7 +54,28 @@ struct Body {
     free: Option<(PortId, Time)>,
     /// Whether a frame can leave as soon as it is there and its line is free.
     may_catch_up: bool,
+    storms: Vec<Storm>,
 }
+
+/// A storm of PAUSE that a watchdog has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Storm {
+    /// The egress port that was paused for too long.
+    pub port: PortId,
+    /// The class.
+    pub class: Class,
+    /// When that was seen.
+    pub time: Time,
+    /// When it was over, if it is.
+    pub restored: Option<Time>,
+    /// What was dropped in between.
+    pub dropped: u64,
+    /// Its bytes.
+    pub dropped_bytes: Bytes,
+}
+
+/// Later storms are only counted.
+const STORMS_MAX: usize = 10_000;
 
 /// What is on an emulated line.
 enum OnLine {
@@ -93,6 +114,7 @@ impl SwitchNode {
                 changed: vec![Time::ZERO; ports.len()],
                 free: None,
                 may_catch_up: config.switch.discipline != Discipline::InputQueued,
+                storms: Vec::new(),
             },
         }
     }
@@ -128,6 +150,16 @@ impl SwitchNode {
             }
             OnLine::Nothing | OnLine::Control(_) | OnLine::Data { .. } => Bytes::ZERO,
         }
+    }
+
+    /// Whether it has watchdogs.
+    pub fn is_watching(&self) -> bool {
+        self.body.is_watching
+    }
+
+    /// The first storms that its watchdogs have seen, in order of time.
+    pub fn storms(&self) -> &[Storm] {
+        &self.body.storms
     }
 
     /// Shows every frame to `tap` from now on.
@@ -264,7 +296,7 @@ impl Body {
         self.changed[port.index()] = now;
         self.switch.handle_timeout(now, port);
         if self.is_watching {
-            self.note_storms();
+            self.note_storms(now);
         }
         self.drain(now);
     }
@@ -361,6 +393,10 @@ impl Body {
             while let Some(dropped) = self.switch.poll_dropped(now) {
                 self.store.remove(dropped.packet);
                 self.station.counters(dropped.egress).watchdog_drops += 1;
+                if let Some(storm) = self.storm(dropped.egress, dropped.class) {
+                    storm.dropped += 1;
+                    storm.dropped_bytes += dropped.size;
+                }
                 self.serve(now);
             }
         }
@@ -445,18 +481,41 @@ impl Body {
     }
 
     #[cold]
-    fn note_storms(&mut self) {
+    fn note_storms(&mut self, now: Time) {
         while let Some(notice) = self.switch.poll_watchdog() {
             let (port, class) = (notice.egress, notice.class.0);
             if notice.is_storm {
+                self.add_storm(now, port, notice.class);
                 self.station.counters(port).watchdog_trips += 1;
                 let why = format_args!("a storm of PAUSE for class {class}; the watchdog acts");
                 self.station.complain(port, Complaint::Storm, why);
             } else {
+                if let Some(storm) = self.storm(port, notice.class) {
+                    storm.restored.get_or_insert(now);
+                }
                 let why = format_args!("the storm of PAUSE for class {class} is over");
                 self.station.complain(port, Complaint::StormOver, why);
             }
         }
+    }
+
+    fn add_storm(&mut self, now: Time, port: PortId, class: Class) {
+        if self.storms.len() < STORMS_MAX {
+            self.storms.push(Storm {
+                port,
+                class,
+                time: now,
+                restored: None,
+                dropped: 0,
+                dropped_bytes: Bytes::ZERO,
+            });
+        }
+    }
+
+    /// The last storm of a queue.
+    fn storm(&mut self, port: PortId, class: Class) -> Option<&mut Storm> {
+        let mut storms = self.storms.iter_mut().rev();
+        storms.find(|storm| (storm.port, storm.class) == (port, class))
     }
 
     fn on_sample(&mut self, now: Time) {

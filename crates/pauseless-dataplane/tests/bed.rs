@@ -7,6 +7,7 @@ use std::io;
 use pauseless_core::deadlock::Deadlock;
 use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::id::{FlowId, NodeId, PortId};
+use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_core::wire::MacAddress;
 use pauseless_dataplane::bed::{Bed, BedNode, Machine};
@@ -58,7 +59,7 @@ impl Link for Forgetful {
 
 /// The ring: port 0 of a switch leads to its host, port 1 to the next switch, port 2 to the last one.
 /// Each flow goes from a host to the second one after it. The last host starts later.
-fn ring(lost_resume: u32) -> Bed {
+fn ring(lost_resume: u32, watchdog: Option<watchdog::Config>) -> Bed {
     let control = FlowControl::Pfc(pfc::Config {
         xoff: Bytes::kb(30),
         xon: Bytes::kb(27),
@@ -84,16 +85,21 @@ fn ring(lost_resume: u32) -> Bed {
             next.expect("one each"),
             last.expect("one each"),
         ];
-        switches.push(switch(number, control, links));
+        switches.push(switch(number, (control, watchdog), links));
         hosts.push(host(number, control, Box::new(up)));
     }
     switches.append(&mut hosts);
     Bed::new(switches, Pace::Elastic(TICK))
 }
 
-fn switch(number: u32, control: FlowControl, links: Vec<Box<dyn Link>>) -> BedNode {
+fn switch(
+    number: u32,
+    (control, watchdog): (FlowControl, Option<watchdog::Config>),
+    links: Vec<Box<dyn Link>>,
+) -> BedNode {
     let mut config = switch_config(vec![port(control, 1); 3], &[]);
     config.common.slack = TICK;
+    config.watchdog = watchdog;
     for flow in 0..3 {
         let is_there = (number + 3 - flow) % 3 == 2;
         let egress = PortId(if is_there { 0 } else { 1 });
@@ -133,19 +139,19 @@ fn host(number: u32, control: FlowControl, link: Box<dyn Link>) -> BedNode {
     }
 }
 
-fn run(lost_resume: u32) -> (Option<Deadlock>, u64) {
-    let mut bed = ring(lost_resume);
+fn run(lost_resume: u32) -> (Option<Deadlock>, Bed) {
+    let mut bed = ring(lost_resume, None);
     while bed.now() < Time::ZERO + Span::ms(200) && bed.deadlock().is_none() {
         bed.step();
     }
-    (bed.deadlock().cloned(), bed.vanished())
+    (bed.deadlock().cloned(), bed)
 }
 
 #[test]
 fn a_deadlock_of_real_nodes_is_found_with_its_cycle_and_flows() {
-    let (deadlock, vanished) = run(0);
+    let (deadlock, bed) = run(0);
     let deadlock = deadlock.expect("PFC deadlocks in the ring");
-    assert_eq!(vanished, 0);
+    assert_eq!((bed.vanished(), bed.vanished_from()), (0, None));
     let cycle: Vec<(u32, u16)> = deadlock
         .cycle
         .iter()
@@ -159,7 +165,47 @@ fn a_deadlock_of_real_nodes_is_found_with_its_cycle_and_flows() {
 /// An end that has missed a RESUME is not waited for, since the wire has nothing on it any more.
 #[test]
 fn a_lost_resume_does_not_hide_a_deadlock() {
-    let (deadlock, vanished) = run(5);
-    assert_eq!(vanished, 1, "the fifth RESUME was lost");
+    let (deadlock, bed) = run(5);
+    assert_eq!(bed.vanished(), 1, "the fifth RESUME was lost");
+    assert_eq!(bed.vanished_from(), Some((NodeId(1), PortId(2))));
     assert!(deadlock.is_some());
+}
+
+#[test]
+fn a_deadlock_is_over_when_a_watchdog_drops_a_queue_of_its_cycle() {
+    let watchdog = watchdog::Config {
+        detection: Span::ms(5),
+        restoration: Span::ms(5),
+        poll: Span::ZERO,
+        action: Action::Drop,
+    };
+    for action in [Action::Drop, Action::Alert] {
+        let mut bed = ring(0, Some(watchdog::Config { action, ..watchdog }));
+        while bed.now() < Time::ZERO + Span::ms(60) {
+            bed.step();
+        }
+        let episodes = bed.episodes();
+        match action {
+            Action::Alert => {
+                assert_eq!(episodes.len(), 1);
+                assert_eq!(episodes[0].broken, None);
+            }
+            _ => {
+                assert!(episodes.len() > 1, "sources go on, and so it comes back");
+                let broken = episodes[0].broken.expect("it was broken");
+                assert!(broken - episodes[0].deadlock.time <= Span::ms(5) + TICK);
+                // One at a time: the same cycle, grown, is no other one.
+                let next = episodes[1].deadlock.time;
+                assert!(broken <= next);
+            }
+        }
+        let storms = bed.nodes().filter_map(|machine| match machine {
+            Machine::Switch(switch) => Some(switch.storms()),
+            Machine::Host(_) => None,
+        });
+        let storms: Vec<_> = storms.flatten().collect();
+        assert!(!storms.is_empty());
+        let is_dropped = storms.iter().any(|storm| storm.dropped > 0);
+        assert_eq!(is_dropped, action == Action::Drop);
+    }
 }

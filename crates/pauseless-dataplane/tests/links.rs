@@ -5,8 +5,9 @@ mod links {
 }
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-use links::wire::{INTERFACE, KINDS, Kind, Wire, connect, pair, received};
+use links::wire::{INTERFACE, KINDS, Kind, Wire, connect, in_time, pair, received};
 use pauseless_dataplane::link::{self, Backend, Losses};
 use pauseless_dataplane::net::{self, Namespace};
 
@@ -96,6 +97,21 @@ fn whoever_is_too_slow_can_see_how_much_was_lost() {
 }
 
 #[test]
+fn a_packet_ring_outlasts_a_stall_of_25_ms() {
+    let Some(mut wire) = Wire::new(Kind::Packet) else {
+        return;
+    };
+    // So many of the shortest frames come at 100 Mb/s.
+    let frames: Vec<_> = (0..3_721).map(|number| frame(60, number)).collect();
+    for frame in &frames {
+        assert!(wire.a.send(frame));
+        wire.a.flush().expect("the interface works");
+    }
+    assert!(wire.arrived(frames.len()) == frames);
+    assert_eq!(wire.b.losses(), Losses::default());
+}
+
+#[test]
 fn an_interface_that_was_down_works_again() {
     for_each_wire(|wire| {
         let Some(places) = wire.places.take() else {
@@ -126,14 +142,76 @@ fn an_interface_that_was_down_works_again() {
     });
 }
 
+#[test]
+fn what_waits_when_an_interface_fails_is_taken_or_counted() {
+    for_each_wire(|wire| {
+        let Some(places) = wire.places.take() else {
+            return;
+        };
+        for number in 0..20 {
+            assert!(wire.a.send(&frame(64, number)));
+        }
+        wire.a.flush().expect("the interface works");
+        // The kernel has them all a moment after the first.
+        assert!(in_time(|| wire
+            .b
+            .receive(1, &mut |_| ())
+            .expect("it works")
+            == 1));
+        std::thread::sleep(Duration::from_millis(20));
+        let done = places[1].enter(|| net::set_up(INTERFACE, false));
+        done.and_then(|done| done).expect("the interface is there");
+        for number in 0..3 {
+            assert!(wire.b.send(&frame(64, number)));
+        }
+        assert!(wire.b.flush().is_err(), "{:?}", wire.kind);
+        let mut taken = 0;
+        while wire.b.receive(64, &mut |_| taken += 1).is_ok() {}
+        let Losses { receive, send } = wire.b.losses();
+        assert_eq!((taken + receive, send), (19, 3), "{:?}", wire.kind);
+    });
+}
+
 /// Looks for frames until both ends work, which they notice after a while.
 fn recover(wire: &mut Wire) {
     for link in [&mut wire.a, &mut wire.b] {
-        for _ in 0..200 {
-            let _ = link.receive(1, &mut |_| ());
-        }
+        assert!(in_time(|| link.receive(1, &mut |_| ()).is_ok()));
         link.flush().expect("the interface works");
     }
+}
+
+#[test]
+fn an_interface_that_others_have_taken_costs_its_node_no_time() {
+    for_each_wire(|wire| {
+        let (Kind::Xdp(_), Some(places)) = (wire.kind, wire.places.take()) else {
+            return;
+        };
+        let set_up = |is_up| {
+            let done = places[0].enter(|| net::set_up(INTERFACE, is_up));
+            done.and_then(|done| done).expect("the interface is there");
+        };
+        set_up(false);
+        assert!(in_time(|| wire.a.receive(1, &mut |_| ()).is_err()));
+        let mut thief = None;
+        assert!(in_time(|| {
+            let opened = places[0].enter(|| link::open(INTERFACE, Backend::Xdp));
+            thief = opened.expect("the namespace is there").ok();
+            thief.is_some()
+        }));
+        set_up(true);
+        let (start, mut looks) = (Instant::now(), 0);
+        while start.elapsed() < Duration::from_millis(500) {
+            let refused = wire.a.receive(1, &mut |_| ());
+            assert!(refused.is_err(), "{:?}: two have it", wire.kind);
+            looks += 1;
+        }
+        // A look at an empty ring takes less than 0.1 us, and a try to attach tens of milliseconds.
+        assert!(looks > 50_000, "{:?}: {looks} looks", wire.kind);
+        drop(thief);
+        recover(wire);
+        let frames = [frame(64, 0)];
+        assert_eq!(wire.carry(&frames), frames, "{:?}", wire.kind);
+    });
 }
 
 #[test]
@@ -147,7 +225,7 @@ fn an_interface_that_was_made_anew_is_taken() {
         assert!(wire.a.send(&frame(64, 0)));
         assert!(wire.a.flush().is_err(), "{:?}", wire.kind);
         assert_eq!(wire.a.losses().send, 1, "{:?}", wire.kind);
-        let seen = (0..200).any(|_| wire.b.receive(1, &mut |_| ()).is_err());
+        let seen = in_time(|| wire.b.receive(1, &mut |_| ()).is_err());
         assert!(seen, "{:?}: whoever only receives learns of it", wire.kind);
         connect(&places);
         recover(wire);

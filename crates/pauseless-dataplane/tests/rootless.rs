@@ -24,6 +24,9 @@ fn main() {
 }
 
 fn as_nobody() {
+    let home = Namespace::here().expect("everybody is somewhere");
+    let inside = home.enter(|| 5).expect("no right is needed to stay");
+    assert_eq!(inside, 5);
     match net::become_root() {
         Ok(privilege) => assert_eq!(privilege, Privilege::UserNamespace),
         Err(problem @ (Unprivileged::Forbidden(_) | Unprivileged::Powerless(_))) => {
@@ -33,6 +36,8 @@ fn as_nobody() {
         Err(problem) => panic!("{problem}"),
     }
     assert_eq!(net::become_root().expect("rights"), Privilege::Given);
+    let back = home.enter(|| ()).expect_err("root in here is nobody there");
+    assert_eq!(back.kind(), io::ErrorKind::PermissionDenied);
     let places = [(); 2].map(|()| Namespace::new().expect("a namespace"));
     net::veth((&places[0], "left"), (&places[1], "right")).expect("a veth pair");
     let open = |place: &Namespace, name| {

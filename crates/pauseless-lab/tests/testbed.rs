@@ -6,14 +6,19 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use pauseless_core::switch::Discipline;
-use pauseless_core::unit::Span;
+use pauseless_core::switch::watchdog::{self, Action};
+use pauseless_core::unit::{Bytes, Span, Time};
+use pauseless_dataplane::report::NodeReport;
 use pauseless_lab::report::Progress;
 use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::testbed::plan::NodePlan;
 use pauseless_lab::testbed::ring::{self, Speed};
 use pauseless_lab::testbed::wires::Backend;
-use pauseless_lab::testbed::{self, Measured, Options, json, page, table};
+use pauseless_lab::testbed::{self, BedError, Measured, Options, Watch, json, page, table};
+use pauseless_sim::config::{Probes, Stop, Watchdog};
+use pauseless_sim::outcome::Ended;
 
-fn measured(names: &[&str], discipline: Discipline, duration: Span) -> Vec<Measured> {
+fn scenarios(names: &[&str], discipline: Discipline, duration: Span) -> Vec<Scenario> {
     let overrides = Overrides {
         discipline: Some(discipline),
         duration: Some(duration),
@@ -21,16 +26,30 @@ fn measured(names: &[&str], discipline: Discipline, duration: Span) -> Vec<Measu
     };
     let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
     let scenarios = ring::scenarios(Speed::Lockstep, &names, &overrides);
-    let scenarios = scenarios.unwrap_or_else(|it| panic!("{it}"));
+    scenarios.unwrap_or_else(|it| panic!("{it}"))
+}
+
+/// The ring with PFC behind output queues.
+fn pfc(duration: Span) -> Scenario {
+    scenarios(&["pfc"], Discipline::OutputQueued, duration).remove(0)
+}
+
+fn watched(scenario: &Scenario, watch: &mut dyn Watch) -> Result<Measured, BedError> {
     let options = Options {
         backend: Backend::Memory,
         ..Options::default()
     };
-    let go_on = &mut |_: Progress| ControlFlow::Continue(());
-    let run = |scenario| testbed::measure(scenario, &options, go_on);
-    let runs = scenarios.iter().map(run);
-    runs.map(|run| run.unwrap_or_else(|it| panic!("{it}")))
-        .collect()
+    testbed::measure(scenario, &options, watch)
+}
+
+fn measure(scenario: &Scenario) -> Measured {
+    let measured = watched(scenario, &mut |_: Progress| ControlFlow::Continue(()));
+    measured.unwrap_or_else(|it| panic!("{it}"))
+}
+
+fn measured(names: &[&str], discipline: Discipline, duration: Span) -> Vec<Measured> {
+    let scenarios = scenarios(names, discipline, duration);
+    scenarios.iter().map(measure).collect()
 }
 
 /// Nothing is lost, late beyond tau, or not understood.
@@ -95,7 +114,7 @@ fn a_faster_network_has_a_finer_clock() {
     let wire = &measured.wire;
     assert!(
         !wire.is_tau_exceeded(),
-        "{} > {}",
+        "{:?} > {:?}",
         wire.tau,
         wire.tau_configured
     );
@@ -156,32 +175,139 @@ fn reports_say_both() {
     let page = page::page(&runs);
     // Goodput and the queues of two ports.
     assert_eq!(page.matches("<svg ").count(), 3);
-    assert!(page.contains("stroke-dasharray") && page.contains("sources") == page.contains("stop"));
+    assert!(page::has_curves(&runs));
+    // Every figure has what was measured and, dashed, what was simulated.
+    let figures = page.split("<svg ").skip(1);
+    let figures = figures.map(|it| it.split("</svg>").next().expect("a beginning"));
+    for figure in figures {
+        assert!(figure.contains("stroke-dasharray"), "{figure}");
+        assert!(figure.contains("deadlock "), "{figure}");
+    }
+    assert_eq!(page.matches("<li>simulated: deadlock at ").count(), 1);
+}
+
+/// Breaks off when it sees nodes, which only real ones are.
+struct Impatient {
+    has_seen: bool,
+}
+
+impl Watch for Impatient {
+    fn progress(&mut self, _: Progress) -> ControlFlow<()> {
+        match self.has_seen {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn see(&mut self, _: &[NodePlan], statuses: Vec<NodeReport>) {
+        self.has_seen = statuses.len() == 6;
+    }
 }
 
 #[test]
 fn a_run_that_is_broken_off_reports_what_was_measured() {
-    let scenarios = ring::scenarios(Speed::Lockstep, &["pfc".into()], &Overrides::default());
-    let scenario = &scenarios.unwrap_or_else(|it| panic!("{it}"))[0];
-    let options = Options {
-        backend: Backend::Memory,
-        ..Options::default()
-    };
-    let mut looks = 0;
-    let measured = testbed::measure(scenario, &options, &mut |_: Progress| {
-        looks += 1;
-        match looks {
-            3 => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
-    });
-    let run = measured.unwrap_or_else(|it| panic!("{it}")).run;
+    let scenario = pfc(Span::s(20));
+    let run = watched(&scenario, &mut Impatient { has_seen: false });
+    let run = run.unwrap_or_else(|it| panic!("{it}")).run;
     assert!(run.interrupted);
-    // Somebody looks every 1,000 ticks.
-    let end = run.outcome.end.as_ps();
-    assert!(
-        (Span::ms(45).as_ps()..Span::ms(60).as_ps()).contains(&end),
-        "{end}"
+    assert!(run.outcome.end < Time::ZERO + Span::s(20));
+    assert!(run.outcome.flows[0].delivered.get() > 0);
+}
+
+#[test]
+fn a_simulation_that_is_broken_off_leaves_nothing_to_measure() {
+    let broken = watched(&pfc(Span::ms(400)), &mut |_: Progress| {
+        ControlFlow::Break(())
+    });
+    assert!(matches!(broken, Err(BedError::Interrupted)));
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_runs() {
+    let mut scenario = pfc(Span::ms(400));
+    scenario.config.wire_overhead = Bytes::new(20);
+    let mut looks = 0;
+    let refused = watched(&scenario, &mut |_: Progress| {
+        looks += 1;
+        ControlFlow::Continue(())
+    });
+    assert!(matches!(refused, Err(BedError::Unsupported(_))));
+    assert_eq!(looks, 0);
+}
+
+#[test]
+fn flows_are_judged_by_their_progress_whatever_is_probed() {
+    for resolution in [Span::ZERO, Span::ms(200)] {
+        let mut scenario = pfc(Span::ms(400));
+        scenario.config.probes.resolution = resolution;
+        if resolution == Span::ZERO {
+            scenario.config.probes = Probes::default();
+        }
+        let measured = measure(&scenario);
+        let outcome = &measured.run.outcome;
+        assert!(outcome.deadlock.is_some());
+        assert_eq!(outcome.starved, [], "{resolution:?}");
+        for flow in &outcome.flows {
+            assert_eq!(flow.goodput_late_bps, 0.0, "{resolution:?}");
+        }
+        let times = Vec::from_iter(outcome.series.times.iter().map(|time| *time - Time::ZERO));
+        match resolution {
+            Span::ZERO => assert_eq!(times, []),
+            _ => assert_eq!(times, [Span::ms(200), Span::ms(400)]),
+        }
+        assert_eq!(page::has_curves(&[measured]), resolution > Span::ZERO);
+    }
+}
+
+#[test]
+fn a_deadlock_that_watchdogs_break_is_broken_and_may_come_back() {
+    let mut scenario = pfc(Span::ms(400));
+    scenario.config.mitigation.watchdog = Watchdog::On(watchdog::Config {
+        detection: Span::ms(50),
+        restoration: Span::ms(50),
+        poll: Span::ZERO,
+        action: Action::Drop,
+    });
+    let Measured { run, simulated, .. } = measure(&scenario);
+    let broken = |it: &pauseless_sim::Outcome| {
+        let episodes = it.episodes.iter();
+        let broken = episodes.filter_map(|episode| Some(episode.broken? - episode.found));
+        Vec::from_iter(broken)
+    };
+    let (ours, theirs) = (broken(&run.outcome), broken(&simulated.outcome));
+    assert!(!ours.is_empty() && ours.len().abs_diff(theirs.len()) <= 2);
+    assert!(ours.iter().all(|span| *span <= Span::ms(51)), "{ours:?}");
+    assert!(run.outcome.episodes.len() - ours.len() <= 1);
+    let first = run.outcome.trips.first().expect("a trip");
+    assert_eq!(first.time, run.outcome.episodes[0].broken.expect("broken"));
+    let dropped = run.outcome.trips.iter().map(|trip| trip.dropped.packets);
+    assert_eq!(dropped.sum::<u64>(), run.outcome.losses.watchdog.packets);
+    assert!(run.outcome.losses.watchdog.packets > 0);
+}
+
+#[test]
+fn a_run_ends_when_its_question_is_answered() {
+    let mut scenario = pfc(Span::ms(400));
+    scenario.config.stop = Stop::DEADLOCK;
+    let Measured { run, .. } = measure(&scenario);
+    assert_eq!(run.outcome.ended, Ended::Deadlock);
+    assert_eq!(
+        Some(run.outcome.end),
+        run.outcome.deadlock.map(|it| it.time)
     );
-    assert!(run.outcome.flows[0].delivered.get() > 100_000);
+    let name = "gfc-buffer-cycle-aware";
+    let discipline = Discipline::OutputQueued;
+    let mut scenario = scenarios(&[name], discipline, Span::s(4)).remove(0);
+    scenario.config.stop = Stop {
+        deadlock: false,
+        done: true,
+        steady: None,
+    };
+    for flow in &mut scenario.config.flows {
+        flow.size = Bytes::kb(300);
+    }
+    let Measured { run, .. } = measure(&scenario);
+    assert_eq!(run.outcome.ended, Ended::Done);
+    assert!(run.outcome.end < Time::ZERO + Span::ms(200));
+    assert!(run.outcome.flows.iter().all(|flow| flow.finish.is_some()));
 }

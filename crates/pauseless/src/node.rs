@@ -29,6 +29,10 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
     let mut file = NodeFile::read(&args.config, role)?;
     file.take_clock(args.clock)?;
     file.wire.backend = args.backend.unwrap_or(file.wire.backend);
+    if args.with_parent.is_none() {
+        let probing = &file.scenario.config;
+        file.plan.sample_as_probed(probing);
+    }
     if args.check {
         output::print(&summary::outlook(&file))?;
         return Ok(ExitCode::SUCCESS);

@@ -71,6 +71,10 @@ fn capture(args: &RunArgs, path: &Path, (scenario, bar): (Scenario, Bar)) -> any
         names => Ports::named(&scenario.config, names)
             .map_err(|error| anyhow::anyhow!("--pcap-ports: {error}"))?,
     };
+    let ports = match args.pcap_snap {
+        None => ports,
+        Some(bytes) => ports.cut(bytes),
+    };
     let done = progress::capture(scenario, (path, ports), bar)?;
     let (run, frames) = done.with_context(|| format!("cannot write {}", path.display()))?;
     if !args.quiet {

@@ -15,12 +15,12 @@ use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_lab::testbed::plan::NodePlan;
 use pauseless_lab::testbed::ring::{self, Speed};
 use pauseless_lab::testbed::wires::Backend;
-use pauseless_lab::testbed::{self, Measured, Options, Watch, page, table};
+use pauseless_lab::testbed::{self, BedError, Measured, Options, Watch, page, table};
 
 use crate::args::{Deny, TestbedArgs};
 use crate::output::{self, Terminal};
 use crate::progress::{Bar, Interrupt, View};
-use crate::{FINDING, INTERRUPTED};
+use crate::{FINDING, INTERRUPTED, USAGE};
 
 /// Builds the testbed, runs everything on it and reports.
 pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
@@ -56,6 +56,9 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         ..Options::default()
     };
     let (runs, is_interrupted) = measure(args, &scenarios, (&options, terminal.paint()))?;
+    if is_interrupted && runs.is_empty() {
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
     if args.json {
         output::print(&json::to_text(&testbed::json::document(&runs)))?;
     } else {
@@ -65,7 +68,11 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     if let Some(path) = page {
         output::write_file(path, &page::page(&runs))?;
         if !args.json {
-            output::print(&format!("\nThe curves are in {}.\n", path.display()))?;
+            let what = match page::has_curves(&runs) {
+                true => "The curves are in",
+                false => "No curves were recorded; the findings are in",
+            };
+            output::print(&format!("\n{what} {}.\n", path.display()))?;
         }
     }
     Ok(status(args, &runs, is_interrupted))
@@ -116,19 +123,24 @@ fn measure(
             break;
         }
         let screen = args.live.then(Screen::enter);
+        let bar = match args.quiet || args.live {
+            true => Bar::Never,
+            false => Bar::Auto,
+        };
         let mut show = Show {
             interrupt: &interrupt,
             endpoint: endpoint.as_ref(),
             screen: screen.transpose().context("cannot write to the terminal")?,
-            view: View::new(match args.quiet || args.live {
-                true => Bar::Never,
-                false => Bar::Auto,
-            }),
+            view: View::new(bar),
+            bar,
             name: &scenario.name,
             shown: Vec::new(),
             paint,
         };
-        let measured = testbed::measure(scenario, options, &mut show)?;
+        let measured = match testbed::measure(scenario, options, &mut show) {
+            Err(BedError::Interrupted) => break,
+            measured => measured?,
+        };
         show.view.clear();
         drop(show);
         if !args.quiet {
@@ -150,7 +162,9 @@ struct Show<'a> {
     interrupt: &'a Interrupt,
     endpoint: Option<&'a Endpoint>,
     screen: Option<Screen>,
+    /// Of one half: the simulation, or the run on real frames.
     view: View,
+    bar: Bar,
     name: &'a str,
     /// What was shown last, for rates.
     shown: Vec<NodeReport>,
@@ -158,6 +172,11 @@ struct Show<'a> {
 }
 
 impl Watch for Show<'_> {
+    fn begin(&mut self) {
+        self.view.clear();
+        self.view = View::new(self.bar);
+    }
+
     fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
         self.view.show(progress);
         self.interrupt.flow()
@@ -196,7 +215,8 @@ fn status(args: &TestbedArgs, runs: &[Measured], is_interrupted: bool) -> ExitCo
     denied.sort();
     denied.dedup();
     if denied.is_empty() {
-        return ExitCode::SUCCESS;
+        let is_given_up = runs.iter().any(|it| it.wire.vanished > 0);
+        return ExitCode::from(if is_given_up { USAGE } else { 0 });
     }
     let names = Vec::from_iter(denied.into_iter().map(Finding::name)).join(", ");
     output::complain(&format!("pauseless: denied: {names}"));

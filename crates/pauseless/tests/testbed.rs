@@ -11,14 +11,15 @@ use pauseless_dataplane::net::Namespace;
 use place::Place;
 use serde_json::Value;
 
-/// Whether the kernel lets us make namespaces.
+/// Whether the kernel lets us make namespaces. Any other reason why there are none is a failure.
 fn is_allowed() -> bool {
     match Namespace::new() {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             eprintln!("skipped: {error}");
             false
         }
-        made => made.is_ok(),
+        Err(error) => panic!("no namespace: {error}"),
+        Ok(_) => true,
     }
 }
 
@@ -140,6 +141,42 @@ fn a_process_per_node_makes_progress_and_nothing_overflows() {
         assert!((2.0..30.0).contains(&rate), "{rate} Mb/s");
     }
 }
+
+#[test]
+fn a_scenario_without_a_probe_is_judged_all_the_same() {
+    let place = Place::new();
+    let args = ["testbed", "--backend", "memory", "--quiet", "none.toml"];
+    place.write("none.toml", UNPROBED);
+    let done = place.run(&args);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert_eq!(
+        done.stdout.matches("no finding").count(),
+        2,
+        "{}",
+        done.stdout
+    );
+    let last = "No curves were recorded; the findings are in pauseless-testbed.html.\n";
+    assert!(done.stdout.ends_with(last), "{}", done.stdout);
+}
+
+const UNPROBED: &str = r#"
+duration = "20 ms"
+[topology]
+kind = "ring"
+switches = 3
+hosts_per_switch = 1
+rate = "200 Mbps"
+delay = "1 us"
+[switch]
+buffer = "312 KB"
+[flow_control]
+kind = "pfc"
+xoff = "150 KB"
+xon = "147 KB"
+[[flow]]
+source = "H1"
+target = "H3"
+"#;
 
 #[test]
 fn what_cannot_be_is_refused() {

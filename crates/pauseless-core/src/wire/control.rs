@@ -14,6 +14,8 @@
 use super::ethernet::{self, HEADER, LINK_PACKET, MAC_CONTROL, PRIVATE_CONTROL};
 use super::link_packet::Credit;
 use super::{Envelope, FRAME_MIN, MacAddress, Malformed, gfc, link_packet, pfc};
+use core::fmt;
+
 use crate::flow_control::cbfc::Counters;
 use crate::flow_control::gfc::Measure;
 use crate::flow_control::{Control, FlowControl, Signal};
@@ -123,6 +125,21 @@ pub enum Unwelcome {
     Scheme(Class),
     /// There is no such stage.
     Stage(Class, u16),
+}
+
+impl fmt::Display for Unwelcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unwelcome::LinkPause => f.write_str("802.3x PAUSE would stop every class"),
+            Unwelcome::Class(class) => write!(f, "class {} is not lossless here", class.0),
+            Unwelcome::Scheme(class) => {
+                write!(f, "class {} has another flow control here", class.0)
+            }
+            Unwelcome::Stage(class, stage) => {
+                write!(f, "class {} has no stage {stage}", class.0)
+            }
+        }
+    }
 }
 
 /// What the control frame `frame` says, in either envelope.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
 
 use crate::net;
 
@@ -13,6 +14,8 @@ pub struct Outage {
     is_on: bool,
     /// Looks at an empty ring since the last look at the interface.
     idle: u32,
+    /// When the next look at the interface may be.
+    next: Instant,
 }
 
 impl Outage {
@@ -22,6 +25,7 @@ impl Outage {
             interface: interface.to_owned(),
             is_on: false,
             idle: 0,
+            next: Instant::now(),
         }
     }
 
@@ -53,18 +57,40 @@ impl Outage {
     }
 
     /// Called for each look at an empty ring; now and then it is time to look at the interface, which
-    /// takes a system call.
+    /// takes system calls.
     pub fn is_due(&mut self) -> bool {
         self.idle = (self.idle + 1) % IDLE_LOOKS;
-        self.idle == 0
+        if self.idle != 0 && !self.is_on {
+            return false;
+        }
+        let now = Instant::now();
+        if now < self.next {
+            return false;
+        }
+        self.next = now + LOOK_PAUSE;
+        true
     }
 
     /// Whether the interface is the one with this number, up, and connected. `socket` is any that is in
     /// its namespace.
     pub fn is_running(&self, socket: &OwnedFd, index: i32) -> bool {
         self.index(socket) == Some(index)
-            && net::flags(socket, &self.interface).is_ok_and(|flags| flags & libc::IFF_UP != 0)
+            && self.is_up(socket)
             && net::has_carrier(socket, &self.interface)
+    }
+
+    /// The same for those who may learn of a cable that was unplugged a second later. While an interface
+    /// works this never waits for whoever changes interfaces, as [`Outage::is_running`] may.
+    pub fn seems_running(&self, socket: &OwnedFd, index: i32) -> bool {
+        let is_flagged = self.index(socket) == Some(index)
+            && net::flags(socket, &self.interface).is_ok_and(|flags| flags & RUNNING == RUNNING);
+        // The flag may be as late after the cable is back.
+        is_flagged || self.is_running(socket, index)
+    }
+
+    /// Whether the interface is up, connected or not.
+    pub fn is_up(&self, socket: &OwnedFd) -> bool {
+        net::flags(socket, &self.interface).is_ok_and(|flags| flags & libc::IFF_UP != 0)
     }
 
     /// The number of the interface now.
@@ -74,3 +100,5 @@ impl Outage {
 }
 
 const IDLE_LOOKS: u32 = 64;
+const LOOK_PAUSE: Duration = Duration::from_millis(1);
+const RUNNING: i32 = libc::IFF_UP | libc::IFF_RUNNING;

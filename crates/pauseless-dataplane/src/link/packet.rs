@@ -25,9 +25,11 @@ pub struct Options {
 }
 
 impl Default for Options {
+    /// A ring of 8 MB, which the shortest frames at 100 Mb/s fill in 27 ms. The kernel walks through all of
+    /// it however few frames wait, so a deeper one costs throughput: 8,192 frames took a fifth of it.
     fn default() -> Options {
         Options {
-            ring: 2_048,
+            ring: 4_096,
             largest: 1_900,
         }
     }

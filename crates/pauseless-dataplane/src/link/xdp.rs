@@ -7,17 +7,21 @@
 //! when 256 frames wait at the far end. The loss is counted. A packet socket would keep the frame.
 
 mod attached;
+mod errand;
 mod program;
 mod ring;
 
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::outage::Outage;
 use super::{Link, Losses, Received};
 use crate::net::{self, Namespace, socket};
-use attached::{Attached, Kicked};
+use attached::{Attached, BIND_TRIES, Kicked};
+use errand::Errand;
 
 /// How an interface is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,20 +66,34 @@ impl Default for Options {
 }
 
 /// A link over an AF_XDP socket.
+///
+/// The kernel takes tens of milliseconds to close such a socket and to open one. After a failure of the
+/// interface another thread does both, so that the other ports of a node do not wait.
 #[derive(Debug)]
 pub struct XdpLink {
     options: Options,
-    place: Namespace,
     mode: Mode,
     refusals: Vec<String>,
     /// `None` while the interface is gone.
     attached: Option<Attached>,
+    /// The old socket is being closed, or a new one opened.
+    errand: Option<Errand<io::Result<Option<(i32, Attached)>>>>,
+    /// When to try again after a refusal, and how long to wait after the next.
+    retry: (Instant, Duration),
     index: i32,
-    /// Keeps the interface promiscuous, and can ask about it.
-    watch: OwnedFd,
+    site: Arc<Site>,
     /// Of sockets that are closed, and of frames that were thrown away.
     losses: Losses,
     outage: Outage,
+}
+
+/// Where the interface is.
+#[derive(Debug)]
+struct Site {
+    interface: String,
+    place: Namespace,
+    /// Keeps the interface promiscuous, and can ask about it.
+    watch: OwnedFd,
 }
 
 impl XdpLink {
@@ -87,15 +105,20 @@ impl XdpLink {
         let index = net::index(&watch, interface).map_err(what)?;
         one_queue(interface).map_err(what)?;
         net::promiscuous(&watch, index).map_err(what)?;
-        let (attached, mode, refusals) = attach(index, options).map_err(what)?;
+        let (attached, mode, refusals) = attach(index, options, BIND_TRIES).map_err(what)?;
         Ok(XdpLink {
             options,
-            place: Namespace::here().map_err(what)?,
             mode,
             refusals,
             attached: Some(attached),
+            errand: None,
+            retry: (Instant::now(), RETRY_FIRST),
             index,
-            watch,
+            site: Arc::new(Site {
+                interface: interface.to_owned(),
+                place: Namespace::here().map_err(what)?,
+                watch,
+            }),
             losses: Losses::default(),
             outage: Outage::new(interface),
         })
@@ -114,10 +137,17 @@ impl XdpLink {
     /// The interface has failed: what is in line is lost. The socket is closed, since what lies in its
     /// rings cannot be called back.
     fn fail(&mut self, error: io::Error) -> io::Error {
-        if let Some(attached) = self.attached.take() {
-            let Losses { receive, send } = attached.losses();
-            self.losses.receive += receive;
-            self.losses.send += send + attached.backlog() as u64;
+        if let Some(mut attached) = self.attached.take() {
+            for Losses { receive, send } in [attached.losses(), attached.pending()] {
+                self.losses.receive += receive;
+                self.losses.send += send;
+            }
+            self.retry = (Instant::now(), RETRY_FIRST);
+            self.errand = Errand::start(move || {
+                drop(attached);
+                Ok(None)
+            })
+            .ok();
         }
         self.outage.begin(error)
     }
@@ -131,7 +161,7 @@ impl XdpLink {
         // Otherwise whoever sleeps on the descriptor would not sleep.
         match socket::pending_error(&attached.socket) {
             Some(error) => Err(self.fail(error)),
-            None if !self.outage.is_running(&self.watch, self.index) => {
+            None if !self.outage.seems_running(&self.site.watch, self.index) => {
                 Err(self.fail(io::ErrorKind::NetworkDown.into()))
             }
             None => Ok(()),
@@ -140,26 +170,55 @@ impl XdpLink {
 
     /// Opens the interface again if it is back, or was made anew under the same name.
     fn reattach(&mut self) {
-        let Some(index) = self.outage.index(&self.watch) else {
+        if self.errand.as_ref().is_some_and(|errand| !errand.is_done()) {
+            return;
+        }
+        match self.errand.take().and_then(Errand::result) {
+            Some(Ok(Some((index, attached)))) => {
+                self.index = index;
+                self.attached = Some(attached);
+                return self.outage.end();
+            }
+            Some(Err(_)) => {
+                let (_, wait) = self.retry;
+                self.retry = (Instant::now() + wait, (wait * 2).min(RETRY_LAST));
+            }
+            _ => {}
+        }
+        if Instant::now() < self.retry.0 {
+            return;
+        }
+        let Some(index) = self.outage.index(&self.site.watch) else {
             return;
         };
-        if !self.outage.is_running(&self.watch, index) {
+        if !self.outage.is_up(&self.site.watch) {
             return;
         }
         let options = Options {
             mode: Some(self.mode),
             ..self.options
         };
-        let opened = self.place.enter(|| attach(index, options));
-        let Ok(Ok((attached, ..))) = opened else {
-            return;
+        let (site, is_new) = (self.site.clone(), index != self.index);
+        let work = move || {
+            let attached = site.open(index, options, is_new)?;
+            Ok(Some((index, attached)))
         };
-        // Once more for a new interface; on an old one it only counts up.
-        if index == self.index || net::promiscuous(&self.watch, index).is_ok() {
-            self.index = index;
-            self.attached = Some(attached);
-            self.outage.end();
+        self.errand = Errand::start(work).ok();
+    }
+}
+
+impl Site {
+    /// Opens the interface, which has this number now, once more.
+    fn open(&self, index: i32, options: Options, is_new: bool) -> io::Result<Attached> {
+        if !net::has_carrier(&self.watch, &self.interface) {
+            return Err(io::ErrorKind::NetworkDown.into());
         }
+        let (attached, ..) = self.place.enter(|| attach(index, options, 1))??;
+        // On an old one it only counts up.
+        if is_new {
+            net::promiscuous(&self.watch, index)?;
+        }
+        Ok(attached)
     }
 }
 
@@ -193,7 +252,7 @@ impl Link for XdpLink {
                 Kicked::Dropped => {
                     self.losses.send += 1;
                     // The kernel says this of a full queue, and of a cable that is unplugged.
-                    if !self.outage.is_running(&self.watch, self.index) {
+                    if !self.outage.is_running(&self.site.watch, self.index) {
                         return Err(self.fail(io::ErrorKind::NetworkDown.into()));
                     }
                 }
@@ -223,14 +282,14 @@ impl Link for XdpLink {
 }
 
 /// Tries the ways that are allowed, and says which it was and what the others came to.
-fn attach(index: i32, options: Options) -> io::Result<(Attached, Mode, Vec<String>)> {
+fn attach(index: i32, options: Options, tries: u32) -> io::Result<(Attached, Mode, Vec<String>)> {
     let mut refusals = Vec::new();
     let mut kind = io::ErrorKind::Other;
     for mode in [Mode::ZeroCopy, Mode::Copy, Mode::Skb] {
         if options.mode.is_some_and(|only| only != mode) {
             continue;
         }
-        match Attached::open(index, (mode, options)) {
+        match Attached::open(index, (mode, options), tries) {
             Ok(attached) => return Ok((attached, mode, refusals)),
             Err(error) => {
                 kind = error.kind();
@@ -251,3 +310,7 @@ fn one_queue(interface: &str) -> io::Result<()> {
     let problem = format!("it has {queues} receive queues and AF_XDP would see only one; {fix}");
     Err(io::Error::new(io::ErrorKind::Unsupported, problem))
 }
+
+/// After a refusal it is tried again so much later, and twice as much after each further one.
+const RETRY_FIRST: Duration = Duration::from_millis(16);
+const RETRY_LAST: Duration = Duration::from_millis(1_024);

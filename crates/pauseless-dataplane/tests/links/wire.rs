@@ -109,6 +109,17 @@ pub fn received(link: &mut dyn Link) -> Vec<Vec<u8>> {
     frames
 }
 
+/// Whether something happens before patience ends.
+pub fn in_time(mut happens: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if happens() {
+            return true;
+        }
+    }
+    false
+}
+
 /// A link of the kind that this end of the wire has.
 pub fn open(place: &Namespace, kind: Kind, end: usize) -> Box<dyn Link> {
     let result = place.enter(|| -> io::Result<Box<dyn Link>> {

@@ -21,9 +21,6 @@ use crate::problem::Sink;
 use crate::scenario::pattern;
 use crate::scenario::reader::{At, Place};
 
-/// Only the beginning of a frame is written: headers, number and stamp. The rest would be zeros, and
-/// most of the file.
-const SNAP: usize = 96;
 /// The longest frame that IPv4 can name.
 const FRAME_MAX: usize = 65_000;
 const FCS: usize = 4;
@@ -36,6 +33,8 @@ pub struct Ports {
     chosen: Vec<Option<Chosen>>,
     /// The place of the first port of each node in `chosen`.
     starts: Vec<usize>,
+    /// No more than so many bytes of a frame are written.
+    snap: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +81,13 @@ impl Ports {
         Ok(ports)
     }
 
+    /// Only the first `bytes` of each frame: beyond the headers a payload is zeros, and most of the file.
+    #[must_use]
+    pub fn cut(self, bytes: usize) -> Ports {
+        let snap = bytes.max(1);
+        Ports { snap, ..self }
+    }
+
     fn none(config: &Config) -> Ports {
         let topology = &config.topology;
         let mut starts = Vec::new();
@@ -94,6 +100,7 @@ impl Ports {
             names: Vec::new(),
             chosen: vec![None; count],
             starts,
+            snap: usize::MAX,
         }
     }
 
@@ -273,7 +280,7 @@ impl Tap for SimulatedCapture<'_> {
             return;
         }
         let length = self.frame.len();
-        let bytes = &self.frame[..length.min(SNAP)];
+        let bytes = &self.frame[..length.min(self.ports.snap)];
         let at = (interface, spot.direction);
         self.capture.write(time, at, (bytes, length));
     }

@@ -265,13 +265,12 @@ impl Written {
         });
         let mut plan = plans.ok()?.swap_remove(node.index());
         plan.heal();
-        let neighbours = ports::neighbours(topology, node);
+        let neighbours = plan.config.common().neighbours.clone();
         let interfaces = self
             .ports
             .resolve(&topology.node(node).name, &neighbours, sink);
         match &mut plan.config {
             NodeConfig::Switch(config) => {
-                config.common.neighbours = neighbours;
                 if let Some(addresses) = &self.addresses {
                     let more = addresses.forwarding(&scenario.config, node, sink);
                     config.forwarding.extend(more);
@@ -286,8 +285,7 @@ impl Written {
                     config.watchdog = Some(watchdog.value);
                 }
             }
-            NodeConfig::Host(config) => {
-                config.common.neighbours = neighbours;
+            NodeConfig::Host(_) => {
                 let addresses = self.addresses.as_ref().map(|it| &it.place);
                 let watchdog = self.watchdog.as_ref().map(|it| &it.place);
                 for place in addresses.into_iter().chain(watchdog) {

@@ -77,6 +77,8 @@ pub fn brief(run: &Run) -> String {
     }
     match &outcome.loss {
         Some(loss) => parts.push(format!("loss at {}", quantity::time(loss.time))),
+        // Real nodes only count.
+        None if outcome.losses.overrun.packets > 0 => parts.push("loss".to_string()),
         None if outcome.lost_packets > 0 => parts.push("loss on purpose".to_string()),
         None => {}
     }
@@ -206,12 +208,17 @@ fn loss_sentence(run: &Run) -> String {
             quantity::bytes(loss.buffer),
         ));
     }
-    let on_purpose = [
+    let untimed = match outcome.loss {
+        Some(_) => Lost::default(),
+        None => outcome.losses.overrun,
+    };
+    let causes = [
+        (untimed, "that did not fit or never came"),
         (outcome.losses.watchdog, "dropped by watchdogs"),
         (outcome.losses.drain, "dropped to break deadlocks"),
     ];
     let total = outcome.losses.total();
-    for (cause, words) in on_purpose {
+    for (cause, words) in causes {
         if cause == total {
             return format!("loss: {} {words}", lost(cause));
         }

@@ -2,19 +2,21 @@
 
 use std::time::{Duration, Instant};
 
+use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Span, Time};
 use pauseless_dataplane::bed::{Bed, BedNode, Machine};
 use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::host::HostNode;
 use pauseless_dataplane::report::NodeReport;
-use pauseless_dataplane::switch::SwitchNode;
-use pauseless_sim::outcome::Ended;
+use pauseless_dataplane::switch::{Storm, SwitchNode};
+use pauseless_sim::Config;
+use pauseless_sim::outcome::{EgressQueue, Ended, Episode, Lost, Trip};
 
-use super::outcome::Measurements;
+use super::outcome::{Measurements, Watched};
 use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, Wires};
 use super::{BedError, Options, Watch, WireFacts, taps, tick};
-use crate::report::{Progress, Run};
+use crate::report::{Progress, Run, quantity};
 use crate::scenario::Scenario;
 
 /// Runs `scenario` on real frames until its end, or until `watch` breaks it off.
@@ -31,7 +33,6 @@ pub(super) fn measure(
     let tick = tick::of(&scenario)?;
     let wires = wires::lay(&plans, options.backend).map_err(BedError::Wires)?;
     let begin = Instant::now();
-    let end = Time::ZERO + scenario.config.duration;
     // The namespaces live until the run is over, so that one can look inside.
     let Wires { links, namespaces } = wires;
     let nodes = plans
@@ -43,30 +44,10 @@ pub(super) fn measure(
     let capture = capture.map(|path| taps::lay(&mut nodes, &plans, path));
     let capture = capture.transpose().map_err(BedError::Files)?;
     let mut bed = Bed::new(nodes, Pace::Elastic(tick));
-    let mut ended = Ended::Duration;
-    let mut messages = Vec::new();
-    let mut steps = 0u32;
-    let mut seen = begin;
-    while bed.now() < end {
-        bed.step();
-        steps += 1;
-        if steps.is_multiple_of(STEPS_PER_LOOK) {
-            messages.append(&mut bed.take_messages());
-            let now = bed.now();
-            if seen.elapsed() >= SEEN_EVERY {
-                seen = Instant::now();
-                watch.see(&plans, statuses(&mut bed));
-            }
-            if watch.progress(Progress { now, end }).is_break() {
-                ended = Ended::Interrupted;
-                break;
-            }
-        }
-    }
-    messages.append(&mut bed.take_messages());
+    let (ended, messages) = drive(&mut bed, (&scenario.config, &plans), watch);
     let measurements = Measurements {
         reports: bed.reports(),
-        deadlock: bed.deadlock().cloned(),
+        watched: watched(&bed),
         ended,
     };
     drop(namespaces);
@@ -83,6 +64,100 @@ pub(super) fn measure(
     }
     let run = super::run_of(scenario, &measurements, begin.elapsed().as_secs_f64());
     Ok((run, facts))
+}
+
+/// Lets the nodes go on until the end of their run, or until there is a reason to end before; what they
+/// had to say meanwhile.
+fn drive(
+    bed: &mut Bed,
+    (config, plans): (&Config, &[NodePlan]),
+    watch: &mut dyn Watch,
+) -> (Ended, Vec<String>) {
+    let end = Time::ZERO + config.duration;
+    let mut messages = Vec::new();
+    let (mut looked, mut seen) = (Instant::now(), Instant::now());
+    let mut ended = None;
+    while ended.is_none() && bed.now() < end {
+        bed.step();
+        ended = answered(config, bed);
+        if let Some(message) = failure(bed, plans) {
+            messages.push(message);
+            ended = Some(Ended::Interrupted);
+        }
+        if looked.elapsed() < LOOK_EVERY {
+            continue;
+        }
+        looked = Instant::now();
+        messages.append(&mut bed.take_messages());
+        if seen.elapsed() >= SEEN_EVERY {
+            seen = looked;
+            watch.see(plans, statuses(bed));
+        }
+        let now = bed.now();
+        if watch.progress(Progress { now, end }).is_break() {
+            ended.get_or_insert(Ended::Interrupted);
+        }
+    }
+    messages.append(&mut bed.take_messages());
+    (ended.unwrap_or(Ended::Duration), messages)
+}
+
+/// Why the run ends before its time because its question is answered, if it is.
+fn answered(config: &Config, bed: &Bed) -> Option<Ended> {
+    if config.stop.deadlock && bed.deadlock().is_some() {
+        return Some(Ended::Deadlock);
+    }
+    (config.stop.done && bed.is_done()).then_some(Ended::Done)
+}
+
+/// Why nothing more can be learnt from the run, if that is so.
+fn failure(bed: &Bed, plans: &[NodePlan]) -> Option<String> {
+    let (node, port) = bed.vanished_from()?;
+    let common = plans[node.index()].config.common();
+    Some(format!(
+        "the wire from {} to {} has swallowed frames; the run was given up at {}",
+        common.name,
+        common.neighbours[port.index()],
+        quantity::time(bed.now()),
+    ))
+}
+
+/// What only somebody sees who has all nodes in one thread.
+fn watched(bed: &Bed) -> Watched {
+    let episodes = bed.episodes().iter().map(|episode| Episode {
+        found: episode.deadlock.time,
+        cycle: episode.deadlock.cycle.clone(),
+        broken: episode.broken,
+    });
+    let mut trips = Vec::new();
+    for (node, machine) in (0..).map(NodeId).zip(bed.nodes()) {
+        if let Machine::Switch(switch) = machine {
+            trips.extend(switch.storms().iter().map(|storm| trip(node, storm)));
+        }
+    }
+    trips.sort_by_key(|trip| (trip.time, trip.queue));
+    Watched {
+        deadlock: bed.deadlock().cloned(),
+        episodes: episodes.collect(),
+        trips,
+        is_settled: true,
+    }
+}
+
+fn trip(node: NodeId, storm: &Storm) -> Trip {
+    Trip {
+        queue: EgressQueue {
+            node,
+            port: storm.port,
+            class: storm.class,
+        },
+        time: storm.time,
+        restored: storm.restored,
+        dropped: Lost {
+            packets: storm.dropped,
+            bytes: storm.dropped_bytes,
+        },
+    }
 }
 
 /// How all nodes stand, without their recordings.
@@ -115,5 +190,5 @@ const SLACK: Span = Span::ms(1);
 /// How often people look.
 const SEEN_EVERY: Duration = Duration::from_millis(250);
 
-/// 20 ms of emulated time.
-const STEPS_PER_LOOK: u32 = 1_000;
+/// How long somebody who wants it to end waits, on the wall: a network that is large is slow.
+const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -121,11 +121,17 @@ pub enum BedError {
     /// A process failed.
     #[error("{0}")]
     Node(String),
+    /// It was broken off before anything was measured.
+    #[error("interrupted before anything was measured")]
+    Interrupted,
 }
 
 /// Somebody who looks at a testbed while it runs; a function that is told how far it is will do.
 pub trait Watch {
-    /// So far it has come; whether it shall go on.
+    /// The simulation is done, and real frames are next.
+    fn begin(&mut self) {}
+
+    /// So far the simulation, and then the run on real frames, has come; whether it shall go on.
     fn progress(&mut self, progress: Progress) -> ControlFlow<()>;
 
     /// This is how all nodes stand, a few times a second, where one thread has them all.
@@ -153,16 +159,46 @@ pub fn measure(
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<Measured, BedError> {
-    let simulated = Run::execute(scenario.clone(), |_| ControlFlow::Continue(()));
-    let (run, wire) = match &options.program {
+    // Nobody shall wait for a simulation to hear that this cannot be.
+    check(&scenario.config)?;
+    if options.program.is_none() {
+        tick::of(scenario)?;
+    }
+    let simulated = Run::execute(scenario.clone(), |progress| watch.progress(progress));
+    if simulated.interrupted {
+        return Err(BedError::Interrupted);
+    }
+    watch.begin();
+    let (run, mut wire) = match &options.program {
         None => lockstep::measure(scenario.clone(), options, watch)?,
         Some(program) => processes::measure(scenario.clone(), (options, program), watch)?,
     };
+    let stop = &scenario.config.stop;
+    if options.program.is_some() && (stop.deadlock || stop.done) {
+        wire.messages.push(STOP_UNHEEDED.to_string());
+    }
     Ok(Measured {
         run,
         simulated,
         wire,
     })
+}
+
+/// Why a run in processes does not end before its time.
+const STOP_UNHEEDED: &str = "processes run for the whole duration: nobody sees all of them at once, \
+    so `stop_on` is for one thread";
+
+/// Refuses what real nodes, or whoever watches them, cannot do.
+fn check(config: &Config) -> Result<(), plan::Unsupported> {
+    let mut reasons = plan::refusals(config);
+    if config.stop.steady.is_some() {
+        let reason = "real nodes are never quite steady; take `steady` out of `stop_on`";
+        reasons.push(reason.to_string());
+    }
+    match reasons.is_empty() {
+        true => Ok(()),
+        false => Err(plan::Unsupported { reasons }),
+    }
 }
 
 fn run_of(scenario: Scenario, measurements: &Measurements, wall_s: f64) -> Run {

@@ -1,38 +1,56 @@
 //! From what real nodes report to the outcome of a run, so that every report on simulated runs serves
 //! measured ones too.
 //!
-//! **Approximated**: how far flows were between two samples is interpolated; how long a link was held
-//! back is counted in whole samples; the first loss has no instant, since nodes only count.
+//! **Approximated**: how far flows were between two samples is interpolated, and nodes take samples at
+//! every tick of their progress or more often, whatever the probe says; how long a link was held back is
+//! counted in whole samples; a loss has no instant, since nodes only count.
 //! **Not known** and left at zero or empty: events, answers, how often GFC held a sender, pauses by class
 //! where there are several.
 
 use pauseless_core::flow_control::Control;
-use pauseless_core::id::{Class, FlowId, NodeId, PortId};
-use pauseless_core::port::FullPool;
+use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_dataplane::report::{ClassReport, NodeReport, PortReport, ReceiveReport, SendReport};
 use pauseless_sim::Config;
 use pauseless_sim::outcome::{
-    CongestionTree, Deadlock, Ended, Episode, FlowSeries, Loss, Losses, Lost, Outcome, PortOutcome,
-    PortSeries, PortStates, QueueOutcome, Replay, Series,
+    CongestionTree, Deadlock, Ended, Episode, FlowSeries, Losses, Lost, Outcome, PortOutcome,
+    PortSeries, PortStates, QueueOutcome, Replay, Series, Trip,
 };
 use pauseless_sim::progress::{FlowState, Lives, Progress};
+
+use super::plan;
 
 /// What was measured of a run.
 #[derive(Clone, Debug)]
 pub struct Measurements {
     /// One element per node, in the order of the topology.
     pub reports: Vec<NodeReport>,
-    /// The first deadlock, where somebody could see the state of all switches.
-    pub deadlock: Option<Deadlock>,
+    /// What somebody saw who could see all nodes at once.
+    pub watched: Watched,
     /// Why the run ended.
     pub ended: Ended,
+}
+
+/// What nodes cannot see each for itself; nothing if nobody has looked.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    /// The first deadlock.
+    pub deadlock: Option<Deadlock>,
+    /// All deadlocks.
+    pub episodes: Vec<Episode>,
+    /// What watchdogs have done.
+    pub trips: Vec<Trip>,
+    /// Whether no frame was between two nodes when they wrote their reports: what was sent then and
+    /// did not come never will.
+    pub is_settled: bool,
 }
 
 /// The outcome of the run of `config` on real nodes.
 pub fn outcome(config: &Config, measured: &Measurements) -> Outcome {
     let view = View { config, measured };
-    let reports = &measured.reports;
+    let Measurements {
+        reports, watched, ..
+    } = measured;
     let end = reports.iter().map(|report| report.time).max();
     let end = end.unwrap_or(Time::ZERO);
     let states = view.states(end);
@@ -41,21 +59,16 @@ pub fn outcome(config: &Config, measured: &Measurements) -> Outcome {
         flows: &states,
         now: end,
         ended: measured.ended,
-        is_stuck: measured.deadlock.is_some(),
+        is_stuck: watched.episodes.iter().any(|it| it.broken.is_none()),
     };
     let progress = view.progress(end);
     let sum = |count: &dyn Fn(&PortReport) -> u64| view.ports().map(|at| count(at.report)).sum();
-    let episode = |deadlock: &Deadlock| Episode {
-        found: deadlock.time,
-        cycle: deadlock.cycle.clone(),
-        broken: None,
-    };
     let mut outcome = Outcome {
         end,
         ended: measured.ended,
         events: 0,
         packet_hops: sum(&|port| port.counters.received),
-        deadlock: measured.deadlock.clone(),
+        deadlock: watched.deadlock.clone(),
         starved: progress.starved(&lives),
         loss: None,
         lost_packets: 0,
@@ -63,8 +76,8 @@ pub fn outcome(config: &Config, measured: &Measurements) -> Outcome {
         expired_packets: 0,
         expired_bytes: Bytes::ZERO,
         losses: Losses::default(),
-        episodes: measured.deadlock.iter().map(episode).collect(),
-        trips: Vec::new(),
+        episodes: watched.episodes.clone(),
+        trips: watched.trips.clone(),
         pause_frames: sum(&|port| port.counters.pauses_sent),
         pause_frames_by_class: [0; Class::COUNT_MAX],
         gfc_holds: 0,
@@ -211,16 +224,43 @@ impl<'a> View<'a> {
         let finish = receive.filter(|it| it.bytes >= spec.size);
         let finish = finish.and_then(|it| it.last).filter(|at| *at <= time);
         let start = self.send(flow).and_then(|it| it.first);
-        let missing = receive.map_or(0, |it| it.missing);
         FlowState {
             delivered: self.delivered_at(flow, time),
             // It is there from its own start on, whenever it is let in.
             start: start.map(|_| spec.start).filter(|at| *at <= time),
             finish,
-            lost: Bytes::new(missing * spec.packet.get()),
+            lost: Bytes::new(self.lost_of(flow) * spec.packet.get()),
             expired: Bytes::ZERO,
             delivered_by_stop: (spec.stop <= time).then(|| self.delivered_at(flow, spec.stop)),
         }
+    }
+
+    /// Packets of a flow that were lost, as far as its target or what all nodes know tells.
+    fn lost_of(self, flow: usize) -> u64 {
+        let missing = self.receive(flow).map_or(0, |it| it.missing);
+        // Where nothing is under way any more, all that did not come is lost.
+        if self.lost_between() == 0 || self.held() > Bytes::ZERO {
+            return missing;
+        }
+        let received = self.receive(flow).map_or(0, |it| it.frames);
+        let sent = self.send(flow).map_or(0, |it| it.frames);
+        missing.max(sent.saturating_sub(received))
+    }
+
+    /// Frames that one node has sent and the next one has not seen, the last ones of a flow included,
+    /// which no later number shows. Known only where none is under way.
+    fn lost_between(self) -> u64 {
+        if !self.measured.watched.is_settled {
+            return 0;
+        }
+        let lost = self.ports().map(|at| {
+            let to = self.config.topology.port(at.node, at.port);
+            let far = self.port(to.peer, to.peer_port).report.counters;
+            // What is unknown was sent by somebody else.
+            let came = far.received.saturating_sub(far.unknown);
+            at.report.counters.sent.saturating_sub(came)
+        });
+        lost.sum()
     }
 
     fn states(self, time: Time) -> Vec<FlowState> {
@@ -287,7 +327,7 @@ impl<'a> View<'a> {
             port: at.port,
             sent: at.report.counters.sent_bytes,
             pauses: at.report.counters.pauses_received,
-            held: self.config.probes.resolution * at.held().count() as u64,
+            held: plan::resolution(self.config) * at.held().count() as u64,
             held_first: at.held().next(),
             held_last: at.held().last(),
         }
@@ -300,7 +340,7 @@ impl<'a> View<'a> {
         let counts: Vec<usize> = (0..samples).map(count).filter(|count| *count > 0).collect();
         let is_reached = |at: &PortAt<'_>| self.is_host(at.node) && at.held().next().is_some();
         CongestionTree {
-            duration: self.config.probes.resolution * counts.len() as u64,
+            duration: plan::resolution(self.config) * counts.len() as u64,
             links_max: counts.iter().copied().max().unwrap_or(0) as u32,
             links_mean: counts.iter().sum::<usize>() as f64 / counts.len().max(1) as f64,
             hosts: self.ports().filter(is_reached).count() as u32,
@@ -314,37 +354,46 @@ impl<'a> View<'a> {
         counts.min().unwrap_or(0)
     }
 
-    /// What the scenario's probes ask for.
+    /// What the scenario's probes ask for, of samples that may be closer together.
     fn series(self) -> Series {
-        let samples = self.samples();
-        let Some(first) = self.measured.reports.first().filter(|_| samples > 0) else {
+        let probes = &self.config.probes;
+        let parts = plan::probe_parts(self.config) as usize;
+        let samples = self.samples() / parts * parts;
+        let first = self.measured.reports.first();
+        let is_any = samples > 0 && probes.resolution > Span::ZERO;
+        let Some(first) = first.filter(|_| is_any) else {
             return Series::default();
         };
-        let probes = &self.config.probes;
-        let cut = |values: &[f64]| values[..samples.min(values.len())].to_vec();
+        let levels = |values: &[u64]| last_of_each(&values[..samples], parts);
+        let means = |values: &[f64]| -> Vec<f64> {
+            let groups = values[..samples].chunks_exact(parts);
+            groups
+                .map(|group| group.iter().sum::<f64>() / parts as f64)
+                .collect()
+        };
         let ports = probes.ports.iter().filter_map(|(node, port)| {
             let from = self.port(*node, *port).series?;
             Some(PortSeries {
                 node: *node,
                 port: *port,
-                queue: from.queue[..samples].to_vec(),
-                egress: from.egress[..samples].to_vec(),
-                input_bps: cut(&from.input_bps),
-                sending_bps: cut(&from.sending_bps),
-                allowed_bps: cut(&from.allowed_bps),
-                feedback_bps: cut(&from.feedback_bps),
+                queue: levels(&from.queue),
+                egress: levels(&from.egress),
+                input_bps: means(&from.input_bps),
+                sending_bps: means(&from.sending_bps),
+                allowed_bps: last_of_each(&from.allowed_bps[..samples], parts),
+                feedback_bps: means(&from.feedback_bps),
             })
         });
         let flows = probes.flows.iter().filter_map(|flow| {
             let (_, goodput) = self.flow_series(flow.index())?;
             Some(FlowSeries {
                 flow: *flow,
-                goodput_bps: cut(goodput),
+                goodput_bps: means(goodput),
                 allowed_bps: Vec::new(),
             })
         });
         Series {
-            times: first.series.times[..samples].to_vec(),
+            times: last_of_each(&first.series.times[..samples], parts),
             ports: ports.collect(),
             flows: flows.collect(),
         }
@@ -381,33 +430,18 @@ impl<'a> View<'a> {
         let missing: u64 = self.receives().map(|(_, flow)| flow.missing).sum();
         // A number that never came, and that no node has dropped, was lost between two of them.
         let between = missing.saturating_sub(overruns + dropped);
+        let between = between.max(self.lost_between());
         outcome.losses.overrun = lost(overruns + between);
         outcome.losses.watchdog = lost(dropped);
         let total = outcome.losses.total();
         (outcome.lost_packets, outcome.lost_bytes) = (total.packets, total.bytes);
-        if overruns + between > 0 {
-            outcome.loss = self.first_loss(outcome.end);
-        }
     }
+}
 
-    /// Where frames were lost, as far as counters tell.
-    fn first_loss(self, end: Time) -> Option<Loss> {
-        let gap = self.receives().find(|(_, flow)| flow.missing > 0);
-        let worst = self
-            .ports()
-            .max_by_key(|at| (at.report.counters.overruns, at.report.counters.kernel_drops))?;
-        let class = worst.report.classes.iter().max_by_key(|it| it.held_max)?;
-        Some(Loss {
-            time: end,
-            node: worst.node,
-            port: worst.port,
-            class: Class(class.class),
-            flow: FlowId(gap.map_or(0, |(_, flow)| flow.flow)),
-            held: class.held_max,
-            buffer: class.buffer,
-            pool: FullPool::Buffer,
-        })
-    }
+/// Every so-manieth value.
+fn last_of_each<T: Copy>(values: &[T], parts: usize) -> Vec<T> {
+    let groups = values.chunks_exact(parts);
+    groups.map(|group| group[parts - 1]).collect()
 }
 
 /// The value at `time` on the line from one point to another.
@@ -448,4 +482,50 @@ fn states(at: &PortAt<'_>, samples: usize) -> PortStates {
         states.sent.push(sent.round() as u64);
     }
     states
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::verdict::{self, Finding};
+    use crate::scenario::Overrides;
+    use crate::testbed::ring::{self, Speed};
+    use crate::testbed::run_of;
+
+    #[test]
+    fn the_last_frames_of_a_flow_are_missed_where_nothing_is_under_way() {
+        let only = ["pfc".to_string()];
+        let scenarios = ring::scenarios(Speed::Lockstep, &only, &Overrides::default());
+        let scenario = scenarios.unwrap_or_else(|it| panic!("{it}")).remove(0);
+        let topology = &scenario.config.topology;
+        let blank = |node| NodeReport {
+            time: Time::ZERO + scenario.config.duration,
+            ports: vec![PortReport::default(); topology.ports(node).len()],
+            ..NodeReport::default()
+        };
+        let nodes = (0..topology.nodes().len()).map(|node| NodeId(node as u32));
+        let mut reports: Vec<NodeReport> = nodes.map(blank).collect();
+        let (switch, port) = topology.port_named("S1:H1").expect("a port");
+        let host = topology.port(switch, port).peer;
+        reports[host.index()].ports[0].counters.sent = 10;
+        let far = &mut reports[switch.index()].ports[port.index()].counters;
+        // Two of them are none of ours.
+        (far.received, far.unknown) = (9, 2);
+        let mut measured = Measurements {
+            reports,
+            watched: Watched::default(),
+            ended: Ended::Duration,
+        };
+        let run = run_of(scenario.clone(), &measured, 0.0);
+        assert_eq!(run.outcome.lost_packets, 0);
+        measured.watched.is_settled = true;
+        let run = run_of(scenario, &measured, 0.0);
+        assert_eq!(run.outcome.lost_packets, 3);
+        // Nobody knows when.
+        assert_eq!(verdict::brief(&run), "loss");
+        assert_eq!(
+            Finding::Loss.sentence(&run),
+            "loss: 3 packets (4.50 KB) that did not fit or never came"
+        );
+    }
 }

@@ -34,6 +34,14 @@ pub fn page(runs: &[Measured]) -> String {
     frame(&heading, &text)
 }
 
+/// Whether the page of `runs` has curves: without a probe there are none.
+pub fn has_curves(runs: &[Measured]) -> bool {
+    runs.iter().any(|measured| {
+        let series = &measured.run.outcome.series;
+        !series.ports.is_empty() || !series.flows.is_empty()
+    })
+}
+
 /// What the reader looks at.
 const LEAD: &str = "The same switches and hosts with the same parameters, once on real frames, once in the \
     simulator. Solid curves are measured, dashed ones simulated.";

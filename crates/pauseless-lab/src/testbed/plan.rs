@@ -6,13 +6,15 @@ use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::{AnyNotificationPoint, AnyReactionPoint, CongestionControl};
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::id::{FlowId, NodeId, PortId};
-use pauseless_core::unit::{Bytes, Span};
+use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_core::wire::roce::Data;
 use pauseless_core::wire::{Envelope, MacAddress};
 use pauseless_dataplane::config::{
     Common, HostNodeConfig, ReceivedFlow, SentFlow, SwitchNodeConfig,
 };
+use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::{Flow, Reaction, Recovery, Watchdog};
+use pauseless_sim::progress::Progress;
 use pauseless_sim::{Config, port_config, switch_config};
 
 /// What a scenario does not say about real nodes.
@@ -37,6 +39,16 @@ pub struct NodePlan {
 }
 
 impl NodePlan {
+    /// Takes samples only as the probe of `config` wants them: those that a testbed judges flows by
+    /// would pile up in a node that runs for days.
+    pub fn sample_as_probed(&mut self, config: &Config) {
+        let common = match &mut self.config {
+            NodeConfig::Switch(config) => &mut config.common,
+            NodeConfig::Host(config) => &mut config.common,
+        };
+        common.resolution = config.probes.resolution;
+    }
+
     /// Lets buffer-based GFC say its stage again every so often where the scenario does not: neighbours
     /// of a machine that starts anew, or behind a cable that was unplugged, would keep a stage that
     /// nobody takes back. As often as credits are said, for a thousandth of the line.
@@ -113,13 +125,10 @@ fn plan(config: &Config, node: NodeId, options: &Options) -> NodePlan {
         addresses: port_ids
             .map(|port| MacAddress::of_port(node, port))
             .collect(),
-        neighbours: ports
-            .iter()
-            .map(|port| topology.node(port.peer).name.clone())
-            .collect(),
+        neighbours: neighbours(topology, node),
         envelope: options.envelope,
         slack: options.slack,
-        resolution: config.probes.resolution,
+        resolution: resolution(config),
     };
     NodePlan {
         node,
@@ -132,6 +141,43 @@ fn plan(config: &Config, node: NodeId, options: &Options) -> NodePlan {
             .map(|port| (port.peer, port.peer_port))
             .collect(),
     }
+}
+
+/// What each port of `node` is called after: its neighbour, with a number where links are parallel.
+pub fn neighbours(topology: &Topology, node: NodeId) -> Vec<String> {
+    let ports = (0..topology.ports(node).len()).map(|port| PortId(port as u16));
+    let name = |port| {
+        let name = topology.port_name(node, port);
+        let facing = name.split_once(':').map(|(_, facing)| facing.to_string());
+        facing.expect("names of ports have two parts")
+    };
+    ports.map(name).collect()
+}
+
+/// The time between two samples of a node: as the probe has it, but no longer than a tick of
+/// [`Progress`], which flows are judged by whether anybody probes them or not.
+pub fn resolution(config: &Config) -> Span {
+    match config.probes.resolution {
+        Span::ZERO => tick(config),
+        probed => Span::ps(probed.as_ps() / probe_parts(config)),
+    }
+}
+
+/// How many samples of a node make one of the probe.
+pub fn probe_parts(config: &Config) -> u64 {
+    let probed = config.probes.resolution.as_ps();
+    let least = probed.div_ceil(tick(config).as_ps()).max(1);
+    // In equal parts, so that the probe's instants are what the scenario says.
+    let mut even = (least..least.saturating_mul(2)).take(PARTS_TRIED);
+    even.find(|parts| probed.is_multiple_of(*parts))
+        .unwrap_or(least)
+}
+
+const PARTS_TRIED: usize = 1_000;
+
+fn tick(config: &Config) -> Span {
+    let first = Progress::new(config).next_tick();
+    first.expect("there is a first one") - Time::ZERO
 }
 
 fn switch(config: &Config, node: NodeId, common: Common) -> SwitchNodeConfig {
@@ -219,7 +265,7 @@ pub const FRAME_MAX: Bytes = Bytes::new(1_518);
 pub const FRAME_MIN: Bytes = Data::SIZE_MIN;
 
 /// Everything that real nodes cannot do, a sentence each.
-fn refusals(config: &Config) -> Vec<String> {
+pub(super) fn refusals(config: &Config) -> Vec<String> {
     let mut reasons = Vec::new();
     let mut refuse = |is_refused: bool, reason: &str| {
         if is_refused {
@@ -264,27 +310,45 @@ fn refusals(config: &Config) -> Vec<String> {
         !config.mitigation.limits.is_empty(),
         "ports have no rate limits; take `[[rate_limit]]` out",
     );
-    reasons.extend(config.flows.iter().filter_map(refusal_of_flow));
+    let is_counted = |flow: &Flow| flow.ttl != Flow::TTL_NONE;
+    let counted = "switches count no hops; take TTLs out".to_string();
+    let (min, max) = (FRAME_MIN.get(), FRAME_MAX.get());
+    let odd = format!(
+        "frames, the last one of a flow too, have {min} to {max} bytes; change `mtu`, `packet` or `size`"
+    );
+    reasons.extend(refusal_of_flows(config, is_counted, &counted));
+    reasons.extend(refusal_of_flows(config, has_odd_frames, &odd));
     reasons
 }
 
-/// What of a flow real nodes cannot do.
-fn refusal_of_flow(flow: &Flow) -> Option<String> {
-    let name = &flow.name;
-    if flow.ttl != Flow::TTL_NONE {
-        return Some(format!(
-            "flow {name}: switches count no hops; take its TTL out"
-        ));
+/// What real nodes cannot do about some flows, with the names of a few.
+fn refusal_of_flows(
+    config: &Config,
+    is_refused: impl Fn(&Flow) -> bool,
+    reason: &str,
+) -> Option<String> {
+    let refused = Vec::from_iter(config.flows.iter().filter(|flow| is_refused(flow)));
+    let names = refused.iter().take(NAMES_MAX);
+    let names = Vec::from_iter(names.map(|flow| flow.name.as_str())).join(", ");
+    match refused.len() {
+        0 => None,
+        1 => Some(format!("flow {names}: {reason}")),
+        count if count <= NAMES_MAX => Some(format!("flows {names}: {reason}")),
+        count => {
+            let more = count - NAMES_MAX;
+            Some(format!("flows {names} and {more} more: {reason}"))
+        }
     }
+}
+
+/// More names than this tell nobody anything.
+const NAMES_MAX: usize = 4;
+
+/// Whether a frame of a flow is too large or too small.
+fn has_odd_frames(flow: &Flow) -> bool {
     let last = Bytes::new(flow.size.get() % flow.packet.get());
     let is_cut = flow.is_finite() && last > Bytes::ZERO && last < FRAME_MIN;
-    if flow.packet > FRAME_MAX || flow.packet < FRAME_MIN || is_cut {
-        let (min, max) = (FRAME_MIN.get(), FRAME_MAX.get());
-        return Some(format!(
-            "flow {name}: frames, its last one too, have {min} to {max} bytes; change `mtu`, `packet` or `size`"
-        ));
-    }
-    None
+    flow.packet > FRAME_MAX || flow.packet < FRAME_MIN || is_cut
 }
 
 #[cfg(test)]
@@ -359,6 +423,56 @@ mod tests {
     }
 
     #[test]
+    fn parallel_links_have_names_of_their_own() {
+        let text = r#"duration = "1 ms"
+            [topology]
+            kind = "custom"
+            rate = "200 Mbps"
+            delay = "1 us"
+            node = [
+                { name = "S", kind = "switch" },
+                { name = "T", kind = "switch" },
+                { name = "A", kind = "host" },
+                { name = "B", kind = "host" },
+            ]
+            link = [
+                { between = ["S", "A"] },
+                { between = ["S", "T"] },
+                { between = ["S", "T"] },
+                { between = ["T", "B"] },
+            ]
+            [switch]
+            buffer = "300 KB"
+            [flow_control]
+            kind = "pfc"
+            xoff = "150 KB"
+            xon = "147 KB"
+            [[flow]]
+            source = "A"
+            target = "B""#;
+        let scenario = Scenario::parse("test", text, &Overrides::default());
+        let config = scenario.unwrap_or_else(|it| panic!("{it}")).config;
+        let node = config.topology.node_named("S").unwrap();
+        let common = planned(&config)[node.index()].config.common().clone();
+        assert_eq!(common.neighbours, ["A", "T", "T#2"]);
+    }
+
+    #[test]
+    fn samples_are_as_the_probe_wants_them_and_as_flows_are_judged() {
+        let mut config = scenario("").config;
+        let mut sampled = |probed: Span| {
+            config.probes.resolution = probed;
+            (resolution(&config), probe_parts(&config))
+        };
+        // 64 ticks in a millisecond.
+        let tick = Span::ps(15_625_000);
+        assert_eq!(sampled(Span::ZERO), (tick, 1));
+        assert_eq!(sampled(Span::us(10)), (Span::us(10), 1));
+        assert_eq!(sampled(Span::us(100)), (Span::ps(12_500_000), 8));
+        assert_eq!(sampled(Span::ms(10)), (tick, 640));
+    }
+
+    #[test]
     fn answers_are_forwarded_back_where_flows_are_controlled() {
         let config = scenario("[congestion_control]\nkind = \"dcqcn\"").config;
         let answers = MacAddress::of_answers(FlowId(0));
@@ -384,6 +498,11 @@ mod tests {
                 .to_string()
                 .contains("flow F1: switches count no hops")
         );
+        config.flows = vec![config.flows[0].clone(); 500];
+        let error = nodes(&config, &Options::default()).unwrap_err();
+        assert_eq!(error.reasons.len(), 3, "{error}");
+        let few = "flows F1, F1, F1, F1 and 496 more: switches count no hops";
+        assert!(error.to_string().contains(few), "{error}");
         config.flows[0].ttl = Flow::TTL_NONE;
         config.flows[0].packet = Bytes::new(9_000);
         let error = nodes(&config, &Options::default()).unwrap_err();

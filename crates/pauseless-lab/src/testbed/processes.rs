@@ -19,7 +19,7 @@ use pauseless_sim::outcome::Ended;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::folder::Folder;
-use super::outcome::Measurements;
+use super::outcome::{Measurements, Watched};
 use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, interface};
 use super::{BedError, Options, Watch, WireFacts};
@@ -65,7 +65,8 @@ pub(super) fn measure(
     }
     let measurements = Measurements {
         reports: documents.iter().map(|it| it.report.clone()).collect(),
-        deadlock: None,
+        // Nobody sees the state of all switches at one instant.
+        watched: Watched::default(),
         ended,
     };
     let mut facts = WireFacts::of(&scenario, &measurements.reports);
@@ -101,13 +102,7 @@ impl Starting<'_> {
         let mut text = format!("scenario = \"{SCENARIO}\"\nnode = {:?}\n", common.name);
         text.push_str("[interfaces]\n");
         for (port, neighbour) in common.neighbours.iter().enumerate() {
-            let before = common.neighbours[..port].iter();
-            // Parallel links are told apart by number.
-            let key = match before.filter(|it| *it == neighbour).count() {
-                0 => neighbour.clone(),
-                count => format!("{neighbour}#{}", count + 1),
-            };
-            let _ = writeln!(text, "{key:?} = {:?}", interface(plan, port));
+            let _ = writeln!(text, "{neighbour:?} = {:?}", interface(plan, port));
         }
         let wire = Wire {
             envelope: self.options.envelope,

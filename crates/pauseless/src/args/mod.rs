@@ -134,13 +134,16 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Write the frames that every port sends to this file, for Wireshark and its like: pcapng with an
-    /// interface per port, the first 96 bytes of each frame
+    /// interface per port
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
     /// Write only the frames of these ports, what they send and what they receive, such as
     /// "S1:H1,S2:*"
     #[arg(long, value_delimiter = ',', value_name = "PORTS", requires = "pcap")]
     pub pcap_ports: Vec<String>,
+    /// Write only so many bytes of each frame: 96 have all headers, but Wireshark calls the data cut
+    #[arg(long, value_name = "BYTES", requires = "pcap")]
+    pub pcap_snap: Option<usize>,
     /// Print the verdict only, and no progress or warnings
     #[arg(long, short)]
     pub quiet: bool,

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::slice;
+use std::sync::atomic::{self, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -48,9 +49,11 @@ pub enum Kicked {
 }
 
 impl Attached {
-    /// Binds to the first queue of the interface with this number.
-    pub fn open(index: i32, (mode, options): (Mode, Options)) -> io::Result<Attached> {
+    /// Binds to the first queue of the interface with this number, which is tried so many times.
+    pub fn open(index: i32, (mode, options): (Mode, Options), tries: u32) -> io::Result<Attached> {
         let sizes = Sizes::of(options)?;
+        // First, since it is refused most often and the rest costs more.
+        let redirect = Redirect::attach(index, mode.place())?;
         let socket = socket::open(libc::AF_XDP, libc::SOCK_RAW, 0)
             .map_err(|error| named(error, "open a socket"))?;
         let memory = register(&socket, &sizes).map_err(|error| {
@@ -64,7 +67,7 @@ impl Attached {
         let descriptors = |place, size| Ring::map(&socket, place, size);
         let addresses = |place, size| Ring::map(&socket, place, size);
         let mut attached = Attached {
-            _redirect: Redirect::attach(index, mode.place())?,
+            _redirect: redirect,
             fill: addresses((libc::XDP_UMEM_PGOFF_FILL_RING, fill), sizes.receive)?,
             completion: addresses(
                 (libc::XDP_UMEM_PGOFF_COMPLETION_RING, completion),
@@ -86,7 +89,7 @@ impl Attached {
             attached.fill.write(at, chunk);
         }
         attached.fill.produce(sizes.receive);
-        bind(&attached.socket, index, mode)?;
+        bind(&attached.socket, (index, mode), tries)?;
         attached._redirect.point_to(&attached.socket)?;
         Ok(attached)
     }
@@ -177,7 +180,13 @@ impl Attached {
         self.transmit.produce(self.written);
         loop {
             let before = self.transmit.consumed();
-            if before == self.written || !self.transmit.needs_wakeup() {
+            if before == self.written {
+                return Kicked::All;
+            }
+            // The kernel writes the flag and then looks at the ring once more before it sleeps. Were our
+            // two accesses to change places, it could see no frame and we no flag.
+            atomic::fence(Ordering::SeqCst);
+            if !self.transmit.needs_wakeup() {
                 return Kicked::All;
             }
             // SAFETY: no memory is passed.
@@ -216,6 +225,24 @@ impl Attached {
         Losses {
             receive: dropped + full,
             send: invalid,
+        }
+    }
+
+    /// What is lost if the socket is closed now: frames that nobody has looked at, and those that have
+    /// not left. Of a card that reads from our memory it is known only what it has given back.
+    pub fn pending(&mut self) -> Losses {
+        self.reap();
+        let receive = self
+            .receive
+            .produced()
+            .wrapping_sub(self.receive.consumed());
+        let send = match self.is_copied {
+            true => self.backlog(),
+            false => SEND as usize - self.spare.len(),
+        };
+        Losses {
+            receive: u64::from(receive),
+            send: send as u64,
         }
     }
 
@@ -279,7 +306,7 @@ fn register(socket: &OwnedFd, sizes: &Sizes) -> io::Result<Mapping> {
 }
 
 /// The kernel lets go of a queue a moment after its last socket was closed, so a refusal may pass.
-fn bind(socket: &OwnedFd, index: i32, mode: Mode) -> io::Result<()> {
+fn bind(socket: &OwnedFd, (index, mode): (i32, Mode), tries: u32) -> io::Result<()> {
     let way = match mode {
         Mode::ZeroCopy => libc::XDP_ZEROCOPY,
         _ => libc::XDP_COPY,
@@ -291,9 +318,11 @@ fn bind(socket: &OwnedFd, index: i32, mode: Mode) -> io::Result<()> {
         sxdp_queue_id: 0,
         sxdp_shared_umem_fd: 0,
     };
-    for _ in 0..BIND_TRIES {
+    for left in (0..tries).rev() {
         match socket::bind(socket, address) {
-            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => thread::sleep(BIND_PAUSE),
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                thread::sleep(BIND_PAUSE * left.min(1));
+            }
             bound => return bound.map_err(|error| named(error, "bind to queue 0")),
         }
     }
@@ -322,5 +351,6 @@ const HEADROOM: usize = 256;
 const CHUNK_LEAST: usize = 2_048;
 const CHUNK_MOST: usize = 4_096;
 
-const BIND_TRIES: u32 = 100;
+/// Tries for those who can wait.
+pub const BIND_TRIES: u32 = 100;
 const BIND_PAUSE: Duration = Duration::from_millis(10);

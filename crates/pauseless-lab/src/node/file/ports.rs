@@ -2,9 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use pauseless_core::id::{NodeId, PortId};
-use pauseless_fabric::topology::Topology;
-
 use crate::problem::Sink;
 use crate::scenario::reader::{At, Item, Place, Section, did_you_mean};
 
@@ -79,15 +76,4 @@ impl Ports {
             }
         }
     }
-}
-
-/// What each port of `node` is called after: its neighbour, with a number where links are parallel.
-pub(super) fn neighbours(topology: &Topology, node: NodeId) -> Vec<String> {
-    let ports = (0..topology.ports(node).len()).map(|port| PortId(port as u16));
-    let name = |port| {
-        let name = topology.port_name(node, port);
-        let facing = name.split_once(':').map(|(_, facing)| facing.to_string());
-        facing.expect("names of ports have two parts")
-    };
-    ports.map(name).collect()
 }

@@ -1,0 +1,50 @@
+//! What the kernel takes tens of milliseconds for, away from the thread that carries frames.
+
+use std::io;
+use std::mem;
+use std::thread::{self, JoinHandle};
+
+/// Something that another thread does. Whoever drops it waits until it is done.
+#[derive(Debug)]
+pub struct Errand<T> {
+    thread: Option<JoinHandle<T>>,
+}
+
+impl<T: Send + 'static> Errand<T> {
+    /// Starts `work` in the namespace and with the rights of the calling thread. Where there is no
+    /// thread to be had, `work` is dropped.
+    pub fn start(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Errand<T>> {
+        let thread = thread::Builder::new().spawn(|| {
+            leave_core();
+            work()
+        })?;
+        let thread = Some(thread);
+        Ok(Errand { thread })
+    }
+
+    /// Whether it is done.
+    pub fn is_done(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// What came of it, once it is done.
+    pub fn result(mut self) -> Option<T> {
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl<T> Drop for Errand<T> {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A node may have a core to itself, and its errands would take turns with it there.
+fn leave_core() {
+    let all = [u8::MAX; 128];
+    // SAFETY: the kernel reads as many bytes as there are, and takes from them the cores that this
+    // thread may have. If it may have no other, it stays.
+    unsafe { libc::sched_setaffinity(0, mem::size_of_val(&all), all.as_ptr().cast()) };
+}
