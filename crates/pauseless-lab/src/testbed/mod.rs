@@ -161,6 +161,9 @@ pub fn measure(
 ) -> Result<Measured, BedError> {
     // Nobody shall wait for a simulation to hear that this cannot be.
     check(&scenario.config)?;
+    if options.program.is_none() {
+        tick::of(scenario)?;
+    }
     let simulated = Run::execute(scenario.clone(), |progress| watch.progress(progress));
     if simulated.interrupted {
         return Err(BedError::Interrupted);
