@@ -141,14 +141,13 @@ pub fn text(file: &NodeFile, document: &NodeDocument, paint: Paint) -> String {
     let mut text = screen::render(&[scene], size, paint);
     text.push_str(&late(&report.lateness));
     let _ = writeln!(text, "{}", tau_sentence(document, paint));
-    let verdict = match lost(report) {
-        0 => paint.paint(Mood::Good, "no frame was lost here"),
-        n => paint.paint(
-            Mood::Bad,
-            &format!("{} were lost here", quantity::plural(n, "frame")),
-        ),
-    };
-    let _ = writeln!(text, "{verdict}");
+    for verdict in verdicts(report) {
+        let mood = match verdict.as_str() {
+            CLEAN => Mood::Good,
+            _ => Mood::Bad,
+        };
+        let _ = writeln!(text, "{}", paint.paint(mood, &verdict));
+    }
     text
 }
 
@@ -197,13 +196,45 @@ fn tau_sentence(document: &NodeDocument, paint: Paint) -> String {
     }
 }
 
+const CLEAN: &str = "no frame was lost here";
+
+/// What is to be said of losses: where they happened, as far as this node can tell.
+fn verdicts(report: &NodeReport) -> Vec<String> {
+    let mut verdicts = Vec::new();
+    if let here @ 1.. = lost_here(report) {
+        verdicts.push(format!("{} lost here", quantity::plural(here, "frame")));
+    }
+    if let missing @ 1.. = missing(report) {
+        let frames = quantity::plural(missing, "frame");
+        verdicts.push(format!(
+            "{frames} of flows that end here never came; the counters of the other nodes say where they are"
+        ));
+    }
+    let silent = report.receives.iter().filter(|flow| flow.frames == 0);
+    let silent: Vec<&str> = silent.map(|flow| flow.name.as_str()).collect();
+    if !silent.is_empty() {
+        verdicts.push(format!("nothing came of {}", silent.join(", ")));
+    }
+    if verdicts.is_empty() {
+        verdicts.push(CLEAN.to_string());
+    }
+    verdicts
+}
+
 /// The good frames that were lost at this node or never came to it.
 pub fn lost(report: &NodeReport) -> u64 {
+    lost_here(report) + missing(report)
+}
+
+fn lost_here(report: &NodeReport) -> u64 {
     let ports = report.ports.iter().map(|port| &port.counters);
-    let ports =
-        ports.map(|it| it.overruns + it.watchdog_drops + it.kernel_drops + it.send_failures);
-    let missing = report.receives.iter().map(|flow| flow.missing);
-    ports.sum::<u64>() + missing.sum::<u64>()
+    ports
+        .map(|it| it.overruns + it.watchdog_drops + it.kernel_drops + it.send_failures)
+        .sum()
+}
+
+fn missing(report: &NodeReport) -> u64 {
+    report.receives.iter().map(|flow| flow.missing).sum()
 }
 
 /// One line of how a node stands, for a log.

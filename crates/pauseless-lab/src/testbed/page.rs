@@ -6,7 +6,7 @@ use pauseless_core::unit::Time;
 use pauseless_sim::outcome::PortSeries;
 
 use super::Measured;
-use super::table::{measured_tau, remarks, span};
+use super::table::{frames, measured_tau, remarks, span};
 use crate::report::chart::{self, Axis, Curve, Figure, Instant, Level, PALETTE, Stroke, Weight};
 use crate::report::figure::thresholds;
 use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened};
@@ -103,7 +103,11 @@ fn summary(runs: &[Measured]) -> String {
     text.push_str("</tr>\n");
     for measured in runs {
         let lines = [
-            ("real", &measured.run, measured_tau(&measured.wire)),
+            (
+                frames(measured),
+                &measured.run,
+                measured_tau(&measured.wire),
+            ),
             (
                 "simulated",
                 &measured.simulated,
@@ -112,8 +116,8 @@ fn summary(runs: &[Measured]) -> String {
         ];
         for (frames, run, tau) in lines {
             let name = match frames {
-                "real" => escape(&run.scenario.name),
-                _ => String::new(),
+                "simulated" => String::new(),
+                _ => escape(&run.scenario.name),
             };
             let cells = [
                 name,

@@ -30,7 +30,12 @@ pub fn table(runs: &[Measured], paint: Paint) -> String {
     for measured in runs {
         let name = measured.run.scenario.name.clone();
         let lines = [
-            (name, "real", &measured.run, measured_tau(&measured.wire)),
+            (
+                name,
+                frames(measured),
+                &measured.run,
+                measured_tau(&measured.wire),
+            ),
             (
                 String::new(),
                 "simulated",
@@ -133,3 +138,11 @@ pub(super) fn span(span: Span) -> String {
 
 /// More flows than this have no columns of their own.
 const FLOWS_MAX: usize = 4;
+
+/// What carried the frames, in a word.
+pub(super) fn frames(measured: &Measured) -> &'static str {
+    match measured.wire.backend {
+        "memory" => "in memory",
+        _ => "real",
+    }
+}
