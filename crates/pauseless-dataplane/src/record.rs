@@ -7,6 +7,9 @@ use pauseless_core::unit::{Bytes, Span, Time};
 
 use crate::report::{FlowSeries, PortCounters, PortSeries, Series};
 
+/// A node that runs for days records no more than so many samples, some 10 MB for each port.
+const SAMPLES_MAX: usize = 200_000;
+
 /// Takes samples of a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
@@ -48,6 +51,7 @@ impl Recorder {
     pub(crate) fn next(&self, last: Time) -> Time {
         match self.resolution {
             Span::ZERO => Time::MAX,
+            _ if self.series.times.len() >= SAMPLES_MAX => Time::MAX,
             resolution => last.saturating_add(resolution),
         }
     }

@@ -235,7 +235,7 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/pcn-fig1.toml --congestion-control none --provenance
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
   pauseless run scenarios/gfc-ring.toml --stop-on deadlock,done,steady
-  pauseless run scenarios/gfc-ring.toml --duration \"1 ms\" --pcap ring.pcapng --pcap-ports \"S1:*\"
+  pauseless run scenarios/gfc-ring.toml --pcap ring.pcapng
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
 
