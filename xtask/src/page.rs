@@ -40,7 +40,10 @@ pub fn install(program: &'static str, package: &'static str) -> io::Result<bool>
     // Lists of packages may be old or missing, so they come first.
     let install = ["install", "-y", "--no-install-recommends", package];
     for args in [&["update"][..], &install] {
-        if !call(Command::new("apt-get").args(args))? {
+        let mut apt = Command::new("apt-get");
+        // Nobody is there to answer what packages may ask.
+        apt.args(args).env("DEBIAN_FRONTEND", "noninteractive");
+        if !call(&mut apt)? {
             println!("apt-get {} failed", args.join(" "));
             return Ok(false);
         }
