@@ -231,6 +231,9 @@ impl Station {
             self.complain(port, Complaint::Malformed, why);
             return Shape::Short;
         }
+        if length <= FRAME_MAX - FCS && there == length {
+            return Shape::Good;
+        }
         // Tags come on top, as many as are looked through.
         let packet = ethernet::Packet::new(frame.bytes);
         let tags = packet.map_or(0, |packet| packet.header_len() - HEADER);
