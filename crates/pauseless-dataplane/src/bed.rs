@@ -170,15 +170,6 @@ impl Bed {
         self.vanished_from
     }
 
-    /// The wall's time that was left out because the machine stalled; zero in lockstep, where the wall's
-    /// time does not matter.
-    pub fn stalled(&self) -> Span {
-        match self.pace {
-            Pace::Real => self.clock.stalled(),
-            Pace::Elastic(_) => Span::ZERO,
-        }
-    }
-
     /// What every node has to say, in the order of the nodes.
     pub fn reports(&mut self) -> Vec<NodeReport> {
         let now = self.now;

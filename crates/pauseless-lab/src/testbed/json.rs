@@ -69,8 +69,6 @@ pub struct WireRecord {
     pub strays: u64,
     /// Frames that a wire has swallowed.
     pub vanished: u64,
-    /// The wall's time that an elastic clock left out.
-    pub stalled_ps: u64,
     /// What nodes had to say.
     pub messages: Vec<String>,
 }
@@ -142,7 +140,6 @@ fn wire(wire: &WireFacts) -> WireRecord {
         kernel_drops: wire.kernel_drops,
         strays: wire.strays,
         vanished: wire.vanished,
-        stalled_ps: wire.stalled.as_ps(),
         messages: wire.messages.clone(),
     }
 }

@@ -94,8 +94,6 @@ pub struct WireFacts {
     pub strays: u64,
     /// Frames that a wire has swallowed.
     pub vanished: u64,
-    /// The wall's time that an elastic clock left out.
-    pub stalled: Span,
     /// What nodes had to say.
     pub messages: Vec<String>,
 }
@@ -238,11 +236,6 @@ impl WireFacts {
             overruns: sum(&|port| port.overruns),
             kernel_drops: sum(&|port| port.kernel_drops + port.send_failures),
             strays: sum(&|port| port.malformed + port.oversized + port.unknown + port.unwelcome),
-            stalled: reports
-                .iter()
-                .map(|it| it.stalled)
-                .max()
-                .unwrap_or(Span::ZERO),
             ..WireFacts::default()
         }
     }

@@ -387,6 +387,28 @@ mod tests {
     }
 
     #[test]
+    fn gfc_repeats_its_stage_on_real_wires_as_the_scenario_says_or_by_default() {
+        let refresh = |more: &str| {
+            let control = format!(
+                "[flow_control]\nkind = \"gfc-buffer\"\nbm = \"280 KB\"\nb1 = \"150 KB\"\n{more}"
+            );
+            let mut plan = planned(&scenario(&control).config).remove(0);
+            plan.heal();
+            let ports = match &plan.config {
+                NodeConfig::Switch(config) => &config.switch.ports[..],
+                NodeConfig::Host(config) => std::slice::from_ref(&config.port),
+            };
+            match &ports[0].lanes[0].ingress {
+                FlowControl::GfcBuffer(config) => config.refresh,
+                other => panic!("{other:?}"),
+            }
+        };
+        // 65,535 bytes at 200 Mb/s.
+        assert_eq!(refresh(""), Some(Span::ns(2_621_400)));
+        assert_eq!(refresh("refresh = \"5 ms\""), Some(Span::ms(5)));
+    }
+
+    #[test]
     fn a_frame_of_a_flow_finds_its_way_hop_by_hop_and_a_host_knows_it() {
         let config = scenario("").config;
         let plans = planned(&config);
