@@ -148,13 +148,11 @@ impl Host {
         self.port.dequeue(now, class, charge);
     }
 
-    /// The packet that was taken out is data of `flow`.
-    pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> Taken {
+    /// The packet that was taken out is data of `flow`; `None` if nobody listens to that, and
+    /// nothing has happened.
+    pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> Option<Taken> {
         let Ok(place) = self.listener(flow) else {
-            return Taken {
-                is_new: true,
-                is_echoed: false,
-            };
+            return None;
         };
         let listening = &mut self.listeners[place];
         let Heard { feedback, is_new } = listening.on_packet(now, packet);
@@ -167,7 +165,7 @@ impl Host {
             is_echoed |= feedback.echo() != Echo::NONE;
             self.answer(class, flow, feedback);
         }
-        Taken { is_new, is_echoed }
+        Some(Taken { is_new, is_echoed })
     }
 
     /// The packet that was taken out says something to the source of `flow`; whether that has

@@ -7,10 +7,13 @@ mod passage;
 mod sharing;
 mod stop;
 mod tapping;
+mod telemetry;
+mod wire;
 
 use flows::Followers;
 pub(crate) use mitigate::Mitigating;
 use stop::Stopping;
+use wire::WireLosses;
 
 use pauseless_core::deadlock::{Detector, Network};
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
@@ -21,7 +24,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use crate::config::{Config, Reaction};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
-use crate::outcome::{Deadlock, Loss, Losses, Outcome};
+use crate::outcome::{Deadlock, Loss, Losses, Lost, Outcome};
 use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
@@ -29,7 +32,7 @@ use crate::record::{Recorder, SampledRun};
 use crate::replay::Reel;
 use crate::rng::Stream;
 use crate::spread::Spread;
-use crate::tag::{Answers, Tag};
+use crate::tag::{Answers, Tag, Trails};
 use crate::tap::{Direction, Tapped};
 
 /// A run in progress.
@@ -48,6 +51,11 @@ pub struct Simulator<'c> {
     routes: Vec<(GroupId, u64)>,
     followers: Followers,
     answers: Answers,
+    trails: Trails,
+    /// What wires lose by themselves.
+    wire_losses: WireLosses,
+    /// Whether switches write into packets.
+    is_trailing: bool,
     pub(crate) spread: Spread,
     /// Classes that are held at each end, a bit each.
     held: Vec<u8>,
@@ -95,6 +103,8 @@ pub(crate) struct Tally {
     /// Those that have arrived.
     pub answered_bytes: Bytes,
     pub loss: Option<Loss>,
+    /// What targets threw away.
+    pub refused: Lost,
     pub pause_frames: u64,
     pub pause_frames_by_class: [u64; Class::COUNT_MAX],
     pub feedback_frames: u64,
@@ -128,6 +138,9 @@ impl<'c> Simulator<'c> {
                 .collect(),
             followers: Followers::new(config),
             answers: Answers::default(),
+            trails: Trails::default(),
+            wire_losses: WireLosses::new(config, &fabric),
+            is_trailing: config.congestion.control.has_telemetry(),
             spread: Spread::new(fabric.port_count(), flows::round_trip(config)),
             held: vec![0; fabric.port_count()],
             packet_max: flows::packet_max(config),
@@ -327,6 +340,9 @@ impl<'c> Simulator<'c> {
                 self.schedule_signal(index, due, control);
             }
             Frame::Data(packet) => {
+                if self.wire_losses.is_any() && self.wire_losses.loses(index) {
+                    return self.lose_on_wire(index, packet);
+                }
                 if self.is_counting {
                     self.fabric.traffic[index].received += packet.size();
                 }
@@ -514,6 +530,9 @@ impl<'c> Simulator<'c> {
             let stopped = switch.stopped(port);
             let wanted = switch.poll_timeout(port);
             if let Some(transmit) = transmit {
+                if self.is_trailing {
+                    self.write_hop(index, transmit);
+                }
                 self.transmit(index, transmit);
                 self.look_at_sent(index, transmit);
                 if self.mitigating.open > 0 {

@@ -391,9 +391,9 @@ impl CongestionPoint for AnyCongestionPoint {
     #[inline]
     fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining {
         match self {
-            AnyCongestionPoint::None
-            | AnyCongestionPoint::Pcn(_)
-            | AnyCongestionPoint::Counter => Joining::Silent,
+            AnyCongestionPoint::None | AnyCongestionPoint::Pcn(_) | AnyCongestionPoint::Counter => {
+                Joining::Silent
+            }
             AnyCongestionPoint::Qcn(point) => point.on_enqueue(now, size, queue),
             AnyCongestionPoint::Marker(point) => point.on_enqueue(now, size, queue),
         }
@@ -402,9 +402,9 @@ impl CongestionPoint for AnyCongestionPoint {
     #[inline]
     fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool {
         match self {
-            AnyCongestionPoint::None
-            | AnyCongestionPoint::Qcn(_)
-            | AnyCongestionPoint::Counter => false,
+            AnyCongestionPoint::None | AnyCongestionPoint::Qcn(_) | AnyCongestionPoint::Counter => {
+                false
+            }
             AnyCongestionPoint::Pcn(point) => point.on_dequeue(now, size, queue),
             AnyCongestionPoint::Marker(point) => point.on_dequeue(now, size, queue),
         }

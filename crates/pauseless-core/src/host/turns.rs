@@ -172,6 +172,8 @@ mod tests {
             stop,
             duty: Duty::ALWAYS,
             control: AnyReactionPoint::None { rate },
+            transport: crate::transport::Transport::default(),
+            window: Bytes::MAX,
         }
     }
 
