@@ -1,11 +1,13 @@
 //! One end of a link: both flow-control halves of every class, and who may use the wire next.
 
 mod exception;
+mod lanes;
 
 use alloc::boxed::Box;
 
 use exception::Exceptions;
 pub use exception::Heed;
+use lanes::Lanes;
 
 use crate::flow_control::{
     AnyDownstream, AnyUpstream, Control, Downstream, FlowControl, Gate, Signal, Upstream,
@@ -78,7 +80,7 @@ impl FullPool {
 #[derive(Clone, Debug)]
 pub struct Port {
     line: Rate,
-    lanes: Box<[Lane]>,
+    lanes: Lanes<Lane>,
     /// Classes whose downstream half has something to say, a bit each.
     talking: u8,
     /// The earliest [`Downstream::poll_timeout`] of all classes.
@@ -115,7 +117,7 @@ impl Port {
             down: lane.ingress.downstream(line, lane.phase),
             up: lane.egress.upstream(line),
         });
-        let lanes: Box<[Lane]> = lanes.collect();
+        let lanes: Lanes<Lane> = lanes.collect();
         assert!(lanes.len() <= Class::COUNT_MAX, "{} classes", lanes.len());
         let is_conceptual = |lane: &LaneConfig| out_of_band_delay(&lane.ingress).is_some();
         let is_out_of_band = config.lanes.iter().any(is_conceptual);
@@ -339,6 +341,7 @@ impl Port {
 
     /// Whether the far end has stopped `class` from sending a frame of `size` bytes, or slowed it
     /// down below the line.
+    #[inline]
     pub fn is_held(&self, now: Time, class: Class, size: Bytes) -> bool {
         let is_slow = |rate| rate < self.line;
         let rate = self.lanes[class.index()].up.rate(now);
@@ -356,7 +359,7 @@ impl Port {
 
     /// Bytes of heap memory in use.
     pub fn heap_bytes(&self) -> usize {
-        self.lanes.len() * size_of::<Lane>()
+        self.lanes.heap_bytes()
     }
 
     /// Sets the timer to the earliest timeout of the classes that are not waiting to talk anyway.

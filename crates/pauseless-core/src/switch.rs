@@ -145,6 +145,8 @@ pub struct Switch<P> {
     in_service: Box<[bool]>,
     /// One per (egress, class), or none at all.
     points: Box<[congestion::Watched]>,
+    /// Whether they ask if their queue is held.
+    watches_release: bool,
     /// Packets of the switch's own per (egress, class), which are on no ingress counter.
     notices: Box<[Fifo]>,
     /// Only if ports share their memory.
@@ -247,6 +249,7 @@ impl<P: Copy> Switch<P> {
             },
             in_service: alloc::vec![false; pairs].into(),
             points: congestion::points(config, class_count),
+            watches_release: congestion::watches_release(&config.congestion),
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
             sharing: sharing::Sharing::new(config),
             watchdogs: None,

@@ -628,11 +628,15 @@ impl<'c> Simulator<'c> {
     }
 
     /// Sends what a port says without using its wire.
-    #[inline]
+    #[inline(always)]
     fn send_out_of_band(&mut self, index: usize) {
-        if !self.is_out_of_band {
-            return;
+        if self.is_out_of_band {
+            self.send_signals(index);
         }
+    }
+
+    #[cold]
+    fn send_signals(&mut self, index: usize) {
         let End {
             node, port, peer, ..
         } = self.fabric.ends[index];

@@ -18,9 +18,27 @@ pub(super) struct Watched {
     bytes: Bytes,
 }
 
+impl Watched {
+    /// What a point sees that does not ask whether its queue is held.
+    #[inline]
+    fn state(&self, packets: u32) -> QueueState {
+        QueueState {
+            packets,
+            bytes: self.bytes,
+            is_held: false,
+        }
+    }
+}
+
+/// Whether the congestion points of a scheme ask whether their queue is held: to know that costs a
+/// tenth of a hop, and only PCN does.
+pub(super) fn watches_release(control: &CongestionControl) -> bool {
+    matches!(control, CongestionControl::Pcn(_))
+}
+
 impl<P: Copy> Switch<P> {
     /// A packet has joined the queue of (`egress`, `class`).
-    #[inline]
+    #[inline(always)]
     pub(super) fn look_at_arrival(
         &mut self,
         now: Time,
@@ -31,13 +49,18 @@ impl<P: Copy> Switch<P> {
             return Joining::Silent;
         }
         let queue = self.queue(egress, class);
-        self.points[queue].bytes += size;
+        let watched = &mut self.points[queue];
+        watched.bytes += size;
+        if !self.watches_release {
+            let state = watched.state(self.backlog[queue]);
+            return watched.point.on_enqueue(now, size, state);
+        }
         let state = self.queue_state(now, egress, class);
         self.points[queue].point.on_enqueue(now, size, state)
     }
 
     /// A packet leaves the queue of (`egress`, `class`); whether to mark it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn look_at_departure(
         &mut self,
         now: Time,
@@ -48,7 +71,12 @@ impl<P: Copy> Switch<P> {
             return false;
         }
         let queue = self.queue(egress, class);
-        self.points[queue].bytes -= size;
+        let watched = &mut self.points[queue];
+        watched.bytes -= size;
+        if !self.watches_release {
+            let state = watched.state(self.backlog[queue]);
+            return watched.point.on_dequeue(now, size, state);
+        }
         let state = self.queue_state(now, egress, class);
         self.points[queue].point.on_dequeue(now, size, state)
     }
@@ -57,7 +85,7 @@ impl<P: Copy> Switch<P> {
     /// when its signal takes effect, or when a pause that has run out is noticed.
     #[inline]
     pub(super) fn look_for_release(&mut self, now: Time, egress: PortId, class: Class) {
-        if self.points.is_empty() {
+        if !self.watches_release {
             return;
         }
         let state = self.queue_state(now, egress, class);
