@@ -1,18 +1,17 @@
 //! One end of a link: both flow-control halves of every class, and who may use the wire next.
 
 mod exception;
-mod lanes;
 
 use alloc::boxed::Box;
 
 use exception::Exceptions;
 pub use exception::Heed;
-use lanes::Lanes;
 
 use crate::flow_control::{
     AnyDownstream, AnyUpstream, Control, Downstream, FlowControl, Gate, Signal, Upstream,
 };
 use crate::id::Class;
+use crate::lanes::Lanes;
 use crate::unit::{Bytes, Rate, Span, Time};
 
 /// How a port is built.
@@ -77,31 +76,36 @@ impl FullPool {
 }
 
 /// One end of a link.
+///
+/// The order in memory is that below: what an egress asks and the upstream half of the first class
+/// fill one cache line, the ingress counter and its watcher the next one.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Port {
-    line: Rate,
-    lanes: Lanes<Lane>,
-    /// Classes whose downstream half has something to say, a bit each.
-    talking: u8,
     /// The earliest [`Downstream::poll_timeout`] of all classes.
     timer: Time,
+    exceptions: Exceptions,
+    /// Classes whose downstream half has something to say, a bit each.
+    talking: u8,
     /// Set when signals are an idealisation and take no place on the wire.
     is_out_of_band: bool,
-    exceptions: Exceptions,
+    lanes: Lanes<Lane>,
+    line: Rate,
 }
 
 /// Both halves of one class, and the ingress counter between them.
 #[derive(Clone, Debug)]
+#[repr(C)]
 struct Lane {
+    up: AnyUpstream,
     held: Bytes,
-    buffer: Bytes,
     held_max: Bytes,
+    buffer: Bytes,
     /// The counter counts in multiples of this.
     cell: u32,
+    down: AnyDownstream,
     /// How long an out-of-band signal takes.
     delay: Span,
-    down: AnyDownstream,
-    up: AnyUpstream,
 }
 
 impl Port {

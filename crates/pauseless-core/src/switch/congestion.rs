@@ -52,7 +52,8 @@ impl<P: Copy> Switch<P> {
         let watched = &mut self.points[queue];
         watched.bytes += size;
         if !self.watches_release {
-            let state = watched.state(self.backlog[queue]);
+            let packets = self.ports[egress.index()].queues[class.index()].packets;
+            let state = watched.state(packets);
             return watched.point.on_enqueue(now, size, state);
         }
         let state = self.queue_state(now, egress, class);
@@ -74,7 +75,8 @@ impl<P: Copy> Switch<P> {
         let watched = &mut self.points[queue];
         watched.bytes -= size;
         if !self.watches_release {
-            let state = watched.state(self.backlog[queue]);
+            let packets = self.ports[egress.index()].queues[class.index()].packets;
+            let state = watched.state(packets);
             return watched.point.on_dequeue(now, size, state);
         }
         let state = self.queue_state(now, egress, class);
@@ -108,7 +110,7 @@ impl<P: Copy> Switch<P> {
         let port = &self.ports[egress.index()].port;
         let head = self.head(egress, class).unwrap_or(Bytes::new(64));
         QueueState {
-            packets: self.backlog[queue],
+            packets: self.backlog(egress, class),
             bytes: self.points[queue].bytes,
             is_held: port.is_held(now, class, head),
         }
@@ -151,9 +153,7 @@ impl<P: Copy> Switch<P> {
         self.ports[egress.index()]
             .port
             .on_transmit(now, class, size);
-        if self.ports[egress.index()].port.spends_credit(class) {
-            self.look_at_gate(now, egress, class);
-        }
+        self.look_at_gate_for_credit(now, egress, class);
         self.ports[egress.index()].sending = Sending::Notice;
         Transmit::Data {
             packet: notice.packet,

@@ -1,4 +1,4 @@
-//! The classes of a port, the first of them inside the port itself.
+//! What a port has per class, the first of them inside the port itself.
 
 use alloc::boxed::Box;
 use core::ops::{Index, IndexMut};
@@ -6,22 +6,24 @@ use core::ops::{Index, IndexMut};
 /// One element per class. Most networks have one class: with that one in place a packet need not
 /// follow a pointer, and its port is one piece of memory.
 #[derive(Clone, Debug)]
-pub(super) struct Lanes<T> {
+#[repr(C)]
+pub(crate) struct Lanes<T> {
     first: T,
     others: Box<[T]>,
 }
 
 impl<T> Lanes<T> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         1 + self.others.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+    #[inline]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         core::iter::once(&self.first).chain(&self.others)
     }
 
     /// Bytes of heap memory in use.
-    pub(super) fn heap_bytes(&self) -> usize {
+    pub(crate) fn heap_bytes(&self) -> usize {
         self.others.len() * size_of::<T>()
     }
 }
