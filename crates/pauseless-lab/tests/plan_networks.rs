@@ -175,6 +175,7 @@ fn network(seed: u64) -> (Config, Scheme) {
         processing_jitter: Span::ZERO,
         wire_jitter: Span::ZERO,
         wire_overhead: Bytes::ZERO,
+        hardware: pauseless_sim::config::Hardware::default(),
         congestion: Congestion::NONE,
         transport: Transport::default(),
         wire_loss: WireLoss::default(),

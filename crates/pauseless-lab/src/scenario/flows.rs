@@ -13,7 +13,7 @@ use pauseless_core::id::{Class, FlowId, NodeId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::path::Step;
-use pauseless_sim::config::{Follow, WireLoss};
+use pauseless_sim::config::{Follow, Transmission, WireLoss};
 
 use super::congestion::number;
 use super::file::File;
@@ -27,6 +27,11 @@ use waits::Waits;
 
 /// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.
 pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
+/// What the ways to reckon how long a frame takes are called in files.
+pub(crate) const TRANSMISSIONS: [(&str, Transmission); 2] = [
+    ("exact", Transmission::Exact),
+    ("whole-ns", Transmission::WholeNanoseconds),
+];
 /// The most flows of one `[[flow]]`: more are the business of `[[traffic]]`.
 const COUNT_MAX: u64 = 100_000;
 /// The TTL of a flow that circles, if none was written: what hosts commonly send with.
@@ -102,6 +107,7 @@ pub(crate) struct Timing {
     pub wire_jitter: Span,
     /// The share of frames that every wire loses.
     pub wire_loss: f64,
+    pub transmission: Transmission,
     pub sources_stop: Option<Span>,
 }
 
@@ -164,6 +170,7 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
         start_jitter: Span::us(5),
         wire_jitter: Span::ZERO,
         wire_loss: 0.0,
+        transmission: Transmission::Exact,
         sources_stop: None,
     };
     if let Some(mut section) = root.table("timing") {
@@ -175,6 +182,9 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
         }
         if let Some(share) = number(&mut section, "wire_loss", 0.0..=0.5) {
             timing.wire_loss = share.value;
+        }
+        if let Some(transmission) = section.choice("transmission", &TRANSMISSIONS) {
+            timing.transmission = transmission.value;
         }
         let stop = section.quantity_within("sources_stop", TIMES);
         timing.sources_stop = stop.map(|stop| stop.value);

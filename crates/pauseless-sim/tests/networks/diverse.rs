@@ -131,6 +131,7 @@ impl Diverse {
             processing_jitter: Span::ZERO,
             wire_jitter: Span::ZERO,
             wire_overhead: Bytes::ZERO,
+            hardware: pauseless_sim::config::Hardware::default(),
             flows: self.flows.clone(),
             congestion: Congestion::NONE,
             transport: Transport::default(),
@@ -301,6 +302,7 @@ pub fn fabric(random: &mut Stream) -> Topology {
 /// Any routing, the usual one more often.
 pub fn routing(random: &mut Stream) -> Routing {
     Routing {
+        spread: pauseless_fabric::routing::Spread::default(),
         algorithm: match random.below(4) {
             0 => Algorithm::UpDown,
             _ => Algorithm::Shortest,
