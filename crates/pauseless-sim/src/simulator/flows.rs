@@ -14,7 +14,7 @@ use crate::fabric::{Node, Packet};
 use crate::tag::{Content, Tag};
 
 /// Which flows wait for others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Followers {
     /// For each flow, how many it waits for and when it may start at the earliest; empty if none
     /// waits.
@@ -157,7 +157,7 @@ impl Simulator<'_> {
     fn deliver(&mut self, node: NodeId, flow: FlowId, size: Bytes) {
         let state = &mut self.flows[flow.index()];
         state.delivered += size;
-        self.stopping.travelling -= size;
+        self.stopping.gone += size;
         if state.delivered != self.config.flows[flow.index()].size {
             if state.expired > Bytes::ZERO {
                 self.settle_expired(flow);
@@ -201,7 +201,7 @@ impl Simulator<'_> {
             } => {
                 let packet = match packet {
                     Outgoing::Data { flow, sequence } => {
-                        self.stopping.travelling += size;
+                        self.stopping.sent += size;
                         Tag::data(flow, sequence)
                     }
                     Outgoing::Answer { flow, feedback } => self.answer(flow, feedback),
