@@ -192,9 +192,13 @@ impl Written {
             return;
         }
         switches.has_feedback_class = true;
-        if let Scheduler::Weighted(weights) = &mut switches.scheduler {
-            let own = usize::from(switches.class_count);
-            weights[own] = weights[..own].iter().copied().max().unwrap_or(1);
+        let own = usize::from(switches.class_count);
+        match &mut switches.scheduler {
+            Scheduler::Weighted(weights) => {
+                weights[own] = weights[..own].iter().copied().max().unwrap_or(1);
+            }
+            Scheduler::RoundRobin { express } => *express |= 1 << own,
+            Scheduler::Strict | Scheduler::Random => {}
         }
     }
 
@@ -293,7 +297,7 @@ impl Answers<'_> {
         let back = Header {
             source: flow.target,
             group: self.routes.groups.of_host(flow.source),
-            hash: flow.hash,
+            hash: self.routes.table.answer_hash(flow.hash),
         };
         let follow = |header| {
             let path = trace(topology, &self.routes.table, header).ok()?;
@@ -333,7 +337,8 @@ impl Answers<'_> {
             if topology.is_host(at) {
                 break;
             }
-            let Some(port) = self.routes.table.next_hop(at, group, flow.hash) else {
+            let hash = self.routes.table.answer_hash(flow.hash);
+            let Some(port) = self.routes.table.next_hop(at, group, hash) else {
                 return false;
             };
             at = topology.port(at, port).peer;

@@ -5,7 +5,7 @@ mod share;
 use std::ops::RangeInclusive;
 
 use pauseless_core::id::Class;
-use pauseless_core::memory::Alpha;
+use pauseless_core::memory::{Alpha, ResumeOn};
 use pauseless_core::unit::Bytes;
 
 use super::file::{File, quote};
@@ -20,6 +20,12 @@ const KINDS: [(&str, Option<Kind>); 3] = [
     ("private", None),
     ("shared", Some(Kind::Shared)),
     ("partitions", Some(Kind::Partitions)),
+];
+
+/// What a rule of resuming is called in files.
+const RESUMES: [(&str, ResumeOn); 2] = [
+    ("any-departure", ResumeOn::AnyDeparture),
+    ("own-departure", ResumeOn::OwnDeparture),
 ];
 
 const POOLS: [(&str, Pool); 3] = [
@@ -57,6 +63,7 @@ pub(crate) struct Written {
     partitions: Option<At<Vec<Bytes>>>,
     pool: Pool,
     headroom_total: Option<At<Bytes>>,
+    resume_on: ResumeOn,
     others: Vec<Other>,
 }
 
@@ -129,6 +136,8 @@ impl Written {
             Pool::Class => None,
             Pool::Port | Pool::Switch => section.quantity_within("headroom_total", BUFFERS),
         };
+        let resume_on = section.choice("resume_on", &RESUMES);
+        let resume_on = resume_on.map_or(ResumeOn::AnyDeparture, |rule| rule.value);
         let mut others = Vec::new();
         for mut other in section.tables("at") {
             others.extend(Other::read(&mut other, kind));
@@ -141,6 +150,7 @@ impl Written {
             partitions,
             pool,
             headroom_total,
+            resume_on,
             others,
         })
     }
@@ -313,6 +323,10 @@ impl Written {
         file.text("headroom_pool", pool.map_or("", |(name, _)| name));
         if let Some(total) = &self.headroom_total {
             file.quantity("headroom_total", total.value);
+        }
+        if self.resume_on != ResumeOn::AnyDeparture {
+            let resume_on = RESUMES.iter().find(|(_, rule)| *rule == self.resume_on);
+            file.text("resume_on", resume_on.map_or("", |(name, _)| name));
         }
     }
 }

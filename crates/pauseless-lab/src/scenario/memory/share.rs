@@ -219,6 +219,7 @@ impl Share<'_> {
             },
         };
         SharedConfig {
+            resume_on: self.written.resume_on,
             pool: Bytes::ZERO,
             partitions: partitions.into(),
             headroom,
