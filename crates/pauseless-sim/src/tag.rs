@@ -67,6 +67,15 @@ impl Tag {
         }
     }
 
+    /// The same answer with what it says in another place.
+    pub(crate) fn moved(self, place: u32) -> Tag {
+        assert!(place <= NUMBER, "16 million packets are on their way");
+        Tag {
+            note: place | self.note & !NUMBER,
+            ..self
+        }
+    }
+
     /// The flow, or the one whose source is told something.
     #[inline]
     pub(crate) fn flow(self) -> FlowId {
@@ -189,6 +198,10 @@ impl Trails {
             count: 0,
             hops: [NOWHERE; HOPS_MAX],
         };
+        self.keep(trail)
+    }
+
+    pub(crate) fn keep(&mut self, trail: Trail) -> u32 {
         match self.free.pop() {
             Some(place) => {
                 self.slots[place as usize] = trail;
@@ -252,6 +265,11 @@ mod tests {
                     (passed.flow(), passed.content()),
                     (tag.flow(), tag.content())
                 );
+                if passed.is_answer() {
+                    let moved = passed.moved(10);
+                    assert_eq!(moved.content(), Content::Answer { place: 10 });
+                    assert_eq!(moved.moved(9), passed);
+                }
                 passed = passed.passed();
             }
         }

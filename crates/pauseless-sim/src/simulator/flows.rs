@@ -17,7 +17,7 @@ use crate::fabric::{Node, Packet};
 use crate::tag::{Content, Tag};
 
 /// Which flows wait for others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Followers {
     /// For each flow, how many it waits for and when it may start at the earliest; empty if none
     /// waits.
@@ -228,7 +228,7 @@ impl Simulator<'_> {
     fn deliver(&mut self, node: NodeId, flow: FlowId, size: Bytes) {
         let state = &mut self.flows[flow.index()];
         state.delivered += size;
-        self.stopping.travelling -= size;
+        self.stopping.gone += size;
         let terms = &self.config.flows[flow.index()];
         if state.delivered != terms.size {
             if state.expired > Bytes::ZERO {
@@ -239,8 +239,7 @@ impl Simulator<'_> {
         if let Node::Host(host) = &mut self.fabric.nodes[node.index()] {
             host.forget(flow);
         }
-        // Where nobody answers, no source will ever know.
-        if self.config.transport.finish == Finish::Target || terms.reaction == Reaction::None {
+        if self.config.end_of(terms) == node {
             self.finish_flow(flow);
         }
     }
@@ -248,13 +247,16 @@ impl Simulator<'_> {
     /// A target throws a packet away that came twice or too early.
     #[cold]
     fn refuse(&mut self, size: Bytes) {
-        self.stopping.travelling -= size;
+        self.stopping.gone += size;
         add(&mut self.tally.refused, size);
     }
 
     fn finish_flow(&mut self, flow: FlowId) {
         self.flows[flow.index()].finish = Some(self.now);
-        self.stopping.settle(flow.index());
+        // A flow that was stopped is settled, and maybe not here.
+        if self.now < self.config.flows[flow.index()].stop || self.away.is_none() {
+            self.stopping.settle(flow.index());
+        }
         self.release_followers(flow);
     }
 
@@ -287,7 +289,7 @@ impl Simulator<'_> {
             } => {
                 let packet = match packet {
                     Outgoing::Data { flow, sequence } => {
-                        self.stopping.travelling += size;
+                        self.stopping.sent += size;
                         match self.is_trailing && self.is_controlled(flow) {
                             true => Tag::trailed(flow, self.trails.insert(sequence)),
                             false => Tag::data(flow, sequence),

@@ -108,7 +108,7 @@ impl Simulator<'_> {
         self.tally.expired_bytes += size;
         if !tag.is_answer() {
             self.flows[tag.flow().index()].expired += size;
-            self.stopping.travelling -= size;
+            self.stopping.gone += size;
             self.settle_expired(tag.flow());
         }
         self.forget_note(tag);
