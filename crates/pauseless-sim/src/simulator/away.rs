@@ -50,7 +50,7 @@ impl<'c> Simulator<'c> {
     /// One of `count` parts of this run, which has not begun; without nodes and events.
     pub(crate) fn empty_part(&self, count: usize, port_count: usize) -> Simulator<'c> {
         let config = self.config;
-        let fabric = self.fabric.empty();
+        let fabric = self.fabric.empty(config);
         Simulator {
             config,
             queue: event_queue(&fabric, port_count),
