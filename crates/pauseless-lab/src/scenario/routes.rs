@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pauseless_core::id::{Class, GroupId};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_fabric::path::PathError;
+use pauseless_fabric::path::{PathError, Step};
 use pauseless_fabric::routing::{RouteBuilder, Routes};
 use pauseless_fabric::trace::{Header, TraceError, trace};
 use pauseless_sim::config::{Flow, Reaction, canonical_order};
@@ -19,7 +19,19 @@ impl Planner<'_> {
         let topology = &self.fabric.topology;
         let mut by_path: BTreeMap<_, GroupId> = BTreeMap::new();
         let mut groups = Vec::new();
-        for plan in plans {
+        let mut returns = BTreeMap::new();
+        for (number, plan) in plans.iter().enumerate() {
+            if let Some(path) = &plan.return_path {
+                let way = (path, &NO_ROUND, plan.source);
+                let known = by_path.get(&way).copied();
+                match known.map_or_else(|| builder.add_path(path), Ok) {
+                    Ok(group) => {
+                        by_path.insert(way, group);
+                        returns.insert(number as u32, group);
+                    }
+                    Err(error) => self.refuse_path(plan, &error),
+                }
+            }
             let Some(path) = &plan.path else {
                 groups.push(None);
                 continue;
@@ -50,7 +62,11 @@ impl Planner<'_> {
                 *group = self.reach(plan, &routes);
             }
         }
-        Some(Routing { routes, groups })
+        Some(Routing {
+            routes,
+            groups,
+            returns,
+        })
     }
 
     fn refuse_path(&self, plan: &Plan, error: &PathError) {
@@ -120,6 +136,8 @@ impl Planner<'_> {
     }
 }
 
+static NO_ROUND: Vec<Step> = Vec::new();
+
 /// What chooses between equal paths of the flow with this name.
 fn hash(seed: u64, name: &str) -> u64 {
     Stream::new(seed, Purpose::Hash, hash_name(name)).next_u64()
@@ -129,9 +147,17 @@ fn hash(seed: u64, name: &str) -> u64 {
 pub(crate) struct Routing {
     pub routes: Routes,
     pub groups: Vec<Option<GroupId>>,
+    /// The groups of what sources are told, for the plans that say how it returns.
+    returns: BTreeMap<u32, GroupId>,
 }
 
 impl Routing {
+    /// The group of what the source of the plan with this number is told.
+    pub(crate) fn return_group(&self, number: usize, plan: &Plan) -> GroupId {
+        let pinned = self.returns.get(&(number as u32)).copied();
+        pinned.unwrap_or(self.routes.groups.of_host(plan.source))
+    }
+
     /// The flows as the simulator wants them, in canonical order.
     pub(crate) fn flows(&self, plans: &[Plan], timing: Timing, seed: u64) -> Option<Vec<Flow>> {
         let mut flows = Vec::new();
