@@ -110,7 +110,10 @@ pub(super) struct Entry<'t> {
 impl Entry<'_> {
     /// Something wrong with what stands behind the key.
     pub(super) fn problem(&self, message: impl Into<String>) -> Problem {
-        let end = self.values.last().map_or(self.key.at.end, |word| word.at.end);
+        let end = self
+            .values
+            .last()
+            .map_or(self.key.at.end, |word| word.at.end);
         let mut problem = Problem::new(self.key.at.start..end, message);
         problem.key = self.key.text.to_string();
         problem
@@ -195,7 +198,9 @@ impl<'t> Config<'t> {
 
     /// The same for numbers that need more than 32 bits.
     pub(super) fn long(&self, key: &str, default: u64, sink: &Sink) -> u64 {
-        let number = self.word(key).and_then(|word| words::integer(word, u64::MAX, sink));
+        let number = self
+            .word(key)
+            .and_then(|word| words::integer(word, u64::MAX, sink));
         number.unwrap_or(default)
     }
 
@@ -249,11 +254,16 @@ mod tests {
         assert_eq!(config.integer("BUFFER_SIZE", 16, &sink), 32);
         assert_eq!(config.integer("HAS_WIN", 1, &sink), 1);
         let map = config.by_rate("KMAX_MAP", &sink);
-        assert_eq!(Vec::from_iter(map), [(25_000_000_000, 400.0), (100_000_000_000, 1600.0)]);
+        assert_eq!(
+            Vec::from_iter(map),
+            [(25_000_000_000, 400.0), (100_000_000_000, 1600.0)]
+        );
         assert_eq!(config.unknown, ["foo", "bar"]);
         assert_eq!(config.repeated, ["CC_MODE"]);
         assert!(sink.is_empty());
-        assert!(!is_config("[topology]\nkind = \"ring\"\n# CC_MODE BUFFER_SIZE HAS_WIN"));
+        assert!(!is_config(
+            "[topology]\nkind = \"ring\"\n# CC_MODE BUFFER_SIZE HAS_WIN"
+        ));
     }
 
     #[test]
@@ -266,9 +276,15 @@ mod tests {
             let list = sink.into_list().into_iter();
             Vec::from_iter(list.map(|problem| problem.message))
         };
-        assert_eq!(problems("CC_MODE"), ["the file ends within the values of CC_MODE"]);
+        assert_eq!(
+            problems("CC_MODE"),
+            ["the file ends within the values of CC_MODE"]
+        );
         assert_eq!(problems("CC_MODE -1"), ["\"-1\" is out of place"]);
-        assert_eq!(problems("KMAX_MAP 4000000000 1 1"), ["\"4000000000\" is out of place"]);
+        assert_eq!(
+            problems("KMAX_MAP 4000000000 1 1"),
+            ["\"4000000000\" is out of place"]
+        );
         assert_eq!(
             problems("KMAX_MAP 2 1 1"),
             ["the file ends within the values of KMAX_MAP"]

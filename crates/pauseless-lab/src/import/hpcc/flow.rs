@@ -92,7 +92,10 @@ impl Reader<'_> {
         let ends = [0, 1].map(|column| self.host(&row[column]));
         let group = words::integer(&row[2], 7, sink);
         let (port, rest) = match self.ports {
-            Ports::Written => (words::integer(&row[3], u64::from(u16::MAX), sink), &row[4..]),
+            Ports::Written => (
+                words::integer(&row[3], u64::from(u16::MAX), sink),
+                &row[4..],
+            ),
             Ports::Counted => (Some(0), &row[3..]),
         };
         let size = words::integer(&rest[0], u64::from(u32::MAX), sink);
@@ -207,7 +210,10 @@ mod tests {
         assert_eq!(one("0 9 3 100 5 2"), ["\"9\" is out of place"]);
         assert_eq!(one("0 0 3 100 5 2"), ["a flow from 0 to itself"]);
         assert_eq!(one("0 1 8 100 5 2"), ["\"8\" is out of place"]);
-        assert_eq!(one("0 1 3 100 4294967296 2"), ["\"4294967296\" is out of place"]);
+        assert_eq!(
+            one("0 1 3 100 4294967296 2"),
+            ["\"4294967296\" is out of place"]
+        );
         assert_eq!(one("0 1 3 100 0 2"), ["a flow of no bytes"]);
         assert_eq!(one("0 1 3 100 5 -2"), ["\"-2\" is out of place"]);
         assert_eq!(one("0 1 3 100 5 NaN"), ["\"NaN\" is out of place"]);

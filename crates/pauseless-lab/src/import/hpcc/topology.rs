@@ -226,9 +226,15 @@ mod tests {
         assert!(sink.is_empty());
         assert_eq!(topology.is_switch, [false, false, true, true]);
         assert_eq!(topology.collapsed, 1);
-        let links = topology.links.iter().map(|link| (link.ends, link.interfaces));
+        let links = topology
+            .links
+            .iter()
+            .map(|link| (link.ends, link.interfaces));
         let links = Vec::from_iter(links);
-        assert_eq!(links, [([0, 2], [1, 1]), ([1, 3], [1, 2]), ([3, 2], [3, 3])]);
+        assert_eq!(
+            links,
+            [([0, 2], [1, 1]), ([1, 3], [1, 2]), ([3, 2], [3, 3])]
+        );
         assert_eq!(topology.nic_rate(), Some(Rate::gbps(100)));
     }
 
@@ -247,7 +253,10 @@ mod tests {
             problems(""),
             ["the file ends before the numbers of nodes, switches and links"]
         );
-        assert_eq!(problems("4294967295 1 1\n"), ["\"4294967295\" is out of place"]);
+        assert_eq!(
+            problems("4294967295 1 1\n"),
+            ["\"4294967295\" is out of place"]
+        );
         assert_eq!(
             problems("3 1 16777216\n2\n0 2 1Gbps 1us 0\n"),
             ["the file ends before link 2 of 16777216"]

@@ -69,7 +69,11 @@ impl<'t> Iterator for Words<'t> {
 
 /// A whole number of at most `most`.
 pub(super) fn integer(word: &Word<'_>, most: u64, sink: &Sink) -> Option<u64> {
-    let number = word.text.parse::<u64>().ok().filter(|number| *number <= most);
+    let number = word
+        .text
+        .parse::<u64>()
+        .ok()
+        .filter(|number| *number <= most);
     if number.is_none() {
         let problem = word.problem(format!("{:?} is out of place", word.text));
         sink.push(problem.expected(format!("a whole number from 0 to {most}")));
@@ -92,7 +96,9 @@ pub(super) fn number(word: &Word<'_>, sink: &Sink) -> Option<f64> {
 pub(super) fn rate(word: &Word<'_>, sink: &Sink) -> Option<Rate> {
     let rate = split(word.text).and_then(|(value, unit)| {
         let bytes = unit.ends_with("Bps") || unit.ends_with("B/s");
-        let stem = unit.strip_suffix("bps").or_else(|| unit.strip_suffix("b/s"));
+        let stem = unit
+            .strip_suffix("bps")
+            .or_else(|| unit.strip_suffix("b/s"));
         let stem = stem.or_else(|| unit.strip_suffix("Bps"));
         let stem = stem.or_else(|| unit.strip_suffix("B/s"));
         let factor = match (unit, stem?) {
@@ -188,7 +194,10 @@ mod tests {
         assert_eq!(read("1000ns"), (Some(Span::us(1)), 0));
         assert_eq!(read("0.001ms"), (Some(Span::us(1)), 0));
         assert_eq!(read("1us"), (Some(Span::us(1)), 0));
-        for bad in ["-1ns", "2s", "1min", "", "NaNs"].iter().filter(|bad| !bad.is_empty()) {
+        for bad in ["-1ns", "2s", "1min", "", "NaNs"]
+            .iter()
+            .filter(|bad| !bad.is_empty())
+        {
             assert_eq!(read(bad), (None, 1), "{bad}");
         }
     }
