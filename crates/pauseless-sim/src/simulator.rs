@@ -9,6 +9,8 @@ mod sharing;
 mod stop;
 mod tally;
 mod tapping;
+mod telemetry;
+mod wire;
 
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use flows::Followers;
 pub(crate) use mitigate::Mitigating;
 pub(crate) use stop::Stopping;
 pub(crate) use tally::Tally;
+use wire::WireLosses;
 
 use pauseless_core::deadlock::{Detector, Network};
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
@@ -36,7 +39,7 @@ use crate::record::{Recorder, SampledRun};
 use crate::replay::Reel;
 use crate::rng::Stream;
 use crate::spread::Spread;
-use crate::tag::{Answers, Tag};
+use crate::tag::{Answers, Tag, Trails};
 use crate::tap::{Direction, Tapped};
 
 /// A run in progress.
@@ -55,6 +58,11 @@ pub struct Simulator<'c> {
     routes: Arc<[(GroupId, u64)]>,
     followers: Followers,
     answers: Answers,
+    trails: Trails,
+    /// What wires lose by themselves.
+    wire_losses: WireLosses,
+    /// Whether switches write into packets.
+    is_trailing: bool,
     pub(crate) spread: Spread,
     /// Classes that are held at each end, a bit each.
     held: Vec<u8>,
@@ -106,6 +114,9 @@ impl<'c> Simulator<'c> {
                 .collect(),
             followers: Followers::new(config),
             answers: Answers::default(),
+            trails: Trails::default(),
+            wire_losses: WireLosses::new(config, &fabric),
+            is_trailing: config.congestion.control.has_telemetry(),
             spread: Spread::new(fabric.port_count(), flows::round_trip(config)),
             held: vec![0; fabric.port_count()],
             packet_max: flows::packet_max(config),
@@ -338,6 +349,9 @@ impl<'c> Simulator<'c> {
                 self.schedule_signal(index, due, control);
             }
             Frame::Data(packet) => {
+                if self.wire_losses.is_any() && self.wire_losses.loses(index) {
+                    return self.lose_on_wire(index, packet);
+                }
                 if self.is_counting {
                     self.fabric.traffic[index].received += packet.size();
                 }
@@ -525,6 +539,9 @@ impl<'c> Simulator<'c> {
             let stopped = switch.stopped(port);
             let wanted = switch.poll_timeout(port);
             if let Some(transmit) = transmit {
+                if self.is_trailing {
+                    self.write_hop(index, transmit);
+                }
                 self.transmit(index, transmit);
                 self.look_at_sent(index, transmit);
                 if self.mitigating.open > 0 {
@@ -646,11 +663,15 @@ impl<'c> Simulator<'c> {
     }
 
     /// Sends what a port says without using its wire.
-    #[inline]
+    #[inline(always)]
     fn send_out_of_band(&mut self, index: usize) {
-        if !self.is_out_of_band {
-            return;
+        if self.is_out_of_band {
+            self.send_signals(index);
         }
+    }
+
+    #[cold]
+    fn send_signals(&mut self, index: usize) {
         let End {
             node, port, peer, ..
         } = self.fabric.ends[index];
