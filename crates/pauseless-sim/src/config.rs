@@ -419,6 +419,21 @@ pub struct Probes {
     pub ports: Vec<(NodeId, PortId)>,
     /// Flows whose goodput is recorded.
     pub flows: Vec<FlowId>,
+    /// Whether every PAUSE and RESUME is written down as it arrives; whoever runs it takes them away.
+    pub pauses: bool,
+    /// When to look how long the queues of switches are.
+    pub queues: Option<QueueWatch>,
+}
+
+/// Instants at which it is counted how many bytes wait for each egress of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueWatch {
+    /// The first.
+    pub first: Time,
+    /// The last is the first one that is not before this.
+    pub last: Time,
+    /// From one to the next; not zero.
+    pub interval: Span,
 }
 
 /// Whether the state of all ports is recorded over time. By default it is not.

@@ -30,6 +30,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use crate::config::{Config, Reaction};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
+use crate::heard::{Heard, Lengths, Listening};
 use crate::outcome::{Deadlock, Outcome};
 use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
@@ -86,6 +87,8 @@ pub struct Simulator<'c> {
     pub(crate) reel: Option<Box<Reel>>,
     /// Sees every frame, if asked to.
     tapped: Tapped<'c>,
+    /// Writes down pauses and lengths of queues, if asked to.
+    listening: Option<Box<Listening>>,
     /// What leaves for other parts, if this is one part of a run.
     pub(crate) away: Option<Box<Away>>,
     pub(crate) tally: Tally,
@@ -136,6 +139,7 @@ impl<'c> Simulator<'c> {
                 .then(|| Box::new(Tracer::new(config, fabric.port_count()))),
             reel: Reel::new(config, fabric.port_count()).map(Box::new),
             tapped: Tapped::default(),
+            listening: Listening::new(&config.probes, fabric.port_count()),
             away: None,
             tally: Tally::default(),
             fabric,
@@ -226,6 +230,35 @@ impl<'c> Simulator<'c> {
         self.tally.deadlock.as_ref()
     }
 
+    /// The PFC frames that have arrived since this was last asked, in order of time, node and port; for
+    /// runs whose [`Probes`](crate::config::Probes) want them.
+    pub fn take_heard(&mut self) -> Vec<Heard> {
+        let mut heard = self
+            .listening
+            .as_mut()
+            .map_or(Vec::new(), |listening| listening.take());
+        heard.sort_unstable();
+        heard
+    }
+
+    /// How long the queues of switches were at all instants up to `now`, itself included; for runs
+    /// whose [`Probes`](crate::config::Probes) watch them.
+    pub fn queue_lengths(&mut self, now: Time) -> Vec<Lengths> {
+        let Some(listening) = &mut self.listening else {
+            return Vec::new();
+        };
+        let ends = self.fabric.ends.iter().enumerate();
+        let nodes = &self.fabric.nodes;
+        let is_switch = |end: &End| matches!(nodes[end.node.index()], Node::Switch(_));
+        let ends = ends.filter(|(_, end)| is_switch(end));
+        let lengths = ends.map(|(index, end)| Lengths {
+            node: end.node,
+            port: end.port,
+            counts: listening.lengths(now, index),
+        });
+        lengths.collect()
+    }
+
     /// An estimate of the heap memory in use, for benchmarks.
     pub fn heap_bytes(&self) -> usize {
         self.fabric.heap_bytes()
@@ -303,6 +336,9 @@ impl<'c> Simulator<'c> {
         }
         match frame {
             Frame::Control(control) => {
+                if let Some(listening) = &mut self.listening {
+                    listening.hear(self.now, &self.fabric.ends[index], control);
+                }
                 let stream = &mut self.fabric.jitters[index].processing;
                 let extra = draw(stream, self.config.processing_jitter);
                 let due = self.now + self.config.processing + extra;
@@ -586,6 +622,9 @@ impl<'c> Simulator<'c> {
                 is_marked,
             } => {
                 end.sent += size;
+                if let Some(listening) = &mut self.listening {
+                    listening.leave(self.now, index, size);
+                }
                 let tag = if is_marked { packet.marked() } else { packet };
                 self.tally.marked += u64::from(tag != packet);
                 (Frame::Data(Packet::new(tag, size, class)), size)

@@ -205,6 +205,7 @@ fn config(references: &[Reference], setting: &Setting) -> Config {
             .map(FlowId)
             .filter(is_data)
             .collect(),
+        ..Probes::default()
     };
     let ingress = Ingress {
         control: FlowControl::Pfc(setting.pfc),

@@ -9,13 +9,13 @@ use pauseless_core::congestion::{CongestionControl, dcqcn, hpcc, pcn, qcn, timel
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_fabric::routing::Routes;
 use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::config::{Congestion, Flow, Reaction};
 
 use super::file::File;
 use super::flows::{Plan, Planner};
 use super::reader::{At, Item, Place, Section};
+use super::routes::Routing;
 use super::switch::Switches;
 use super::topology::RATES;
 use super::transport::{self, WindowSize};
@@ -273,7 +273,7 @@ pub(crate) struct Answers<'a> {
     pub transport: &'a transport::Written,
     pub switches: &'a Switches,
     pub planner: &'a Planner<'a>,
-    pub routes: &'a Routes,
+    pub routing: &'a Routing,
 }
 
 impl Answers<'_> {
@@ -284,7 +284,7 @@ impl Answers<'_> {
         }
         let mut trips = Vec::new();
         let mut is_sound = true;
-        for (plan, flow) in plans.iter().zip(flows.iter_mut()) {
+        for (number, (plan, flow)) in plans.iter().zip(flows.iter_mut()).enumerate() {
             if !plan.terms.is_controlled {
                 continue;
             }
@@ -292,7 +292,7 @@ impl Answers<'_> {
             let line = self.planner.fabric.topology.ports(plan.source)[0].rate;
             flow.reaction = Reaction::Controlled {
                 initial: plan.initial.unwrap_or(line),
-                group: self.routes.groups.of_host(plan.source),
+                group: self.routing.return_group(number, plan),
                 class: self.written.class(self.switches, plan),
                 window: Bytes::MAX,
                 round_trip: Span::ZERO,
@@ -353,11 +353,14 @@ impl Answers<'_> {
         };
         let back = Header {
             source: flow.target,
-            group: self.routes.groups.of_host(flow.source),
-            hash: self.routes.table.answer_hash(flow.hash),
+            group: match flow.reaction {
+                Reaction::Controlled { group, .. } => group,
+                Reaction::None => self.routing.routes.groups.of_host(flow.source),
+            },
+            hash: self.routing.routes.table.answer_hash(flow.hash),
         };
         let follow = |header| {
-            let path = trace(topology, &self.routes.table, header).ok()?;
+            let path = trace(topology, &self.routing.routes.table, header).ok()?;
             let ports = path.iter().map(|(node, port)| topology.port(*node, *port));
             let end = ports.clone().next_back()?.peer;
             let delay = ports.fold(Span::ZERO, |sum, port| sum + port.delay);
@@ -401,14 +404,15 @@ impl Answers<'_> {
     /// Whether what `switch` says to the source of `flow` arrives there.
     fn reaches_source(&self, switch: NodeId, flow: &Flow) -> bool {
         let topology = &self.planner.fabric.topology;
-        let group = self.routes.groups.of_host(flow.source);
+        let routes = &self.routing.routes;
+        let group = routes.groups.of_host(flow.source);
         let mut at = switch;
         for _ in topology.nodes() {
             if topology.is_host(at) {
                 break;
             }
-            let hash = self.routes.table.answer_hash(flow.hash);
-            let Some(port) = self.routes.table.next_hop(at, group, hash) else {
+            let hash = routes.table.answer_hash(flow.hash);
+            let Some(port) = routes.table.next_hop(at, group, hash) else {
                 return false;
             };
             at = topology.port(at, port).peer;

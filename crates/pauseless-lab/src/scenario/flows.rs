@@ -47,6 +47,8 @@ pub(crate) struct Plan {
     pub target: NodeId,
     /// All nodes from source to target, if they were written.
     pub path: Option<Vec<Step>>,
+    /// The same from target to source, for what the source is told.
+    pub return_path: Option<Vec<Step>>,
     /// The switches of a loop behind `path`, which then ends before it; empty for a flow that
     /// arrives.
     pub round: Vec<Step>,
@@ -135,6 +137,7 @@ struct WrittenFlow {
     source: At<String>,
     target: At<String>,
     path: Option<At<Vec<At<String>>>>,
+    return_path: Option<At<Vec<At<String>>>>,
     round: Option<At<Vec<At<String>>>>,
     wanted: Wanted,
     count: u64,
@@ -207,6 +210,7 @@ impl WrittenFlow {
         };
         let (source, target) = (end("source", "\"H1\""), end("target", "\"H2\""));
         let path = section.strings("path");
+        let return_path = section.strings("return_path");
         let round = section.strings("loop");
         let mut wanted = Wanted::read(&mut section, limits);
         if round.is_some() {
@@ -223,6 +227,7 @@ impl WrittenFlow {
             source,
             target,
             path,
+            return_path,
             round,
             wanted,
             count: count.map_or(1, |count| count.value),
@@ -485,6 +490,7 @@ impl Planner<'_> {
         };
         let path = flow.path.as_ref().map(steps);
         let round = flow.round.as_ref().map(steps);
+        let return_path = flow.return_path.as_ref().map(steps);
         let (source, target) = source.zip(target)?;
         if source == target {
             let problem = flow
@@ -501,12 +507,17 @@ impl Planner<'_> {
             (None, Some(_)) => Some(vec![source.into()]),
             (Some(steps), Some(_)) => Some(begin(steps?, source)),
         };
+        let return_path = match return_path {
+            Some(steps) => Some(complete(steps?, target, source)),
+            None => None,
+        };
         let (pace, initial) = self.rates(source, &flow.wanted)?;
         let plan = Plan {
             name: String::new(),
             source,
             target,
             path,
+            return_path,
             round: round.unwrap_or_default(),
             terms: flow.wanted.terms,
             pace,
@@ -528,7 +539,7 @@ impl Planner<'_> {
     }
 
     /// A node of a path. Behind its name may stand by which of parallel links it is reached.
-    fn step(&self, written: &At<String>) -> Option<Step> {
+    pub(crate) fn step(&self, written: &At<String>) -> Option<Step> {
         let (name, link) = written.split_link(self.sink)?;
         let node = self.fabric.node(self.sink, &name)?;
         let link = link.unwrap_or(1);
@@ -594,7 +605,11 @@ impl Planner<'_> {
         unnamed.sort_by_cached_key(|Unnamed { plan, wanted, .. }| {
             let ends = (plan.source, plan.target);
             let waits = plan.waits.as_ref().map(|waits| waits.order());
-            let way = (plan.path.clone(), plan.round.clone());
+            let way = (
+                plan.path.clone(),
+                plan.round.clone(),
+                plan.return_path.clone(),
+            );
             (ends, wanted.order(), way, waits)
         });
         self.number(&mut named, unnamed);
@@ -632,7 +647,7 @@ impl Planner<'_> {
 }
 
 /// The path with its ends, which may be left out of the file.
-fn complete(steps: Vec<Step>, source: NodeId, target: NodeId) -> Vec<Step> {
+pub(crate) fn complete(steps: Vec<Step>, source: NodeId, target: NodeId) -> Vec<Step> {
     let mut steps = begin(steps, source);
     if steps.last().map(|step| step.node) != Some(target) {
         steps.push(target.into());

@@ -116,8 +116,8 @@ pub(crate) enum Aim {
     Check,
 }
 
-/// Far more than anybody writes by hand.
-const FILE_MAX: u64 = 16 << 20;
+/// Far more than anybody writes by hand; lists of flows are long.
+const FILE_MAX: u64 = 256 << 20;
 /// From a minimum Ethernet frame to more than any jumbo frame.
 pub(crate) const FRAMES: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(1);
 
@@ -452,7 +452,7 @@ impl Written {
             transport: &self.transport,
             switches: &self.switches,
             planner: &planner,
-            routes: &routing.routes,
+            routing: &routing,
         };
         answers.arrange(&plans, &mut flows)?;
         let config = Config {

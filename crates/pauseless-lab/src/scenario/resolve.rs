@@ -316,6 +316,9 @@ fn write_flow(file: &mut File, parts: &Parts, plan: &Plan) {
         }
         _ => {}
     }
+    if let Some([_, switches @ .., _]) = plan.return_path.as_deref() {
+        file.texts("return_path", switches.iter().map(step));
+    }
     file.quantity("rate", plan.pace);
     if let Some(size) = plan.terms.size {
         file.quantity("size", size);

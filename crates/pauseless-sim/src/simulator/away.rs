@@ -7,6 +7,7 @@ use pauseless_core::unit::Time;
 use super::{Simulator, event_queue, mitigate::Mitigating, stop::Stopping};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Frame};
+use crate::heard::Listening;
 use crate::progress::FlowState;
 use crate::receiver::Receivers;
 use crate::tag::{Answers, Trail, Trails};
@@ -79,6 +80,7 @@ impl<'c> Simulator<'c> {
             tracer: None,
             reel: None,
             tapped: Tapped::default(),
+            listening: Listening::new(&config.probes, self.held.len()),
             away: Some(Box::new(Away {
                 outbox: vec![Vec::new(); count],
                 last: vec![Time::ZERO; self.held.len()],

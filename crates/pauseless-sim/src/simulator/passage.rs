@@ -44,7 +44,12 @@ impl Simulator<'_> {
             egress,
             leaving,
         };
-        match switch.handle_arrival(self.now, port, arrival) {
+        let joined = switch.handle_arrival(self.now, port, arrival);
+        if let (Some(listening), Ok(_)) = (&mut self.listening, &joined) {
+            let end = self.fabric.end_index(node, egress);
+            listening.join(self.now, end, size);
+        }
+        match joined {
             Ok(None) => {}
             Ok(Some(feedback)) => self.notify(node, tag, feedback),
             Err(overrun) => self.lose(index, packet, overrun),

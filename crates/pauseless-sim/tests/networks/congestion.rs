@@ -234,6 +234,7 @@ pub fn pcn_fig1(control: CongestionControl) -> Config {
         resolution: Span::us(50),
         ports: ports.map(|name| super::port(&config, name)).to_vec(),
         flows: ["F0", "F1"].map(|name| super::flow(&config, name)).to_vec(),
+        ..Probes::default()
     };
     config
 }
@@ -304,6 +305,7 @@ pub fn gfc_fig20(mark_at: MarkAt) -> Config {
             .map(|name| super::port(&config, name))
             .to_vec(),
         flows: vec![super::flow(&config, "F1")],
+        ..Probes::default()
     };
     config
 }
@@ -333,6 +335,7 @@ pub fn fluid_network(flow_count: u32, control: pcn::Config) -> Config {
         resolution: Span::us(100),
         ports: vec![super::port(&config, "SW0:SW1")],
         flows: (0..flow_count).map(FlowId).collect(),
+        ..Probes::default()
     };
     config
 }
@@ -377,6 +380,7 @@ pub fn dumbbell_at(flow_count: usize, gbps: u64, control: CongestionControl) -> 
         resolution: Span::us(100),
         ports: vec![super::port(&config, "SW0:SW1")],
         flows: (0..flow_count.min(16) as u32).map(FlowId).collect(),
+        ..Probes::default()
     };
     config
 }
