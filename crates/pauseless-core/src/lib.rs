@@ -20,8 +20,10 @@ pub mod derive;
 
 pub mod fifo;
 pub mod host;
+mod lanes;
 pub mod memory;
 pub mod port;
 pub mod schedule;
 pub mod switch;
 pub mod table;
+pub mod transport;

@@ -2,13 +2,14 @@
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::CongestionControl;
-use pauseless_core::flow_control::FlowControl;
+use pauseless_core::flow_control::{Control, FlowControl};
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
 use pauseless_core::memory::{MemoryConfig, SharedConfig};
 use pauseless_core::schedule::Scheduler;
-use pauseless_core::switch::{Discipline, watchdog};
+use pauseless_core::switch::{Discipline, Release, watchdog};
 use pauseless_core::table::ForwardingTable;
+use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
 
@@ -36,8 +37,14 @@ pub struct Config {
     pub wire_jitter: Span,
     /// Bytes that every frame takes on the wire beyond its size: preamble and gap, or nothing.
     pub wire_overhead: Bytes,
+    /// How wires and switches work in detail.
+    pub hardware: Hardware,
     /// What end hosts and switches do about congestion.
     pub congestion: Congestion,
+    /// How flows that obey congestion control, or are acknowledged, are carried.
+    pub transport: Transport,
+    /// What wires lose by themselves.
+    pub wire_loss: WireLoss,
     /// In canonical order; see [`canonical_order`].
     pub flows: Vec<Flow>,
     /// Flows that wait for others; sorted, and without circles.
@@ -60,6 +67,52 @@ pub struct Config {
     pub replay: Replay,
     /// The seed of everything random.
     pub seed: u64,
+}
+
+/// How wires and switches work in detail. The default is how real ones do; the rest is for
+/// comparisons with other simulators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hardware {
+    /// Frame bytes of a control frame of PFC, credits or GFC.
+    pub control_frame: Bytes,
+    /// How long frames take to be sent.
+    pub transmission: Transmission,
+    /// When a packet that a switch sends is taken off its ingress counter.
+    pub release: Release,
+}
+
+impl Default for Hardware {
+    fn default() -> Hardware {
+        Hardware {
+            control_frame: Control::SIZE,
+            transmission: Transmission::Exact,
+            release: Release::LastBit,
+        }
+    }
+}
+
+/// How long frames take to be sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transmission {
+    /// To the picosecond, rounded up.
+    #[default]
+    Exact,
+    /// In whole nanoseconds, rounded down: links are a little faster than they should be.
+    WholeNanoseconds,
+}
+
+impl Transmission {
+    /// How long `bytes` take on a link of rate `line`.
+    #[inline]
+    pub fn span(self, line: Rate, bytes: Bytes) -> Span {
+        match self {
+            Transmission::Exact => line.tx_span(bytes),
+            Transmission::WholeNanoseconds => {
+                let bits = u128::from(bytes.get()) * 8_000_000_000;
+                Span::ns((bits / u128::from(line.as_bps())) as u64)
+            }
+        }
+    }
 }
 
 /// What ends a run before its time: its question is answered. By default nothing does.
@@ -196,6 +249,16 @@ impl Congestion {
     };
 }
 
+/// Which part of the frames with data and answers wires lose by themselves, at random: no buffer
+/// was too small. Control frames are never lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WireLoss {
+    /// On every link, in each direction.
+    pub share: f64,
+    /// On the way into this port instead.
+    pub ports: Vec<(NodeId, PortId, f64)>,
+}
+
 /// One flow starts after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Follow {
@@ -256,6 +319,11 @@ pub enum Reaction {
         group: GroupId,
         /// The class that this travels in.
         class: Class,
+        /// About how many frame bytes may be unacknowledged, if there are windows at all;
+        /// [`Bytes::MAX`] for any number.
+        window: Bytes,
+        /// Its round-trip time without queues.
+        round_trip: Span,
     },
 }
 
@@ -264,6 +332,16 @@ pub fn canonical_order(flows: &mut [Flow]) {
     flows.sort();
     let twice = flows.windows(2).find(|pair| pair[0].name == pair[1].name);
     assert!(twice.is_none(), "two flows of one name: {twice:?}");
+}
+
+impl Config {
+    /// Where `flow` counts as finished: at its target, or at the source that is told.
+    pub fn end_of(&self, flow: &Flow) -> NodeId {
+        match self.transport.finish == Finish::Source && flow.reaction != Reaction::None {
+            true => flow.source,
+            false => flow.target,
+        }
+    }
 }
 
 impl Flow {
@@ -341,6 +419,21 @@ pub struct Probes {
     pub ports: Vec<(NodeId, PortId)>,
     /// Flows whose goodput is recorded.
     pub flows: Vec<FlowId>,
+    /// Whether every PAUSE and RESUME is written down as it arrives; whoever runs it takes them away.
+    pub pauses: bool,
+    /// When to look how long the queues of switches are.
+    pub queues: Option<QueueWatch>,
+}
+
+/// Instants at which it is counted how many bytes wait for each egress of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueWatch {
+    /// The first.
+    pub first: Time,
+    /// The last is the first one that is not before this.
+    pub last: Time,
+    /// From one to the next; not zero.
+    pub interval: Span,
 }
 
 /// Whether the state of all ports is recorded over time. By default it is not.

@@ -1,16 +1,25 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
+mod away;
 mod conserve;
 mod flows;
 mod mitigate;
 mod passage;
 mod sharing;
 mod stop;
+mod tally;
 mod tapping;
+mod telemetry;
+mod wire;
 
+use std::sync::Arc;
+
+pub(crate) use away::{Away, Message};
 use flows::Followers;
 pub(crate) use mitigate::Mitigating;
-use stop::Stopping;
+pub(crate) use stop::Stopping;
+pub(crate) use tally::Tally;
+pub(crate) use wire::WireLosses;
 
 use pauseless_core::deadlock::{Detector, Network};
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
@@ -21,7 +30,8 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use crate::config::{Config, Reaction};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
-use crate::outcome::{Deadlock, Loss, Losses, Outcome};
+use crate::heard::{Heard, Lengths, Listening};
+use crate::outcome::{Deadlock, Outcome};
 use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
@@ -29,7 +39,7 @@ use crate::record::{Recorder, SampledRun};
 use crate::replay::Reel;
 use crate::rng::Stream;
 use crate::spread::Spread;
-use crate::tag::{Answers, Tag};
+use crate::tag::{Answers, Tag, Trails};
 use crate::tap::{Direction, Tapped};
 
 /// A run in progress.
@@ -37,17 +47,22 @@ use crate::tap::{Direction, Tapped};
 pub struct Simulator<'c> {
     pub(crate) config: &'c Config,
     pub(crate) fabric: Fabric,
-    queue: EventQueue,
-    detector: Detector,
-    recorder: Recorder,
-    receivers: Receivers,
+    pub(crate) queue: EventQueue,
+    pub(crate) detector: Detector,
+    pub(crate) recorder: Recorder,
+    pub(crate) receivers: Receivers,
     pub(crate) now: Time,
-    end: Time,
+    pub(crate) end: Time,
     pub(crate) flows: Vec<FlowState>,
     /// The group and hash of every flow, close together for the packet path.
-    routes: Vec<(GroupId, u64)>,
+    routes: Arc<[(GroupId, u64)]>,
     followers: Followers,
     answers: Answers,
+    trails: Trails,
+    /// What wires lose by themselves.
+    wire_losses: WireLosses,
+    /// Whether switches write into packets.
+    is_trailing: bool,
     pub(crate) spread: Spread,
     /// Classes that are held at each end, a bit each.
     held: Vec<u8>,
@@ -72,49 +87,20 @@ pub struct Simulator<'c> {
     pub(crate) reel: Option<Box<Reel>>,
     /// Sees every frame, if asked to.
     tapped: Tapped<'c>,
+    /// Writes down pauses and lengths of queues, if asked to.
+    listening: Option<Box<Listening>>,
+    /// What leaves for other parts, if this is one part of a run.
+    pub(crate) away: Option<Box<Away>>,
     pub(crate) tally: Tally,
-}
-
-/// Counters and findings of the whole run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
-    pub events: u64,
-    pub packet_hops: u64,
-    pub losses: Losses,
-    /// Packets that were dropped on aim: by TTL, or for want of a class.
-    pub expired_packets: u64,
-    pub expired_bytes: Bytes,
-    /// Packets that tell sources something, and their bytes.
-    pub answers: u64,
-    pub acknowledgements: u64,
-    /// Packets that a switch has marked.
-    pub marked: u64,
-    pub answer_bytes: Bytes,
-    /// Those of the answers' bytes that switches have made.
-    pub notice_bytes: Bytes,
-    /// Those that have arrived.
-    pub answered_bytes: Bytes,
-    pub loss: Option<Loss>,
-    pub pause_frames: u64,
-    pub pause_frames_by_class: [u64; Class::COUNT_MAX],
-    pub feedback_frames: u64,
-    pub gfc_holds: u64,
-    pub deadlock: Option<Deadlock>,
-    pub last_arrival: Time,
 }
 
 impl<'c> Simulator<'c> {
     /// A run at time zero.
     pub fn new(config: &'c Config) -> Simulator<'c> {
         let fabric = Fabric::new(config);
-        let longest = fabric
-            .ends
-            .iter()
-            .map(|end| end.delay + end.line.tx_span(Bytes::new(1_500)));
-        let horizon = longest.max().unwrap_or(Span::us(1));
         let mut simulator = Simulator {
             config,
-            queue: EventQueue::new(horizon, 2 * fabric.port_count()),
+            queue: event_queue(&fabric, fabric.port_count()),
             detector: Detector::new(&fabric),
             recorder: Recorder::new(config),
             receivers: Receivers::new(&config.receivers),
@@ -128,6 +114,9 @@ impl<'c> Simulator<'c> {
                 .collect(),
             followers: Followers::new(config),
             answers: Answers::default(),
+            trails: Trails::default(),
+            wire_losses: WireLosses::new(config, &fabric),
+            is_trailing: config.congestion.control.has_telemetry(),
             spread: Spread::new(fabric.port_count(), flows::round_trip(config)),
             held: vec![0; fabric.port_count()],
             packet_max: flows::packet_max(config),
@@ -150,6 +139,8 @@ impl<'c> Simulator<'c> {
                 .then(|| Box::new(Tracer::new(config, fabric.port_count()))),
             reel: Reel::new(config, fabric.port_count()).map(Box::new),
             tapped: Tapped::default(),
+            listening: Listening::new(&config.probes, fabric.port_count()),
+            away: None,
             tally: Tally::default(),
             fabric,
         };
@@ -223,7 +214,7 @@ impl<'c> Simulator<'c> {
     }
 
     #[inline]
-    fn take(&mut self, event: Event) {
+    pub(crate) fn take(&mut self, event: Event) {
         self.now = event.time();
         self.tally.events += 1;
         self.handle(event);
@@ -237,6 +228,35 @@ impl<'c> Simulator<'c> {
     /// The deadlock that was found, as soon as it was.
     pub fn deadlock(&self) -> Option<&Deadlock> {
         self.tally.deadlock.as_ref()
+    }
+
+    /// The PFC frames that have arrived since this was last asked, in order of time, node and port; for
+    /// runs whose [`Probes`](crate::config::Probes) want them.
+    pub fn take_heard(&mut self) -> Vec<Heard> {
+        let mut heard = self
+            .listening
+            .as_mut()
+            .map_or(Vec::new(), |listening| listening.take());
+        heard.sort_unstable();
+        heard
+    }
+
+    /// How long the queues of switches were at all instants up to `now`, itself included; for runs
+    /// whose [`Probes`](crate::config::Probes) watch them.
+    pub fn queue_lengths(&mut self, now: Time) -> Vec<Lengths> {
+        let Some(listening) = &mut self.listening else {
+            return Vec::new();
+        };
+        let ends = self.fabric.ends.iter().enumerate();
+        let nodes = &self.fabric.nodes;
+        let is_switch = |end: &End| matches!(nodes[end.node.index()], Node::Switch(_));
+        let ends = ends.filter(|(_, end)| is_switch(end));
+        let lengths = ends.map(|(index, end)| Lengths {
+            node: end.node,
+            port: end.port,
+            counts: listening.lengths(now, index),
+        });
+        lengths.collect()
     }
 
     /// An estimate of the heap memory in use, for benchmarks.
@@ -271,8 +291,7 @@ impl<'c> Simulator<'c> {
                 self.recorder.sample(&SampledRun {
                     now: self.now,
                     config: self.config,
-                    fabric: &self.fabric,
-                    flows: &self.flows,
+                    part: &|_| (&self.fabric, &self.flows),
                 });
                 if let Some(next) = self.recorder.next_sample() {
                     self.queue.push(Event::new(next, Kind::Sample, 0));
@@ -317,6 +336,9 @@ impl<'c> Simulator<'c> {
         }
         match frame {
             Frame::Control(control) => {
+                if let Some(listening) = &mut self.listening {
+                    listening.hear(self.now, &self.fabric.ends[index], control);
+                }
                 let stream = &mut self.fabric.jitters[index].processing;
                 let extra = draw(stream, self.config.processing_jitter);
                 let due = self.now + self.config.processing + extra;
@@ -327,6 +349,9 @@ impl<'c> Simulator<'c> {
                 self.schedule_signal(index, due, control);
             }
             Frame::Data(packet) => {
+                if self.wire_losses.is_any() && self.wire_losses.loses(index) {
+                    return self.lose_on_wire(index, packet);
+                }
                 if self.is_counting {
                     self.fabric.traffic[index].received += packet.size();
                 }
@@ -514,6 +539,9 @@ impl<'c> Simulator<'c> {
             let stopped = switch.stopped(port);
             let wanted = switch.poll_timeout(port);
             if let Some(transmit) = transmit {
+                if self.is_trailing {
+                    self.write_hop(index, transmit);
+                }
                 self.transmit(index, transmit);
                 self.look_at_sent(index, transmit);
                 if self.mitigating.open > 0 {
@@ -594,26 +622,33 @@ impl<'c> Simulator<'c> {
                 is_marked,
             } => {
                 end.sent += size;
+                if let Some(listening) = &mut self.listening {
+                    listening.leave(self.now, index, size);
+                }
                 let tag = if is_marked { packet.marked() } else { packet };
                 self.tally.marked += u64::from(tag != packet);
                 (Frame::Data(Packet::new(tag, size, class)), size)
             }
             Transmit::Control(control) => {
-                traffic[index].control_sent += Control::SIZE;
+                traffic[index].control_sent += self.config.hardware.control_frame;
                 self.tally.feedback_frames += 1;
                 let is_pause = matches!(control.signal, Signal::Pause { quanta } if quanta > 0);
                 self.tally.pause_frames += u64::from(is_pause);
                 let by_class = &mut self.tally.pause_frames_by_class;
                 by_class[control.class.index()] += u64::from(is_pause);
-                (Frame::Control(control), Control::SIZE)
+                (Frame::Control(control), self.config.hardware.control_frame)
             }
         };
-        let left = self.now + end.line.tx_span(size + self.config.wire_overhead);
+        let size = size + self.config.wire_overhead;
+        let left = self.now + self.config.hardware.transmission.span(end.line, size);
         self.queue
             .push(Event::new(left, Kind::Transmitted, index as u32));
         let extra = draw(&mut jitters[index].wire, self.config.wire_jitter);
         let arrival = left + end.delay + extra;
         let peer = end.peer;
+        if end.away != End::HERE {
+            return self.post(index, arrival, frame);
+        }
         let incoming = &mut ends[peer as usize].incoming;
         // A wire keeps the order of its frames.
         let arrival = frames
@@ -628,11 +663,15 @@ impl<'c> Simulator<'c> {
     }
 
     /// Sends what a port says without using its wire.
-    #[inline]
+    #[inline(always)]
     fn send_out_of_band(&mut self, index: usize) {
-        if !self.is_out_of_band {
-            return;
+        if self.is_out_of_band {
+            self.send_signals(index);
         }
+    }
+
+    #[cold]
+    fn send_signals(&mut self, index: usize) {
         let End {
             node, port, peer, ..
         } = self.fabric.ends[index];
@@ -659,6 +698,13 @@ impl<'c> Simulator<'c> {
                 .push(Event::new(wanted, Kind::Timeout, index as u32));
         }
     }
+}
+
+/// A queue for the events of so many ports.
+pub(crate) fn event_queue(fabric: &Fabric, port_count: usize) -> EventQueue {
+    let ends = fabric.ends.iter();
+    let longest = ends.map(|end| end.delay + end.line.tx_span(Bytes::new(1_500)));
+    EventQueue::new(longest.max().unwrap_or(Span::us(1)), 2 * port_count)
 }
 
 /// A random span below `bound`, at no cost when there is none.
