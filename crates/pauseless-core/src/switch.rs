@@ -731,7 +731,9 @@ impl<P: Copy> Switch<P> {
     #[inline]
     fn fifo(&self, member: PortId, (egress, leaving): (PortId, Class)) -> usize {
         match self.discipline {
-            Discipline::OutputQueued => unreachable!("its packets wait in the queue of their egress"),
+            Discipline::OutputQueued => {
+                unreachable!("its packets wait in the queue of their egress")
+            }
             Discipline::VirtualOutputQueued => {
                 self.queue(member, leaving) * self.ports.len() + egress.index()
             }
