@@ -314,7 +314,7 @@ impl<'c> Simulator<'c> {
         // Nothing happens to the network, so a run that is watched has no more events.
         self.tally.events -= 1;
         if let Some(reel) = &mut self.reel {
-            reel.take(self.now, &self.fabric, self.packet_max);
+            reel.take(self.now, &|_| &self.fabric, self.packet_max);
             self.queue.push(Event::new(reel.next(), Kind::Snapshot, 0));
         }
     }

@@ -184,6 +184,14 @@ impl<'c> Lead<'c> {
                     run.queue.push(Event::new(next, Kind::Sample, 0));
                 }
             }
+            Kind::Snapshot => {
+                let run = &mut self.whole;
+                if let Some(reel) = &mut run.reel {
+                    let part = |node: NodeId| &whole.part(node).fabric;
+                    reel.take(run.now, &part, run.packet_max);
+                    run.queue.push(Event::new(reel.next(), Kind::Snapshot, 0));
+                }
+            }
             Kind::Tick => {
                 for index in 0..self.whole.flows.len() {
                     self.whole.flows[index] = whole.flow(index);
