@@ -322,7 +322,7 @@ impl CongestionControl {
 }
 
 impl CongestionPoint for AnyCongestionPoint {
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining {
         match self {
             AnyCongestionPoint::None | AnyCongestionPoint::Pcn(_) => Joining::Silent,
@@ -331,7 +331,7 @@ impl CongestionPoint for AnyCongestionPoint {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool {
         match self {
             AnyCongestionPoint::None | AnyCongestionPoint::Qcn(_) => false,
