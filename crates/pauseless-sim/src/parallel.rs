@@ -127,6 +127,7 @@ impl<'c> From<Simulator<'c>> for Parallel<'c> {
         Parallel {
             config: simulator.config,
             threads: 1,
+            has_restarted: false,
             inner: Inner::One(Box::new(simulator)),
         }
     }

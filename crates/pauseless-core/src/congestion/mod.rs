@@ -397,7 +397,7 @@ impl CongestionControl {
 }
 
 impl CongestionPoint for AnyCongestionPoint {
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining {
         match self {
             AnyCongestionPoint::None | AnyCongestionPoint::Pcn(_) | AnyCongestionPoint::Counter => {
@@ -408,7 +408,7 @@ impl CongestionPoint for AnyCongestionPoint {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool {
         match self {
             AnyCongestionPoint::None | AnyCongestionPoint::Qcn(_) | AnyCongestionPoint::Counter => {
