@@ -334,7 +334,7 @@ impl Derivation {
         let ahead = latency.mtu + latency.overhead + latency.messages();
         let worst = ahead + latency.line.bytes_in_up(latency.jitter);
         let half = pfc::QUANTUM * (u64::from(quanta) / 2);
-        if half <= worst {
+        if half <= worst && quanta != pfc::UNTIL_RESUMED {
             return Err(Violation::Quanta {
                 quanta,
                 least: (worst.get() / pfc::QUANTUM.get() + 1) * 2,

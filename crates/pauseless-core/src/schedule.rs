@@ -16,6 +16,11 @@ pub enum Scheduler {
     /// Any of them, with the same probability; where an egress serves ingresses in turn, any of
     /// those as well.
     Random,
+    /// One frame of each in turn.
+    RoundRobin {
+        /// Classes that go before all others, the highest first, a bit each.
+        express: u8,
+    },
 }
 
 /// The scheduler with its counters, for all ports of a node.
@@ -25,7 +30,7 @@ pub struct ClassScheduler {
     class_count: usize,
     /// Bytes that a class may still send in its turn, per (port, class); only when weighted.
     deficit: Box<[u64]>,
-    /// Whose turn it is, per port; only when weighted.
+    /// Whose turn it is when weighted, or was last in a round robin, per port.
     turn: Box<[u8]>,
     /// Per port; only when random.
     dice: Box<[Dither]>,
@@ -41,16 +46,17 @@ impl ClassScheduler {
         (port_count, class_count): (usize, usize),
         seed: u64,
     ) -> ClassScheduler {
-        let (weighted, random) = match scheduler {
-            Scheduler::Strict => (0, 0),
-            Scheduler::Weighted(_) => (port_count, 0),
-            Scheduler::Random => (0, port_count),
+        let (weighted, turns, random) = match scheduler {
+            Scheduler::Strict => (0, 0, 0),
+            Scheduler::Weighted(_) => (port_count, port_count, 0),
+            Scheduler::Random => (0, 0, port_count),
+            Scheduler::RoundRobin { .. } => (0, port_count, 0),
         };
         ClassScheduler {
             scheduler,
             class_count,
             deficit: alloc::vec![0; weighted * class_count].into(),
-            turn: alloc::vec![0; weighted].into(),
+            turn: alloc::vec![0; turns].into(),
             dice: dice(random, seed),
         }
     }
@@ -64,6 +70,7 @@ impl ClassScheduler {
         let weights = match self.scheduler {
             Scheduler::Strict => return Some(Class(7 - open.leading_zeros() as u8)),
             Scheduler::Random => return Some(self.draw(port, open)),
+            Scheduler::RoundRobin { express } => return Some(self.in_turn(port, open, express)),
             Scheduler::Weighted(weights) => weights,
         };
         if open.is_power_of_two() {
@@ -85,6 +92,24 @@ impl ClassScheduler {
                 self.deficit[base + next] += u64::from(weights[next].max(1)) * QUANTUM;
             }
         }
+    }
+
+    /// The next class after the last one that was served.
+    fn in_turn(&mut self, port: PortId, open: u8, express: u8) -> Class {
+        if open & express != 0 {
+            return Class(7 - (open & express).leading_zeros() as u8);
+        }
+        let last = self.turn[port.index()];
+        let above = match last {
+            7.. => 0,
+            _ => open & (u8::MAX << (last + 1)),
+        };
+        let class = match above {
+            0 => open.trailing_zeros(),
+            _ => above.trailing_zeros(),
+        };
+        self.turn[port.index()] = class as u8;
+        Class(class as u8)
     }
 
     /// One of the classes with a bit in `open`.

@@ -86,6 +86,18 @@ pub struct SwitchConfig {
     pub seed: u64,
     /// How its packet memory is divided.
     pub memory: MemoryConfig,
+    /// When a packet that is sent is taken off its ingress counter.
+    pub release: Release,
+}
+
+/// When a packet that is sent is taken off its ingress counter and out of the shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Release {
+    /// When its last bit has left: until then it is in the switch.
+    #[default]
+    LastBit,
+    /// When its first bit leaves, as in public simulators, whose packets move at once.
+    FirstBit,
 }
 
 /// A packet as the switch sees it.
@@ -151,6 +163,7 @@ pub struct Switch<P> {
     sharing: Option<Box<sharing::Sharing>>,
     /// Look at every egress queue, or at none.
     watchdogs: Option<Box<Watchdogs>>,
+    release: Release,
     ready: Ready,
 }
 
@@ -250,6 +263,7 @@ impl<P: Copy> Switch<P> {
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
             sharing: sharing::Sharing::new(config),
             watchdogs: None,
+            release: config.release,
             ready: Ready::default(),
         }
     }
@@ -399,13 +413,8 @@ impl<P: Copy> Switch<P> {
                 charge,
                 ..
             } => {
-                let arrived_at = &mut self.ports[ingress.index()].port;
-                arrived_at.dequeue(now, class, charge);
-                if arrived_at.is_talking() {
-                    self.mark_talking(ingress);
-                }
-                if self.sharing.is_some() {
-                    self.free_memory(now, (ingress, class), charge);
+                if self.release == Release::LastBit {
+                    self.release(now, (ingress, class), charge);
                 }
                 if self.discipline == Discipline::InputQueued {
                     self.expose_head(now, ingress, class);
@@ -413,6 +422,20 @@ impl<P: Copy> Switch<P> {
             }
         }
         self.mark_ready(port);
+    }
+
+    /// Takes a packet off its ingress counter.
+    #[inline]
+    fn release(&mut self, now: Time, from: (PortId, Class), charge: Bytes) {
+        let (ingress, class) = from;
+        let arrived_at = &mut self.ports[ingress.index()].port;
+        arrived_at.dequeue(now, class, charge);
+        if arrived_at.is_talking() {
+            self.mark_talking(ingress);
+        }
+        if self.sharing.is_some() {
+            self.free_memory(now, from, charge);
+        }
     }
 
     /// A port that may have something to send; ask it with [`Switch::poll_transmit`].
@@ -492,6 +515,9 @@ impl<P: Copy> Switch<P> {
             leaving: class,
             charge,
         };
+        if self.release == Release::FirstBit {
+            self.release(now, (slot.ingress, came_in), charge);
+        }
         Some(Transmit::Data {
             packet: slot.packet,
             size,

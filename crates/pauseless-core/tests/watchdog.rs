@@ -35,6 +35,7 @@ fn switch(discipline: Discipline) -> Switch<u32> {
     };
     Switch::new(&SwitchConfig {
         changes_class: false,
+        release: pauseless_core::switch::Release::default(),
         memory: pauseless_core::memory::MemoryConfig::Private,
         congestion: CongestionControl::None,
         seed: 0,

@@ -23,6 +23,7 @@ impl Reroute {
     pub fn of_sample(self, sample: u64) -> Reroute {
         match self {
             Reroute::Rule(Routing {
+                spread,
                 algorithm,
                 multipath:
                     Multipath::Single {
@@ -32,6 +33,7 @@ impl Reroute {
                 let seed = Stream::new(seed, Purpose::TieBreak, sample).next_u64();
                 let tie_break = TieBreak::Seeded(seed);
                 Reroute::Rule(Routing {
+                    spread,
                     algorithm,
                     multipath: Multipath::Single { tie_break },
                 })

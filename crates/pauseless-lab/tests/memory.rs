@@ -81,6 +81,7 @@ fn defaults_follow_from_the_links() {
     // Three ports, two classes.
     let pool = Bytes::mb(1).saturating_sub((HEADROOM + Bytes::new(1_500)) * 6);
     let expected = SharedConfig {
+        resume_on: pauseless_core::memory::ResumeOn::default(),
         pool,
         partitions: [].into(),
         headroom: HeadroomPool::Class,

@@ -174,6 +174,7 @@ fn network(seed: u64) -> (Config, Scheme) {
         processing_jitter: Span::ZERO,
         wire_jitter: Span::ZERO,
         wire_overhead: Bytes::ZERO,
+        hardware: pauseless_sim::config::Hardware::default(),
         congestion: Congestion::NONE,
         flows: flows(&mut random, &fabric, (mtu, classes)),
         follows: Vec::new(),

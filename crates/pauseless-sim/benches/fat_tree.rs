@@ -150,6 +150,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         processing_jitter: Span::ZERO,
         wire_jitter: Span::ZERO,
         wire_overhead: Bytes::ZERO,
+        hardware: pauseless_sim::config::Hardware::default(),
         receivers: Vec::new(),
         duration,
         stop: Stop::default(),

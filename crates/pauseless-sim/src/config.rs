@@ -2,12 +2,12 @@
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::CongestionControl;
-use pauseless_core::flow_control::FlowControl;
+use pauseless_core::flow_control::{Control, FlowControl};
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
 use pauseless_core::memory::{MemoryConfig, SharedConfig};
 use pauseless_core::schedule::Scheduler;
-use pauseless_core::switch::{Discipline, watchdog};
+use pauseless_core::switch::{Discipline, Release, watchdog};
 use pauseless_core::table::ForwardingTable;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
@@ -36,6 +36,8 @@ pub struct Config {
     pub wire_jitter: Span,
     /// Bytes that every frame takes on the wire beyond its size: preamble and gap, or nothing.
     pub wire_overhead: Bytes,
+    /// How wires and switches work in detail.
+    pub hardware: Hardware,
     /// What end hosts and switches do about congestion.
     pub congestion: Congestion,
     /// In canonical order; see [`canonical_order`].
@@ -60,6 +62,52 @@ pub struct Config {
     pub replay: Replay,
     /// The seed of everything random.
     pub seed: u64,
+}
+
+/// How wires and switches work in detail. The default is how real ones do; the rest is for
+/// comparisons with other simulators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hardware {
+    /// Frame bytes of a control frame of PFC, credits or GFC.
+    pub control_frame: Bytes,
+    /// How long frames take to be sent.
+    pub transmission: Transmission,
+    /// When a packet that a switch sends is taken off its ingress counter.
+    pub release: Release,
+}
+
+impl Default for Hardware {
+    fn default() -> Hardware {
+        Hardware {
+            control_frame: Control::SIZE,
+            transmission: Transmission::Exact,
+            release: Release::LastBit,
+        }
+    }
+}
+
+/// How long frames take to be sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transmission {
+    /// To the picosecond, rounded up.
+    #[default]
+    Exact,
+    /// In whole nanoseconds, rounded down: links are a little faster than they should be.
+    WholeNanoseconds,
+}
+
+impl Transmission {
+    /// How long `bytes` take on a link of rate `line`.
+    #[inline]
+    pub fn span(self, line: Rate, bytes: Bytes) -> Span {
+        match self {
+            Transmission::Exact => line.tx_span(bytes),
+            Transmission::WholeNanoseconds => {
+                let bits = u128::from(bytes.get()) * 8_000_000_000;
+                Span::ns((bits / u128::from(line.as_bps())) as u64)
+            }
+        }
+    }
 }
 
 /// What ends a run before its time: its question is answered. By default nothing does.

@@ -276,6 +276,7 @@ pub fn switch_config(config: &Config, node: NodeId) -> SwitchConfig {
         seed: seed.next_u64(),
         changes_class: config.classes != ClassMap::Same,
         memory: config.ingress.memory(node).clone(),
+        release: config.hardware.release,
     }
 }
 

@@ -599,16 +599,17 @@ impl<'c> Simulator<'c> {
                 (Frame::Data(Packet::new(tag, size, class)), size)
             }
             Transmit::Control(control) => {
-                traffic[index].control_sent += Control::SIZE;
+                traffic[index].control_sent += self.config.hardware.control_frame;
                 self.tally.feedback_frames += 1;
                 let is_pause = matches!(control.signal, Signal::Pause { quanta } if quanta > 0);
                 self.tally.pause_frames += u64::from(is_pause);
                 let by_class = &mut self.tally.pause_frames_by_class;
                 by_class[control.class.index()] += u64::from(is_pause);
-                (Frame::Control(control), Control::SIZE)
+                (Frame::Control(control), self.config.hardware.control_frame)
             }
         };
-        let left = self.now + end.line.tx_span(size + self.config.wire_overhead);
+        let size = size + self.config.wire_overhead;
+        let left = self.now + self.config.hardware.transmission.span(end.line, size);
         self.queue
             .push(Event::new(left, Kind::Transmitted, index as u32));
         let extra = draw(&mut jitters[index].wire, self.config.wire_jitter);

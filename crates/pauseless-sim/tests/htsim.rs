@@ -219,6 +219,7 @@ fn config(references: &[Reference], setting: &Setting) -> Config {
         processing_jitter: Span::ZERO,
         wire_jitter: setting.jitter,
         wire_overhead: Bytes::ZERO,
+        hardware: pauseless_sim::config::Hardware::default(),
         receivers: Vec::new(),
         duration: Span::ms(6),
         stop: Stop::DEADLOCK,

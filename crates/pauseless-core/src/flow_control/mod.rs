@@ -167,7 +167,7 @@ impl FlowControl {
     pub fn upstream(&self, line: Rate) -> AnyUpstream {
         match self {
             FlowControl::None => AnyUpstream::None { line },
-            FlowControl::Pfc(_) => AnyUpstream::Pfc(pfc::PfcUpstream::new(line)),
+            FlowControl::Pfc(config) => AnyUpstream::Pfc(pfc::PfcUpstream::facing(config, line)),
             FlowControl::Cbfc(config) => AnyUpstream::Cbfc(cbfc::CbfcUpstream::new(config, line)),
             FlowControl::GfcBuffer(config) => {
                 AnyUpstream::Gfc(Box::new(gfc::GfcUpstream::buffer(config, line)))

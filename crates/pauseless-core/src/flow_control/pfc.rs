@@ -34,7 +34,8 @@ pub struct Config {
     pub xoff: Bytes,
     /// Let it go on when less than this is held.
     pub xon: Bytes,
-    /// The pause time that is asked for, in quanta.
+    /// The pause time that is asked for, in quanta; [`UNTIL_RESUMED`] for one that never runs out and
+    /// is not repeated, as in public simulators.
     pub quanta: u16,
 }
 
@@ -84,11 +85,17 @@ impl PfcDownstream {
         PfcDownstream {
             xoff: config.xoff,
             xon: config.xon,
-            quanta: config.quanta,
+            quanta: match config.quanta {
+                UNTIL_RESUMED => QUANTA_MAX,
+                quanta => quanta,
+            },
             pausing: false,
             told: false,
             // Customary: the next PAUSE arrives well before the last one has expired.
-            refresh: pause_span(config.quanta, line) / 2,
+            refresh: match config.quanta {
+                UNTIL_RESUMED => Span::MAX,
+                quanta => pause_span(quanta, line) / 2,
+            },
             refresh_at: Time::MAX,
             resumes: 0,
             resumed_at: Time::ZERO,
@@ -134,7 +141,7 @@ impl Downstream for PfcDownstream {
         }
         self.told = self.pausing;
         if self.pausing {
-            self.refresh_at = now + self.refresh;
+            self.refresh_at = now.saturating_add(self.refresh);
             return Some(Signal::Pause {
                 quanta: self.quanta,
             });
@@ -168,6 +175,8 @@ pub struct PfcUpstream {
     resumes: u32,
     /// Whether the last that was heard was a PAUSE, run out or not.
     is_told: bool,
+    /// Whether pauses run out.
+    expires: bool,
 }
 
 impl PfcUpstream {
@@ -178,6 +187,15 @@ impl PfcUpstream {
             until: Time::ZERO,
             resumes: 0,
             is_told: false,
+            expires: true,
+        }
+    }
+
+    /// The same for what a far end with `config` says.
+    pub fn facing(config: &Config, line: Rate) -> PfcUpstream {
+        PfcUpstream {
+            expires: config.quanta != UNTIL_RESUMED,
+            ..PfcUpstream::new(line)
         }
     }
 
@@ -199,17 +217,22 @@ impl Upstream for PfcUpstream {
         self.is_told = quanta > 0;
         // The new time overwrites what is left of the old one; it never adds to it.
         //= 802.1Q-2022 36.1.3 timer
-        self.until = now + pause_span(quanta, self.line);
+        self.until = match quanta > 0 && !self.expires {
+            true => Time::MAX,
+            false => now + pause_span(quanta, self.line),
+        };
     }
 
     fn on_transmit(&mut self, _now: Time, _size: Bytes) {}
 
     #[inline]
     fn gate(&self, now: Time, _size: Bytes) -> Gate {
-        if now < self.until {
-            Gate::At(self.until)
-        } else {
+        if now >= self.until {
             Gate::Open
+        } else if self.until == Time::MAX {
+            Gate::Closed
+        } else {
+            Gate::At(self.until)
         }
     }
 
@@ -222,6 +245,9 @@ impl Upstream for PfcUpstream {
         (now >= self.until).then_some(self.line)
     }
 }
+
+/// The pause time of a configuration whose pauses end by a resume alone.
+pub const UNTIL_RESUMED: u16 = 0;
 
 /// The pause time that means "until further notice": refreshed at half its length.
 pub const QUANTA_MAX: u16 = u16::MAX;

@@ -38,14 +38,7 @@ impl<P: Copy> Switch<P> {
         self.head(egress, class)?;
         let Taken { slot, charge, .. } = self.take(now, egress, class);
         let (ingress, came_in) = (slot.ingress, slot.header.class());
-        let arrived_at = &mut self.ports[ingress.index()].port;
-        arrived_at.dequeue(now, came_in, charge);
-        if arrived_at.is_talking() {
-            self.mark_talking(ingress);
-        }
-        if self.sharing.is_some() {
-            self.free_memory(now, (ingress, came_in), charge);
-        }
+        self.release(now, (ingress, came_in), charge);
         if self.discipline == Discipline::InputQueued {
             self.expose_head(now, ingress, came_in);
         }

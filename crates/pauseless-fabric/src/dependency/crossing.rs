@@ -239,6 +239,7 @@ mod tests {
         };
         let topology = shape.build(LinkSpecs::same(SPEC)).unwrap();
         let routing = Routing {
+            spread: crate::routing::Spread::default(),
             algorithm: Algorithm::Shortest,
             multipath: Multipath::Single {
                 tie_break: TieBreak::Lowest,

@@ -249,6 +249,7 @@ impl Bench {
             processing_jitter: Span::ZERO,
             wire_jitter: Span::ZERO,
             wire_overhead: Bytes::ZERO,
+            hardware: pauseless_sim::config::Hardware::default(),
             congestion: Congestion::NONE,
             flows,
             follows: Vec::new(),

@@ -192,9 +192,13 @@ impl Written {
             return;
         }
         switches.has_feedback_class = true;
-        if let Scheduler::Weighted(weights) = &mut switches.scheduler {
-            let own = usize::from(switches.class_count);
-            weights[own] = weights[..own].iter().copied().max().unwrap_or(1);
+        let own = usize::from(switches.class_count);
+        match &mut switches.scheduler {
+            Scheduler::Weighted(weights) => {
+                weights[own] = weights[..own].iter().copied().max().unwrap_or(1);
+            }
+            Scheduler::RoundRobin { express } => *express |= 1 << own,
+            Scheduler::Strict | Scheduler::Random => {}
         }
     }
 
@@ -296,7 +300,7 @@ impl Answers<'_> {
                 Reaction::Controlled { group, .. } => group,
                 Reaction::None => self.routing.routes.groups.of_host(flow.source),
             },
-            hash: flow.hash,
+            hash: self.routing.routes.table.answer_hash(flow.hash),
         };
         let follow = |header| {
             let path = trace(topology, &self.routing.routes.table, header).ok()?;
@@ -337,7 +341,8 @@ impl Answers<'_> {
             if topology.is_host(at) {
                 break;
             }
-            let Some(port) = routes.table.next_hop(at, group, flow.hash) else {
+            let hash = routes.table.answer_hash(flow.hash);
+            let Some(port) = routes.table.next_hop(at, group, hash) else {
                 return false;
             };
             at = topology.port(at, port).peer;

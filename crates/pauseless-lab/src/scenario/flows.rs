@@ -13,7 +13,7 @@ use pauseless_core::id::{Class, FlowId, NodeId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::path::Step;
-use pauseless_sim::config::Follow;
+use pauseless_sim::config::{Follow, Transmission};
 
 use super::file::File;
 use super::reader::{At, Place, Section};
@@ -26,6 +26,11 @@ use waits::Waits;
 
 /// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.
 pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
+/// What the ways to reckon how long a frame takes are called in files.
+pub(crate) const TRANSMISSIONS: [(&str, Transmission); 2] = [
+    ("exact", Transmission::Exact),
+    ("whole-ns", Transmission::WholeNanoseconds),
+];
 /// The most flows of one `[[flow]]`: more are the business of `[[traffic]]`.
 const COUNT_MAX: u64 = 100_000;
 /// The TTL of a flow that circles, if none was written: what hosts commonly send with.
@@ -101,6 +106,7 @@ pub(crate) struct Limits<'l> {
 pub(crate) struct Timing {
     pub start_jitter: Span,
     pub wire_jitter: Span,
+    pub transmission: Transmission,
     pub sources_stop: Option<Span>,
 }
 
@@ -153,6 +159,7 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
     let mut timing = Timing {
         start_jitter: Span::us(5),
         wire_jitter: Span::ZERO,
+        transmission: Transmission::Exact,
         sources_stop: None,
     };
     if let Some(mut section) = root.table("timing") {
@@ -161,6 +168,9 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
         }
         if let Some(jitter) = section.quantity_within("wire_jitter", DELAYS) {
             timing.wire_jitter = jitter.value;
+        }
+        if let Some(transmission) = section.choice("transmission", &TRANSMISSIONS) {
+            timing.transmission = transmission.value;
         }
         let stop = section.quantity_within("sources_stop", TIMES);
         timing.sources_stop = stop.map(|stop| stop.value);

@@ -5,7 +5,7 @@ mod share;
 use std::ops::RangeInclusive;
 
 use pauseless_core::id::Class;
-use pauseless_core::memory::Alpha;
+use pauseless_core::memory::{Alpha, ResumeOn};
 use pauseless_core::unit::Bytes;
 
 use super::file::{File, quote};
@@ -21,6 +21,15 @@ const KINDS: [(&str, Option<Kind>); 3] = [
     ("shared", Some(Kind::Shared)),
     ("partitions", Some(Kind::Partitions)),
 ];
+
+/// What a rule of resuming is called in files.
+const RESUMES: [(&str, ResumeOn); 2] = [
+    ("any-departure", ResumeOn::AnyDeparture),
+    ("own-departure", ResumeOn::OwnDeparture),
+];
+
+/// What the total is divided by, in files.
+const SET_ASIDE: [(&str, bool); 2] = [("per-class", false), ("per-port", true)];
 
 const POOLS: [(&str, Pool); 3] = [
     ("class", Pool::Class),
@@ -57,6 +66,9 @@ pub(crate) struct Written {
     partitions: Option<At<Vec<Bytes>>>,
     pool: Pool,
     headroom_total: Option<At<Bytes>>,
+    resume_on: ResumeOn,
+    /// Whether reserve and headroom take from the total once for each port, and not for each class.
+    is_aside_by_port: bool,
     others: Vec<Other>,
 }
 
@@ -129,6 +141,9 @@ impl Written {
             Pool::Class => None,
             Pool::Port | Pool::Switch => section.quantity_within("headroom_total", BUFFERS),
         };
+        let resume_on = section.choice("resume_on", &RESUMES);
+        let resume_on = resume_on.map_or(ResumeOn::AnyDeparture, |rule| rule.value);
+        let is_aside_by_port = section.choice("set_aside", &SET_ASIDE);
         let mut others = Vec::new();
         for mut other in section.tables("at") {
             others.extend(Other::read(&mut other, kind));
@@ -141,6 +156,8 @@ impl Written {
             partitions,
             pool,
             headroom_total,
+            resume_on,
+            is_aside_by_port: is_aside_by_port.is_some_and(|by_port| by_port.value),
             others,
         })
     }
@@ -313,6 +330,13 @@ impl Written {
         file.text("headroom_pool", pool.map_or("", |(name, _)| name));
         if let Some(total) = &self.headroom_total {
             file.quantity("headroom_total", total.value);
+        }
+        if self.is_aside_by_port {
+            file.text("set_aside", "per-port");
+        }
+        if self.resume_on != ResumeOn::AnyDeparture {
+            let resume_on = RESUMES.iter().find(|(_, rule)| *rule == self.resume_on);
+            file.text("resume_on", resume_on.map_or("", |(name, _)| name));
         }
     }
 }

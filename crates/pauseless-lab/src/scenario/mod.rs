@@ -47,7 +47,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::routing::{Routes, Routing};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
-use pauseless_sim::config::{Mitigation, Replay};
+use pauseless_sim::config::{Hardware, Mitigation, Replay};
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
@@ -459,6 +459,11 @@ impl Written {
             processing_jitter: self.switches.processing_jitter,
             wire_jitter: self.flows.timing.wire_jitter,
             wire_overhead: self.general.wire_overhead,
+            hardware: Hardware {
+                control_frame: self.switches.control_frame,
+                transmission: self.flows.timing.transmission,
+                release: self.switches.release,
+            },
             congestion: self.congestion.resolved(),
             follows,
             flows,

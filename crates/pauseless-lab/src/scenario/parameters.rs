@@ -54,7 +54,7 @@ impl Params {
             Kind::Pfc => {
                 params.xoff = section.quantity("xoff");
                 params.xon = section.quantity("xon");
-                params.pause_quanta = section.integer("pause_quanta", 1..=u64::from(u16::MAX));
+                params.pause_quanta = section.integer("pause_quanta", 0..=u64::from(u16::MAX));
             }
             Kind::Cbfc => {
                 params.credits = section.quantity("credits");

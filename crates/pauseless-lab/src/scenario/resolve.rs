@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use pauseless_core::flow_control::{FlowControl, cbfc, gfc};
+use pauseless_core::flow_control::{Control, FlowControl, cbfc, gfc};
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
+use pauseless_core::switch::Release;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::{NodeKind, Topology};
 
-use pauseless_sim::config::Follow;
+use pauseless_sim::config::{Follow, Transmission};
 
 use super::file::{File, quote};
 use super::flows::Plan;
@@ -19,6 +20,7 @@ use super::memory::{self, write_lane};
 use super::mitigation;
 use super::port_group::PortGroup;
 use super::routing::{write_tables, written_rule};
+use super::switch::RELEASES;
 use super::topology::written_shape;
 use super::unit::Quantity;
 use super::{Parts, Rules, classes, verdict};
@@ -166,6 +168,7 @@ fn write_switch(file: &mut File, parts: &Parts, buffer: Option<Bytes>) {
     match switches.scheduler {
         Scheduler::Strict => file.text("scheduler", "strict"),
         Scheduler::Random => file.text("scheduler", "random"),
+        Scheduler::RoundRobin { .. } => file.text("scheduler", "round-robin"),
         Scheduler::Weighted(weights) => {
             file.text("scheduler", "weighted");
             let weights = &weights[..usize::from(switches.class_count)];
@@ -174,6 +177,13 @@ fn write_switch(file: &mut File, parts: &Parts, buffer: Option<Bytes>) {
     }
     file.quantity("processing", switches.processing);
     file.quantity("processing_jitter", switches.processing_jitter);
+    if switches.control_frame != Control::SIZE {
+        file.quantity("control_frame", switches.control_frame);
+    }
+    if switches.release != Release::LastBit {
+        let release = RELEASES.iter().find(|(_, rule)| *rule == switches.release);
+        file.text("release", release.map_or("", |(name, _)| name));
+    }
 }
 
 /// `[switch]` and `[flow_control]` where ports share their memory. The buffers of hosts follow from
@@ -333,6 +343,9 @@ fn write_rest(file: &mut File, parts: &Parts) {
     file.section("[timing]");
     file.quantity("start_jitter", parts.timing.start_jitter);
     file.quantity("wire_jitter", parts.timing.wire_jitter);
+    if parts.timing.transmission != Transmission::Exact {
+        file.text("transmission", "whole-ns");
+    }
     if let Some(stop) = parts.timing.sources_stop {
         file.quantity("sources_stop", stop);
     }

@@ -3,9 +3,10 @@
 mod tables;
 mod write;
 
+use pauseless_core::table::Hashing;
 use pauseless_fabric::generate::Shape;
 use pauseless_fabric::routing::{
-    Algorithm, Dimensions, Multipath, RouteBuilder, Routing, TieBreak,
+    Algorithm, Dimensions, HopOrder, Multipath, RouteBuilder, Routing, Spread, TieBreak,
 };
 use pauseless_fabric::topology::Topology;
 
@@ -57,7 +58,15 @@ pub(crate) struct Context<'c> {
 const DEFAULT: Routing = Routing {
     algorithm: Algorithm::Shortest,
     multipath: LOWEST,
+    spread: Spread {
+        hashing: Hashing::Mixed,
+        order: HopOrder::Port,
+    },
 };
+/// What hashes may be made of.
+const HASHES: [(&str, Hashing); 2] = [("name", Hashing::Mixed), ("five-tuple", Hashing::FiveTuple)];
+/// How next hops may stand.
+const ORDERS: [(&str, HopOrder); 2] = [("port", HopOrder::Port), ("search", HopOrder::Search)];
 const LOWEST: Multipath = Multipath::Single {
     tie_break: TieBreak::Lowest,
 };
@@ -139,9 +148,14 @@ impl Context<'_> {
             }
             Kind::Tables => return self.tables(section).map(Written::Tables),
         };
+        let spread = match multipath {
+            Multipath::Ecmp => read_spread(section),
+            Multipath::Single { .. } => Spread::default(),
+        };
         Some(Written::Rule(Routing {
             algorithm,
             multipath,
+            spread,
         }))
     }
 
@@ -194,6 +208,16 @@ impl Context<'_> {
     }
 }
 
+/// Reads how flows are spread over equal next hops.
+fn read_spread(section: &mut Section<'_>) -> Spread {
+    let hashing = section.choice("hash", &HASHES);
+    let order = section.choice("next_hops", &ORDERS);
+    Spread {
+        hashing: hashing.map_or(Hashing::Mixed, |hashing| hashing.value),
+        order: order.map_or(HopOrder::Port, |order| order.value),
+    }
+}
+
 /// The keys of `[routing]` that say the same as a rule that can be read back on any fabric.
 pub(crate) fn written_rule(routing: Routing) -> Vec<(&'static str, &'static str)> {
     let tie_break = match routing.multipath {
@@ -205,7 +229,7 @@ pub(crate) fn written_rule(routing: Routing) -> Vec<(&'static str, &'static str)
             tie_break: TieBreak::Seeded(_),
         } => Some("seeded"),
     };
-    match (routing.algorithm, tie_break) {
+    let mut keys = match (routing.algorithm, tie_break) {
         (Algorithm::Shortest, None) => vec![("kind", "ecmp")],
         (Algorithm::Shortest, Some(tie_break)) => {
             vec![("kind", "shortest"), ("tie_break", tie_break)]
@@ -217,5 +241,15 @@ pub(crate) fn written_rule(routing: Routing) -> Vec<(&'static str, &'static str)
             ("tie_break", tie_break),
         ],
         (Algorithm::DimensionOrder(_), _) => vec![("kind", "dimension-order")],
-    }
+    };
+    let Spread { hashing, order } = routing.spread;
+    let hash = HASHES.iter().find(|(_, other)| *other == hashing);
+    keys.extend(
+        hash.filter(|_| hashing != Hashing::Mixed)
+            .map(|(name, _)| ("hash", *name)),
+    );
+    let next_hops = ORDERS.iter().find(|(_, other)| *other == order);
+    let next_hops = next_hops.filter(|_| order != HopOrder::Port);
+    keys.extend(next_hops.map(|(name, _)| ("next_hops", *name)));
+    keys
 }

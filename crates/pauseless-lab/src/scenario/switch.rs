@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use pauseless_core::flow_control::Control;
 use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
-use pauseless_core::switch::Discipline;
+use pauseless_core::switch::{Discipline, Release};
 use pauseless_core::unit::{Bytes, Span};
 
 use super::memory;
@@ -14,6 +15,14 @@ use super::reader::{At, Item, Section};
 pub(crate) const BUFFERS: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(4_000);
 /// More than any switch needs to act on a message, and no sum of them overflows.
 pub(crate) const PROCESSING: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
+
+/// From a header alone to a full frame.
+const CONTROL_FRAMES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1_500);
+/// What a moment of release is called in files.
+pub(crate) const RELEASES: [(&str, Release); 2] = [
+    ("last-bit", Release::LastBit),
+    ("first-bit", Release::FirstBit),
+];
 
 /// How every switch works.
 #[derive(Clone, Debug)]
@@ -30,6 +39,10 @@ pub(crate) struct Switches {
     pub has_feedback_class: bool,
     pub processing: Span,
     pub processing_jitter: Span,
+    /// Frame bytes of a control frame.
+    pub control_frame: Bytes,
+    /// When a packet that is sent is taken off its ingress counter.
+    pub release: Release,
     /// How ports share their memory, if they do; then `buffer` is that of hosts.
     pub memory: Option<memory::Written>,
     /// Whether they are to, be it written well or not.
@@ -49,6 +62,8 @@ impl Switches {
             // The upper limit that gfc19 5.4 gives for t_r.
             processing: Span::us(3),
             processing_jitter: Span::ZERO,
+            control_frame: Control::SIZE,
+            release: Release::LastBit,
             memory: None,
             is_sharing: false,
         };
@@ -81,10 +96,21 @@ impl Switches {
         if let Some(jitter) = section.quantity_within("processing_jitter", PROCESSING) {
             self.processing_jitter = jitter.value;
         }
+        if let Some(frame) = section.quantity_within("control_frame", CONTROL_FRAMES) {
+            self.control_frame = frame.value;
+        }
+        if let Some(release) = section.choice("release", &RELEASES) {
+            self.release = release.value;
+        }
+        self.fill_scheduler(section);
+    }
+
+    fn fill_scheduler(&mut self, section: &mut Section<'_>) {
         let names = [
             ("strict", Scheduler::Strict),
             ("weighted", Scheduler::Weighted([1; Class::COUNT_MAX])),
             ("random", Scheduler::Random),
+            ("round-robin", Scheduler::RoundRobin { express: 0 }),
         ];
         if let Some(scheduler) = section.choice("scheduler", &names) {
             self.scheduler = scheduler.value;

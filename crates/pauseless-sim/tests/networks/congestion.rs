@@ -121,6 +121,7 @@ pub fn controlled(
         processing_jitter: Span::ZERO,
         wire_jitter: Span::ZERO,
         wire_overhead: Bytes::ZERO,
+        hardware: pauseless_sim::config::Hardware::default(),
         congestion: Congestion {
             control,
             ack_every: control.ack_every(),

@@ -130,6 +130,7 @@ impl Diverse {
             processing_jitter: Span::ZERO,
             wire_jitter: Span::ZERO,
             wire_overhead: Bytes::ZERO,
+            hardware: pauseless_sim::config::Hardware::default(),
             flows: self.flows.clone(),
             congestion: Congestion::NONE,
             follows: Vec::new(),
@@ -298,6 +299,7 @@ pub fn fabric(random: &mut Stream) -> Topology {
 /// Any routing, the usual one more often.
 pub fn routing(random: &mut Stream) -> Routing {
     Routing {
+        spread: pauseless_fabric::routing::Spread::default(),
         algorithm: match random.below(4) {
             0 => Algorithm::UpDown,
             _ => Algorithm::Shortest,

@@ -86,6 +86,7 @@ pub fn network(topology: Topology, wanted: &[Wanted], ingress: Ingress, seed: u6
         processing_jitter: Span::ZERO,
         wire_jitter: Span::ZERO,
         wire_overhead: Bytes::ZERO,
+        hardware: pauseless_sim::config::Hardware::default(),
         receivers: Vec::new(),
         duration: Span::ms(10),
         stop: Stop::default(),

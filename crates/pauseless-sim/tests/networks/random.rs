@@ -63,6 +63,7 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
         processing_jitter: Span::ZERO,
         wire_jitter: Span::ZERO,
         wire_overhead: Bytes::new(random.below(2) * 20),
+        hardware: pauseless_sim::config::Hardware::default(),
         flows,
         congestion: Congestion::NONE,
         follows: Vec::new(),

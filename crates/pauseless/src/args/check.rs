@@ -124,6 +124,7 @@ impl Rule {
             Rule::Lowest => Some(single(TieBreak::Lowest)),
             Rule::Ecmp => Some(Routing::from(Multipath::Ecmp)),
             Rule::UpDown => Some(Routing {
+                spread: pauseless_fabric::routing::Spread::default(),
                 algorithm: Algorithm::UpDown,
                 multipath: Multipath::Ecmp,
             }),

@@ -102,6 +102,7 @@ pub fn describe(reroute: Reroute) -> &'static str {
     let Reroute::Rule(Routing {
         algorithm,
         multipath,
+        ..
     }) = reroute
     else {
         return "local detours around the failures";
