@@ -20,6 +20,7 @@ pub mod derive;
 
 pub mod fifo;
 pub mod host;
+mod lanes;
 pub mod memory;
 pub mod port;
 pub mod schedule;

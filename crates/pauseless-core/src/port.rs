@@ -11,6 +11,7 @@ use crate::flow_control::{
     AnyDownstream, AnyUpstream, Control, Downstream, FlowControl, Gate, Signal, Upstream,
 };
 use crate::id::Class;
+use crate::lanes::Lanes;
 use crate::unit::{Bytes, Rate, Span, Time};
 
 /// How a port is built.
@@ -75,31 +76,36 @@ impl FullPool {
 }
 
 /// One end of a link.
+///
+/// The order in memory is that below: what an egress asks and the upstream half of the first class
+/// fill one cache line, the ingress counter and its watcher the next one.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Port {
-    line: Rate,
-    lanes: Box<[Lane]>,
-    /// Classes whose downstream half has something to say, a bit each.
-    talking: u8,
     /// The earliest [`Downstream::poll_timeout`] of all classes.
     timer: Time,
+    exceptions: Exceptions,
+    /// Classes whose downstream half has something to say, a bit each.
+    talking: u8,
     /// Set when signals are an idealisation and take no place on the wire.
     is_out_of_band: bool,
-    exceptions: Exceptions,
+    lanes: Lanes<Lane>,
+    line: Rate,
 }
 
 /// Both halves of one class, and the ingress counter between them.
 #[derive(Clone, Debug)]
+#[repr(C)]
 struct Lane {
+    up: AnyUpstream,
     held: Bytes,
-    buffer: Bytes,
     held_max: Bytes,
+    buffer: Bytes,
     /// The counter counts in multiples of this.
     cell: u32,
+    down: AnyDownstream,
     /// How long an out-of-band signal takes.
     delay: Span,
-    down: AnyDownstream,
-    up: AnyUpstream,
 }
 
 impl Port {
@@ -115,7 +121,7 @@ impl Port {
             down: lane.ingress.downstream(line, lane.phase),
             up: lane.egress.upstream(line),
         });
-        let lanes: Box<[Lane]> = lanes.collect();
+        let lanes: Lanes<Lane> = lanes.collect();
         assert!(lanes.len() <= Class::COUNT_MAX, "{} classes", lanes.len());
         let is_conceptual = |lane: &LaneConfig| out_of_band_delay(&lane.ingress).is_some();
         let is_out_of_band = config.lanes.iter().any(is_conceptual);
@@ -339,6 +345,7 @@ impl Port {
 
     /// Whether the far end has stopped `class` from sending a frame of `size` bytes, or slowed it
     /// down below the line.
+    #[inline]
     pub fn is_held(&self, now: Time, class: Class, size: Bytes) -> bool {
         let is_slow = |rate| rate < self.line;
         let rate = self.lanes[class.index()].up.rate(now);
@@ -356,7 +363,7 @@ impl Port {
 
     /// Bytes of heap memory in use.
     pub fn heap_bytes(&self) -> usize {
-        self.lanes.len() * size_of::<Lane>()
+        self.lanes.heap_bytes()
     }
 
     /// Sets the timer to the earliest timeout of the classes that are not waiting to talk anyway.

@@ -26,8 +26,9 @@ use alloc::vec::Vec;
 
 use crate::congestion::{CongestionControl, Feedback, Joining};
 use crate::fifo::{Fifo, Pool};
-use crate::flow_control::{Control, Gate};
+use crate::flow_control::{Control, FlowControl, Gate};
 use crate::id::{Class, PortId};
+use crate::lanes::Lanes;
 use crate::memory::MemoryConfig;
 use crate::port::{Overrun, Port, PortConfig};
 use crate::schedule::{ClassScheduler, Rotation, Scheduler};
@@ -142,14 +143,12 @@ pub struct Switch<P> {
     leaving_count: usize,
     ports: Vec<SwitchPort>,
     scheduler: ClassScheduler,
-    /// One per (egress, leaving class), (ingress, egress, leaving class) or (ingress, class).
+    /// One per (ingress, egress, leaving class) or (ingress, class); none when output-queued.
     fifos: Box<[Fifo]>,
     pool: Pool<Waiting<P>>,
     /// Bytes waiting per (ingress, class, egress) and, where classes change, per class that they
     /// leave in, not counting the frame on the wire.
     waiting: Box<[u32]>,
-    /// Packets waiting per (egress, class).
-    backlog: Box<[u32]>,
     /// Per (egress, class), the ingresses that it can serve next, or where classes change in an
     /// input-queued switch the FIFOs; unused when output-queued.
     rotation: Rotation,
@@ -157,8 +156,12 @@ pub struct Switch<P> {
     in_service: Box<[bool]>,
     /// One per (egress, class), or none at all.
     points: Box<[congestion::Watched]>,
+    /// Whether they ask if their queue is held.
+    watches_release: bool,
     /// Packets of the switch's own per (egress, class), which are on no ingress counter.
     notices: Box<[Fifo]>,
+    /// Whether any gate of any port counts credit.
+    spends_credit: bool,
     /// Only if ports share their memory.
     sharing: Option<Box<sharing::Sharing>>,
     /// Look at every egress queue, or at none.
@@ -167,10 +170,11 @@ pub struct Switch<P> {
     ready: Ready,
 }
 
-/// A port and what its egress is doing, side by side in memory.
+/// A port and what its egress is doing, side by side in memory: a packet that arrives for a busy
+/// egress touches the first cache line only.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct SwitchPort {
-    port: Port,
     sending: Sending,
     /// When a gate that was found closed for now will open by itself.
     wake: Time,
@@ -178,6 +182,24 @@ struct SwitchPort {
     stopped: u8,
     /// Classes that it has stopped or slowed down, a bit each; only with congestion points.
     held: u8,
+    queues: Lanes<Queue>,
+    port: Port,
+}
+
+/// The queue of an egress and class.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    /// What waits; empty unless output-queued.
+    fifo: Fifo,
+    /// How many packets wait, wherever they stand.
+    packets: u32,
+}
+
+impl Queue {
+    const EMPTY: Queue = Queue {
+        fifo: Fifo::EMPTY,
+        packets: 0,
+    };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -225,14 +247,16 @@ impl<P: Copy> Switch<P> {
         let pairs = port_count * class_count;
         let fifo_count = match config.discipline {
             Discipline::VirtualOutputQueued => pairs * port_count,
-            Discipline::OutputQueued | Discipline::InputQueued => pairs,
+            Discipline::InputQueued => pairs,
+            Discipline::OutputQueued => 0,
         };
         let ports = config.ports.iter().map(|port| SwitchPort {
-            port: Port::new(port),
             sending: Sending::Nothing,
             wake: Time::MAX,
             stopped: 0,
             held: 0,
+            queues: core::iter::repeat_n(Queue::EMPTY, class_count).collect(),
+            port: Port::new(port),
         });
         let leaving_count = match config.changes_class {
             true => class_count,
@@ -253,14 +277,19 @@ impl<P: Copy> Switch<P> {
             fifos: alloc::vec![Fifo::EMPTY; fifo_count].into(),
             pool: Pool::new(),
             waiting: alloc::vec![0; cells].into(),
-            backlog: alloc::vec![0; pairs].into(),
             rotation: match schedule {
                 Scheduler::Random => Rotation::random(pairs, port_count * leaving_count, seed),
                 _ => Rotation::new(pairs, port_count * leaving_count),
             },
-            in_service: alloc::vec![false; pairs].into(),
+            in_service: match config.discipline {
+                Discipline::InputQueued => alloc::vec![false; pairs].into(),
+                _ => Box::default(),
+            },
             points: congestion::points(config, class_count),
+            watches_release: congestion::watches_release(&config.congestion),
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
+            spends_credit: (config.ports.iter().flat_map(|port| &port.lanes))
+                .any(|lane| matches!(lane.egress, FlowControl::Cbfc(_))),
             sharing: sharing::Sharing::new(config),
             watchdogs: None,
             release: config.release,
@@ -315,31 +344,27 @@ impl<P: Copy> Switch<P> {
         }
         let cell = self.cell((ingress, class), (egress, leaving));
         self.waiting[cell] += charge.get() as u32;
-        let queue = self.queue(egress, leaving);
-        self.backlog[queue] += 1;
+        self.ports[egress.index()].queues[leaving.index()].packets += 1;
         let joining = self.look_at_arrival(now, (egress, leaving), size);
 
-        let member = self.member(ingress, class);
-        let fifo = self.fifo(member, (egress, leaving));
         let waiting = Waiting {
             packet,
             header: Header::new(size, (class, leaving), joining == Joining::Marked),
             ingress,
             egress,
         };
-        let was_empty = self.pool.push_back(&mut self.fifos[fifo], waiting);
+        let queue = &mut self.ports[egress.index()].queues[leaving.index()];
+        let is_alone = queue.packets == 1;
         let is_exposed = match self.discipline {
-            Discipline::OutputQueued => false,
-            Discipline::VirtualOutputQueued => was_empty,
-            Discipline::InputQueued => was_empty && !self.in_service[fifo],
+            Discipline::OutputQueued => {
+                self.pool.push_back(&mut queue.fifo, waiting);
+                false
+            }
+            Discipline::VirtualOutputQueued | Discipline::InputQueued => self.join_turns(waiting),
         };
-        if is_exposed {
-            self.rotation.insert(queue, member);
-        }
-        let is_new_head = is_exposed || self.backlog[queue] == 1;
-        if is_new_head && self.ports[egress.index()].port.spends_credit(leaving) {
+        if self.spends_credit && (is_exposed || is_alone) {
             // Nobody has asked yet whether there is credit for this packet.
-            self.look_at_gate(now, egress, leaving);
+            self.look_at_gate_for_credit(now, egress, leaving);
         }
         if self.watchdogs.is_some() {
             self.watch_arrival(now, egress, leaving);
@@ -354,6 +379,20 @@ impl<P: Copy> Switch<P> {
             Joining::Told(feedback) => Some(feedback),
             Joining::Silent | Joining::Marked => None,
         })
+    }
+
+    /// Appends a packet to the FIFO that its ingress has; whether it is head of it.
+    fn join_turns(&mut self, waiting: Waiting<P>) -> bool {
+        let (class, leaving) = (waiting.header.class(), waiting.header.leaving());
+        let member = self.member(waiting.ingress, class);
+        let fifo = self.fifo(member, (waiting.egress, leaving));
+        let was_empty = self.pool.push_back(&mut self.fifos[fifo], waiting);
+        let is_exposed = was_empty && !self.in_service.get(fifo).is_some_and(|is_sent| *is_sent);
+        if is_exposed {
+            let queue = self.queue(waiting.egress, leaving);
+            self.rotation.insert(queue, member);
+        }
+        is_exposed
     }
 
     /// A packet of `class` has fully arrived at `ingress` and goes no further: its TTL has run out,
@@ -505,8 +544,8 @@ impl<P: Copy> Switch<P> {
             self.watch_departure(port, class);
         }
         self.ports[index].port.on_transmit(now, class, size);
-        if self.ports[index].port.spends_credit(class) {
-            self.look_at_gate(now, port, class);
+        if self.spends_credit {
+            self.look_at_gate_for_credit(now, port, class);
         }
         self.scheduler.on_transmit(port, class, size);
         self.ports[index].sending = Sending::Data {
@@ -561,20 +600,25 @@ impl<P: Copy> Switch<P> {
         self.scheduler.choose(port, open, &heads)
     }
 
-    /// Keeps the rotation of the ingresses true after a packet has left `fifo`.
-    fn after_pop(&mut self, fifo: usize, queue: usize, member: PortId) {
+    /// Takes the packet whose turn it is at (`egress`, `class`) out of its FIFO.
+    fn pop_in_turn(&mut self, egress: PortId, class: Class) -> Option<Waiting<P>> {
+        let queue = self.queue(egress, class);
+        let member = self.rotation.next(queue)?;
+        let fifo = self.fifo(member, (egress, class));
+        let slot = self.pool.pop_front(&mut self.fifos[fifo])?;
+        let member = self.member(slot.ingress, slot.header.class());
         match self.discipline {
-            Discipline::OutputQueued => {}
-            Discipline::VirtualOutputQueued => {
-                if self.fifos[fifo].is_empty() {
-                    self.rotation.remove(queue, member);
-                }
-            }
             Discipline::InputQueued => {
                 self.rotation.remove(queue, member);
                 self.in_service[fifo] = true;
             }
+            Discipline::OutputQueued | Discipline::VirtualOutputQueued => {
+                if self.fifos[fifo].is_empty() {
+                    self.rotation.remove(queue, member);
+                }
+            }
         }
+        Some(slot)
     }
 
     /// The packet that was sent has left: the next one of its FIFO is head now.
@@ -585,31 +629,37 @@ impl<P: Copy> Switch<P> {
             let (egress, leaving) = (head.egress, head.header.leaving());
             let member = self.member(ingress, class);
             self.rotation.insert(self.queue(egress, leaving), member);
-            if self.ports[egress.index()].port.spends_credit(leaving) {
-                self.look_at_gate(now, egress, leaving);
-            }
+            self.look_at_gate_for_credit(now, egress, leaving);
             self.mark_ready(egress);
         }
     }
 
     /// The size of the frame that (`egress`, `class`) would send next.
+    #[inline]
     fn head(&self, egress: PortId, class: Class) -> Option<Bytes> {
-        let queue = self.queue(egress, class);
-        if self.backlog[queue] == 0 {
+        let queue = &self.ports[egress.index()].queues[class.index()];
+        if queue.packets == 0 {
             return None;
         }
-        let fifo = match self.discipline {
-            Discipline::OutputQueued => queue,
+        let head = match self.discipline {
+            Discipline::OutputQueued => self.pool.front(&queue.fifo),
             Discipline::VirtualOutputQueued | Discipline::InputQueued => {
-                self.fifo(self.rotation.peek(queue)?, (egress, class))
+                let member = self.rotation.peek(self.queue(egress, class))?;
+                let fifo = self.fifo(member, (egress, class));
+                self.pool.front(&self.fifos[fifo])
             }
         };
-        let head = self.pool.front(&self.fifos[fifo])?;
-        Some(head.header.size())
+        Some(head?.header.size())
+    }
+
+    /// The same as [`Switch::look_at_gate`], where what happens to the queue itself may close it.
+    fn look_at_gate_for_credit(&mut self, now: Time, port: PortId, class: Class) {
+        if self.ports[port.index()].port.spends_credit(class) {
+            self.look_at_gate(now, port, class);
+        }
     }
 
     /// Notes whether the far end has stopped (`port`, `class`).
-    #[inline]
     fn look_at_gate(&mut self, now: Time, port: PortId, class: Class) {
         let queue = self.queue(port, class);
         let size = self.head(port, class).unwrap_or(Bytes::new(64));
@@ -681,7 +731,7 @@ impl<P: Copy> Switch<P> {
     #[inline]
     fn fifo(&self, member: PortId, (egress, leaving): (PortId, Class)) -> usize {
         match self.discipline {
-            Discipline::OutputQueued => self.queue(egress, leaving),
+            Discipline::OutputQueued => unreachable!("its packets wait in the queue of their egress"),
             Discipline::VirtualOutputQueued => {
                 self.queue(member, leaving) * self.ports.len() + egress.index()
             }

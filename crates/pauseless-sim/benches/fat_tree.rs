@@ -1,11 +1,11 @@
 //! Packet-hops and events per CPU second, and memory per host, on fat trees with permutation
-//! traffic: `cargo bench -p pauseless-sim --bench fat_tree [-- K.. [short] [trace]]`; `trace` records
-//! where pauses come from.
+//! traffic: `cargo bench -p pauseless-sim --bench fat_tree [-- K.. [CONTROL] [100g] [short] [trace]]`.
+//! `100g` is links of 100 Gb/s instead of 10 Gb/s, `trace` records where pauses come from.
 //!
 //! A plain program, because what is wanted is one long run per case and its CPU time, not a
 //! distribution over many short ones.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, timely};
@@ -24,7 +24,7 @@ use pauseless_sim::config::{
     canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
-use pauseless_sim::{Config, Simulator};
+use pauseless_sim::{Config, Parallel, Simulator};
 
 const MTU: Bytes = Bytes::new(1_500);
 
@@ -45,9 +45,12 @@ fn main() {
     {
         return measure(*sizes.last().expect("at least one"), scheme);
     }
-    println!("permutation traffic, 10 Gb/s, 1 us, 300 KB per ingress, output-queued, one thread");
     println!(
-        "{:>3} {:>6} {:<11} {:>12} {:>12} {:>8} {:>12} {:>12} {:>10} {:>9}",
+        "permutation traffic, {}, 1 us, output-queued, one thread",
+        line()
+    );
+    println!(
+        "{:>3} {:>6} {:<13} {:>12} {:>12} {:>8} {:>12} {:>12} {:>10} {:>9}",
         "k",
         "hosts",
         "control",
@@ -71,11 +74,28 @@ fn main() {
     }
 }
 
-const SCHEMES: [&str; 5] = ["pfc", "gfc-buffer", "pfc-pcn", "pfc-dcqcn", "pfc-timely"];
+/// DCQCN has no acknowledgements of its own; `-ack` has one per packet, as NICs that retransmit do.
+const SCHEMES: [&str; 6] = [
+    "pfc",
+    "gfc-buffer",
+    "pfc-pcn",
+    "pfc-dcqcn",
+    "pfc-dcqcn-ack",
+    "pfc-timely",
+];
+
+/// The rate of all links.
+fn line() -> Rate {
+    let is_fast = std::env::args().any(|argument| argument == "100g");
+    Rate::gbps(if is_fast { 100 } else { 10 })
+}
 
 fn measure(k: u32, scheme: &str) {
     let mut config = fat_tree(k, scheme);
     config.is_tracing = std::env::args().any(|argument| argument == "trace");
+    if let Some(threads) = number("threads=") {
+        return measure_parallel(&config, threads, scheme);
+    }
     let mut simulator = Simulator::new(&config);
     let begin = cpu_time();
     while simulator.advance(Time::ZERO + config.duration) {}
@@ -90,7 +110,7 @@ fn measure(k: u32, scheme: &str) {
         "ok"
     };
     println!(
-        "{k:>3} {hosts:>6} {scheme:<11} {:>12} {:>12} {cpu:>8.2} {:>11.2}M {:>11.2}M {memory:>10} {verdict:>9}",
+        "{k:>3} {hosts:>6} {scheme:<13} {:>12} {:>12} {cpu:>8.2} {:>11.2}M {:>11.2}M {memory:>10} {verdict:>9}",
         outcome.packet_hops,
         outcome.events,
         outcome.packet_hops as f64 / cpu / 1e6,
@@ -98,10 +118,33 @@ fn measure(k: u32, scheme: &str) {
     );
 }
 
-/// A fat tree of 10 Gb/s with paths by ECMP.
+/// The number after `name` on the command line.
+fn number(name: &str) -> Option<usize> {
+    std::env::args().find_map(|argument| argument.strip_prefix(name)?.parse().ok())
+}
+
+/// The same on many threads, by the wall clock; `parts=` says into how many parts the run is divided.
+fn measure_parallel(config: &Config, threads: usize, scheme: &str) {
+    let mut simulator = match number("parts=") {
+        Some(parts) => Parallel::in_parts(config, threads, parts),
+        None => Parallel::new(config, threads),
+    };
+    let begin = Instant::now();
+    while simulator.advance(Time::ZERO + config.duration) {}
+    let wall = begin.elapsed().as_secs_f64();
+    let (parts, memory) = (simulator.part_count(), simulator.heap_bytes() >> 20);
+    let hops = simulator.finish().packet_hops;
+    let hosts = config.topology.host_count();
+    println!(
+        "{hosts:>6} hosts {scheme:<13} {threads:>2} threads {parts:>3} parts {memory:>6} MiB {wall:>8.2} wall s {:>8.2}M hops/wall s",
+        hops as f64 / wall / 1e6
+    );
+}
+
+/// A fat tree with paths by ECMP.
 fn fat_tree(k: u32, scheme: &str) -> Config {
     let spec = LinkSpec {
-        rate: Rate::gbps(10),
+        rate: line(),
         delay: Span::us(1),
     };
     let topology = Shape::FatTree { k }
@@ -116,14 +159,16 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         jitter: Span::ZERO,
         overhead: Bytes::ZERO,
     };
-    let derivation = Derivation::new(latency, Bytes::kb(312));
+    // Room for the same number of round trips at any rate.
+    let factor = spec.rate.as_bps() / Rate::gbps(10).as_bps();
+    let derivation = Derivation::new(latency, Bytes::kb(312 * factor));
     let control = match scheme {
         "gfc-buffer" => FlowControl::GfcBuffer(derivation.gfc_buffer(None, None)),
         _ => FlowControl::Pfc(derivation.pfc()),
     };
     let congestion = match scheme {
         "pfc-pcn" => CongestionControl::Pcn(pcn::Config::default()),
-        "pfc-dcqcn" => CongestionControl::Dcqcn(dcqcn::Config::default()),
+        "pfc-dcqcn" | "pfc-dcqcn-ack" => CongestionControl::Dcqcn(dcqcn::Config::default()),
         "pfc-timely" => CongestionControl::Timely(timely::Config::per_packet(Span::us(12))),
         _ => CongestionControl::None,
     };
@@ -139,7 +184,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
     // About as much work for every size; a hundredth of it is enough to count instructions.
     let is_short = std::env::args().any(|argument| argument == "short");
     let work = if is_short { 240_000 } else { 24_000_000 };
-    let duration = Span::us(work / u64::from(k * k * k));
+    let duration = Span::ns(1_000 * work / u64::from(k * k * k) / factor);
     Config {
         ingress: IngressTable::uniform(&topology, 1, ingress),
         table: routes.table,
@@ -163,7 +208,10 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         flows,
         congestion: Congestion {
             control: congestion,
-            ack_every: congestion.ack_every(),
+            ack_every: match scheme {
+                "pfc-dcqcn-ack" => 1,
+                _ => congestion.ack_every(),
+            },
         },
         follows: Vec::new(),
         topology,

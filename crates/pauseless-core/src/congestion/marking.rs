@@ -13,6 +13,8 @@
 //!
 //! **Not modelled** averages of the queue, packets that cannot be marked.
 
+use alloc::boxed::Box;
+
 use super::dither::Dither;
 use super::{CongestionPoint, Joining, QueueState, scaled};
 use crate::unit::{Bytes, Rate, Time};
@@ -51,7 +53,8 @@ pub struct Marker {
     kmax: f64,
     pmax: f64,
     mark_at: MarkAt,
-    phantom: Option<Phantom>,
+    /// Boxed, so that markers without one fit a cache line.
+    phantom: Option<Box<Phantom>>,
     dither: Dither,
 }
 
@@ -73,11 +76,11 @@ impl Marker {
             "a phantom queue knows only what leaves"
         );
         let factor = scaled(line, line, config.reference) / line.as_bps() as f64;
-        let phantom = config.phantom.map(|share| Phantom {
+        let phantom = config.phantom.map(|share| Box::new(Phantom {
             drain: share * line.as_bps() as f64 / 8e12,
             bytes: 0.0,
             last: Time::ZERO,
-        });
+        }));
         Marker {
             kmin: config.kmin.get() as f64 * factor,
             kmax: config.kmax.get() as f64 * factor,

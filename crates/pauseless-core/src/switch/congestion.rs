@@ -18,9 +18,27 @@ pub(super) struct Watched {
     bytes: Bytes,
 }
 
+impl Watched {
+    /// What a point sees that does not ask whether its queue is held.
+    #[inline]
+    fn state(&self, packets: u32) -> QueueState {
+        QueueState {
+            packets,
+            bytes: self.bytes,
+            is_held: false,
+        }
+    }
+}
+
+/// Whether the congestion points of a scheme ask whether their queue is held: to know that costs a
+/// tenth of a hop, and only PCN does.
+pub(super) fn watches_release(control: &CongestionControl) -> bool {
+    matches!(control, CongestionControl::Pcn(_))
+}
+
 impl<P: Copy> Switch<P> {
     /// A packet has joined the queue of (`egress`, `class`).
-    #[inline]
+    #[inline(always)]
     pub(super) fn look_at_arrival(
         &mut self,
         now: Time,
@@ -31,13 +49,19 @@ impl<P: Copy> Switch<P> {
             return Joining::Silent;
         }
         let queue = self.queue(egress, class);
-        self.points[queue].bytes += size;
+        let watched = &mut self.points[queue];
+        watched.bytes += size;
+        if !self.watches_release {
+            let packets = self.ports[egress.index()].queues[class.index()].packets;
+            let state = watched.state(packets);
+            return watched.point.on_enqueue(now, size, state);
+        }
         let state = self.queue_state(now, egress, class);
         self.points[queue].point.on_enqueue(now, size, state)
     }
 
     /// A packet leaves the queue of (`egress`, `class`); whether to mark it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn look_at_departure(
         &mut self,
         now: Time,
@@ -48,7 +72,13 @@ impl<P: Copy> Switch<P> {
             return false;
         }
         let queue = self.queue(egress, class);
-        self.points[queue].bytes -= size;
+        let watched = &mut self.points[queue];
+        watched.bytes -= size;
+        if !self.watches_release {
+            let packets = self.ports[egress.index()].queues[class.index()].packets;
+            let state = watched.state(packets);
+            return watched.point.on_dequeue(now, size, state);
+        }
         let state = self.queue_state(now, egress, class);
         self.points[queue].point.on_dequeue(now, size, state)
     }
@@ -57,7 +87,7 @@ impl<P: Copy> Switch<P> {
     /// when its signal takes effect, or when a pause that has run out is noticed.
     #[inline]
     pub(super) fn look_for_release(&mut self, now: Time, egress: PortId, class: Class) {
-        if self.points.is_empty() {
+        if !self.watches_release {
             return;
         }
         let state = self.queue_state(now, egress, class);
@@ -80,7 +110,7 @@ impl<P: Copy> Switch<P> {
         let port = &self.ports[egress.index()].port;
         let head = self.head(egress, class).unwrap_or(Bytes::new(64));
         QueueState {
-            packets: self.backlog[queue],
+            packets: self.backlog(egress, class),
             bytes: self.points[queue].bytes,
             is_held: port.is_held(now, class, head),
         }
@@ -123,9 +153,7 @@ impl<P: Copy> Switch<P> {
         self.ports[egress.index()]
             .port
             .on_transmit(now, class, size);
-        if self.ports[egress.index()].port.spends_credit(class) {
-            self.look_at_gate(now, egress, class);
-        }
+        self.look_at_gate_for_credit(now, egress, class);
         self.ports[egress.index()].sending = Sending::Notice;
         Transmit::Data {
             packet: notice.packet,

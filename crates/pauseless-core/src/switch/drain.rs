@@ -60,22 +60,19 @@ impl<P: Copy> Switch<P> {
     /// Takes the next packet of (`egress`, `class`) out of its queue; there must be one.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Time, egress: PortId, class: Class) -> Taken<P> {
-        let queue = self.queue(egress, class);
-        let fifo = match self.discipline {
-            Discipline::OutputQueued => queue,
+        let queue = &mut self.ports[egress.index()].queues[class.index()];
+        queue.packets -= 1;
+        let next = match self.discipline {
+            Discipline::OutputQueued => self.pool.pop_front(&mut queue.fifo),
             Discipline::VirtualOutputQueued | Discipline::InputQueued => {
-                let member = self.rotation.next(queue).expect("there is a head");
-                self.fifo(member, (egress, class))
+                self.pop_in_turn(egress, class)
             }
         };
-        let next = self.pool.pop_front(&mut self.fifos[fifo]);
         let slot = next.expect("there is a head");
         let (size, came_in) = (slot.header.size(), slot.header.class());
-        self.after_pop(fifo, queue, self.member(slot.ingress, came_in));
         let charge = self.ports[slot.ingress.index()].port.charge(came_in, size);
         let cell = self.cell((slot.ingress, came_in), (egress, class));
         self.waiting[cell] -= charge.get() as u32;
-        self.backlog[queue] -= 1;
         let is_marked = self.look_at_departure(now, (egress, class), size);
         Taken {
             slot,

@@ -14,15 +14,14 @@ impl<P: Copy> Switch<P> {
         if stopped == 0 {
             return 0;
         }
-        let queue = self.queue(egress, Class(0));
-        let has_backlog = |class: &usize| self.backlog[queue + class] > 0;
-        let classes = (0..self.class_count).filter(has_backlog);
-        stopped & classes.fold(0, |bits, class| bits | 1 << class)
+        let queues = self.ports[egress.index()].queues.iter();
+        let waiting = queues.enumerate().filter(|(_, queue)| queue.packets > 0);
+        stopped & waiting.fold(0, |bits, (class, _)| bits | 1 << class)
     }
 
     /// Packets that wait for (`egress`, `class`), wherever they stand.
     pub fn backlog(&self, egress: PortId, class: Class) -> u32 {
-        self.backlog[self.queue(egress, class)]
+        self.ports[egress.index()].queues[class.index()].packets
     }
 
     /// The size of the head frame of (`egress`, `class`) if the far end has stopped it.
@@ -100,7 +99,7 @@ impl<P: Copy> Switch<P> {
     /// Calls `visit` with every packet that waits: the port and class by which it came, and those
     /// by which it goes.
     pub fn for_each_waiting(&self, mut visit: impl FnMut((PortId, Class), (PortId, Class), &P)) {
-        for waiting in self.fifos.iter().flat_map(|fifo| self.pool.iter(fifo)) {
+        for waiting in self.all_fifos().flat_map(|fifo| self.pool.iter(fifo)) {
             visit(
                 (waiting.ingress, waiting.header.class()),
                 (waiting.egress, waiting.header.leaving()),
@@ -111,17 +110,20 @@ impl<P: Copy> Switch<P> {
 
     /// Calls `visit` with every packet that waits for (`egress`, `class`), wherever it stands.
     pub fn for_each_waiting_for(&self, egress: PortId, class: Class, mut visit: impl FnMut(&P)) {
-        let of_one = |fifo: usize, visit: &mut dyn FnMut(&P)| {
-            let waiting = self.pool.iter(&self.fifos[fifo]);
+        let of_one = |fifo: &Fifo, visit: &mut dyn FnMut(&P)| {
+            let waiting = self.pool.iter(fifo);
             let to = |waiting: &&Waiting<P>| (waiting.egress, waiting.header.leaving());
             for waiting in waiting.filter(|waiting| to(waiting) == (egress, class)) {
                 visit(&waiting.packet);
             }
         };
         match self.discipline {
-            Discipline::OutputQueued => of_one(self.queue(egress, class), &mut visit),
+            Discipline::OutputQueued => {
+                let queue = &self.ports[egress.index()].queues[class.index()];
+                of_one(&queue.fifo, &mut visit);
+            }
             Discipline::VirtualOutputQueued | Discipline::InputQueued => {
-                (0..self.fifos.len()).for_each(|fifo| of_one(fifo, &mut visit));
+                self.fifos.iter().for_each(|fifo| of_one(fifo, &mut visit));
             }
         }
     }
@@ -162,9 +164,15 @@ impl<P: Copy> Switch<P> {
 
     /// Frame bytes that wait in the switch; a frame that is being sent is on its wire already.
     pub fn inside(&self) -> Bytes {
-        let fifos = self.fifos.iter().chain(&self.notices);
+        let fifos = self.all_fifos().chain(&self.notices);
         let all = fifos.flat_map(|fifo| self.pool.iter(fifo));
         all.fold(Bytes::ZERO, |sum, waiting| sum + waiting.header.size())
+    }
+
+    /// The FIFOs that data waits in, in the order of their numbers.
+    fn all_fifos(&self) -> impl Iterator<Item = &Fifo> {
+        let queues = self.ports.iter().flat_map(|port| port.queues.iter());
+        queues.map(|queue| &queue.fifo).chain(&self.fifos)
     }
 
     /// Bytes of heap memory in use.
@@ -173,11 +181,11 @@ impl<P: Copy> Switch<P> {
             + self
                 .ports
                 .iter()
-                .map(|port| port.port.heap_bytes())
+                .map(|port| port.port.heap_bytes() + port.queues.heap_bytes())
                 .sum::<usize>()
             + self.fifos.len() * size_of::<Fifo>()
             + self.pool.heap_bytes()
-            + (self.waiting.len() + self.backlog.len()) * size_of::<u32>()
+            + self.waiting.len() * size_of::<u32>()
             + self.points.len() * size_of::<Watched>()
             + self.memory().map_or(0, Memory::heap_bytes)
     }

@@ -177,8 +177,7 @@ impl<P: Copy> Switch<P> {
         };
         let class = control.class;
         let was_stopped = self.is_stopped(now, port, class);
-        let queue = self.queue(port, class);
-        let has_backlog = self.backlog[queue] > 0;
+        let has_backlog = self.backlog(port, class) > 0;
         let state = self.state(port, class);
         *state = match (*state, quanta) {
             (State::Tripped { .. }, 1..) => State::Tripped { quiet: now },
