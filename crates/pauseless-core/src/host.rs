@@ -96,6 +96,11 @@ impl Host {
         &self.port
     }
 
+    /// Lets what it says take no place on the wire, see [`Port::set_out_of_band`].
+    pub fn set_out_of_band(&mut self, delay: Span) {
+        self.port.set_out_of_band(delay);
+    }
+
     /// Lets what leaves in `class` pass at `rate` and no faster, see [`Port::limit`].
     pub fn limit(&mut self, class: Class, rate: Rate) {
         self.port.limit(class, rate);

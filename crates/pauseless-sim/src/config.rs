@@ -73,12 +73,20 @@ pub struct Config {
 /// comparisons with other simulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hardware {
-    /// Frame bytes of a control frame of PFC, credits or GFC.
+    /// Frame bytes of a control frame of PFC, credits or GFC. Those without a length take no place
+    /// on the wire, and wait for no frame that is being sent.
     pub control_frame: Bytes,
     /// How long frames take to be sent.
     pub transmission: Transmission,
     /// When a packet that a switch sends is taken off its ingress counter.
     pub release: Release,
+}
+
+impl Hardware {
+    /// Whether control frames take no place on wires.
+    pub fn is_out_of_band(&self) -> bool {
+        self.control_frame == Bytes::ZERO
+    }
 }
 
 impl Default for Hardware {

@@ -150,7 +150,21 @@ impl Fabric {
             });
         }
         fabric.mitigate(&config.mitigation);
+        if config.hardware.is_out_of_band() {
+            fabric.take_control_off_wires(config);
+        }
         fabric
+    }
+
+    /// Lets control frames travel beside the wires, as fast as a frame without a length.
+    fn take_control_off_wires(&mut self, config: &Config) {
+        for end in &self.ends {
+            let delay = end.delay + config.processing;
+            match &mut self.nodes[end.node.index()] {
+                Node::Switch(switch) => switch.set_out_of_band(end.port, delay),
+                Node::Host(host) => host.set_out_of_band(delay),
+            }
+        }
     }
 
     /// Sets the watchdogs and the rate limits.

@@ -129,9 +129,10 @@ impl<'c> Simulator<'c> {
             is_counting_credit: config
                 .ingress
                 .any(|control| matches!(control, FlowControl::Cbfc(_))),
-            is_out_of_band: config
-                .ingress
-                .any(|control| matches!(control, FlowControl::GfcConceptual(_))),
+            is_out_of_band: config.hardware.is_out_of_band()
+                || config
+                    .ingress
+                    .any(|control| matches!(control, FlowControl::GfcConceptual(_))),
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
             tracer: config
@@ -633,11 +634,7 @@ impl<'c> Simulator<'c> {
             }
             Transmit::Control(control) => {
                 traffic[index].control_sent += self.config.hardware.control_frame;
-                self.tally.feedback_frames += 1;
-                let is_pause = matches!(control.signal, Signal::Pause { quanta } if quanta > 0);
-                self.tally.pause_frames += u64::from(is_pause);
-                let by_class = &mut self.tally.pause_frames_by_class;
-                by_class[control.class.index()] += u64::from(is_pause);
+                self.tally.count(control);
                 (Frame::Control(control), self.config.hardware.control_frame)
             }
         };
@@ -685,6 +682,9 @@ impl<'c> Simulator<'c> {
             let Some((control, delay)) = next else {
                 return;
             };
+            if self.config.hardware.is_out_of_band() {
+                self.tally.count(control);
+            }
             self.schedule_signal(peer as usize, self.now + delay, control);
         }
     }

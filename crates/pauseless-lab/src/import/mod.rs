@@ -2,5 +2,6 @@
 
 pub mod ethernet;
 pub mod hpcc;
+pub mod htsim;
 pub mod ib;
 pub mod source;

@@ -1,5 +1,6 @@
 //! What is counted and found in a run.
 
+use pauseless_core::flow_control::{Control, Signal};
 use pauseless_core::id::Class;
 use pauseless_core::unit::{Bytes, Time};
 
@@ -36,6 +37,14 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Counts a control frame that is sent.
+    pub(super) fn count(&mut self, control: Control) {
+        self.feedback_frames += 1;
+        let is_pause = matches!(control.signal, Signal::Pause { quanta } if quanta > 0);
+        self.pause_frames += u64::from(is_pause);
+        self.pause_frames_by_class[control.class.index()] += u64::from(is_pause);
+    }
+
     /// Adds what another part of the run has counted.
     pub(crate) fn add(&mut self, part: &Tally) {
         // Every field by name, so that none is forgotten.
