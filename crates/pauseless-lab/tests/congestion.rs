@@ -138,6 +138,7 @@ fn every_key_of_dcqcn() {
             reference: None,
             phantom: Some(0.95),
             mark_at: MarkAt::Departure,
+            levels: Default::default(),
         },
         cnp_interval: Span::us(4),
         alpha_timer: Span::us(1),
