@@ -49,7 +49,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::routing::{Routes, Routing};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
-use pauseless_sim::config::{Hardware, Mitigation, Replay};
+use pauseless_sim::config::{Hardware, Mitigation, Replay, WireLoss};
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
@@ -419,6 +419,12 @@ impl Written {
         self.mitigation.resolve(topology, &control.table, sink)
     }
 
+    /// What wires lose by themselves.
+    fn wire_loss(&self, fabric: &Fabric, sink: &Sink) -> WireLoss {
+        let share = self.flows.timing.wire_loss;
+        wire_loss::resolve(share, &self.wire_losses, (&fabric.topology, sink))
+    }
+
     /// Holds everything against the fabric; `None` if something was reported.
     fn resolve(mut self, sink: &Sink) -> Option<Parts> {
         let fabric = self.fabric.take()?;
@@ -437,9 +443,6 @@ impl Written {
         let Planned { plans, follows } = planner.plans(&self.flows);
         let classes = self.run_classes(&fabric, &plans, sink);
         let receivers = observe::receivers(&fabric, std::mem::take(&mut self.receivers), sink);
-        let share = self.flows.timing.wire_loss;
-        let context = (&fabric.topology, sink);
-        let wire_loss = wire_loss::resolve(share, &self.wire_losses, context);
         let run = (duration, &plans[..]);
         let probes = self.probe.as_ref();
         let probes = probes.map(|probe| probe.probes(&fabric.topology, sink, run));
@@ -479,7 +482,7 @@ impl Written {
             },
             congestion: self.congestion.resolved(),
             transport: self.transport.resolved(),
-            wire_loss,
+            wire_loss: self.wire_loss(&fabric, sink),
             follows,
             flows,
             table: routing.routes.table,
