@@ -105,6 +105,8 @@ pub enum Pacing {
     CatchUp,
     /// A frame takes its time at the rate that it was sent with, from the instant when it started.
     Strict,
+    /// The same at the flow's own pace, whatever congestion control says: that rules windows only.
+    Pace,
 }
 
 /// Frame bytes of what sources are told.

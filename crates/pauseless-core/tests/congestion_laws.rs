@@ -535,6 +535,7 @@ proptest! {
             reference: is_scaled.then_some(Rate::gbps(40)),
             phantom: None,
             mark_at,
+            levels: Default::default(),
         };
         // In bytes times 40, so that the scaled thresholds are whole numbers.
         let factor = if is_scaled { gbps } else { 40 };
@@ -573,6 +574,7 @@ proptest! {
             reference: None,
             phantom: Some(share as f64 / 64.0),
             mark_at: MarkAt::Departure,
+            levels: Default::default(),
         };
         let mut marker = marking::Marker::new(&config, Rate::gbps(gbps), 1);
         let empty = QueueState { packets: 0, bytes: Bytes::ZERO, is_held: false };

@@ -1,7 +1,7 @@
 //! The section `[congestion_control]`: what it becomes, and that what is written out is the same.
 
 use pauseless_core::congestion::marking::MarkAt;
-use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, qcn, timely};
+use pauseless_core::congestion::{CongestionControl, dcqcn, hpcc, pcn, qcn, timely};
 use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
@@ -49,12 +49,16 @@ fn every_kind_has_the_defaults_of_its_source() {
         CongestionControl::Qcn(qcn::Config::default()),
         CongestionControl::Dcqcn(dcqcn::Config::default()),
         CongestionControl::Timely(timely::Config::per_packet(ROUND_TRIP)),
+        CongestionControl::Hpcc(hpcc::Config::default()),
     ];
     for ((name, kind), control) in Kind::ALL.into_iter().zip(expected) {
         let scenario = with(&format!("kind = {name:?}"));
         let congestion = &scenario.config.congestion;
         assert_eq!(congestion.control, control);
-        assert_eq!(congestion.ack_every, u32::from(name == "timely"));
+        assert_eq!(
+            congestion.ack_every,
+            u32::from(["timely", "hpcc"].contains(&name))
+        );
         assert_eq!(congestion.control.name(), name);
         // Without the section, the command line says the same.
         let named = read(GOOD, Some(kind));
@@ -138,6 +142,7 @@ fn every_key_of_dcqcn() {
             reference: None,
             phantom: Some(0.95),
             mark_at: MarkAt::Departure,
+            levels: Default::default(),
         },
         cnp_interval: Span::us(4),
         alpha_timer: Span::us(1),

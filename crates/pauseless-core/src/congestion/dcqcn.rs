@@ -93,6 +93,7 @@ impl Default for Config {
                 reference,
                 phantom: None,
                 mark_at: marking::MarkAt::Departure,
+                levels: Default::default(),
             },
             cnp_interval: Span::us(50),
             alpha_timer: Span::us(55),

@@ -34,7 +34,28 @@ pub struct Config {
     pub phantom: Option<f64>,
     /// Which end of the queue it is done at.
     pub mark_at: MarkAt,
+    /// Egresses of these speeds have thresholds of their own, which are not scaled.
+    pub levels: Levels,
 }
+
+/// Thresholds for egresses of one speed. Small, since every flow's parameters have some.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// The speed in Mb/s.
+    pub mbps: u32,
+    /// As [`Config::kmin`], in bytes.
+    pub kmin: u32,
+    /// As [`Config::kmax`], in bytes.
+    pub kmax: u32,
+    /// As [`Config::pmax`].
+    pub pmax: f32,
+}
+
+/// At most so many speeds have thresholds of their own.
+pub const LEVELS_MAX: usize = 6;
+
+/// Thresholds by speed.
+pub type Levels = [Option<Level>; LEVELS_MAX];
 
 /// When the decision falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +104,20 @@ impl Marker {
                 last: Time::ZERO,
             })
         });
+        let mut levels = config.levels.iter().flatten();
+        let own = levels.find(|level| u64::from(level.mbps) * 1_000_000 == line.as_bps());
+        let (kmin, kmax, pmax) = match own {
+            Some(level) => (level.kmin.into(), level.kmax.into(), level.pmax.into()),
+            None => (
+                config.kmin.get() as f64 * factor,
+                config.kmax.get() as f64 * factor,
+                config.pmax,
+            ),
+        };
         Marker {
-            kmin: config.kmin.get() as f64 * factor,
-            kmax: config.kmax.get() as f64 * factor,
-            pmax: config.pmax,
+            kmin,
+            kmax,
+            pmax,
             mark_at: config.mark_at,
             phantom,
             dither: Dither::new(seed),
@@ -172,6 +203,7 @@ mod tests {
             reference: None,
             phantom: None,
             mark_at: MarkAt::Departure,
+            levels: Default::default(),
         }
     }
 

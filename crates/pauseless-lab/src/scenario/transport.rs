@@ -35,7 +35,11 @@ pub(crate) enum WindowSize {
 /// The name of go-back-N beside that of doing nothing.
 const RECOVERIES: [(&str, bool); 2] = [("none", false), ("go-back-n", true)];
 const FINISHES: [(&str, Finish); 2] = [("target", Finish::Target), ("source", Finish::Source)];
-const PACINGS: [(&str, Pacing); 2] = [("catch-up", Pacing::CatchUp), ("strict", Pacing::Strict)];
+const PACINGS: [(&str, Pacing); 3] = [
+    ("catch-up", Pacing::CatchUp),
+    ("strict", Pacing::Strict),
+    ("own-pace", Pacing::Pace),
+];
 const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
 const WINDOWS: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000);
 /// From less than any Ethernet frame to far more than any answer needs.

@@ -106,7 +106,7 @@ pub struct RunArgs {
     /// Let packets wait in this way instead: output-queued, virtual-output-queued, input-queued
     #[arg(long, value_name = "D", value_parser = parse_discipline)]
     pub discipline: Option<Discipline>,
-    /// Use this scheme with its defaults instead: none, pcn, qcn, dcqcn, timely
+    /// Use this scheme with its defaults instead: none, pcn, qcn, dcqcn, timely, hpcc
     #[arg(long, value_name = "CC", value_parser = parse_congestion)]
     pub congestion_control: Option<Kind>,
     /// Give ports on and before a cycle thresholds of their own, see docs/cycle-aware.md
