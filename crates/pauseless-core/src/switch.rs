@@ -162,6 +162,8 @@ pub struct Switch<P> {
     notices: Box<[Fifo]>,
     /// Whether any gate of any port counts credit.
     spends_credit: bool,
+    /// Whether any ingress counts in whole blocks.
+    counts_blocks: bool,
     /// Only if ports share their memory.
     sharing: Option<Box<sharing::Sharing>>,
     /// Look at every egress queue, or at none.
@@ -290,6 +292,8 @@ impl<P: Copy> Switch<P> {
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
             spends_credit: (config.ports.iter().flat_map(|port| &port.lanes))
                 .any(|lane| matches!(lane.egress, FlowControl::Cbfc(_))),
+            counts_blocks: (config.ports.iter().flat_map(|port| &port.lanes))
+                .any(|lane| lane.ingress.charge(Bytes::new(1)) > Bytes::new(1)),
             sharing: sharing::Sharing::new(config),
             watchdogs: None,
             release: config.release,
@@ -310,6 +314,11 @@ impl<P: Copy> Switch<P> {
     /// How many ports there are.
     pub fn port_count(&self) -> usize {
         self.ports.len()
+    }
+
+    /// Lets what `port` says take no place on the wire, see [`Port::set_out_of_band`].
+    pub fn set_out_of_band(&mut self, port: PortId, delay: Span) {
+        self.ports[port.index()].port.set_out_of_band(delay);
     }
 
     /// Lets what leaves `port` in `class` pass at `rate` and no faster, see [`Port::limit`].
@@ -333,7 +342,7 @@ impl<P: Copy> Switch<P> {
             leaving,
         } = arrival;
         debug_assert!(self.leaving_count > 1 || class == leaving);
-        let charge = self.ports[ingress.index()].port.charge(class, size);
+        let charge = self.charge(ingress, class, size);
         if self.sharing.is_some() {
             self.charge_memory(now, (ingress, class), charge)?;
         }
@@ -379,6 +388,16 @@ impl<P: Copy> Switch<P> {
             Joining::Told(feedback) => Some(feedback),
             Joining::Silent | Joining::Marked => None,
         })
+    }
+
+    /// What a packet takes of the buffer of its ingress. Only credits count in whole blocks, so
+    /// nobody else asks the port, whose memory may be far away.
+    #[inline]
+    fn charge(&self, ingress: PortId, class: Class, size: Bytes) -> Bytes {
+        match self.counts_blocks {
+            true => self.ports[ingress.index()].port.charge(class, size),
+            false => size,
+        }
     }
 
     /// Appends a packet to the FIFO that its ingress has; whether it is head of it.
@@ -464,7 +483,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// Takes a packet off its ingress counter.
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, now: Time, from: (PortId, Class), charge: Bytes) {
         let (ingress, class) = from;
         let arrived_at = &mut self.ports[ingress.index()].port;
@@ -516,23 +535,28 @@ impl<P: Copy> Switch<P> {
     /// The next frame on the wire of `port`, if it is free and something may be sent.
     pub fn poll_transmit(&mut self, now: Time, port: PortId) -> Option<Transmit<P>> {
         let index = port.index();
-        if !matches!(self.ports[index].sending, Sending::Nothing) {
+        let state = &mut self.ports[index];
+        if !matches!(state.sending, Sending::Nothing) {
             return None;
         }
         // Control frames go before all data, but interrupt none.
-        if let Some(control) = self.ports[index].port.poll_signal(now) {
-            self.ports[index].sending = Sending::Control;
+        if let Some(control) = state.port.poll_signal(now) {
+            state.sending = Sending::Control;
             return Some(Transmit::Control(control));
         }
-        self.ports[index].wake = Time::MAX;
-        let notice_wake = match self.next_notice(now, port) {
-            Ok(class) => return Some(self.send_notice(now, (port, class))),
-            Err(time) => time,
+        state.wake = Time::MAX;
+        let class = if self.notices.is_empty() {
+            self.choose_class(now, port)?
+        } else {
+            let notice_wake = match self.next_notice(now, port) {
+                Ok(class) => return Some(self.send_notice(now, (port, class))),
+                Err(time) => time,
+            };
+            let class = self.choose_class(now, port);
+            let wake = &mut self.ports[index].wake;
+            *wake = notice_wake.min(*wake);
+            class?
         };
-        let class = self.choose_class(now, port);
-        let wake = &mut self.ports[index].wake;
-        *wake = notice_wake.min(*wake);
-        let class = class?;
         self.look_for_release(now, port, class);
         let Taken {
             slot,
@@ -543,17 +567,18 @@ impl<P: Copy> Switch<P> {
         if self.watchdogs.is_some() {
             self.watch_departure(port, class);
         }
-        self.ports[index].port.on_transmit(now, class, size);
-        if self.spends_credit {
-            self.look_at_gate_for_credit(now, port, class);
-        }
-        self.scheduler.on_transmit(port, class, size);
-        self.ports[index].sending = Sending::Data {
+        let state = &mut self.ports[index];
+        state.port.on_transmit(now, class, size);
+        state.sending = Sending::Data {
             ingress: slot.ingress,
             class: came_in,
             leaving: class,
             charge,
         };
+        if self.spends_credit {
+            self.look_at_gate_for_credit(now, port, class);
+        }
+        self.scheduler.on_transmit(port, class, size);
         if self.release == Release::FirstBit {
             self.release(now, (slot.ingress, came_in), charge);
         }
@@ -573,12 +598,13 @@ impl<P: Copy> Switch<P> {
         }
         let class = Class(0);
         let size = self.head(port, class)?;
-        let gate = self.ports[port.index()].port.gate(now, class, size);
-        self.ports[port.index()].wake = match gate {
-            Gate::At(time) => time,
-            Gate::Open | Gate::Closed => Time::MAX,
-        };
-        (gate == Gate::Open).then_some(class)
+        let state = &mut self.ports[port.index()];
+        match state.port.gate(now, class, size) {
+            Gate::Open => return Some(class),
+            Gate::At(time) => state.wake = time,
+            Gate::Closed => {}
+        }
+        None
     }
 
     fn choose_among_classes(&mut self, now: Time, port: PortId) -> Option<Class> {

@@ -41,34 +41,46 @@ pub(crate) enum Kind {
     Calm,
 }
 
-const KINDS: [Kind; 13] = [
-    Kind::Signal,
-    Kind::Arrive,
-    Kind::Transmitted,
-    Kind::Consume,
-    Kind::Timeout,
-    Kind::Recover,
-    Kind::FlowStart,
-    Kind::FlowStop,
-    Kind::Sample,
-    Kind::Tick,
-    Kind::Snapshot,
-    Kind::Look,
-    Kind::Calm,
-];
+impl Kind {
+    /// The kind with this number; the numbers are those of the declaration, so that no table is read.
+    #[inline]
+    fn from_number(number: u32) -> Kind {
+        match number {
+            0 => Kind::Signal,
+            1 => Kind::Arrive,
+            2 => Kind::Transmitted,
+            3 => Kind::Consume,
+            4 => Kind::Timeout,
+            5 => Kind::Recover,
+            6 => Kind::FlowStart,
+            7 => Kind::FlowStop,
+            8 => Kind::Sample,
+            9 => Kind::Tick,
+            10 => Kind::Snapshot,
+            11 => Kind::Look,
+            _ => Kind::Calm,
+        }
+    }
+}
+
+/// The bits of an event's number of a port or flow.
+const INDEX_BITS: u32 = 28;
 
 /// An event: when, what, and to which port or flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event {
     time: u64,
-    key: u64,
+    /// The kind above the number, in 32 bits, so that four pending events share a cache line.
+    key: u32,
 }
 
 impl Event {
+    #[inline]
     pub(crate) fn new(time: Time, kind: Kind, index: u32) -> Event {
+        debug_assert!(index < 1 << INDEX_BITS);
         Event {
             time: time.as_ps(),
-            key: (kind as u64) << 32 | u64::from(index),
+            key: (kind as u32) << INDEX_BITS | index,
         }
     }
 
@@ -79,11 +91,20 @@ impl Event {
 
     /// As two words, for those who keep it in atomics.
     pub(crate) fn words(self) -> (u64, u64) {
-        (self.time, self.key)
+        (self.time, u64::from(self.key))
     }
 
     pub(crate) fn from_words((time, key): (u64, u64)) -> Event {
-        Event { time, key }
+        Event {
+            time,
+            key: key as u32,
+        }
+    }
+
+    /// What events are sorted by, as one number: compared without branches.
+    #[inline]
+    fn order(self) -> u128 {
+        u128::from(self.time) << 32 | u128::from(self.key)
     }
 
     pub(crate) fn time(self) -> Time {
@@ -91,11 +112,11 @@ impl Event {
     }
 
     pub(crate) fn kind(self) -> Kind {
-        KINDS[(self.key >> 32) as usize]
+        Kind::from_number(self.key >> INDEX_BITS)
     }
 
     pub(crate) fn index(self) -> usize {
-        self.key as u32 as usize
+        (self.key & ((1 << INDEX_BITS) - 1)) as usize
     }
 }
 
@@ -104,10 +125,23 @@ const WORDS: usize = BUCKETS / 64;
 
 const NIL: u32 = u32::MAX;
 
+/// An event in the list of its bucket.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    event: Event,
+    time: u64,
+    key: u32,
     next: u32,
+}
+
+impl Node {
+    #[inline]
+    fn event(&self) -> Event {
+        let Node { time, key, .. } = *self;
+        Event {
+            time,
+            key,
+        }
+    }
 }
 
 /// Pending events. Pushing into the past is a bug and panics.
@@ -120,7 +154,7 @@ pub(crate) struct EventQueue {
     /// The rest of that bucket, latest first.
     current: Vec<Event>,
     /// The first node of every bucket's list, in no order: a bucket is sorted when its turn comes.
-    heads: Vec<u32>,
+    heads: Box<[u32; BUCKETS]>,
     /// All lists in one pool, so that the node freed last, which is in the cache, is used next.
     nodes: Vec<Node>,
     free: u32,
@@ -141,7 +175,7 @@ impl EventQueue {
             shift: ideal.max(least).clamp(64, 1 << 24).ilog2(),
             cursor: 0,
             current: Vec::new(),
-            heads: vec![NIL; BUCKETS],
+            heads: Box::new([NIL; BUCKETS]),
             nodes: Vec::new(),
             free: NIL,
             occupied: [0; WORDS],
@@ -156,15 +190,24 @@ impl EventQueue {
         self.current.len() + self.near + self.far.len()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, event: Event) {
         assert!(self.now <= event.time, "an event in the past");
         let bucket = event.time >> self.shift;
+        // Zero or less is the current bucket: one comparison finds what is on the wheel.
+        if bucket.wrapping_sub(self.cursor + 1) < BUCKETS as u64 - 1 {
+            self.file(bucket, event);
+        } else {
+            self.push_aside(bucket, event);
+        }
+    }
+
+    /// Keeps an event that is not for the wheel: it is due in the current bucket, or far away.
+    #[inline(never)]
+    fn push_aside(&mut self, bucket: u64, event: Event) {
         if bucket <= self.cursor {
             let at = self.current.partition_point(|other| *other > event);
             self.current.insert(at, event);
-        } else if bucket - self.cursor < BUCKETS as u64 {
-            self.file(bucket, event);
         } else {
             self.far.push(Reverse(event));
         }
@@ -211,7 +254,7 @@ impl EventQueue {
         let mut at = self.heads[self.next_occupied()];
         while at != NIL {
             let node = &self.nodes[at as usize];
-            first = Some(first.map_or(node.event, |first| first.min(node.event)));
+            first = Some(first.map_or(node.event(), |first| first.min(node.event())));
             at = node.next;
         }
         first
@@ -231,20 +274,27 @@ impl EventQueue {
         Some(far.map_or(near, |far| far.min(near)))
     }
 
+    #[inline(always)]
     fn file(&mut self, bucket: u64, event: Event) {
         let index = bucket as usize % BUCKETS;
-        let next = std::mem::replace(&mut self.heads[index], self.free);
-        let node = Node { event, next };
-        if self.free == NIL {
-            self.heads[index] = self.nodes.len() as u32;
-            self.nodes.push(node);
-        } else {
-            let slot = &mut self.nodes[self.free as usize];
+        let Event { time, key } = event;
+        let next = self.heads[index];
+        let node = Node { time, key, next };
+        if let Some(slot) = self.nodes.get_mut(self.free as usize) {
+            self.heads[index] = self.free;
             self.free = slot.next;
             *slot = node;
+        } else {
+            self.heads[index] = self.nodes.len() as u32;
+            self.grow(node);
         }
         self.occupied[index / 64] |= 1 << (index % 64);
         self.near += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self, node: Node) {
+        self.nodes.push(node);
     }
 
     /// Makes the next bucket that holds something the current one.
@@ -264,14 +314,15 @@ impl EventQueue {
         let mut at = std::mem::replace(&mut self.heads[index], NIL);
         while at != NIL {
             let node = &mut self.nodes[at as usize];
-            self.current.push(node.event);
+            self.current.push(node.event());
             let next = std::mem::replace(&mut node.next, self.free);
             self.free = std::mem::replace(&mut at, next);
         }
         self.occupied[index / 64] &= !(1 << (index % 64));
         self.near -= self.current.len();
         if self.current.len() > 1 {
-            self.current.sort_unstable_by(|a, b| b.cmp(a));
+            self.current
+                .sort_unstable_by_key(|event| Reverse(event.order()));
         }
         true
     }
@@ -322,7 +373,7 @@ mod tests {
             let mut now = 0;
             for (ahead, index, pop) in operations {
                 let near = ahead >> (index % 41);
-                let kind = KINDS[index as usize % KINDS.len()];
+                let kind = Kind::from_number(index % 13);
                 let event = Event::new(Time::from_ps(now + near), kind, index);
                 queue.push(event);
                 model.push(event);

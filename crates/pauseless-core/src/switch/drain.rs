@@ -70,7 +70,7 @@ impl<P: Copy> Switch<P> {
         };
         let slot = next.expect("there is a head");
         let (size, came_in) = (slot.header.size(), slot.header.class());
-        let charge = self.ports[slot.ingress.index()].port.charge(came_in, size);
+        let charge = self.charge(slot.ingress, came_in, size);
         let cell = self.cell((slot.ingress, came_in), (egress, class));
         self.waiting[cell] -= charge.get() as u32;
         let is_marked = self.look_at_departure(now, (egress, class), size);
