@@ -66,6 +66,9 @@ fn random_networks_under_every_flow_control() {
             config.wire_jitter = Span::ns(700);
             config.processing_jitter = Span::us(1);
         }
+        if seed % 5 == 1 {
+            config.hardware.control_frame = Bytes::ZERO;
+        }
         if seed % 4 == 0 {
             for node in config.topology.switches().to_vec() {
                 for port in 0..config.topology.ports(node).len() {
