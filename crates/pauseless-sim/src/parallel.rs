@@ -45,7 +45,7 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             .any(|flow| flow.ttl < crate::config::Flow::TTL_NONE)
     };
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
-    let obstacles: [(&'static str, bool); 7] = [
+    let obstacles: [(&'static str, bool); 6] = [
         ("it records where pauses come from", config.is_tracing),
         (
             "it ends when the state is steady",
@@ -62,10 +62,6 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
         (
             "conceptual GFC uses no wires",
             config.ingress.any(is_conceptual),
-        ),
-        (
-            "control frames take no place on wires",
-            config.hardware.is_out_of_band(),
         ),
         ("packets have a time to live", is_mortal()),
     ];

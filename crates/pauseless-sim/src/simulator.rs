@@ -6,6 +6,7 @@ mod flows;
 mod mitigate;
 mod passage;
 mod sharing;
+mod signals;
 mod stop;
 mod tally;
 mod tapping;
@@ -22,7 +23,7 @@ pub(crate) use tally::Tally;
 pub(crate) use wire::WireLosses;
 
 use pauseless_core::deadlock::{Detector, Network};
-use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
+use pauseless_core::flow_control::{FlowControl, Signal, Upstream};
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::switch::Transmit;
 use pauseless_core::unit::{Bytes, Span, Time};
@@ -426,18 +427,6 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    fn schedule_signal(&mut self, index: usize, due: Time, control: Control) {
-        let signals = &mut self.fabric.ends[index].signals;
-        let controls = &mut self.fabric.controls;
-        // Frames are processed in order, however long each takes.
-        let due = controls
-            .back(signals)
-            .map_or(due, |(last, _)| due.max(*last));
-        if controls.push_back(signals, (due, control)) {
-            self.queue.push(Event::new(due, Kind::Signal, index as u32));
-        }
-    }
-
     fn on_signal(&mut self, index: usize) {
         let end = &mut self.fabric.ends[index];
         let (node, port) = (end.node, end.port);
@@ -658,34 +647,6 @@ impl<'c> Simulator<'c> {
         }
         if self.tapped.0.is_some() {
             self.show(index, Direction::Out, frame);
-        }
-    }
-
-    /// Sends what a port says without using its wire.
-    #[inline(always)]
-    fn send_out_of_band(&mut self, index: usize) {
-        if self.is_out_of_band {
-            self.send_signals(index);
-        }
-    }
-
-    #[cold]
-    fn send_signals(&mut self, index: usize) {
-        let End {
-            node, port, peer, ..
-        } = self.fabric.ends[index];
-        loop {
-            let next = match &mut self.fabric.nodes[node.index()] {
-                Node::Switch(switch) => switch.poll_out_of_band(self.now, port),
-                Node::Host(host) => host.poll_out_of_band(self.now),
-            };
-            let Some((control, delay)) = next else {
-                return;
-            };
-            if self.config.hardware.is_out_of_band() {
-                self.tally.count(control);
-            }
-            self.schedule_signal(peer as usize, self.now + delay, control);
         }
     }
 

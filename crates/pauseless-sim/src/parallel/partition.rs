@@ -126,6 +126,13 @@ impl Pieces {
             let then = &config.flows[follow.then.index()];
             unite(&mut roots, config.end_of(first), then.source);
         }
+        // A flow that is stopped is settled at its target, and perhaps where it finishes, too.
+        let end = Time::ZERO + config.duration;
+        for flow in &config.flows {
+            if config.stop.done && flow.stop < end {
+                unite(&mut roots, config.end_of(flow), flow.target);
+            }
+        }
         let mut number = vec![usize::MAX; roots.len()];
         let mut pieces = Pieces {
             of_node: Vec::new(),

@@ -2,6 +2,7 @@
 
 use pauseless_core::congestion::Feedback;
 use pauseless_core::deadlock::Detector;
+use pauseless_core::flow_control::Control;
 use pauseless_core::unit::Time;
 
 use super::{Simulator, event_queue, mitigate::Mitigating, stop::Stopping};
@@ -21,6 +22,8 @@ pub(crate) struct Message {
     /// The global number of the port that it arrives at.
     end: u32,
     frame: Frame,
+    /// Whether it is on no wire and has its effect when it arrives.
+    is_beside: bool,
     /// What it says, if it is an answer.
     said: Option<Feedback>,
     /// What switches have written into it, or into what it answers.
@@ -126,8 +129,28 @@ impl<'c> Simulator<'c> {
             time,
             end: peer,
             frame,
+            is_beside: false,
             said,
             trail: trail.map(Box::new),
+        });
+    }
+
+    /// Sends a control frame to another part without a wire. All of them take as long as the wire or
+    /// longer, and each port's equally long.
+    #[cold]
+    pub(super) fn post_signal(&mut self, index: usize, due: Time, control: Control) {
+        let End { peer, away, .. } = self.fabric.ends[index];
+        let Some(post) = &mut self.away else {
+            unreachable!("only parts have cut wires");
+        };
+        post.earliest = post.earliest.min(due);
+        post.outbox[usize::from(away)].push(Message {
+            time: due,
+            end: peer,
+            frame: Frame::Control(control),
+            is_beside: true,
+            said: None,
+            trail: None,
         });
     }
 
@@ -137,9 +160,13 @@ impl<'c> Simulator<'c> {
             time,
             end,
             mut frame,
+            is_beside,
             said,
             trail,
         } = message;
+        if let (true, Frame::Control(control)) = (is_beside, frame) {
+            return self.schedule_signal(end as usize, time, control);
+        }
         if let Frame::Data(packet) = &mut frame {
             packet.tag = self.keep_note(packet.tag, said, trail);
         }
