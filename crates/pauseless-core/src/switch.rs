@@ -135,41 +135,44 @@ pub enum Transmit<P> {
 }
 
 /// The switch. See the [module](self).
+///
+/// The order in memory is that below: what every packet needs comes first, in three cache lines.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Switch<P> {
+    ports: Box<[SwitchPort]>,
+    ready: Ready,
     discipline: Discipline,
+    release: Release,
+    /// Whether congestion points ask if their queue is held.
+    watches_release: bool,
+    /// Whether any gate of any port counts credit.
+    spends_credit: bool,
+    /// Whether any ingress counts in whole blocks.
+    counts_blocks: bool,
     class_count: usize,
     /// How many classes packets of one ingress counter can wait for at one egress.
     leaving_count: usize,
-    ports: Vec<SwitchPort>,
-    scheduler: ClassScheduler,
-    /// One per (ingress, egress, leaving class) or (ingress, class); none when output-queued.
-    fifos: Box<[Fifo]>,
     pool: Pool<Waiting<P>>,
     /// Bytes waiting per (ingress, class, egress) and, where classes change, per class that they
     /// leave in, not counting the frame on the wire.
     waiting: Box<[u32]>,
+    /// One per (egress, class), or none at all.
+    points: Box<[congestion::Watched]>,
+    /// Only if ports share their memory.
+    sharing: Option<Box<sharing::Sharing>>,
+    /// Look at every egress queue, or at none.
+    watchdogs: Option<Box<Watchdogs>>,
+    /// Packets of the switch's own per (egress, class), which are on no ingress counter.
+    notices: Box<[Fifo]>,
+    scheduler: ClassScheduler,
+    /// One per (ingress, egress, leaving class) or (ingress, class); none when output-queued.
+    fifos: Box<[Fifo]>,
     /// Per (egress, class), the ingresses that it can serve next, or where classes change in an
     /// input-queued switch the FIFOs; unused when output-queued.
     rotation: Rotation,
     /// Per (ingress, class), whether a packet of its FIFO is being sent; only when input-queued.
     in_service: Box<[bool]>,
-    /// One per (egress, class), or none at all.
-    points: Box<[congestion::Watched]>,
-    /// Whether they ask if their queue is held.
-    watches_release: bool,
-    /// Packets of the switch's own per (egress, class), which are on no ingress counter.
-    notices: Box<[Fifo]>,
-    /// Whether any gate of any port counts credit.
-    spends_credit: bool,
-    /// Whether any ingress counts in whole blocks.
-    counts_blocks: bool,
-    /// Only if ports share their memory.
-    sharing: Option<Box<sharing::Sharing>>,
-    /// Look at every egress queue, or at none.
-    watchdogs: Option<Box<Watchdogs>>,
-    release: Release,
-    ready: Ready,
 }
 
 /// A port and what its egress is doing, side by side in memory: a packet that arrives for a busy
@@ -586,7 +589,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// The class that may send and whose turn it is; remembers when a gate opens by itself.
-    #[inline]
+    #[inline(always)]
     fn choose_class(&mut self, now: Time, port: PortId) -> Option<Class> {
         if self.class_count > 1 {
             return self.choose_among_classes(now, port);
@@ -656,7 +659,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// The size of the frame that (`egress`, `class`) would send next.
-    #[inline]
+    #[inline(always)]
     fn head(&self, egress: PortId, class: Class) -> Option<Bytes> {
         let queue = &self.ports[egress.index()].queues[class.index()];
         if queue.packets == 0 {
@@ -752,7 +755,9 @@ impl<P: Copy> Switch<P> {
     #[inline]
     fn fifo(&self, member: PortId, (egress, leaving): (PortId, Class)) -> usize {
         match self.discipline {
-            Discipline::OutputQueued => unreachable!("its packets wait in the queue of their egress"),
+            Discipline::OutputQueued => {
+                unreachable!("its packets wait in the queue of their egress")
+            }
             Discipline::VirtualOutputQueued => {
                 self.queue(member, leaving) * self.ports.len() + egress.index()
             }

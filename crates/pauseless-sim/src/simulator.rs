@@ -8,13 +8,13 @@ mod sharing;
 mod stop;
 mod tapping;
 
-use flows::Followers;
+use flows::{Followers, Route};
 pub(crate) use mitigate::Mitigating;
 use stop::Stopping;
 
 use pauseless_core::deadlock::{Detector, Network};
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
-use pauseless_core::id::{Class, GroupId, NodeId, PortId};
+use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::switch::Transmit;
 use pauseless_core::unit::{Bytes, Span, Time};
 
@@ -44,8 +44,8 @@ pub struct Simulator<'c> {
     pub(crate) now: Time,
     end: Time,
     pub(crate) flows: Vec<FlowState>,
-    /// The group and hash of every flow, close together for the packet path.
-    routes: Vec<(GroupId, u64)>,
+    /// How every flow is forwarded, close together for the packet path.
+    routes: Vec<Route>,
     followers: Followers,
     answers: Answers,
     pub(crate) spread: Spread,
@@ -121,11 +121,7 @@ impl<'c> Simulator<'c> {
             now: Time::ZERO,
             end: Time::ZERO + config.duration,
             flows: vec![FlowState::default(); config.flows.len()],
-            routes: config
-                .flows
-                .iter()
-                .map(|flow| (flow.group, flow.hash))
-                .collect(),
+            routes: config.flows.iter().map(Route::new).collect(),
             followers: Followers::new(config),
             answers: Answers::default(),
             spread: Spread::new(fabric.port_count(), flows::round_trip(config)),
@@ -656,15 +652,19 @@ impl<'c> Simulator<'c> {
     }
 
     /// Makes sure that a timeout event is pending for when the port wants one.
-    #[inline]
+    #[inline(always)]
     fn arm(&mut self, index: usize, wanted: Time) {
-        let end = &mut self.fabric.ends[index];
-        if wanted < end.armed {
-            assert!(self.now < wanted, "a timeout that is due was not handled");
-            end.armed = wanted;
-            self.queue
-                .push(Event::new(wanted, Kind::Timeout, index as u32));
+        if wanted < self.fabric.ends[index].armed {
+            self.rearm(index, wanted);
         }
+    }
+
+    #[inline(never)]
+    fn rearm(&mut self, index: usize, wanted: Time) {
+        assert!(self.now < wanted, "a timeout that is due was not handled");
+        self.fabric.ends[index].armed = wanted;
+        self.queue
+            .push(Event::new(wanted, Kind::Timeout, index as u32));
     }
 }
 

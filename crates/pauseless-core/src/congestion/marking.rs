@@ -76,11 +76,13 @@ impl Marker {
             "a phantom queue knows only what leaves"
         );
         let factor = scaled(line, line, config.reference) / line.as_bps() as f64;
-        let phantom = config.phantom.map(|share| Box::new(Phantom {
-            drain: share * line.as_bps() as f64 / 8e12,
-            bytes: 0.0,
-            last: Time::ZERO,
-        }));
+        let phantom = config.phantom.map(|share| {
+            Box::new(Phantom {
+                drain: share * line.as_bps() as f64 / 8e12,
+                bytes: 0.0,
+                last: Time::ZERO,
+            })
+        });
         Marker {
             kmin: config.kmin.get() as f64 * factor,
             kmax: config.kmax.get() as f64 * factor,
