@@ -138,10 +138,11 @@ impl Host {
         self.port.dequeue(now, class, charge);
     }
 
-    /// The packet that was taken out is data of `flow`.
-    pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) {
+    /// The packet that was taken out is data of `flow`; whether somebody listens to that. If not,
+    /// nothing has happened.
+    pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> bool {
         let Ok(place) = self.listener(flow) else {
-            return;
+            return false;
         };
         let listening = &mut self.listeners[place];
         let feedback = listening.on_packet(now, packet);
@@ -152,6 +153,7 @@ impl Host {
         for feedback in feedback.into_iter().flatten() {
             self.answer(class, flow, feedback);
         }
+        true
     }
 
     /// The packet that was taken out says something to the source of `flow`.

@@ -90,6 +90,21 @@ impl Event {
         u128::from(self.time) << 32 | u128::from(self.key)
     }
 
+    /// What comes before all events at `time`, and after all those before it.
+    pub(crate) fn first_at(time: Time) -> Event {
+        Event::new(time, Kind::Signal, 0)
+    }
+
+    /// As two words, for those who keep it in atomics.
+    pub(crate) fn words(self) -> (u64, u64) {
+        (self.time, u64::from(self.key))
+    }
+
+    pub(crate) fn from_words((time, key): (u64, u64)) -> Event {
+        let key = key as u32;
+        Event { time, key }
+    }
+
     pub(crate) fn time(self) -> Time {
         Time::from_ps(self.time)
     }
@@ -205,6 +220,54 @@ impl EventQueue {
         let event = self.current.pop()?;
         self.now = event.time;
         Some(event)
+    }
+
+    /// The first event if it comes before `limit`. What may still be pushed lies behind the limit of
+    /// a part of a run, so the wheel does not turn beyond it either.
+    #[inline]
+    pub(crate) fn pop_before(&mut self, limit: Event) -> Option<Event> {
+        if self.current.is_empty() {
+            let bound = limit.time >> self.shift;
+            if self.next_bucket().is_none_or(|bucket| bucket > bound) || !self.advance() {
+                return None;
+            }
+        }
+        if *self.current.last()? >= limit {
+            return None;
+        }
+        let event = self.current.pop()?;
+        self.now = event.time;
+        Some(event)
+    }
+
+    /// The first event, which stays where it is.
+    pub(crate) fn peek(&self) -> Option<Event> {
+        if let Some(event) = self.current.last() {
+            return Some(*event);
+        }
+        let far = self.far.peek().map(|Reverse(event)| *event);
+        if self.near == 0 {
+            return far;
+        }
+        let mut first = far;
+        let mut at = self.heads[self.next_occupied()];
+        while at != NIL {
+            let node = &self.nodes[at as usize];
+            first = Some(first.map_or(node.event(), |first| first.min(node.event())));
+            at = node.next;
+        }
+        first
+    }
+
+    /// The bucket of the first event, given that nothing is left in the current one.
+    fn next_bucket(&self) -> Option<u64> {
+        let far = (self.far_bucket < u64::MAX).then_some(self.far_bucket);
+        if self.near == 0 {
+            return far;
+        }
+        let ahead = self.next_occupied() + BUCKETS - self.cursor as usize % BUCKETS;
+        let near = self.cursor + (ahead % BUCKETS) as u64;
+        Some(far.map_or(near, |far| far.min(near)))
     }
 
     #[inline(always)]

@@ -21,6 +21,14 @@ pub(crate) enum Node {
     Host(Host),
 }
 
+impl Node {
+    /// Stands for a node that is in another part of the run, and is never asked anything. It is a host
+    /// rather than a kind of its own, since every hop asks what a node is.
+    fn elsewhere(config: &PortConfig) -> Node {
+        Node::Host(Host::new(config))
+    }
+}
+
 /// A data frame, or a packet that tells a flow's source something.
 /// Sixteen bytes, since wires hold them.
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +60,15 @@ pub(crate) enum Frame {
 
 /// One end of a link, by global port number: the incoming direction and the node behind it.
 /// It fills one cache line, since every hop touches two of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct End {
     pub node: NodeId,
     pub port: PortId,
     /// The global number of the other end.
     pub peer: u32,
+    /// The part of a parallel run that the other end is in, or [`End::HERE`].
+    pub away: u16,
     pub delay: Span,
     pub line: Rate,
     /// Frames on their way here, with the instants of their full arrival. Only the first has an
@@ -72,6 +82,13 @@ pub(crate) struct End {
     pub sent: Bytes,
 }
 
+impl End {
+    /// The other end is in the same part of the run.
+    pub(crate) const HERE: u16 = u16::MAX;
+}
+
+const _: () = assert!(size_of::<End>() == 64);
+
 /// What has passed one end of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Traffic {
@@ -81,7 +98,7 @@ pub(crate) struct Traffic {
 }
 
 /// The random streams of one end of a link.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Jitter {
     pub processing: Stream,
     pub wire: Stream,
@@ -163,6 +180,7 @@ impl Fabric {
                 node,
                 port: PortId(index as u16),
                 peer: self.starts[port.peer.index()] + u32::from(port.peer_port.0),
+                away: End::HERE,
                 delay: port.delay,
                 line: port.rate,
                 incoming: Fifo::EMPTY,
@@ -170,6 +188,50 @@ impl Fabric {
                 armed: Time::MAX,
                 sent: Bytes::ZERO,
             });
+        }
+    }
+
+    /// The same places without anything in them, for a part of a run.
+    pub(crate) fn empty(&self, config: &Config) -> Fabric {
+        let End { node, port, .. } = self.ends[0];
+        let mut any = port_config(config, node, port);
+        any.lanes = any.lanes[..1].into();
+        let nodes = self.nodes.iter().map(|_| Node::elsewhere(&any));
+        Fabric {
+            nodes: nodes.collect(),
+            ends: self.ends.clone(),
+            jitters: self.jitters.clone(),
+            traffic: self.traffic.clone(),
+            frames: Pool::new(),
+            controls: Pool::new(),
+            starts: self.starts.clone(),
+            class_count: self.class_count,
+        }
+    }
+
+    /// The global numbers of a node's ports.
+    pub(crate) fn ends_of(&self, node: NodeId) -> std::ops::Range<usize> {
+        let end = self.starts.get(node.index() + 1);
+        let end = end.map_or(self.ends.len(), |end| *end as usize);
+        self.starts[node.index()] as usize..end
+    }
+
+    /// Takes a node over from `other`, with what is on its way to it.
+    pub(crate) fn take_node(&mut self, other: &mut Fabric, node: NodeId) {
+        let index = node.index();
+        std::mem::swap(&mut self.nodes[index], &mut other.nodes[index]);
+        for index in self.ends_of(node) {
+            let mut end = other.ends[index].clone();
+            (end.incoming, end.signals) = (Fifo::EMPTY, Fifo::EMPTY);
+            for frame in other.frames.iter(&other.ends[index].incoming) {
+                self.frames.push_back(&mut end.incoming, *frame);
+            }
+            for control in other.controls.iter(&other.ends[index].signals) {
+                self.controls.push_back(&mut end.signals, *control);
+            }
+            self.ends[index] = end;
+            self.jitters[index] = other.jitters[index].clone();
+            self.traffic[index] = other.traffic[index];
         }
     }
 

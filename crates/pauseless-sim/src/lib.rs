@@ -1,8 +1,8 @@
 //! A deterministic packet-level simulator of lossless networks.
 //!
 //! It drives the machines of `pauseless-core` over wires with serialisation and propagation, and
-//! decides deadlock exactly. No files, no clock, no threads: a [`Config`] goes in, an
-//! [`Outcome`] comes out, the same on every machine.
+//! decides deadlock exactly. No files, no clock, threads only in [`parallel`]: a [`Config`] goes in,
+//! an [`Outcome`] comes out, the same on every machine and for every number of threads.
 
 // The networks of the integration tests serve the unit tests too, under the crate's own name.
 #[cfg(test)]
@@ -18,6 +18,7 @@ mod event;
 mod fabric;
 pub mod ideal;
 pub mod outcome;
+pub mod parallel;
 pub mod progress;
 mod provenance;
 mod receiver;
@@ -32,6 +33,7 @@ pub mod tap;
 pub use config::Config;
 pub use fabric::{port_config, switch_config};
 pub use outcome::Outcome;
+pub use parallel::Parallel;
 pub use pauseless_fabric::rng;
 pub use simulator::Simulator;
 

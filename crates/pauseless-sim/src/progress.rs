@@ -33,6 +33,27 @@ pub struct FlowState {
     pub delivered_by_stop: Option<Bytes>,
 }
 
+impl FlowState {
+    /// Adds what is known in another part of the run. Each fact is known in one part only, but for
+    /// what was lost or dropped on the way.
+    pub(crate) fn add(&mut self, part: &FlowState) {
+        let FlowState {
+            delivered,
+            start,
+            finish,
+            lost,
+            expired,
+            delivered_by_stop,
+        } = part;
+        self.delivered += *delivered;
+        self.start = self.start.or(*start);
+        self.finish = self.finish.or(*finish);
+        self.lost += *lost;
+        self.expired += *expired;
+        self.delivered_by_stop = self.delivered_by_stop.or(*delivered_by_stop);
+    }
+}
+
 /// A run at its end, as flows are judged by it.
 #[derive(Clone, Copy, Debug)]
 pub struct Lives<'r> {

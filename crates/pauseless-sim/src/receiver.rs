@@ -64,6 +64,13 @@ impl Receivers {
         )
     }
 
+    /// Takes over what waits in another part of the run.
+    pub(crate) fn add(&mut self, part: &mut Receivers) {
+        for ((_, waiting), (_, there)) in self.receivers.iter_mut().zip(&mut part.receivers) {
+            waiting.append(there);
+        }
+    }
+
     /// Bytes that nobody has taken yet.
     pub(crate) fn waiting(&self) -> Bytes {
         let packets = self.receivers.iter().flat_map(|(_, waiting)| waiting);

@@ -20,8 +20,8 @@ use crate::simulator::Simulator;
 pub(crate) struct SampledRun<'r> {
     pub now: Time,
     pub config: &'r Config,
-    pub fabric: &'r Fabric,
-    pub flows: &'r [FlowState],
+    /// The part of the run that a node is in: what has a place there, and what flows have achieved.
+    pub part: &'r dyn Fn(NodeId) -> (&'r Fabric, &'r [FlowState]),
 }
 
 /// Takes samples of the probed ports and flows, and notes the progress of all flows.
@@ -89,11 +89,10 @@ impl Recorder {
     }
 
     pub(crate) fn sample(&mut self, run: &SampledRun<'_>) {
-        let SampledRun {
-            now, fabric, flows, ..
-        } = *run;
+        let SampledRun { now, config, part } = *run;
         self.series.times.push(now);
         for (index, series) in self.series.ports.iter_mut().enumerate() {
+            let (fabric, _) = part(series.node);
             let number = fabric.end_index(series.node, series.port);
             let traffic = fabric.traffic[number];
             let sent_total = fabric.ends[number].sent;
@@ -130,13 +129,15 @@ impl Recorder {
                 });
         }
         for (index, series) in self.series.flows.iter_mut().enumerate() {
+            let flow = &config.flows[series.flow.index()];
+            let (_, flows) = part(flow.target);
             let total = flows[series.flow.index()].delivered;
             let before = std::mem::replace(&mut self.delivered[index], total);
             series
                 .goodput_bps
                 .push(rate_bps(total - before, self.resolution));
-            let source = run.config.flows[series.flow.index()].source;
-            let allowed = match &fabric.nodes[source.index()] {
+            let (fabric, _) = part(flow.source);
+            let allowed = match &fabric.nodes[flow.source.index()] {
                 Node::Host(host) => host.rate(series.flow),
                 Node::Switch(_) => None,
             };

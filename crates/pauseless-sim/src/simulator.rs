@@ -1,16 +1,22 @@
 //! The event loop: moves frames over wires and calls the core's machines.
 
+mod away;
 mod conserve;
 mod flows;
 mod mitigate;
 mod passage;
 mod sharing;
 mod stop;
+mod tally;
 mod tapping;
 
+use std::sync::Arc;
+
+pub(crate) use away::{Away, Message};
 use flows::{Followers, Route};
 pub(crate) use mitigate::Mitigating;
-use stop::Stopping;
+pub(crate) use stop::Stopping;
+pub(crate) use tally::Tally;
 
 use pauseless_core::deadlock::{Detector, Network};
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
@@ -21,7 +27,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use crate::config::{Config, Reaction};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
-use crate::outcome::{Deadlock, Loss, Losses, Outcome};
+use crate::outcome::{Deadlock, Outcome};
 use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
@@ -37,15 +43,15 @@ use crate::tap::{Direction, Tapped};
 pub struct Simulator<'c> {
     pub(crate) config: &'c Config,
     pub(crate) fabric: Fabric,
-    queue: EventQueue,
-    detector: Detector,
-    recorder: Recorder,
-    receivers: Receivers,
+    pub(crate) queue: EventQueue,
+    pub(crate) detector: Detector,
+    pub(crate) recorder: Recorder,
+    pub(crate) receivers: Receivers,
     pub(crate) now: Time,
-    end: Time,
+    pub(crate) end: Time,
     pub(crate) flows: Vec<FlowState>,
     /// How every flow is forwarded, close together for the packet path.
-    routes: Vec<Route>,
+    routes: Arc<[Route]>,
     followers: Followers,
     answers: Answers,
     pub(crate) spread: Spread,
@@ -72,49 +78,18 @@ pub struct Simulator<'c> {
     pub(crate) reel: Option<Box<Reel>>,
     /// Sees every frame, if asked to.
     tapped: Tapped<'c>,
+    /// What leaves for other parts, if this is one part of a run.
+    pub(crate) away: Option<Box<Away>>,
     pub(crate) tally: Tally,
-}
-
-/// Counters and findings of the whole run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
-    pub events: u64,
-    pub packet_hops: u64,
-    pub losses: Losses,
-    /// Packets that were dropped on aim: by TTL, or for want of a class.
-    pub expired_packets: u64,
-    pub expired_bytes: Bytes,
-    /// Packets that tell sources something, and their bytes.
-    pub answers: u64,
-    pub acknowledgements: u64,
-    /// Packets that a switch has marked.
-    pub marked: u64,
-    pub answer_bytes: Bytes,
-    /// Those of the answers' bytes that switches have made.
-    pub notice_bytes: Bytes,
-    /// Those that have arrived.
-    pub answered_bytes: Bytes,
-    pub loss: Option<Loss>,
-    pub pause_frames: u64,
-    pub pause_frames_by_class: [u64; Class::COUNT_MAX],
-    pub feedback_frames: u64,
-    pub gfc_holds: u64,
-    pub deadlock: Option<Deadlock>,
-    pub last_arrival: Time,
 }
 
 impl<'c> Simulator<'c> {
     /// A run at time zero.
     pub fn new(config: &'c Config) -> Simulator<'c> {
         let fabric = Fabric::new(config);
-        let longest = fabric
-            .ends
-            .iter()
-            .map(|end| end.delay + end.line.tx_span(Bytes::new(1_500)));
-        let horizon = longest.max().unwrap_or(Span::us(1));
         let mut simulator = Simulator {
             config,
-            queue: EventQueue::new(horizon, 2 * fabric.port_count()),
+            queue: event_queue(&fabric, fabric.port_count()),
             detector: Detector::new(&fabric),
             recorder: Recorder::new(config),
             receivers: Receivers::new(&config.receivers),
@@ -146,6 +121,7 @@ impl<'c> Simulator<'c> {
                 .then(|| Box::new(Tracer::new(config, fabric.port_count()))),
             reel: Reel::new(config, fabric.port_count()).map(Box::new),
             tapped: Tapped::default(),
+            away: None,
             tally: Tally::default(),
             fabric,
         };
@@ -221,7 +197,7 @@ impl<'c> Simulator<'c> {
     }
 
     #[inline]
-    fn take(&mut self, event: Event) {
+    pub(crate) fn take(&mut self, event: Event) {
         self.now = event.time();
         self.tally.events += 1;
         self.handle(event);
@@ -269,8 +245,7 @@ impl<'c> Simulator<'c> {
                 self.recorder.sample(&SampledRun {
                     now: self.now,
                     config: self.config,
-                    fabric: &self.fabric,
-                    flows: &self.flows,
+                    part: &|_| (&self.fabric, &self.flows),
                 });
                 if let Some(next) = self.recorder.next_sample() {
                     self.queue.push(Event::new(next, Kind::Sample, 0));
@@ -293,7 +268,7 @@ impl<'c> Simulator<'c> {
         // Nothing happens to the network, so a run that is watched has no more events.
         self.tally.events -= 1;
         if let Some(reel) = &mut self.reel {
-            reel.take(self.now, &self.fabric, self.packet_max);
+            reel.take(self.now, &|_| &self.fabric, self.packet_max);
             self.queue.push(Event::new(reel.next(), Kind::Snapshot, 0));
         }
     }
@@ -613,6 +588,9 @@ impl<'c> Simulator<'c> {
         let extra = draw(&mut jitters[index].wire, self.config.wire_jitter);
         let arrival = left + end.delay + extra;
         let peer = end.peer;
+        if end.away != End::HERE {
+            return self.post(index, arrival, frame);
+        }
         let incoming = &mut ends[peer as usize].incoming;
         // A wire keeps the order of its frames.
         let arrival = frames
@@ -666,6 +644,13 @@ impl<'c> Simulator<'c> {
         self.queue
             .push(Event::new(wanted, Kind::Timeout, index as u32));
     }
+}
+
+/// A queue for the events of so many ports.
+pub(crate) fn event_queue(fabric: &Fabric, port_count: usize) -> EventQueue {
+    let ends = fabric.ends.iter();
+    let longest = ends.map(|end| end.delay + end.line.tx_span(Bytes::new(1_500)));
+    EventQueue::new(longest.max().unwrap_or(Span::us(1)), 2 * port_count)
 }
 
 /// A random span below `bound`, at no cost when there is none.

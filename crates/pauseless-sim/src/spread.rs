@@ -21,7 +21,22 @@ pub(crate) struct Spread {
     leaving: VecDeque<(Time, u32)>,
     /// Links that are held now.
     held: u32,
-    /// Links in the tree.
+    tree: Tree,
+    /// In a part of a run: how the tree has changed, in order of time, for whoever sees all parts.
+    steps: Option<Vec<Step>>,
+}
+
+/// A link joins the tree or leaves it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub time: Time,
+    is_joining: bool,
+}
+
+/// The tree as a whole, integrated so far.
+#[derive(Clone, Debug)]
+struct Tree {
+    /// Links in it.
     members: u32,
     /// Until when the following three are complete.
     done: Time,
@@ -63,11 +78,54 @@ impl Spread {
             links: vec![Link::default(); port_count],
             leaving: VecDeque::new(),
             held: 0,
-            members: 0,
-            done: Time::ZERO,
-            duration: Span::ZERO,
-            link_ps: 0,
-            members_max: 0,
+            tree: Tree {
+                members: 0,
+                done: Time::ZERO,
+                duration: Span::ZERO,
+                link_ps: 0,
+                members_max: 0,
+            },
+            steps: None,
+        }
+    }
+
+    /// What a part of a run has for its links: it notes how the tree changes.
+    pub(crate) fn part(&self) -> Spread {
+        let mut part = self.clone();
+        part.steps = Some(Vec::new());
+        part
+    }
+
+    /// Moves what a part has noted to `steps`, which is complete up to `now` then.
+    pub(crate) fn report(&mut self, now: Time, steps: &mut Vec<Step>) {
+        self.advance(now);
+        steps.extend(self.steps.iter_mut().flat_map(|own| own.drain(..)));
+    }
+
+    /// Lets the tree of the whole run change as parts have noted, in order of time.
+    pub(crate) fn follow(&mut self, steps: &[Step]) {
+        for step in steps {
+            self.tree.step(*step);
+        }
+    }
+
+    /// Takes over what a part knows about its link `port`.
+    pub(crate) fn take_link(&mut self, part: &Spread, port: usize) {
+        self.links[port] = part.links[port];
+    }
+
+    /// How many links are held, and when the last one leaves the tree or has left it.
+    pub(crate) fn outlook(&self) -> (u32, Time) {
+        let last = self.leaving.back().map(|(due, _)| *due);
+        (self.held, last.unwrap_or(Time::ZERO))
+    }
+
+    /// A link joins the tree or leaves it.
+    fn step(&mut self, time: Time, is_joining: bool) {
+        let step = Step { time, is_joining };
+        match &mut self.steps {
+            Some(steps) => steps.push(step),
+            None => self.tree.step(step),
         }
     }
 
@@ -87,8 +145,9 @@ impl Spread {
                 self.held += 1;
                 link.since = now;
                 link.past.first.get_or_insert(now);
-                self.members += u32::from(!link.is_member);
-                link.is_member = true;
+                if !std::mem::replace(&mut link.is_member, true) {
+                    self.step(now, true);
+                }
             }
         } else {
             assert!(link.classes > 0, "what is released was held");
@@ -104,8 +163,8 @@ impl Spread {
 
     /// When the last link has left the tree, if no link is held; it may lie in the past.
     pub(crate) fn calm(&self) -> Option<Time> {
-        let last = self.leaving.back().map(|(due, _)| *due);
-        (self.held == 0).then_some(last.unwrap_or(Time::ZERO))
+        let (held, last) = self.outlook();
+        (held == 0).then_some(last)
     }
 
     /// One element per port, and the tree. `is_host` says whether a port belongs to a host.
@@ -125,11 +184,11 @@ impl Spread {
         let hosts = ports.iter().enumerate();
         let hosts = hosts.filter(|(port, held)| held.first.is_some() && is_host(*port));
         let tree = CongestionTree {
-            duration: self.duration,
-            links_max: self.members_max,
-            links_mean: match self.duration {
+            duration: self.tree.duration,
+            links_max: self.tree.members_max,
+            links_mean: match self.tree.duration {
                 Span::ZERO => 0.0,
-                duration => self.link_ps as f64 / duration.as_ps() as f64,
+                duration => self.tree.link_ps as f64 / duration.as_ps() as f64,
             },
             hosts: hosts.count() as u32,
         };
@@ -147,12 +206,23 @@ impl Spread {
             let last = link.past.last.expect("it was released");
             // Otherwise it was held again, and another entry will come or has come already.
             if link.is_member && link.classes == 0 && last.saturating_add(self.window) == due {
-                self.integrate(due);
                 self.links[port as usize].is_member = false;
-                self.members -= 1;
+                self.step(due, false);
             }
         }
-        self.integrate(now);
+        if self.steps.is_none() {
+            self.tree.integrate(now);
+        }
+    }
+}
+
+impl Tree {
+    fn step(&mut self, step: Step) {
+        self.integrate(step.time);
+        match step.is_joining {
+            true => self.members += 1,
+            false => self.members -= 1,
+        }
     }
 
     /// Adds up the time in which the tree did not change. What happens at one instant counts only

@@ -45,6 +45,15 @@ impl Tag {
         }
     }
 
+    /// The same answer with what it says in another place.
+    pub(crate) fn moved(self, place: u32) -> Tag {
+        let answer = Tag::answer(self.flow(), place);
+        Tag {
+            note: answer.note | self.note & !NUMBER,
+            ..self
+        }
+    }
+
     /// The flow, or the one whose source is told something.
     #[inline]
     pub(crate) fn flow(self) -> FlowId {
@@ -160,6 +169,11 @@ mod tests {
                     (passed.flow(), passed.content()),
                     (tag.flow(), tag.content())
                 );
+                if passed.is_answer() {
+                    let moved = passed.moved(10);
+                    assert_eq!(moved.content(), Content::Answer { place: 10 });
+                    assert_eq!(moved.moved(9), passed);
+                }
                 passed = passed.passed();
             }
         }

@@ -58,7 +58,7 @@ pub enum Seen {
 
 /// Sees every frame of a run at both ends of its wire: as its first bit leaves and when its last bit
 /// has arrived.
-pub trait Tap {
+pub trait Tap: Send {
     /// `frame` passes `spot` at `time`, which never goes back.
     fn see(&mut self, time: Time, spot: Spot, frame: Seen);
 }

@@ -14,7 +14,7 @@ use crate::fabric::{Node, Packet};
 use crate::tag::{Content, Tag};
 
 /// Which flows wait for others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Followers {
     /// For each flow, how many it waits for and when it may start at the earliest; empty if none
     /// waits.
@@ -105,18 +105,9 @@ impl Simulator<'_> {
         let id = FlowId(index as u32);
         self.flows[index].start = Some(self.now);
         let mut control = AnyReactionPoint::None { rate: flow.pace };
-        if let Reaction::Controlled { initial, class, .. } = flow.reaction {
+        if let Reaction::Controlled { initial, .. } = flow.reaction {
             let line = config.topology.ports(flow.source)[0].rate;
             control = config.congestion.control.reaction_point(line, initial);
-            let Node::Host(target) = &mut self.fabric.nodes[flow.target.index()] else {
-                panic!("flow {} ends at a switch", flow.name);
-            };
-            target.listen(Listener {
-                flow: id,
-                class,
-                ack_every: config.congestion.ack_every,
-                point: config.congestion.control.notification_point(),
-            });
         }
         let Node::Host(source) = &mut self.fabric.nodes[flow.source.index()] else {
             panic!("flow {} starts at a switch", flow.name);
@@ -159,18 +150,38 @@ impl Simulator<'_> {
                     sequence,
                     is_marked,
                 };
-                if self.is_controlling {
-                    host.handle_data(now, flow, received);
+                if self.is_controlling && !host.handle_data(now, flow, received) {
+                    self.listen(node, flow, received);
                 }
                 self.deliver(node, flow, size);
             }
         }
     }
 
+    /// The first packet of a flow has arrived: its target begins to listen, if it is to. Nobody told
+    /// it before, since what happens at one host reaches another only on a wire.
+    #[cold]
+    fn listen(&mut self, node: NodeId, flow: FlowId, received: Received) {
+        let Reaction::Controlled { class, .. } = self.config.flows[flow.index()].reaction else {
+            return;
+        };
+        let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
+            panic!("a receiver is a host");
+        };
+        let congestion = &self.config.congestion;
+        host.listen(Listener {
+            flow,
+            class,
+            ack_every: congestion.ack_every,
+            point: congestion.control.notification_point(),
+        });
+        host.handle_data(self.now, flow, received);
+    }
+
     fn deliver(&mut self, node: NodeId, flow: FlowId, size: Bytes) {
         let state = &mut self.flows[flow.index()];
         state.delivered += size;
-        self.stopping.travelling -= size;
+        self.stopping.gone += size;
         if state.delivered != self.config.flows[flow.index()].size {
             if state.expired > Bytes::ZERO {
                 self.settle_expired(flow);
@@ -214,7 +225,7 @@ impl Simulator<'_> {
             } => {
                 let packet = match packet {
                     Outgoing::Data { flow, sequence } => {
-                        self.stopping.travelling += size;
+                        self.stopping.sent += size;
                         Tag::data(flow, sequence)
                     }
                     Outgoing::Answer { flow, feedback } => self.answer(flow, feedback),

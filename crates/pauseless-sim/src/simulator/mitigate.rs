@@ -106,7 +106,7 @@ impl Simulator<'_> {
         match tag.content() {
             Content::Data { .. } => {
                 self.flows[flow.index()].lost += size;
-                self.stopping.travelling -= size;
+                self.stopping.gone += size;
             }
             Content::Answer { place } => {
                 self.answers.remove(place);
@@ -195,6 +195,11 @@ impl Simulator<'_> {
     }
 
     pub(super) fn look_for_deadlock(&mut self, queue: EgressQueue) {
+        if let Some(away) = &mut self.away {
+            // A part does not see enough: whoever sees all parts looks now and then.
+            away.is_suspicious = true;
+            return;
+        }
         if self.tally.deadlock.is_none() {
             if let Some(deadlock) = self.detector.check(self.now, &self.fabric, queue) {
                 self.open_first_episode(deadlock);

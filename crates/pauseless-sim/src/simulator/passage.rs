@@ -110,7 +110,7 @@ impl Simulator<'_> {
         match tag.content() {
             Content::Data { .. } => {
                 self.flows[tag.flow().index()].expired += size;
-                self.stopping.travelling -= size;
+                self.stopping.gone += size;
                 self.settle_expired(tag.flow());
             }
             Content::Answer { place } => {

@@ -10,6 +10,10 @@ impl Simulator<'_> {
     /// Looks for a deadlock through the queues that a switch has paused, after a packet has arrived
     /// there: it takes from what all of them may have, wherever it came from and wherever it goes.
     pub(super) fn look_for_deadlock_around(&mut self, node: NodeId) {
+        if let Some(away) = &mut self.away {
+            away.is_suspicious = true;
+            return;
+        }
         let is_first = self.tally.deadlock.is_none();
         if !is_first && !self.mitigating.is_breaking {
             return;

@@ -18,8 +18,10 @@ pub(crate) struct Stopping {
     settled: Vec<bool>,
     /// How many flows have something to send, or will have.
     open: usize,
-    /// Bytes of data that hosts have sent and that were neither delivered nor dropped.
-    pub travelling: Bytes,
+    /// Bytes of data that hosts have sent.
+    pub sent: Bytes,
+    /// Those that were delivered or dropped.
+    pub gone: Bytes,
     /// When it will be seen whether all links were left alone; [`Time::MAX`] if that was not asked.
     calm_due: Time,
     watch: Option<Box<Watch>>,
@@ -36,11 +38,27 @@ impl Stopping {
                 false => Vec::new(),
             },
             open: config.flows.len(),
-            travelling: Bytes::ZERO,
+            sent: Bytes::ZERO,
+            gone: Bytes::ZERO,
             calm_due: Time::MAX,
             watch: stop.steady.map(|steady| Box::new(Watch::new(steady))),
             ended: None,
         }
+    }
+
+    /// How many flows have nothing to send any more.
+    pub(crate) fn settled_count(&self) -> usize {
+        self.settled.len() - self.open
+    }
+
+    /// Whether the run has ended before its time.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// Whether `flow` has nothing to send any more, if somebody asked for that.
+    pub(crate) fn is_settled(&self, flow: usize) -> bool {
+        self.settled.get(flow).is_some_and(|settled| *settled)
     }
 
     /// A flow has nothing to send any more, for whatever reason.
@@ -88,16 +106,20 @@ impl Simulator<'_> {
     /// Whether nothing is sent any more and all that was is at its end.
     #[inline]
     fn is_delivered(&self) -> bool {
-        self.stopping.open == 0 && self.stopping.travelling == Bytes::ZERO
+        self.stopping.open == 0 && self.stopping.sent == self.stopping.gone
     }
 
     /// Lets the run end when no link is held any more and the last one has left the congestion
     /// tree, so that their numbers are those of a longer run too.
     #[cold]
     fn wait_for_calm(&mut self) {
-        let Some(calm) = self.spread.calm() else {
-            return;
-        };
+        if let Some(calm) = self.spread.calm() {
+            self.wait_until_calm(calm);
+        }
+    }
+
+    /// The last link leaves the congestion tree at `calm`, or has left it.
+    pub(crate) fn wait_until_calm(&mut self, calm: Time) {
         if calm <= self.now {
             self.stopping.ended.get_or_insert(Ended::Done);
         } else if self.stopping.calm_due != calm {

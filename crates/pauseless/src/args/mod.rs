@@ -120,6 +120,10 @@ pub struct RunArgs {
     /// and the flows that had nothing to do with it
     #[arg(long)]
     pub provenance: bool,
+    /// Use so many threads, with the same results; by default as many as there are cores and the
+    /// network keeps busy, see docs/parallel.md
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    pub threads: Option<u16>,
     /// Exit with status 1 if one of these is found
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
     pub deny: Vec<Deny>,

@@ -1,0 +1,390 @@
+//! One run on many threads, with the results of one thread to the last bit.
+//!
+//! The network is divided into parts, each with its own events. A wire between two parts takes at
+//! least its delay, so for as long as the shortest of them takes (the window) no part can learn what
+//! another one does: all of them go on at the same time, and exchange the frames that have left them
+//! when all are done. Within a window the order of events in different parts cannot matter; within a
+//! part they come in the order of the whole run, because that order depends on time, kind and number
+//! alone.
+//!
+//! What sees the whole network happens between windows: samples, the progress of flows, the growth of
+//! the congestion tree. Two things need the exact order of all events:
+//! - A run that ends when all is done ends with the event that did it. A window in which that could
+//!   happen is handled event by event over all parts; there is none as long as some flow has more left
+//!   than its link can carry in that time.
+//! - A deadlock is permanent, so it is enough to look now and then whether there is one. If there is,
+//!   the run is repeated in one part, which knows the event that closed the cycle and all its
+//!   consequences.
+
+mod gate;
+mod lead;
+mod partition;
+mod whole;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use pauseless_core::unit::Time;
+
+use crate::config::{Config, Recovery, Watchdog};
+use crate::event::Event;
+use crate::outcome::{Deadlock, Outcome};
+use crate::simulator::{Message, Simulator};
+use gate::Gate;
+use lead::Lead;
+use partition::{Partition, partition};
+
+/// Why a run can only be made in one part, if that is so.
+pub fn obstacle(config: &Config) -> Option<&'static str> {
+    use pauseless_core::flow_control::FlowControl;
+    let is_mortal = || {
+        config
+            .flows
+            .iter()
+            .any(|flow| flow.ttl < crate::config::Flow::TTL_NONE)
+    };
+    let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
+    let obstacles: [(&'static str, bool); 6] = [
+        ("it records where pauses come from", config.is_tracing),
+        (
+            "it ends when the state is steady",
+            config.stop.steady.is_some(),
+        ),
+        (
+            "watchdogs act on deadlocks",
+            config.mitigation.watchdog != Watchdog::Off,
+        ),
+        (
+            "deadlocks are broken",
+            config.mitigation.recovery != Recovery::None,
+        ),
+        (
+            "conceptual GFC uses no wires",
+            config.ingress.any(is_conceptual),
+        ),
+        ("packets have a time to live", is_mortal()),
+    ];
+    obstacles
+        .iter()
+        .find(|(_, is_one)| *is_one)
+        .map(|(why, _)| *why)
+}
+
+/// How many of `cores` threads a run can use well: where little happens in a window, threads would
+/// wait for each other most of the time.
+pub fn threads_for(config: &Config, cores: usize) -> usize {
+    /// Packet-hops of one thread in a window, about a hundred times as long as waiting takes.
+    const HOPS_PER_WINDOW: u128 = 500;
+    /// Packet-hops of one thread in a whole run, so that dividing the network pays.
+    const HOPS: u128 = 500_000;
+    if cores < 2 || obstacle(config).is_some() {
+        return 1;
+    }
+    let Some(partition) = partition(config, cores) else {
+        return 1;
+    };
+    let hops = u128::from(partition.weight);
+    let duration = u128::from(config.duration.as_ps()).max(1);
+    let in_window = hops * u128::from(partition.lookahead.as_ps()) / duration;
+    let threads = (in_window / HOPS_PER_WINDOW).min(hops / HOPS);
+    usize::try_from(threads).unwrap_or(cores).clamp(1, cores)
+}
+
+/// A run in progress, on one thread or on many.
+#[derive(Debug)]
+pub struct Parallel<'c> {
+    config: &'c Config,
+    threads: usize,
+    inner: Inner<'c>,
+}
+
+#[derive(Debug)]
+enum Inner<'c> {
+    One(Box<Simulator<'c>>),
+    Many(Box<Parts<'c>>),
+}
+
+/// A run in several parts.
+#[derive(Debug)]
+struct Parts<'c> {
+    cells: Vec<Mutex<Simulator<'c>>>,
+    /// What was sent to each part and that it has not taken yet.
+    mail: Vec<Mutex<Vec<Message>>>,
+    /// When the next thing happens that each part knows of, in picoseconds.
+    nexts: Vec<AtomicU64>,
+    lead: Mutex<Lead<'c>>,
+}
+
+/// How many parts there are for each thread, so that one that has less to do can take over some.
+const PARTS_PER_THREAD: usize = 4;
+
+impl<'c> From<Simulator<'c>> for Parallel<'c> {
+    /// A run in one part, with what was set up in it.
+    fn from(simulator: Simulator<'c>) -> Parallel<'c> {
+        Parallel {
+            config: simulator.config,
+            threads: 1,
+            inner: Inner::One(Box::new(simulator)),
+        }
+    }
+}
+
+impl<'c> Parallel<'c> {
+    /// A run at time zero, on so many threads.
+    pub fn new(config: &'c Config, threads: usize) -> Parallel<'c> {
+        let parts = match threads {
+            0 | 1 => 1,
+            _ => threads * PARTS_PER_THREAD,
+        };
+        Parallel::in_parts(config, threads, parts)
+    }
+
+    /// A run at time zero in so many parts, or fewer if the network is too small.
+    pub fn in_parts(config: &'c Config, threads: usize, parts: usize) -> Parallel<'c> {
+        let threads = threads.max(1);
+        let found = match parts > 1 && obstacle(config).is_none() {
+            true => partition(config, parts),
+            false => None,
+        };
+        let whole = Simulator::new(config);
+        let inner = match found {
+            None => Inner::One(Box::new(whole)),
+            Some(partition) => Inner::Many(Box::new(Parts::new(whole, partition))),
+        };
+        Parallel {
+            config,
+            threads,
+            inner,
+        }
+    }
+
+    /// Runs to the end.
+    pub fn run(mut self) -> Outcome {
+        while self.advance(Time::ZERO + self.config.duration) {}
+        self.finish()
+    }
+
+    /// Runs until `until` or the end of the run; whether there is anything left to do. If there is a
+    /// deadlock in a run of several parts, it is at time zero again after that, so that whoever
+    /// watches it can do so.
+    pub fn advance(&mut self, until: Time) -> bool {
+        match &mut self.inner {
+            Inner::One(simulator) => return simulator.advance(until),
+            Inner::Many(parts) => {
+                let is_more = parts.advance(self.threads, until);
+                if !parts.is_deadlocked() {
+                    return is_more;
+                }
+            }
+        }
+        self.repeat();
+        true
+    }
+
+    /// Begins again in one part.
+    fn repeat(&mut self) {
+        self.inner = Inner::One(Box::new(Simulator::new(self.config)));
+    }
+
+    /// Simulated time so far.
+    pub fn now(&self) -> Time {
+        match &self.inner {
+            Inner::One(simulator) => simulator.now(),
+            Inner::Many(parts) => parts.lead().now(),
+        }
+    }
+
+    /// How many parts there are.
+    pub fn part_count(&self) -> usize {
+        match &self.inner {
+            Inner::One(_) => 1,
+            Inner::Many(parts) => parts.cells.len(),
+        }
+    }
+
+    /// The deadlock that was found, as soon as it was.
+    pub fn deadlock(&self) -> Option<&Deadlock> {
+        match &self.inner {
+            Inner::One(simulator) => simulator.deadlock(),
+            Inner::Many(_) => None,
+        }
+    }
+
+    /// An estimate of the heap memory in use, for benchmarks.
+    pub fn heap_bytes(&self) -> usize {
+        match &self.inner {
+            Inner::One(simulator) => simulator.heap_bytes(),
+            Inner::Many(parts) => {
+                let cells = parts.cells.iter();
+                cells.map(|cell| lock(cell).heap_bytes()).sum()
+            }
+        }
+    }
+
+    /// Checks that no byte was made or mislaid, and says what was found.
+    pub fn finish(mut self) -> Outcome {
+        if let Inner::Many(parts) = &mut self.inner
+            && parts.look_for_deadlock()
+        {
+            let now = self.now();
+            self.repeat();
+            self.advance(now);
+        }
+        match self.inner {
+            Inner::One(simulator) => simulator.finish(),
+            Inner::Many(parts) => parts.merge().finish(),
+        }
+    }
+}
+
+/// Nobody else has panicked while holding it, or this thread would not run any more.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().expect("no other thread has panicked")
+}
+
+impl<'c> Parts<'c> {
+    /// Divides a run that has not begun.
+    fn new(mut whole: Simulator<'c>, partition: Partition) -> Parts<'c> {
+        let count = partition.count;
+        let mut parts = whole::split(&mut whole, &partition);
+        let first = parts.iter().map(|part| part.queue.peek());
+        let first = first.map(|event| AtomicU64::new(time_of(event).as_ps()));
+        let nexts = first.collect();
+        Parts {
+            mail: (0..count).map(|_| Mutex::default()).collect(),
+            nexts,
+            cells: parts.drain(..).map(Mutex::new).collect(),
+            lead: Mutex::new(Lead::new(whole, partition)),
+        }
+    }
+
+    fn lead(&self) -> std::sync::MutexGuard<'_, Lead<'c>> {
+        lock(&self.lead)
+    }
+
+    fn is_deadlocked(&self) -> bool {
+        self.lead().is_deadlocked()
+    }
+
+    /// Runs until `until` or the end of the run; whether there is anything left to do.
+    fn advance(&mut self, threads: usize, until: Time) -> bool {
+        let threads = threads.min(self.cells.len());
+        let plan = Plan {
+            limit: AtomicU64::new(0),
+            key: AtomicU64::new(0),
+            is_over: AtomicUsize::new(0),
+            claims: self.cells.iter().map(|_| AtomicUsize::new(0)).collect(),
+            gate: Gate::new(threads),
+            until,
+        };
+        self.plan(&plan);
+        std::thread::scope(|scope| {
+            for thread in 1..threads {
+                let (parts, plan) = (&*self, &plan);
+                scope.spawn(move || parts.work(plan, (thread, threads)));
+            }
+            self.work(&plan, (0, threads));
+        });
+        self.lead().is_more(until)
+    }
+
+    /// What one thread does.
+    fn work(&self, plan: &Plan, (thread, threads): (usize, usize)) {
+        let _watch = plan.gate.watch();
+        let count = self.cells.len();
+        let own = thread * count / threads;
+        let mut round = 0;
+        while plan.is_over.load(Ordering::Acquire) == 0 {
+            round += 1;
+            let limit = plan.limit();
+            for place in 0..count {
+                let part = (own + place) % count;
+                if plan.claims[part].swap(round, Ordering::AcqRel) != round {
+                    self.run_part(part, limit);
+                }
+            }
+            if !plan.gate.wait(|| self.plan(plan)) {
+                return;
+            }
+        }
+    }
+
+    /// Lets one part handle its events before `limit`.
+    fn run_part(&self, part: usize, limit: Event) {
+        let mut cell = lock(&self.cells[part]);
+        let mut mail = lock(&self.mail[part]);
+        for message in mail.drain(..) {
+            cell.accept(message);
+        }
+        drop(mail);
+        cell.run_before(limit);
+        let mut next = time_of(cell.queue.peek());
+        if let Some(away) = &mut cell.away {
+            next = next.min(away.take_earliest());
+            let boxes = away.outbox.iter_mut().enumerate();
+            for (to, messages) in boxes.filter(|(_, messages)| !messages.is_empty()) {
+                lock(&self.mail[to]).append(messages);
+            }
+        }
+        self.nexts[part].store(next.as_ps(), Ordering::Release);
+    }
+
+    /// Between windows: what comes next.
+    fn plan(&self, plan: &Plan) {
+        let mut lead = self.lead();
+        match lead.plan(self, plan.until) {
+            Some(limit) => plan.set(limit),
+            None => plan.is_over.store(1, Ordering::Release),
+        }
+    }
+
+    /// Whether there is a deadlock now.
+    fn look_for_deadlock(&mut self) -> bool {
+        let mut lead = self.lead();
+        lead.look_for_deadlock(self)
+    }
+
+    /// All parts as one run, which cannot go on.
+    fn merge(self) -> Simulator<'c> {
+        let lead = self.lead.into_inner().expect("no thread has panicked");
+        let inner = |cell: Mutex<Simulator<'c>>| cell.into_inner().expect("no thread has panicked");
+        let mut parts = Vec::from_iter(self.cells.into_iter().map(inner));
+        for (part, mail) in parts.iter_mut().zip(self.mail) {
+            for message in mail.into_inner().expect("no thread has panicked") {
+                part.accept(message);
+            }
+        }
+        lead.merge(parts)
+    }
+}
+
+fn time_of(event: Option<Event>) -> Time {
+    event.map_or(Time::MAX, Event::time)
+}
+
+/// What all threads have to know about a slice of a run.
+#[derive(Debug)]
+struct Plan {
+    /// The two words of the event before which parts stop.
+    limit: AtomicU64,
+    key: AtomicU64,
+    /// 1 when there is no other window.
+    is_over: AtomicUsize,
+    /// The window for which each part was claimed last.
+    claims: Vec<AtomicUsize>,
+    gate: Gate,
+    until: Time,
+}
+
+impl Plan {
+    fn set(&self, limit: Event) {
+        let (time, key) = limit.words();
+        self.limit.store(time, Ordering::Release);
+        self.key.store(key, Ordering::Release);
+    }
+
+    fn limit(&self) -> Event {
+        let time = self.limit.load(Ordering::Acquire);
+        Event::from_words((time, self.key.load(Ordering::Acquire)))
+    }
+}

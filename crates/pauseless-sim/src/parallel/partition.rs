@@ -1,0 +1,213 @@
+//! Which node is in which part of a run.
+
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use pauseless_core::id::NodeId;
+use pauseless_core::unit::{Span, Time};
+use pauseless_fabric::trace::{Header, trace};
+
+use crate::config::{Config, Flow};
+
+/// The nodes of a run, divided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Partition {
+    /// The part of every node.
+    pub owner: Arc<[u16]>,
+    /// How many parts there are.
+    pub count: usize,
+    /// About how many packets all nodes handle.
+    pub weight: u64,
+    /// The least delay of a wire between two parts: what happens in one is unknown to the others for
+    /// so long.
+    pub lookahead: Span,
+}
+
+/// Divides a network into `wanted` parts or fewer; `None` if it cannot be cut. Hosts stay with their
+/// switch, a wire without delay is never cut, and a flow that starts when another one ends does so in
+/// the part where that ends.
+pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
+    let wanted = wanted.min(usize::from(u16::MAX) - 1);
+    let weights = weights(config);
+    let total: u64 = weights.iter().sum();
+    let mut delays = Vec::from_iter(wires(config).map(|(_, _, delay)| delay));
+    delays.retain(|delay| *delay > Span::ZERO);
+    delays.sort();
+    delays.dedup();
+    // The longer the wires that are cut, the longer a part can go on alone, as long as no piece gets
+    // too heavy.
+    let bearable = total / wanted as u64 + total / (4 * wanted as u64);
+    let heaviest = |delay: &Span| {
+        Pieces::new(config, &weights, *delay)
+            .weights
+            .into_iter()
+            .max()
+    };
+    let first_unbearable = delays.partition_point(|delay| heaviest(delay) <= Some(bearable));
+    let lookahead = delays.get(first_unbearable.saturating_sub(1))?;
+    let pieces = Pieces::new(config, &weights, *lookahead);
+    let (owner_of_piece, count) = pieces.gather(config, wanted);
+    let owner = pieces.of_node.iter().map(|piece| owner_of_piece[*piece]);
+    let owner = Arc::from_iter(owner);
+    let is_cut = |(from, to, _): &(NodeId, NodeId, Span)| owner[from.index()] != owner[to.index()];
+    let lookahead = wires(config)
+        .filter(is_cut)
+        .map(|(_, _, delay)| delay)
+        .min();
+    Some(Partition {
+        count,
+        weight: total,
+        // Parts without wires between them never meet.
+        lookahead: lookahead.unwrap_or(config.duration).max(Span::ps(1)),
+        owner,
+    })
+    .filter(|partition| partition.count > 1)
+}
+
+/// Every wire in both directions.
+fn wires(config: &Config) -> impl Iterator<Item = (NodeId, NodeId, Span)> + '_ {
+    let nodes = (0..config.topology.nodes().len()).map(|node| NodeId(node as u32));
+    nodes.flat_map(|node| {
+        let ports = config.topology.ports(node).iter();
+        ports.map(move |port| (node, port.peer, port.delay))
+    })
+}
+
+/// About how many packets every node handles, by the paths of the flows. With very many flows, some
+/// of them tell.
+fn weights(config: &Config) -> Vec<u64> {
+    const FLOWS_MAX: usize = 20_000;
+    let nodes = (0..config.topology.nodes().len()).map(|node| NodeId(node as u32));
+    let mut weights = Vec::from_iter(nodes.map(|node| config.topology.ports(node).len() as u64));
+    let step = config.flows.len().div_ceil(FLOWS_MAX).max(1);
+    for flow in config.flows.iter().step_by(step) {
+        let header = Header {
+            source: flow.source,
+            group: flow.group,
+            hash: flow.hash,
+        };
+        // One that circles would be everywhere; the run will tell.
+        let path = trace(&config.topology, &config.table, header).unwrap_or_default();
+        let packets = packets(config, flow).saturating_mul(step as u64);
+        for (node, _) in path {
+            weights[node.index()] += packets;
+        }
+        weights[flow.target.index()] += packets;
+    }
+    weights
+}
+
+/// At most so many packets of a flow are sent.
+fn packets(config: &Config, flow: &Flow) -> u64 {
+    let end = flow.stop.min(Time::ZERO + config.duration);
+    let sent = flow.pace.bytes_in(end.saturating_since(flow.start));
+    sent.min(flow.size).get() / flow.packet.get().max(1) + 1
+}
+
+/// Nodes that must be together.
+struct Pieces {
+    of_node: Vec<usize>,
+    /// One element per piece.
+    weights: Vec<u64>,
+}
+
+impl Pieces {
+    /// Wires of `delay` and more may be cut.
+    fn new(config: &Config, weights: &[u64], delay: Span) -> Pieces {
+        let topology = &config.topology;
+        let mut roots = Vec::from_iter(0..weights.len());
+        for (from, to, wire) in wires(config) {
+            if wire < delay || topology.is_host(from) {
+                unite(&mut roots, from, to);
+            }
+        }
+        for follow in &config.follows {
+            let first = &config.flows[follow.first.index()];
+            let then = &config.flows[follow.then.index()];
+            unite(&mut roots, first.target, then.source);
+        }
+        let mut number = vec![usize::MAX; roots.len()];
+        let mut pieces = Pieces {
+            of_node: Vec::new(),
+            weights: Vec::new(),
+        };
+        for (node, weight) in weights.iter().enumerate() {
+            let root = find(&mut roots, node);
+            if number[root] == usize::MAX {
+                number[root] = pieces.weights.len();
+                pieces.weights.push(0);
+            }
+            pieces.of_node.push(number[root]);
+            pieces.weights[number[root]] += weight;
+        }
+        pieces
+    }
+
+    /// Puts pieces together to at most `wanted` parts of about equal weight, neighbours with each
+    /// other; the part of each piece, and how many there are.
+    fn gather(&self, config: &Config, wanted: usize) -> (Vec<u16>, usize) {
+        const NONE: u16 = u16::MAX;
+        let mut neighbours = vec![Vec::new(); self.weights.len()];
+        for (from, to, _) in wires(config) {
+            let (from, to) = (self.of_node[from.index()], self.of_node[to.index()]);
+            if from != to {
+                neighbours[from].push(to);
+            }
+        }
+        let mut owner = vec![NONE; self.weights.len()];
+        let mut left: u64 = self.weights.iter().sum();
+        let mut seed = 0;
+        let mut part = 0;
+        while let Some(free) = owner[seed..].iter().position(|owner| *owner == NONE) {
+            seed += free;
+            let target = left / (wanted as u64 - part).max(1);
+            let is_last = part + 1 == wanted as u64;
+            let mut weight = 0;
+            // How many wires each piece has to this part; those that have most of theirs come first.
+            let mut joined = vec![0u64; self.weights.len()];
+            let mut next = BinaryHeap::from([(0, usize::MAX - seed)]);
+            loop {
+                let found = next.pop().map(|(_, place)| usize::MAX - place);
+                let found = match found {
+                    Some(piece) => piece,
+                    // Nothing is connected to it any more.
+                    None => match owner.iter().position(|owner| *owner == NONE) {
+                        Some(piece) => piece,
+                        None => break,
+                    },
+                };
+                if owner[found] != NONE {
+                    continue;
+                }
+                let grown = weight + self.weights[found];
+                if weight > 0 && !is_last && weight + self.weights[found] / 2 > target {
+                    break;
+                }
+                weight = grown;
+                owner[found] = part as u16;
+                for other in &neighbours[found] {
+                    joined[*other] += 1;
+                    let share = joined[*other] * 1_000 / neighbours[*other].len().max(1) as u64;
+                    next.push((share, usize::MAX - other));
+                }
+            }
+            left -= weight;
+            part += 1;
+        }
+        (owner, part as usize)
+    }
+}
+
+fn find(roots: &mut [usize], mut at: usize) -> usize {
+    while roots[at] != at {
+        roots[at] = roots[roots[at]];
+        at = roots[at];
+    }
+    at
+}
+
+fn unite(roots: &mut [usize], one: NodeId, other: NodeId) {
+    let (one, other) = (find(roots, one.index()), find(roots, other.index()));
+    // The lower number is the root, so that pieces are numbered by their first node.
+    roots[one.max(other)] = one.min(other);
+}

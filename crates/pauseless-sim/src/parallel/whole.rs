@@ -1,0 +1,142 @@
+//! All parts of a run as one: divided, seen and put together.
+
+use std::sync::{Arc, MutexGuard};
+
+use pauseless_core::deadlock::{EgressQueue, Network};
+use pauseless_core::id::{FlowId, NodeId, PortId};
+use pauseless_core::switch::Switch;
+use pauseless_core::unit::Bytes;
+
+use super::partition::Partition;
+use crate::event::{Event, Kind};
+use crate::fabric::{End, Fabric};
+use crate::progress::FlowState;
+use crate::simulator::Simulator;
+use crate::tag::Tag;
+
+/// Divides a run that has not begun. What sees the whole network stays in `whole`.
+pub(super) fn split<'c>(whole: &mut Simulator<'c>, partition: &Partition) -> Vec<Simulator<'c>> {
+    let owner = |node: NodeId| usize::from(partition.owner[node.index()]);
+    let mut port_counts = vec![0; partition.count];
+    for end in &whole.fabric.ends {
+        port_counts[owner(end.node)] += 1;
+    }
+    let empty = |port_count| whole.empty_part(partition.count, port_count);
+    let mut parts = Vec::from_iter(port_counts.into_iter().map(empty));
+    for node in (0..partition.owner.len()).map(|node| NodeId(node as u32)) {
+        let part = &mut parts[owner(node)];
+        part.fabric.take_node(&mut whole.fabric, node);
+        for index in part.fabric.ends_of(node) {
+            let peer = part.fabric.ends[index].peer as usize;
+            let there = owner(whole.fabric.ends[peer].node);
+            let is_cut = there != owner(node);
+            part.fabric.ends[index].away = if is_cut { there as u16 } else { End::HERE };
+        }
+    }
+    for event in whole.take_events() {
+        match part_of(whole, event) {
+            Some(node) => parts[owner(node)].queue.push(event),
+            None => whole.queue.push(event),
+        }
+    }
+    parts
+}
+
+/// The node that an event happens to, if it is one.
+fn part_of(whole: &Simulator<'_>, event: Event) -> Option<NodeId> {
+    let index = event.index();
+    match event.kind() {
+        Kind::Signal | Kind::Arrive | Kind::Transmitted | Kind::Timeout => {
+            Some(whole.fabric.ends[index].node)
+        }
+        Kind::Consume => Some(whole.config.receivers[index].host),
+        Kind::FlowStart => Some(whole.config.flows[index].source),
+        Kind::FlowStop => Some(whole.config.flows[index].target),
+        Kind::Recover | Kind::Sample | Kind::Tick | Kind::Snapshot | Kind::Look | Kind::Calm => {
+            None
+        }
+    }
+}
+
+/// All parts, held at once.
+pub(super) struct Whole<'p, 'c> {
+    pub parts: Vec<MutexGuard<'p, Simulator<'c>>>,
+    pub owner: Arc<[u16]>,
+}
+
+impl<'c> Whole<'_, 'c> {
+    /// The part that a node is in.
+    pub(super) fn part(&self, node: NodeId) -> &Simulator<'c> {
+        &self.parts[usize::from(self.owner[node.index()])]
+    }
+
+    /// Everything that parts have sent is where it goes to.
+    pub(super) fn exchange(&mut self, from: usize) {
+        for to in 0..self.parts.len() {
+            let Some(away) = &mut self.parts[from].away else {
+                unreachable!("a part has a mailbox");
+            };
+            let mut messages = std::mem::take(&mut away.outbox[to]);
+            for message in messages.drain(..) {
+                self.parts[to].accept(message);
+            }
+            // The memory is used again.
+            if let Some(away) = &mut self.parts[from].away {
+                away.outbox[to] = messages;
+            }
+        }
+    }
+
+    fn fabric(&self, node: NodeId) -> &Fabric {
+        &self.part(node).fabric
+    }
+
+    /// What a flow has achieved, but for what it lost on its way.
+    pub(super) fn flow(&self, index: usize) -> FlowState {
+        let flow = &self.parts[0].config.flows[index];
+        FlowState {
+            start: self.part(flow.source).flows[index].start,
+            ..self.part(flow.target).flows[index]
+        }
+    }
+}
+
+/// What the deadlock detector sees. No frame is between two parts when it looks.
+impl Network for Whole<'_, '_> {
+    type Packet = Tag;
+
+    fn switch(&self, node: NodeId) -> Option<&Switch<Tag>> {
+        self.fabric(node).switch(node)
+    }
+
+    fn far_end(&self, node: NodeId, port: PortId) -> (NodeId, PortId) {
+        self.fabric(node).far_end(node, port)
+    }
+
+    fn port_count(&self) -> usize {
+        self.parts[0].fabric.port_count()
+    }
+
+    fn port_index(&self, node: NodeId, port: PortId) -> usize {
+        self.parts[0].fabric.port_index(node, port)
+    }
+
+    fn class_count(&self) -> usize {
+        self.parts[0].fabric.class_count()
+    }
+
+    fn egress_queues(&self) -> impl Iterator<Item = EgressQueue> {
+        // Nodes that are elsewhere look like hosts in each part.
+        let parts = self.parts.iter();
+        parts.flat_map(|part| part.fabric.egress_queues())
+    }
+
+    fn in_flight(&self, queue: EgressQueue) -> Bytes {
+        let (far, _) = self.far_end(queue.node, queue.port);
+        self.fabric(far).in_flight(queue)
+    }
+
+    fn flow(&self, node: NodeId, packet: Tag) -> Option<FlowId> {
+        self.fabric(node).flow(node, packet)
+    }
+}

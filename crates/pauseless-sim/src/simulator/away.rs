@@ -1,0 +1,145 @@
+//! What one part of a run says to another: frames that leave on a wire between them.
+
+use pauseless_core::congestion::Feedback;
+use pauseless_core::deadlock::Detector;
+use pauseless_core::unit::Time;
+
+use super::{Simulator, event_queue, mitigate::Mitigating, stop::Stopping};
+use crate::event::{Event, EventQueue, Kind};
+use crate::fabric::{End, Frame};
+use crate::progress::FlowState;
+use crate::receiver::Receivers;
+use crate::tag::{Answers, Content};
+use crate::tap::Tapped;
+
+/// A frame on its way to another part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message {
+    /// When it has fully arrived.
+    pub time: Time,
+    /// The global number of the port that it arrives at.
+    end: u32,
+    frame: Frame,
+    /// What it says, if it is an answer.
+    said: Option<Feedback>,
+}
+
+/// What one part of a run has for the others.
+#[derive(Debug)]
+pub(crate) struct Away {
+    /// What leaves, by the part that it goes to.
+    pub outbox: Vec<Vec<Message>>,
+    /// When the last frame arrives on each wire to another part, by the number of its far end.
+    last: Vec<Time>,
+    /// When the first frame arrives of those that have left since somebody asked.
+    earliest: Time,
+    /// Whether a queue was stopped since somebody looked for deadlocks.
+    pub is_suspicious: bool,
+}
+
+impl Away {
+    /// When the first frame arrives of those that have left since the last call.
+    pub(crate) fn take_earliest(&mut self) -> Time {
+        std::mem::replace(&mut self.earliest, Time::MAX)
+    }
+}
+
+impl<'c> Simulator<'c> {
+    /// One of `count` parts of this run, which has not begun; without nodes and events.
+    pub(crate) fn empty_part(&self, count: usize, port_count: usize) -> Simulator<'c> {
+        let config = self.config;
+        let fabric = self.fabric.empty(config);
+        Simulator {
+            config,
+            queue: event_queue(&fabric, port_count),
+            detector: Detector::default(),
+            recorder: self.recorder.clone(),
+            receivers: Receivers::new(&config.receivers),
+            now: self.now,
+            end: self.end,
+            flows: vec![FlowState::default(); config.flows.len()],
+            routes: self.routes.clone(),
+            followers: self.followers.clone(),
+            answers: Answers::default(),
+            spread: self.spread.part(),
+            held: vec![0; self.held.len()],
+            packet_max: self.packet_max,
+            is_plain: self.is_plain,
+            is_counting: self.is_counting,
+            is_controlling: self.is_controlling,
+            is_counting_credit: self.is_counting_credit,
+            is_out_of_band: self.is_out_of_band,
+            mitigating: Mitigating::new(config),
+            stopping: Stopping::new(config),
+            tracer: None,
+            reel: None,
+            tapped: Tapped::default(),
+            away: Some(Box::new(Away {
+                outbox: vec![Vec::new(); count],
+                last: vec![Time::ZERO; self.held.len()],
+                earliest: Time::MAX,
+                is_suspicious: false,
+            })),
+            tally: super::Tally::default(),
+            fabric,
+        }
+    }
+
+    /// Takes all events out of a run that has not begun.
+    pub(crate) fn take_events(&mut self) -> Vec<Event> {
+        let fresh = event_queue(&self.fabric, self.held.len());
+        let mut queue: EventQueue = std::mem::replace(&mut self.queue, fresh);
+        std::iter::from_fn(|| queue.pop()).collect()
+    }
+
+    /// Handles all events before `limit`.
+    pub(crate) fn run_before(&mut self, limit: Event) {
+        while let Some(event) = self.queue.pop_before(limit) {
+            self.take(event);
+        }
+    }
+
+    /// Puts a frame on a wire that leads to another part.
+    #[inline(never)]
+    pub(super) fn post(&mut self, index: usize, arrival: Time, frame: Frame) {
+        let End { peer, away, .. } = self.fabric.ends[index];
+        let said = match frame {
+            Frame::Data(packet) => match packet.tag.content() {
+                Content::Answer { place } => Some(self.answers.remove(place)),
+                Content::Data { .. } => None,
+            },
+            Frame::Control(_) => None,
+        };
+        let Some(post) = &mut self.away else {
+            unreachable!("only parts have cut wires");
+        };
+        // A wire keeps the order of its frames.
+        let last = &mut post.last[peer as usize];
+        let time = arrival.max(*last);
+        *last = time;
+        post.earliest = post.earliest.min(time);
+        post.outbox[usize::from(away)].push(Message {
+            time,
+            end: peer,
+            frame,
+            said,
+        });
+    }
+
+    /// A frame comes from another part; it is still on its wire.
+    pub(crate) fn accept(&mut self, message: Message) {
+        let Message {
+            time,
+            end,
+            mut frame,
+            said,
+        } = message;
+        if let (Frame::Data(packet), Some(feedback)) = (&mut frame, said) {
+            packet.tag = packet.tag.moved(self.answers.insert(feedback));
+        }
+        let incoming = &mut self.fabric.ends[end as usize].incoming;
+        if self.fabric.frames.push_back(incoming, (time, frame)) {
+            self.queue.push(Event::new(time, Kind::Arrive, end));
+        }
+    }
+}

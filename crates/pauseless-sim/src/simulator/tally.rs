@@ -1,0 +1,103 @@
+//! What is counted and found in a run.
+
+use pauseless_core::id::Class;
+use pauseless_core::unit::{Bytes, Time};
+
+use crate::outcome::{Deadlock, Loss, Losses, Lost};
+
+/// Counters and findings of the whole run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub events: u64,
+    pub packet_hops: u64,
+    pub losses: Losses,
+    /// Packets that were dropped on aim: by TTL, or for want of a class.
+    pub expired_packets: u64,
+    pub expired_bytes: Bytes,
+    /// Packets that tell sources something, and their bytes.
+    pub answers: u64,
+    pub acknowledgements: u64,
+    /// Packets that a switch has marked.
+    pub marked: u64,
+    pub answer_bytes: Bytes,
+    /// Those of the answers' bytes that switches have made.
+    pub notice_bytes: Bytes,
+    /// Those that have arrived.
+    pub answered_bytes: Bytes,
+    pub loss: Option<Loss>,
+    pub pause_frames: u64,
+    pub pause_frames_by_class: [u64; Class::COUNT_MAX],
+    pub feedback_frames: u64,
+    pub gfc_holds: u64,
+    pub deadlock: Option<Deadlock>,
+    pub last_arrival: Time,
+}
+
+impl Tally {
+    /// Adds what another part of the run has counted.
+    pub(crate) fn add(&mut self, part: &Tally) {
+        // Every field by name, so that none is forgotten.
+        let Tally {
+            events,
+            packet_hops,
+            losses,
+            expired_packets,
+            expired_bytes,
+            answers,
+            acknowledgements,
+            marked,
+            answer_bytes,
+            notice_bytes,
+            answered_bytes,
+            loss,
+            pause_frames,
+            pause_frames_by_class,
+            feedback_frames,
+            gfc_holds,
+            deadlock,
+            last_arrival,
+        } = part;
+        debug_assert!(deadlock.is_none(), "a part looks for none");
+        self.events += events;
+        self.packet_hops += packet_hops;
+        add_losses(&mut self.losses, losses);
+        self.expired_packets += expired_packets;
+        self.expired_bytes += *expired_bytes;
+        self.answers += answers;
+        self.acknowledgements += acknowledgements;
+        self.marked += marked;
+        self.answer_bytes += *answer_bytes;
+        self.notice_bytes += *notice_bytes;
+        self.answered_bytes += *answered_bytes;
+        // Ports are numbered by node and port, and in that order arrivals happen at one instant.
+        let key = |loss: &Loss| (loss.time, loss.node, loss.port);
+        let both = self.loss.take().into_iter().chain(loss.clone());
+        self.loss = both.min_by_key(key);
+        self.pause_frames += pause_frames;
+        for (sum, count) in self
+            .pause_frames_by_class
+            .iter_mut()
+            .zip(pause_frames_by_class)
+        {
+            *sum += count;
+        }
+        self.feedback_frames += feedback_frames;
+        self.gfc_holds += gfc_holds;
+        self.last_arrival = self.last_arrival.max(*last_arrival);
+    }
+}
+
+fn add_losses(sum: &mut Losses, part: &Losses) {
+    let Losses {
+        overrun,
+        watchdog,
+        drain,
+    } = part;
+    let add = |sum: &mut Lost, part: &Lost| {
+        sum.packets += part.packets;
+        sum.bytes += part.bytes;
+    };
+    add(&mut sum.overrun, overrun);
+    add(&mut sum.watchdog, watchdog);
+    add(&mut sum.drain, drain);
+}
