@@ -141,6 +141,15 @@ impl Port {
         port
     }
 
+    /// Lets what this port says reach the far end after `delay`, on no wire and waiting for nothing:
+    /// as in simulators whose pauses are messages between objects.
+    pub fn set_out_of_band(&mut self, delay: Span) {
+        self.is_out_of_band = true;
+        for class in 0..self.lanes.len() {
+            self.lanes[class].delay = delay;
+        }
+    }
+
     /// The link's rate.
     pub fn line(&self) -> Rate {
         self.line

@@ -319,6 +319,11 @@ impl<P: Copy> Switch<P> {
         self.ports.len()
     }
 
+    /// Lets what `port` says take no place on the wire, see [`Port::set_out_of_band`].
+    pub fn set_out_of_band(&mut self, port: PortId, delay: Span) {
+        self.ports[port.index()].port.set_out_of_band(delay);
+    }
+
     /// Lets what leaves `port` in `class` pass at `rate` and no faster, see [`Port::limit`].
     pub fn limit(&mut self, port: PortId, class: Class, rate: Rate) {
         self.ports[port.index()].port.limit(class, rate);

@@ -203,6 +203,10 @@ impl Sink {
         self.list.borrow().is_empty()
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.list.borrow().len()
+    }
+
     pub(crate) fn into_list(self) -> Vec<Problem> {
         self.list.into_inner()
     }

@@ -130,6 +130,7 @@ fn every_key_of_dcqcn() {
     let scenario = with(keys);
     let default = dcqcn::Config::default();
     let expected = dcqcn::Config {
+        style: dcqcn::Style::Paper,
         marking: pauseless_core::congestion::marking::Config {
             kmin: Bytes::kb(6),
             kmax: Bytes::kb(150),
@@ -174,6 +175,7 @@ fn every_key_of_timely() {
          ack_every = 16\nfeedback_class = \"data\"",
     );
     let expected = timely::Config {
+        update: timely::Update::PerAck,
         ewma_weight: 0.875,
         beta: 0.008,
         t_low: Span::us(50),

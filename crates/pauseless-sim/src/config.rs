@@ -9,6 +9,7 @@ use pauseless_core::memory::{MemoryConfig, SharedConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::{Discipline, Release, watchdog};
 use pauseless_core::table::ForwardingTable;
+use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
 
@@ -40,6 +41,10 @@ pub struct Config {
     pub hardware: Hardware,
     /// What end hosts and switches do about congestion.
     pub congestion: Congestion,
+    /// How flows that obey congestion control, or are acknowledged, are carried.
+    pub transport: Transport,
+    /// What wires lose by themselves.
+    pub wire_loss: WireLoss,
     /// In canonical order; see [`canonical_order`].
     pub flows: Vec<Flow>,
     /// Flows that wait for others; sorted, and without circles.
@@ -68,12 +73,20 @@ pub struct Config {
 /// comparisons with other simulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hardware {
-    /// Frame bytes of a control frame of PFC, credits or GFC.
+    /// Frame bytes of a control frame of PFC, credits or GFC. Those without a length take no place
+    /// on the wire, and wait for no frame that is being sent.
     pub control_frame: Bytes,
     /// How long frames take to be sent.
     pub transmission: Transmission,
     /// When a packet that a switch sends is taken off its ingress counter.
     pub release: Release,
+}
+
+impl Hardware {
+    /// Whether control frames take no place on wires.
+    pub fn is_out_of_band(&self) -> bool {
+        self.control_frame == Bytes::ZERO
+    }
 }
 
 impl Default for Hardware {
@@ -244,6 +257,16 @@ impl Congestion {
     };
 }
 
+/// Which part of the frames with data and answers wires lose by themselves, at random: no buffer
+/// was too small. Control frames are never lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WireLoss {
+    /// On every link, in each direction.
+    pub share: f64,
+    /// On the way into this port instead.
+    pub ports: Vec<(NodeId, PortId, f64)>,
+}
+
 /// One flow starts after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Follow {
@@ -304,6 +327,11 @@ pub enum Reaction {
         group: GroupId,
         /// The class that this travels in.
         class: Class,
+        /// About how many frame bytes may be unacknowledged, if there are windows at all;
+        /// [`Bytes::MAX`] for any number.
+        window: Bytes,
+        /// Its round-trip time without queues.
+        round_trip: Span,
     },
 }
 
@@ -312,6 +340,16 @@ pub fn canonical_order(flows: &mut [Flow]) {
     flows.sort();
     let twice = flows.windows(2).find(|pair| pair[0].name == pair[1].name);
     assert!(twice.is_none(), "two flows of one name: {twice:?}");
+}
+
+impl Config {
+    /// Where `flow` counts as finished: at its target, or at the source that is told.
+    pub fn end_of(&self, flow: &Flow) -> NodeId {
+        match self.transport.finish == Finish::Source && flow.reaction != Reaction::None {
+            true => flow.source,
+            false => flow.target,
+        }
+    }
 }
 
 impl Flow {
@@ -389,6 +427,21 @@ pub struct Probes {
     pub ports: Vec<(NodeId, PortId)>,
     /// Flows whose goodput is recorded.
     pub flows: Vec<FlowId>,
+    /// Whether every PAUSE and RESUME is written down as it arrives; whoever runs it takes them away.
+    pub pauses: bool,
+    /// When to look how long the queues of switches are.
+    pub queues: Option<QueueWatch>,
+}
+
+/// Instants at which it is counted how many bytes wait for each egress of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueWatch {
+    /// The first.
+    pub first: Time,
+    /// The last is the first one that is not before this.
+    pub last: Time,
+    /// From one to the next; not zero.
+    pub interval: Span,
 }
 
 /// Whether the state of all ports is recorded over time. By default it is not.

@@ -84,12 +84,6 @@ impl Event {
         }
     }
 
-    /// What events are sorted by, as one number: compared without branches.
-    #[inline]
-    fn order(self) -> u128 {
-        u128::from(self.time) << 32 | u128::from(self.key)
-    }
-
     /// What comes before all events at `time`, and after all those before it.
     pub(crate) fn first_at(time: Time) -> Event {
         Event::new(time, Kind::Signal, 0)
@@ -101,8 +95,16 @@ impl Event {
     }
 
     pub(crate) fn from_words((time, key): (u64, u64)) -> Event {
-        let key = key as u32;
-        Event { time, key }
+        Event {
+            time,
+            key: key as u32,
+        }
+    }
+
+    /// What events are sorted by, as one number: compared without branches.
+    #[inline]
+    fn order(self) -> u128 {
+        u128::from(self.time) << 32 | u128::from(self.key)
     }
 
     pub(crate) fn time(self) -> Time {
@@ -135,7 +137,10 @@ impl Node {
     #[inline]
     fn event(&self) -> Event {
         let Node { time, key, .. } = *self;
-        Event { time, key }
+        Event {
+            time,
+            key,
+        }
     }
 }
 

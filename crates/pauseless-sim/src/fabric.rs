@@ -142,13 +142,29 @@ impl Fabric {
             let node = NodeId(index as u32);
             fabric.add_ends(config, node);
             fabric.nodes.push(if topology.is_host(node) {
-                Node::Host(Host::new(&port_config(config, node, PortId(0))))
+                let mut host = Host::new(&port_config(config, node, PortId(0)));
+                host.set_answer_sizes(config.transport.sizes);
+                Node::Host(host)
             } else {
                 Node::Switch(Switch::new(&switch_config(config, node)))
             });
         }
         fabric.mitigate(&config.mitigation);
+        if config.hardware.is_out_of_band() {
+            fabric.take_control_off_wires(config);
+        }
         fabric
+    }
+
+    /// Lets control frames travel beside the wires, as fast as a frame without a length.
+    fn take_control_off_wires(&mut self, config: &Config) {
+        for end in &self.ends {
+            let delay = end.delay + config.processing;
+            match &mut self.nodes[end.node.index()] {
+                Node::Switch(switch) => switch.set_out_of_band(end.port, delay),
+                Node::Host(host) => host.set_out_of_band(delay),
+            }
+        }
     }
 
     /// Sets the watchdogs and the rate limits.

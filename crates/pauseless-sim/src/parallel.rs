@@ -28,6 +28,7 @@ use pauseless_core::unit::Time;
 
 use crate::config::{Config, Recovery, Watchdog};
 use crate::event::Event;
+use crate::heard::{Heard, Lengths};
 use crate::outcome::{Deadlock, Outcome};
 use crate::simulator::{Message, Simulator};
 use gate::Gate;
@@ -44,7 +45,7 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             .any(|flow| flow.ttl < crate::config::Flow::TTL_NONE)
     };
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
-    let obstacles: [(&'static str, bool); 6] = [
+    let obstacles: [(&'static str, bool); 7] = [
         ("it records where pauses come from", config.is_tracing),
         (
             "it ends when the state is steady",
@@ -61,6 +62,10 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
         (
             "conceptual GFC uses no wires",
             config.ingress.any(is_conceptual),
+        ),
+        (
+            "control frames take no place on wires",
+            config.hardware.is_out_of_band(),
         ),
         ("packets have a time to live", is_mortal()),
     ];
@@ -96,6 +101,8 @@ pub struct Parallel<'c> {
     config: &'c Config,
     threads: usize,
     inner: Inner<'c>,
+    /// Whether it has begun again since somebody last asked.
+    has_restarted: bool,
 }
 
 #[derive(Debug)]
@@ -124,6 +131,7 @@ impl<'c> From<Simulator<'c>> for Parallel<'c> {
         Parallel {
             config: simulator.config,
             threads: 1,
+            has_restarted: false,
             inner: Inner::One(Box::new(simulator)),
         }
     }
@@ -155,6 +163,7 @@ impl<'c> Parallel<'c> {
             config,
             threads,
             inner,
+            has_restarted: false,
         }
     }
 
@@ -184,6 +193,52 @@ impl<'c> Parallel<'c> {
     /// Begins again in one part.
     fn repeat(&mut self) {
         self.inner = Inner::One(Box::new(Simulator::new(self.config)));
+        self.has_restarted = true;
+    }
+
+    /// Looks for a deadlock that nobody has seen yet, after which the run may have begun again; see
+    /// [`Parallel::restarted`].
+    pub fn conclude(&mut self) {
+        if let Inner::Many(parts) = &mut self.inner
+            && parts.look_for_deadlock()
+        {
+            let now = self.now();
+            self.repeat();
+            self.advance(now);
+        }
+    }
+
+    /// Whether the run has begun again since this was last asked: then all that was taken from it comes
+    /// once more.
+    pub fn restarted(&mut self) -> bool {
+        std::mem::take(&mut self.has_restarted)
+    }
+
+    /// See [`Simulator::take_heard`].
+    pub fn take_heard(&mut self) -> Vec<Heard> {
+        match &mut self.inner {
+            Inner::One(simulator) => simulator.take_heard(),
+            Inner::Many(parts) => {
+                let cells = parts.cells.iter();
+                let mut heard = Vec::from_iter(cells.flat_map(|cell| lock(cell).take_heard()));
+                heard.sort_unstable();
+                heard
+            }
+        }
+    }
+
+    /// See [`Simulator::queue_lengths`].
+    pub fn queue_lengths(&mut self, now: Time) -> Vec<Lengths> {
+        match &mut self.inner {
+            Inner::One(simulator) => simulator.queue_lengths(now),
+            Inner::Many(parts) => {
+                let cells = parts.cells.iter();
+                let lengths = cells.flat_map(|cell| lock(cell).queue_lengths(now));
+                let mut lengths = Vec::from_iter(lengths);
+                lengths.sort_unstable_by_key(|queue| (queue.node, queue.port));
+                lengths
+            }
+        }
     }
 
     /// Simulated time so far.
@@ -223,13 +278,7 @@ impl<'c> Parallel<'c> {
 
     /// Checks that no byte was made or mislaid, and says what was found.
     pub fn finish(mut self) -> Outcome {
-        if let Inner::Many(parts) = &mut self.inner
-            && parts.look_for_deadlock()
-        {
-            let now = self.now();
-            self.repeat();
-            self.advance(now);
-        }
+        self.conclude();
         match self.inner {
             Inner::One(simulator) => simulator.finish(),
             Inner::Many(parts) => parts.merge().finish(),

@@ -60,7 +60,7 @@ fn wild(seed: u64) -> Config {
 fn random_networks_under_every_flow_control() {
     let mut divided = 0;
     let mut losses = 0;
-    for seed in 0..24 {
+    for seed in 0..16 {
         let mut config = wild(seed);
         if seed % 3 == 0 {
             config.wire_jitter = Span::ns(700);
@@ -80,14 +80,14 @@ fn random_networks_under_every_flow_control() {
         divided += usize::from(is_divided);
         losses += usize::from(outcome.loss.is_some());
     }
-    assert!(divided > 12, "{divided} divided");
+    assert!(divided > 8, "{divided} divided");
     assert!(losses > 1, "{losses} with losses");
 }
 
 #[test]
 fn deadlocks_are_found_at_the_same_instant() {
     let mut deadlocks = 0;
-    for seed in 0..24 {
+    for seed in 0..16 {
         let network = Diverse::new(seed);
         let scheme = [Scheme::Pfc, Scheme::Cbfc][seed as usize / 2 % 2];
         let discipline = match seed % 3 {
@@ -114,7 +114,7 @@ fn congestion_control_over_cut_wires() {
         config.duration = Span::ms(3);
         let (outcome, is_divided) = assert_same(&config, &format!("parking lot {index}"));
         assert!(outcome.answers > 0 && is_divided);
-        for seed in 0..4 {
+        for seed in 0..2 {
             let mut config = wild(100 + 5 * seed);
             put_under(&mut config, control);
             assert_same(&config, &format!("scheme {index}, seed {seed}"));
@@ -125,18 +125,18 @@ fn congestion_control_over_cut_wires() {
 #[test]
 fn memories_that_ports_share() {
     let mut divided = 0;
-    for seed in 0..20 {
+    for seed in 0..8 {
         let config = random_shared_network(seed, seed % 4 == 0);
         let (_, is_divided) = assert_same(&config, &format!("seed {seed}"));
         divided += usize::from(is_divided);
     }
-    assert!(divided > 5);
+    assert!(divided > 3);
 }
 
 #[test]
 fn runs_that_end_when_all_is_done_end_with_the_same_event() {
     let mut done = 0;
-    for seed in 0..24 {
+    for seed in 0..16 {
         let mut config = wild(seed);
         for (index, flow) in config.flows.iter_mut().enumerate() {
             match index % 3 {
@@ -158,12 +158,12 @@ fn runs_that_end_when_all_is_done_end_with_the_same_event() {
         let (outcome, _) = assert_same(&config, &format!("seed {seed}"));
         done += usize::from(outcome.ended == Ended::Done);
     }
-    assert!(done > 8, "{done} were done");
+    assert!(done > 6, "{done} were done");
 }
 
 #[test]
 fn probes_and_slices_see_the_same() {
-    for seed in 0..12 {
+    for seed in 0..6 {
         let mut config = wild(seed);
         config.probes.resolution = Span::us(7);
         let nodes = config.topology.nodes().len() as u32;

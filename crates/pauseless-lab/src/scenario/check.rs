@@ -137,7 +137,7 @@ impl Written {
         if self.congestion.has_own_class() {
             classes.keep(Class(switches.class_count));
         }
-        let answer = |plan: &Plan| {
+        let answer = |(number, plan): (usize, &Plan)| {
             let lane = match self.congestion.has_own_class() {
                 false => plan.terms.lane(),
                 true => {
@@ -147,12 +147,13 @@ impl Written {
                 }
             };
             Demand {
-                group: routing.routes.groups.of_host(plan.source),
+                group: routing.return_group(number, plan),
                 lane,
                 source: plan.target,
             }
         };
-        let controlled = plans.iter().filter(|plan| plan.terms.is_controlled);
+        let plans = plans.iter().enumerate();
+        let controlled = plans.filter(|(_, plan)| plan.terms.is_controlled);
         controlled.map(answer).collect()
     }
 }

@@ -13,8 +13,9 @@ use pauseless_core::id::{Class, FlowId, NodeId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::path::Step;
-use pauseless_sim::config::{Follow, Transmission};
+use pauseless_sim::config::{Follow, Transmission, WireLoss};
 
+use super::congestion::number;
 use super::file::File;
 use super::reader::{At, Place, Section};
 use super::topology::{DELAYS, Fabric};
@@ -46,6 +47,8 @@ pub(crate) struct Plan {
     pub target: NodeId,
     /// All nodes from source to target, if they were written.
     pub path: Option<Vec<Step>>,
+    /// The same from target to source, for what the source is told.
+    pub return_path: Option<Vec<Step>>,
     /// The switches of a loop behind `path`, which then ends before it; empty for a flow that
     /// arrives.
     pub round: Vec<Step>,
@@ -104,8 +107,20 @@ pub(crate) struct Limits<'l> {
 pub(crate) struct Timing {
     pub start_jitter: Span,
     pub wire_jitter: Span,
+    /// The share of frames that every wire loses.
+    pub wire_loss: f64,
     pub transmission: Transmission,
     pub sources_stop: Option<Span>,
+}
+
+impl Timing {
+    /// As the simulator wants it.
+    pub(crate) fn losses(&self) -> WireLoss {
+        WireLoss {
+            share: self.wire_loss,
+            ports: Vec::new(),
+        }
+    }
 }
 
 /// All flows as they were written.
@@ -122,6 +137,7 @@ struct WrittenFlow {
     source: At<String>,
     target: At<String>,
     path: Option<At<Vec<At<String>>>>,
+    return_path: Option<At<Vec<At<String>>>>,
     round: Option<At<Vec<At<String>>>>,
     wanted: Wanted,
     count: u64,
@@ -156,6 +172,7 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
     let mut timing = Timing {
         start_jitter: Span::us(5),
         wire_jitter: Span::ZERO,
+        wire_loss: 0.0,
         transmission: Transmission::Exact,
         sources_stop: None,
     };
@@ -165,6 +182,9 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
         }
         if let Some(jitter) = section.quantity_within("wire_jitter", DELAYS) {
             timing.wire_jitter = jitter.value;
+        }
+        if let Some(share) = number(&mut section, "wire_loss", 0.0..=0.5) {
+            timing.wire_loss = share.value;
         }
         if let Some(transmission) = section.choice("transmission", &TRANSMISSIONS) {
             timing.transmission = transmission.value;
@@ -190,6 +210,7 @@ impl WrittenFlow {
         };
         let (source, target) = (end("source", "\"H1\""), end("target", "\"H2\""));
         let path = section.strings("path");
+        let return_path = section.strings("return_path");
         let round = section.strings("loop");
         let mut wanted = Wanted::read(&mut section, limits);
         if round.is_some() {
@@ -206,6 +227,7 @@ impl WrittenFlow {
             source,
             target,
             path,
+            return_path,
             round,
             wanted,
             count: count.map_or(1, |count| count.value),
@@ -468,6 +490,7 @@ impl Planner<'_> {
         };
         let path = flow.path.as_ref().map(steps);
         let round = flow.round.as_ref().map(steps);
+        let return_path = flow.return_path.as_ref().map(steps);
         let (source, target) = source.zip(target)?;
         if source == target {
             let problem = flow
@@ -484,12 +507,17 @@ impl Planner<'_> {
             (None, Some(_)) => Some(vec![source.into()]),
             (Some(steps), Some(_)) => Some(begin(steps?, source)),
         };
+        let return_path = match return_path {
+            Some(steps) => Some(complete(steps?, target, source)),
+            None => None,
+        };
         let (pace, initial) = self.rates(source, &flow.wanted)?;
         let plan = Plan {
             name: String::new(),
             source,
             target,
             path,
+            return_path,
             round: round.unwrap_or_default(),
             terms: flow.wanted.terms,
             pace,
@@ -511,7 +539,7 @@ impl Planner<'_> {
     }
 
     /// A node of a path. Behind its name may stand by which of parallel links it is reached.
-    fn step(&self, written: &At<String>) -> Option<Step> {
+    pub(crate) fn step(&self, written: &At<String>) -> Option<Step> {
         let (name, link) = written.split_link(self.sink)?;
         let node = self.fabric.node(self.sink, &name)?;
         let link = link.unwrap_or(1);
@@ -577,7 +605,11 @@ impl Planner<'_> {
         unnamed.sort_by_cached_key(|Unnamed { plan, wanted, .. }| {
             let ends = (plan.source, plan.target);
             let waits = plan.waits.as_ref().map(|waits| waits.order());
-            let way = (plan.path.clone(), plan.round.clone());
+            let way = (
+                plan.path.clone(),
+                plan.round.clone(),
+                plan.return_path.clone(),
+            );
             (ends, wanted.order(), way, waits)
         });
         self.number(&mut named, unnamed);
@@ -615,7 +647,7 @@ impl Planner<'_> {
 }
 
 /// The path with its ends, which may be left out of the file.
-fn complete(steps: Vec<Step>, source: NodeId, target: NodeId) -> Vec<Step> {
+pub(crate) fn complete(steps: Vec<Step>, source: NodeId, target: NodeId) -> Vec<Step> {
     let mut steps = begin(steps, source);
     if steps.last().map(|step| step.node) != Some(target) {
         steps.push(target.into());

@@ -28,6 +28,9 @@ const RESUMES: [(&str, ResumeOn); 2] = [
     ("own-departure", ResumeOn::OwnDeparture),
 ];
 
+/// What the total is divided by, in files.
+const SET_ASIDE: [(&str, bool); 2] = [("per-class", false), ("per-port", true)];
+
 const POOLS: [(&str, Pool); 3] = [
     ("class", Pool::Class),
     ("port", Pool::Port),
@@ -64,6 +67,8 @@ pub(crate) struct Written {
     pool: Pool,
     headroom_total: Option<At<Bytes>>,
     resume_on: ResumeOn,
+    /// Whether reserve and headroom take from the total once for each port, and not for each class.
+    is_aside_by_port: bool,
     others: Vec<Other>,
 }
 
@@ -138,6 +143,7 @@ impl Written {
         };
         let resume_on = section.choice("resume_on", &RESUMES);
         let resume_on = resume_on.map_or(ResumeOn::AnyDeparture, |rule| rule.value);
+        let is_aside_by_port = section.choice("set_aside", &SET_ASIDE);
         let mut others = Vec::new();
         for mut other in section.tables("at") {
             others.extend(Other::read(&mut other, kind));
@@ -151,6 +157,7 @@ impl Written {
             pool,
             headroom_total,
             resume_on,
+            is_aside_by_port: is_aside_by_port.is_some_and(|by_port| by_port.value),
             others,
         })
     }
@@ -323,6 +330,9 @@ impl Written {
         file.text("headroom_pool", pool.map_or("", |(name, _)| name));
         if let Some(total) = &self.headroom_total {
             file.quantity("headroom_total", total.value);
+        }
+        if self.is_aside_by_port {
+            file.text("set_aside", "per-port");
         }
         if self.resume_on != ResumeOn::AnyDeparture {
             let resume_on = RESUMES.iter().find(|(_, rule)| *rule == self.resume_on);

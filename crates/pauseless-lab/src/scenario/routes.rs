@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pauseless_core::id::{Class, GroupId};
 use pauseless_core::table::{FiveTuple, ForwardingTable, Hashing};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_fabric::path::PathError;
+use pauseless_fabric::path::{PathError, Step};
 use pauseless_fabric::routing::{RouteBuilder, Routes};
 use pauseless_fabric::trace::{Header, TraceError, trace};
 use pauseless_sim::config::{Flow, Reaction, canonical_order};
@@ -20,7 +20,19 @@ impl Planner<'_> {
         let topology = &self.fabric.topology;
         let mut by_path: BTreeMap<_, GroupId> = BTreeMap::new();
         let mut groups = Vec::new();
-        for plan in plans {
+        let mut returns = BTreeMap::new();
+        for (number, plan) in plans.iter().enumerate() {
+            if let Some(path) = &plan.return_path {
+                let way = (path, &NO_ROUND, plan.source);
+                let known = by_path.get(&way).copied();
+                match known.map_or_else(|| builder.add_path(path), Ok) {
+                    Ok(group) => {
+                        by_path.insert(way, group);
+                        returns.insert(number as u32, group);
+                    }
+                    Err(error) => self.refuse_path(plan, &error),
+                }
+            }
             let Some(path) = &plan.path else {
                 groups.push(None);
                 continue;
@@ -51,7 +63,11 @@ impl Planner<'_> {
                 *group = self.reach(plan, &routes);
             }
         }
-        Some(Routing { routes, groups })
+        Some(Routing {
+            routes,
+            groups,
+            returns,
+        })
     }
 
     fn refuse_path(&self, plan: &Plan, error: &PathError) {
@@ -121,13 +137,15 @@ impl Planner<'_> {
     }
 }
 
+static NO_ROUND: Vec<Step> = Vec::new();
+
 /// What chooses between equal paths of a flow: its name, or the hosts and the ports that its name ends
 /// in, as in `3:10000->16:100`; without ports they are 0.
 fn hash(seed: u64, plan: &Plan, table: &ForwardingTable) -> u64 {
     if table.hashing() == Hashing::Mixed {
         return Stream::new(seed, Purpose::Hash, hash_name(&plan.name)).next_u64();
     }
-    let tuple = plan.name.rsplit(' ').next().unwrap_or_default();
+    let tuple = plan.name.rsplit('/').next().unwrap_or_default();
     let port = |end: &str| end.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
     let (source_port, target_port) = match tuple.split_once("->") {
         Some((source, target)) => (port(source), port(target)),
@@ -147,9 +165,17 @@ fn hash(seed: u64, plan: &Plan, table: &ForwardingTable) -> u64 {
 pub(crate) struct Routing {
     pub routes: Routes,
     pub groups: Vec<Option<GroupId>>,
+    /// The groups of what sources are told, for the plans that say how it returns.
+    returns: BTreeMap<u32, GroupId>,
 }
 
 impl Routing {
+    /// The group of what the source of the plan with this number is told.
+    pub(crate) fn return_group(&self, number: usize, plan: &Plan) -> GroupId {
+        let pinned = self.returns.get(&(number as u32)).copied();
+        pinned.unwrap_or(self.routes.groups.of_host(plan.source))
+    }
+
     /// The flows as the simulator wants them, in canonical order.
     pub(crate) fn flows(&self, plans: &[Plan], timing: Timing, seed: u64) -> Option<Vec<Flow>> {
         let mut flows = Vec::new();

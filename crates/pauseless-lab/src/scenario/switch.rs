@@ -16,8 +16,8 @@ pub(crate) const BUFFERS: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(4_0
 /// More than any switch needs to act on a message, and no sum of them overflows.
 pub(crate) const PROCESSING: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
 
-/// From a header alone to a full frame.
-const CONTROL_FRAMES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1_500);
+/// From nothing, which is beside the wire, to a full frame.
+const CONTROL_FRAMES: RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::new(1_500);
 /// What a moment of release is called in files.
 pub(crate) const RELEASES: [(&str, Release); 2] = [
     ("last-bit", Release::LastBit),

@@ -91,7 +91,7 @@ impl Campaign {
         Name::of(&[&base, &axes, &filter, &distributions, &keep]).to_string()
     }
 
-    /// Puts distributions of flow sizes in the place of the names of their files.
+    /// Puts distributions of flow sizes and lists of flows in the place of the names of their files.
     fn inline(&self, table: &mut Table) {
         if self.distributions.is_empty() {
             return;
@@ -102,10 +102,13 @@ impl Campaign {
             None => return,
         };
         for section in sections.iter_mut().filter_map(Value::as_table_mut) {
-            let file = section.get("sizes").and_then(Value::as_str);
-            if let Some(points) = file.and_then(|file| self.distributions.get(file)) {
-                section.remove("sizes");
-                section.insert("cdf".to_string(), points.clone());
+            for (key, inline) in [("sizes", "cdf"), ("file", "rows")] {
+                let file = section.get(key).and_then(Value::as_str);
+                let content = file.and_then(|file| self.distributions.get(file));
+                if let Some(content) = content.filter(|it| it.is_str() == (key == "file")) {
+                    section.remove(key);
+                    section.insert(inline.to_string(), content.clone());
+                }
             }
         }
     }

@@ -320,7 +320,12 @@ fn look(whole: &mut Whole<'_, '_>, now: Time) -> bool {
 fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     let config = whole.parts[0].config;
     let flow = &config.flows[index];
-    if whole.part(flow.target).stopping.is_settled(index) {
+    // One that is stopped is settled at its target, others where they finish.
+    let ends = [flow.target, config.end_of(flow)];
+    if ends
+        .iter()
+        .any(|end| whole.part(*end).stopping.is_settled(index))
+    {
         return Time::ZERO;
     }
     let state = whole.flow(index);

@@ -7,13 +7,14 @@ use pauseless_core::unit::Time;
 use super::{Simulator, event_queue, mitigate::Mitigating, stop::Stopping};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Frame};
+use crate::heard::Listening;
 use crate::progress::FlowState;
 use crate::receiver::Receivers;
-use crate::tag::{Answers, Content};
+use crate::tag::{Answers, Trail, Trails};
 use crate::tap::Tapped;
 
 /// A frame on its way to another part.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Message {
     /// When it has fully arrived.
     pub time: Time,
@@ -22,6 +23,8 @@ pub(crate) struct Message {
     frame: Frame,
     /// What it says, if it is an answer.
     said: Option<Feedback>,
+    /// What switches have written into it, or into what it answers.
+    trail: Option<Box<Trail>>,
 }
 
 /// What one part of a run has for the others.
@@ -61,6 +64,9 @@ impl<'c> Simulator<'c> {
             routes: self.routes.clone(),
             followers: self.followers.clone(),
             answers: Answers::default(),
+            trails: Trails::default(),
+            wire_losses: self.wire_losses.clone(),
+            is_trailing: self.is_trailing,
             spread: self.spread.part(),
             held: vec![0; self.held.len()],
             packet_max: self.packet_max,
@@ -74,6 +80,7 @@ impl<'c> Simulator<'c> {
             tracer: None,
             reel: None,
             tapped: Tapped::default(),
+            listening: Listening::new(&config.probes, self.held.len()),
             away: Some(Box::new(Away {
                 outbox: vec![Vec::new(); count],
                 last: vec![Time::ZERO; self.held.len()],
@@ -103,12 +110,9 @@ impl<'c> Simulator<'c> {
     #[inline(never)]
     pub(super) fn post(&mut self, index: usize, arrival: Time, frame: Frame) {
         let End { peer, away, .. } = self.fabric.ends[index];
-        let said = match frame {
-            Frame::Data(packet) => match packet.tag.content() {
-                Content::Answer { place } => Some(self.answers.remove(place)),
-                Content::Data { .. } => None,
-            },
-            Frame::Control(_) => None,
+        let (said, trail) = match frame {
+            Frame::Data(packet) => self.take_note(packet.tag),
+            Frame::Control(_) => (None, None),
         };
         let Some(post) = &mut self.away else {
             unreachable!("only parts have cut wires");
@@ -123,6 +127,7 @@ impl<'c> Simulator<'c> {
             end: peer,
             frame,
             said,
+            trail: trail.map(Box::new),
         });
     }
 
@@ -133,9 +138,10 @@ impl<'c> Simulator<'c> {
             end,
             mut frame,
             said,
+            trail,
         } = message;
-        if let (Frame::Data(packet), Some(feedback)) = (&mut frame, said) {
-            packet.tag = packet.tag.moved(self.answers.insert(feedback));
+        if let Frame::Data(packet) = &mut frame {
+            packet.tag = self.keep_note(packet.tag, said, trail);
         }
         let incoming = &mut self.fabric.ends[end as usize].incoming;
         if self.fabric.frames.push_back(incoming, (time, frame)) {

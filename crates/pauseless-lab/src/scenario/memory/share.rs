@@ -178,8 +178,9 @@ impl Share<'_> {
             let own = Vec::from_iter(own.map(|(_, memory)| *memory));
             let mut shared = self.divided(own);
             keep_largest(&mut worst, self.shortage(&shared), node);
-            let needed = shared.total() + self.mtu;
-            match self.written.total().checked_sub(shared.total()) {
+            let aside = self.aside(&shared);
+            let needed = aside + self.mtu;
+            match self.written.total().checked_sub(aside) {
                 Some(rest) if needed <= self.written.total() => shared.pool = rest,
                 _ => keep_largest(&mut neediest, Some((needed, shared.headroom())), node),
             }
@@ -196,6 +197,20 @@ impl Share<'_> {
             _ => place_of(&self.written.headroom_total),
         };
         self.report(key, &violation, name(node))
+    }
+
+    /// What is not shared. Public simulators take a port's share once, and promise it to each of
+    /// its classes.
+    fn aside(&self, shared: &SharedConfig) -> Bytes {
+        if !self.written.is_aside_by_port {
+            return shared.total();
+        }
+        let ports = shared.lanes.chunks(shared.class_count);
+        let most = ports.map(|lanes| {
+            let sizes = lanes.iter().map(|lane| lane.reserve + lane.headroom);
+            sizes.max().unwrap_or(Bytes::ZERO)
+        });
+        most.fold(Bytes::ZERO, |sum, size| sum + size)
     }
 
     /// Everything but the shared pool.

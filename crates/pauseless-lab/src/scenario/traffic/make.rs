@@ -34,6 +34,10 @@ impl Planner<'_> {
                 continue;
             }
             let scene = self.scene(traffic, stop);
+            if let Kind::List(_) = &traffic.kind {
+                counts.push((self.make_list(traffic, &scene, &mut made), traffic));
+                continue;
+            }
             counts.push(match self.until {
                 Some(_) => (self.make_flows(traffic, &scene, &mut made), traffic),
                 None => (self.make_pairs(traffic, &scene, &mut made), traffic),
@@ -126,6 +130,7 @@ impl Planner<'_> {
             source: flow.source,
             target: flow.target,
             path: None,
+            return_path: None,
             round: Vec::new(),
             terms,
             pace,
@@ -240,6 +245,8 @@ impl Traffic {
             Some((count, batch))
         };
         match &self.kind {
+            // Lists make their flows themselves.
+            Kind::List(_) => None,
             Kind::Permutation if !self.is_prefixed() => None,
             Kind::Permutation => {
                 let flows = planner.permute(self);
@@ -284,6 +291,7 @@ impl Traffic {
     /// About how many pairs there are, and the pairs, unless they are too many.
     fn pairs(&self, scene: &Scene<'_>, planner: &Planner<'_>) -> Option<(f64, Vec<Pair>)> {
         let (cast, sizes) = match &self.kind {
+            Kind::List(_) => return None,
             Kind::Permutation => {
                 // Some seed makes each of them.
                 let hosts = planner.permuted(self)?;

@@ -8,6 +8,7 @@ mod cdf;
 mod chain;
 mod closing;
 mod collective;
+mod list;
 mod make;
 mod open;
 mod pool;
@@ -27,11 +28,13 @@ use pauseless_sim::config::Flow;
 use super::flows::{Limits, Wanted, check_name};
 use super::reader::{At, Place, Section};
 use crate::problem::Sink;
+pub(crate) use list::inline_rows;
 pub(crate) use make::MadePlans;
 pub(crate) use sizes::inline;
 
 use chain::ClosedLoop;
 use collective::{Collective, Pattern};
+use list::List;
 use open::{Incast, Poisson};
 use sizes::{ClassesBySize, Sizes};
 
@@ -56,6 +59,7 @@ enum Kind {
     Incast(Incast),
     ClosedLoop(ClosedLoop),
     Collective(Collective),
+    List(List),
 }
 
 /// The words for the kinds, before their keys are read.
@@ -67,9 +71,10 @@ enum Word {
     Incast,
     ClosedLoop,
     Collective(Pattern),
+    List,
 }
 
-const WORDS: [(&str, Word); 8] = [
+const WORDS: [(&str, Word); 9] = [
     ("permutation", Word::Permutation),
     ("closing", Word::Closing),
     ("poisson", Word::Poisson),
@@ -84,6 +89,7 @@ const WORDS: [(&str, Word); 8] = [
         "tree-all-reduce",
         Word::Collective(Pattern::Tree { chunks: 1 }),
     ),
+    ("list", Word::List),
 ];
 
 impl Kind {
@@ -99,6 +105,7 @@ impl Kind {
                 Pattern::Ring => "ring-all-reduce",
                 Pattern::Tree { .. } => "tree-all-reduce",
             },
+            Kind::List(_) => "list",
         }
     }
 }
@@ -143,6 +150,7 @@ impl Traffic {
             Word::Collective(pattern) => {
                 Collective::read(&mut section, pattern, size).map(Kind::Collective)
             }
+            Word::List => List::read(&mut section, size.1, limits).map(Kind::List),
             word => {
                 let sizes = Sizes::read(&mut section, size, limits.folder);
                 match word {
@@ -191,7 +199,9 @@ impl Traffic {
         let place = flows.partition_point(|flow| flow.name < prefix);
         let first = flows.get(place);
         let has_flows = first.is_some_and(|flow| flow.name.starts_with(&prefix));
-        let is_idle = self.is_prefixed() && !has_flows;
+        // The flows of a list may have names of their own, and there always are some.
+        let is_list = matches!(self.kind, Kind::List(_));
+        let is_idle = self.is_prefixed() && !has_flows && !is_list;
         let name = &self.name;
         is_idle.then(|| format!("traffic {name}: no flow starts before the end of the run"))
     }

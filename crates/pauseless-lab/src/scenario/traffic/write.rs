@@ -31,6 +31,12 @@ impl Traffic {
                 chain.sizes.write(file);
             }
             Kind::Collective(collective) => write_collective(collective, file),
+            Kind::List(list) => {
+                if let Some(size) = self.wanted.terms.size {
+                    file.quantity("size", size);
+                }
+                list.write(file);
+            }
         }
         self.wanted.write(file);
         self.classes.write(file);

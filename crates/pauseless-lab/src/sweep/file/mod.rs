@@ -334,7 +334,8 @@ fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
     }
 }
 
-/// Every distribution that is read from a file, in the scenario or in any value of an axis.
+/// Every distribution and every list of flows that is read from a file, in the scenario or in any
+/// value of an axis, by the name of the file.
 fn distributions(campaign: &Campaign) -> BTreeMap<String, Value> {
     let mut files = BTreeSet::new();
     sizes_of(&Value::Table(campaign.base.clone()), &mut files);
@@ -345,26 +346,28 @@ fn distributions(campaign: &Campaign) -> BTreeMap<String, Value> {
         .flat_map(|it| &it.set)
     {
         match (path.rsplit('.').next(), value) {
-            (Some("sizes"), Value::String(file)) => {
+            (Some("sizes" | "file"), Value::String(file)) => {
                 files.insert(file.clone());
             }
             _ => sizes_of(value, &mut files),
         }
     }
     let read = files.into_iter().filter_map(|file| {
-        let points = traffic::inline(&file, &campaign.folder)?;
-        Some((file, points))
+        let points = traffic::inline(&file, &campaign.folder);
+        let rows = || traffic::inline_rows(&file, &campaign.folder).map(Value::String);
+        let content = points.or_else(rows)?;
+        Some((file, content))
     });
     read.collect()
 }
 
-/// What stands at any key `sizes`.
+/// What stands at any key `sizes` or `file`.
 fn sizes_of(value: &Value, files: &mut BTreeSet<String>) {
     match value {
         Value::Table(table) => {
             for (key, value) in table {
                 match (key.as_str(), value) {
-                    ("sizes", Value::String(file)) => {
+                    ("sizes" | "file", Value::String(file)) => {
                         files.insert(file.clone());
                     }
                     _ => sizes_of(value, files),

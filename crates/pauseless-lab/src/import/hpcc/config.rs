@@ -1,0 +1,297 @@
+//! `config.txt`: words, of which some are keys and the next ones their values.
+
+use std::collections::BTreeMap;
+
+use pauseless_core::unit::Rate;
+
+use super::words::{self, Word, Words};
+use crate::problem::{Problem, Sink};
+
+/// What stands behind a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Values {
+    /// So many words.
+    Words(usize),
+    /// A count, then as many pairs.
+    Map,
+}
+
+/// All keys that simulators of this family read, and what follows them.
+const KEYS: [(&str, Values); 70] = [
+    ("ACK_HIGH_PRIO", Values::Words(1)),
+    ("ALPHA_RESUME_INTERVAL", Values::Words(1)),
+    ("BUFFER_SIZE", Values::Words(1)),
+    ("CC_MODE", Values::Words(1)),
+    ("CLAMP_TARGET_RATE", Values::Words(1)),
+    ("CNP_OUTPUT_FILE", Values::Words(1)),
+    ("CONN_MON_FILE", Values::Words(1)),
+    ("CONWEAVE_DEFAULT_VOQ_WAITING_TIME", Values::Words(1)),
+    ("CONWEAVE_EXTRA_VOQ_FLUSH_TIME", Values::Words(1)),
+    ("CONWEAVE_PATH_PAUSE_TIME", Values::Words(1)),
+    ("CONWEAVE_REPLY_TIMEOUT_EXTRA", Values::Words(1)),
+    ("CONWEAVE_TX_EXPIRY_TIME", Values::Words(1)),
+    ("DATA_RATE", Values::Words(1)),
+    ("DCTCP_RATE_AI", Values::Words(1)),
+    ("ENABLE_IRN", Values::Words(1)),
+    ("ENABLE_PFC", Values::Words(1)),
+    ("ENABLE_QCN", Values::Words(1)),
+    ("ENABLE_TRACE", Values::Words(1)),
+    ("ERROR_RATE_PER_LINK", Values::Words(1)),
+    ("EST_ERROR_MON_FILE", Values::Words(1)),
+    ("EWMA_GAIN", Values::Words(1)),
+    ("FAST_REACT", Values::Words(1)),
+    ("FAST_RECOVERY_TIMES", Values::Words(1)),
+    ("FCT_OUTPUT_FILE", Values::Words(1)),
+    ("FLOWGEN_START_TIME", Values::Words(1)),
+    ("FLOWGEN_STOP_TIME", Values::Words(1)),
+    ("FLOW_FILE", Values::Words(1)),
+    ("FLOW_INPUT_FILE", Values::Words(1)),
+    ("GLOBAL_T", Values::Words(1)),
+    ("HAS_WIN", Values::Words(1)),
+    ("INT_MULTI", Values::Words(1)),
+    ("KMAX_MAP", Values::Map),
+    ("KMIN_MAP", Values::Map),
+    ("L2_ACK_INTERVAL", Values::Words(1)),
+    ("L2_BACK_TO_ZERO", Values::Words(1)),
+    ("L2_CHUNK_SIZE", Values::Words(1)),
+    ("LB_MODE", Values::Words(1)),
+    ("LINK_DELAY", Values::Words(1)),
+    ("LINK_DOWN", Values::Words(3)),
+    ("LOAD", Values::Words(1)),
+    ("MIN_RATE", Values::Words(1)),
+    ("MI_THRESH", Values::Words(1)),
+    ("MULTI_RATE", Values::Words(1)),
+    ("PACKET_PAYLOAD_SIZE", Values::Words(1)),
+    ("PAUSE_TIME", Values::Words(1)),
+    ("PFC_OUTPUT_FILE", Values::Words(1)),
+    ("PINT_LOG_BASE", Values::Words(1)),
+    ("PINT_PROB", Values::Words(1)),
+    ("PMAX_MAP", Values::Map),
+    ("QLEN_MON_END", Values::Words(1)),
+    ("QLEN_MON_FILE", Values::Words(1)),
+    ("QLEN_MON_START", Values::Words(1)),
+    ("RANDOM_SEED", Values::Words(1)),
+    ("RATE_AI", Values::Words(1)),
+    ("RATE_BOUND", Values::Words(1)),
+    ("RATE_DECREASE_INTERVAL", Values::Words(1)),
+    ("RATE_HAI", Values::Words(1)),
+    ("RP_TIMER", Values::Words(1)),
+    ("SAMPLE_FEEDBACK", Values::Words(1)),
+    ("SIMULATOR_STOP_TIME", Values::Words(1)),
+    ("SW_MONITORING_INTERVAL", Values::Words(1)),
+    ("TOPOLOGY_FILE", Values::Words(1)),
+    ("TRACE_FILE", Values::Words(1)),
+    ("TRACE_OUTPUT_FILE", Values::Words(1)),
+    ("UPLINK_MON_FILE", Values::Words(1)),
+    ("USE_DYNAMIC_PFC_THRESHOLD", Values::Words(1)),
+    ("U_TARGET", Values::Words(1)),
+    ("VAR_WIN", Values::Words(1)),
+    ("VOQ_MON_DETAIL_FILE", Values::Words(1)),
+    ("VOQ_MON_FILE", Values::Words(1)),
+];
+
+/// The values of a text by their keys. Where a key stands twice, the last one counts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Config<'t> {
+    values: BTreeMap<&'static str, Entry<'t>>,
+    /// Words that are no key and stand behind none, as the simulators skip them.
+    pub unknown: Vec<&'t str>,
+    /// Keys that stand in the text more than once.
+    pub repeated: Vec<&'static str>,
+}
+
+/// A key with its values.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<'t> {
+    pub key: Word<'t>,
+    pub values: Vec<Word<'t>>,
+}
+
+impl Entry<'_> {
+    /// Something wrong with what stands behind the key.
+    pub(super) fn problem(&self, message: impl Into<String>) -> Problem {
+        let end = self
+            .values
+            .last()
+            .map_or(self.key.at.end, |word| word.at.end);
+        let mut problem = Problem::new(self.key.at.start..end, message);
+        problem.key = self.key.text.to_string();
+        problem
+    }
+}
+
+/// Whether a text is a configuration of this family: at least three keys, and the words before the
+/// first line break begin with one or are none of TOML's.
+pub(super) fn is_config(text: &str) -> bool {
+    let words = Words::new(text).take(2_000).map(|word| word.text);
+    let keys = words.filter(|word| is_key(word));
+    keys.take(3).count() == 3 && !text.lines().any(|line| line.trim_start().starts_with('['))
+}
+
+fn is_key(word: &str) -> bool {
+    KEYS.iter().any(|(key, _)| *key == word)
+}
+
+impl<'t> Config<'t> {
+    /// Reads the text; what is wrong goes to `sink`.
+    pub(super) fn parse(text: &'t str, sink: &Sink) -> Config<'t> {
+        let mut config = Config::default();
+        let mut words = Words::new(text);
+        while let Some(word) = words.next() {
+            let Some((key, follows)) = KEYS.iter().find(|(key, _)| *key == word.text) else {
+                config.unknown.push(word.text);
+                continue;
+            };
+            let count = match follows {
+                Values::Words(count) => *count,
+                Values::Map => {
+                    let Some(count) = words.next() else {
+                        sink.push(word.problem("nothing stands behind this key"));
+                        break;
+                    };
+                    let Some(count) = words::integer(&count, MAP_MAX, sink) else {
+                        continue;
+                    };
+                    2 * count as usize
+                }
+            };
+            let values = Vec::from_iter(words.by_ref().take(count));
+            if values.len() < count {
+                let message = format!("the file ends within the values of {key}");
+                sink.push(word.problem(message).expected(format!("{count} values")));
+                break;
+            }
+            let entry = Entry { key: word, values };
+            if config.values.insert(key, entry).is_some() {
+                config.repeated.push(key);
+            }
+        }
+        config
+    }
+
+    /// What stands behind a key, if it is there.
+    pub(super) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
+        debug_assert!(is_key(key), "{key}");
+        self.values.get(key)
+    }
+
+    /// All keys that are there.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.values.keys().copied()
+    }
+
+    fn word(&self, key: &str) -> Option<&Word<'t>> {
+        self.entry(key)?.values.first()
+    }
+
+    /// A path or another word.
+    pub(super) fn text(&self, key: &str) -> Option<&'t str> {
+        self.word(key).map(|word| word.text)
+    }
+
+    /// A whole number, or `default`.
+    pub(super) fn integer(&self, key: &str, default: u64, sink: &Sink) -> u64 {
+        let word = self.word(key);
+        let number = word.and_then(|word| words::integer(word, u64::from(u32::MAX), sink));
+        number.unwrap_or(default)
+    }
+
+    /// The same for numbers that need more than 32 bits.
+    pub(super) fn long(&self, key: &str, default: u64, sink: &Sink) -> u64 {
+        let number = self
+            .word(key)
+            .and_then(|word| words::integer(word, u64::MAX, sink));
+        number.unwrap_or(default)
+    }
+
+    /// A number, or `default`.
+    pub(super) fn number(&self, key: &str, default: f64, sink: &Sink) -> f64 {
+        let number = self.word(key).and_then(|word| words::number(word, sink));
+        number.unwrap_or(default)
+    }
+
+    /// Anything but 0, or `default`.
+    pub(super) fn flag(&self, key: &str, default: bool, sink: &Sink) -> bool {
+        self.integer(key, u64::from(default), sink) != 0
+    }
+
+    /// A rate, if it is there.
+    pub(super) fn rate(&self, key: &str, sink: &Sink) -> Option<Rate> {
+        words::rate(self.word(key)?, sink)
+    }
+
+    /// Values by the rate of a link.
+    pub(super) fn by_rate(&self, key: &str, sink: &Sink) -> BTreeMap<u64, f64> {
+        let pairs = self.entry(key).map_or(&[][..], |entry| &entry.values);
+        let pairs = pairs.chunks_exact(2).filter_map(|pair| {
+            let rate = words::integer(&pair[0], u64::MAX, sink);
+            let value = words::number(&pair[1], sink);
+            rate.zip(value)
+        });
+        pairs.collect()
+    }
+}
+
+/// As many speeds as nobody has.
+const MAP_MAX: u64 = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_sorted_and_known_once() {
+        assert!(KEYS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+
+    #[test]
+    fn values_are_read_in_any_order_and_unknown_words_are_skipped() {
+        let text = "CC_MODE 1\nfoo bar\nKMAX_MAP 2 25000000000 400 100000000000 1600 BUFFER_SIZE\n32\nCC_MODE 3\nLINK_DOWN 0 0 0";
+        assert!(is_config(text));
+        let sink = Sink::default();
+        let config = Config::parse(text, &sink);
+        assert_eq!(config.integer("CC_MODE", 0, &sink), 3);
+        assert_eq!(config.integer("BUFFER_SIZE", 16, &sink), 32);
+        assert_eq!(config.integer("HAS_WIN", 1, &sink), 1);
+        let map = config.by_rate("KMAX_MAP", &sink);
+        assert_eq!(
+            Vec::from_iter(map),
+            [(25_000_000_000, 400.0), (100_000_000_000, 1600.0)]
+        );
+        assert_eq!(config.unknown, ["foo", "bar"]);
+        assert_eq!(config.repeated, ["CC_MODE"]);
+        assert!(sink.is_empty());
+        assert!(!is_config(
+            "[topology]\nkind = \"ring\"\n# CC_MODE BUFFER_SIZE HAS_WIN"
+        ));
+    }
+
+    #[test]
+    fn hostile_values_are_refused() {
+        let problems = |text: &str| {
+            let sink = Sink::default();
+            let config = Config::parse(text, &sink);
+            config.integer("CC_MODE", 0, &sink);
+            config.by_rate("KMAX_MAP", &sink);
+            let list = sink.into_list().into_iter();
+            Vec::from_iter(list.map(|problem| problem.message))
+        };
+        assert_eq!(
+            problems("CC_MODE"),
+            ["the file ends within the values of CC_MODE"]
+        );
+        assert_eq!(problems("CC_MODE -1"), ["\"-1\" is out of place"]);
+        assert_eq!(
+            problems("KMAX_MAP 4000000000 1 1"),
+            ["\"4000000000\" is out of place"]
+        );
+        assert_eq!(
+            problems("KMAX_MAP 2 1 1"),
+            ["the file ends within the values of KMAX_MAP"]
+        );
+        assert_eq!(
+            problems("KMAX_MAP 1 x nan"),
+            ["\"x\" is out of place", "\"nan\" is out of place"]
+        );
+    }
+}

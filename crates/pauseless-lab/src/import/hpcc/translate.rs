@@ -1,0 +1,144 @@
+//! From what the files say to the text of a scenario.
+
+mod keys;
+mod memory;
+mod write;
+
+use super::config::Config;
+use super::flow::Flow;
+use super::topology::Topology;
+use super::ways::Ways;
+use super::words;
+use super::{Case, Compat, FlowLine, Monitor, Outputs};
+use crate::problem::{Problem, Sink};
+use keys::Settings;
+
+/// Everything that was read; `None` where something is wrong with it.
+#[derive(Clone, Copy)]
+pub(super) struct Input<'i> {
+    pub config: &'i Config<'i>,
+    pub topology: Option<&'i Topology>,
+    pub flows: Option<&'i [Flow]>,
+    pub compat: Compat,
+    pub is_conweave: bool,
+    pub sink: &'i Sink,
+}
+
+/// The headers of every data frame: 14 of the link, 20 of IP, 8 of UDP, 6 of sequence and group.
+pub(super) const HEADERS: u64 = 48;
+
+/// A scenario and what goes with it; `None` if something is wrong.
+pub(super) fn translate(input: Input<'_>, notes: Vec<String>) -> Option<Case> {
+    let settings = Settings::read(input);
+    let (topology, flows) = input.topology.zip(input.flows)?;
+    if flows.is_empty() {
+        let problem = Problem::new(0..0, "there are no flows: nothing would happen");
+        input.sink.push(problem.help("write some into FLOW_FILE"));
+        return None;
+    }
+    let settings = settings?;
+    let ways = Ways::new(topology, settings.payload);
+    let lines = lines(flows, &ways, (&settings, input.sink))?;
+    let mut notes = notes;
+    notes.extend(settings.notes.iter().cloned());
+    let outputs = outputs(input, topology, lines);
+    let scenario = write::Writer {
+        topology,
+        flows,
+        lines: &outputs.flows,
+        ways: &ways,
+        settings: &settings,
+        compat: input.compat,
+    };
+    let scenario = scenario.write();
+    if !input.sink.is_empty() {
+        return None;
+    }
+    Some(Case {
+        scenario,
+        notes,
+        outputs,
+    })
+}
+
+/// The name and the time alone of every flow.
+fn lines(flows: &[Flow], ways: &Ways, how: (&Settings, &Sink)) -> Option<Vec<FlowLine>> {
+    let (settings, sink) = how;
+    let width = flows.len().to_string().len();
+    let lines = flows.iter().enumerate().map(|(number, flow)| {
+        let Some(way) = ways.get(flow.source, flow.target) else {
+            let message = format!("there is no way from {} to {}", flow.source, flow.target);
+            sink.push(Problem::new(0..0, message).help("mend TOPOLOGY_FILE or FLOW_FILE"));
+            return None;
+        };
+        let packets = (flow.size - 1) / settings.payload as u32 + 1;
+        // It has 32 bits there.
+        let bytes = flow.size.wrapping_add(packets.wrapping_mul(HEADERS as u32));
+        let sending = u128::from(bytes) * 8_000_000_000 / u128::from(way.rate);
+        let Flow {
+            source,
+            target,
+            source_port,
+            target_port,
+            ..
+        } = flow;
+        Some(FlowLine {
+            name: format!("{number:0width$}/{source}:{source_port}->{target}:{target_port}"),
+            source: *source,
+            target: *target,
+            ports: [*source_port, *target_port],
+            size: flow.size,
+            start: flow.start,
+            standalone: way.round_trip() + sending as u64,
+        })
+    });
+    // All are looked at, so that all problems are reported.
+    let lines = Vec::from_iter(lines);
+    lines.into_iter().collect()
+}
+
+fn outputs(input: Input<'_>, topology: &Topology, flows: Vec<FlowLine>) -> Outputs {
+    let Input { config, sink, .. } = input;
+    let path = |key: &str, usual: &str| config.text(key).unwrap_or(usual).into();
+    let start = config.long("QLEN_MON_START", 2_000_000_000, sink);
+    let end = config.long("QLEN_MON_END", 2_100_000_000, sink);
+    let file = config.text("QLEN_MON_FILE").filter(|_| !input.is_conweave);
+    let mut interfaces = vec![Vec::new(); topology.is_switch.len()];
+    for link in &topology.links {
+        for (end, interface) in link.ends.into_iter().zip(link.interfaces) {
+            interfaces[end].push(interface);
+        }
+    }
+    Outputs {
+        fct: path("FCT_OUTPUT_FILE", "fct.txt"),
+        pfc: path("PFC_OUTPUT_FILE", "pfc.txt"),
+        qlen: file.map(|file| Monitor {
+            file: file.into(),
+            start,
+            end,
+        }),
+        has_numbers: input.is_conweave,
+        flows,
+        interfaces,
+        is_host: Vec::from_iter(topology.is_switch.iter().map(|is_switch| !is_switch)),
+        inputs: Vec::new(),
+    }
+}
+
+/// The end of the run, in nanoseconds.
+pub(super) fn stop_time(input: Input<'_>) -> u64 {
+    let Input { config, sink, .. } = input;
+    let (key, usual) = match input.is_conweave {
+        // It goes on for ten seconds after the last flow was made, or until all are done.
+        true => ("FLOWGEN_STOP_TIME", 2.5),
+        false => ("SIMULATOR_STOP_TIME", 3.01),
+    };
+    let seconds = config.number(key, usual, sink);
+    let extra = if input.is_conweave { 10.0 } else { 0.0 };
+    let is_good = seconds > 0.0 && seconds + extra <= 86_400.0;
+    if let Some(entry) = config.entry(key).filter(|_| !is_good) {
+        let problem = entry.problem(format!("{seconds} s is no length of a run"));
+        sink.push(problem.expected("more than nothing, and at most a day"));
+    }
+    words::seconds((seconds + extra).min(86_400.0)).max(1)
+}

@@ -1,0 +1,490 @@
+//! What the keys of a configuration mean for the run: each is heeded, without effect, or refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pauseless_core::unit::Rate;
+
+use super::super::Compat;
+use super::Input;
+
+/// What the keys say.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// Payload bytes of a full packet.
+    pub payload: u64,
+    /// The end of the run, in nanoseconds.
+    pub stop: u64,
+    /// The memory of every switch.
+    pub buffer: u64,
+    pub control: Control,
+    /// By the rate of a link; empty where nothing is marked.
+    pub marking: BTreeMap<u64, Marking>,
+    /// Whether acknowledgements go first at hosts, and are never paused there.
+    pub acks_first: bool,
+    pub window: Window,
+    /// Whether sources keep to their rates, and not to their windows alone.
+    pub is_rate_bound: bool,
+    /// The share of packets that every link loses, where its own line says nothing.
+    pub loss: f64,
+    pub seed: u64,
+    pub notes: Vec<String>,
+}
+
+/// Who changes rates.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Control {
+    None,
+    Dcqcn(Dcqcn),
+    Hpcc(Hpcc),
+    Timely(Timely),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Dcqcn {
+    pub alpha_us: f64,
+    pub decrease_us: f64,
+    pub increase_us: f64,
+    pub gain: f64,
+    pub stages: u64,
+    pub clamps: bool,
+    pub rate_ai: Rate,
+    pub rate_hai: Rate,
+    pub rate_min: Rate,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Hpcc {
+    pub target: f64,
+    pub stages: u64,
+    pub rate_ai: Rate,
+    pub rate_min: Rate,
+    pub is_fast: bool,
+    pub is_per_hop: bool,
+    pub is_sampling: bool,
+    pub multiple: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Timely {
+    pub rate_ai: Rate,
+    pub rate_hai: Rate,
+    pub rate_min: Rate,
+}
+
+/// When packets are marked at a link of some rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Marking {
+    pub kmin: u64,
+    pub kmax: u64,
+    pub pmax: f64,
+}
+
+/// How far sources run ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Window {
+    None,
+    /// The largest product of all pairs of hosts, or that of a flow's own pair.
+    Product {
+        is_global: bool,
+        follows_rate: bool,
+    },
+}
+
+/// Files and words that say where things are, and what the whole run is made of.
+const ALWAYS: [&str; 21] = [
+    "ACK_HIGH_PRIO",
+    "BUFFER_SIZE",
+    "CC_MODE",
+    "ENABLE_QCN",
+    "ERROR_RATE_PER_LINK",
+    "FCT_OUTPUT_FILE",
+    "FLOWGEN_STOP_TIME",
+    "FLOW_FILE",
+    "HAS_WIN",
+    "L2_ACK_INTERVAL",
+    "L2_BACK_TO_ZERO",
+    "LINK_DOWN",
+    "PACKET_PAYLOAD_SIZE",
+    "PAUSE_TIME",
+    "PFC_OUTPUT_FILE",
+    "QLEN_MON_END",
+    "QLEN_MON_FILE",
+    "QLEN_MON_START",
+    "RATE_BOUND",
+    "SIMULATOR_STOP_TIME",
+    "TOPOLOGY_FILE",
+];
+
+impl Settings {
+    /// Reads all keys; `None` if something cannot be left out. Problems go to the sink.
+    pub(super) fn read(input: Input<'_>) -> Option<Settings> {
+        let Input { config, sink, .. } = input;
+        let mut heeded = BTreeSet::from(ALWAYS);
+        let payload = config.integer("PACKET_PAYLOAD_SIZE", 1_000, sink);
+        check(
+            input,
+            "PACKET_PAYLOAD_SIZE",
+            (16..=65_000).contains(&payload),
+            "16 to 65000 bytes",
+        );
+        let buffer = read_buffer(input);
+        refuse_unsupported(input, payload);
+        let control = read_control(input, &mut heeded);
+        let marks = config.flag("ENABLE_QCN", true, sink);
+        let marking = match (&control, marks) {
+            (Some(Control::Dcqcn(_)), true) => {
+                heeded.extend(["KMAX_MAP", "KMIN_MAP", "PMAX_MAP"]);
+                read_marking(input)
+            }
+            _ => BTreeMap::new(),
+        };
+        let window = read_window(input, &mut heeded);
+        if matches!(control, Some(Control::Hpcc(_))) {
+            heeded.insert("GLOBAL_T");
+            check(
+                input,
+                "HAS_WIN",
+                window != Window::None,
+                "1: HPCC computes with its window",
+            );
+        }
+        let loss = config.number("ERROR_RATE_PER_LINK", 0.0, sink);
+        check(input, "ERROR_RATE_PER_LINK", loss < 1.0, "less than 1");
+        let seed = config.integer("RANDOM_SEED", 1, sink);
+        if input.is_conweave {
+            heeded.insert("RANDOM_SEED");
+        }
+        Some(Settings {
+            payload: payload.clamp(16, 65_000),
+            stop: super::stop_time(input),
+            buffer,
+            control: control?,
+            marking,
+            acks_first: config.flag("ACK_HIGH_PRIO", input.is_conweave, sink),
+            window,
+            is_rate_bound: config.flag("RATE_BOUND", true, sink),
+            loss,
+            seed,
+            notes: notes(input, &heeded),
+        })
+    }
+
+    /// Bytes that telemetry or time stamps add to every data frame.
+    pub(super) fn stamps(&self) -> u64 {
+        match self.control {
+            Control::Hpcc(_) => 42,
+            Control::Timely(_) => 8,
+            Control::Dcqcn(_) | Control::None => 0,
+        }
+    }
+
+    /// Frame bytes of an acknowledgement, which carries those back.
+    pub(super) fn acknowledgement(&self) -> u64 {
+        match self.control {
+            Control::Hpcc(_) => 88,
+            _ => 60,
+        }
+    }
+}
+
+/// Reports a value that is out of range.
+fn check(input: Input<'_>, key: &str, is_good: bool, expected: &str) {
+    if is_good {
+        return;
+    }
+    match input.config.entry(key) {
+        Some(entry) => {
+            let text = entry.values.first().map_or("", |word| word.text);
+            let problem = entry.problem(format!("{text} cannot be run"));
+            input.sink.push(problem.expected(expected));
+        }
+        None => missing(input, key, expected),
+    }
+}
+
+fn missing(input: Input<'_>, key: &str, expected: &str) {
+    let problem = crate::problem::Problem::new(0..0, format!("{key} is missing"));
+    input
+        .sink
+        .push(problem.help(format!("add a line {key} with {expected}")));
+}
+
+/// Reports a key whose value would change the result and is not supported.
+fn refuse(input: Input<'_>, key: &str, message: &str, help: &str) {
+    if let Some(entry) = input.config.entry(key) {
+        input.sink.push(entry.problem(message).help(help));
+    }
+}
+
+fn read_buffer(input: Input<'_>) -> u64 {
+    let Input { config, sink, .. } = input;
+    let usual = if input.is_conweave { 0 } else { 16 };
+    let megabytes = config.integer("BUFFER_SIZE", usual, sink);
+    // A switch counts in 32 bits there, too.
+    check(
+        input,
+        "BUFFER_SIZE",
+        (1..=3_800).contains(&megabytes),
+        "1 to 3800 MiB",
+    );
+    megabytes.clamp(1, 3_800) << 20
+}
+
+fn refuse_unsupported(input: Input<'_>, payload: u64) {
+    let Input { config, sink, .. } = input;
+    if config.number("PAUSE_TIME", 5.0, sink) < 1.0 {
+        let help = "write any time of 1 or more: pauses end by a resume there";
+        refuse(input, "PAUSE_TIME", "a PAUSE of no time is a resume", help);
+    }
+    let interval = config.integer("L2_ACK_INTERVAL", 0, sink);
+    if interval == 0 {
+        check(
+            input,
+            "L2_ACK_INTERVAL",
+            false,
+            "1: without acknowledgements no flow finishes",
+        );
+    } else if interval > payload {
+        let message = "packets without acknowledgements are not supported";
+        let help = "it is a number of bytes, not of packets; write 1 for one per packet";
+        refuse(input, "L2_ACK_INTERVAL", message, help);
+    }
+    if config.flag("L2_BACK_TO_ZERO", false, sink) {
+        let message = "going back to the start of a chunk is not supported";
+        refuse(input, "L2_BACK_TO_ZERO", message, "write 0 for go-back-N");
+    }
+    if !config.flag("RATE_BOUND", true, sink) {
+        let message = "sources without pacing are not supported";
+        refuse(input, "RATE_BOUND", message, "write 1");
+    }
+    let down = config
+        .entry("LINK_DOWN")
+        .map_or(&[][..], |entry| &entry.values);
+    if down
+        .iter()
+        .any(|word| word.text.bytes().any(|byte| byte != b'0'))
+    {
+        let message = "links that fail during a run are not supported";
+        let help = "write LINK_DOWN 0 0 0, and leave the link out of TOPOLOGY_FILE";
+        refuse(input, "LINK_DOWN", message, help);
+    }
+    if config.flag("ENABLE_IRN", false, sink) {
+        refuse(
+            input,
+            "ENABLE_IRN",
+            "selective retransmission is not supported",
+            "write 0",
+        );
+    }
+    if !config.flag("ENABLE_PFC", true, sink) {
+        refuse(
+            input,
+            "ENABLE_PFC",
+            "lossy switches are not supported",
+            "write 1",
+        );
+    }
+    let balancing = match config.integer("LB_MODE", 0, sink) {
+        0 => return,
+        2 => "DRILL",
+        3 => "CONGA",
+        6 => "LetFlow",
+        9 => "ConWeave",
+        _ => "this way of balancing load",
+    };
+    let message = format!("{balancing} is not supported");
+    refuse(input, "LB_MODE", &message, "write 0 for ECMP by flow");
+}
+
+fn read_control(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Option<Control> {
+    let Input { config, sink, .. } = input;
+    let rate = |key: &'static str, usual: Option<Rate>| match config.entry(key) {
+        Some(_) => config.rate(key, sink),
+        None => {
+            if usual.is_none() {
+                missing(input, key, "a rate, as in 40Mb/s");
+            }
+            usual
+        }
+    };
+    let least = || rate("MIN_RATE", Some(Rate::mbps(100)));
+    match config.integer("CC_MODE", 1, sink) {
+        1 => {
+            heeded.extend([
+                "ALPHA_RESUME_INTERVAL",
+                "RATE_DECREASE_INTERVAL",
+                "RP_TIMER",
+            ]);
+            heeded.extend(["EWMA_GAIN", "FAST_RECOVERY_TIMES", "CLAMP_TARGET_RATE"]);
+            heeded.extend(["RATE_AI", "RATE_HAI", "MIN_RATE"]);
+            let dcqcn = read_dcqcn(input);
+            let rates = (rate("RATE_AI", None), rate("RATE_HAI", None), least());
+            let (Some(rate_ai), Some(rate_hai), Some(rate_min)) = rates else {
+                return None;
+            };
+            Some(Control::Dcqcn(Dcqcn {
+                rate_ai,
+                rate_hai,
+                rate_min,
+                ..dcqcn
+            }))
+        }
+        3 => {
+            heeded.extend([
+                "U_TARGET",
+                "MI_THRESH",
+                "INT_MULTI",
+                "FAST_REACT",
+                "MULTI_RATE",
+            ]);
+            heeded.extend(["SAMPLE_FEEDBACK", "RATE_AI", "MIN_RATE"]);
+            let target = config.number("U_TARGET", 0.95, sink);
+            check(
+                input,
+                "U_TARGET",
+                target > 0.0 && target <= 1.0,
+                "more than 0, at most 1",
+            );
+            let multiple = config.integer("INT_MULTI", 1, sink);
+            check(input, "INT_MULTI", multiple > 0, "1 or more");
+            Some(Control::Hpcc(Hpcc {
+                target,
+                stages: config.integer("MI_THRESH", 5, sink),
+                rate_ai: rate("RATE_AI", None)?,
+                rate_min: least()?,
+                is_fast: config.flag("FAST_REACT", true, sink),
+                is_per_hop: config.flag("MULTI_RATE", true, sink),
+                is_sampling: config.flag("SAMPLE_FEEDBACK", false, sink),
+                multiple,
+            }))
+        }
+        7 => {
+            heeded.extend(["RATE_AI", "RATE_HAI", "MIN_RATE"]);
+            Some(Control::Timely(Timely {
+                rate_ai: rate("RATE_AI", None)?,
+                rate_hai: rate("RATE_HAI", None)?,
+                rate_min: least()?,
+            }))
+        }
+        mode @ (8 | 10) => {
+            let name = if mode == 8 { "DCTCP" } else { "HPCC with PINT" };
+            let help = "1 is DCQCN, 3 HPCC, 7 TIMELY, 0 none";
+            refuse(input, "CC_MODE", &format!("{name} is not supported"), help);
+            None
+        }
+        _ => Some(Control::None),
+    }
+}
+
+/// The parameters of DCQCN, with any rates.
+fn read_dcqcn(input: Input<'_>) -> Dcqcn {
+    let Input { config, sink, .. } = input;
+    let time = |key: &str, usual: f64| {
+        let value = config.number(key, usual, sink);
+        let is_good = (0.001..=1e7).contains(&value);
+        check(input, key, is_good, "a time from 0.001 to 10000000 us");
+        value
+    };
+    // Its usual value is 1 / 16 in whole numbers, which is nothing.
+    let gain = config.number("EWMA_GAIN", 0.0, sink);
+    check(
+        input,
+        "EWMA_GAIN",
+        gain > 0.0 && gain <= 1.0,
+        "more than 0, at most 1",
+    );
+    let any = Rate::mbps(1);
+    Dcqcn {
+        alpha_us: time("ALPHA_RESUME_INTERVAL", 55.0),
+        decrease_us: time("RATE_DECREASE_INTERVAL", 4.0),
+        increase_us: time("RP_TIMER", if input.is_conweave { 300.0 } else { 0.0 }),
+        gain,
+        stages: config.integer(
+            "FAST_RECOVERY_TIMES",
+            if input.is_conweave { 1 } else { 5 },
+            sink,
+        ),
+        clamps: config.flag("CLAMP_TARGET_RATE", false, sink),
+        rate_ai: any,
+        rate_hai: any,
+        rate_min: any,
+    }
+}
+
+fn read_marking(input: Input<'_>) -> BTreeMap<u64, Marking> {
+    let Input { config, sink, .. } = input;
+    let maps = ["KMIN_MAP", "KMAX_MAP", "PMAX_MAP"].map(|key| (key, config.by_rate(key, sink)));
+    let links = input.topology.map_or(&[][..], |topology| &topology.links);
+    let rates = BTreeSet::from_iter(links.iter().map(|link| link.rate.as_bps()));
+    let mut marking = BTreeMap::new();
+    for rate in rates {
+        let [kmin, kmax, pmax] = maps.each_ref().map(|(key, map)| {
+            let value = map.get(&rate).copied();
+            if value.is_none() {
+                let message = format!("{key} has no entry for links of {rate} bit/s");
+                let problem = match config.entry(key) {
+                    Some(entry) => entry.problem(message),
+                    None => crate::problem::Problem::new(0..0, message),
+                };
+                sink.push(problem.help("add one for each rate in TOPOLOGY_FILE"));
+            }
+            value
+        });
+        if let (Some(kmin), Some(kmax), Some(pmax)) = (kmin, kmax, pmax) {
+            let is_good = kmin <= kmax && kmax <= 4e6 && pmax <= 1.0;
+            let expected = "at least that of KMIN_MAP, and PMAX_MAP at most 1";
+            check(input, "KMAX_MAP", is_good, expected);
+            let (kmin, kmax) = (kmin as u64 * 1_000, kmax as u64 * 1_000);
+            marking.insert(rate, Marking { kmin, kmax, pmax });
+        }
+    }
+    marking
+}
+
+fn read_window(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Window {
+    let Input { config, sink, .. } = input;
+    if !config.flag("HAS_WIN", true, sink) {
+        return Window::None;
+    }
+    heeded.extend(["GLOBAL_T", "VAR_WIN"]);
+    Window::Product {
+        is_global: config.integer("GLOBAL_T", 1, sink) == 1,
+        follows_rate: config.flag("VAR_WIN", false, sink),
+    }
+}
+
+/// What the user should know.
+fn notes(input: Input<'_>, heeded: &BTreeSet<&'static str>) -> Vec<String> {
+    let Input { config, sink, .. } = input;
+    let mut notes = Vec::new();
+    let idle = Vec::from_iter(config.keys().filter(|key| !heeded.contains(key)));
+    if !idle.is_empty() {
+        notes.push(format!("without effect on this run: {}", idle.join(", ")));
+    }
+    if !config.unknown.is_empty() {
+        let count = config.unknown.len();
+        let shown = config
+            .unknown
+            .iter()
+            .take(10)
+            .map(|word| format!("{word:?}"));
+        let shown = Vec::from_iter(shown).join(", ");
+        let rest = if count > 10 { ", .." } else { "" };
+        notes.push(format!(
+            "{count} words are no keys and were skipped: {shown}{rest}"
+        ));
+    }
+    if !config.repeated.is_empty() {
+        let keys = config.repeated.join(", ");
+        notes.push(format!(
+            "stands more than once, the last one counts: {keys}"
+        ));
+    }
+    if config.flag("ENABLE_TRACE", !input.is_conweave, sink) && !input.is_conweave {
+        notes.push("TRACE_OUTPUT_FILE is not written: use --pcap for a trace of frames".into());
+    }
+    if input.is_conweave && input.compat == Compat::Hpcc {
+        notes.push("the switches are those of the HPCC authors' simulator, not conweave's".into());
+    }
+    notes
+}

@@ -1,0 +1,75 @@
+//! The paths that flows took in a run of htsim: `PATH flow F dst D switch S via EGRESS`, one line per
+//! flow, direction and switch.
+
+use std::collections::BTreeMap;
+
+use super::words::{Word, lines};
+use crate::problem::Sink;
+
+/// The switches behind the first, by flow and target.
+pub(super) type Hops = BTreeMap<(u64, u64), Vec<String>>;
+
+/// Whether a text has paths.
+pub(super) fn is_paths(text: &str) -> bool {
+    lines(text)
+        .next()
+        .is_some_and(|words| words[0].text == "PATH")
+}
+
+/// Reads `text`; what is wrong goes to `sink`.
+pub(super) fn parse(text: &str, sink: &Sink) -> Hops {
+    let mut hops = Hops::new();
+    for words in lines(text) {
+        if let Some((key, node)) = line(&words, sink) {
+            hops.entry(key).or_default().push(node);
+        }
+        if sink.count() >= PROBLEMS_MAX {
+            break;
+        }
+    }
+    hops
+}
+
+fn line(words: &[Word<'_>], sink: &Sink) -> Option<((u64, u64), String)> {
+    const SHAPE: &str = "PATH flow NUMBER dst NUMBER switch NAME via EGRESS";
+    let texts = Vec::from_iter(words.iter().map(|word| word.text));
+    let ["PATH", "flow", _, "dst", _, "switch", _, "via", _] = texts[..] else {
+        let problem = words[0].problem("not a line of a path");
+        sink.push(problem.expected(SHAPE));
+        return None;
+    };
+    let range = (0, u64::from(u32::MAX));
+    let (flow, target) = (words[2].integer(range, sink), words[4].integer(range, sink));
+    let next = words[8].text.split_once("->").map(|(_, next)| next);
+    let next = next.and_then(node);
+    if next.is_none() {
+        let problem = words[8].problem(format!("{:?} is no egress", words[8].text));
+        let expected = "SWITCH->NODE(NUMBER) with LS, US, CS or DST and a number";
+        sink.push(problem.expected(expected));
+    }
+    Some(((flow?, target?), next?))
+}
+
+/// Our name of a node: `US_3(1)` is `US3#2`, which is by the second of parallel links.
+fn node(text: &str) -> Option<String> {
+    let (name, link) = match text.strip_suffix(')') {
+        None => (text, "0"),
+        Some(text) => text.split_once('(')?,
+    };
+    let link = link.parse::<u32>().ok()?.checked_add(1)?;
+    let kind = ["LS", "US", "CS", "DST"]
+        .into_iter()
+        .find(|kind| name.starts_with(kind))?;
+    let number = name[kind.len()..]
+        .trim_start_matches('_')
+        .parse::<u32>()
+        .ok()?;
+    let kind = if kind == "DST" { "H" } else { kind };
+    Some(match link {
+        1 => format!("{kind}{number}"),
+        _ => format!("{kind}{number}#{link}"),
+    })
+}
+
+/// More than this nobody reads.
+const PROBLEMS_MAX: usize = 50;

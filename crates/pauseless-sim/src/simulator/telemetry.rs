@@ -1,0 +1,91 @@
+//! What switches write into packets, and where that is kept until it is back at its source.
+
+use pauseless_core::congestion::Feedback;
+use pauseless_core::congestion::telemetry::{Echo, Hop};
+use pauseless_core::switch::Transmit;
+
+use super::Simulator;
+use crate::fabric::{End, Node};
+use crate::tag::{Content, Tag, Trail};
+
+impl Simulator<'_> {
+    /// A packet is about to leave an egress, which writes into it.
+    pub(super) fn write_hop(&mut self, index: usize, transmit: Transmit<Tag>) {
+        let Transmit::Data { packet, .. } = transmit else {
+            return;
+        };
+        let Content::Trailed { place, .. } = packet.content() else {
+            return;
+        };
+        let End {
+            node,
+            port,
+            line,
+            sent,
+            ..
+        } = self.fabric.ends[index];
+        let Node::Switch(switch) = &self.fabric.nodes[node.index()] else {
+            return;
+        };
+        let hop = Hop {
+            time: self.now,
+            sent,
+            queue: switch.counted(port),
+            line,
+        };
+        self.trails.push(place, hop);
+    }
+
+    /// What is kept about a packet that goes to another part of the run.
+    pub(super) fn take_note(&mut self, tag: Tag) -> (Option<Feedback>, Option<Trail>) {
+        match tag.content() {
+            Content::Data { .. } => (None, None),
+            Content::Trailed { place, .. } => (None, Some(self.trails.remove(place))),
+            Content::Answer { place } => {
+                let feedback = self.answers.remove(place);
+                let Echo(echo) = feedback.echo();
+                let trail = (Echo(echo) != Echo::NONE).then(|| self.trails.remove(echo));
+                (Some(feedback), trail)
+            }
+        }
+    }
+
+    /// Keeps it again; the packet has another tag now.
+    #[expect(clippy::boxed_local, reason = "messages carry it that way")]
+    pub(super) fn keep_note(
+        &mut self,
+        tag: Tag,
+        said: Option<Feedback>,
+        trail: Option<Box<Trail>>,
+    ) -> Tag {
+        let place = trail.map(|trail| self.trails.keep(*trail));
+        match (said, place) {
+            (None, None) => tag,
+            (None, Some(place)) => tag.moved(place),
+            (Some(feedback), place) => {
+                let feedback = place.map_or(feedback, |place| feedback.echoing(Echo(place)));
+                tag.moved(self.answers.insert(feedback))
+            }
+        }
+    }
+
+    /// A packet has come to its end: what is kept about it is not needed any more.
+    pub(super) fn forget_note(&mut self, tag: Tag) {
+        match tag.content() {
+            Content::Data { .. } => {}
+            Content::Trailed { place, .. } => {
+                self.trails.remove(place);
+            }
+            Content::Answer { place } => {
+                let feedback = self.answers.remove(place);
+                self.forget_echo(feedback);
+            }
+        }
+    }
+
+    fn forget_echo(&mut self, feedback: Feedback) {
+        if feedback.echo() != Echo::NONE {
+            self.trails.remove(feedback.echo().0);
+        }
+    }
+}
