@@ -19,6 +19,7 @@ mod drain;
 mod header;
 mod inspect;
 mod sharing;
+mod turns;
 pub mod watchdog;
 
 use alloc::boxed::Box;
@@ -393,30 +394,6 @@ impl<P: Copy> Switch<P> {
         })
     }
 
-    /// What a packet takes of the buffer of its ingress. Only credits count in whole blocks, so
-    /// nobody else asks the port, whose memory may be far away.
-    #[inline]
-    fn charge(&self, ingress: PortId, class: Class, size: Bytes) -> Bytes {
-        match self.counts_blocks {
-            true => self.ports[ingress.index()].port.charge(class, size),
-            false => size,
-        }
-    }
-
-    /// Appends a packet to the FIFO that its ingress has; whether it is head of it.
-    fn join_turns(&mut self, waiting: Waiting<P>) -> bool {
-        let (class, leaving) = (waiting.header.class(), waiting.header.leaving());
-        let member = self.member(waiting.ingress, class);
-        let fifo = self.fifo(member, (waiting.egress, leaving));
-        let was_empty = self.pool.push_back(&mut self.fifos[fifo], waiting);
-        let is_exposed = was_empty && !self.in_service.get(fifo).is_some_and(|is_sent| *is_sent);
-        if is_exposed {
-            let queue = self.queue(waiting.egress, leaving);
-            self.rotation.insert(queue, member);
-        }
-        is_exposed
-    }
-
     /// A packet of `class` has fully arrived at `ingress` and goes no further: its TTL has run out,
     /// or there is no class for its next hop. It takes no buffer.
     pub fn handle_expired(&mut self, ingress: PortId, class: Class, size: Bytes) {
@@ -629,40 +606,6 @@ impl<P: Copy> Switch<P> {
         self.scheduler.choose(port, open, &heads)
     }
 
-    /// Takes the packet whose turn it is at (`egress`, `class`) out of its FIFO.
-    fn pop_in_turn(&mut self, egress: PortId, class: Class) -> Option<Waiting<P>> {
-        let queue = self.queue(egress, class);
-        let member = self.rotation.next(queue)?;
-        let fifo = self.fifo(member, (egress, class));
-        let slot = self.pool.pop_front(&mut self.fifos[fifo])?;
-        let member = self.member(slot.ingress, slot.header.class());
-        match self.discipline {
-            Discipline::InputQueued => {
-                self.rotation.remove(queue, member);
-                self.in_service[fifo] = true;
-            }
-            Discipline::OutputQueued | Discipline::VirtualOutputQueued => {
-                if self.fifos[fifo].is_empty() {
-                    self.rotation.remove(queue, member);
-                }
-            }
-        }
-        Some(slot)
-    }
-
-    /// The packet that was sent has left: the next one of its FIFO is head now.
-    fn expose_head(&mut self, now: Time, ingress: PortId, class: Class) {
-        let fifo = self.queue(ingress, class);
-        self.in_service[fifo] = false;
-        if let Some(head) = self.pool.front(&self.fifos[fifo]) {
-            let (egress, leaving) = (head.egress, head.header.leaving());
-            let member = self.member(ingress, class);
-            self.rotation.insert(self.queue(egress, leaving), member);
-            self.look_at_gate_for_credit(now, egress, leaving);
-            self.mark_ready(egress);
-        }
-    }
-
     /// The size of the frame that (`egress`, `class`) would send next.
     #[inline(always)]
     fn head(&self, egress: PortId, class: Class) -> Option<Bytes> {
@@ -743,31 +686,6 @@ impl<P: Copy> Switch<P> {
         match self.leaving_count {
             1 => pair,
             count => pair * count + to.1.index(),
-        }
-    }
-
-    /// What the rotation calls the packets that came in by `ingress` in `class`.
-    #[inline]
-    fn member(&self, ingress: PortId, class: Class) -> PortId {
-        match self.leaving_count > 1 && self.discipline == Discipline::InputQueued {
-            // Heads of several classes of one ingress may want the same queue.
-            true => PortId(self.queue(ingress, class) as u16),
-            false => ingress,
-        }
-    }
-
-    /// The FIFO in which packets of a member of the rotation wait for `egress` in `leaving`.
-    #[inline]
-    fn fifo(&self, member: PortId, (egress, leaving): (PortId, Class)) -> usize {
-        match self.discipline {
-            Discipline::OutputQueued => {
-                unreachable!("its packets wait in the queue of their egress")
-            }
-            Discipline::VirtualOutputQueued => {
-                self.queue(member, leaving) * self.ports.len() + egress.index()
-            }
-            Discipline::InputQueued if self.leaving_count > 1 => member.index(),
-            Discipline::InputQueued => self.queue(member, leaving),
         }
     }
 }

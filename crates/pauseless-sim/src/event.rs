@@ -137,10 +137,7 @@ impl Node {
     #[inline]
     fn event(&self) -> Event {
         let Node { time, key, .. } = *self;
-        Event {
-            time,
-            key,
-        }
+        Event { time, key }
     }
 }
 

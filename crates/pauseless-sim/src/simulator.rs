@@ -4,6 +4,7 @@ mod away;
 mod conserve;
 mod flows;
 mod mitigate;
+mod out_of_band;
 mod passage;
 mod sharing;
 mod stop;
@@ -662,26 +663,6 @@ impl<'c> Simulator<'c> {
     fn send_out_of_band(&mut self, index: usize) {
         if self.is_out_of_band {
             self.send_signals(index);
-        }
-    }
-
-    #[cold]
-    fn send_signals(&mut self, index: usize) {
-        let End {
-            node, port, peer, ..
-        } = self.fabric.ends[index];
-        loop {
-            let next = match &mut self.fabric.nodes[node.index()] {
-                Node::Switch(switch) => switch.poll_out_of_band(self.now, port),
-                Node::Host(host) => host.poll_out_of_band(self.now),
-            };
-            let Some((control, delay)) = next else {
-                return;
-            };
-            if self.config.hardware.is_out_of_band() {
-                self.tally.count(control);
-            }
-            self.schedule_signal(peer as usize, self.now + delay, control);
         }
     }
 
