@@ -19,6 +19,7 @@ mod drain;
 mod header;
 mod inspect;
 mod sharing;
+mod turns;
 pub mod watchdog;
 
 use alloc::boxed::Box;
@@ -135,41 +136,44 @@ pub enum Transmit<P> {
 }
 
 /// The switch. See the [module](self).
+///
+/// The order in memory is that below: what every packet needs comes first, in three cache lines.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Switch<P> {
+    ports: Box<[SwitchPort]>,
+    ready: Ready,
     discipline: Discipline,
+    release: Release,
+    /// Whether congestion points ask if their queue is held.
+    watches_release: bool,
+    /// Whether any gate of any port counts credit.
+    spends_credit: bool,
+    /// Whether any ingress counts in whole blocks.
+    counts_blocks: bool,
     class_count: usize,
     /// How many classes packets of one ingress counter can wait for at one egress.
     leaving_count: usize,
-    ports: Vec<SwitchPort>,
-    scheduler: ClassScheduler,
-    /// One per (ingress, egress, leaving class) or (ingress, class); none when output-queued.
-    fifos: Box<[Fifo]>,
     pool: Pool<Waiting<P>>,
     /// Bytes waiting per (ingress, class, egress) and, where classes change, per class that they
     /// leave in, not counting the frame on the wire.
     waiting: Box<[u32]>,
+    /// One per (egress, class), or none at all.
+    points: Box<[congestion::Watched]>,
+    /// Only if ports share their memory.
+    sharing: Option<Box<sharing::Sharing>>,
+    /// Look at every egress queue, or at none.
+    watchdogs: Option<Box<Watchdogs>>,
+    /// Packets of the switch's own per (egress, class), which are on no ingress counter.
+    notices: Box<[Fifo]>,
+    scheduler: ClassScheduler,
+    /// One per (ingress, egress, leaving class) or (ingress, class); none when output-queued.
+    fifos: Box<[Fifo]>,
     /// Per (egress, class), the ingresses that it can serve next, or where classes change in an
     /// input-queued switch the FIFOs; unused when output-queued.
     rotation: Rotation,
     /// Per (ingress, class), whether a packet of its FIFO is being sent; only when input-queued.
     in_service: Box<[bool]>,
-    /// One per (egress, class), or none at all.
-    points: Box<[congestion::Watched]>,
-    /// Whether they ask if their queue is held.
-    watches_release: bool,
-    /// Packets of the switch's own per (egress, class), which are on no ingress counter.
-    notices: Box<[Fifo]>,
-    /// Whether any gate of any port counts credit.
-    spends_credit: bool,
-    /// Whether any ingress counts in whole blocks.
-    counts_blocks: bool,
-    /// Only if ports share their memory.
-    sharing: Option<Box<sharing::Sharing>>,
-    /// Look at every egress queue, or at none.
-    watchdogs: Option<Box<Watchdogs>>,
-    release: Release,
-    ready: Ready,
 }
 
 /// A port and what its egress is doing, side by side in memory: a packet that arrives for a busy
@@ -390,30 +394,6 @@ impl<P: Copy> Switch<P> {
         })
     }
 
-    /// What a packet takes of the buffer of its ingress. Only credits count in whole blocks, so
-    /// nobody else asks the port, whose memory may be far away.
-    #[inline]
-    fn charge(&self, ingress: PortId, class: Class, size: Bytes) -> Bytes {
-        match self.counts_blocks {
-            true => self.ports[ingress.index()].port.charge(class, size),
-            false => size,
-        }
-    }
-
-    /// Appends a packet to the FIFO that its ingress has; whether it is head of it.
-    fn join_turns(&mut self, waiting: Waiting<P>) -> bool {
-        let (class, leaving) = (waiting.header.class(), waiting.header.leaving());
-        let member = self.member(waiting.ingress, class);
-        let fifo = self.fifo(member, (waiting.egress, leaving));
-        let was_empty = self.pool.push_back(&mut self.fifos[fifo], waiting);
-        let is_exposed = was_empty && !self.in_service.get(fifo).is_some_and(|is_sent| *is_sent);
-        if is_exposed {
-            let queue = self.queue(waiting.egress, leaving);
-            self.rotation.insert(queue, member);
-        }
-        is_exposed
-    }
-
     /// A packet of `class` has fully arrived at `ingress` and goes no further: its TTL has run out,
     /// or there is no class for its next hop. It takes no buffer.
     pub fn handle_expired(&mut self, ingress: PortId, class: Class, size: Bytes) {
@@ -591,7 +571,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// The class that may send and whose turn it is; remembers when a gate opens by itself.
-    #[inline]
+    #[inline(always)]
     fn choose_class(&mut self, now: Time, port: PortId) -> Option<Class> {
         if self.class_count > 1 {
             return self.choose_among_classes(now, port);
@@ -626,42 +606,8 @@ impl<P: Copy> Switch<P> {
         self.scheduler.choose(port, open, &heads)
     }
 
-    /// Takes the packet whose turn it is at (`egress`, `class`) out of its FIFO.
-    fn pop_in_turn(&mut self, egress: PortId, class: Class) -> Option<Waiting<P>> {
-        let queue = self.queue(egress, class);
-        let member = self.rotation.next(queue)?;
-        let fifo = self.fifo(member, (egress, class));
-        let slot = self.pool.pop_front(&mut self.fifos[fifo])?;
-        let member = self.member(slot.ingress, slot.header.class());
-        match self.discipline {
-            Discipline::InputQueued => {
-                self.rotation.remove(queue, member);
-                self.in_service[fifo] = true;
-            }
-            Discipline::OutputQueued | Discipline::VirtualOutputQueued => {
-                if self.fifos[fifo].is_empty() {
-                    self.rotation.remove(queue, member);
-                }
-            }
-        }
-        Some(slot)
-    }
-
-    /// The packet that was sent has left: the next one of its FIFO is head now.
-    fn expose_head(&mut self, now: Time, ingress: PortId, class: Class) {
-        let fifo = self.queue(ingress, class);
-        self.in_service[fifo] = false;
-        if let Some(head) = self.pool.front(&self.fifos[fifo]) {
-            let (egress, leaving) = (head.egress, head.header.leaving());
-            let member = self.member(ingress, class);
-            self.rotation.insert(self.queue(egress, leaving), member);
-            self.look_at_gate_for_credit(now, egress, leaving);
-            self.mark_ready(egress);
-        }
-    }
-
     /// The size of the frame that (`egress`, `class`) would send next.
-    #[inline]
+    #[inline(always)]
     fn head(&self, egress: PortId, class: Class) -> Option<Bytes> {
         let queue = &self.ports[egress.index()].queues[class.index()];
         if queue.packets == 0 {
@@ -740,31 +686,6 @@ impl<P: Copy> Switch<P> {
         match self.leaving_count {
             1 => pair,
             count => pair * count + to.1.index(),
-        }
-    }
-
-    /// What the rotation calls the packets that came in by `ingress` in `class`.
-    #[inline]
-    fn member(&self, ingress: PortId, class: Class) -> PortId {
-        match self.leaving_count > 1 && self.discipline == Discipline::InputQueued {
-            // Heads of several classes of one ingress may want the same queue.
-            true => PortId(self.queue(ingress, class) as u16),
-            false => ingress,
-        }
-    }
-
-    /// The FIFO in which packets of a member of the rotation wait for `egress` in `leaving`.
-    #[inline]
-    fn fifo(&self, member: PortId, (egress, leaving): (PortId, Class)) -> usize {
-        match self.discipline {
-            Discipline::OutputQueued => {
-                unreachable!("its packets wait in the queue of their egress")
-            }
-            Discipline::VirtualOutputQueued => {
-                self.queue(member, leaving) * self.ports.len() + egress.index()
-            }
-            Discipline::InputQueued if self.leaving_count > 1 => member.index(),
-            Discipline::InputQueued => self.queue(member, leaving),
         }
     }
 }

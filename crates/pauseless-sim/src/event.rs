@@ -159,6 +159,8 @@ pub(crate) struct EventQueue {
     near: usize,
     /// What lies beyond the wheel.
     far: BinaryHeap<Reverse<Event>>,
+    /// The bucket of the first of those, so that the heap is left alone until its turn comes.
+    far_bucket: u64,
     now: u64,
 }
 
@@ -178,6 +180,7 @@ impl EventQueue {
             occupied: [0; WORDS],
             near: 0,
             far: BinaryHeap::new(),
+            far_bucket: u64::MAX,
             now: 0,
         }
     }
@@ -207,6 +210,7 @@ impl EventQueue {
             self.current.insert(at, event);
         } else {
             self.far.push(Reverse(event));
+            self.far_bucket = self.far_bucket.min(bucket);
         }
     }
 
@@ -259,10 +263,7 @@ impl EventQueue {
 
     /// The bucket of the first event, given that nothing is left in the current one.
     fn next_bucket(&self) -> Option<u64> {
-        let far = self
-            .far
-            .peek()
-            .map(|Reverse(event)| event.time >> self.shift);
+        let far = (self.far_bucket < u64::MAX).then_some(self.far_bucket);
         if self.near == 0 {
             return far;
         }
@@ -325,16 +326,20 @@ impl EventQueue {
     }
 
     /// Moves what the wheel has come to cover from the heap into the wheel.
+    #[inline]
     fn fetch_far(&mut self) {
-        while let Some(Reverse(event)) = self.far.peek() {
-            let bucket = event.time >> self.shift;
-            if bucket - self.cursor >= BUCKETS as u64 {
-                break;
-            }
-            let event = *event;
-            self.far.pop();
-            self.file(bucket, event);
+        while self.far_bucket - self.cursor < BUCKETS as u64 {
+            self.fetch_first();
         }
+    }
+
+    /// Moves the first event of the heap into the wheel.
+    #[inline(never)]
+    fn fetch_first(&mut self) {
+        let Reverse(event) = self.far.pop().expect("its bucket is known");
+        self.file(event.time >> self.shift, event);
+        let next = self.far.peek();
+        self.far_bucket = next.map_or(u64::MAX, |Reverse(event)| event.time >> self.shift);
     }
 
     /// The first occupied bucket after the cursor, around the wheel.

@@ -16,7 +16,7 @@ mod wire;
 use std::sync::Arc;
 
 pub(crate) use away::{Away, Message};
-use flows::Followers;
+use flows::{Followers, Route};
 pub(crate) use mitigate::Mitigating;
 pub(crate) use stop::Stopping;
 pub(crate) use tally::Tally;
@@ -24,7 +24,7 @@ pub(crate) use wire::WireLosses;
 
 use pauseless_core::deadlock::{Detector, Network};
 use pauseless_core::flow_control::{FlowControl, Signal, Upstream};
-use pauseless_core::id::{Class, GroupId, NodeId, PortId};
+use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::switch::Transmit;
 use pauseless_core::unit::{Bytes, Span, Time};
 
@@ -55,8 +55,8 @@ pub struct Simulator<'c> {
     pub(crate) now: Time,
     pub(crate) end: Time,
     pub(crate) flows: Vec<FlowState>,
-    /// The group and hash of every flow, close together for the packet path.
-    routes: Arc<[(GroupId, u64)]>,
+    /// How every flow is forwarded, close together for the packet path.
+    routes: Arc<[Route]>,
     followers: Followers,
     answers: Answers,
     trails: Trails,
@@ -108,11 +108,7 @@ impl<'c> Simulator<'c> {
             now: Time::ZERO,
             end: Time::ZERO + config.duration,
             flows: vec![FlowState::default(); config.flows.len()],
-            routes: config
-                .flows
-                .iter()
-                .map(|flow| (flow.group, flow.hash))
-                .collect(),
+            routes: config.flows.iter().map(Route::new).collect(),
             followers: Followers::new(config),
             answers: Answers::default(),
             trails: Trails::default(),
@@ -651,15 +647,19 @@ impl<'c> Simulator<'c> {
     }
 
     /// Makes sure that a timeout event is pending for when the port wants one.
-    #[inline]
+    #[inline(always)]
     fn arm(&mut self, index: usize, wanted: Time) {
-        let end = &mut self.fabric.ends[index];
-        if wanted < end.armed {
-            assert!(self.now < wanted, "a timeout that is due was not handled");
-            end.armed = wanted;
-            self.queue
-                .push(Event::new(wanted, Kind::Timeout, index as u32));
+        if wanted < self.fabric.ends[index].armed {
+            self.rearm(index, wanted);
         }
+    }
+
+    #[inline(never)]
+    fn rearm(&mut self, index: usize, wanted: Time) {
+        assert!(self.now < wanted, "a timeout that is due was not handled");
+        self.fabric.ends[index].armed = wanted;
+        self.queue
+            .push(Event::new(wanted, Kind::Timeout, index as u32));
     }
 }
 

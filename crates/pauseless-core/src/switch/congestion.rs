@@ -10,8 +10,9 @@ use crate::flow_control::Gate;
 use crate::id::{Class, PortId};
 use crate::unit::{Bytes, Time};
 
-/// A queue with its congestion point.
+/// A queue with its congestion point, in a cache line of its own.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Watched {
     point: AnyCongestionPoint,
     /// What waits, wherever it stands.

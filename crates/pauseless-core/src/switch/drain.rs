@@ -57,6 +57,16 @@ impl<P: Copy> Switch<P> {
         })
     }
 
+    /// What a packet takes of the buffer of its ingress. Only credits count in whole blocks, so
+    /// nobody else asks the port, whose memory may be far away.
+    #[inline]
+    pub(super) fn charge(&self, ingress: PortId, class: Class, size: Bytes) -> Bytes {
+        match self.counts_blocks {
+            true => self.ports[ingress.index()].port.charge(class, size),
+            false => size,
+        }
+    }
+
     /// Takes the next packet of (`egress`, `class`) out of its queue; there must be one.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Time, egress: PortId, class: Class) -> Taken<P> {
