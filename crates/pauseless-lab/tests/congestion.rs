@@ -130,14 +130,15 @@ fn every_key_of_dcqcn() {
     let scenario = with(keys);
     let default = dcqcn::Config::default();
     let expected = dcqcn::Config {
+        style: dcqcn::Style::Paper,
         marking: pauseless_core::congestion::marking::Config {
-            speeds: [None; pauseless_core::congestion::marking::SPEEDS_MAX],
             kmin: Bytes::kb(6),
             kmax: Bytes::kb(150),
             pmax: 0.5,
             reference: None,
             phantom: Some(0.95),
             mark_at: MarkAt::Departure,
+            levels: Default::default(),
         },
         cnp_interval: Span::us(4),
         alpha_timer: Span::us(1),
@@ -175,6 +176,7 @@ fn every_key_of_timely() {
          ack_every = 16\nfeedback_class = \"data\"",
     );
     let expected = timely::Config {
+        update: timely::Update::PerAck,
         ewma_weight: 0.875,
         beta: 0.008,
         t_low: Span::us(50),

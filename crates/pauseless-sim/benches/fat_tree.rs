@@ -5,7 +5,7 @@
 //! A plain program, because what is wanted is one long run per case and its CPU time, not a
 //! distribution over many short ones.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, timely};
@@ -25,7 +25,7 @@ use pauseless_sim::config::{
     canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
-use pauseless_sim::{Config, Simulator};
+use pauseless_sim::{Config, Parallel, Simulator};
 
 const MTU: Bytes = Bytes::new(1_500);
 
@@ -94,6 +94,9 @@ fn line() -> Rate {
 fn measure(k: u32, scheme: &str) {
     let mut config = fat_tree(k, scheme);
     config.is_tracing = std::env::args().any(|argument| argument == "trace");
+    if let Some(threads) = number("threads=") {
+        return measure_parallel(&config, threads, scheme);
+    }
     let mut simulator = Simulator::new(&config);
     let begin = cpu_time();
     while simulator.advance(Time::ZERO + config.duration) {}
@@ -113,6 +116,29 @@ fn measure(k: u32, scheme: &str) {
         outcome.events,
         outcome.packet_hops as f64 / cpu / 1e6,
         outcome.events as f64 / cpu / 1e6,
+    );
+}
+
+/// The number after `name` on the command line.
+fn number(name: &str) -> Option<usize> {
+    std::env::args().find_map(|argument| argument.strip_prefix(name)?.parse().ok())
+}
+
+/// The same on many threads, by the wall clock; `parts=` says into how many parts the run is divided.
+fn measure_parallel(config: &Config, threads: usize, scheme: &str) {
+    let mut simulator = match number("parts=") {
+        Some(parts) => Parallel::in_parts(config, threads, parts),
+        None => Parallel::new(config, threads),
+    };
+    let begin = Instant::now();
+    while simulator.advance(Time::ZERO + config.duration) {}
+    let wall = begin.elapsed().as_secs_f64();
+    let (parts, memory) = (simulator.part_count(), simulator.heap_bytes() >> 20);
+    let hops = simulator.finish().packet_hops;
+    let hosts = config.topology.host_count();
+    println!(
+        "{hosts:>6} hosts {scheme:<13} {threads:>2} threads {parts:>3} parts {memory:>6} MiB {wall:>8.2} wall s {:>8.2}M hops/wall s",
+        hops as f64 / wall / 1e6
     );
 }
 

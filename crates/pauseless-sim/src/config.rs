@@ -9,7 +9,7 @@ use pauseless_core::memory::{MemoryConfig, SharedConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::{Discipline, Release, watchdog};
 use pauseless_core::table::ForwardingTable;
-use pauseless_core::transport::Transport;
+use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
 
@@ -329,6 +329,16 @@ pub fn canonical_order(flows: &mut [Flow]) {
     flows.sort();
     let twice = flows.windows(2).find(|pair| pair[0].name == pair[1].name);
     assert!(twice.is_none(), "two flows of one name: {twice:?}");
+}
+
+impl Config {
+    /// Where `flow` counts as finished: at its target, or at the source that is told.
+    pub fn end_of(&self, flow: &Flow) -> NodeId {
+        match self.transport.finish == Finish::Source && flow.reaction != Reaction::None {
+            true => flow.source,
+            false => flow.target,
+        }
+    }
 }
 
 impl Flow {

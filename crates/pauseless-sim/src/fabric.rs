@@ -23,10 +23,9 @@ pub(crate) enum Node {
 
 impl Node {
     /// Stands for a node that is in another part of the run, and is never asked anything. It is a host
-    /// without classes rather than a kind of its own, since every hop asks what a node is.
-    pub(crate) fn elsewhere(line: Rate) -> Node {
-        let lanes = Box::default();
-        Node::Host(Host::new(&PortConfig { line, lanes }))
+    /// rather than a kind of its own, since every hop asks what a node is.
+    fn elsewhere(config: &PortConfig) -> Node {
+        Node::Host(Host::new(config))
     }
 }
 
@@ -196,9 +195,11 @@ impl Fabric {
     }
 
     /// The same places without anything in them, for a part of a run.
-    pub(crate) fn empty(&self) -> Fabric {
-        let line = self.ends.first().map_or(Rate::gbps(1), |end| end.line);
-        let nodes = self.nodes.iter().map(|_| Node::elsewhere(line));
+    pub(crate) fn empty(&self, config: &Config) -> Fabric {
+        let End { node, port, .. } = self.ends[0];
+        let mut any = port_config(config, node, port);
+        any.lanes = any.lanes[..1].into();
+        let nodes = self.nodes.iter().map(|_| Node::elsewhere(&any));
         Fabric {
             nodes: nodes.collect(),
             ends: self.ends.clone(),

@@ -45,7 +45,7 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             .any(|flow| flow.ttl < crate::config::Flow::TTL_NONE)
     };
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
-    let obstacles: [(&'static str, bool); 9] = [
+    let obstacles: [(&'static str, bool); 7] = [
         ("it records where pauses come from", config.is_tracing),
         ("it records a replay", config.replay != Replay::Off),
         (
@@ -65,14 +65,6 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             config.ingress.any(is_conceptual),
         ),
         ("packets have a time to live", is_mortal()),
-        (
-            "switches write into packets",
-            config.congestion.control.has_telemetry(),
-        ),
-        (
-            "sources wait for their acknowledgements",
-            config.transport.awaits(),
-        ),
     ];
     obstacles
         .iter()

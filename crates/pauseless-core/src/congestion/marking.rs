@@ -34,25 +34,28 @@ pub struct Config {
     pub phantom: Option<f64>,
     /// Which end of the queue it is done at.
     pub mark_at: MarkAt,
-    /// Other values at egresses of these speeds, which are not scaled.
-    pub speeds: [Option<AtSpeed>; SPEEDS_MAX],
+    /// Egresses of these speeds have thresholds of their own, which are not scaled.
+    pub levels: Levels,
 }
 
-/// So many speeds can have values of their own.
-pub const SPEEDS_MAX: usize = 4;
-
-/// When to mark at an egress of one speed. Small, since every source has its parameters at hand.
+/// Thresholds for egresses of one speed. Small, since every flow's parameters have some.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AtSpeed {
-    /// The speed.
-    pub rate: Rate,
-    /// [`Config::kmin`] there, in bytes.
+pub struct Level {
+    /// The speed in Mb/s.
+    pub mbps: u32,
+    /// As [`Config::kmin`], in bytes.
     pub kmin: u32,
-    /// [`Config::kmax`] there, in bytes.
+    /// As [`Config::kmax`], in bytes.
     pub kmax: u32,
-    /// [`Config::pmax`] there.
+    /// As [`Config::pmax`].
     pub pmax: f32,
 }
+
+/// At most so many speeds have thresholds of their own.
+pub const LEVELS_MAX: usize = 6;
+
+/// Thresholds by speed.
+pub type Levels = [Option<Level>; LEVELS_MAX];
 
 /// When the decision falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +104,10 @@ impl Marker {
                 last: Time::ZERO,
             })
         });
-        let own = config.speeds.iter().flatten().find(|at| at.rate == line);
+        let mut levels = config.levels.iter().flatten();
+        let own = levels.find(|level| u64::from(level.mbps) * 1_000_000 == line.as_bps());
         let (kmin, kmax, pmax) = match own {
-            Some(at) => (f64::from(at.kmin), f64::from(at.kmax), f64::from(at.pmax)),
+            Some(level) => (level.kmin.into(), level.kmax.into(), level.pmax.into()),
             None => (
                 config.kmin.get() as f64 * factor,
                 config.kmax.get() as f64 * factor,
@@ -199,6 +203,7 @@ mod tests {
             reference: None,
             phantom: None,
             mark_at: MarkAt::Departure,
+            levels: Default::default(),
         }
     }
 

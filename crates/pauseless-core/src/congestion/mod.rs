@@ -76,6 +76,15 @@ impl Feedback {
             _ => Echo::NONE,
         }
     }
+
+    /// The same where the driver keeps that under another name.
+    #[must_use]
+    pub fn echoing(mut self, other: Echo) -> Feedback {
+        if let Feedback::Ack { echo, .. } | Feedback::Nack { echo, .. } = &mut self {
+            *echo = other;
+        }
+        self
+    }
 }
 
 /// The number of a packet of its flow, with the 24 bits that RoCE has for it.

@@ -35,6 +35,7 @@ mod transport;
 pub(crate) mod unit;
 pub mod vary;
 mod verdict;
+mod wire_loss;
 
 use std::fs::File;
 use std::io::Read;
@@ -294,6 +295,7 @@ struct Written {
     control: Option<flow_control::Written>,
     flows: flows::Written,
     receivers: Vec<WrittenReceiver>,
+    wire_losses: Vec<wire_loss::Written>,
     mitigation: mitigation::Written,
     probe: Option<WrittenProbe>,
     is_tracing: bool,
@@ -334,6 +336,7 @@ impl Written {
         };
         let flows = flows::Written::read(&mut root, limits);
         let receivers = WrittenReceiver::read_all(&mut root);
+        let wire_losses = wire_loss::Written::read_all(&mut root);
         let mitigation = mitigation::Written::read(&mut root, switches.lane_count());
         let probe = WrittenProbe::read(&mut root);
         let is_tracing = observe::read_provenance(&mut root) || overrides.provenance;
@@ -352,6 +355,7 @@ impl Written {
             control,
             flows,
             receivers,
+            wire_losses,
             mitigation,
             probe,
             is_tracing,
@@ -433,6 +437,9 @@ impl Written {
         let Planned { plans, follows } = planner.plans(&self.flows);
         let classes = self.run_classes(&fabric, &plans, sink);
         let receivers = observe::receivers(&fabric, std::mem::take(&mut self.receivers), sink);
+        let share = self.flows.timing.wire_loss;
+        let context = (&fabric.topology, sink);
+        let wire_loss = wire_loss::resolve(share, &self.wire_losses, context);
         let run = (duration, &plans[..]);
         let probes = self.probe.as_ref();
         let probes = probes.map(|probe| probe.probes(&fabric.topology, sink, run));
@@ -472,7 +479,7 @@ impl Written {
             },
             congestion: self.congestion.resolved(),
             transport: self.transport.resolved(),
-            wire_loss: self.flows.timing.losses(),
+            wire_loss,
             follows,
             flows,
             table: routing.routes.table,

@@ -23,7 +23,7 @@ use super::routing::{write_tables, written_rule};
 use super::switch::RELEASES;
 use super::topology::written_shape;
 use super::unit::Quantity;
-use super::{Parts, Rules, classes, verdict};
+use super::{Parts, Rules, classes, verdict, wire_loss};
 use crate::fabric::toml::write_classes;
 
 /// Every default and every derived value, written out.
@@ -354,6 +354,7 @@ fn write_rest(file: &mut File, parts: &Parts) {
         file.quantity("sources_stop", stop);
     }
     let config = &parts.config;
+    wire_loss::write(file, &config.topology, &config.wire_loss);
     for receiver in &config.receivers {
         file.section("[[receiver]]");
         file.text("host", &config.topology.node(receiver.host).name);

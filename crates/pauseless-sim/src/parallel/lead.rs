@@ -312,7 +312,12 @@ fn look(whole: &mut Whole<'_, '_>, now: Time) -> bool {
 fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     let config = whole.parts[0].config;
     let flow = &config.flows[index];
-    if whole.part(flow.target).stopping.is_settled(index) {
+    // One that is stopped is settled at its target, others where they finish.
+    let ends = [flow.target, config.end_of(flow)];
+    if ends
+        .iter()
+        .any(|end| whole.part(*end).stopping.is_settled(index))
+    {
         return Time::ZERO;
     }
     let state = whole.flow(index);
@@ -328,6 +333,8 @@ fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     // A packet may be almost there.
     let left = flow.size.saturating_sub(state.delivered + flow.packet);
     let line = config.topology.ports(flow.target)[0].rate;
-    let span = line.tx_span(left).saturating_sub(config.wire_jitter);
+    let each = config.hardware.transmission.span(line, flow.packet);
+    let span = each * (left.get() / flow.packet.get().max(1));
+    let span = span.saturating_sub(config.wire_jitter);
     start.saturating_add(span).min(flow.stop)
 }

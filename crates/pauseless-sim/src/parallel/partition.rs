@@ -121,7 +121,7 @@ impl Pieces {
         for follow in &config.follows {
             let first = &config.flows[follow.first.index()];
             let then = &config.flows[follow.then.index()];
-            unite(&mut roots, first.target, then.source);
+            unite(&mut roots, config.end_of(first), then.source);
         }
         let mut number = vec![usize::MAX; roots.len()];
         let mut pieces = Pieces {

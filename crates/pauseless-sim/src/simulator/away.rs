@@ -4,18 +4,17 @@ use pauseless_core::congestion::Feedback;
 use pauseless_core::deadlock::Detector;
 use pauseless_core::unit::Time;
 
-use super::wire::WireLosses;
 use super::{Simulator, event_queue, mitigate::Mitigating, stop::Stopping};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Frame};
 use crate::heard::Listening;
 use crate::progress::FlowState;
 use crate::receiver::Receivers;
-use crate::tag::{Answers, Content, Trails};
+use crate::tag::{Answers, Trail, Trails};
 use crate::tap::Tapped;
 
 /// A frame on its way to another part.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Message {
     /// When it has fully arrived.
     pub time: Time,
@@ -24,6 +23,8 @@ pub(crate) struct Message {
     frame: Frame,
     /// What it says, if it is an answer.
     said: Option<Feedback>,
+    /// What switches have written into it, or into what it answers.
+    trail: Option<Box<Trail>>,
 }
 
 /// What one part of a run has for the others.
@@ -50,7 +51,7 @@ impl<'c> Simulator<'c> {
     /// One of `count` parts of this run, which has not begun; without nodes and events.
     pub(crate) fn empty_part(&self, count: usize, port_count: usize) -> Simulator<'c> {
         let config = self.config;
-        let fabric = self.fabric.empty();
+        let fabric = self.fabric.empty(config);
         Simulator {
             config,
             queue: event_queue(&fabric, port_count),
@@ -64,7 +65,7 @@ impl<'c> Simulator<'c> {
             followers: self.followers.clone(),
             answers: Answers::default(),
             trails: Trails::default(),
-            wire_losses: WireLosses::new(config, &fabric),
+            wire_losses: self.wire_losses.clone(),
             is_trailing: self.is_trailing,
             spread: self.spread.part(),
             held: vec![0; self.held.len()],
@@ -109,13 +110,9 @@ impl<'c> Simulator<'c> {
     #[inline(never)]
     pub(super) fn post(&mut self, index: usize, arrival: Time, frame: Frame) {
         let End { peer, away, .. } = self.fabric.ends[index];
-        let said = match frame {
-            Frame::Data(packet) => match packet.tag.content() {
-                Content::Answer { place } => Some(self.answers.remove(place)),
-                Content::Data { .. } => None,
-                Content::Trailed { .. } => unreachable!("telemetry stays in one part"),
-            },
-            Frame::Control(_) => None,
+        let (said, trail) = match frame {
+            Frame::Data(packet) => self.take_note(packet.tag),
+            Frame::Control(_) => (None, None),
         };
         let Some(post) = &mut self.away else {
             unreachable!("only parts have cut wires");
@@ -130,6 +127,7 @@ impl<'c> Simulator<'c> {
             end: peer,
             frame,
             said,
+            trail: trail.map(Box::new),
         });
     }
 
@@ -140,9 +138,10 @@ impl<'c> Simulator<'c> {
             end,
             mut frame,
             said,
+            trail,
         } = message;
-        if let (Frame::Data(packet), Some(feedback)) = (&mut frame, said) {
-            packet.tag = packet.tag.moved(self.answers.insert(feedback));
+        if let Frame::Data(packet) = &mut frame {
+            packet.tag = self.keep_note(packet.tag, said, trail);
         }
         let incoming = &mut self.fabric.ends[end as usize].incoming;
         if self.fabric.frames.push_back(incoming, (time, frame)) {

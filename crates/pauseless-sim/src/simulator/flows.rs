@@ -239,8 +239,7 @@ impl Simulator<'_> {
         if let Node::Host(host) = &mut self.fabric.nodes[node.index()] {
             host.forget(flow);
         }
-        // Where nobody answers, no source will ever know.
-        if self.config.transport.finish == Finish::Target || terms.reaction == Reaction::None {
+        if self.config.end_of(terms) == node {
             self.finish_flow(flow);
         }
     }
@@ -254,7 +253,10 @@ impl Simulator<'_> {
 
     fn finish_flow(&mut self, flow: FlowId) {
         self.flows[flow.index()].finish = Some(self.now);
-        self.stopping.settle(flow.index());
+        // A flow that was stopped is settled, and maybe not here.
+        if self.now < self.config.flows[flow.index()].stop || self.away.is_none() {
+            self.stopping.settle(flow.index());
+        }
         self.release_followers(flow);
     }
 

@@ -138,9 +138,10 @@ impl Writer<'_> {
             text,
             "[transport]\nfinish = \"source\"\nrecovery = \"go-back-n\""
         )?;
-        let pacing = match self.is_compat() {
-            true => "strict-whole-ns",
-            false => "strict",
+        let pacing = match (settings.is_rate_bound, self.is_compat()) {
+            (false, _) => "own-pace",
+            (true, true) => "strict-whole-ns",
+            (true, false) => "strict",
         };
         writeln!(text, "pacing = \"{pacing}\"")?;
         writeln!(text, "ack_size = \"{} B\"", settings.acknowledgement())?;
@@ -187,9 +188,13 @@ impl Writer<'_> {
             .iter()
             .filter(|_| settings.marking.len() > 1)
         {
-            writeln!(text, "[[congestion_control.speed]]\nrate = \"{rate} bps\"")?;
-            writeln!(text, "kmin = \"{} B\"\nkmax = \"{} B\"", at.kmin, at.kmax)?;
-            writeln!(text, "pmax = {}", float(at.pmax))?;
+            writeln!(
+                text,
+                "[[congestion_control.at_rate]]\nrate = \"{rate} bps\""
+            )?;
+            let (kmin, kmax) = (at.kmin.max(1), at.kmax.max(1));
+            writeln!(text, "kmin = \"{kmin} B\"\nkmax = \"{kmax} B\"")?;
+            writeln!(text, "pmax = {}", float(at.pmax.max(1e-9)))?;
         }
         Ok(())
     }
