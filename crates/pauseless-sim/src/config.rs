@@ -80,6 +80,18 @@ pub struct Hardware {
     pub transmission: Transmission,
     /// When a packet that a switch sends is taken off its ingress counter.
     pub release: Release,
+    /// What switches draw random numbers from.
+    pub draws: DrawsFrom,
+}
+
+/// What switches draw random numbers from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DrawsFrom {
+    /// A sequence for each egress, which the seed determines.
+    #[default]
+    Egress,
+    /// One for all switches, that of ns-3's older simulators; see [`pauseless_core::draws`].
+    Ns3,
 }
 
 impl Hardware {
@@ -95,6 +107,7 @@ impl Default for Hardware {
             control_frame: Control::SIZE,
             transmission: Transmission::Exact,
             release: Release::LastBit,
+            draws: DrawsFrom::Egress,
         }
     }
 }
@@ -115,10 +128,7 @@ impl Transmission {
     pub fn span(self, line: Rate, bytes: Bytes) -> Span {
         match self {
             Transmission::Exact => line.tx_span(bytes),
-            Transmission::WholeNanoseconds => {
-                let bits = u128::from(bytes.get()) * 8_000_000_000;
-                Span::ns((bits / u128::from(line.as_bps())) as u64)
-            }
+            Transmission::WholeNanoseconds => line.tx_span_whole(bytes),
         }
     }
 }

@@ -479,6 +479,7 @@ impl Written {
                 control_frame: self.switches.control_frame,
                 transmission: self.flows.timing.transmission,
                 release: self.switches.release,
+                draws: self.switches.draws,
             },
             congestion: self.congestion.resolved(),
             transport: self.transport.resolved(),
