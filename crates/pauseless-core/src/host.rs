@@ -9,16 +9,18 @@ use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-pub use listener::Listener;
+pub use listener::{Listener, Taken};
 pub use sender::{Duty, Sender};
 
+use crate::congestion::telemetry::{Echo, Hop};
 use crate::congestion::{Feedback, Received, Sequence};
 use crate::flow_control::{Control, Gate};
 use crate::id::{Class, FlowId};
 use crate::port::{Overrun, Port, PortConfig};
 use crate::switch::Transmit;
+use crate::transport::AnswerSizes;
 use crate::unit::{Bytes, Rate, Span, Time};
-use listener::Listening;
+use listener::{Heard, Listening};
 use turns::Turns;
 
 /// A packet as a host makes it.
@@ -60,6 +62,8 @@ pub struct Host {
     is_stale: bool,
     /// Frame bytes that this host has put on the wire.
     sent: Bytes,
+    /// Frame bytes of answers.
+    sizes: AnswerSizes,
 }
 
 /// Whose timer it is.
@@ -83,6 +87,7 @@ impl Host {
             wake: Time::MAX,
             is_stale: false,
             sent: Bytes::ZERO,
+            sizes: AnswerSizes::default(),
         }
     }
 
@@ -99,6 +104,11 @@ impl Host {
     /// Lets what leaves in `class` pass at `rate` and no faster, see [`Port::limit`].
     pub fn limit(&mut self, class: Class, rate: Rate) {
         self.port.limit(class, rate);
+    }
+
+    /// What it tells sources takes so many bytes from now on.
+    pub fn set_answer_sizes(&mut self, sizes: AnswerSizes) {
+        self.sizes = sizes;
     }
 
     /// Frame bytes of data and answers sent so far.
@@ -143,31 +153,50 @@ impl Host {
         self.port.dequeue(now, class, charge);
     }
 
-    /// The packet that was taken out is data of `flow`; whether somebody listens to that. If not,
+    /// The packet that was taken out is data of `flow`; `None` if nobody listens to that, and
     /// nothing has happened.
-    pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> bool {
+    pub fn handle_data(&mut self, now: Time, flow: FlowId, packet: Received) -> Option<Taken> {
         let Ok(place) = self.listener(flow) else {
-            return false;
+            return None;
         };
         let listening = &mut self.listeners[place];
-        let feedback = listening.on_packet(now, packet);
+        let Heard { feedback, is_new } = listening.on_packet(now, packet);
         let class = listening.class();
         if let Some(due) = listening.poll_armed() {
             self.timers.push(Reverse((due, Timer::Notification(flow))));
         }
+        let mut is_echoed = false;
         for feedback in feedback.into_iter().flatten() {
+            is_echoed |= feedback.echo() != Echo::NONE;
             self.answer(class, flow, feedback);
         }
-        true
+        Some(Taken { is_new, is_echoed })
     }
 
-    /// The packet that was taken out says something to the source of `flow`.
-    pub fn handle_feedback(&mut self, now: Time, flow: FlowId, feedback: Feedback) {
+    /// The packet that was taken out says something to the source of `flow`; whether that has
+    /// nothing to do any more now that it knows.
+    pub fn handle_feedback(&mut self, now: Time, flow: FlowId, feedback: Feedback) -> bool {
+        self.handle_telemetry(now, flow, (feedback, &[]))
+    }
+
+    /// The same, with what the packet that it is about has collected on its way.
+    pub fn handle_telemetry(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        (feedback, hops): (Feedback, &[Hop]),
+    ) -> bool {
         // A flow that has sent everything has nothing to change.
-        if let Some(sending) = self.senders.get_mut(flow) {
-            sending.on_feedback(now, feedback);
-            self.arm_sender(flow);
+        let Some(sending) = self.senders.get_mut(flow) else {
+            return false;
+        };
+        sending.on_feedback(now, feedback, hops);
+        if sending.is_complete() {
+            self.senders.remove(flow);
+            return true;
         }
+        self.arm_sender(flow);
+        false
     }
 
     /// A control frame has arrived on the wire, see [`Port::handle_control`].
@@ -215,7 +244,8 @@ impl Host {
         }
     }
 
-    fn answer(&mut self, class: Class, flow: FlowId, feedback: Feedback) {
+    /// Tells the source of `flow` something in `class`.
+    pub fn answer(&mut self, class: Class, flow: FlowId, feedback: Feedback) {
         self.answers[class.index()].push_back((flow, feedback));
         self.answer_count += 1;
     }
@@ -270,7 +300,7 @@ impl Host {
                 self.answers[class.index()].pop_front();
                 self.answer_count -= 1;
                 let packet = Outgoing::Answer { flow, feedback };
-                return Some(self.transmit(now, packet, (class, feedback.size())));
+                return Some(self.transmit(now, packet, (class, self.sizes.of(feedback))));
             }
             Err(time) => time,
         };
@@ -295,7 +325,7 @@ impl Host {
             let Some((flow, feedback)) = self.answers[class.index()].front() else {
                 continue;
             };
-            match self.port.gate(now, class, feedback.size()) {
+            match self.port.gate(now, class, self.sizes.of(*feedback)) {
                 Gate::Open => return Ok((class, *flow, *feedback)),
                 Gate::At(time) => wake = wake.min(time),
                 Gate::Closed => {}

@@ -26,3 +26,4 @@ pub mod port;
 pub mod schedule;
 pub mod switch;
 pub mod table;
+pub mod transport;

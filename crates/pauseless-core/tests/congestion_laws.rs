@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use pauseless_core::congestion::marking::MarkAt;
+use pauseless_core::congestion::telemetry::Echo;
 use pauseless_core::congestion::{
     AnyNotificationPoint, AnyReactionPoint, CongestionControl, CongestionPoint, Feedback, Joining,
     NotificationPoint, QueueState, ReactionPoint, Received, Sent, Sequence, dcqcn, marking, pcn,
@@ -74,6 +75,7 @@ fn rate_min(control: &CongestionControl) -> Rate {
         CongestionControl::Qcn(config) => config.rate_min,
         CongestionControl::Dcqcn(config) => config.rate_min,
         CongestionControl::Timely(config) => config.rate_min,
+        CongestionControl::Hpcc(config) => config.rate_min,
     }
 }
 
@@ -81,6 +83,7 @@ fn rate_min(control: &CongestionControl) -> Rate {
 fn is_own(control: &CongestionControl, feedback: Feedback) -> bool {
     match feedback {
         Feedback::Ack { .. } => matches!(control, CongestionControl::Timely(_)),
+        Feedback::Nack { .. } => false,
         Feedback::Cnp => matches!(control, CongestionControl::Dcqcn(_)),
         Feedback::Receiving { .. } => matches!(control, CongestionControl::Pcn(_)),
         Feedback::Congestion { .. } => matches!(control, CongestionControl::Qcn(_)),
@@ -152,6 +155,7 @@ impl Source {
                 self.feed(Feedback::Ack {
                     sequence,
                     is_marked,
+                    echo: Echo::NONE,
                 })?;
             }
             Op::Feedback(feedback) => self.feed(feedback)?,
@@ -219,7 +223,9 @@ impl Source {
                 prop_assert!(told(true, rate_mbps) <= old);
                 prop_assert!(told(false, rate_mbps) >= old);
             }
-            Feedback::Ack { .. } => prop_assert!(new.as_bps() >= old.as_bps() / 2),
+            Feedback::Ack { .. } | Feedback::Nack { .. } => {
+                prop_assert!(new.as_bps() >= old.as_bps() / 2);
+            }
         }
         Ok(())
     }
@@ -461,6 +467,7 @@ proptest! {
                     size: Bytes::new(arrival.size),
                     sequence: Sequence(k as u32),
                     is_marked: arrival.is_marked,
+                    echo: Echo::NONE,
                 };
                 target.receive(now, packet)?;
             }

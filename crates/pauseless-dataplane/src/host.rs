@@ -8,11 +8,13 @@ mod flow;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
+use pauseless_core::congestion::telemetry::Echo;
 use pauseless_core::congestion::{Feedback, Received as Packet, Sequence};
 use pauseless_core::flow_control::{Control, Upstream};
 use pauseless_core::host::{Host, Listener, Outgoing, Sender};
 use pauseless_core::id::{Class, FlowId, PortId};
 use pauseless_core::switch::Transmit;
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_core::wire::cnp::Cnp;
 use pauseless_core::wire::ip::Ecn;
@@ -92,6 +94,9 @@ impl HostNode {
                 // Nothing on the wire acknowledges anything.
                 ack_every: 0,
                 point: flow.point.clone(),
+                transport: Transport::default(),
+                size: Bytes::MAX,
+                packet: Bytes::MAX,
             });
         }
         let mut waiting = sends.clone();
@@ -249,6 +254,8 @@ impl Body {
                 stop: flow.stop,
                 duty: flow.duty,
                 control: flow.control,
+                transport: Transport::default(),
+                window: Bytes::MAX,
             });
             self.drain(now);
         }
@@ -380,6 +387,7 @@ impl Body {
             size,
             sequence: Sequence(data.number as u32 & ((1 << Sequence::BITS) - 1)),
             is_marked,
+            echo: Echo::NONE,
         };
         self.host.handle_data(now, data.flow, packet);
     }

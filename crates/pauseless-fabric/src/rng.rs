@@ -26,6 +26,8 @@ pub enum Purpose {
     Marking = 10,
     /// Which values of an axis a campaign takes.
     Axis = 11,
+    /// Which frames a wire loses.
+    WireLoss = 12,
 }
 
 /// A counter-based stream.

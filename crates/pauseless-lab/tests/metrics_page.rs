@@ -99,6 +99,8 @@ fn recorded() -> Run {
         initial: Rate::gbps(10),
         group: flow.group,
         class: Class(1),
+        window: Bytes::MAX,
+        round_trip: Span::ZERO,
     };
     let port = |port, egress| PortSeries {
         node: NodeId(2),

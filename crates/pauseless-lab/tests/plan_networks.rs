@@ -7,6 +7,7 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_lab::fabric::{Fabric, shape};
 use pauseless_lab::plan::apply::Applied;
@@ -14,7 +15,7 @@ use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, plan};
 use pauseless_sim::config::{
     Config, Congestion, Flow, IngressTable, Mitigation, Probes, Reaction as Obeys, Receiver,
-    Replay, Stop, canonical_order,
+    Replay, Stop, WireLoss, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
 use pauseless_sim::run;
@@ -176,6 +177,8 @@ fn network(seed: u64) -> (Config, Scheme) {
         wire_overhead: Bytes::ZERO,
         hardware: pauseless_sim::config::Hardware::default(),
         congestion: Congestion::NONE,
+        transport: Transport::default(),
+        wire_loss: WireLoss::default(),
         flows: flows(&mut random, &fabric, (mtu, classes)),
         follows: Vec::new(),
         receivers: receivers(&mut random, &fabric, duration),

@@ -15,12 +15,13 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop, WireLoss,
     canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
@@ -213,6 +214,8 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
                 _ => congestion.ack_every(),
             },
         },
+        transport: Transport::default(),
+        wire_loss: WireLoss::default(),
         follows: Vec::new(),
         topology,
     }
@@ -224,6 +227,8 @@ fn control_flows(flows: &mut [Flow], routes: &Routes) {
             initial: flow.pace,
             group: routes.groups.of_host(flow.source),
             class: flow.class,
+            window: Bytes::MAX,
+            round_trip: Span::ZERO,
         };
     }
 }

@@ -9,6 +9,7 @@ use pauseless_core::memory::{MemoryConfig, SharedConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::{Discipline, Release, watchdog};
 use pauseless_core::table::ForwardingTable;
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
 
@@ -40,6 +41,10 @@ pub struct Config {
     pub hardware: Hardware,
     /// What end hosts and switches do about congestion.
     pub congestion: Congestion,
+    /// How flows that obey congestion control, or are acknowledged, are carried.
+    pub transport: Transport,
+    /// What wires lose by themselves.
+    pub wire_loss: WireLoss,
     /// In canonical order; see [`canonical_order`].
     pub flows: Vec<Flow>,
     /// Flows that wait for others; sorted, and without circles.
@@ -252,6 +257,16 @@ impl Congestion {
     };
 }
 
+/// Which part of the frames with data and answers wires lose by themselves, at random: no buffer
+/// was too small. Control frames are never lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WireLoss {
+    /// On every link, in each direction.
+    pub share: f64,
+    /// On the way into this port instead.
+    pub ports: Vec<(NodeId, PortId, f64)>,
+}
+
 /// One flow starts after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Follow {
@@ -312,6 +327,11 @@ pub enum Reaction {
         group: GroupId,
         /// The class that this travels in.
         class: Class,
+        /// About how many frame bytes may be unacknowledged, if there are windows at all;
+        /// [`Bytes::MAX`] for any number.
+        window: Bytes,
+        /// Its round-trip time without queues.
+        round_trip: Span,
     },
 }
 
@@ -397,6 +417,21 @@ pub struct Probes {
     pub ports: Vec<(NodeId, PortId)>,
     /// Flows whose goodput is recorded.
     pub flows: Vec<FlowId>,
+    /// Whether every PAUSE and RESUME is written down as it arrives; whoever runs it takes them away.
+    pub pauses: bool,
+    /// When to look how long the queues of switches are.
+    pub queues: Option<QueueWatch>,
+}
+
+/// Instants at which it is counted how many bytes wait for each egress of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueWatch {
+    /// The first.
+    pub first: Time,
+    /// The last is the first one that is not before this.
+    pub last: Time,
+    /// From one to the next; not zero.
+    pub interval: Span,
 }
 
 /// Whether the state of all ports is recorded over time. By default it is not.

@@ -142,7 +142,9 @@ impl Fabric {
             let node = NodeId(index as u32);
             fabric.add_ends(config, node);
             fabric.nodes.push(if topology.is_host(node) {
-                Node::Host(Host::new(&port_config(config, node, PortId(0))))
+                let mut host = Host::new(&port_config(config, node, PortId(0)));
+                host.set_answer_sizes(config.transport.sizes);
+                Node::Host(host)
             } else {
                 Node::Switch(Switch::new(&switch_config(config, node)))
             });

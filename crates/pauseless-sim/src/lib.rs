@@ -16,6 +16,7 @@ pub mod config;
 mod deadlock;
 mod event;
 mod fabric;
+pub mod heard;
 pub mod ideal;
 pub mod outcome;
 pub mod parallel;

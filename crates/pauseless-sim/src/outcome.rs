@@ -34,6 +34,9 @@ pub struct Outcome {
     pub expired_bytes: Bytes,
     /// The same by cause.
     pub losses: Losses,
+    /// Packets that targets threw away because they came twice or too early; others were sent for
+    /// them.
+    pub refused: Lost,
     /// All deadlocks, the first included; no more than one unless somebody breaks them.
     pub episodes: Vec<Episode>,
     /// What the watchdogs have seen, in order of time.
@@ -156,6 +159,8 @@ pub struct Losses {
     pub watchdog: Lost,
     /// What was dropped to break a deadlock.
     pub drain: Lost,
+    /// What wires lost by themselves.
+    pub wire: Lost,
 }
 
 /// Packets and their bytes.
@@ -168,7 +173,7 @@ pub struct Lost {
 }
 
 impl Losses {
-    /// All causes together.
+    /// What switches and hosts lost, for whatever cause; wires are not their business.
     pub fn total(&self) -> Lost {
         let causes = [self.overrun, self.watchdog, self.drain];
         causes.into_iter().fold(Lost::default(), |sum, cause| Lost {

@@ -28,6 +28,7 @@ use pauseless_core::unit::Time;
 
 use crate::config::{Config, Recovery, Replay, Watchdog};
 use crate::event::Event;
+use crate::heard::{Heard, Lengths};
 use crate::outcome::{Deadlock, Outcome};
 use crate::simulator::{Message, Simulator};
 use gate::Gate;
@@ -44,7 +45,7 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             .any(|flow| flow.ttl < crate::config::Flow::TTL_NONE)
     };
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
-    let obstacles: [(&'static str, bool); 8] = [
+    let obstacles: [(&'static str, bool); 10] = [
         ("it records where pauses come from", config.is_tracing),
         ("it records a replay", config.replay != Replay::Off),
         (
@@ -68,6 +69,14 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             config.hardware.is_out_of_band(),
         ),
         ("packets have a time to live", is_mortal()),
+        (
+            "switches write into packets",
+            config.congestion.control.has_telemetry(),
+        ),
+        (
+            "sources wait for their acknowledgements",
+            config.transport.awaits(),
+        ),
     ];
     obstacles
         .iter()
@@ -81,6 +90,8 @@ pub struct Parallel<'c> {
     config: &'c Config,
     threads: usize,
     inner: Inner<'c>,
+    /// Whether it has begun again since somebody last asked.
+    has_restarted: bool,
 }
 
 #[derive(Debug)]
@@ -129,6 +140,7 @@ impl<'c> Parallel<'c> {
             config,
             threads,
             inner,
+            has_restarted: false,
         }
     }
 
@@ -156,6 +168,52 @@ impl<'c> Parallel<'c> {
     /// Begins again in one part.
     fn repeat(&mut self) {
         self.inner = Inner::One(Box::new(Simulator::new(self.config)));
+        self.has_restarted = true;
+    }
+
+    /// Looks for a deadlock that nobody has seen yet, after which the run may have begun again; see
+    /// [`Parallel::restarted`].
+    pub fn conclude(&mut self) {
+        if let Inner::Many(parts) = &mut self.inner
+            && parts.look_for_deadlock()
+        {
+            let now = self.now();
+            self.repeat();
+            self.advance(now);
+        }
+    }
+
+    /// Whether the run has begun again since this was last asked: then all that was taken from it comes
+    /// once more.
+    pub fn restarted(&mut self) -> bool {
+        std::mem::take(&mut self.has_restarted)
+    }
+
+    /// See [`Simulator::take_heard`].
+    pub fn take_heard(&mut self) -> Vec<Heard> {
+        match &mut self.inner {
+            Inner::One(simulator) => simulator.take_heard(),
+            Inner::Many(parts) => {
+                let cells = parts.cells.iter();
+                let mut heard = Vec::from_iter(cells.flat_map(|cell| lock(cell).take_heard()));
+                heard.sort_unstable();
+                heard
+            }
+        }
+    }
+
+    /// See [`Simulator::queue_lengths`].
+    pub fn queue_lengths(&mut self, now: Time) -> Vec<Lengths> {
+        match &mut self.inner {
+            Inner::One(simulator) => simulator.queue_lengths(now),
+            Inner::Many(parts) => {
+                let cells = parts.cells.iter();
+                let lengths = cells.flat_map(|cell| lock(cell).queue_lengths(now));
+                let mut lengths = Vec::from_iter(lengths);
+                lengths.sort_unstable_by_key(|queue| (queue.node, queue.port));
+                lengths
+            }
+        }
     }
 
     /// Simulated time so far.
@@ -195,13 +253,7 @@ impl<'c> Parallel<'c> {
 
     /// Checks that no byte was made or mislaid, and says what was found.
     pub fn finish(mut self) -> Outcome {
-        if let Inner::Many(parts) = &mut self.inner
-            && parts.look_for_deadlock()
-        {
-            let now = self.now();
-            self.repeat();
-            self.advance(now);
-        }
+        self.conclude();
         match self.inner {
             Inner::One(simulator) => simulator.finish(),
             Inner::Many(parts) => parts.merge().finish(),

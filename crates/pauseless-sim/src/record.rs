@@ -168,6 +168,7 @@ impl Recorder {
             loss: tally.loss,
             lost_packets: tally.losses.total().packets,
             lost_bytes: tally.losses.total().bytes,
+            refused: tally.refused,
             losses: tally.losses,
             episodes: run.mitigating.episodes(),
             trips: run.mitigating.trips.clone(),

@@ -9,6 +9,8 @@ mod sharing;
 mod stop;
 mod tally;
 mod tapping;
+mod telemetry;
+mod wire;
 
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use flows::Followers;
 pub(crate) use mitigate::Mitigating;
 pub(crate) use stop::Stopping;
 pub(crate) use tally::Tally;
+use wire::WireLosses;
 
 use pauseless_core::deadlock::{Detector, Network};
 use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
@@ -27,6 +30,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use crate::config::{Config, Reaction};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
+use crate::heard::{Heard, Lengths, Listening};
 use crate::outcome::{Deadlock, Outcome};
 use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
@@ -35,7 +39,7 @@ use crate::record::{Recorder, SampledRun};
 use crate::replay::Reel;
 use crate::rng::Stream;
 use crate::spread::Spread;
-use crate::tag::{Answers, Tag};
+use crate::tag::{Answers, Tag, Trails};
 use crate::tap::{Direction, Tapped};
 
 /// A run in progress.
@@ -54,6 +58,11 @@ pub struct Simulator<'c> {
     routes: Arc<[(GroupId, u64)]>,
     followers: Followers,
     answers: Answers,
+    trails: Trails,
+    /// What wires lose by themselves.
+    wire_losses: WireLosses,
+    /// Whether switches write into packets.
+    is_trailing: bool,
     pub(crate) spread: Spread,
     /// Classes that are held at each end, a bit each.
     held: Vec<u8>,
@@ -78,6 +87,8 @@ pub struct Simulator<'c> {
     pub(crate) reel: Option<Box<Reel>>,
     /// Sees every frame, if asked to.
     tapped: Tapped<'c>,
+    /// Writes down pauses and lengths of queues, if asked to.
+    listening: Option<Box<Listening>>,
     /// What leaves for other parts, if this is one part of a run.
     pub(crate) away: Option<Box<Away>>,
     pub(crate) tally: Tally,
@@ -103,6 +114,9 @@ impl<'c> Simulator<'c> {
                 .collect(),
             followers: Followers::new(config),
             answers: Answers::default(),
+            trails: Trails::default(),
+            wire_losses: WireLosses::new(config, &fabric),
+            is_trailing: config.congestion.control.has_telemetry(),
             spread: Spread::new(fabric.port_count(), flows::round_trip(config)),
             held: vec![0; fabric.port_count()],
             packet_max: flows::packet_max(config),
@@ -126,6 +140,7 @@ impl<'c> Simulator<'c> {
                 .then(|| Box::new(Tracer::new(config, fabric.port_count()))),
             reel: Reel::new(config, fabric.port_count()).map(Box::new),
             tapped: Tapped::default(),
+            listening: Listening::new(&config.probes, fabric.port_count()),
             away: None,
             tally: Tally::default(),
             fabric,
@@ -216,6 +231,35 @@ impl<'c> Simulator<'c> {
         self.tally.deadlock.as_ref()
     }
 
+    /// The PFC frames that have arrived since this was last asked, in order of time, node and port; for
+    /// runs whose [`Probes`](crate::config::Probes) want them.
+    pub fn take_heard(&mut self) -> Vec<Heard> {
+        let mut heard = self
+            .listening
+            .as_mut()
+            .map_or(Vec::new(), |listening| listening.take());
+        heard.sort_unstable();
+        heard
+    }
+
+    /// How long the queues of switches were at all instants up to `now`, itself included; for runs
+    /// whose [`Probes`](crate::config::Probes) watch them.
+    pub fn queue_lengths(&mut self, now: Time) -> Vec<Lengths> {
+        let Some(listening) = &mut self.listening else {
+            return Vec::new();
+        };
+        let ends = self.fabric.ends.iter().enumerate();
+        let nodes = &self.fabric.nodes;
+        let is_switch = |end: &End| matches!(nodes[end.node.index()], Node::Switch(_));
+        let ends = ends.filter(|(_, end)| is_switch(end));
+        let lengths = ends.map(|(index, end)| Lengths {
+            node: end.node,
+            port: end.port,
+            counts: listening.lengths(now, index),
+        });
+        lengths.collect()
+    }
+
     /// An estimate of the heap memory in use, for benchmarks.
     pub fn heap_bytes(&self) -> usize {
         self.fabric.heap_bytes()
@@ -293,6 +337,9 @@ impl<'c> Simulator<'c> {
         }
         match frame {
             Frame::Control(control) => {
+                if let Some(listening) = &mut self.listening {
+                    listening.hear(self.now, &self.fabric.ends[index], control);
+                }
                 let stream = &mut self.fabric.jitters[index].processing;
                 let extra = draw(stream, self.config.processing_jitter);
                 let due = self.now + self.config.processing + extra;
@@ -303,6 +350,9 @@ impl<'c> Simulator<'c> {
                 self.schedule_signal(index, due, control);
             }
             Frame::Data(packet) => {
+                if self.wire_losses.is_any() && self.wire_losses.loses(index) {
+                    return self.lose_on_wire(index, packet);
+                }
                 if self.is_counting {
                     self.fabric.traffic[index].received += packet.size();
                 }
@@ -490,6 +540,9 @@ impl<'c> Simulator<'c> {
             let stopped = switch.stopped(port);
             let wanted = switch.poll_timeout(port);
             if let Some(transmit) = transmit {
+                if self.is_trailing {
+                    self.write_hop(index, transmit);
+                }
                 self.transmit(index, transmit);
                 self.look_at_sent(index, transmit);
                 if self.mitigating.open > 0 {
@@ -570,6 +623,9 @@ impl<'c> Simulator<'c> {
                 is_marked,
             } => {
                 end.sent += size;
+                if let Some(listening) = &mut self.listening {
+                    listening.leave(self.now, index, size);
+                }
                 let tag = if is_marked { packet.marked() } else { packet };
                 self.tally.marked += u64::from(tag != packet);
                 (Frame::Data(Packet::new(tag, size, class)), size)

@@ -1,20 +1,24 @@
 //! What the simulator knows a packet by.
 
+use pauseless_core::congestion::telemetry::{HOPS_MAX, Hop};
 use pauseless_core::congestion::{Feedback, Sequence};
 use pauseless_core::id::FlowId;
+use pauseless_core::unit::{Bytes, Rate, Time};
 
 /// Eight bytes, since queues and wires are made of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
-    /// The flow, whether this is an answer, and whether it was marked.
+    /// The flow, whether this is an answer, whether it was marked, and whether switches write into
+    /// it.
     flow: u32,
-    /// The switches that it has passed, and the number of data or the place of an answer in
-    /// [`Answers`].
+    /// The switches that it has passed, and the number of data, the place of an answer in
+    /// [`Answers`] or that of data with telemetry in [`Trails`].
     note: u32,
 }
 
 const ANSWER: u32 = 1 << 31;
 const MARK: u32 = 1 << 30;
+const TRAIL: u32 = 1 << 29;
 const NUMBER_BITS: u32 = 24;
 const NUMBER: u32 = (1 << NUMBER_BITS) - 1;
 const HOP: u32 = 1 << NUMBER_BITS;
@@ -24,16 +28,34 @@ const _: () = assert!(Sequence::BITS == NUMBER_BITS);
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    Data { sequence: Sequence, is_marked: bool },
-    Answer { place: u32 },
+    Data {
+        sequence: Sequence,
+        is_marked: bool,
+    },
+    /// Data that switches write into; its number is there, too.
+    Trailed {
+        place: u32,
+        is_marked: bool,
+    },
+    Answer {
+        place: u32,
+    },
 }
 
 impl Tag {
     pub(crate) fn data(flow: FlowId, sequence: Sequence) -> Tag {
-        debug_assert!(flow.0 < MARK);
+        debug_assert!(flow.0 < TRAIL);
         Tag {
             flow: flow.0,
             note: sequence.0,
+        }
+    }
+
+    pub(crate) fn trailed(flow: FlowId, place: u32) -> Tag {
+        assert!(place <= NUMBER, "16 million packets are on their way");
+        Tag {
+            flow: flow.0 | TRAIL,
+            note: place,
         }
     }
 
@@ -57,7 +79,7 @@ impl Tag {
     /// The flow, or the one whose source is told something.
     #[inline]
     pub(crate) fn flow(self) -> FlowId {
-        FlowId(self.flow & !(ANSWER | MARK))
+        FlowId(self.flow & !(ANSWER | MARK | TRAIL))
     }
 
     #[inline]
@@ -93,13 +115,17 @@ impl Tag {
     }
 
     pub(crate) fn content(self) -> Content {
-        match self.is_answer() {
-            true => Content::Answer {
-                place: self.note & NUMBER,
+        let note = self.note & NUMBER;
+        let is_marked = self.flow & MARK != 0;
+        match (self.is_answer(), self.flow & TRAIL != 0) {
+            (true, _) => Content::Answer { place: note },
+            (false, true) => Content::Trailed {
+                place: note,
+                is_marked,
             },
-            false => Content::Data {
-                sequence: Sequence(self.note & NUMBER),
-                is_marked: self.flow & MARK != 0,
+            (false, false) => Content::Data {
+                sequence: Sequence(note),
+                is_marked,
             },
         }
     }
@@ -137,6 +163,72 @@ impl Answers {
     }
 }
 
+/// What switches have written into a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trail {
+    /// The number of the packet.
+    pub sequence: Sequence,
+    count: u8,
+    hops: [Hop; HOPS_MAX],
+}
+
+impl Trail {
+    pub(crate) fn hops(&self) -> &[Hop] {
+        &self.hops[..usize::from(self.count)]
+    }
+}
+
+/// What switches have written into packets that are on their way, there or back.
+#[derive(Debug, Default)]
+pub(crate) struct Trails {
+    slots: Vec<Trail>,
+    free: Vec<u32>,
+}
+
+impl Trails {
+    pub(crate) fn insert(&mut self, sequence: Sequence) -> u32 {
+        const NOWHERE: Hop = Hop {
+            time: Time::ZERO,
+            sent: Bytes::ZERO,
+            queue: Bytes::ZERO,
+            line: Rate::bps(1),
+        };
+        let trail = Trail {
+            sequence,
+            count: 0,
+            hops: [NOWHERE; HOPS_MAX],
+        };
+        match self.free.pop() {
+            Some(place) => {
+                self.slots[place as usize] = trail;
+                place
+            }
+            None => {
+                self.slots.push(trail);
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, place: u32) -> &Trail {
+        &self.slots[place as usize]
+    }
+
+    /// One more switch writes, if there is room.
+    pub(crate) fn push(&mut self, place: u32, hop: Hop) {
+        let trail = &mut self.slots[place as usize];
+        if let Some(slot) = trail.hops.get_mut(usize::from(trail.count)) {
+            *slot = hop;
+            trail.count += 1;
+        }
+    }
+
+    pub(crate) fn remove(&mut self, place: u32) -> Trail {
+        self.free.push(place);
+        self.slots[place as usize]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,8 +252,8 @@ mod tests {
     #[test]
     fn hops_are_counted_up_to_255_and_change_nothing_else() {
         let sequence = Sequence((1 << 24) - 1);
-        let data = Tag::data(FlowId((1 << 30) - 1), sequence).marked();
-        for tag in [data, Tag::answer(FlowId(7), 9)] {
+        let data = Tag::data(FlowId((1 << 29) - 1), sequence).marked();
+        for tag in [data, Tag::answer(FlowId(7), 9), Tag::trailed(FlowId(8), 3)] {
             let mut passed = tag;
             for hops in 0..300 {
                 assert_eq!(u32::from(passed.hops()), hops.min(255));

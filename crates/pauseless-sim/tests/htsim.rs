@@ -16,12 +16,13 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop, WireLoss,
     canonical_order,
 };
 use pauseless_sim::{Config, Outcome};
@@ -204,6 +205,7 @@ fn config(references: &[Reference], setting: &Setting) -> Config {
             .map(FlowId)
             .filter(is_data)
             .collect(),
+        ..Probes::default()
     };
     let ingress = Ingress {
         control: FlowControl::Pfc(setting.pfc),
@@ -231,6 +233,8 @@ fn config(references: &[Reference], setting: &Setting) -> Config {
         seed: setting.seed,
         flows,
         congestion: Congestion::NONE,
+        transport: Transport::default(),
+        wire_loss: WireLoss::default(),
         follows: Vec::new(),
         topology,
     }

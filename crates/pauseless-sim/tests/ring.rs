@@ -142,6 +142,7 @@ fn virtual_output_queued_gfc_settles_where_the_paper_says() {
                     resolution: Span::us(100),
                     ports,
                     flows: Vec::new(),
+                    ..Probes::default()
                 };
                 config
             },

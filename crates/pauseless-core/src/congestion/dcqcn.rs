@@ -36,9 +36,21 @@ pub enum Clamp {
     AfterByteStage,
 }
 
+/// Whose DCQCN it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// The paper's: targets send CNPs, and each of them cuts the rate.
+    #[default]
+    Paper,
+    /// That of NICs, see [`dcqcn_nic`](super::dcqcn_nic).
+    Nic,
+}
+
 /// Parameters of DCQCN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
+    /// Whose DCQCN it is.
+    pub style: Style,
     /// The switch's part.
     pub marking: marking::Config,
     /// N, at most one CNP per flow in this time.
@@ -73,6 +85,7 @@ impl Default for Config {
     fn default() -> Config {
         let reference = Some(Rate::gbps(40));
         Config {
+            style: Style::Paper,
             marking: marking::Config {
                 kmin: Bytes::kb(5),
                 kmax: Bytes::kb(200),

@@ -9,14 +9,18 @@
 //! `Any*` of each part that it has.
 
 pub mod dcqcn;
+pub mod dcqcn_nic;
 pub mod dither;
 pub mod fluid;
+pub mod hpcc;
 pub mod marking;
 pub mod pcn;
 pub mod qcn;
+pub mod telemetry;
 pub mod timely;
 
-use crate::unit::{Bytes, Rate, Time};
+use crate::unit::{Bytes, Rate, Span, Time};
+use telemetry::{Echo, Hop};
 
 /// What is said to a flow's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +31,17 @@ pub enum Feedback {
         sequence: Sequence,
         /// Whether that packet was marked on its way.
         is_marked: bool,
+        /// What that packet has collected on its way.
+        echo: Echo,
+    },
+    /// The target has received all packets before this number, and not this one.
+    Nack {
+        /// The packet that it waits for.
+        expected: Sequence,
+        /// Whether the packet that arrived instead was marked on its way.
+        is_marked: bool,
+        /// What that one has collected on its way.
+        echo: Echo,
     },
     /// DCQCN: a marked packet has arrived.
     Cnp,
@@ -53,12 +68,12 @@ impl Feedback {
     /// Frame bytes of QCN's congestion notification message, without the encapsulated frame.
     pub const CNM_SIZE: Bytes = Bytes::new(64);
 
-    /// Frame bytes of the packet that carries this.
-    pub fn size(self) -> Bytes {
+    /// Under which name the driver keeps what comes back with this.
+    #[inline]
+    pub fn echo(self) -> Echo {
         match self {
-            Feedback::Ack { .. } => Feedback::ACK_SIZE,
-            Feedback::Cnp | Feedback::Receiving { .. } => Feedback::CNP_SIZE,
-            Feedback::Congestion { .. } => Feedback::CNM_SIZE,
+            Feedback::Ack { echo, .. } | Feedback::Nack { echo, .. } => echo,
+            _ => Echo::NONE,
         }
     }
 }
@@ -70,6 +85,12 @@ pub struct Sequence(pub u32);
 impl Sequence {
     /// How many bits it has.
     pub const BITS: u32 = 24;
+
+    /// The number before this one.
+    #[must_use]
+    pub const fn previous(self) -> Sequence {
+        Sequence(self.0.wrapping_sub(1) & ((1 << Sequence::BITS) - 1))
+    }
 
     /// The number after this one.
     #[must_use]
@@ -112,6 +133,8 @@ pub struct Received {
     pub sequence: Sequence,
     /// Whether a switch has marked it.
     pub is_marked: bool,
+    /// What switches have written into it.
+    pub echo: Echo,
 }
 
 /// What a congestion point does about a packet that joins its queue.
@@ -151,6 +174,11 @@ pub trait ReactionPoint {
     fn on_send(&mut self, now: Time, packet: Sent);
     /// Feedback has arrived. What another scheme's parts would say is ignored.
     fn on_feedback(&mut self, now: Time, feedback: Feedback);
+    /// The same, with what a packet has collected on its way. Most schemes do not look at that.
+    fn on_telemetry(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) {
+        let _ = hops;
+        self.on_feedback(now, feedback);
+    }
     /// The rate at which the flow may send.
     fn rate(&self) -> Rate;
     /// When [`ReactionPoint::handle_timeout`] wants to be called; [`Time::MAX`] for never.
@@ -207,6 +235,8 @@ pub enum CongestionControl {
     Dcqcn(dcqcn::Config),
     /// Round-trip times and their gradient.
     Timely(timely::Config),
+    /// What switches write into packets.
+    Hpcc(hpcc::Config),
 }
 
 /// Any congestion point, dispatched by `match`.
@@ -220,6 +250,8 @@ pub enum AnyCongestionPoint {
     Qcn(qcn::CongestionPoint),
     /// See [`marking`].
     Marker(marking::Marker),
+    /// Counts bytes and marks nothing, for [`telemetry`].
+    Counter,
 }
 
 /// Any notification point, dispatched by `match`.
@@ -247,8 +279,12 @@ pub enum AnyReactionPoint {
     Qcn(qcn::ReactionPoint),
     /// See [`dcqcn`].
     Dcqcn(dcqcn::ReactionPoint),
+    /// See [`dcqcn_nic`].
+    DcqcnNic(dcqcn_nic::ReactionPoint),
     /// See [`timely`].
     Timely(timely::ReactionPoint),
+    /// See [`hpcc`].
+    Hpcc(hpcc::ReactionPoint),
 }
 
 impl CongestionControl {
@@ -260,13 +296,31 @@ impl CongestionControl {
             CongestionControl::Qcn(_) => "qcn",
             CongestionControl::Dcqcn(_) => "dcqcn",
             CongestionControl::Timely(_) => "timely",
+            CongestionControl::Hpcc(_) => "hpcc",
         }
+    }
+
+    /// Whether switches write into the packets of flows that obey this.
+    pub fn has_telemetry(&self) -> bool {
+        matches!(self, CongestionControl::Hpcc(_))
+    }
+
+    /// The same for a flow of which this is the round-trip time without queues.
+    #[must_use]
+    pub fn for_round_trip(mut self, round_trip: Span) -> CongestionControl {
+        if let CongestionControl::Hpcc(config) = &mut self
+            && config.base_rtt == Span::ZERO
+        {
+            config.base_rtt = round_trip;
+        }
+        self
     }
 
     /// Every how many packets the target must acknowledge for the scheme to work; 0 for never.
     pub fn ack_every(&self) -> u32 {
         match self {
-            CongestionControl::Timely(_) => 1,
+            CongestionControl::Timely(_) | CongestionControl::Hpcc(_) => 1,
+            CongestionControl::Dcqcn(config) if config.style == dcqcn::Style::Nic => 1,
             _ => 0,
         }
     }
@@ -282,13 +336,19 @@ impl CongestionControl {
             CongestionControl::Dcqcn(config) => {
                 AnyCongestionPoint::Marker(marking::Marker::new(&config.marking, line, seed))
             }
+            CongestionControl::Hpcc(_) => AnyCongestionPoint::Counter,
         }
     }
 
     /// The part at a flow's target.
     pub fn notification_point(&self) -> AnyNotificationPoint {
         match self {
-            CongestionControl::None | CongestionControl::Qcn(_) | CongestionControl::Timely(_) => {
+            CongestionControl::None
+            | CongestionControl::Qcn(_)
+            | CongestionControl::Timely(_)
+            | CongestionControl::Hpcc(_) => AnyNotificationPoint::None,
+            // Every acknowledgement says whether its packet was marked.
+            CongestionControl::Dcqcn(config) if config.style == dcqcn::Style::Nic => {
                 AnyNotificationPoint::None
             }
             CongestionControl::Pcn(config) => {
@@ -311,11 +371,17 @@ impl CongestionControl {
             CongestionControl::Qcn(config) => {
                 AnyReactionPoint::Qcn(qcn::ReactionPoint::new(config, line, initial))
             }
+            CongestionControl::Dcqcn(config) if config.style == dcqcn::Style::Nic => {
+                AnyReactionPoint::DcqcnNic(dcqcn_nic::ReactionPoint::new(config, line, initial))
+            }
             CongestionControl::Dcqcn(config) => {
                 AnyReactionPoint::Dcqcn(dcqcn::ReactionPoint::new(config, line, initial))
             }
             CongestionControl::Timely(config) => {
                 AnyReactionPoint::Timely(timely::ReactionPoint::new(config, line, initial))
+            }
+            CongestionControl::Hpcc(config) => {
+                AnyReactionPoint::Hpcc(hpcc::ReactionPoint::new(config, line, initial))
             }
         }
     }
@@ -325,7 +391,9 @@ impl CongestionPoint for AnyCongestionPoint {
     #[inline]
     fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining {
         match self {
-            AnyCongestionPoint::None | AnyCongestionPoint::Pcn(_) => Joining::Silent,
+            AnyCongestionPoint::None | AnyCongestionPoint::Pcn(_) | AnyCongestionPoint::Counter => {
+                Joining::Silent
+            }
             AnyCongestionPoint::Qcn(point) => point.on_enqueue(now, size, queue),
             AnyCongestionPoint::Marker(point) => point.on_enqueue(now, size, queue),
         }
@@ -334,7 +402,9 @@ impl CongestionPoint for AnyCongestionPoint {
     #[inline]
     fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool {
         match self {
-            AnyCongestionPoint::None | AnyCongestionPoint::Qcn(_) => false,
+            AnyCongestionPoint::None | AnyCongestionPoint::Qcn(_) | AnyCongestionPoint::Counter => {
+                false
+            }
             AnyCongestionPoint::Pcn(point) => point.on_dequeue(now, size, queue),
             AnyCongestionPoint::Marker(point) => point.on_dequeue(now, size, queue),
         }
@@ -382,7 +452,9 @@ macro_rules! each_reaction_point {
             AnyReactionPoint::Pcn($point) => $call,
             AnyReactionPoint::Qcn($point) => $call,
             AnyReactionPoint::Dcqcn($point) => $call,
+            AnyReactionPoint::DcqcnNic($point) => $call,
             AnyReactionPoint::Timely($point) => $call,
+            AnyReactionPoint::Hpcc($point) => $call,
         }
     };
 }
@@ -397,6 +469,10 @@ impl ReactionPoint for AnyReactionPoint {
         each_reaction_point!(self, point => point.on_feedback(now, feedback), none => ());
     }
 
+    fn on_telemetry(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) {
+        each_reaction_point!(self, point => point.on_telemetry(now, feedback, hops), none => ());
+    }
+
     #[inline]
     fn rate(&self) -> Rate {
         match self {
@@ -404,7 +480,9 @@ impl ReactionPoint for AnyReactionPoint {
             AnyReactionPoint::Pcn(point) => point.rate(),
             AnyReactionPoint::Qcn(point) => point.rate(),
             AnyReactionPoint::Dcqcn(point) => point.rate(),
+            AnyReactionPoint::DcqcnNic(point) => point.rate(),
             AnyReactionPoint::Timely(point) => point.rate(),
+            AnyReactionPoint::Hpcc(point) => point.rate(),
         }
     }
 

@@ -1,4 +1,6 @@
+use super::telemetry::Echo;
 use super::*;
+use crate::transport::AnswerSizes;
 
 const LAST: Sequence = Sequence((1 << 24) - 1);
 
@@ -29,6 +31,7 @@ fn feedback_travels_in_frames_of_the_right_size() {
     let ack = Feedback::Ack {
         sequence: Sequence(0),
         is_marked: false,
+        echo: Echo::NONE,
     };
     let receiving = Feedback::Receiving {
         is_congested: true,
@@ -36,10 +39,11 @@ fn feedback_travels_in_frames_of_the_right_size() {
     };
     let headers = 14 + 20 + 8 + 12;
     let trailers = 4 + 4;
-    assert_eq!(ack.size(), Bytes::new(headers + 4 + trailers));
-    assert_eq!(Feedback::Cnp.size(), Bytes::new(headers + 16 + trailers));
-    assert_eq!(receiving.size(), Feedback::Cnp.size());
-    assert_eq!(Feedback::Congestion { psi: 1 }.size(), Bytes::new(64));
+    let sizes = AnswerSizes::default();
+    assert_eq!(sizes.of(ack), Bytes::new(headers + 4 + trailers));
+    assert_eq!(sizes.of(Feedback::Cnp), Bytes::new(headers + 16 + trailers));
+    assert_eq!(sizes.of(receiving), sizes.of(Feedback::Cnp));
+    assert_eq!(sizes.of(Feedback::Congestion { psi: 1 }), Bytes::new(64));
 }
 
 #[test]

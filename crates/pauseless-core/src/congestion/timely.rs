@@ -1,7 +1,7 @@
 //! TIMELY: rates from round-trip times and their gradient.
 //!
 //! **Models** the source that computes a new rate from every acknowledgement, in the manner of the
-//! authors' snippet for pacing per packet, and the patched middle branch.
+//! authors' snippet for pacing per packet, and the patched middle branch; or once per round trip.
 //!
 //! **Source** timely15 section 4 and its authors' snippet, as in PROTOCOLS section 6; timely16 for
 //! the patched version.
@@ -50,6 +50,20 @@ pub struct Config {
     pub rate_min: Rate,
     /// The patched version's middle branch.
     pub is_patched: bool,
+    /// How often the rate changes.
+    pub update: Update,
+}
+
+/// How often the rate changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Update {
+    /// With every acknowledgement.
+    #[default]
+    PerAck,
+    /// Once per round trip, as in the HPCC authors' simulator: when a packet is acknowledged that
+    /// was sent after the last change. Steps are never scaled, `hai_threshold` counts increases of
+    /// any kind, and a round trip begins with the packet's first bit.
+    PerRoundTrip,
 }
 
 impl Config {
@@ -68,6 +82,7 @@ impl Config {
             hai_factor: 5.0,
             rate_min: Rate::mbps(10),
             is_patched: false,
+            update: Update::PerAck,
         }
     }
 }
@@ -90,8 +105,13 @@ pub struct ReactionPoint {
     last: Option<(f64, Time)>,
     /// The moving average of the differences, in picoseconds.
     ewma: f64,
-    /// Negative differences in a row.
+    /// Negative differences in a row, or increases.
     negative: u32,
+    /// The packet that is sent next.
+    next: Sequence,
+    /// Per round trip: acknowledgements from this packet on change the rate; `None` before the
+    /// first one.
+    update_from: Option<Sequence>,
 }
 
 /// What one acknowledgement tells.
@@ -119,6 +139,8 @@ impl ReactionPoint {
             last: None,
             ewma: 0.0,
             negative: 0,
+            next: Sequence::default(),
+            update_from: None,
         }
     }
 
@@ -171,9 +193,16 @@ impl ReactionPoint {
         } = self.config;
         let (t_low, t_high) = (t_low.as_ps() as f64, t_high.as_ps() as f64);
         let step = self.delta * sample.share;
+        let hyper = match self.negative >= self.config.hai_threshold {
+            true => self.config.hai_factor * step,
+            false => step,
+        };
         //= timely15 4.3 low
         if sample.rtt < t_low {
-            return self.rate + step;
+            return match self.config.update {
+                Update::PerAck => self.rate + step,
+                Update::PerRoundTrip => self.rate + hyper,
+            };
         }
         //= timely15 4.3 high
         if sample.rtt > t_high {
@@ -188,11 +217,7 @@ impl ReactionPoint {
             return self.rate * (1.0 - beta * sample.gradient);
         }
         //= timely15 4.3 hyper-active
-        if self.negative >= self.config.hai_threshold {
-            self.rate + self.config.hai_factor * step
-        } else {
-            self.rate + step
-        }
+        self.rate + hyper
     }
 
     /// The middle branch whose fixed point is fair: a blend of increase and decrease.
@@ -210,8 +235,36 @@ impl ReactionPoint {
     }
 }
 
+impl ReactionPoint {
+    /// A packet was acknowledged after `rtt`, where only one per round trip counts.
+    fn on_round_trip(&mut self, now: Time, sequence: Sequence, rtt: Span) {
+        let Some(update_from) = self.update_from else {
+            self.last = Some((rtt.as_ps() as f64, now));
+            self.update_from = Some(self.next);
+            return;
+        };
+        if !sequence.is_from(update_from) {
+            return;
+        }
+        let increases = self.negative;
+        let sample = Sample {
+            share: 1.0,
+            ..self.measure(now, rtt)
+        };
+        self.negative = increases;
+        let asked = self.asked(&sample).max(0.0);
+        self.negative = match asked > self.rate {
+            true => increases.saturating_add(1),
+            false => 0,
+        };
+        self.rate = self.bounds.limit(asked);
+        self.update_from = Some(self.next);
+    }
+}
+
 impl super::ReactionPoint for ReactionPoint {
     fn on_send(&mut self, now: Time, packet: Sent) {
+        self.next = packet.sequence.next();
         // Going back to an earlier packet sends all from there on again.
         while let Some((newest, _)) = self.outstanding.back()
             && newest.is_from(packet.sequence)
@@ -221,7 +274,10 @@ impl super::ReactionPoint for ReactionPoint {
         if self.outstanding.len() < OUTSTANDING_MAX {
             // A round trip does not count the packet's own time on the wire.
             //= timely15 4.1 rtt
-            let left = now.saturating_add(self.line.tx_span(packet.size));
+            let left = match self.config.update {
+                Update::PerAck => now.saturating_add(self.line.tx_span(packet.size)),
+                Update::PerRoundTrip => now,
+            };
             self.outstanding.push_back((packet.sequence, left));
         }
     }
@@ -233,7 +289,11 @@ impl super::ReactionPoint for ReactionPoint {
         let Some(left) = self.acknowledge(sequence) else {
             return;
         };
-        let sample = self.measure(now, now.saturating_since(left));
+        let rtt = now.saturating_since(left);
+        if self.config.update == Update::PerRoundTrip {
+            return self.on_round_trip(now, sequence, rtt);
+        }
+        let sample = self.measure(now, rtt);
         // No single acknowledgement takes more than half of the rate.
         //= timely15 snippet half
         let asked = self.asked(&sample).max(self.rate / 2.0);

@@ -1,8 +1,10 @@
 //! A flow at its target: its notification point, and its acknowledgements.
 
-use crate::congestion::{AnyNotificationPoint, Feedback, NotificationPoint, Received};
+use crate::congestion::telemetry::Echo;
+use crate::congestion::{AnyNotificationPoint, Feedback, NotificationPoint, Received, Sequence};
 use crate::id::{Class, FlowId};
-use crate::unit::Time;
+use crate::transport::{GoBackN, Recovery, Transport, packet_count, sequence_of};
+use crate::unit::{Bytes, Span, Time};
 
 /// A flow whose source is to be told about its packets.
 #[derive(Clone, Debug)]
@@ -15,6 +17,40 @@ pub struct Listener {
     pub ack_every: u32,
     /// What congestion control makes of them.
     pub point: AnyNotificationPoint,
+    /// How the flow is carried.
+    pub transport: Transport,
+    /// Frame bytes of the whole flow; [`Bytes::MAX`] for one without end.
+    pub size: Bytes,
+    /// Frame bytes of a full packet.
+    pub packet: Bytes,
+}
+
+impl Listener {
+    /// What the source of a flow is told again that is complete, if it may not know that yet.
+    pub fn farewell(&self) -> Option<Feedback> {
+        let Recovery::GoBackN(config) = self.transport.recovery else {
+            return None;
+        };
+        (config.timeout != Span::MAX).then(|| Feedback::Ack {
+            sequence: self.last(),
+            is_marked: false,
+            echo: Echo::NONE,
+        })
+    }
+
+    /// The number of the last packet.
+    fn last(&self) -> Sequence {
+        sequence_of(packet_count(self.size, self.packet)).previous()
+    }
+}
+
+/// What became of a packet at its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// Whether it is part of the flow now; if not, it came twice or too early.
+    pub is_new: bool,
+    /// Whether what it has collected goes back to its source.
+    pub is_echoed: bool,
 }
 
 /// A flow that is being listened to.
@@ -23,8 +59,21 @@ pub(super) struct Listening {
     listener: Listener,
     /// Packets since the last acknowledgement.
     unacknowledged: u32,
+    /// Frame bytes that are part of the flow.
+    received: Bytes,
+    /// Go-back-N: the packet that comes next.
+    expected: Sequence,
+    /// Go-back-N: which packet was asked for, and before when it is not asked for again.
+    asked: Option<(Sequence, Time)>,
     /// The earliest timer that is pending for the notification point.
     armed: Time,
+}
+
+/// What a target makes of a packet.
+pub(super) struct Heard {
+    /// What to tell its source at once.
+    pub feedback: [Option<Feedback>; 2],
+    pub is_new: bool,
 }
 
 impl Listening {
@@ -32,6 +81,9 @@ impl Listening {
         Listening {
             listener,
             unacknowledged: 0,
+            received: Bytes::ZERO,
+            expected: Sequence::default(),
+            asked: None,
             armed: Time::MAX,
         }
     }
@@ -44,18 +96,74 @@ impl Listening {
         self.listener.class
     }
 
-    /// A packet has arrived: what to tell its source at once.
-    pub(super) fn on_packet(&mut self, now: Time, packet: Received) -> [Option<Feedback>; 2] {
+    /// A packet has arrived.
+    pub(super) fn on_packet(&mut self, now: Time, packet: Received) -> Heard {
+        let point = self.listener.point.on_packet(now, packet);
+        let (is_new, answer) = match self.listener.transport.recovery {
+            Recovery::GoBackN(config) if packet.sequence != self.expected => {
+                (false, self.refuse(now, packet, config))
+            }
+            _ => (true, self.take(packet)),
+        };
+        Heard {
+            feedback: [answer, point],
+            is_new,
+        }
+    }
+
+    /// A packet is the next one, or anyone will do.
+    fn take(&mut self, packet: Received) -> Option<Feedback> {
+        let Listener {
+            ack_every,
+            transport,
+            size,
+            ..
+        } = self.listener;
+        self.expected = packet.sequence.next();
         self.unacknowledged += 1;
-        let is_due = self.unacknowledged == self.listener.ack_every;
-        let ack = is_due.then(|| {
+        let mut is_due = self.unacknowledged == ack_every;
+        if transport.awaits() {
+            self.received += packet.size;
+            let is_whole = self.received == size;
+            // To acknowledge the last packet is to say that all have come.
+            let is_hollow = !is_whole && packet.sequence == self.listener.last();
+            is_due = (is_due || is_whole) && !is_hollow;
+        }
+        is_due.then(|| {
             self.unacknowledged = 0;
             Feedback::Ack {
                 sequence: packet.sequence,
                 is_marked: packet.is_marked,
+                echo: packet.echo,
             }
-        });
-        [ack, self.listener.point.on_packet(now, packet)]
+        })
+    }
+
+    /// A packet is not the one that comes next.
+    fn refuse(&mut self, now: Time, packet: Received, config: GoBackN) -> Option<Feedback> {
+        let Received {
+            is_marked, echo, ..
+        } = packet;
+        if !packet.sequence.is_from(self.expected) {
+            // It has been here before. Its source has missed that only if it had to wait for long.
+            let sequence = self.expected.previous();
+            return (config.timeout != Span::MAX).then_some(Feedback::Ack {
+                sequence,
+                is_marked,
+                echo,
+            });
+        }
+        let is_asked = |(asked, until)| asked == self.expected && now < until;
+        if self.asked.is_some_and(is_asked) {
+            return None;
+        }
+        let until = now.saturating_add(config.nack_interval);
+        self.asked = Some((self.expected, until));
+        Some(Feedback::Nack {
+            expected: self.expected,
+            is_marked,
+            echo,
+        })
     }
 
     /// A timer has come that was set for `due`; nothing happens if it was replaced by another.

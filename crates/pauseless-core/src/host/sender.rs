@@ -1,9 +1,11 @@
 //! A flow at its source: what is left of it, its pace and its reaction point.
 
 use super::Outgoing;
+use crate::congestion::telemetry::Hop;
 use crate::congestion::{AnyReactionPoint, Feedback, ReactionPoint, Sent, Sequence};
 use crate::flow_control::Gate;
 use crate::id::{Class, FlowId};
+use crate::transport::{Pacing, Recovery, Transport, Window, packet_count, sequence_of};
 use crate::unit::{Bytes, Rate, Span, Time};
 
 /// A flow's own rhythm: it sends for a while, is silent for a while, and so on from its start.
@@ -57,6 +59,10 @@ pub struct Sender {
     pub duty: Duty,
     /// What congestion control makes of it.
     pub control: AnyReactionPoint,
+    /// How it is carried.
+    pub transport: Transport,
+    /// At most about so many bytes are unacknowledged, if [`Transport::window`] says so.
+    pub window: Bytes,
 }
 
 /// A flow that has started.
@@ -67,8 +73,17 @@ pub(super) struct Sending {
     rate: Rate,
     left: Bytes,
     next: Time,
-    sequence: Sequence,
-    /// The earliest timer that is pending for the reaction point.
+    /// The packet that is sent next.
+    number: u64,
+    /// Packets that are acknowledged.
+    acknowledged: u64,
+    /// Packets that were sent at least once.
+    reached: u64,
+    /// When what is unacknowledged is sent again; never where nobody waits for that.
+    resend_at: Time,
+    /// Frame bytes of the packet that was sent last.
+    last_size: Bytes,
+    /// The earliest timer that is pending for the reaction point or for sending again.
     armed: Time,
 }
 
@@ -78,7 +93,11 @@ impl Sending {
             rate: sender.pace.min(sender.control.rate()),
             left: sender.size,
             next: sender.start,
-            sequence: Sequence::default(),
+            number: 0,
+            acknowledged: 0,
+            reached: 0,
+            resend_at: Time::MAX,
+            last_size: Bytes::ZERO,
             armed: Time::MAX,
             sender,
         }
@@ -110,17 +129,38 @@ impl Sending {
         self.sender.packet.min(self.left)
     }
 
+    /// Whether it has nothing to do any more.
     pub(super) fn is_complete(&self) -> bool {
-        self.left == Bytes::ZERO
+        match self.sender.transport.awaits() {
+            true => self.acknowledged == packet_count(self.sender.size, self.sender.packet),
+            false => self.left == Bytes::ZERO,
+        }
     }
 
-    /// Whether its own pace and rhythm let the next packet start.
+    /// Whether its own pace, rhythm and window let the next packet start.
     #[inline]
     pub(super) fn gate(&self, now: Time) -> Gate {
+        if self.left == Bytes::ZERO || self.is_window_full() {
+            return Gate::Closed;
+        }
         if now < self.next {
             return Gate::At(self.next);
         }
         self.sender.duty.gate(self.sender.start, now)
+    }
+
+    #[inline]
+    fn is_window_full(&self) -> bool {
+        let window = match self.sender.transport.window {
+            Window::None => return false,
+            Window::Fixed => u128::from(self.sender.window.get()),
+            Window::FollowsRate => {
+                let scaled = u128::from(self.sender.window.get()) * u128::from(self.rate.as_bps());
+                (scaled / u128::from(self.sender.pace.as_bps())).max(1)
+            }
+        };
+        let unacknowledged = u128::from(self.number.saturating_sub(self.acknowledged));
+        unacknowledged * u128::from(self.sender.packet.get()) >= window
     }
 
     /// The next packet starts.
@@ -128,14 +168,24 @@ impl Sending {
         if self.left != Bytes::MAX {
             self.left -= size;
         }
-        let sequence = self.sequence;
-        self.sequence = sequence.next();
+        let sequence = sequence_of(self.number);
+        self.number += 1;
+        self.reached = self.reached.max(self.number);
+        self.last_size = size;
         let rate = self.rate;
         self.sender.control.on_send(now, Sent { size, sequence });
         let span = rate.tx_span(size);
-        // A frame that had to wait its turn makes up for that, but for one frame at the most.
-        let earliest = Time::from_ps(now.as_ps().saturating_sub(span.as_ps()));
-        self.next = self.next.max(earliest) + span;
+        self.next = match self.sender.transport.pacing {
+            // A frame that had to wait its turn makes up for that, but for one frame at the most.
+            Pacing::CatchUp => {
+                let earliest = Time::from_ps(now.as_ps().saturating_sub(span.as_ps()));
+                self.next.max(earliest) + span
+            }
+            Pacing::Strict => now + span,
+        };
+        if self.resend_at == Time::MAX {
+            self.await_again(now);
+        }
         self.adopt(now);
         Outgoing::Data {
             flow: self.sender.flow,
@@ -143,9 +193,57 @@ impl Sending {
         }
     }
 
-    pub(super) fn on_feedback(&mut self, now: Time, feedback: Feedback) {
-        self.sender.control.on_feedback(now, feedback);
+    /// Feedback has come, with what a packet has collected on its way.
+    pub(super) fn on_feedback(&mut self, now: Time, feedback: Feedback, hops: &[Hop]) {
+        if self.sender.transport.awaits() {
+            match feedback {
+                Feedback::Ack { sequence, .. } => self.acknowledge(now, sequence.next()),
+                Feedback::Nack { expected, .. } => {
+                    self.acknowledge(now, expected);
+                    self.go_back();
+                }
+                _ => {}
+            }
+        }
+        self.sender.control.on_telemetry(now, feedback, hops);
         self.adopt(now);
+    }
+
+    /// The target has all packets before `expected`.
+    fn acknowledge(&mut self, now: Time, expected: Sequence) {
+        let mask = (1 << Sequence::BITS) - 1;
+        let known = sequence_of(self.acknowledged);
+        let more = u64::from(expected.0.wrapping_sub(known.0) & mask);
+        // What is old news, or was never sent, says nothing.
+        if more == 0 || self.acknowledged + more > self.reached {
+            return;
+        }
+        self.acknowledged += more;
+        if self.number < self.acknowledged {
+            self.go_back();
+        }
+        self.resend_at = Time::MAX;
+        if self.acknowledged < self.reached {
+            self.await_again(now);
+        }
+    }
+
+    /// Goes on with the first packet that is not acknowledged.
+    fn go_back(&mut self) {
+        self.number = self.acknowledged;
+        if self.left != Bytes::MAX {
+            let done = self.sender.packet.get().saturating_mul(self.number);
+            self.left = Bytes::new(self.sender.size.get().saturating_sub(done));
+        }
+    }
+
+    /// From now on something new is waited for.
+    fn await_again(&mut self, now: Time) {
+        if let Recovery::GoBackN(config) = self.sender.transport.recovery
+            && config.timeout != Span::MAX
+        {
+            self.resend_at = now.saturating_add(config.timeout);
+        }
     }
 
     /// A timer has come that was set for `due`; nothing happens if it was replaced by another.
@@ -154,6 +252,10 @@ impl Sending {
             return;
         }
         self.armed = Time::MAX;
+        if self.resend_at <= now {
+            self.go_back();
+            self.resend_at = Time::MAX;
+        }
         if self.sender.control.poll_timeout() <= now {
             self.sender.control.handle_timeout(now);
             self.adopt(now);
@@ -162,25 +264,38 @@ impl Sending {
 
     /// When a timer has to be set that is earlier than the one that is pending.
     pub(super) fn poll_armed(&mut self) -> Option<Time> {
-        let due = self.sender.control.poll_timeout();
+        let due = self.sender.control.poll_timeout().min(self.resend_at);
         (due < self.armed).then(|| {
             self.armed = due;
             due
         })
     }
 
-    /// Takes over the rate of the reaction point. What is left of the wait for the next packet is
-    /// rescaled, lest one packet sent at a low rate delays all that follow at a high one.
+    /// Takes over the rate of the reaction point.
     fn adopt(&mut self, now: Time) {
         let rate = self.sender.pace.min(self.sender.control.rate());
         if rate == self.rate {
             return;
         }
-        let left = self.next.saturating_since(now);
-        if left > Span::ZERO {
-            let left = left.scale_up(self.rate.as_bps(), rate.as_nonzero());
-            self.next = now.saturating_add(left);
+        let old = core::mem::replace(&mut self.rate, rate);
+        match self.sender.transport.pacing {
+            // What is left of the wait for the next packet is rescaled, lest one packet sent at a
+            // low rate delays all that follow at a high one.
+            Pacing::CatchUp => {
+                let left = self.next.saturating_since(now);
+                if left > Span::ZERO {
+                    let left = left.scale_up(old.as_bps(), rate.as_nonzero());
+                    self.next = now.saturating_add(left);
+                }
+            }
+            // HPCC's source behaves as if the last packet had been sent at the new rate.
+            Pacing::Strict => {
+                if matches!(self.sender.control, AnyReactionPoint::Hpcc(_)) {
+                    let (old, new) = (old.tx_span(self.last_size), rate.tx_span(self.last_size));
+                    let next = self.next.as_ps().saturating_add(new.as_ps());
+                    self.next = Time::from_ps(next.saturating_sub(old.as_ps()));
+                }
+            }
         }
-        self.rate = rate;
     }
 }

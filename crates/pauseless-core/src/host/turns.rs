@@ -79,12 +79,29 @@ impl Turns {
         let sending = self.slots[slot as usize].as_deref();
         let sending = sending.expect("it has turns");
         if sending.is_complete() {
-            let place = self.place(sending.flow()).expect("it has a place");
-            self.places.remove(place);
-            self.ring.remove(at);
-            self.cursor = at;
-            self.slots[slot as usize] = None;
-            self.free.push(slot);
+            self.remove_at(at);
+        }
+    }
+
+    /// A flow goes although it is not its turn.
+    pub(super) fn remove(&mut self, flow: FlowId) {
+        let Ok(place) = self.place(flow) else {
+            return;
+        };
+        let (_, slot) = self.places[place];
+        let at = self.ring.iter().position(|other| *other == slot);
+        self.remove_at(at.expect("it has turns"));
+    }
+
+    fn remove_at(&mut self, at: usize) {
+        let slot = self.ring.remove(at);
+        let sending = self.slots[slot as usize].take().expect("it has turns");
+        let place = self.place(sending.flow()).expect("it has a place");
+        self.places.remove(place);
+        self.free.push(slot);
+        // Whoever was next stays so.
+        if at < self.cursor {
+            self.cursor -= 1;
         }
     }
 
@@ -155,6 +172,8 @@ mod tests {
             stop,
             duty: Duty::ALWAYS,
             control: AnyReactionPoint::None { rate },
+            transport: crate::transport::Transport::default(),
+            window: Bytes::MAX,
         }
     }
 

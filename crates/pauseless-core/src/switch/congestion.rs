@@ -37,6 +37,16 @@ pub(super) fn watches_release(control: &CongestionControl) -> bool {
 }
 
 impl<P: Copy> Switch<P> {
+    /// Bytes of all classes that wait for `egress`, for telemetry; zero without congestion points.
+    pub fn counted(&self, egress: PortId) -> Bytes {
+        if self.points.is_empty() {
+            return Bytes::ZERO;
+        }
+        let first = self.queue(egress, Class(0));
+        let points = self.points[first..first + self.class_count].iter();
+        points.fold(Bytes::ZERO, |sum, watched| sum + watched.bytes)
+    }
+
     /// A packet has joined the queue of (`egress`, `class`).
     #[inline(always)]
     pub(super) fn look_at_arrival(

@@ -11,6 +11,7 @@
 use super::ip::Ecn;
 use super::roce::{ACKNOWLEDGE, Headers, Packet, Way, flow_of_packet};
 use super::{MacAddress, Malformed};
+use crate::congestion::telemetry::Echo;
 use crate::congestion::{Feedback, Sequence};
 use crate::id::{Class, FlowId};
 
@@ -82,6 +83,8 @@ impl Ack {
         Feedback::Ack {
             sequence: self.sequence,
             is_marked: self.is_marked,
+            // The frame has no room for telemetry.
+            echo: Echo::NONE,
         }
     }
 }

@@ -265,6 +265,8 @@ fn incast_of(control: CongestionControl) -> Config {
             initial,
             group,
             class: Class(1),
+            window: Bytes::MAX,
+            round_trip: Span::ZERO,
         };
     }
     config

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use pauseless_core::flow_control::Control;
 use pauseless_core::id::NodeId;
+use pauseless_core::transport::AnswerSizes;
 use pauseless_core::unit::{Bytes, Time};
 use pauseless_sim::tap::{Direction, Seen, Spot, Tap};
 use pauseless_sim::{Config, Simulator};
@@ -81,7 +82,7 @@ fn read(frame: Seen) -> (What, Bytes) {
                 feedback,
                 class,
             };
-            (what, feedback.size())
+            (what, AnswerSizes::default().of(feedback))
         }
         Seen::Data {
             flow,

@@ -235,9 +235,15 @@ impl<'c> SimulatedCapture<'c> {
                 cnp.emit(&mut frame);
                 self.frame.extend(frame);
             }
-            Feedback::Ack {
+            Feedback::Nack {
+                expected: sequence,
+                is_marked,
+                ..
+            }
+            | Feedback::Ack {
                 sequence,
                 is_marked,
+                ..
             } => {
                 let ack = Ack {
                     source,

@@ -1,8 +1,8 @@
 //! The parameters of the congestion control, with their units and where they come from.
 
 use pauseless_core::congestion::marking::{self, MarkAt};
-use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, qcn, timely};
-use pauseless_core::unit::Rate;
+use pauseless_core::congestion::{CongestionControl, dcqcn, hpcc, pcn, qcn, timely};
+use pauseless_core::unit::{Rate, Span};
 use pauseless_sim::config::Reaction;
 
 use super::{Group, Steps};
@@ -23,6 +23,7 @@ pub(super) fn group(scenario: &Scenario) -> Option<Group> {
         CongestionControl::Qcn(config) => steps.qcn(config),
         CongestionControl::Dcqcn(config) => steps.dcqcn(config),
         CongestionControl::Timely(config) => steps.timely(config),
+        CongestionControl::Hpcc(config) => steps.hpcc(config),
     }
     let flows = &scenario.config.flows;
     let told = flows.iter().filter(|flow| flow.reaction != Reaction::None);
@@ -181,11 +182,32 @@ impl Steps {
         }
     }
 
+    fn hpcc(&mut self, config: &hpcc::Config) {
+        const PAPER: &str = "hpcc19 5.1";
+        let default = hpcc::Config::default();
+        let names = ("eta", "how busy links are to be");
+        self.number(names, (config.eta, default.eta), PAPER);
+        let names = ("stage_max", "additive steps before a multiplicative one");
+        self.count(names, (config.stage_max, default.stage_max), PAPER);
+        let names = ("rate_ai", "W_AI / T, the additive step");
+        self.quantity(names, (config.rate_ai, default.rate_ai), PAPER);
+        self.rate_min((config.rate_min, default.rate_min), "public code");
+        let text = |base_rtt| match base_rtt {
+            Span::ZERO => "that of each flow".to_string(),
+            base_rtt => base_rtt.exact(),
+        };
+        let names = ("base_rtt", "T, the round trip without queues");
+        self.given(names, (config.base_rtt, default.base_rtt), (text, "as run"));
+    }
+
     fn dcqcn(&mut self, config: &dcqcn::Config) {
         const PAPER: &str = "dcqcn15 3.1";
         let default = dcqcn::Config::default();
         self.marking(&config.marking, &default.marking);
-        let names = ("cnp_interval", "N, at most one CNP per flow in this time");
+        let names = match config.style {
+            dcqcn::Style::Paper => ("cnp_interval", "N, at most one CNP per flow in this time"),
+            dcqcn::Style::Nic => ("cnp_interval", "how often a NIC looks for marks"),
+        };
         self.quantity(names, (config.cnp_interval, default.cnp_interval), PAPER);
         let names = ("alpha_timer", "K, alpha decays after so long without a CNP");
         self.quantity(names, (config.alpha_timer, default.alpha_timer), PAPER);

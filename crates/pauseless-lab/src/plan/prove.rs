@@ -16,13 +16,14 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop, WireLoss,
     canonical_order,
 };
 use rayon::prelude::*;
@@ -251,6 +252,8 @@ impl Bench {
             wire_overhead: Bytes::ZERO,
             hardware: pauseless_sim::config::Hardware::default(),
             congestion: Congestion::NONE,
+            transport: Transport::default(),
+            wire_loss: WireLoss::default(),
             flows,
             follows: Vec::new(),
             receivers: Vec::new(),

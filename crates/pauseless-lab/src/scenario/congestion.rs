@@ -1,10 +1,12 @@
 //! The section `[congestion_control]`.
 
+mod telemetry;
+
 use std::ops::RangeInclusive;
 
 use pauseless_core::congestion::marking::{self, MarkAt};
-use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, qcn, timely};
-use pauseless_core::id::{Class, NodeId};
+use pauseless_core::congestion::{CongestionControl, dcqcn, hpcc, pcn, qcn, timely};
+use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::trace::{Header, trace};
@@ -16,6 +18,7 @@ use super::reader::{At, Item, Place, Section};
 use super::routes::Routing;
 use super::switch::Switches;
 use super::topology::RATES;
+use super::transport::{self, WindowSize};
 use super::unit::Quantity;
 
 /// What end hosts and switches do about congestion, as it was written.
@@ -23,6 +26,8 @@ use super::unit::Quantity;
 pub(crate) struct Written {
     pub control: CongestionControl,
     pub ack_every: u32,
+    /// Whether the file says so.
+    pub is_ack_written: bool,
     pub feedback: FeedbackClass,
     /// Whether TIMELY's smallest round-trip time is to be found in the fabric.
     pub is_min_rtt_open: bool,
@@ -52,16 +57,19 @@ pub enum Kind {
     Dcqcn,
     /// Round-trip times.
     Timely,
+    /// In-band telemetry.
+    Hpcc,
 }
 
 impl Kind {
     /// All of them, with their names in scenario files.
-    pub const ALL: [(&'static str, Kind); 5] = [
+    pub const ALL: [(&'static str, Kind); 6] = [
         ("none", Kind::None),
         ("pcn", Kind::Pcn),
         ("qcn", Kind::Qcn),
         ("dcqcn", Kind::Dcqcn),
         ("timely", Kind::Timely),
+        ("hpcc", Kind::Hpcc),
     ];
 }
 
@@ -78,6 +86,7 @@ impl Written {
         let mut written = Written {
             control: CongestionControl::None,
             ack_every: 0,
+            is_ack_written: false,
             feedback: FeedbackClass::Own,
             is_min_rtt_open: false,
             place: root.place.clone(),
@@ -91,7 +100,7 @@ impl Written {
         let has_kind = section.has("kind");
         let kind = section.choice("kind", &Kind::ALL);
         if !has_kind && instead.is_none() {
-            let words = "\"none\", \"pcn\", \"qcn\", \"dcqcn\" or \"timely\"";
+            let words = "\"none\", \"pcn\", \"qcn\", \"dcqcn\", \"timely\" or \"hpcc\"";
             section.missing("kind", words);
         }
         let places = [("own", FeedbackClass::Own), ("data", FeedbackClass::Data)];
@@ -108,18 +117,25 @@ impl Written {
             return written;
         };
         written.choose(kind);
-        if let Some(acks) = acks {
-            written.ack_every = acks.value as u32;
-            if acks.value == 0 && kind == Kind::Timely {
-                let problem = acks.place.problem("TIMELY lives on acknowledgements");
-                section.report(problem.expected("at least 1"));
-            }
-        }
         if is_other {
             section.discard();
         }
         section.set_context(format!(" with kind = {:?}", written.control.name()));
         written.fill(&mut section);
+        written.ack_every = written.control.ack_every();
+        if let Some(acks) = acks {
+            if acks.value == 0 && written.ack_every > 0 {
+                let name = match written.control {
+                    CongestionControl::Timely(_) => "TIMELY",
+                    CongestionControl::Hpcc(_) => "HPCC",
+                    _ => "DCQCN in the style of NICs",
+                };
+                let message = format!("{name} lives on acknowledgements");
+                section.report(acks.place.problem(message).expected("at least 1"));
+            }
+            written.ack_every = acks.value as u32;
+            written.is_ack_written = true;
+        }
         section.finish();
         written
     }
@@ -131,6 +147,7 @@ impl Written {
             Kind::Qcn => CongestionControl::Qcn(qcn::Config::default()),
             Kind::Dcqcn => CongestionControl::Dcqcn(dcqcn::Config::default()),
             Kind::Timely => CongestionControl::Timely(timely::Config::per_packet(Span::us(20))),
+            Kind::Hpcc => CongestionControl::Hpcc(hpcc::Config::default()),
         };
         self.ack_every = self.control.ack_every();
         self.is_min_rtt_open = kind == Kind::Timely;
@@ -146,6 +163,7 @@ impl Written {
                 self.is_min_rtt_open = !section.has("min_rtt");
                 fill_timely(config, section);
             }
+            CongestionControl::Hpcc(config) => telemetry::fill(config, section),
         }
     }
 
@@ -244,6 +262,7 @@ impl Written {
             CongestionControl::Qcn(config) => write_qcn(config, file),
             CongestionControl::Dcqcn(config) => write_dcqcn(config, file),
             CongestionControl::Timely(config) => write_timely(config, file),
+            CongestionControl::Hpcc(config) => telemetry::write(config, file),
         }
     }
 }
@@ -251,6 +270,7 @@ impl Written {
 /// Arranges how sources are told.
 pub(crate) struct Answers<'a> {
     pub written: &'a mut Written,
+    pub transport: &'a transport::Written,
     pub switches: &'a Switches,
     pub planner: &'a Planner<'a>,
     pub routing: &'a Routing,
@@ -262,32 +282,69 @@ impl Answers<'_> {
         if !self.written.is_answering() {
             return Some(());
         }
-        let mut longest = Some(Span::ZERO);
-        let controlled = plans.iter().zip(flows).enumerate();
-        for (number, (plan, flow)) in controlled.filter(|(_, it)| it.0.terms.is_controlled) {
+        let mut trips = Vec::new();
+        let mut is_sound = true;
+        for (number, (plan, flow)) in plans.iter().zip(flows.iter_mut()).enumerate() {
+            if !plan.terms.is_controlled {
+                continue;
+            }
             // A source does not know at which pace it will be asked to send.
             let line = self.planner.fabric.topology.ports(plan.source)[0].rate;
             flow.reaction = Reaction::Controlled {
                 initial: plan.initial.unwrap_or(line),
                 group: self.routing.return_group(number, plan),
                 class: self.written.class(self.switches, plan),
+                window: Bytes::MAX,
+                round_trip: Span::ZERO,
             };
             // All of them are looked at, so that every one without a way back is reported.
-            let round_trip = self.round_trip(plan, flow);
-            longest = longest.zip(round_trip).map(|(a, b)| a.max(b));
+            match self.round_trip(plan, flow) {
+                Some(trip) => trips.push(trip),
+                None => is_sound = false,
+            }
         }
-        let longest = longest?;
+        if !is_sound {
+            return None;
+        }
+        let longest = trips.iter().map(|trip| trip.delays).max();
         if let CongestionControl::Timely(config) = &mut self.written.control
             && self.written.is_min_rtt_open
+            && let Some(longest) = longest
             && longest > Span::ZERO
         {
             config.min_rtt = longest;
         }
+        self.size_windows(&trips, flows);
         Some(())
     }
 
-    /// The delays of all links there and back; `None` if there is no way back.
-    fn round_trip(&self, plan: &Plan, flow: &Flow) -> Option<Span> {
+    /// Gives every controlled flow its window; `trips` has an element for each of them.
+    fn size_windows(&self, trips: &[Trip], flows: &mut [Flow]) {
+        let size = self.transport.window;
+        let largest = trips.iter().map(|trip| trip.held()).max();
+        let longest = trips.iter().map(|trip| trip.whole).max();
+        let mut trips = trips.iter();
+        for flow in flows {
+            let Reaction::Controlled {
+                window, round_trip, ..
+            } = &mut flow.reaction
+            else {
+                continue;
+            };
+            let trip = trips.next().expect("every controlled flow has a way");
+            let is_largest = size == WindowSize::LargestBdp;
+            *round_trip = longest.filter(|_| is_largest).unwrap_or(trip.whole);
+            *window = match size {
+                WindowSize::None => Bytes::MAX,
+                WindowSize::Bdp => trip.held(),
+                WindowSize::LargestBdp => largest.unwrap_or(Bytes::MAX),
+                WindowSize::Bytes(bytes) => bytes,
+            };
+        }
+    }
+
+    /// The way of a flow there and back; `None` if there is no way back.
+    fn round_trip(&self, plan: &Plan, flow: &Flow) -> Option<Trip> {
         let topology = &self.planner.fabric.topology;
         let there = Header {
             source: flow.source,
@@ -317,7 +374,7 @@ impl Answers<'_> {
                 let switches = path.iter().map(|(node, _)| *node).skip(1);
                 let mut switches = switches.filter(|_| tells(self.written.control));
                 match switches.find(|switch| !self.reaches_source(*switch, flow)) {
-                    None => return Some(there + back),
+                    None => return Some(self.trip(&path, there + back, flow)),
                     Some(switch) => switch,
                 }
             }
@@ -329,6 +386,19 @@ impl Answers<'_> {
         let help = "what the source is told needs one; mend routing.tables";
         self.planner.sink.push(problem.help(help));
         None
+    }
+
+    fn trip(&self, path: &[(NodeId, PortId)], delays: Span, flow: &Flow) -> Trip {
+        let topology = &self.planner.fabric.topology;
+        let rates = path
+            .iter()
+            .map(|(node, port)| topology.port(*node, *port).rate);
+        let lines = rates.clone().map(|rate| rate.tx_span(flow.packet));
+        Trip {
+            delays,
+            whole: lines.fold(delays, |sum, span| sum + span),
+            rate: rates.min().unwrap_or(flow.pace),
+        }
     }
 
     /// Whether what `switch` says to the source of `flow` arrives there.
@@ -348,6 +418,25 @@ impl Answers<'_> {
             at = topology.port(at, port).peer;
         }
         at == flow.source
+    }
+}
+
+/// A way there and back.
+#[derive(Clone, Copy, Debug)]
+struct Trip {
+    /// The delays of all links.
+    delays: Span,
+    /// With the time that a full packet takes on every link there: the round-trip time of an empty
+    /// network but for the acknowledgement's own size.
+    whole: Span,
+    /// The lowest rate there.
+    rate: Rate,
+}
+
+impl Trip {
+    /// The bytes that fit on it.
+    fn held(&self) -> Bytes {
+        self.rate.bytes_in(self.whole)
     }
 }
 
@@ -470,19 +559,38 @@ const CLAMPS: [(&str, dcqcn::Clamp); 3] = [
     ("after-byte-stage", dcqcn::Clamp::AfterByteStage),
 ];
 
+const STYLES: [(&str, dcqcn::Style); 2] =
+    [("paper", dcqcn::Style::Paper), ("nic", dcqcn::Style::Nic)];
+
+const UPDATES: [(&str, timely::Update); 2] = [
+    ("per-ack", timely::Update::PerAck),
+    ("per-round-trip", timely::Update::PerRoundTrip),
+];
+
 fn fill_dcqcn(config: &mut dcqcn::Config, section: &mut Section<'_>) {
+    if let Some(style) = section.choice("style", &STYLES) {
+        config.style = style.value;
+    }
     fill_marking(&mut config.marking, section);
     span(section, "cnp_interval", &mut config.cnp_interval);
     span(section, "alpha_timer", &mut config.alpha_timer);
-    share(section, "alpha_initial", &mut config.alpha_initial);
+    let is_paper = config.style == dcqcn::Style::Paper;
+    if is_paper {
+        share(section, "alpha_initial", &mut config.alpha_initial);
+        bytes(section, "byte_counter", &mut config.byte_counter);
+    } else {
+        config.clamp = dcqcn::Clamp::AfterStage;
+        section.set_context(" with style = \"nic\"".to_string());
+    }
     share(section, "g", &mut config.g);
     span(section, "increase_timer", &mut config.increase_timer);
-    bytes(section, "byte_counter", &mut config.byte_counter);
     count(section, "threshold", &mut config.threshold);
     rate(section, "rate_ai", &mut config.rate_ai);
     rate(section, "rate_hai", &mut config.rate_hai);
     rate(section, "rate_min", &mut config.rate_min);
-    if let Some(clamp) = section.choice("clamp", &CLAMPS) {
+    // Without bytes there are no stages of bytes.
+    let clamps = &CLAMPS[..if is_paper { 3 } else { 2 }];
+    if let Some(clamp) = section.choice("clamp", clamps) {
         config.clamp = clamp.value;
     }
     scale(section, &mut config.reference, DCQCN_SPEED);
@@ -551,6 +659,9 @@ fn fill_timely(config: &mut timely::Config, section: &mut Section<'_>) {
             section.report(problem.help("add t_low = \"50 us\""));
         }
     }
+    if let Some(update) = section.choice("update", &UPDATES) {
+        config.update = update.value;
+    }
     scale(section, &mut config.reference, TIMELY_SPEED);
 }
 
@@ -570,6 +681,10 @@ fn write_qcn(config: &qcn::Config, file: &mut File) {
 }
 
 fn write_dcqcn(config: &dcqcn::Config, file: &mut File) {
+    let is_paper = config.style == dcqcn::Style::Paper;
+    if !is_paper {
+        file.text("style", "nic");
+    }
     file.quantity("kmin", config.marking.kmin);
     file.quantity("kmax", config.marking.kmax);
     file.number("pmax", config.marking.pmax);
@@ -582,10 +697,14 @@ fn write_dcqcn(config: &dcqcn::Config, file: &mut File) {
     file.text("mark_at", mark_at.expect("both ends have names").0);
     file.quantity("cnp_interval", config.cnp_interval);
     file.quantity("alpha_timer", config.alpha_timer);
-    file.number("alpha_initial", config.alpha_initial);
+    if is_paper {
+        file.number("alpha_initial", config.alpha_initial);
+    }
     file.number("g", config.g);
     file.quantity("increase_timer", config.increase_timer);
-    file.quantity("byte_counter", config.byte_counter);
+    if is_paper {
+        file.quantity("byte_counter", config.byte_counter);
+    }
     file.plain("threshold", config.threshold);
     file.quantity("rate_ai", config.rate_ai);
     file.quantity("rate_hai", config.rate_hai);
@@ -606,5 +725,8 @@ fn write_timely(config: &timely::Config, file: &mut File) {
     file.number("hai_factor", config.hai_factor);
     file.quantity("rate_min", config.rate_min);
     file.plain("patched", config.is_patched);
+    if config.update == timely::Update::PerRoundTrip {
+        file.text("update", "per-round-trip");
+    }
     file.plain("scale_with_speed", config.reference.is_some());
 }

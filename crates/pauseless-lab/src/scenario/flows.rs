@@ -13,8 +13,9 @@ use pauseless_core::id::{Class, FlowId, NodeId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::path::Step;
-use pauseless_sim::config::{Follow, Transmission};
+use pauseless_sim::config::{Follow, Transmission, WireLoss};
 
+use super::congestion::number;
 use super::file::File;
 use super::reader::{At, Place, Section};
 use super::topology::{DELAYS, Fabric};
@@ -106,8 +107,20 @@ pub(crate) struct Limits<'l> {
 pub(crate) struct Timing {
     pub start_jitter: Span,
     pub wire_jitter: Span,
+    /// The share of frames that every wire loses.
+    pub wire_loss: f64,
     pub transmission: Transmission,
     pub sources_stop: Option<Span>,
+}
+
+impl Timing {
+    /// As the simulator wants it.
+    pub(crate) fn losses(&self) -> WireLoss {
+        WireLoss {
+            share: self.wire_loss,
+            ports: Vec::new(),
+        }
+    }
 }
 
 /// All flows as they were written.
@@ -159,6 +172,7 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
     let mut timing = Timing {
         start_jitter: Span::us(5),
         wire_jitter: Span::ZERO,
+        wire_loss: 0.0,
         transmission: Transmission::Exact,
         sources_stop: None,
     };
@@ -168,6 +182,9 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
         }
         if let Some(jitter) = section.quantity_within("wire_jitter", DELAYS) {
             timing.wire_jitter = jitter.value;
+        }
+        if let Some(share) = number(&mut section, "wire_loss", 0.0..=0.5) {
+            timing.wire_loss = share.value;
         }
         if let Some(transmission) = section.choice("transmission", &TRANSMISSIONS) {
             timing.transmission = transmission.value;

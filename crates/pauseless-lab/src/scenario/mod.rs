@@ -31,6 +31,7 @@ pub(crate) mod routing;
 mod switch;
 pub(crate) mod topology;
 pub(crate) mod traffic;
+mod transport;
 pub(crate) mod unit;
 pub mod vary;
 mod verdict;
@@ -225,6 +226,7 @@ struct Parts {
     is_cycle_aware: bool,
     control: flow_control::Resolved,
     congestion: congestion::Written,
+    transport: transport::Written,
     timing: Timing,
     plans: Vec<Plan>,
     traffic: Vec<Traffic>,
@@ -288,6 +290,7 @@ struct Written {
     classes: Option<At<classes::Written>>,
     switches: Switches,
     congestion: congestion::Written,
+    transport: transport::Written,
     control: Option<flow_control::Written>,
     flows: flows::Written,
     receivers: Vec<WrittenReceiver>,
@@ -313,7 +316,8 @@ impl Written {
         let is_any_class = aim == Aim::Check && !root.has("switch");
         let mut switches = Switches::read(&mut root);
         switches.discipline = overrides.discipline.unwrap_or(switches.discipline);
-        let congestion = congestion::Written::read(&mut root, overrides.congestion);
+        let mut congestion = congestion::Written::read(&mut root, overrides.congestion);
+        let transport = transport::Written::read(&mut root, &mut congestion);
         congestion.claim_class(&mut switches, &root);
         let mut control = read_control(&mut root, &switches, aim);
         if let (Some(control), Some(is_aware)) = (&mut control, overrides.cycle_aware) {
@@ -344,6 +348,7 @@ impl Written {
             classes,
             switches,
             congestion,
+            transport,
             control,
             flows,
             receivers,
@@ -444,6 +449,7 @@ impl Written {
         let mut flows = routing.flows(&plans, self.flows.timing, seed)?;
         let mut answers = congestion::Answers {
             written: &mut self.congestion,
+            transport: &self.transport,
             switches: &self.switches,
             planner: &planner,
             routing: &routing,
@@ -465,6 +471,8 @@ impl Written {
                 release: self.switches.release,
             },
             congestion: self.congestion.resolved(),
+            transport: self.transport.resolved(),
+            wire_loss: self.flows.timing.losses(),
             follows,
             flows,
             table: routing.routes.table,
@@ -494,6 +502,7 @@ impl Written {
             is_unsafe: self.control.is_some_and(|control| control.is_unsafe),
             control: found.control,
             congestion: self.congestion,
+            transport: self.transport,
             timing: self.flows.timing,
             traffic: self.flows.traffic,
             probe: self.probe,

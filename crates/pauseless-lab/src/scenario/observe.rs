@@ -257,6 +257,7 @@ impl WrittenProbe {
             resolution,
             ports,
             flows,
+            ..Probes::default()
         }
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn write(parts: &Parts) -> String {
         }
     }
     parts.congestion.write(&mut file);
+    parts.transport.write(&mut file);
     let mut after: BTreeMap<usize, Vec<&Follow>> = BTreeMap::new();
     let follows = parts.config.follows.iter();
     for follow in follows.filter(|follow| !parts.plans[follow.then.index()].is_made) {
@@ -343,6 +344,9 @@ fn write_rest(file: &mut File, parts: &Parts) {
     file.section("[timing]");
     file.quantity("start_jitter", parts.timing.start_jitter);
     file.quantity("wire_jitter", parts.timing.wire_jitter);
+    if parts.timing.wire_loss > 0.0 {
+        file.number("wire_loss", parts.timing.wire_loss);
+    }
     if parts.timing.transmission != Transmission::Exact {
         file.text("transmission", "whole-ns");
     }

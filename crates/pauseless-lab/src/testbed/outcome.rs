@@ -76,6 +76,7 @@ pub fn outcome(config: &Config, measured: &Measurements) -> Outcome {
         expired_packets: 0,
         expired_bytes: Bytes::ZERO,
         losses: Losses::default(),
+        refused: Lost::default(),
         episodes: watched.episodes.clone(),
         trips: watched.trips.clone(),
         pause_frames: sum(&|port| port.counters.pauses_sent),

@@ -13,7 +13,7 @@ use pauseless_dataplane::config::{
     Common, HostNodeConfig, ReceivedFlow, SentFlow, SwitchNodeConfig,
 };
 use pauseless_fabric::topology::Topology;
-use pauseless_sim::config::{Flow, Reaction, Recovery, Watchdog};
+use pauseless_sim::config::{Flow, Reaction, Recovery, Watchdog, WireLoss};
 use pauseless_sim::progress::Progress;
 use pauseless_sim::{Config, port_config, switch_config};
 
@@ -281,6 +281,14 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
     refuse(
         matches!(control, CongestionControl::Timely(_)) || config.congestion.ack_every > 0,
         "hosts send no acknowledgements, which TIMELY needs; take PCN or DCQCN without `ack_every`",
+    );
+    refuse(
+        config.transport.awaits(),
+        "hosts send and forget; take `recovery`, `window` and `finish` out of `[transport]`",
+    );
+    refuse(
+        config.wire_loss != WireLoss::default(),
+        "wires lose what they lose; take `wire_loss` out",
     );
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
     refuse(

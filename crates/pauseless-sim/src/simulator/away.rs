@@ -4,12 +4,14 @@ use pauseless_core::congestion::Feedback;
 use pauseless_core::deadlock::Detector;
 use pauseless_core::unit::Time;
 
+use super::wire::WireLosses;
 use super::{Simulator, event_queue, mitigate::Mitigating, stop::Stopping};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Frame};
+use crate::heard::Listening;
 use crate::progress::FlowState;
 use crate::receiver::Receivers;
-use crate::tag::{Answers, Content};
+use crate::tag::{Answers, Content, Trails};
 use crate::tap::Tapped;
 
 /// A frame on its way to another part.
@@ -61,6 +63,9 @@ impl<'c> Simulator<'c> {
             routes: self.routes.clone(),
             followers: self.followers.clone(),
             answers: Answers::default(),
+            trails: Trails::default(),
+            wire_losses: WireLosses::new(config, &fabric),
+            is_trailing: self.is_trailing,
             spread: self.spread.part(),
             held: vec![0; self.held.len()],
             packet_max: self.packet_max,
@@ -74,6 +79,7 @@ impl<'c> Simulator<'c> {
             tracer: None,
             reel: None,
             tapped: Tapped::default(),
+            listening: Listening::new(&config.probes, self.held.len()),
             away: Some(Box::new(Away {
                 outbox: vec![Vec::new(); count],
                 last: vec![Time::ZERO; self.held.len()],
@@ -107,6 +113,7 @@ impl<'c> Simulator<'c> {
             Frame::Data(packet) => match packet.tag.content() {
                 Content::Answer { place } => Some(self.answers.remove(place)),
                 Content::Data { .. } => None,
+                Content::Trailed { .. } => unreachable!("telemetry stays in one part"),
             },
             Frame::Control(_) => None,
         };

@@ -6,8 +6,8 @@ use super::Simulator;
 use crate::fabric::{Frame, Node};
 
 impl Simulator<'_> {
-    /// Every byte that a host has sent was delivered, was lost, has expired, waits in a node or is
-    /// on a wire.
+    /// Every byte that a host has sent was delivered, was refused, was lost, has expired, waits in a
+    /// node or is on a wire.
     pub(super) fn assert_conserved(&self) {
         let mut sent = self.tally.notice_bytes;
         let mut in_network = Bytes::ZERO;
@@ -29,7 +29,10 @@ impl Simulator<'_> {
             .flows
             .iter()
             .fold(Bytes::ZERO, |sum, flow| sum + flow.delivered);
-        let dropped = self.tally.losses.total().bytes + self.tally.expired_bytes;
+        let dropped = self.tally.losses.total().bytes
+            + self.tally.losses.wire.bytes
+            + self.tally.expired_bytes
+            + self.tally.refused.bytes;
         assert_eq!(
             sent,
             delivered + self.tally.answered_bytes + dropped + in_network,

@@ -1,13 +1,16 @@
 //! The life of flows: how they start, what arrives of them, and what is said about them.
 
+use pauseless_core::congestion::telemetry::Echo;
 use pauseless_core::congestion::{AnyReactionPoint, Feedback, Received};
-use pauseless_core::host::{Listener, Outgoing, Sender};
+use pauseless_core::host::{Listener, Outgoing, Sender, Taken};
 use pauseless_core::id::{FlowId, GroupId, NodeId};
 use pauseless_core::switch::{Arrival, Transmit};
+use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::trace::{Header, trace};
 
 use super::Simulator;
+use super::mitigate::add;
 use crate::config::{Config, Reaction};
 use crate::event::{Event, Kind};
 use crate::fabric::{Node, Packet};
@@ -78,18 +81,9 @@ impl Simulator<'_> {
         if flow.stop <= self.now {
             return;
         }
-        let id = FlowId(index as u32);
         self.flows[index].start = Some(self.now);
-        let mut control = AnyReactionPoint::None { rate: flow.pace };
-        if let Reaction::Controlled { initial, .. } = flow.reaction {
-            let line = config.topology.ports(flow.source)[0].rate;
-            control = config.congestion.control.reaction_point(line, initial);
-        }
-        let Node::Host(source) = &mut self.fabric.nodes[flow.source.index()] else {
-            panic!("flow {} starts at a switch", flow.name);
-        };
-        source.start(Sender {
-            flow: id,
+        let mut sender = Sender {
+            flow: FlowId(index as u32),
             class: flow.class,
             packet: flow.packet,
             pace: flow.pace,
@@ -97,8 +91,31 @@ impl Simulator<'_> {
             start: self.now,
             stop: flow.stop,
             duty: flow.duty,
-            control,
-        });
+            control: AnyReactionPoint::None { rate: flow.pace },
+            // Nobody answers.
+            transport: Transport {
+                pacing: config.transport.pacing,
+                ..Transport::default()
+            },
+            window: Bytes::MAX,
+        };
+        if let Reaction::Controlled {
+            initial,
+            window,
+            round_trip,
+            ..
+        } = flow.reaction
+        {
+            let line = config.topology.ports(flow.source)[0].rate;
+            let control = config.congestion.control.for_round_trip(round_trip);
+            sender.control = control.reaction_point(line, initial);
+            sender.transport = config.transport;
+            sender.window = window;
+        }
+        let Node::Host(source) = &mut self.fabric.nodes[flow.source.index()] else {
+            panic!("flow {} starts at a switch", flow.name);
+        };
+        source.start(sender);
         self.drain_host(flow.source);
     }
 
@@ -112,63 +129,132 @@ impl Simulator<'_> {
             panic!("a receiver is a host");
         };
         host.consume(now, class, size);
-        match tag.content() {
+        let received = match tag.content() {
             Content::Answer { place } => {
-                host.handle_feedback(now, flow, self.answers.remove(place));
                 self.tally.answered_bytes += size;
+                return self.tell(node, flow, place);
             }
             Content::Data {
                 sequence,
                 is_marked,
-            } => {
-                let received = Received {
-                    size,
-                    sequence,
-                    is_marked,
-                };
-                if self.is_controlling && !host.handle_data(now, flow, received) {
-                    self.listen(node, flow, received);
-                }
-                self.deliver(node, flow, size);
-            }
+            } => Received {
+                size,
+                sequence,
+                is_marked,
+                echo: Echo::NONE,
+            },
+            Content::Trailed { place, is_marked } => Received {
+                size,
+                sequence: self.trails.get(place).sequence,
+                is_marked,
+                echo: Echo(place),
+            },
+        };
+        if !self.is_controlling {
+            return self.deliver(node, flow, size);
+        }
+        let taken = match host.handle_data(now, flow, received) {
+            Some(taken) => taken,
+            None => self.listen(node, flow, received),
+        };
+        if received.echo != Echo::NONE && !taken.is_echoed {
+            self.trails.remove(received.echo.0);
+        }
+        match taken.is_new {
+            true => self.deliver(node, flow, size),
+            false => self.refuse(size),
         }
     }
 
-    /// The first packet of a flow has arrived: its target begins to listen, if it is to. Nobody told
-    /// it before, since what happens at one host reaches another only on a wire.
+    /// A source is told something.
+    #[inline]
+    fn tell(&mut self, node: NodeId, flow: FlowId, place: u32) {
+        let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
+            panic!("a source is a host");
+        };
+        let feedback = self.answers.remove(place);
+        let is_complete = match feedback.echo() {
+            Echo::NONE => host.handle_feedback(self.now, flow, feedback),
+            Echo(place) => {
+                let trail = self.trails.remove(place);
+                host.handle_telemetry(self.now, flow, (feedback, trail.hops()))
+            }
+        };
+        if is_complete && self.config.transport.finish == Finish::Source {
+            self.finish_flow(flow);
+        }
+    }
+
+    /// A packet of a flow has arrived that nobody listens to: its target begins to, if it is to.
+    /// Nobody told it before, since what happens at one host reaches another only on a wire.
     #[cold]
-    fn listen(&mut self, node: NodeId, flow: FlowId, received: Received) {
-        let Reaction::Controlled { class, .. } = self.config.flows[flow.index()].reaction else {
-            return;
+    fn listen(&mut self, node: NodeId, flow: FlowId, received: Received) -> Taken {
+        const UNHEARD: Taken = Taken {
+            is_new: true,
+            is_echoed: false,
+        };
+        let terms = &self.config.flows[flow.index()];
+        let Reaction::Controlled { class, .. } = terms.reaction else {
+            return UNHEARD;
         };
         let Node::Host(host) = &mut self.fabric.nodes[node.index()] else {
             panic!("a receiver is a host");
         };
         let congestion = &self.config.congestion;
-        host.listen(Listener {
+        let listener = Listener {
             flow,
             class,
             ack_every: congestion.ack_every,
             point: congestion.control.notification_point(),
-        });
-        host.handle_data(self.now, flow, received);
+            transport: self.config.transport,
+            size: terms.size,
+            packet: terms.packet,
+        };
+        if self.flows[flow.index()].delivered == terms.size {
+            // All of it was here, and its target has ceased to listen: this came twice.
+            if let Some(farewell) = listener.farewell() {
+                host.answer(class, flow, farewell);
+            }
+            return Taken {
+                is_new: false,
+                ..UNHEARD
+            };
+        }
+        host.listen(listener);
+        let taken = host.handle_data(self.now, flow, received);
+        taken.expect("somebody listens now")
     }
 
     fn deliver(&mut self, node: NodeId, flow: FlowId, size: Bytes) {
         let state = &mut self.flows[flow.index()];
         state.delivered += size;
         self.stopping.gone += size;
-        if state.delivered != self.config.flows[flow.index()].size {
+        let terms = &self.config.flows[flow.index()];
+        if state.delivered != terms.size {
             if state.expired > Bytes::ZERO {
                 self.settle_expired(flow);
             }
             return;
         }
-        state.finish = Some(self.now);
-        self.stopping.settle(flow.index());
         if let Node::Host(host) = &mut self.fabric.nodes[node.index()] {
             host.forget(flow);
         }
+        // Where nobody answers, no source will ever know.
+        if self.config.transport.finish == Finish::Target || terms.reaction == Reaction::None {
+            self.finish_flow(flow);
+        }
+    }
+
+    /// A target throws a packet away that came twice or too early.
+    #[cold]
+    fn refuse(&mut self, size: Bytes) {
+        self.stopping.gone += size;
+        add(&mut self.tally.refused, size);
+    }
+
+    fn finish_flow(&mut self, flow: FlowId) {
+        self.flows[flow.index()].finish = Some(self.now);
+        self.stopping.settle(flow.index());
         self.release_followers(flow);
     }
 
@@ -202,9 +288,12 @@ impl Simulator<'_> {
                 let packet = match packet {
                     Outgoing::Data { flow, sequence } => {
                         self.stopping.sent += size;
-                        Tag::data(flow, sequence)
+                        match self.is_trailing && self.is_controlled(flow) {
+                            true => Tag::trailed(flow, self.trails.insert(sequence)),
+                            false => Tag::data(flow, sequence),
+                        }
                     }
-                    Outgoing::Answer { flow, feedback } => self.answer(flow, feedback),
+                    Outgoing::Answer { flow, feedback } => self.answer(flow, feedback, size),
                 };
                 Transmit::Data {
                     packet,
@@ -216,10 +305,15 @@ impl Simulator<'_> {
         }
     }
 
-    fn answer(&mut self, flow: FlowId, feedback: Feedback) -> Tag {
+    fn is_controlled(&self, flow: FlowId) -> bool {
+        self.config.flows[flow.index()].reaction != Reaction::None
+    }
+
+    fn answer(&mut self, flow: FlowId, feedback: Feedback, size: Bytes) -> Tag {
         self.tally.answers += 1;
-        self.tally.acknowledgements += u64::from(matches!(feedback, Feedback::Ack { .. }));
-        self.tally.answer_bytes += feedback.size();
+        let is_ack = matches!(feedback, Feedback::Ack { .. } | Feedback::Nack { .. });
+        self.tally.acknowledgements += u64::from(is_ack);
+        self.tally.answer_bytes += size;
         Tag::answer(flow, self.answers.insert(feedback))
     }
 
@@ -238,9 +332,9 @@ impl Simulator<'_> {
             // Scenarios are refused for that; whoever builds a run otherwise gets no message.
             return;
         };
-        let size = feedback.size();
+        let size = self.config.transport.sizes.of(feedback);
         self.tally.notice_bytes += size;
-        let packet = self.answer(flow, feedback);
+        let packet = self.answer(flow, feedback, size);
         let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
             unreachable!("asked by the caller");
         };

@@ -11,7 +11,7 @@ use crate::config::{Config, Recovery, Watchdog};
 use crate::event::{Event, Kind};
 use crate::fabric::{End, Node, Packet};
 use crate::outcome::{Deadlock, EgressQueue, Episode, Loss, Lost, Trip};
-use crate::tag::{Content, Tag};
+use crate::tag::Tag;
 
 /// Deadlocks and storms so far.
 #[derive(Debug)]
@@ -101,17 +101,13 @@ impl Simulator<'_> {
     }
 
     /// A packet is no longer on its way; whose it was.
-    fn forget(&mut self, tag: Tag, size: Bytes) -> FlowId {
+    pub(super) fn forget(&mut self, tag: Tag, size: Bytes) -> FlowId {
         let flow = tag.flow();
-        match tag.content() {
-            Content::Data { .. } => {
-                self.flows[flow.index()].lost += size;
-                self.stopping.gone += size;
-            }
-            Content::Answer { place } => {
-                self.answers.remove(place);
-            }
+        if !tag.is_answer() {
+            self.flows[flow.index()].lost += size;
+            self.stopping.gone += size;
         }
+        self.forget_note(tag);
         flow
     }
 
@@ -299,7 +295,7 @@ impl Simulator<'_> {
     }
 }
 
-fn add(lost: &mut Lost, size: Bytes) {
+pub(super) fn add(lost: &mut Lost, size: Bytes) {
     lost.packets += 1;
     lost.bytes += size;
 }

@@ -8,7 +8,7 @@ use super::Simulator;
 use crate::config::{Config, Flow, Reaction};
 use crate::fabric::{End, Node, Packet};
 use crate::outcome::EgressQueue;
-use crate::tag::{Content, Tag};
+use crate::tag::Tag;
 
 /// Whether packets keep their class and live for ever, so that nobody has to look.
 pub(super) fn is_plain(config: &Config) -> bool {
@@ -44,7 +44,12 @@ impl Simulator<'_> {
             egress,
             leaving,
         };
-        match switch.handle_arrival(self.now, port, arrival) {
+        let joined = switch.handle_arrival(self.now, port, arrival);
+        if let (Some(listening), Ok(_)) = (&mut self.listening, &joined) {
+            let end = self.fabric.end_index(node, egress);
+            listening.join(self.now, end, size);
+        }
+        match joined {
             Ok(None) => {}
             Ok(Some(feedback)) => self.notify(node, tag, feedback),
             Err(overrun) => self.lose(index, packet, overrun),
@@ -106,16 +111,12 @@ impl Simulator<'_> {
         }
         self.tally.expired_packets += 1;
         self.tally.expired_bytes += size;
-        match tag.content() {
-            Content::Data { .. } => {
-                self.flows[tag.flow().index()].expired += size;
-                self.stopping.gone += size;
-                self.settle_expired(tag.flow());
-            }
-            Content::Answer { place } => {
-                self.answers.remove(place);
-            }
+        if !tag.is_answer() {
+            self.flows[tag.flow().index()].expired += size;
+            self.stopping.gone += size;
+            self.settle_expired(tag.flow());
         }
+        self.forget_note(tag);
         if self.config.ingress.is_sharing() {
             // While it was on its way, it might yet have let its sender go on.
             self.look_for_deadlock_around(node);

@@ -1,6 +1,7 @@
 //! What ends a run before its time: its question is answered.
 
 use pauseless_core::id::FlowId;
+use pauseless_core::transport::Recovery;
 use pauseless_core::unit::{Bytes, Time};
 
 use super::Simulator;
@@ -85,6 +86,10 @@ impl Simulator<'_> {
     /// A packet was delivered or dropped of a flow of which some have expired: was it the last one?
     #[cold]
     pub(super) fn settle_expired(&mut self, flow: FlowId) {
+        if self.config.transport.recovery != Recovery::None {
+            // It will be sent again.
+            return;
+        }
         let state = &self.flows[flow.index()];
         if state.delivered + state.expired == self.config.flows[flow.index()].size {
             self.stopping.settle(flow.index());

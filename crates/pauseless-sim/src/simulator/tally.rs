@@ -26,6 +26,8 @@ pub(crate) struct Tally {
     /// Those that have arrived.
     pub answered_bytes: Bytes,
     pub loss: Option<Loss>,
+    /// What targets threw away.
+    pub refused: Lost,
     pub pause_frames: u64,
     pub pause_frames_by_class: [u64; Class::COUNT_MAX],
     pub feedback_frames: u64,
@@ -59,6 +61,7 @@ impl Tally {
             notice_bytes,
             answered_bytes,
             loss,
+            refused,
             pause_frames,
             pause_frames_by_class,
             feedback_frames,
@@ -82,6 +85,7 @@ impl Tally {
         let key = |loss: &Loss| (loss.time, loss.node, loss.port);
         let both = self.loss.take().into_iter().chain(loss.clone());
         self.loss = both.min_by_key(key);
+        add_lost(&mut self.refused, refused);
         self.pause_frames += pause_frames;
         for (sum, count) in self
             .pause_frames_by_class
@@ -101,12 +105,15 @@ fn add_losses(sum: &mut Losses, part: &Losses) {
         overrun,
         watchdog,
         drain,
+        wire,
     } = part;
-    let add = |sum: &mut Lost, part: &Lost| {
-        sum.packets += part.packets;
-        sum.bytes += part.bytes;
-    };
-    add(&mut sum.overrun, overrun);
-    add(&mut sum.watchdog, watchdog);
-    add(&mut sum.drain, drain);
+    add_lost(&mut sum.overrun, overrun);
+    add_lost(&mut sum.watchdog, watchdog);
+    add_lost(&mut sum.drain, drain);
+    add_lost(&mut sum.wire, wire);
+}
+
+fn add_lost(sum: &mut Lost, part: &Lost) {
+    sum.packets += part.packets;
+    sum.bytes += part.bytes;
 }

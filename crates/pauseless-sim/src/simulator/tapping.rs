@@ -28,6 +28,13 @@ impl<'c> Simulator<'c> {
                     size: packet.size(),
                     class: packet.class,
                 },
+                Content::Trailed { place, is_marked } => Seen::Data {
+                    flow: packet.tag.flow(),
+                    sequence: self.trails.get(place).sequence,
+                    is_marked,
+                    size: packet.size(),
+                    class: packet.class,
+                },
                 Content::Answer { place } => Seen::Answer {
                     flow: packet.tag.flow(),
                     feedback: self.answers.get(place),

@@ -9,13 +9,14 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Groups, Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop, WireLoss,
     canonical_order,
 };
 use pauseless_sim::outcome::PortOutcome;
@@ -105,6 +106,8 @@ pub fn controlled(
                     initial: wish.initial.unwrap_or(line),
                     group: routes.groups.of_host(source),
                     class: Class(class_count - 1),
+                    window: Bytes::MAX,
+                    round_trip: Span::ZERO,
                 },
             },
         }
@@ -126,6 +129,8 @@ pub fn controlled(
             control,
             ack_every: control.ack_every(),
         },
+        transport: Transport::default(),
+        wire_loss: WireLoss::default(),
         receivers: Vec::new(),
         duration: Span::ms(10),
         stop: Stop::default(),
@@ -153,6 +158,8 @@ pub fn put_under(config: &mut Config, control: CongestionControl) {
             initial: flow.pace,
             group: groups.of_host(flow.source),
             class: flow.class,
+            window: Bytes::MAX,
+            round_trip: Span::ZERO,
         };
     }
 }
@@ -227,6 +234,7 @@ pub fn pcn_fig1(control: CongestionControl) -> Config {
         resolution: Span::us(50),
         ports: ports.map(|name| super::port(&config, name)).to_vec(),
         flows: ["F0", "F1"].map(|name| super::flow(&config, name)).to_vec(),
+        ..Probes::default()
     };
     config
 }
@@ -297,6 +305,7 @@ pub fn gfc_fig20(mark_at: MarkAt) -> Config {
             .map(|name| super::port(&config, name))
             .to_vec(),
         flows: vec![super::flow(&config, "F1")],
+        ..Probes::default()
     };
     config
 }
@@ -326,6 +335,7 @@ pub fn fluid_network(flow_count: u32, control: pcn::Config) -> Config {
         resolution: Span::us(100),
         ports: vec![super::port(&config, "SW0:SW1")],
         flows: (0..flow_count).map(FlowId).collect(),
+        ..Probes::default()
     };
     config
 }
@@ -370,6 +380,7 @@ pub fn dumbbell_at(flow_count: usize, gbps: u64, control: CongestionControl) -> 
         resolution: Span::us(100),
         ports: vec![super::port(&config, "SW0:SW1")],
         flows: (0..flow_count.min(16) as u32).map(FlowId).collect(),
+        ..Probes::default()
     };
     config
 }

@@ -8,6 +8,7 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::dependency::{Demand, Lane};
@@ -18,7 +19,7 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop, WireLoss,
     canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
@@ -133,6 +134,8 @@ impl Diverse {
             hardware: pauseless_sim::config::Hardware::default(),
             flows: self.flows.clone(),
             congestion: Congestion::NONE,
+            transport: Transport::default(),
+            wire_loss: WireLoss::default(),
             follows: Vec::new(),
             receivers: Vec::new(),
             duration: Span::us(300),

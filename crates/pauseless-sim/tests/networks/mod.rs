@@ -15,13 +15,14 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
-    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop,
+    Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Replay, Stop, WireLoss,
     canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
@@ -98,6 +99,8 @@ pub fn network(topology: Topology, wanted: &[Wanted], ingress: Ingress, seed: u6
         seed,
         flows,
         congestion: Congestion::NONE,
+        transport: Transport::default(),
+        wire_loss: WireLoss::default(),
         follows: Vec::new(),
         topology,
     }

@@ -7,6 +7,7 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
+use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::routing::{Multipath, RouteBuilder};
@@ -14,7 +15,7 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{
     Congestion, Flow, Ingress, IngressTable, Mitigation, Probes, Reaction, Receiver, Replay, Stop,
-    canonical_order,
+    WireLoss, canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream};
 
@@ -66,6 +67,8 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
         hardware: pauseless_sim::config::Hardware::default(),
         flows,
         congestion: Congestion::NONE,
+        transport: Transport::default(),
+        wire_loss: WireLoss::default(),
         follows: Vec::new(),
         receivers,
         duration: Span::ms(3),

@@ -1,3 +1,4 @@
+use super::super::telemetry::Echo;
 use super::super::{NotificationPoint as _, ReactionPoint as _, Sequence};
 use super::*;
 
@@ -12,6 +13,7 @@ fn packet(is_marked: bool) -> Received {
         size: Bytes::new(1_000),
         sequence: Sequence(0),
         is_marked,
+        echo: Echo::NONE,
     }
 }
 
@@ -256,6 +258,7 @@ fn other_feedback_changes_nothing() {
     let ack = Feedback::Ack {
         sequence: Sequence(0),
         is_marked: true,
+        echo: Echo::NONE,
     };
     let receiving = Feedback::Receiving {
         is_congested: true,

@@ -1,3 +1,4 @@
+use super::super::telemetry::Echo;
 use super::super::{CongestionPoint as _, NotificationPoint as _, ReactionPoint as _, Sequence};
 use super::*;
 
@@ -28,6 +29,7 @@ fn packet(is_marked: bool) -> Received {
         size: SIZE,
         sequence: Sequence(0),
         is_marked,
+        echo: Echo::NONE,
     }
 }
 
@@ -280,6 +282,7 @@ fn other_feedback_and_packets_change_nothing() {
     let ack = Feedback::Ack {
         sequence: Sequence(0),
         is_marked: true,
+        echo: Echo::NONE,
     };
     for feedback in [ack, Feedback::Cnp, Feedback::Congestion { psi: 63 }] {
         point.on_feedback(at(0), feedback);

@@ -1,3 +1,4 @@
+use super::super::telemetry::Echo;
 use super::super::{CongestionPoint as _, ReactionPoint as _, Sequence};
 use super::*;
 
@@ -334,6 +335,7 @@ fn other_feedback_changes_nothing() {
     let ack = Feedback::Ack {
         sequence: Sequence(0),
         is_marked: true,
+        echo: Echo::NONE,
     };
     let receiving = Feedback::Receiving {
         is_congested: true,

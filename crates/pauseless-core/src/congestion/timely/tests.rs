@@ -1,4 +1,5 @@
 use super::super::ReactionPoint as _;
+use super::super::telemetry::Echo;
 use super::*;
 use crate::unit::Bytes;
 
@@ -21,6 +22,7 @@ fn ack(sequence: u32) -> Feedback {
     Feedback::Ack {
         sequence: Sequence(sequence),
         is_marked: false,
+        echo: Echo::NONE,
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod config;
 mod flow;
+mod output;
 mod topology;
 mod translate;
 mod ways;
@@ -18,6 +19,7 @@ use super::source::Source;
 use crate::problem::{Problem, Problems, Sink};
 use config::Config;
 use flow::{Flow, Ports};
+pub use output::execute;
 use topology::Topology;
 
 /// Whether a file is a configuration of this family.
@@ -61,6 +63,10 @@ pub struct Outputs {
     pub flows: Vec<FlowLine>,
     /// The interface number of each port of each node, by our numbers of both.
     pub interfaces: Vec<Vec<u32>>,
+    /// Whether each node is a host.
+    pub is_host: Vec<bool>,
+    /// The files that were read, which are never written over.
+    pub inputs: Vec<PathBuf>,
 }
 
 /// What completion times say of a flow.
@@ -140,6 +146,7 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
         folder,
         notes: Vec::new(),
         files: Vec::new(),
+        inputs: Vec::new(),
     };
     let topology = reader.file(&config, "TOPOLOGY_FILE", &sink);
     let flows = reader.file(&config, "FLOW_FILE", &sink);
@@ -156,7 +163,11 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
         is_conweave,
         sink: &sink,
     };
-    let case = translate::translate(input, reader.notes);
+    let case = translate::translate(input, reader.notes).map(|mut case| {
+        case.outputs.inputs = reader.inputs;
+        case.outputs.inputs.push(source.file.clone().into());
+        case
+    });
     let mut files = reader.files;
     let list = sink.into_list();
     if !list.is_empty() {
@@ -185,6 +196,8 @@ struct Reader<'r> {
     notes: Vec<String>,
     /// What is wrong with them.
     files: Vec<Problems>,
+    /// Where they are.
+    inputs: Vec<PathBuf>,
 }
 
 impl Reader<'_> {
@@ -219,6 +232,7 @@ impl Reader<'_> {
                 return None;
             }
         };
+        self.inputs.push(path.clone());
         match Source::read(&path) {
             Ok(source) => Some(source),
             Err(problems) => {

@@ -120,6 +120,8 @@ fn outputs(input: Input<'_>, topology: &Topology, flows: Vec<FlowLine>) -> Outpu
         has_numbers: input.is_conweave,
         flows,
         interfaces,
+        is_host: Vec::from_iter(topology.is_switch.iter().map(|is_switch| !is_switch)),
+        inputs: Vec::new(),
     }
 }
 

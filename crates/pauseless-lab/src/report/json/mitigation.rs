@@ -15,6 +15,9 @@ pub struct LossesRecord {
     pub watchdog: LostRecord,
     /// What was dropped to break a deadlock.
     pub drain: LostRecord,
+    /// What wires lost by themselves; left out if they were not to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire: Option<LostRecord>,
 }
 
 /// Packets and their bytes.
@@ -56,6 +59,7 @@ pub(super) fn losses(losses: &Losses) -> LossesRecord {
         overrun: lost(losses.overrun),
         watchdog: lost(losses.watchdog),
         drain: lost(losses.drain),
+        wire: (losses.wire.packets > 0).then(|| lost(losses.wire)),
     }
 }
 

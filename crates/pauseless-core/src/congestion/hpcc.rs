@@ -1,0 +1,277 @@
+//! High precision congestion control: rates from what switches write into packets.
+//!
+//! **Models** the source that computes, from two records of the same egress, how busy each link of
+//! its way is, and the window that goes with the rate (see
+//! [`Window::FollowsRate`](crate::transport::Window::FollowsRate)).
+//!
+//! **Source** hpcc19 algorithm 1; the HPCC authors' public simulator, mode 3, for what the paper
+//! leaves open: rates instead of windows, a rate per hop, the precision of the records.
+//!
+//! **Deviates** Records do not wrap around. An acknowledgement whose records are not newer than
+//! the last ones changes nothing, where that simulator divides by zero.
+//!
+//! **States** the reference rate with its number of additive steps, and the last records:
+//! ```text
+//!   first acknowledgement: remember its records
+//!   of a packet sent after the last update: U >= eta or enough steps: Rc = Rc / (U / eta) + AI
+//!                                           else: Rc = Rc + AI, one step more
+//!   any other: the same rate from the old Rc, which stays
+//! ```
+//!
+//! **Not modelled** sampling by PINT, more switches than [`HOPS_MAX`].
+
+use super::telemetry::{HOPS_MAX, Hop};
+use super::{Bounds, Feedback, Sent, Sequence};
+use crate::unit::{Bytes, Rate, Span, Time};
+
+/// Parameters of HPCC.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// eta, how busy links are to be.
+    pub eta: f64,
+    /// maxStage, so many additive steps before a multiplicative one; 0 for none.
+    pub stage_max: u32,
+    /// W_AI over the base round-trip time.
+    pub rate_ai: Rate,
+    /// The least rate.
+    pub rate_min: Rate,
+    /// T, the round-trip time without queues; zero for that of each flow.
+    pub base_rtt: Span,
+    /// Whether acknowledgements between two updates change the rate, too.
+    pub is_fast_reacting: bool,
+    /// Whether each hop has a rate of its own, of which the lowest counts.
+    pub is_per_hop: bool,
+    /// Whether a fast reaction ignores hops without a queue.
+    pub is_sampling: bool,
+    /// How precise records are.
+    pub precision: Precision,
+}
+
+/// How precise records are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// To the byte and the picosecond.
+    Exact,
+    /// In nanoseconds, in units of 128 B that were sent and of 80 B that wait, times this.
+    Coarse(u32),
+}
+
+impl Default for Config {
+    //= hpcc19 5.1 defaults
+    fn default() -> Config {
+        Config {
+            eta: 0.95,
+            stage_max: 5,
+            rate_ai: Rate::mbps(50),
+            rate_min: Rate::mbps(100),
+            base_rtt: Span::ZERO,
+            is_fast_reacting: true,
+            is_per_hop: false,
+            is_sampling: false,
+            precision: Precision::Exact,
+        }
+    }
+}
+
+/// A rate that others are computed from, and how busy its links are.
+#[derive(Clone, Copy, Debug)]
+struct Reference {
+    /// Rc.
+    rate: f64,
+    /// U, a moving average.
+    busy: f64,
+    /// incStage.
+    steps: u32,
+}
+
+/// Follows the busiest link of its way.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint {
+    config: Config,
+    bounds: Bounds,
+    /// In seconds.
+    base_rtt: f64,
+    rate: f64,
+    /// Of the whole way, or of each hop.
+    references: [Reference; HOPS_MAX],
+    last: [Option<Hop>; HOPS_MAX],
+    /// The packet that is sent next.
+    next: Sequence,
+    /// Acknowledgements from this packet on update the reference rate; `None` before the first.
+    update_from: Option<Sequence>,
+}
+
+impl ReactionPoint {
+    /// On a link of rate `line`, starting at `initial`. Panics if the round-trip time is zero.
+    pub fn new(config: &Config, line: Rate, initial: Rate) -> ReactionPoint {
+        assert!(config.base_rtt > Span::ZERO, "a round trip takes time");
+        let bounds = Bounds::new(config.rate_min, line);
+        let rate = bounds.limit(initial.as_bps() as f64);
+        let reference = Reference {
+            rate,
+            busy: 1.0,
+            steps: 0,
+        };
+        ReactionPoint {
+            config: *config,
+            bounds,
+            base_rtt: config.base_rtt.as_ps() as f64 * 1e-12,
+            rate,
+            references: [reference; HOPS_MAX],
+            last: [None; HOPS_MAX],
+            next: Sequence::default(),
+            update_from: None,
+        }
+    }
+
+    /// The records of an acknowledgement of the packet `sequence`.
+    fn on_records(&mut self, sequence: Sequence, hops: &[Hop]) {
+        let Some(update_from) = self.update_from else {
+            for (last, hop) in self.last.iter_mut().zip(hops) {
+                *last = Some(self.config.precision.round(*hop));
+            }
+            self.update_from = Some(self.next);
+            return;
+        };
+        let is_full = sequence.is_from(update_from);
+        if is_full || self.config.is_fast_reacting {
+            match self.config.is_per_hop {
+                true => self.update_each(hops, is_full),
+                false => self.update_all(hops, is_full),
+            }
+        }
+        if is_full && self.next.is_from(update_from) {
+            self.update_from = Some(self.next);
+        }
+    }
+
+    /// How busy the link behind a hop was since its last record, and how many seconds that is.
+    //= hpcc19 algorithm 1 measure
+    fn measure(&mut self, index: usize, (hop, is_full): (&Hop, bool)) -> Option<(f64, f64)> {
+        let hop = self.config.precision.round(*hop);
+        if self.config.is_sampling && !is_full && hop.queue == Bytes::ZERO {
+            return None;
+        }
+        let last = self.last[index].replace(hop)?;
+        let span = hop.time.saturating_since(last.time);
+        if span == Span::ZERO {
+            return None;
+        }
+        let seconds = span.as_ps() as f64 * 1e-12;
+        let line = hop.line.as_bps() as f64;
+        let sent = hop.sent.get().saturating_sub(last.sent.get()) as f64 * 8.0;
+        let queue = hop.queue.min(last.queue).get() as f64 * 8.0;
+        let busy = sent / seconds / line + queue / (line * self.base_rtt);
+        Some((busy, seconds))
+    }
+
+    /// One rate for the whole way.
+    fn update_all(&mut self, hops: &[Hop], is_full: bool) {
+        let mut busiest = None;
+        for (index, hop) in hops.iter().take(HOPS_MAX).enumerate() {
+            if let Some((busy, seconds)) = self.measure(index, (hop, is_full))
+                && busiest.is_none_or(|(most, _)| busy > most)
+            {
+                busiest = Some((busy, seconds));
+            }
+        }
+        if let Some(measured) = busiest {
+            let reference = self.advanced(0, measured);
+            self.references[0].busy = reference.busy;
+            self.rate = reference.rate;
+            if is_full {
+                self.references[0] = reference;
+            }
+        }
+    }
+
+    /// The lowest of the rates that the hops ask for.
+    fn update_each(&mut self, hops: &[Hop], is_full: bool) {
+        let mut lowest = self.bounds.line;
+        let mut is_any = false;
+        for (index, hop) in hops.iter().take(HOPS_MAX).enumerate() {
+            let mut rate = self.references[index].rate;
+            if let Some(measured) = self.measure(index, (hop, is_full)) {
+                let reference = self.advanced(index, measured);
+                self.references[index].busy = reference.busy;
+                rate = reference.rate;
+                is_any = true;
+                if is_full {
+                    self.references[index] = reference;
+                }
+            }
+            lowest = lowest.min(rate);
+        }
+        if is_any {
+            self.rate = lowest;
+        }
+    }
+
+    /// A reference rate after it was `busy` for so many `seconds`.
+    //= hpcc19 algorithm 1 compute
+    fn advanced(&self, index: usize, (busy, seconds): (f64, f64)) -> Reference {
+        let reference = self.references[index];
+        let seconds = seconds.min(self.base_rtt);
+        let kept = reference.busy * (self.base_rtt - seconds);
+        let busy = (kept + busy * seconds) / self.base_rtt;
+        let excess = busy / self.config.eta;
+        let step = self.config.rate_ai.as_bps() as f64;
+        let is_full = excess >= 1.0 || reference.steps >= self.config.stage_max;
+        let (rate, steps) = match is_full {
+            true => (reference.rate / excess + step, 0),
+            false => (reference.rate + step, reference.steps + 1),
+        };
+        Reference {
+            rate: self.bounds.limit(rate),
+            busy,
+            steps,
+        }
+    }
+}
+
+impl Precision {
+    fn round(self, hop: Hop) -> Hop {
+        let Precision::Coarse(multiple) = self else {
+            return hop;
+        };
+        let down = |value: u64, unit: u64| value / unit * unit;
+        let multiple = u64::from(multiple);
+        Hop {
+            time: Time::from_ps(down(hop.time.as_ps(), 1_000)),
+            sent: Bytes::new(down(hop.sent.get(), 128 * multiple)),
+            queue: Bytes::new(down(hop.queue.get(), 80 * multiple)),
+            line: hop.line,
+        }
+    }
+}
+
+impl super::ReactionPoint for ReactionPoint {
+    #[inline]
+    fn on_send(&mut self, _now: Time, packet: Sent) {
+        self.next = packet.sequence.next();
+    }
+
+    fn on_feedback(&mut self, _now: Time, _feedback: Feedback) {}
+
+    fn on_telemetry(&mut self, _now: Time, feedback: Feedback, hops: &[Hop]) {
+        match feedback {
+            Feedback::Ack { sequence, .. } => self.on_records(sequence, hops),
+            Feedback::Nack { expected, .. } => self.on_records(expected.previous(), hops),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn rate(&self) -> Rate {
+        self.bounds.rate(self.rate)
+    }
+
+    fn poll_timeout(&self) -> Time {
+        Time::MAX
+    }
+
+    fn handle_timeout(&mut self, _now: Time) {}
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,351 @@
+//! What these simulators write: completion times, arrivals of PFC frames, lengths of queues.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pauseless_core::unit::{Span, Time};
+use pauseless_sim::Parallel;
+use pauseless_sim::config::QueueWatch;
+use pauseless_sim::heard::{Heard, Lengths};
+use pauseless_sim::outcome::Outcome;
+
+use super::{FlowLine, Monitor, Outputs};
+use crate::report::{Progress, Run};
+use crate::scenario::Scenario;
+
+/// Runs what was imported on so many threads, and writes its files; also their names.
+pub fn execute(
+    mut scenario: Scenario,
+    outputs: &Outputs,
+    threads: usize,
+    watch: impl FnMut(Progress) -> ControlFlow<()>,
+) -> io::Result<(Run, Vec<PathBuf>)> {
+    let begin = Instant::now();
+    scenario.config.probes.pauses = true;
+    scenario.config.probes.queues = outputs.qlen.as_ref().map(watch_of);
+    let mut files = Files::create(outputs)?;
+    let simulator = Parallel::new(&scenario.config, threads);
+    let (outcome, interrupted) = files.drive(simulator, scenario.config.duration, watch)?;
+    files.write_completions(outputs, &outcome)?;
+    let written = files.finish()?;
+    let run = Run {
+        outcome,
+        wall_s: begin.elapsed().as_secs_f64(),
+        interrupted,
+        looks_for_deadlock: true,
+        scenario,
+    };
+    Ok((run, written))
+}
+
+/// Queues are looked at every so often.
+const INTERVAL: Span = Span::ns(100);
+/// Their lengths so far are written at multiples of this.
+const DUMPS: Span = Span::ms(100);
+
+fn watch_of(monitor: &Monitor) -> QueueWatch {
+    QueueWatch {
+        first: instant(monitor.start),
+        last: instant(monitor.end),
+        interval: INTERVAL,
+    }
+}
+
+/// So many nanoseconds after the start, or as late as instants go.
+fn instant(nanoseconds: u64) -> Time {
+    Time::from_ps(nanoseconds.saturating_mul(1_000))
+}
+
+/// The files while a run goes on.
+struct Files<'o> {
+    outputs: &'o Outputs,
+    fct: Output,
+    pfc: Output,
+    qlen: Option<(Output, &'o Monitor)>,
+    /// When lengths of queues are written next.
+    next_dump: Time,
+}
+
+struct Output {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Output {
+    fn create(path: &Path, inputs: &[PathBuf]) -> io::Result<Output> {
+        let named = |error: io::Error| {
+            io::Error::new(
+                error.kind(),
+                format!("cannot write {}: {error}", path.display()),
+            )
+        };
+        if let Ok(place) = fs::canonicalize(path)
+            && inputs
+                .iter()
+                .any(|input| fs::canonicalize(input).is_ok_and(|input| input == place))
+        {
+            let message = "it is one of the input files; give it another name";
+            return Err(named(io::Error::new(io::ErrorKind::AlreadyExists, message)));
+        }
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            fs::create_dir_all(folder).map_err(named)?;
+        }
+        let file = File::create(path).map_err(named)?;
+        Ok(Output {
+            path: path.to_path_buf(),
+            file: BufWriter::new(file),
+        })
+    }
+
+    /// As if nothing had been written.
+    fn clear(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        let file = self.file.get_mut();
+        file.set_len(0)?;
+        file.rewind()
+    }
+}
+
+impl<'o> Files<'o> {
+    /// Before the run: it would be a pity to learn afterwards that there is no place for them.
+    fn create(outputs: &'o Outputs) -> io::Result<Files<'o>> {
+        let inputs = &outputs.inputs;
+        let qlen = outputs.qlen.as_ref().map(|monitor| {
+            let output = Output::create(&monitor.file, inputs)?;
+            io::Result::Ok((output, monitor))
+        });
+        let mut files = Files {
+            outputs,
+            fct: Output::create(&outputs.fct, inputs)?,
+            pfc: Output::create(&outputs.pfc, inputs)?,
+            qlen: qlen.transpose()?,
+            next_dump: Time::MAX,
+        };
+        files.begin();
+        Ok(files)
+    }
+
+    fn begin(&mut self) {
+        self.next_dump = match &self.qlen {
+            None => Time::MAX,
+            Some((_, monitor)) => first_dump(monitor),
+        };
+    }
+
+    /// Runs in slices, and writes what has happened in each.
+    fn drive(
+        &mut self,
+        mut simulator: Parallel<'_>,
+        duration: Span,
+        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> io::Result<(Outcome, bool)> {
+        let end = Time::ZERO + duration;
+        let longest = Span::ps((duration.as_ps() / SLICES).max(1));
+        let mut slice = Span::ps((longest.as_ps() / SLICES).max(1));
+        let mut interrupted = false;
+        loop {
+            let slice_begin = Instant::now();
+            let until = simulator.now().saturating_add(slice).min(self.next_dump);
+            let is_more = simulator.advance(until);
+            self.take(&mut simulator)?;
+            if !is_more {
+                break;
+            }
+            let now = simulator.now();
+            if watch(Progress { now, end }).is_break() {
+                interrupted = true;
+                break;
+            }
+            slice = match slice_begin.elapsed() {
+                elapsed if elapsed > SLICE_WALL * 2 => Span::ps((slice.as_ps() / 2).max(1)),
+                elapsed if elapsed < SLICE_WALL => longest.min(slice * 2),
+                _ => slice,
+            };
+        }
+        simulator.conclude();
+        self.take(&mut simulator)?;
+        if !interrupted {
+            // The run may have ended because all flows have, but instants go on.
+            while self.next_dump < end {
+                self.dump(&mut simulator)?;
+            }
+        }
+        Ok((simulator.finish(), interrupted))
+    }
+
+    /// Writes what has happened since the last time.
+    fn take(&mut self, simulator: &mut Parallel<'_>) -> io::Result<()> {
+        if simulator.restarted() {
+            self.pfc.clear()?;
+            if let Some((output, _)) = &mut self.qlen {
+                output.clear()?;
+            }
+            self.begin();
+        }
+        for heard in simulator.take_heard() {
+            let line = self.pfc_line(heard);
+            self.pfc.file.write_all(line.as_bytes())?;
+        }
+        while self.next_dump <= simulator.now() {
+            self.dump(simulator)?;
+        }
+        Ok(())
+    }
+
+    fn pfc_line(&self, heard: Heard) -> String {
+        let node = heard.node.index();
+        let interfaces = &self.outputs.interfaces[node];
+        let interface = interfaces[heard.port.index()];
+        let kind = u8::from(!self.outputs.is_host[node]);
+        let (time, is_pause) = (heard.time.as_ps() / 1_000, u8::from(heard.is_pause));
+        format!("{time} {node} {kind} {interface} {is_pause}\n")
+    }
+
+    fn dump(&mut self, simulator: &mut Parallel<'_>) -> io::Result<()> {
+        let at = self.next_dump;
+        let lengths = simulator.queue_lengths(at);
+        let Some((output, monitor)) = &mut self.qlen else {
+            self.next_dump = Time::MAX;
+            return Ok(());
+        };
+        let mut text = format!("time: {}\n", at.as_ps() / 1_000);
+        for Lengths { node, port, counts } in lengths {
+            let interface = self.outputs.interfaces[node.index()][port.index()];
+            let _ = write!(text, "{} {interface}", node.0);
+            for count in counts {
+                let _ = write!(text, " {count}");
+            }
+            text.push('\n');
+        }
+        output.file.write_all(text.as_bytes())?;
+        let next = at.saturating_add(DUMPS);
+        self.next_dump = match next <= last_instant(monitor) {
+            true => next,
+            false => Time::MAX,
+        };
+        Ok(())
+    }
+
+    /// In the order of completion.
+    fn write_completions(&mut self, outputs: &Outputs, outcome: &Outcome) -> io::Result<()> {
+        let finished = outcome.flows.iter().zip(&outputs.flows);
+        let finished = finished.filter_map(|(flow, line)| Some((flow.finish?, line)));
+        let mut finished = Vec::from_iter(finished);
+        finished.sort_by_key(|(time, _)| *time);
+        for (time, line) in finished {
+            let text = fct_line(line, time, outputs.has_numbers);
+            self.fct.file.write_all(text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<Vec<PathBuf>> {
+        let qlen = self.qlen.map(|(output, _)| output);
+        let mut written = Vec::new();
+        for mut output in [self.fct, self.pfc].into_iter().chain(qlen) {
+            output.file.flush()?;
+            written.push(output.path);
+        }
+        Ok(written)
+    }
+}
+
+/// The first instant at which lengths are written, if there is one.
+fn first_dump(monitor: &Monitor) -> Time {
+    let (start, dumps) = (monitor.start, DUMPS.as_ps() / 1_000);
+    let interval = INTERVAL.as_ps() / 1_000;
+    let first = start.div_ceil(dumps).saturating_mul(dumps);
+    let is_instant = first >= start && (first - start).is_multiple_of(interval);
+    match is_instant && instant(first) <= last_instant(monitor) {
+        true => instant(first),
+        false => Time::MAX,
+    }
+}
+
+/// The last one at which queues are looked at: the first that is not before the end.
+fn last_instant(monitor: &Monitor) -> Time {
+    let interval = INTERVAL.as_ps() / 1_000;
+    let since = monitor.end.saturating_sub(monitor.start);
+    let last = since.div_ceil(interval).saturating_mul(interval);
+    instant(monitor.start.saturating_add(last))
+}
+
+fn fct_line(line: &FlowLine, finish: Time, has_numbers: bool) -> String {
+    let FlowLine {
+        source,
+        target,
+        ports: [from, to],
+        size,
+        start,
+        standalone,
+        ..
+    } = line;
+    let took = (finish.as_ps() / 1_000).saturating_sub(*start);
+    match has_numbers {
+        true => format!("{source} {target} {from} {to} {size} {start} {took} {standalone}\n"),
+        false => {
+            let address = |node: usize| 0x0b00_0001 + ((node / 256) << 16) + ((node % 256) << 8);
+            let (source, target) = (address(*source), address(*target));
+            format!("{source:08x} {target:08x} {from} {to} {size} {start} {took} {standalone}\n")
+        }
+    }
+}
+
+/// Into at least how many slices a run is cut, so that it can be watched and broken off.
+const SLICES: u64 = 200;
+
+/// About how long a slice lasts on the wall, at most.
+const SLICE_WALL: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_written_at_multiples_of_a_tenth_of_a_second() {
+        let monitor = |start, end| Monitor {
+            file: PathBuf::new(),
+            start,
+            end,
+        };
+        let both = |start, end| {
+            let monitor = monitor(start, end);
+            let ns = |time: Time| time.as_ps() / 1_000;
+            (ns(first_dump(&monitor)), ns(last_instant(&monitor)))
+        };
+        let never = Time::MAX.as_ps() / 1_000;
+        // The first instant is there even if the end is before it.
+        assert_eq!(both(2_000_000_000, 0), (2_000_000_000, 2_000_000_000));
+        assert_eq!(both(2_000_000_050, 2_000_000_100), (never, 2_000_000_150));
+        assert_eq!(
+            both(1_950_000_000, 2_050_000_000),
+            (2_000_000_000, 2_050_000_000)
+        );
+        assert_eq!(both(u64::MAX, u64::MAX).0, never);
+    }
+
+    #[test]
+    fn lines_are_those_of_the_simulators() {
+        let line = FlowLine {
+            name: "0/258:10000->16:100".to_string(),
+            source: 258,
+            target: 16,
+            ports: [10_000, 100],
+            size: 20_000_000,
+            start: 2_000_000_000,
+            standalone: 4_198_600,
+        };
+        let finish = instant(2_064_966_551);
+        let hex = "0b010201 0b001001 10000 100 20000000 2000000000 64966551 4198600\n";
+        assert_eq!(fct_line(&line, finish, false), hex);
+        let numbers = "258 16 10000 100 20000000 2000000000 64966551 4198600\n";
+        assert_eq!(fct_line(&line, finish, true), numbers);
+    }
+}
