@@ -196,6 +196,13 @@ impl Rate {
         self.0
     }
 
+    /// How long `bytes` take on a link of this rate, rounded down to a nanosecond.
+    #[inline]
+    pub fn tx_span_whole(self, bytes: Bytes) -> Span {
+        let bits = u128::from(bytes.0) * 8_000_000_000;
+        Span::ns((bits / u128::from(self.0.get())) as u64)
+    }
+
     /// How long `bytes` take on a link of this rate, rounded up to a picosecond.
     #[inline]
     pub fn tx_span(self, bytes: Bytes) -> Span {

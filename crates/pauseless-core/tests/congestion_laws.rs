@@ -529,6 +529,7 @@ proptest! {
         queues in prop::collection::vec(0u64..2_000_000, 1..100),
     ) {
         let config = marking::Config {
+            speeds: [None; pauseless_core::congestion::marking::SPEEDS_MAX],
             kmin: Bytes::kb(kmin),
             kmax: Bytes::kb(kmin + width),
             pmax,
@@ -567,6 +568,7 @@ proptest! {
         const BYTE: i128 = 8_000_000_000_000 * 64;
         let threshold = Bytes::kb(20);
         let config = marking::Config {
+            speeds: [None; pauseless_core::congestion::marking::SPEEDS_MAX],
             kmin: threshold,
             kmax: threshold,
             pmax: 1.0,

@@ -131,6 +131,7 @@ fn every_key_of_dcqcn() {
     let default = dcqcn::Config::default();
     let expected = dcqcn::Config {
         marking: pauseless_core::congestion::marking::Config {
+            speeds: [None; pauseless_core::congestion::marking::SPEEDS_MAX],
             kmin: Bytes::kb(6),
             kmax: Bytes::kb(150),
             pmax: 0.5,

@@ -115,10 +115,7 @@ impl Transmission {
     pub fn span(self, line: Rate, bytes: Bytes) -> Span {
         match self {
             Transmission::Exact => line.tx_span(bytes),
-            Transmission::WholeNanoseconds => {
-                let bits = u128::from(bytes.get()) * 8_000_000_000;
-                Span::ns((bits / u128::from(line.as_bps())) as u64)
-            }
+            Transmission::WholeNanoseconds => line.tx_span_whole(bytes),
         }
     }
 }

@@ -144,6 +144,7 @@ impl Fabric {
             fabric.nodes.push(if topology.is_host(node) {
                 let mut host = Host::new(&port_config(config, node, PortId(0)));
                 host.set_answer_sizes(config.transport.sizes);
+                host.set_answering(config.transport.answering);
                 Node::Host(host)
             } else {
                 Node::Switch(Switch::new(&switch_config(config, node)))

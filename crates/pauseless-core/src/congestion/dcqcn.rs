@@ -87,6 +87,7 @@ impl Default for Config {
         Config {
             style: Style::Paper,
             marking: marking::Config {
+                speeds: [None; marking::SPEEDS_MAX],
                 kmin: Bytes::kb(5),
                 kmax: Bytes::kb(200),
                 pmax: 0.01,

@@ -34,6 +34,24 @@ pub struct Config {
     pub phantom: Option<f64>,
     /// Which end of the queue it is done at.
     pub mark_at: MarkAt,
+    /// Other values at egresses of these speeds, which are not scaled.
+    pub speeds: [Option<AtSpeed>; SPEEDS_MAX],
+}
+
+/// So many speeds can have values of their own.
+pub const SPEEDS_MAX: usize = 4;
+
+/// When to mark at an egress of one speed. Small, since every source has its parameters at hand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AtSpeed {
+    /// The speed.
+    pub rate: Rate,
+    /// [`Config::kmin`] there, in bytes.
+    pub kmin: u32,
+    /// [`Config::kmax`] there, in bytes.
+    pub kmax: u32,
+    /// [`Config::pmax`] there.
+    pub pmax: f32,
 }
 
 /// When the decision falls.
@@ -83,10 +101,19 @@ impl Marker {
                 last: Time::ZERO,
             })
         });
+        let own = config.speeds.iter().flatten().find(|at| at.rate == line);
+        let (kmin, kmax, pmax) = match own {
+            Some(at) => (f64::from(at.kmin), f64::from(at.kmax), f64::from(at.pmax)),
+            None => (
+                config.kmin.get() as f64 * factor,
+                config.kmax.get() as f64 * factor,
+                config.pmax,
+            ),
+        };
         Marker {
-            kmin: config.kmin.get() as f64 * factor,
-            kmax: config.kmax.get() as f64 * factor,
-            pmax: config.pmax,
+            kmin,
+            kmax,
+            pmax,
             mark_at: config.mark_at,
             phantom,
             dither: Dither::new(seed),

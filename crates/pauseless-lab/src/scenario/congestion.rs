@@ -1,5 +1,6 @@
 //! The section `[congestion_control]`.
 
+mod speeds;
 mod telemetry;
 
 use std::ops::RangeInclusive;
@@ -595,6 +596,7 @@ fn fill_dcqcn(config: &mut dcqcn::Config, section: &mut Section<'_>) {
     }
     scale(section, &mut config.reference, DCQCN_SPEED);
     config.marking.reference = config.reference;
+    speeds::fill(&mut config.marking, section);
 }
 
 fn fill_marking(config: &mut marking::Config, section: &mut Section<'_>) {
@@ -712,6 +714,7 @@ fn write_dcqcn(config: &dcqcn::Config, file: &mut File) {
     let clamp = CLAMPS.iter().find(|(_, clamp)| *clamp == config.clamp);
     file.text("clamp", clamp.expect("every clamp has a name").0);
     file.plain("scale_with_speed", config.reference.is_some());
+    speeds::write(&config.marking, file);
 }
 
 fn write_timely(config: &timely::Config, file: &mut File) {

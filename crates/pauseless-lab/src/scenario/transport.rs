@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use pauseless_core::congestion::CongestionControl;
 use pauseless_core::transport::{
-    AnswerSizes, Finish, GoBackN, Pacing, Recovery, Transport, Window,
+    AnswerSizes, Answering, Finish, GoBackN, Pacing, Recovery, Transport, Window,
 };
 use pauseless_core::unit::{Bytes, Span};
 
@@ -35,7 +35,12 @@ pub(crate) enum WindowSize {
 /// The name of go-back-N beside that of doing nothing.
 const RECOVERIES: [(&str, bool); 2] = [("none", false), ("go-back-n", true)];
 const FINISHES: [(&str, Finish); 2] = [("target", Finish::Target), ("source", Finish::Source)];
-const PACINGS: [(&str, Pacing); 2] = [("catch-up", Pacing::CatchUp), ("strict", Pacing::Strict)];
+const PACINGS: [(&str, Pacing); 3] = [
+    ("catch-up", Pacing::CatchUp),
+    ("strict", Pacing::Strict),
+    ("strict-whole-ns", Pacing::StrictWhole),
+];
+const ANSWERING: [(&str, Answering); 2] = [("held", Answering::Held), ("free", Answering::Free)];
 const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
 const WINDOWS: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000);
 /// From less than any Ethernet frame to far more than any answer needs.
@@ -76,6 +81,9 @@ impl Written {
         }
         if let Some(pacing) = section.choice("pacing", &PACINGS) {
             transport.pacing = pacing.value;
+        }
+        if let Some(answering) = section.choice("host_answers", &ANSWERING) {
+            transport.answering = answering.value;
         }
         let AnswerSizes { ack, cnp } = &mut transport.sizes;
         for (key, size) in [("ack_size", ack), ("cnp_size", cnp)] {
@@ -162,10 +170,12 @@ impl Written {
             pacing,
             sizes,
             window,
+            answering,
         } = self.transport;
         file.section("[transport]");
         file.text("finish", name(&FINISHES, finish));
         file.text("pacing", name(&PACINGS, pacing));
+        file.text("host_answers", name(&ANSWERING, answering));
         file.quantity("ack_size", sizes.ack);
         file.quantity("cnp_size", sizes.cnp);
         file.text("recovery", name(&RECOVERIES, recovery != Recovery::None));

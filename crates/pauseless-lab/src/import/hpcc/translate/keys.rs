@@ -22,9 +22,7 @@ pub(super) struct Settings {
     /// Whether acknowledgements go first at hosts, and are never paused there.
     pub acks_first: bool,
     pub window: Window,
-    /// Whether sources keep to their rates, and not to their windows alone.
-    pub is_rate_bound: bool,
-    /// The share of packets that every link loses, where its own line says nothing.
+    /// The share of packets that every link loses.
     pub loss: f64,
     pub seed: u64,
     pub notes: Vec<String>,
@@ -148,8 +146,7 @@ impl Settings {
                 "1: HPCC computes with its window",
             );
         }
-        let loss = config.number("ERROR_RATE_PER_LINK", 0.0, sink);
-        check(input, "ERROR_RATE_PER_LINK", loss < 1.0, "less than 1");
+        let loss = read_loss(input);
         let seed = config.integer("RANDOM_SEED", 1, sink);
         if input.is_conweave {
             heeded.insert("RANDOM_SEED");
@@ -162,7 +159,6 @@ impl Settings {
             marking,
             acks_first: config.flag("ACK_HIGH_PRIO", input.is_conweave, sink),
             window,
-            is_rate_bound: config.flag("RATE_BOUND", true, sink),
             loss,
             seed,
             notes: notes(input, &heeded),
@@ -451,6 +447,25 @@ fn read_window(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Window 
         is_global: config.integer("GLOBAL_T", 1, sink) == 1,
         follows_rate: config.flag("VAR_WIN", false, sink),
     }
+}
+
+/// What every link loses: the rate of its own line, or that of the configuration where that has none.
+fn read_loss(input: Input<'_>) -> f64 {
+    let usual = input.config.number("ERROR_RATE_PER_LINK", 0.0, input.sink);
+    check(input, "ERROR_RATE_PER_LINK", usual <= 0.5, "at most 0.5");
+    let links = input.topology.map_or(&[][..], |topology| &topology.links);
+    let shares = links.iter().map(|link| match link.loss > 0.0 {
+        true => link.loss,
+        false => usual,
+    });
+    let shares = BTreeSet::from_iter(shares.map(f64::to_bits));
+    if shares.len() > 1 {
+        let problem = crate::problem::Problem::new(0..0, "links with different losses");
+        let help = "write the same rate of errors for all links in TOPOLOGY_FILE, or 0 and \
+                    ERROR_RATE_PER_LINK";
+        input.sink.push(problem.help(help));
+    }
+    shares.first().map_or(usual, |bits| f64::from_bits(*bits))
 }
 
 /// What the user should know.

@@ -7,7 +7,7 @@ use super::super::flow::Flow;
 use super::super::topology::Topology;
 use super::super::ways::Ways;
 use super::super::{Compat, FlowLine};
-use super::keys::{Control, Settings};
+use super::keys::{Control, Dcqcn, Hpcc, Marking, Settings, Timely, Window};
 use super::{HEADERS, memory};
 
 /// What is written.
@@ -64,6 +64,9 @@ impl Writer<'_> {
         writeln!(text, "[timing]\nstart_jitter = \"0 ns\"")?;
         if self.is_compat() {
             writeln!(text, "transmission = \"whole-ns\"")?;
+        }
+        if self.settings.loss > 0.0 {
+            writeln!(text, "wire_loss = {}", float(self.settings.loss))?;
         }
         // What happens after the last flow has no part in any file.
         writeln!(text, "\n[verdict]\nstop_on = [\"done\"]\n")
@@ -130,16 +133,89 @@ impl Writer<'_> {
     }
 
     fn write_transport(&self, text: &mut String) -> std::fmt::Result {
-        let _ = (&self.ways, self.settings.acknowledgement());
-        writeln!(text, "[congestion_control]")?;
-        match &self.settings.control {
-            Control::None => writeln!(text, "kind = \"none\"\nack_every = 1")?,
-            other => writeln!(text, "# {other:?}\nkind = \"none\"\nack_every = 1")?,
+        let settings = self.settings;
+        writeln!(
+            text,
+            "[transport]\nfinish = \"source\"\nrecovery = \"go-back-n\""
+        )?;
+        let pacing = match self.is_compat() {
+            true => "strict-whole-ns",
+            false => "strict",
+        };
+        writeln!(text, "pacing = \"{pacing}\"")?;
+        writeln!(text, "ack_size = \"{} B\"", settings.acknowledgement())?;
+        if settings.acks_first && self.is_compat() {
+            writeln!(text, "host_answers = \"free\"")?;
         }
-        if self.is_compat() || !self.settings.acks_first {
+        if let Window::Product {
+            is_global,
+            follows_rate,
+        } = settings.window
+        {
+            match is_global {
+                true => writeln!(text, "window = \"{} B\"", self.window())?,
+                false => writeln!(text, "window = \"bdp\"")?,
+            }
+            writeln!(text, "window_follows_rate = {follows_rate}")?;
+        }
+        writeln!(text, "\n[congestion_control]")?;
+        self.write_control(text)?;
+        writeln!(text)
+    }
+
+    /// The largest product of all pairs of hosts, in whole frames instead of their payloads.
+    fn window(&self) -> u64 {
+        let (_, largest) = self.ways.largest();
+        largest.div_ceil(self.settings.payload).max(1) * self.packet()
+    }
+
+    fn write_control(&self, text: &mut String) -> std::fmt::Result {
+        let settings = self.settings;
+        let marking = settings.marking.values().next().copied();
+        match &settings.control {
+            Control::Dcqcn(dcqcn) => write_dcqcn(text, dcqcn, marking)?,
+            Control::Hpcc(hpcc) => self.write_hpcc(text, hpcc)?,
+            Control::Timely(timely) => write_timely(text, timely)?,
+            Control::None => writeln!(text, "kind = \"none\"")?,
+        }
+        writeln!(text, "ack_every = 1")?;
+        if self.is_compat() || !settings.acks_first {
             writeln!(text, "feedback_class = \"data\"")?;
         }
-        writeln!(text)
+        for (rate, at) in settings
+            .marking
+            .iter()
+            .filter(|_| settings.marking.len() > 1)
+        {
+            writeln!(text, "[[congestion_control.speed]]\nrate = \"{rate} bps\"")?;
+            writeln!(text, "kmin = \"{} B\"\nkmax = \"{} B\"", at.kmin, at.kmax)?;
+            writeln!(text, "pmax = {}", float(at.pmax))?;
+        }
+        Ok(())
+    }
+
+    fn write_hpcc(&self, text: &mut String, hpcc: &Hpcc) -> std::fmt::Result {
+        writeln!(text, "kind = \"hpcc\"\neta = {}", float(hpcc.target))?;
+        writeln!(text, "stage_max = {}", hpcc.stages)?;
+        writeln!(text, "rate_ai = \"{} bps\"", hpcc.rate_ai.as_bps())?;
+        writeln!(text, "rate_min = \"{} bps\"", hpcc.rate_min.as_bps())?;
+        writeln!(
+            text,
+            "fast_react = {}\nper_hop = {}",
+            hpcc.is_fast, hpcc.is_per_hop
+        )?;
+        writeln!(text, "sample_feedback = {}", hpcc.is_sampling)?;
+        if self.is_compat() {
+            writeln!(text, "record_multiple = {}", hpcc.multiple)?;
+        }
+        if let Window::Product {
+            is_global: true, ..
+        } = self.settings.window
+        {
+            let (longest, _) = self.ways.largest();
+            writeln!(text, "base_rtt = \"{longest} ns\"")?;
+        }
+        Ok(())
     }
 
     /// The priority groups that flows use; each is a class, in this order.
@@ -186,4 +262,81 @@ fn write_port(text: &mut String, memory: memory::PortMemory) -> std::fmt::Result
         "alpha = \"{alpha}\"\nheadroom = \"{} B\"",
         memory.headroom
     )
+}
+
+fn write_dcqcn(text: &mut String, dcqcn: &Dcqcn, marking: Option<Marking>) -> std::fmt::Result {
+    writeln!(
+        text,
+        "kind = \"dcqcn\"\nstyle = \"nic\"\nscale_with_speed = false"
+    )?;
+    if let Some(Marking { kmin, kmax, pmax }) = marking {
+        // No threshold of a queue is less than a byte.
+        let (kmin, kmax) = (kmin.max(1), kmax.max(1));
+        writeln!(text, "kmin = \"{kmin} B\"\nkmax = \"{kmax} B\"")?;
+        writeln!(text, "pmax = {}", float(pmax.max(1e-9)))?;
+    } else {
+        writeln!(
+            text,
+            "# Nothing is marked.\nkmin = \"1 GB\"\nkmax = \"1 GB\""
+        )?;
+    }
+    writeln!(text, "alpha_timer = \"{}\"", microseconds(dcqcn.alpha_us))?;
+    writeln!(
+        text,
+        "cnp_interval = \"{}\"",
+        microseconds(dcqcn.decrease_us)
+    )?;
+    writeln!(
+        text,
+        "increase_timer = \"{}\"",
+        microseconds(dcqcn.increase_us)
+    )?;
+    writeln!(
+        text,
+        "g = {}\nthreshold = {}",
+        float(dcqcn.gain),
+        dcqcn.stages
+    )?;
+    let clamp = if dcqcn.clamps {
+        "always"
+    } else {
+        "after-stage"
+    };
+    writeln!(text, "clamp = \"{clamp}\"")?;
+    writeln!(text, "rate_ai = \"{} bps\"", dcqcn.rate_ai.as_bps())?;
+    writeln!(text, "rate_hai = \"{} bps\"", dcqcn.rate_hai.as_bps())?;
+    writeln!(text, "rate_min = \"{} bps\"", dcqcn.rate_min.as_bps())
+}
+
+/// The values that stand in the source of that simulator, and in no file.
+fn write_timely(text: &mut String, timely: &Timely) -> std::fmt::Result {
+    let (ai, hai) = (timely.rate_ai.as_bps(), timely.rate_hai.as_bps());
+    writeln!(
+        text,
+        "kind = \"timely\"\nupdate = \"per-round-trip\"\nscale_with_speed = false"
+    )?;
+    writeln!(
+        text,
+        "ewma_weight = 0.875\nbeta = 0.8\nt_low = \"50 us\"\nt_high = \"500 us\""
+    )?;
+    writeln!(
+        text,
+        "min_rtt = \"20 us\"\nhai_threshold = 5\ndelta = \"{ai} bps\""
+    )?;
+    writeln!(
+        text,
+        "hai_factor = {}",
+        float((hai as f64 / ai as f64).clamp(1.0, 1_000.0))
+    )?;
+    writeln!(text, "rate_min = \"{} bps\"", timely.rate_min.as_bps())
+}
+
+/// In whole nanoseconds, as the simulator's timers have them.
+fn microseconds(value: f64) -> String {
+    format!("{} ns", ((value * 1e3).floor() as u64).max(1))
+}
+
+/// A number that TOML takes for a float.
+fn float(value: f64) -> String {
+    format!("{value:?}")
 }
