@@ -13,6 +13,8 @@ use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
 
+use crate::event::Kind;
+
 /// A run, complete: the same value gives the same outcome on every machine.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -80,6 +82,30 @@ pub struct Hardware {
     pub transmission: Transmission,
     /// When a packet that a switch sends is taken off its ingress counter.
     pub release: Release,
+    /// What comes first at one instant.
+    pub ties: Ties,
+}
+
+/// What comes first at one instant: a control frame that takes effect, or packets that arrive. In a
+/// real network nothing is simultaneous, and both are as good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// Control frames.
+    #[default]
+    Control,
+    /// Packets that arrive.
+    Arrivals,
+}
+
+impl Ties {
+    /// What kind of event a control frame is that takes effect.
+    #[inline]
+    pub(crate) fn signal(self) -> Kind {
+        match self {
+            Ties::Control => Kind::Signal,
+            Ties::Arrivals => Kind::LateSignal,
+        }
+    }
 }
 
 impl Hardware {
@@ -95,6 +121,7 @@ impl Default for Hardware {
             control_frame: Control::SIZE,
             transmission: Transmission::Exact,
             release: Release::LastBit,
+            ties: Ties::Control,
         }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Signal,
     /// The first frame on a wire has fully arrived at a port.
     Arrive,
+    /// The same as [`Kind::Signal`] where arrivals come first, see [`crate::config::Ties`].
+    LateSignal,
     /// The last bit of a frame has left a port.
     Transmitted,
     /// A host takes a packet out of its ingress buffer.
@@ -41,9 +43,10 @@ pub(crate) enum Kind {
     Calm,
 }
 
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 14] = [
     Kind::Signal,
     Kind::Arrive,
+    Kind::LateSignal,
     Kind::Transmitted,
     Kind::Consume,
     Kind::Timeout,

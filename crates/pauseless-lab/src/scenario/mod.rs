@@ -468,6 +468,7 @@ impl Written {
             hardware: Hardware {
                 control_frame: self.switches.control_frame,
                 transmission: self.flows.timing.transmission,
+                ties: self.flows.timing.ties,
                 release: self.switches.release,
             },
             congestion: self.congestion.resolved(),

@@ -23,6 +23,7 @@ use paths::Hops;
 use topo::{Link, Tree};
 use translate::Parts;
 
+
 /// What the files become.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -215,3 +216,6 @@ impl Reader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
