@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pauseless_lab::capture::Ports;
+use pauseless_lab::import::hpcc::{self, Case};
 use pauseless_lab::report::{Progress, Run, quantity};
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::scenario::Scenario;
@@ -85,6 +86,22 @@ pub fn execute(scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
     });
     view.clear();
     Ok(run)
+}
+
+/// The same for the files of another simulator; also which files were written.
+pub fn execute_case(
+    scenario: Scenario,
+    case: &Case,
+    bar: Bar,
+) -> anyhow::Result<(Run, Vec<PathBuf>)> {
+    let interrupt = Interrupt::watch()?;
+    let mut view = View::new(bar);
+    let done = hpcc::execute(scenario, &case.outputs, 1, |progress| {
+        view.show(progress);
+        interrupt.flow()
+    });
+    view.clear();
+    Ok(done?)
 }
 
 /// The same, with what passes the ports in a capture file; also how many frames are in it.

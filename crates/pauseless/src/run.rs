@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use pauseless_lab::capture::Ports;
+use pauseless_lab::import::hpcc::{self, Case, Compat};
+use pauseless_lab::import::source::Source;
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{Run, csv, json, scene, text};
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 
-use crate::args::RunArgs;
+use crate::args::{CompatWith, RunArgs};
 use crate::output::{self, Terminal};
 use crate::progress::{self, Bar};
 use crate::{FINDING, INTERRUPTED};
@@ -26,7 +28,15 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         provenance: args.provenance,
         stop_on: stop_on(args),
     };
-    let mut scenario = Scenario::read(&args.file, &overrides)?;
+    let imported = import(args)?;
+    let mut scenario = match &imported {
+        None => Scenario::read(&args.file, &overrides)?,
+        Some(case) => {
+            // What is wrong with it has a place in the text that was made.
+            let name = format!("{} as a scenario", args.file.display());
+            Scenario::parse(&name, &case.scenario, &overrides)?
+        }
+    };
     if args.out.is_some() || args.html.is_some() {
         scene::record_replay(&mut scenario);
     }
@@ -42,9 +52,13 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         output::check_place(file)?;
     }
     let bar = if args.quiet { Bar::Never } else { Bar::Auto };
-    let run = match &args.pcap {
-        None => progress::execute(scenario, bar)?,
-        Some(path) => capture(args, path, (scenario, bar))?,
+    let run = match (&imported, &args.pcap) {
+        (None, None) => progress::execute(scenario, bar)?,
+        (None, Some(path)) => capture(args, path, (scenario, bar))?,
+        (Some(case), None) => write_files(args, case, (scenario, bar))?,
+        (Some(_), Some(_)) => {
+            anyhow::bail!("--pcap is for scenarios: make one with pauseless convert --to scenario")
+        }
     };
     let printed = output::print(&report(args, &run, terminal));
     if let Some(directory) = &args.out {
@@ -62,6 +76,45 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     }
     printed?;
     Ok(status(args, &run))
+}
+
+/// The files of another simulator, if it is one of those.
+fn import(args: &RunArgs) -> anyhow::Result<Option<Case>> {
+    let source = Source::read(&args.file)?;
+    let compat = match args.compat {
+        None => Compat::None,
+        Some(CompatWith::Hpcc) => Compat::Hpcc,
+    };
+    if !hpcc::is_config(&source.text) {
+        anyhow::ensure!(
+            compat == Compat::None,
+            "--compat is for the files of that simulator; a scenario says itself how it is to be run"
+        );
+        return Ok(None);
+    }
+    let folder = args.file.parent().unwrap_or(Path::new(""));
+    let case = hpcc::read_source(&source, folder, compat)?;
+    if !args.quiet {
+        for note in &case.notes {
+            output::complain(&format!("pauseless: note: {note}"));
+        }
+    }
+    Ok(Some(case))
+}
+
+/// Runs with the files that the other simulator would write.
+fn write_files(
+    args: &RunArgs,
+    case: &Case,
+    (scenario, bar): (Scenario, Bar),
+) -> anyhow::Result<Run> {
+    let (run, files) = progress::execute_case(scenario, case, bar)?;
+    if !args.quiet {
+        let names = files.iter().map(|file| file.display().to_string());
+        let names = Vec::from_iter(names).join(", ");
+        output::complain(&format!("pauseless: wrote {names}"));
+    }
+    Ok(run)
 }
 
 /// Runs with a capture file.

@@ -94,6 +94,10 @@ pub enum ConvertFormat {
     Fabric,
     /// GraphML, for graph tools
     Graphml,
+    /// The scenario that `run` makes of the config.txt of an ns-3 simulator of the HPCC family
+    Scenario,
+    /// The same as `run --compat hpcc` makes it
+    CompatScenario,
 }
 
 /// How many links fail.

@@ -95,8 +95,11 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
-    /// The scenario, a TOML file
+    /// The scenario, a TOML file, or the config.txt of an ns-3 simulator of the HPCC family
     pub file: PathBuf,
+    /// Do as that simulator does, to compare; by default wires and switches work as real ones do
+    #[arg(long, value_enum, value_name = "SIMULATOR")]
+    pub compat: Option<CompatWith>,
     /// Use this seed instead of the scenario's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -182,6 +185,13 @@ pub struct ExplainArgs {
     pub json: bool,
 }
 
+/// A simulator whose ways of doing things are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompatWith {
+    /// The HPCC authors' ns-3 simulator, see docs/hpcc.md
+    Hpcc,
+}
+
 /// A finding that makes a run fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Deny {
@@ -236,6 +246,7 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
   pauseless run scenarios/gfc-ring.toml --stop-on deadlock,done,steady
   pauseless run scenarios/gfc-ring.toml --pcap ring.pcapng
+  pauseless run examples/hpcc/ring5_pfc/config.txt --compat hpcc
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
 
