@@ -205,7 +205,11 @@ impl Rate {
         let whole = seconds as u64;
         let fraction = ((seconds - whole as f64) * 18_446_744_073_709_551_616.0) as u64;
         let rest = (u128::from(fraction) * 1_000_000_000) >> 64;
-        Span::ns(whole.saturating_mul(1_000_000_000).saturating_add(rest as u64))
+        Span::ns(
+            whole
+                .saturating_mul(1_000_000_000)
+                .saturating_add(rest as u64),
+        )
     }
 
     /// How long `bytes` take on a link of this rate, rounded up to a picosecond.
@@ -384,7 +388,10 @@ mod tests {
     fn whole_nanoseconds_are_those_of_ns3() {
         let ns = |bytes, gbps| Rate::gbps(gbps).tx_span_whole(Bytes::new(bytes)).as_ps() / 1_000;
         // 209.6, 83.84 and 20.96 ns; 8.6 ns; 12 ns, which binary fractions make a little less.
-        assert_eq!([ns(1_048, 40), ns(1_048, 100), ns(1_048, 400)], [209, 83, 20]);
+        assert_eq!(
+            [ns(1_048, 40), ns(1_048, 100), ns(1_048, 400)],
+            [209, 83, 20]
+        );
         assert_eq!([ns(43, 40), ns(60, 40)], [8, 11]);
     }
 

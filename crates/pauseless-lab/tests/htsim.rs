@@ -32,7 +32,10 @@ fn scenario(options: &Options) -> Scenario {
 fn references() -> BTreeMap<String, f64> {
     let finishes = FINISHES.lines().map(|line| {
         let words = Vec::from_iter(line.split(' '));
-        (format!("{}->{}", words[0], words[1]), words[2].parse::<f64>().unwrap())
+        (
+            format!("{}->{}", words[0], words[1]),
+            words[2].parse::<f64>().unwrap(),
+        )
     });
     let finishes = BTreeMap::from_iter(finishes);
     let flows = MATRIX.lines().skip(2).map(|line| {
@@ -46,16 +49,32 @@ fn references() -> BTreeMap<String, f64> {
 #[test]
 fn finish_times_are_those_of_htsim() {
     let mut options: Options = "mtu=1500,end=6000".parse().unwrap();
-    if let Ok(t) = std::env::var("JITTER") { println!("jitter {t}"); }
+    if let Ok(t) = std::env::var("JITTER") {
+        println!("jitter {t}");
+    }
     options.is_compat = std::env::var_os("PLAIN").is_none();
     let references = references();
     let scenario = scenario(&options);
     let outcome = pauseless_sim::run(&scenario.config);
     assert_eq!((outcome.lost_packets, &outcome.deadlock), (0, &None));
-    for (flow, found) in scenario.config.flows.iter().zip(&outcome.flows).filter(|it| it.1.finish.is_none()).take(5) {
+    for (flow, found) in scenario
+        .config
+        .flows
+        .iter()
+        .zip(&outcome.flows)
+        .filter(|it| it.1.finish.is_none())
+        .take(5)
+    {
         println!("{flow:?} {found:?}");
     }
-    println!("unfinished {}", outcome.flows.iter().filter(|it| it.finish.is_none()).count());
+    println!(
+        "unfinished {}",
+        outcome
+            .flows
+            .iter()
+            .filter(|it| it.finish.is_none())
+            .count()
+    );
     let flows = scenario.config.flows.iter().zip(&outcome.flows);
     let differences = flows.map(|(flow, found)| {
         let ours = found.finish.expect("it ends").as_ps() as f64 / 1e6;

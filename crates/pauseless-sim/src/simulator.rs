@@ -446,8 +446,7 @@ impl<'c> Simulator<'c> {
             .expect("a signal is due");
         if let Some((next, _)) = controls.front(&end.signals) {
             let kind = self.config.hardware.ties.signal();
-            self.queue
-                .push(Event::new(*next, kind, index as u32));
+            self.queue.push(Event::new(*next, kind, index as u32));
         }
         let is_gfc = matches!(
             control.signal,

@@ -28,8 +28,10 @@ use waits::Waits;
 /// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.
 pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
 /// What may come first at one instant.
-pub(crate) const TIES: [(&str, Ties); 2] =
-    [("control-first", Ties::Control), ("arrivals-first", Ties::Arrivals)];
+pub(crate) const TIES: [(&str, Ties); 2] = [
+    ("control-first", Ties::Control),
+    ("arrivals-first", Ties::Arrivals),
+];
 /// What the ways to reckon how long a frame takes are called in files.
 pub(crate) const TRANSMISSIONS: [(&str, Transmission); 2] = [
     ("exact", Transmission::Exact),

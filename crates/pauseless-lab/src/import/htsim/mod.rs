@@ -23,7 +23,6 @@ use paths::Hops;
 use topo::{Link, Tree};
 use translate::Parts;
 
-
 /// What the files become.
 #[derive(Clone, Debug)]
 pub struct Case {

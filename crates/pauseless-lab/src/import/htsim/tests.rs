@@ -34,7 +34,9 @@ fn read(texts: &[&str], options: &str) -> Result<Scenario, String> {
 /// The first line of every problem.
 fn refused(texts: &[&str]) -> Vec<String> {
     let message = read(texts, "").expect_err("something is wrong");
-    let lines = message.lines().filter(|line| line.starts_with("pauseless: "));
+    let lines = message
+        .lines()
+        .filter(|line| line.starts_with("pauseless: "));
     let lines = lines.map(|line| line.trim_start_matches("pauseless: ").to_string());
     lines.collect()
 }
@@ -42,8 +44,14 @@ fn refused(texts: &[&str]) -> Vec<String> {
 #[test]
 fn files_are_known_by_their_content() {
     assert_eq!(recognise(TOPO), Some(Kind::Topology));
-    assert_eq!(recognise("Nodes 2\nConnections 1\n0->1 start 0 size 1\n"), Some(Kind::Matrix));
-    assert_eq!(recognise("PATH flow 1 dst 2 switch S via LS0->US0(0)\n"), Some(Kind::Paths));
+    assert_eq!(
+        recognise("Nodes 2\nConnections 1\n0->1 start 0 size 1\n"),
+        Some(Kind::Matrix)
+    );
+    assert_eq!(
+        recognise("PATH flow 1 dst 2 switch S via LS0->US0(0)\n"),
+        Some(Kind::Paths)
+    );
     assert_eq!(recognise("duration = \"1 ms\"\n"), None);
     assert_eq!(recognise(""), None);
 }
@@ -86,7 +94,10 @@ fn trees_are_wired_as_htsim_does_it() {
         nodes.filter(|node| node.name.starts_with(kind)).count()
     };
     assert_eq!(["LS", "US", "CS"].map(count), [128, 32, 16]);
-    assert_eq!(topology.ports(topology.node_named("CS15").unwrap()).len(), 16);
+    assert_eq!(
+        topology.ports(topology.node_named("CS15").unwrap()).len(),
+        16
+    );
     // The source is slower than its link.
     assert_eq!(scenario.config.flows[0].pace.as_bps(), 100_000_000_000);
 }
@@ -127,18 +138,26 @@ fn paths_are_taken_there_and_back() {
     let ways = " LS0,US1,CS3,US7,LS7 LS7,US6,CS0,US0,LS0\n";
     assert!(case.scenario.contains(ways), "{}", case.scenario);
     let paths = "PATH flow 9 dst 15 switch S via LS0->US1(0)\n";
-    assert_eq!(refused(&[matrix, paths]), ["file1:1:1: the traffic matrix has no flow with id 9"]);
+    assert_eq!(
+        refused(&[matrix, paths]),
+        ["file1:1:1: the traffic matrix has no flow with id 9"]
+    );
     let paths = "PATH flow 7 dst 15 switch S via LS0-US1(0)\nPATH 7\n";
     assert_eq!(
         refused(&[matrix, paths]),
-        ["file1:1:33: \"LS0-US1(0)\" is no egress", "file1:2:1: not a line of a path"]
+        [
+            "file1:1:33: \"LS0-US1(0)\" is no egress",
+            "file1:2:1: not a line of a path"
+        ]
     );
 }
 
 #[test]
 fn wrong_matrices() {
     assert_eq!(
-        refused(&["Nodes 16\nConnections 3\n0->16 start 0 size 1\n1->1 start 0\n2->3 size x ed 2\n4->5 start\nfoo\n"]),
+        refused(&[
+            "Nodes 16\nConnections 3\n0->16 start 0 size 1\n1->1 start 0\n2->3 size x ed 2\n4->5 start\nfoo\n"
+        ]),
         [
             "file0:2:13: the header says 3 connections, and there are 4",
             "file0:3:1: there is no host 16",
@@ -185,9 +204,18 @@ fn wrong_trees() {
         let text = TOPO.replacen(from, to, 1);
         refused(&[matrix, &text])
     };
-    assert_eq!(with("Nodes 32", "Nodes 64"), ["file1:4:1: 64 hosts are no whole number of pods of 32", "file1:1:1: x"][..1]);
+    assert_eq!(
+        with("Nodes 32", "Nodes 64"),
+        [
+            "file1:4:1: 64 hosts are no whole number of pods of 32",
+            "file1:1:1: x"
+        ][..1]
+    );
     assert_eq!(with("Podsize 32\n", ""), ["file1:1:1: podsize is missing"]);
-    assert_eq!(with("Radix_Up 2\n", ""), ["file1:6:1: radix_up of tier 0 is missing"]);
+    assert_eq!(
+        with("Radix_Up 2\n", ""),
+        ["file1:6:1: radix_up of tier 0 is missing"]
+    );
     assert_eq!(
         with("Radix_Up 2\n", "Radix_Up 3\n"),
         ["file1:9:1: radix_up of tier 0 is 3, and the rest of the file makes it 2"]
@@ -196,9 +224,21 @@ fn wrong_trees() {
         with("Oversubscribed 4", "Oversubscribed 3"),
         ["file1:12:1: links above tier 0 cannot be 3200 / 300"]
     );
-    assert_eq!(with("Tier 1", "Tier 7"), ["file1:14:6: \"7\" is out of place"; 1]);
-    assert_eq!(with("Radix_Down 8", "Radix_Dwn 8"), ["file1:8:1: unknown key \"Radix_Dwn\""]);
-    assert_eq!(refused(&[TOPO]), ["file0: there is no traffic matrix beside it"]);
+    assert_eq!(
+        with("Tier 1", "Tier 7"),
+        ["file1:14:6: \"7\" is out of place"; 1]
+    );
+    assert_eq!(
+        with("Radix_Down 8", "Radix_Dwn 8"),
+        ["file1:8:1: unknown key \"Radix_Dwn\""]
+    );
+    assert_eq!(
+        refused(&[TOPO]),
+        ["file0: there is no traffic matrix beside it"]
+    );
     assert_eq!(refused(&[matrix, "x"]), ["file1: not a file of htsim"]);
-    assert_eq!(refused(&[matrix, matrix]), ["file1: the same kind of file as file0"]);
+    assert_eq!(
+        refused(&[matrix, matrix]),
+        ["file1: the same kind of file as file0"]
+    );
 }
