@@ -46,57 +46,61 @@ fn references() -> BTreeMap<String, f64> {
     flows.collect()
 }
 
-#[test]
-fn finish_times_are_those_of_htsim() {
-    let mut options: Options = "mtu=1500,end=6000".parse().unwrap();
-    if let Ok(t) = std::env::var("JITTER") {
-        println!("jitter {t}");
-    }
-    options.is_compat = std::env::var_os("PLAIN").is_none();
+/// Our finish times as shares of htsim's less one, without signs and in order.
+fn differences(options: &Options) -> Vec<f64> {
     let references = references();
-    let scenario = scenario(&options);
+    let scenario = scenario(options);
     let outcome = pauseless_sim::run(&scenario.config);
     assert_eq!((outcome.lost_packets, &outcome.deadlock), (0, &None));
-    for (flow, found) in scenario
-        .config
-        .flows
-        .iter()
-        .zip(&outcome.flows)
-        .filter(|it| it.1.finish.is_none())
-        .take(5)
-    {
-        println!("{flow:?} {found:?}");
-    }
-    println!(
-        "unfinished {}",
-        outcome
-            .flows
-            .iter()
-            .filter(|it| it.finish.is_none())
-            .count()
-    );
     let flows = scenario.config.flows.iter().zip(&outcome.flows);
     let differences = flows.map(|(flow, found)| {
         let ours = found.finish.expect("it ends").as_ps() as f64 / 1e6;
         ours / references[&flow.name] - 1.0
     });
     let mut differences = Vec::from_iter(differences);
+    assert_eq!(differences.len(), 128);
     let mean = differences.iter().sum::<f64>() / 128.0;
     differences.iter_mut().for_each(|one| *one = one.abs());
     differences.sort_by(f64::total_cmp);
-    let within = |share: f64| differences.partition_point(|one| *one <= share);
+    let [one, two, five] = [0.01, 0.02, 0.05].map(|share| within(&differences, share));
     println!(
-        "within 0.1 %: {}, 1 %: {}, 2 %: {}, 5 %: {}; mean {:+.3} %, median {:.3} %, 90th percentile {:.3} %, \
-         largest {:.2} %; {} pauses",
-        within(0.001),
-        within(0.01),
-        within(0.02),
-        within(0.05),
-        mean * 100.0,
-        differences[63] * 100.0,
-        differences[115] * 100.0,
-        differences[127] * 100.0,
-        outcome.pause_frames,
+        "within 1 %: {one}, 2 %: {two}, 5 %: {five}; mean {:+.3} %",
+        mean * 100.0
     );
-    assert!(within(0.02) >= 122, "95 % of 128");
+    let [median, largest] = [63, 127].map(|place| differences[place] * 100.0);
+    println!(
+        "median {median:.2} %, largest {largest:.2} %, pauses {}",
+        outcome.pause_frames
+    );
+    differences
+}
+
+fn within(differences: &[f64], share: f64) -> usize {
+    differences.partition_point(|one| *one <= share)
+}
+
+fn options() -> Options {
+    "mtu=1500,end=6000".parse().unwrap()
+}
+
+#[test]
+fn finish_times_are_those_of_htsim() {
+    let options = Options {
+        is_compat: true,
+        ..options()
+    };
+    let differences = differences(&options);
+    assert!(
+        within(&differences, 0.02) >= 122,
+        "125 when measured; 122 are 95 %"
+    );
+    assert!(differences[63] < 0.01, "0.4 % when measured");
+}
+
+/// Not run by default: it shows what real pause frames change.
+#[test]
+#[ignore = "a table of docs/htsim.md"]
+fn finish_times_with_real_pause_frames() {
+    let differences = differences(&options());
+    assert!(within(&differences, 0.05) >= 122, "128 when measured");
 }

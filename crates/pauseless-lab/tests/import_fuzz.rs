@@ -22,8 +22,22 @@ const LIST: &str = "source target size_bytes start_ns class name after delay_us 
 
 /// Words that are worth trying anywhere.
 const WORDS: [&str; 16] = [
-    "0", "-1", "1", "18446744073709551615", "1e400", "NaN", "->", "5->5", "trigger", "Tier", "id",
-    "#", "\u{0}", "\u{fffd}", "-", "a,b,,c",
+    "0",
+    "-1",
+    "1",
+    "18446744073709551615",
+    "1e400",
+    "NaN",
+    "->",
+    "5->5",
+    "trigger",
+    "Tier",
+    "id",
+    "#",
+    "\u{0}",
+    "\u{fffd}",
+    "-",
+    "a,b,,c",
 ];
 
 /// A change of one line.
