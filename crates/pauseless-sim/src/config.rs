@@ -13,6 +13,8 @@ use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
 
+use crate::event::Kind;
+
 /// A run, complete: the same value gives the same outcome on every machine.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -82,6 +84,8 @@ pub struct Hardware {
     pub release: Release,
     /// What switches draw random numbers from.
     pub draws: DrawsFrom,
+    /// What comes first at one instant.
+    pub ties: Ties,
 }
 
 /// What switches draw random numbers from.
@@ -92,6 +96,28 @@ pub enum DrawsFrom {
     Egress,
     /// One for all switches, that of ns-3's older simulators; see [`pauseless_core::draws`].
     Ns3,
+}
+
+/// What comes first at one instant: a control frame that takes effect, or packets that arrive. In a
+/// real network nothing is simultaneous, and both are as good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// Control frames.
+    #[default]
+    Control,
+    /// Packets that arrive.
+    Arrivals,
+}
+
+impl Ties {
+    /// What kind of event a control frame is that takes effect.
+    #[inline]
+    pub(crate) fn signal(self) -> Kind {
+        match self {
+            Ties::Control => Kind::Signal,
+            Ties::Arrivals => Kind::LateSignal,
+        }
+    }
 }
 
 impl Hardware {
@@ -108,6 +134,7 @@ impl Default for Hardware {
             transmission: Transmission::Exact,
             release: Release::LastBit,
             draws: DrawsFrom::Egress,
+            ties: Ties::Control,
         }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Signal,
     /// The first frame on a wire has fully arrived at a port.
     Arrive,
+    /// The same as [`Kind::Signal`] where arrivals come first, see [`crate::config::Ties`].
+    LateSignal,
     /// The last bit of a frame has left a port.
     Transmitted,
     /// A host takes a packet out of its ingress buffer.
@@ -48,16 +50,17 @@ impl Kind {
         match number {
             0 => Kind::Signal,
             1 => Kind::Arrive,
-            2 => Kind::Transmitted,
-            3 => Kind::Consume,
-            4 => Kind::Timeout,
-            5 => Kind::Recover,
-            6 => Kind::FlowStart,
-            7 => Kind::FlowStop,
-            8 => Kind::Sample,
-            9 => Kind::Tick,
-            10 => Kind::Snapshot,
-            11 => Kind::Look,
+            2 => Kind::LateSignal,
+            3 => Kind::Transmitted,
+            4 => Kind::Consume,
+            5 => Kind::Timeout,
+            6 => Kind::Recover,
+            7 => Kind::FlowStart,
+            8 => Kind::FlowStop,
+            9 => Kind::Sample,
+            10 => Kind::Tick,
+            11 => Kind::Snapshot,
+            12 => Kind::Look,
             _ => Kind::Calm,
         }
     }

@@ -278,7 +278,7 @@ impl<'c> Simulator<'c> {
             Kind::Arrive => self.on_arrive(index),
             Kind::Transmitted => self.on_transmitted(index),
             Kind::Timeout => self.on_timeout(index),
-            Kind::Signal => self.on_signal(index),
+            Kind::Signal | Kind::LateSignal => self.on_signal(index),
             Kind::Consume => self.on_consume(index),
             Kind::Recover => self.on_recover(index),
             Kind::FlowStart => self.on_flow_start(index),
@@ -431,8 +431,8 @@ impl<'c> Simulator<'c> {
             .pop_front(&mut end.signals)
             .expect("a signal is due");
         if let Some((next, _)) = controls.front(&end.signals) {
-            self.queue
-                .push(Event::new(*next, Kind::Signal, index as u32));
+            let kind = self.config.hardware.ties.signal();
+            self.queue.push(Event::new(*next, kind, index as u32));
         }
         let is_gfc = matches!(
             control.signal,

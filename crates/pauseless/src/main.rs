@@ -7,6 +7,7 @@ mod check;
 mod convert;
 mod demo;
 mod explain;
+mod htsim;
 #[cfg(target_os = "linux")]
 mod node;
 mod output;

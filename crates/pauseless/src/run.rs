@@ -14,6 +14,7 @@ use pauseless_lab::report::{Run, csv, json, scene, text};
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 
 use crate::args::{CompatWith, RunArgs};
+use crate::htsim;
 use crate::output::{self, Terminal};
 use crate::progress::{self, Bar};
 use crate::{FINDING, INTERRUPTED};
@@ -29,10 +30,15 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         provenance: args.provenance,
         stop_on: stop_on(args),
     };
-    let imported = import(args)?;
-    let mut scenario = match &imported {
-        None => Scenario::read(&args.file, &overrides)?,
-        Some(case) => {
+    let from_htsim = htsim::scenario(args, &overrides)?;
+    let imported = match &from_htsim {
+        Some(_) => None,
+        None => import(args)?,
+    };
+    let mut scenario = match (from_htsim, &imported) {
+        (Some(scenario), _) => scenario,
+        (None, None) => Scenario::read(&args.file, &overrides)?,
+        (None, Some(case)) => {
             // What is wrong with it has a place in the text that was made.
             let name = format!("{} as a scenario", args.file.display());
             Scenario::parse(&name, &case.scenario, &overrides)?
@@ -101,6 +107,9 @@ fn import(args: &RunArgs) -> anyhow::Result<Option<Case>> {
     let compat = match args.compat {
         None => Compat::None,
         Some(CompatWith::Hpcc) => Compat::Hpcc,
+        Some(CompatWith::Htsim) => {
+            anyhow::bail!("--compat htsim is for files of htsim (.cm, .topo)")
+        }
     };
     if !hpcc::is_config(&source.text) {
         anyhow::ensure!(

@@ -13,7 +13,7 @@ use pauseless_core::id::{Class, FlowId, NodeId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::path::Step;
-use pauseless_sim::config::{Follow, Transmission};
+use pauseless_sim::config::{Follow, Ties, Transmission};
 
 use super::congestion::number;
 use super::file::File;
@@ -27,6 +27,11 @@ use waits::Waits;
 
 /// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.
 pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
+/// What may come first at one instant.
+pub(crate) const TIES: [(&str, Ties); 2] = [
+    ("control-first", Ties::Control),
+    ("arrivals-first", Ties::Arrivals),
+];
 /// What the ways to reckon how long a frame takes are called in files.
 pub(crate) const TRANSMISSIONS: [(&str, Transmission); 2] = [
     ("exact", Transmission::Exact),
@@ -110,6 +115,8 @@ pub(crate) struct Timing {
     /// The share of frames that every wire loses.
     pub wire_loss: f64,
     pub transmission: Transmission,
+    /// What comes first at one instant.
+    pub ties: Ties,
     pub sources_stop: Option<Span>,
 }
 
@@ -164,6 +171,7 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
         wire_jitter: Span::ZERO,
         wire_loss: 0.0,
         transmission: Transmission::Exact,
+        ties: Ties::Control,
         sources_stop: None,
     };
     if let Some(mut section) = root.table("timing") {
@@ -178,6 +186,9 @@ fn read_timing(root: &mut Section<'_>) -> Timing {
         }
         if let Some(transmission) = section.choice("transmission", &TRANSMISSIONS) {
             timing.transmission = transmission.value;
+        }
+        if let Some(ties) = section.choice("ties", &TIES) {
+            timing.ties = ties.value;
         }
         let stop = section.quantity_within("sources_stop", TIMES);
         timing.sources_stop = stop.map(|stop| stop.value);

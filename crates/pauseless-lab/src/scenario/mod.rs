@@ -478,6 +478,7 @@ impl Written {
             hardware: Hardware {
                 control_frame: self.switches.control_frame,
                 transmission: self.flows.timing.transmission,
+                ties: self.flows.timing.ties,
                 release: self.switches.release,
                 draws: self.switches.draws,
             },

@@ -12,7 +12,7 @@ use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::{NodeKind, Topology};
 
-use pauseless_sim::config::{DrawsFrom, Follow, Transmission};
+use pauseless_sim::config::{DrawsFrom, Follow, Ties, Transmission};
 
 use super::file::{File, quote};
 use super::flows::Plan;
@@ -352,6 +352,9 @@ fn write_rest(file: &mut File, parts: &Parts) {
     }
     if parts.timing.transmission != Transmission::Exact {
         file.text("transmission", "whole-ns");
+    }
+    if parts.timing.ties == Ties::Arrivals {
+        file.text("ties", "arrivals-first");
     }
     if let Some(stop) = parts.timing.sources_stop {
         file.quantity("sources_stop", stop);

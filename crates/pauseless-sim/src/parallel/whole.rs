@@ -46,7 +46,7 @@ pub(super) fn split<'c>(whole: &mut Simulator<'c>, partition: &Partition) -> Vec
 fn part_of(whole: &Simulator<'_>, event: Event) -> Option<NodeId> {
     let index = event.index();
     match event.kind() {
-        Kind::Signal | Kind::Arrive | Kind::Transmitted | Kind::Timeout => {
+        Kind::Signal | Kind::LateSignal | Kind::Arrive | Kind::Transmitted | Kind::Timeout => {
             Some(whole.fabric.ends[index].node)
         }
         Kind::Consume => Some(whole.config.receivers[index].host),

@@ -4,7 +4,7 @@ use pauseless_core::flow_control::Control;
 use pauseless_core::unit::Time;
 
 use super::Simulator;
-use crate::event::{Event, Kind};
+use crate::event::Event;
 use crate::fabric::{End, Node};
 
 impl Simulator<'_> {
@@ -17,7 +17,8 @@ impl Simulator<'_> {
             .back(signals)
             .map_or(due, |(last, _)| due.max(*last));
         if controls.push_back(signals, (due, control)) {
-            self.queue.push(Event::new(due, Kind::Signal, index as u32));
+            let kind = self.config.hardware.ties.signal();
+            self.queue.push(Event::new(due, kind, index as u32));
         }
     }
 

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
+use pauseless_lab::import::htsim::Options;
 use pauseless_lab::report::quantity::parse_span;
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::scenario::StopOn;
@@ -95,8 +96,15 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
-    /// The scenario, a TOML file, or the config.txt of an ns-3 simulator of the HPCC family
+    /// The scenario, a TOML file, or the config.txt of an ns-3 simulator of the HPCC family, or a
+    /// traffic matrix (.cm) of htsim
     pub file: PathBuf,
+    /// Beside a traffic matrix: the tree (.topo) and the paths of a run, in any order
+    pub more: Vec<PathBuf>,
+    /// What htsim_roce is told on its command line, such as mtu=1500,end=20000: mtu, linkspeed,
+    /// hop_latency, switch_latency, pfc_low, pfc_high, end, tiers, q and start=file, see docs/htsim.md
+    #[arg(long, value_name = "KEY=VALUE,..")]
+    pub htsim: Option<Options>,
     /// Do as that simulator does, to compare; by default wires and switches work as real ones do
     #[arg(long, value_enum, value_name = "SIMULATOR")]
     pub compat: Option<CompatWith>,
@@ -189,11 +197,20 @@ pub struct ExplainArgs {
     pub json: bool,
 }
 
+impl RunArgs {
+    /// Whether it is to be as in htsim.
+    pub fn is_compat_htsim(&self) -> bool {
+        self.compat == Some(CompatWith::Htsim)
+    }
+}
+
 /// A simulator whose ways of doing things are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CompatWith {
     /// The HPCC authors' ns-3 simulator, see docs/hpcc.md
     Hpcc,
+    /// htsim_roce, see docs/htsim.md
+    Htsim,
 }
 
 /// A finding that makes a run fail.
@@ -251,6 +268,7 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml --stop-on deadlock,done,steady
   pauseless run scenarios/gfc-ring.toml --pcap ring.pcapng
   pauseless run examples/hpcc/ring5_pfc/config.txt --compat hpcc
+  pauseless run examples/htsim/incast.cm examples/htsim/leaf_spine.topo --htsim mtu=1500,end=20000
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
 

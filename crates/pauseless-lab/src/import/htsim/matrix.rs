@@ -54,7 +54,7 @@ struct Trigger<'t> {
 }
 
 /// As far as htsim counts, and no further than memory goes.
-const NODES: (u64, u64) = (1, 1_000_000);
+const NODES: (u64, u64) = (1, 100_000);
 const COUNTS: (u64, u64) = (0, 5_000_000);
 const IDS: (u64, u64) = (1, u32::MAX as u64);
 /// Bytes of a flow, up to a petabyte.

@@ -215,3 +215,6 @@ impl Reader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,9 +101,9 @@ const SWITCH_LATENCY: usize = 4;
 const OVERSUBSCRIBED: usize = 5;
 const BUNDLE: usize = 6;
 const HEADS: [(&str, (u64, u64)); 3] = [
-    ("nodes", (1, 1_000_000)),
+    ("nodes", (1, 100_000)),
     ("tiers", (2, 3)),
-    ("podsize", (1, 1_000_000)),
+    ("podsize", (1, 100_000)),
 ];
 
 struct Parser<'t, 's> {

@@ -64,6 +64,9 @@ impl Parts<'_> {
         file.quantity("ack_size", HEADER);
         file.section("[timing]");
         file.quantity("start_jitter", Span::ZERO);
+        if self.options.is_compat {
+            file.text("ties", "arrivals-first");
+        }
         self.write_flows(&mut file, packet);
         file.text
     }

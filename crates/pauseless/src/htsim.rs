@@ -1,0 +1,42 @@
+//! `pauseless run` with files of htsim.
+
+use pauseless_lab::import::htsim::{self, Options};
+use pauseless_lab::import::source::Source;
+use pauseless_lab::scenario::{Overrides, Scenario};
+
+use crate::args::RunArgs;
+use crate::output;
+
+/// The scenario that the files of htsim make, if these are files of htsim.
+pub fn scenario(args: &RunArgs, overrides: &Overrides) -> anyhow::Result<Option<Scenario>> {
+    let source = Source::read(&args.file)?;
+    if htsim::recognise(&source.text).is_none() {
+        anyhow::ensure!(
+            args.htsim.is_none(),
+            "--htsim is for files of htsim (.cm, .topo)"
+        );
+        anyhow::ensure!(
+            args.more.is_empty(),
+            "{}: one file is enough, unless they are files of htsim",
+            args.more[0].display()
+        );
+        return Ok(None);
+    }
+    let mut sources = vec![source];
+    for file in &args.more {
+        sources.push(Source::read(file)?);
+    }
+    let options = Options {
+        is_compat: args.is_compat_htsim(),
+        ..args.htsim.unwrap_or_default()
+    };
+    let case = htsim::read_sources(&sources, &options)?;
+    if !args.quiet {
+        for note in &case.notes {
+            output::complain(&format!("pauseless: note: {note}"));
+        }
+    }
+    // What is wrong with it has a place in the text that was made.
+    let name = format!("{} as a scenario", case.file);
+    Ok(Some(Scenario::parse(&name, &case.scenario, overrides)?))
+}
