@@ -66,7 +66,7 @@ fn random_networks_under_every_flow_control() {
             config.wire_jitter = Span::ns(700);
             config.processing_jitter = Span::us(1);
         }
-        if seed % 5 == 1 {
+        if seed % 5 == 0 {
             config.hardware.control_frame = Bytes::ZERO;
         }
         if seed % 4 == 0 {
