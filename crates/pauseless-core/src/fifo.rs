@@ -52,14 +52,14 @@ impl<T: Copy> Pool<T> {
     #[inline]
     pub fn push_back(&mut self, fifo: &mut Fifo, element: T) -> bool {
         let slot = Slot { element, next: NIL };
-        let index = self.free;
-        let index = if index == NIL {
-            self.slots.push(slot);
-            (self.slots.len() - 1) as u32
-        } else {
-            self.free = self.slots[index as usize].next;
-            self.slots[index as usize] = slot;
-            index
+        let index = match self.slots.get_mut(self.free as usize) {
+            Some(free) => {
+                let index = self.free;
+                self.free = free.next;
+                *free = slot;
+                index
+            }
+            None => self.grow(slot),
         };
         let was_empty = fifo.is_empty();
         if was_empty {
@@ -71,14 +71,18 @@ impl<T: Copy> Pool<T> {
         was_empty
     }
 
+    /// Adds a slot; its number.
+    #[cold]
+    fn grow(&mut self, slot: Slot<T>) -> u32 {
+        self.slots.push(slot);
+        (self.slots.len() - 1) as u32
+    }
+
     /// Takes the first element.
     #[inline]
     pub fn pop_front(&mut self, fifo: &mut Fifo) -> Option<T> {
         let index = fifo.head;
-        if index == NIL {
-            return None;
-        }
-        let slot = &mut self.slots[index as usize];
+        let slot = self.slots.get_mut(index as usize)?;
         fifo.head = slot.next;
         slot.next = self.free;
         self.free = index;
@@ -97,7 +101,7 @@ impl<T: Copy> Pool<T> {
         if fifo.is_empty() {
             return None;
         }
-        Some(&self.slots[fifo.tail as usize].element)
+        self.slots.get(fifo.tail as usize).map(|slot| &slot.element)
     }
 
     /// All elements, first to last.

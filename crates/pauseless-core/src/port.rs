@@ -223,7 +223,7 @@ impl Port {
     }
 
     /// The last bit of a packet has left the node: its charge comes off the counter.
-    #[inline]
+    #[inline(always)]
     pub fn dequeue(&mut self, now: Time, class: Class, charge: Bytes) {
         let lane = &mut self.lanes[class.index()];
         lane.held -= charge;
@@ -327,7 +327,7 @@ impl Port {
     }
 
     /// Whether a frame may start.
-    #[inline]
+    #[inline(always)]
     pub fn gate(&self, now: Time, class: Class, size: Bytes) -> Gate {
         let gate = self.lanes[class.index()].up.gate(now, size);
         match &self.exceptions {
@@ -362,7 +362,7 @@ impl Port {
     }
 
     /// A data frame starts.
-    #[inline]
+    #[inline(always)]
     pub fn on_transmit(&mut self, now: Time, class: Class, size: Bytes) {
         self.lanes[class.index()].up.on_transmit(now, size);
         if let Some(exceptions) = &mut self.exceptions {

@@ -124,6 +124,7 @@ impl ClassScheduler {
     }
 
     /// A frame of `class` starts at `port`.
+    #[inline]
     pub fn on_transmit(&mut self, port: PortId, class: Class, size: Bytes) {
         if let Scheduler::Weighted(_) = self.scheduler {
             let deficit = &mut self.deficit[port.index() * self.class_count + class.index()];

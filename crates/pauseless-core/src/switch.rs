@@ -19,6 +19,7 @@ mod drain;
 mod header;
 mod inspect;
 mod sharing;
+mod turns;
 pub mod watchdog;
 
 use alloc::boxed::Box;
@@ -135,39 +136,44 @@ pub enum Transmit<P> {
 }
 
 /// The switch. See the [module](self).
+///
+/// The order in memory is that below: what every packet needs comes first, in three cache lines.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Switch<P> {
+    ports: Box<[SwitchPort]>,
+    ready: Ready,
     discipline: Discipline,
+    release: Release,
+    /// Whether congestion points ask if their queue is held.
+    watches_release: bool,
+    /// Whether any gate of any port counts credit.
+    spends_credit: bool,
+    /// Whether any ingress counts in whole blocks.
+    counts_blocks: bool,
     class_count: usize,
     /// How many classes packets of one ingress counter can wait for at one egress.
     leaving_count: usize,
-    ports: Vec<SwitchPort>,
-    scheduler: ClassScheduler,
-    /// One per (ingress, egress, leaving class) or (ingress, class); none when output-queued.
-    fifos: Box<[Fifo]>,
     pool: Pool<Waiting<P>>,
     /// Bytes waiting per (ingress, class, egress) and, where classes change, per class that they
     /// leave in, not counting the frame on the wire.
     waiting: Box<[u32]>,
+    /// One per (egress, class), or none at all.
+    points: Box<[congestion::Watched]>,
+    /// Only if ports share their memory.
+    sharing: Option<Box<sharing::Sharing>>,
+    /// Look at every egress queue, or at none.
+    watchdogs: Option<Box<Watchdogs>>,
+    /// Packets of the switch's own per (egress, class), which are on no ingress counter.
+    notices: Box<[Fifo]>,
+    scheduler: ClassScheduler,
+    /// One per (ingress, egress, leaving class) or (ingress, class); none when output-queued.
+    fifos: Box<[Fifo]>,
     /// Per (egress, class), the ingresses that it can serve next, or where classes change in an
     /// input-queued switch the FIFOs; unused when output-queued.
     rotation: Rotation,
     /// Per (ingress, class), whether a packet of its FIFO is being sent; only when input-queued.
     in_service: Box<[bool]>,
-    /// One per (egress, class), or none at all.
-    points: Box<[congestion::Watched]>,
-    /// Whether they ask if their queue is held.
-    watches_release: bool,
-    /// Packets of the switch's own per (egress, class), which are on no ingress counter.
-    notices: Box<[Fifo]>,
-    /// Whether any gate of any port counts credit.
-    spends_credit: bool,
-    /// Only if ports share their memory.
-    sharing: Option<Box<sharing::Sharing>>,
-    /// Look at every egress queue, or at none.
-    watchdogs: Option<Box<Watchdogs>>,
-    release: Release,
-    ready: Ready,
 }
 
 /// A port and what its egress is doing, side by side in memory: a packet that arrives for a busy
@@ -290,6 +296,8 @@ impl<P: Copy> Switch<P> {
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
             spends_credit: (config.ports.iter().flat_map(|port| &port.lanes))
                 .any(|lane| matches!(lane.egress, FlowControl::Cbfc(_))),
+            counts_blocks: (config.ports.iter().flat_map(|port| &port.lanes))
+                .any(|lane| lane.ingress.charge(Bytes::new(1)) > Bytes::new(1)),
             sharing: sharing::Sharing::new(config),
             watchdogs: None,
             release: config.release,
@@ -338,7 +346,7 @@ impl<P: Copy> Switch<P> {
             leaving,
         } = arrival;
         debug_assert!(self.leaving_count > 1 || class == leaving);
-        let charge = self.ports[ingress.index()].port.charge(class, size);
+        let charge = self.charge(ingress, class, size);
         if self.sharing.is_some() {
             self.charge_memory(now, (ingress, class), charge)?;
         }
@@ -384,20 +392,6 @@ impl<P: Copy> Switch<P> {
             Joining::Told(feedback) => Some(feedback),
             Joining::Silent | Joining::Marked => None,
         })
-    }
-
-    /// Appends a packet to the FIFO that its ingress has; whether it is head of it.
-    fn join_turns(&mut self, waiting: Waiting<P>) -> bool {
-        let (class, leaving) = (waiting.header.class(), waiting.header.leaving());
-        let member = self.member(waiting.ingress, class);
-        let fifo = self.fifo(member, (waiting.egress, leaving));
-        let was_empty = self.pool.push_back(&mut self.fifos[fifo], waiting);
-        let is_exposed = was_empty && !self.in_service.get(fifo).is_some_and(|is_sent| *is_sent);
-        if is_exposed {
-            let queue = self.queue(waiting.egress, leaving);
-            self.rotation.insert(queue, member);
-        }
-        is_exposed
     }
 
     /// A packet of `class` has fully arrived at `ingress` and goes no further: its TTL has run out,
@@ -469,7 +463,7 @@ impl<P: Copy> Switch<P> {
     }
 
     /// Takes a packet off its ingress counter.
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, now: Time, from: (PortId, Class), charge: Bytes) {
         let (ingress, class) = from;
         let arrived_at = &mut self.ports[ingress.index()].port;
@@ -521,23 +515,28 @@ impl<P: Copy> Switch<P> {
     /// The next frame on the wire of `port`, if it is free and something may be sent.
     pub fn poll_transmit(&mut self, now: Time, port: PortId) -> Option<Transmit<P>> {
         let index = port.index();
-        if !matches!(self.ports[index].sending, Sending::Nothing) {
+        let state = &mut self.ports[index];
+        if !matches!(state.sending, Sending::Nothing) {
             return None;
         }
         // Control frames go before all data, but interrupt none.
-        if let Some(control) = self.ports[index].port.poll_signal(now) {
-            self.ports[index].sending = Sending::Control;
+        if let Some(control) = state.port.poll_signal(now) {
+            state.sending = Sending::Control;
             return Some(Transmit::Control(control));
         }
-        self.ports[index].wake = Time::MAX;
-        let notice_wake = match self.next_notice(now, port) {
-            Ok(class) => return Some(self.send_notice(now, (port, class))),
-            Err(time) => time,
+        state.wake = Time::MAX;
+        let class = if self.notices.is_empty() {
+            self.choose_class(now, port)?
+        } else {
+            let notice_wake = match self.next_notice(now, port) {
+                Ok(class) => return Some(self.send_notice(now, (port, class))),
+                Err(time) => time,
+            };
+            let class = self.choose_class(now, port);
+            let wake = &mut self.ports[index].wake;
+            *wake = notice_wake.min(*wake);
+            class?
         };
-        let class = self.choose_class(now, port);
-        let wake = &mut self.ports[index].wake;
-        *wake = notice_wake.min(*wake);
-        let class = class?;
         self.look_for_release(now, port, class);
         let Taken {
             slot,
@@ -548,17 +547,18 @@ impl<P: Copy> Switch<P> {
         if self.watchdogs.is_some() {
             self.watch_departure(port, class);
         }
-        self.ports[index].port.on_transmit(now, class, size);
-        if self.spends_credit {
-            self.look_at_gate_for_credit(now, port, class);
-        }
-        self.scheduler.on_transmit(port, class, size);
-        self.ports[index].sending = Sending::Data {
+        let state = &mut self.ports[index];
+        state.port.on_transmit(now, class, size);
+        state.sending = Sending::Data {
             ingress: slot.ingress,
             class: came_in,
             leaving: class,
             charge,
         };
+        if self.spends_credit {
+            self.look_at_gate_for_credit(now, port, class);
+        }
+        self.scheduler.on_transmit(port, class, size);
         if self.release == Release::FirstBit {
             self.release(now, (slot.ingress, came_in), charge);
         }
@@ -571,19 +571,20 @@ impl<P: Copy> Switch<P> {
     }
 
     /// The class that may send and whose turn it is; remembers when a gate opens by itself.
-    #[inline]
+    #[inline(always)]
     fn choose_class(&mut self, now: Time, port: PortId) -> Option<Class> {
         if self.class_count > 1 {
             return self.choose_among_classes(now, port);
         }
         let class = Class(0);
         let size = self.head(port, class)?;
-        let gate = self.ports[port.index()].port.gate(now, class, size);
-        self.ports[port.index()].wake = match gate {
-            Gate::At(time) => time,
-            Gate::Open | Gate::Closed => Time::MAX,
-        };
-        (gate == Gate::Open).then_some(class)
+        let state = &mut self.ports[port.index()];
+        match state.port.gate(now, class, size) {
+            Gate::Open => return Some(class),
+            Gate::At(time) => state.wake = time,
+            Gate::Closed => {}
+        }
+        None
     }
 
     fn choose_among_classes(&mut self, now: Time, port: PortId) -> Option<Class> {
@@ -605,42 +606,8 @@ impl<P: Copy> Switch<P> {
         self.scheduler.choose(port, open, &heads)
     }
 
-    /// Takes the packet whose turn it is at (`egress`, `class`) out of its FIFO.
-    fn pop_in_turn(&mut self, egress: PortId, class: Class) -> Option<Waiting<P>> {
-        let queue = self.queue(egress, class);
-        let member = self.rotation.next(queue)?;
-        let fifo = self.fifo(member, (egress, class));
-        let slot = self.pool.pop_front(&mut self.fifos[fifo])?;
-        let member = self.member(slot.ingress, slot.header.class());
-        match self.discipline {
-            Discipline::InputQueued => {
-                self.rotation.remove(queue, member);
-                self.in_service[fifo] = true;
-            }
-            Discipline::OutputQueued | Discipline::VirtualOutputQueued => {
-                if self.fifos[fifo].is_empty() {
-                    self.rotation.remove(queue, member);
-                }
-            }
-        }
-        Some(slot)
-    }
-
-    /// The packet that was sent has left: the next one of its FIFO is head now.
-    fn expose_head(&mut self, now: Time, ingress: PortId, class: Class) {
-        let fifo = self.queue(ingress, class);
-        self.in_service[fifo] = false;
-        if let Some(head) = self.pool.front(&self.fifos[fifo]) {
-            let (egress, leaving) = (head.egress, head.header.leaving());
-            let member = self.member(ingress, class);
-            self.rotation.insert(self.queue(egress, leaving), member);
-            self.look_at_gate_for_credit(now, egress, leaving);
-            self.mark_ready(egress);
-        }
-    }
-
     /// The size of the frame that (`egress`, `class`) would send next.
-    #[inline]
+    #[inline(always)]
     fn head(&self, egress: PortId, class: Class) -> Option<Bytes> {
         let queue = &self.ports[egress.index()].queues[class.index()];
         if queue.packets == 0 {
@@ -719,31 +686,6 @@ impl<P: Copy> Switch<P> {
         match self.leaving_count {
             1 => pair,
             count => pair * count + to.1.index(),
-        }
-    }
-
-    /// What the rotation calls the packets that came in by `ingress` in `class`.
-    #[inline]
-    fn member(&self, ingress: PortId, class: Class) -> PortId {
-        match self.leaving_count > 1 && self.discipline == Discipline::InputQueued {
-            // Heads of several classes of one ingress may want the same queue.
-            true => PortId(self.queue(ingress, class) as u16),
-            false => ingress,
-        }
-    }
-
-    /// The FIFO in which packets of a member of the rotation wait for `egress` in `leaving`.
-    #[inline]
-    fn fifo(&self, member: PortId, (egress, leaving): (PortId, Class)) -> usize {
-        match self.discipline {
-            Discipline::OutputQueued => {
-                unreachable!("its packets wait in the queue of their egress")
-            }
-            Discipline::VirtualOutputQueued => {
-                self.queue(member, leaving) * self.ports.len() + egress.index()
-            }
-            Discipline::InputQueued if self.leaving_count > 1 => member.index(),
-            Discipline::InputQueued => self.queue(member, leaving),
         }
     }
 }

@@ -109,6 +109,8 @@ pub enum Pacing {
     Strict,
     /// The same in whole nanoseconds, rounded down, as public simulators reckon it.
     StrictWhole,
+    /// The same at the flow's own pace, whatever congestion control says: that rules windows only.
+    Pace,
 }
 
 impl Pacing {
@@ -116,7 +118,7 @@ impl Pacing {
     #[inline]
     pub fn span(self, rate: Rate, size: Bytes) -> Span {
         match self {
-            Pacing::CatchUp | Pacing::Strict => rate.tx_span(size),
+            Pacing::CatchUp | Pacing::Strict | Pacing::Pace => rate.tx_span(size),
             Pacing::StrictWhole => rate.tx_span_whole(size),
         }
     }

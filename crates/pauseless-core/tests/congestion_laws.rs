@@ -529,13 +529,13 @@ proptest! {
         queues in prop::collection::vec(0u64..2_000_000, 1..100),
     ) {
         let config = marking::Config {
-            speeds: [None; pauseless_core::congestion::marking::SPEEDS_MAX],
             kmin: Bytes::kb(kmin),
             kmax: Bytes::kb(kmin + width),
             pmax,
             reference: is_scaled.then_some(Rate::gbps(40)),
             phantom: None,
             mark_at,
+            levels: Default::default(),
         };
         // In bytes times 40, so that the scaled thresholds are whole numbers.
         let factor = if is_scaled { gbps } else { 40 };
@@ -568,13 +568,13 @@ proptest! {
         const BYTE: i128 = 8_000_000_000_000 * 64;
         let threshold = Bytes::kb(20);
         let config = marking::Config {
-            speeds: [None; pauseless_core::congestion::marking::SPEEDS_MAX],
             kmin: threshold,
             kmax: threshold,
             pmax: 1.0,
             reference: None,
             phantom: Some(share as f64 / 64.0),
             mark_at: MarkAt::Departure,
+            levels: Default::default(),
         };
         let mut marker = marking::Marker::new(&config, Rate::gbps(gbps), 1);
         let empty = QueueState { packets: 0, bytes: Bytes::ZERO, is_held: false };

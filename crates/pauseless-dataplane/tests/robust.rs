@@ -199,7 +199,6 @@ fn frames_that_come_marked_are_not_marked_here() {
     let mut config = switch_config(vec![port(pfc(), 1); 3], &[1]);
     config.switch.congestion = CongestionControl::Dcqcn(dcqcn::Config {
         marking: marking::Config {
-            speeds: [None; pauseless_core::congestion::marking::SPEEDS_MAX],
             kmin: Bytes::ZERO,
             kmax: Bytes::new(1),
             ..dcqcn::Config::default().marking

@@ -1,7 +1,7 @@
 //! The section `[congestion_control]`: what it becomes, and that what is written out is the same.
 
 use pauseless_core::congestion::marking::MarkAt;
-use pauseless_core::congestion::{CongestionControl, dcqcn, pcn, qcn, timely};
+use pauseless_core::congestion::{CongestionControl, dcqcn, hpcc, pcn, qcn, timely};
 use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
@@ -49,12 +49,16 @@ fn every_kind_has_the_defaults_of_its_source() {
         CongestionControl::Qcn(qcn::Config::default()),
         CongestionControl::Dcqcn(dcqcn::Config::default()),
         CongestionControl::Timely(timely::Config::per_packet(ROUND_TRIP)),
+        CongestionControl::Hpcc(hpcc::Config::default()),
     ];
     for ((name, kind), control) in Kind::ALL.into_iter().zip(expected) {
         let scenario = with(&format!("kind = {name:?}"));
         let congestion = &scenario.config.congestion;
         assert_eq!(congestion.control, control);
-        assert_eq!(congestion.ack_every, u32::from(name == "timely"));
+        assert_eq!(
+            congestion.ack_every,
+            u32::from(["timely", "hpcc"].contains(&name))
+        );
         assert_eq!(congestion.control.name(), name);
         // Without the section, the command line says the same.
         let named = read(GOOD, Some(kind));
@@ -130,14 +134,15 @@ fn every_key_of_dcqcn() {
     let scenario = with(keys);
     let default = dcqcn::Config::default();
     let expected = dcqcn::Config {
+        style: dcqcn::Style::Paper,
         marking: pauseless_core::congestion::marking::Config {
-            speeds: [None; pauseless_core::congestion::marking::SPEEDS_MAX],
             kmin: Bytes::kb(6),
             kmax: Bytes::kb(150),
             pmax: 0.5,
             reference: None,
             phantom: Some(0.95),
             mark_at: MarkAt::Departure,
+            levels: Default::default(),
         },
         cnp_interval: Span::us(4),
         alpha_timer: Span::us(1),
@@ -175,6 +180,7 @@ fn every_key_of_timely() {
          ack_every = 16\nfeedback_class = \"data\"",
     );
     let expected = timely::Config {
+        update: timely::Update::PerAck,
         ewma_weight: 0.875,
         beta: 0.008,
         t_low: Span::us(50),

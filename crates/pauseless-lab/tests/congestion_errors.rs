@@ -23,7 +23,7 @@ fn kinds() {
             16 | [congestion_control]
                | ^^^^^^^^^^^^^^^^^^^^
                |
-               = help: add kind = "none", "pcn", "qcn", "dcqcn" or "timely"
+               = help: add kind = "none", "pcn", "qcn", "dcqcn", "timely" or "hpcc"
         "#]],
     );
     section(
@@ -32,7 +32,7 @@ fn kinds() {
         pauseless: t.toml:17:8: congestion_control.kind: unknown value "tcp"
            |
         17 | kind = "tcp"
-           |        ^^^^^ expected one of "none", "pcn", "qcn", "dcqcn", "timely"
+           |        ^^^^^ expected one of "none", "pcn", "qcn", "dcqcn", "timely", "hpcc"
     "#]],
     );
     section(
@@ -41,7 +41,7 @@ fn kinds() {
         pauseless: t.toml:17:8: congestion_control.kind: unknown value "dcqn"
            |
         17 | kind = "dcqn"
-           |        ^^^^^^ expected one of "none", "pcn", "qcn", "dcqcn", "timely"
+           |        ^^^^^^ expected one of "none", "pcn", "qcn", "dcqcn", "timely", "hpcc"
            |
            = help: did you mean dcqcn?
     "#]],
@@ -63,7 +63,7 @@ fn kinds() {
             16 | [congestion_control]
                | ^^^^^^^^^^^^^^^^^^^^
                |
-               = help: add kind = "none", "pcn", "qcn", "dcqcn" or "timely"
+               = help: add kind = "none", "pcn", "qcn", "dcqcn", "timely" or "hpcc"
         "#]],
     );
 }
@@ -105,7 +105,7 @@ fn keys_of_another_kind() {
         pauseless: t.toml:18:1: congestion_control.kmim: unknown key with kind = "dcqcn"
            |
         18 | kmim = "5 KB"
-           | ^^^^ expected one of ack_every, alpha_initial, alpha_timer, byte_counter, clamp, cnp_interval, feedback_class, g, increase_timer, kind, kmax, kmin, mark_at, phantom, pmax, rate_ai, rate_hai, rate_min, scale_with_speed, threshold
+           | ^^^^ expected one of ack_every, alpha_initial, alpha_timer, at_rate, byte_counter, clamp, cnp_interval, feedback_class, g, increase_timer, kind, kmax, kmin, mark_at, phantom, pmax, rate_ai, rate_hai, rate_min, scale_with_speed, style, threshold
            |
            = help: did you mean kmin?
     "#]],
@@ -116,7 +116,7 @@ fn keys_of_another_kind() {
         pauseless: t.toml:18:1: congestion_control.w_min: unknown key with kind = "timely"
            |
         18 | w_min = 0.5
-           | ^^^^^ expected one of ack_every, beta, delta, ewma_weight, feedback_class, hai_factor, hai_threshold, kind, min_rtt, patched, rate_min, scale_with_speed, t_high, t_low
+           | ^^^^^ expected one of ack_every, beta, delta, ewma_weight, feedback_class, hai_factor, hai_threshold, kind, min_rtt, patched, rate_min, scale_with_speed, t_high, t_low, update
     "#]],
     );
 }

@@ -9,7 +9,7 @@ use pauseless_core::memory::{MemoryConfig, SharedConfig};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::{Discipline, Release, watchdog};
 use pauseless_core::table::ForwardingTable;
-use pauseless_core::transport::Transport;
+use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::topology::Topology;
 
@@ -82,8 +82,20 @@ pub struct Hardware {
     pub transmission: Transmission,
     /// When a packet that a switch sends is taken off its ingress counter.
     pub release: Release,
+    /// What switches draw random numbers from.
+    pub draws: DrawsFrom,
     /// What comes first at one instant.
     pub ties: Ties,
+}
+
+/// What switches draw random numbers from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DrawsFrom {
+    /// A sequence for each egress, which the seed determines.
+    #[default]
+    Egress,
+    /// One for all switches, that of ns-3's older simulators; see [`pauseless_core::draws`].
+    Ns3,
 }
 
 /// What comes first at one instant: a control frame that takes effect, or packets that arrive. In a
@@ -121,6 +133,7 @@ impl Default for Hardware {
             control_frame: Control::SIZE,
             transmission: Transmission::Exact,
             release: Release::LastBit,
+            draws: DrawsFrom::Egress,
             ties: Ties::Control,
         }
     }
@@ -364,6 +377,16 @@ pub fn canonical_order(flows: &mut [Flow]) {
     flows.sort();
     let twice = flows.windows(2).find(|pair| pair[0].name == pair[1].name);
     assert!(twice.is_none(), "two flows of one name: {twice:?}");
+}
+
+impl Config {
+    /// Where `flow` counts as finished: at its target, or at the source that is told.
+    pub fn end_of(&self, flow: &Flow) -> NodeId {
+        match self.transport.finish == Finish::Source && flow.reaction != Reaction::None {
+            true => flow.source,
+            false => flow.target,
+        }
+    }
 }
 
 impl Flow {

@@ -43,35 +43,47 @@ pub(crate) enum Kind {
     Calm,
 }
 
-const KINDS: [Kind; 14] = [
-    Kind::Signal,
-    Kind::Arrive,
-    Kind::LateSignal,
-    Kind::Transmitted,
-    Kind::Consume,
-    Kind::Timeout,
-    Kind::Recover,
-    Kind::FlowStart,
-    Kind::FlowStop,
-    Kind::Sample,
-    Kind::Tick,
-    Kind::Snapshot,
-    Kind::Look,
-    Kind::Calm,
-];
+impl Kind {
+    /// The kind with this number; the numbers are those of the declaration, so that no table is read.
+    #[inline]
+    fn from_number(number: u32) -> Kind {
+        match number {
+            0 => Kind::Signal,
+            1 => Kind::Arrive,
+            2 => Kind::LateSignal,
+            3 => Kind::Transmitted,
+            4 => Kind::Consume,
+            5 => Kind::Timeout,
+            6 => Kind::Recover,
+            7 => Kind::FlowStart,
+            8 => Kind::FlowStop,
+            9 => Kind::Sample,
+            10 => Kind::Tick,
+            11 => Kind::Snapshot,
+            12 => Kind::Look,
+            _ => Kind::Calm,
+        }
+    }
+}
+
+/// The bits of an event's number of a port or flow.
+const INDEX_BITS: u32 = 28;
 
 /// An event: when, what, and to which port or flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event {
     time: u64,
-    key: u64,
+    /// The kind above the number, in 32 bits, so that four pending events share a cache line.
+    key: u32,
 }
 
 impl Event {
+    #[inline]
     pub(crate) fn new(time: Time, kind: Kind, index: u32) -> Event {
+        debug_assert!(index < 1 << INDEX_BITS);
         Event {
             time: time.as_ps(),
-            key: (kind as u64) << 32 | u64::from(index),
+            key: (kind as u32) << INDEX_BITS | index,
         }
     }
 
@@ -82,11 +94,20 @@ impl Event {
 
     /// As two words, for those who keep it in atomics.
     pub(crate) fn words(self) -> (u64, u64) {
-        (self.time, self.key)
+        (self.time, u64::from(self.key))
     }
 
     pub(crate) fn from_words((time, key): (u64, u64)) -> Event {
-        Event { time, key }
+        Event {
+            time,
+            key: key as u32,
+        }
+    }
+
+    /// What events are sorted by, as one number: compared without branches.
+    #[inline]
+    fn order(self) -> u128 {
+        u128::from(self.time) << 32 | u128::from(self.key)
     }
 
     pub(crate) fn time(self) -> Time {
@@ -94,11 +115,11 @@ impl Event {
     }
 
     pub(crate) fn kind(self) -> Kind {
-        KINDS[(self.key >> 32) as usize]
+        Kind::from_number(self.key >> INDEX_BITS)
     }
 
     pub(crate) fn index(self) -> usize {
-        self.key as u32 as usize
+        (self.key & ((1 << INDEX_BITS) - 1)) as usize
     }
 }
 
@@ -107,10 +128,20 @@ const WORDS: usize = BUCKETS / 64;
 
 const NIL: u32 = u32::MAX;
 
+/// An event in the list of its bucket.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    event: Event,
+    time: u64,
+    key: u32,
     next: u32,
+}
+
+impl Node {
+    #[inline]
+    fn event(&self) -> Event {
+        let Node { time, key, .. } = *self;
+        Event { time, key }
+    }
 }
 
 /// Pending events. Pushing into the past is a bug and panics.
@@ -123,7 +154,7 @@ pub(crate) struct EventQueue {
     /// The rest of that bucket, latest first.
     current: Vec<Event>,
     /// The first node of every bucket's list, in no order: a bucket is sorted when its turn comes.
-    heads: Vec<u32>,
+    heads: Box<[u32; BUCKETS]>,
     /// All lists in one pool, so that the node freed last, which is in the cache, is used next.
     nodes: Vec<Node>,
     free: u32,
@@ -131,6 +162,8 @@ pub(crate) struct EventQueue {
     near: usize,
     /// What lies beyond the wheel.
     far: BinaryHeap<Reverse<Event>>,
+    /// The bucket of the first of those, so that the heap is left alone until its turn comes.
+    far_bucket: u64,
     now: u64,
 }
 
@@ -144,12 +177,13 @@ impl EventQueue {
             shift: ideal.max(least).clamp(64, 1 << 24).ilog2(),
             cursor: 0,
             current: Vec::new(),
-            heads: vec![NIL; BUCKETS],
+            heads: Box::new([NIL; BUCKETS]),
             nodes: Vec::new(),
             free: NIL,
             occupied: [0; WORDS],
             near: 0,
             far: BinaryHeap::new(),
+            far_bucket: u64::MAX,
             now: 0,
         }
     }
@@ -159,17 +193,27 @@ impl EventQueue {
         self.current.len() + self.near + self.far.len()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, event: Event) {
         assert!(self.now <= event.time, "an event in the past");
         let bucket = event.time >> self.shift;
+        // Zero or less is the current bucket: one comparison finds what is on the wheel.
+        if bucket.wrapping_sub(self.cursor + 1) < BUCKETS as u64 - 1 {
+            self.file(bucket, event);
+        } else {
+            self.push_aside(bucket, event);
+        }
+    }
+
+    /// Keeps an event that is not for the wheel: it is due in the current bucket, or far away.
+    #[inline(never)]
+    fn push_aside(&mut self, bucket: u64, event: Event) {
         if bucket <= self.cursor {
             let at = self.current.partition_point(|other| *other > event);
             self.current.insert(at, event);
-        } else if bucket - self.cursor < BUCKETS as u64 {
-            self.file(bucket, event);
         } else {
             self.far.push(Reverse(event));
+            self.far_bucket = self.far_bucket.min(bucket);
         }
     }
 
@@ -214,7 +258,7 @@ impl EventQueue {
         let mut at = self.heads[self.next_occupied()];
         while at != NIL {
             let node = &self.nodes[at as usize];
-            first = Some(first.map_or(node.event, |first| first.min(node.event)));
+            first = Some(first.map_or(node.event(), |first| first.min(node.event())));
             at = node.next;
         }
         first
@@ -222,10 +266,7 @@ impl EventQueue {
 
     /// The bucket of the first event, given that nothing is left in the current one.
     fn next_bucket(&self) -> Option<u64> {
-        let far = self
-            .far
-            .peek()
-            .map(|Reverse(event)| event.time >> self.shift);
+        let far = (self.far_bucket < u64::MAX).then_some(self.far_bucket);
         if self.near == 0 {
             return far;
         }
@@ -234,20 +275,27 @@ impl EventQueue {
         Some(far.map_or(near, |far| far.min(near)))
     }
 
+    #[inline(always)]
     fn file(&mut self, bucket: u64, event: Event) {
         let index = bucket as usize % BUCKETS;
-        let next = std::mem::replace(&mut self.heads[index], self.free);
-        let node = Node { event, next };
-        if self.free == NIL {
-            self.heads[index] = self.nodes.len() as u32;
-            self.nodes.push(node);
-        } else {
-            let slot = &mut self.nodes[self.free as usize];
+        let Event { time, key } = event;
+        let next = self.heads[index];
+        let node = Node { time, key, next };
+        if let Some(slot) = self.nodes.get_mut(self.free as usize) {
+            self.heads[index] = self.free;
             self.free = slot.next;
             *slot = node;
+        } else {
+            self.heads[index] = self.nodes.len() as u32;
+            self.grow(node);
         }
         self.occupied[index / 64] |= 1 << (index % 64);
         self.near += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self, node: Node) {
+        self.nodes.push(node);
     }
 
     /// Makes the next bucket that holds something the current one.
@@ -267,29 +315,34 @@ impl EventQueue {
         let mut at = std::mem::replace(&mut self.heads[index], NIL);
         while at != NIL {
             let node = &mut self.nodes[at as usize];
-            self.current.push(node.event);
+            self.current.push(node.event());
             let next = std::mem::replace(&mut node.next, self.free);
             self.free = std::mem::replace(&mut at, next);
         }
         self.occupied[index / 64] &= !(1 << (index % 64));
         self.near -= self.current.len();
         if self.current.len() > 1 {
-            self.current.sort_unstable_by(|a, b| b.cmp(a));
+            self.current
+                .sort_unstable_by_key(|event| Reverse(event.order()));
         }
         true
     }
 
     /// Moves what the wheel has come to cover from the heap into the wheel.
+    #[inline]
     fn fetch_far(&mut self) {
-        while let Some(Reverse(event)) = self.far.peek() {
-            let bucket = event.time >> self.shift;
-            if bucket - self.cursor >= BUCKETS as u64 {
-                break;
-            }
-            let event = *event;
-            self.far.pop();
-            self.file(bucket, event);
+        while self.far_bucket - self.cursor < BUCKETS as u64 {
+            self.fetch_first();
         }
+    }
+
+    /// Moves the first event of the heap into the wheel.
+    #[inline(never)]
+    fn fetch_first(&mut self) {
+        let Reverse(event) = self.far.pop().expect("its bucket is known");
+        self.file(event.time >> self.shift, event);
+        let next = self.far.peek();
+        self.far_bucket = next.map_or(u64::MAX, |Reverse(event)| event.time >> self.shift);
     }
 
     /// The first occupied bucket after the cursor, around the wheel.
@@ -325,7 +378,7 @@ mod tests {
             let mut now = 0;
             for (ahead, index, pop) in operations {
                 let near = ahead >> (index % 41);
-                let kind = KINDS[index as usize % KINDS.len()];
+                let kind = Kind::from_number(index % 13);
                 let event = Event::new(Time::from_ps(now + near), kind, index);
                 queue.push(event);
                 model.push(event);

@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use pauseless_core::unit::Time;
 
-use crate::config::{Config, Recovery, Replay, Watchdog};
+use crate::config::{Config, DrawsFrom, Recovery, Watchdog};
 use crate::event::Event;
 use crate::heard::{Heard, Lengths};
 use crate::outcome::{Deadlock, Outcome};
@@ -45,9 +45,8 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             .any(|flow| flow.ttl < crate::config::Flow::TTL_NONE)
     };
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
-    let obstacles: [(&'static str, bool); 10] = [
+    let obstacles: [(&'static str, bool); 7] = [
         ("it records where pauses come from", config.is_tracing),
-        ("it records a replay", config.replay != Replay::Off),
         (
             "it ends when the state is steady",
             config.stop.steady.is_some(),
@@ -64,24 +63,36 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             "conceptual GFC uses no wires",
             config.ingress.any(is_conceptual),
         ),
-        (
-            "control frames take no place on wires",
-            config.hardware.is_out_of_band(),
-        ),
         ("packets have a time to live", is_mortal()),
         (
-            "switches write into packets",
-            config.congestion.control.has_telemetry(),
-        ),
-        (
-            "sources wait for their acknowledgements",
-            config.transport.awaits(),
+            "all switches draw from one sequence",
+            config.hardware.draws != DrawsFrom::Egress,
         ),
     ];
     obstacles
         .iter()
         .find(|(_, is_one)| *is_one)
         .map(|(why, _)| *why)
+}
+
+/// How many of `cores` threads a run can use well: where little happens in a window, threads would
+/// wait for each other most of the time.
+pub fn threads_for(config: &Config, cores: usize) -> usize {
+    /// Packet-hops of one thread in a window, about a hundred times as long as waiting takes.
+    const HOPS_PER_WINDOW: u128 = 500;
+    /// Packet-hops of one thread in a whole run, so that dividing the network pays.
+    const HOPS: u128 = 500_000;
+    if cores < 2 || obstacle(config).is_some() {
+        return 1;
+    }
+    let Some(partition) = partition(config, cores) else {
+        return 1;
+    };
+    let hops = u128::from(partition.weight);
+    let duration = u128::from(config.duration.as_ps()).max(1);
+    let in_window = hops * u128::from(partition.lookahead.as_ps()) / duration;
+    let threads = (in_window / HOPS_PER_WINDOW).min(hops / HOPS);
+    usize::try_from(threads).unwrap_or(cores).clamp(1, cores)
 }
 
 /// A run in progress, on one thread or on many.
@@ -113,6 +124,18 @@ struct Parts<'c> {
 
 /// How many parts there are for each thread, so that one that has less to do can take over some.
 const PARTS_PER_THREAD: usize = 4;
+
+impl<'c> From<Simulator<'c>> for Parallel<'c> {
+    /// A run in one part, with what was set up in it.
+    fn from(simulator: Simulator<'c>) -> Parallel<'c> {
+        Parallel {
+            config: simulator.config,
+            threads: 1,
+            has_restarted: false,
+            inner: Inner::One(Box::new(simulator)),
+        }
+    }
+}
 
 impl<'c> Parallel<'c> {
     /// A run at time zero, on so many threads.
@@ -150,19 +173,21 @@ impl<'c> Parallel<'c> {
         self.finish()
     }
 
-    /// Runs until `until` or the end of the run; whether there is anything left to do.
+    /// Runs until `until` or the end of the run; whether there is anything left to do. If there is a
+    /// deadlock in a run of several parts, it is at time zero again after that, so that whoever
+    /// watches it can do so.
     pub fn advance(&mut self, until: Time) -> bool {
-        if let Inner::Many(parts) = &mut self.inner {
-            let is_more = parts.advance(self.threads, until);
-            if !parts.is_deadlocked() {
-                return is_more;
-            }
-            self.repeat();
-        }
         match &mut self.inner {
-            Inner::One(simulator) => simulator.advance(until),
-            Inner::Many(_) => unreachable!("it was replaced"),
+            Inner::One(simulator) => return simulator.advance(until),
+            Inner::Many(parts) => {
+                let is_more = parts.advance(self.threads, until);
+                if !parts.is_deadlocked() {
+                    return is_more;
+                }
+            }
         }
+        self.repeat();
+        true
     }
 
     /// Begins again in one part.

@@ -5,7 +5,7 @@
 
 use pauseless_core::deadlock::Network;
 use pauseless_core::flow_control::Upstream;
-use pauseless_core::id::Class;
+use pauseless_core::id::{Class, NodeId};
 use pauseless_core::unit::{Bytes, Span, Time};
 
 use crate::config::{Config, Replay};
@@ -45,9 +45,15 @@ impl Reel {
         Time::ZERO + self.step * self.past.times.len() as u64
     }
 
-    /// Looks at every port. `packet_max` is what a sender would like to send.
-    pub(crate) fn take(&mut self, now: Time, fabric: &Fabric, packet_max: Bytes) {
-        record(&mut self.past, now, (fabric, packet_max));
+    /// Looks at every port. `part` has the part of the run that a node is in, `packet_max` is what a
+    /// sender would like to send.
+    pub(crate) fn take<'f>(
+        &mut self,
+        now: Time,
+        part: &dyn Fn(NodeId) -> &'f Fabric,
+        packet_max: Bytes,
+    ) {
+        record(&mut self.past, now, (part, packet_max));
         if self.past.times.len() >= self.instants_max {
             self.thin();
         }
@@ -57,7 +63,7 @@ impl Reel {
     pub(crate) fn finish(&self, now: Time, fabric: &Fabric, packet_max: Bytes) -> outcome::Replay {
         let mut all = self.past.clone();
         if all.times.last().is_none_or(|last| *last < now) {
-            record(&mut all, now, (fabric, packet_max));
+            record(&mut all, now, (&|_| fabric, packet_max));
         }
         all
     }
@@ -74,9 +80,16 @@ impl Reel {
     }
 }
 
-fn record(replay: &mut outcome::Replay, now: Time, (fabric, packet_max): (&Fabric, Bytes)) {
+fn record<'f>(
+    replay: &mut outcome::Replay,
+    now: Time,
+    (part, packet_max): (&dyn Fn(NodeId) -> &'f Fabric, Bytes),
+) {
     replay.times.push(now);
-    for (end, states) in fabric.ends.iter().zip(&mut replay.ports) {
+    for (index, states) in replay.ports.iter_mut().enumerate() {
+        // All parts know which port is whose.
+        let fabric = part(part(NodeId(0)).ends[index].node);
+        let end = &fabric.ends[index];
         let port = port_of(fabric, end.node, end.port);
         let classes = || (0..fabric.class_count()).map(|class| Class(class as u8));
         let held = classes().map(|class| port.held(class).get()).max();

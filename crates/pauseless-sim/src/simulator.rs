@@ -6,6 +6,7 @@ mod flows;
 mod mitigate;
 mod passage;
 mod sharing;
+mod signals;
 mod stop;
 mod tally;
 mod tapping;
@@ -15,15 +16,15 @@ mod wire;
 use std::sync::Arc;
 
 pub(crate) use away::{Away, Message};
-use flows::Followers;
+use flows::{Followers, Route};
 pub(crate) use mitigate::Mitigating;
 pub(crate) use stop::Stopping;
 pub(crate) use tally::Tally;
-use wire::WireLosses;
+pub(crate) use wire::WireLosses;
 
 use pauseless_core::deadlock::{Detector, Network};
-use pauseless_core::flow_control::{Control, FlowControl, Signal, Upstream};
-use pauseless_core::id::{Class, GroupId, NodeId, PortId};
+use pauseless_core::flow_control::{FlowControl, Signal, Upstream};
+use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::switch::Transmit;
 use pauseless_core::unit::{Bytes, Span, Time};
 
@@ -54,8 +55,8 @@ pub struct Simulator<'c> {
     pub(crate) now: Time,
     pub(crate) end: Time,
     pub(crate) flows: Vec<FlowState>,
-    /// The group and hash of every flow, close together for the packet path.
-    routes: Arc<[(GroupId, u64)]>,
+    /// How every flow is forwarded, close together for the packet path.
+    routes: Arc<[Route]>,
     followers: Followers,
     answers: Answers,
     trails: Trails,
@@ -107,11 +108,7 @@ impl<'c> Simulator<'c> {
             now: Time::ZERO,
             end: Time::ZERO + config.duration,
             flows: vec![FlowState::default(); config.flows.len()],
-            routes: config
-                .flows
-                .iter()
-                .map(|flow| (flow.group, flow.hash))
-                .collect(),
+            routes: config.flows.iter().map(Route::new).collect(),
             followers: Followers::new(config),
             answers: Answers::default(),
             trails: Trails::default(),
@@ -188,6 +185,8 @@ impl<'c> Simulator<'c> {
     }
 
     /// Runs until `until` or the end of the run; whether there is anything left to do.
+    // Never inlined, so that profiles can tell it from what comes before and after.
+    #[inline(never)]
     pub fn advance(&mut self, until: Time) -> bool {
         let until = until.min(self.end);
         while let Some(event) = self.queue.pop() {
@@ -315,7 +314,7 @@ impl<'c> Simulator<'c> {
         // Nothing happens to the network, so a run that is watched has no more events.
         self.tally.events -= 1;
         if let Some(reel) = &mut self.reel {
-            reel.take(self.now, &self.fabric, self.packet_max);
+            reel.take(self.now, &|_| &self.fabric, self.packet_max);
             self.queue.push(Event::new(reel.next(), Kind::Snapshot, 0));
         }
     }
@@ -421,19 +420,6 @@ impl<'c> Simulator<'c> {
                 host.handle_timeout(self.now);
                 self.drain_host(node);
             }
-        }
-    }
-
-    fn schedule_signal(&mut self, index: usize, due: Time, control: Control) {
-        let signals = &mut self.fabric.ends[index].signals;
-        let controls = &mut self.fabric.controls;
-        // Frames are processed in order, however long each takes.
-        let due = controls
-            .back(signals)
-            .map_or(due, |(last, _)| due.max(*last));
-        if controls.push_back(signals, (due, control)) {
-            let kind = self.config.hardware.ties.signal();
-            self.queue.push(Event::new(due, kind, index as u32));
         }
     }
 
@@ -606,7 +592,7 @@ impl<'c> Simulator<'c> {
     }
 
     /// Puts a frame on the wire.
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, index: usize, transmit: Transmit<Tag>) {
         let Fabric {
             ends,
@@ -660,44 +646,20 @@ impl<'c> Simulator<'c> {
         }
     }
 
-    /// Sends what a port says without using its wire.
-    #[inline(always)]
-    fn send_out_of_band(&mut self, index: usize) {
-        if self.is_out_of_band {
-            self.send_signals(index);
-        }
-    }
-
-    #[cold]
-    fn send_signals(&mut self, index: usize) {
-        let End {
-            node, port, peer, ..
-        } = self.fabric.ends[index];
-        loop {
-            let next = match &mut self.fabric.nodes[node.index()] {
-                Node::Switch(switch) => switch.poll_out_of_band(self.now, port),
-                Node::Host(host) => host.poll_out_of_band(self.now),
-            };
-            let Some((control, delay)) = next else {
-                return;
-            };
-            if self.config.hardware.is_out_of_band() {
-                self.tally.count(control);
-            }
-            self.schedule_signal(peer as usize, self.now + delay, control);
-        }
-    }
-
     /// Makes sure that a timeout event is pending for when the port wants one.
-    #[inline]
+    #[inline(always)]
     fn arm(&mut self, index: usize, wanted: Time) {
-        let end = &mut self.fabric.ends[index];
-        if wanted < end.armed {
-            assert!(self.now < wanted, "a timeout that is due was not handled");
-            end.armed = wanted;
-            self.queue
-                .push(Event::new(wanted, Kind::Timeout, index as u32));
+        if wanted < self.fabric.ends[index].armed {
+            self.rearm(index, wanted);
         }
+    }
+
+    #[inline(never)]
+    fn rearm(&mut self, index: usize, wanted: Time) {
+        assert!(self.now < wanted, "a timeout that is due was not handled");
+        self.fabric.ends[index].armed = wanted;
+        self.queue
+            .push(Event::new(wanted, Kind::Timeout, index as u32));
     }
 }
 

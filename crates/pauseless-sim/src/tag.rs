@@ -69,9 +69,9 @@ impl Tag {
 
     /// The same answer with what it says in another place.
     pub(crate) fn moved(self, place: u32) -> Tag {
-        let answer = Tag::answer(self.flow(), place);
+        assert!(place <= NUMBER, "16 million packets are on their way");
         Tag {
-            note: answer.note | self.note & !NUMBER,
+            note: place | self.note & !NUMBER,
             ..self
         }
     }
@@ -198,6 +198,10 @@ impl Trails {
             count: 0,
             hops: [NOWHERE; HOPS_MAX],
         };
+        self.keep(trail)
+    }
+
+    pub(crate) fn keep(&mut self, trail: Trail) -> u32 {
         match self.free.pop() {
             Some(place) => {
                 self.slots[place as usize] = trail;

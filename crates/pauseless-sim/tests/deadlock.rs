@@ -92,6 +92,7 @@ fn members_never_send_again() {
             resolution,
             ports: ports.collect(),
             flows: Vec::new(),
+            ..Probes::default()
         };
         let outcome = run(&config);
         assert_eq!(
@@ -197,6 +198,7 @@ fn a_paused_cycle_that_dissolves_is_not_reported() {
             resolution: Span::us(1),
             ports,
             flows: Vec::new(),
+            ..Probes::default()
         };
         let outcome = run(&config);
         assert_eq!(outcome.deadlock, None, "seed {seed}");

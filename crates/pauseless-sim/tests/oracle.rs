@@ -53,6 +53,7 @@ fn two_to_one(control: FlowControl, processing: Span) -> Config {
         resolution: Span::us(1),
         ports,
         flows: Vec::new(),
+        ..Probes::default()
     };
     config
 }

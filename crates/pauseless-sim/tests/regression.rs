@@ -122,6 +122,7 @@ fn the_mean_of_a_class_is_below_its_maximum() {
         resolution: Span::us(10),
         ports: ports.collect(),
         flows: Vec::new(),
+        ..Probes::default()
     };
     let outcome = run(&config);
     assert!(!outcome.queues.is_empty());

@@ -2,9 +2,8 @@
 
 mod networks;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use networks::{Scheme, gfc_ring};
 use pauseless_core::id::{NodeId, PortId};
@@ -21,11 +20,11 @@ struct Notes {
     arrived: BTreeMap<(NodeId, PortId), Vec<Seen>>,
 }
 
-struct Notebook(Rc<RefCell<Notes>>);
+struct Notebook(Arc<Mutex<Notes>>);
 
 impl Tap for Notebook {
     fn see(&mut self, time: Time, spot: Spot, frame: Seen) {
-        let mut notes = self.0.borrow_mut();
+        let mut notes = self.0.lock().unwrap();
         assert!(notes.last <= time, "time goes back");
         notes.last = time;
         let Spot {
@@ -46,13 +45,13 @@ fn every_frame_is_seen_at_both_ends_of_its_wire() {
     for scheme in Scheme::ALL {
         let mut config = gfc_ring(scheme, Discipline::OutputQueued, 1);
         config.duration = Span::ms(5);
-        let notes = Rc::new(RefCell::new(Notes::default()));
+        let notes = Arc::new(Mutex::new(Notes::default()));
         let mut simulator = Simulator::new(&config);
         simulator.set_tap(Box::new(Notebook(notes.clone())));
         let outcome = simulator.run();
         assert_eq!(outcome, run(&config), "watching changes nothing");
 
-        let notes = notes.borrow();
+        let notes = notes.lock().unwrap();
         let (mut hops, mut controls) = (0, 0);
         for ((node, port), sent) in &notes.out {
             let far = config.topology.port(*node, *port);

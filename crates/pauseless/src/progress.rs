@@ -76,11 +76,11 @@ fn signals() -> Vec<i32> {
     signals
 }
 
-/// Runs `scenario`, as long as nobody interrupts it.
-pub fn execute(scenario: Scenario, bar: Bar) -> anyhow::Result<Run> {
+/// Runs `scenario` on so many threads, as long as nobody interrupts it.
+pub fn execute(scenario: Scenario, threads: usize, bar: Bar) -> anyhow::Result<Run> {
     let interrupt = Interrupt::watch()?;
     let mut view = View::new(bar);
-    let run = Run::execute(scenario, |progress| {
+    let run = Run::execute_on(threads, scenario, |progress| {
         view.show(progress);
         interrupt.flow()
     });

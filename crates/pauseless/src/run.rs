@@ -1,5 +1,6 @@
 //! `pauseless run`
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -59,7 +60,10 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     }
     let bar = if args.quiet { Bar::Never } else { Bar::Auto };
     let run = match (&imported, &args.pcap) {
-        (None, None) => progress::execute(scenario, bar)?,
+        (None, None) => {
+            let threads = threads(args, &scenario);
+            progress::execute(scenario, threads, bar)?
+        }
         (None, Some(path)) => capture(args, path, (scenario, bar))?,
         (Some(case), None) => write_files(args, case, (scenario, bar))?,
         (Some(_), Some(_)) => {
@@ -82,6 +86,19 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     }
     printed?;
     Ok(status(args, &run))
+}
+
+/// On how many threads to run. Says why if it is one although more were asked for.
+fn threads(args: &RunArgs, scenario: &Scenario) -> usize {
+    let Some(threads) = args.threads else {
+        let cores = std::thread::available_parallelism();
+        return Run::threads_for(scenario, cores.map_or(1, NonZeroUsize::get));
+    };
+    let obstacle = Run::obstacle_to_threads(scenario).filter(|_| threads > 1 && !args.quiet);
+    if let Some(why) = obstacle {
+        output::complain(&format!("pauseless: this run uses one thread: {why}"));
+    }
+    threads.into()
 }
 
 /// The files of another simulator, if it is one of those.

@@ -87,13 +87,13 @@ impl Default for Config {
         Config {
             style: Style::Paper,
             marking: marking::Config {
-                speeds: [None; marking::SPEEDS_MAX],
                 kmin: Bytes::kb(5),
                 kmax: Bytes::kb(200),
                 pmax: 0.01,
                 reference,
                 phantom: None,
                 mark_at: marking::MarkAt::Departure,
+                levels: Default::default(),
             },
             cnp_interval: Span::us(50),
             alpha_timer: Span::us(55),

@@ -17,6 +17,7 @@ use alloc::boxed::Box;
 
 use super::dither::Dither;
 use super::{CongestionPoint, Joining, QueueState, scaled};
+use crate::draws::Draws;
 use crate::unit::{Bytes, Rate, Time};
 
 /// When to mark, for an egress of the reference speed.
@@ -34,25 +35,28 @@ pub struct Config {
     pub phantom: Option<f64>,
     /// Which end of the queue it is done at.
     pub mark_at: MarkAt,
-    /// Other values at egresses of these speeds, which are not scaled.
-    pub speeds: [Option<AtSpeed>; SPEEDS_MAX],
+    /// Egresses of these speeds have thresholds of their own, which are not scaled.
+    pub levels: Levels,
 }
 
-/// So many speeds can have values of their own.
-pub const SPEEDS_MAX: usize = 4;
-
-/// When to mark at an egress of one speed. Small, since every source has its parameters at hand.
+/// Thresholds for egresses of one speed. Small, since every flow's parameters have some.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AtSpeed {
-    /// The speed.
-    pub rate: Rate,
-    /// [`Config::kmin`] there, in bytes.
+pub struct Level {
+    /// The speed in Mb/s.
+    pub mbps: u32,
+    /// As [`Config::kmin`], in bytes.
     pub kmin: u32,
-    /// [`Config::kmax`] there, in bytes.
+    /// As [`Config::kmax`], in bytes.
     pub kmax: u32,
-    /// [`Config::pmax`] there.
+    /// As [`Config::pmax`].
     pub pmax: f32,
 }
+
+/// At most so many speeds have thresholds of their own.
+pub const LEVELS_MAX: usize = 6;
+
+/// Thresholds by speed.
+pub type Levels = [Option<Level>; LEVELS_MAX];
 
 /// When the decision falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +78,8 @@ pub struct Marker {
     /// Boxed, so that markers without one fit a cache line.
     phantom: Option<Box<Phantom>>,
     dither: Dither,
+    /// What all switches draw from instead, if they are to.
+    draws: Option<Draws>,
 }
 
 /// A counter instead of a queue.
@@ -101,9 +107,10 @@ impl Marker {
                 last: Time::ZERO,
             })
         });
-        let own = config.speeds.iter().flatten().find(|at| at.rate == line);
+        let mut levels = config.levels.iter().flatten();
+        let own = levels.find(|level| u64::from(level.mbps) * 1_000_000 == line.as_bps());
         let (kmin, kmax, pmax) = match own {
-            Some(at) => (f64::from(at.kmin), f64::from(at.kmax), f64::from(at.pmax)),
+            Some(level) => (level.kmin.into(), level.kmax.into(), level.pmax.into()),
             None => (
                 config.kmin.get() as f64 * factor,
                 config.kmax.get() as f64 * factor,
@@ -117,7 +124,13 @@ impl Marker {
             mark_at: config.mark_at,
             phantom,
             dither: Dither::new(seed),
+            draws: None,
         }
+    }
+
+    /// Draws from what all switches draw from.
+    pub fn set_draws(&mut self, draws: Draws) {
+        self.draws = Some(draws);
     }
 
     /// The probability with which a packet is marked at a queue of `bytes`.
@@ -174,6 +187,12 @@ impl CongestionPoint for Marker {
 impl Marker {
     /// Whether a packet is marked at a queue of `bytes`.
     fn draws_mark(&mut self, bytes: f64) -> bool {
+        if let Some(draws) = &self.draws {
+            // One is drawn for every queue between both thresholds, needed or not.
+            let is_between = bytes > self.kmin && bytes <= self.kmax;
+            let is_drawn = is_between && draws.draw() < self.probability(bytes);
+            return is_drawn || bytes > self.kmax;
+        }
         // The sequence of random numbers goes on only where one is needed.
         match self.probability(bytes) {
             p if p <= 0.0 => false,
@@ -199,6 +218,7 @@ mod tests {
             reference: None,
             phantom: None,
             mark_at: MarkAt::Departure,
+            levels: Default::default(),
         }
     }
 

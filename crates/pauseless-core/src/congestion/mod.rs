@@ -76,6 +76,15 @@ impl Feedback {
             _ => Echo::NONE,
         }
     }
+
+    /// The same where the driver keeps that under another name.
+    #[must_use]
+    pub fn echoing(mut self, other: Echo) -> Feedback {
+        if let Feedback::Ack { echo, .. } | Feedback::Nack { echo, .. } = &mut self {
+            *echo = other;
+        }
+        self
+    }
 }
 
 /// The number of a packet of its flow, with the 24 bits that RoCE has for it.
@@ -388,7 +397,7 @@ impl CongestionControl {
 }
 
 impl CongestionPoint for AnyCongestionPoint {
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, now: Time, size: Bytes, queue: QueueState) -> Joining {
         match self {
             AnyCongestionPoint::None | AnyCongestionPoint::Pcn(_) | AnyCongestionPoint::Counter => {
@@ -399,7 +408,7 @@ impl CongestionPoint for AnyCongestionPoint {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(&mut self, now: Time, size: Bytes, queue: QueueState) -> bool {
         match self {
             AnyCongestionPoint::None | AnyCongestionPoint::Qcn(_) | AnyCongestionPoint::Counter => {

@@ -182,6 +182,7 @@ impl Sending {
                 self.next.max(earliest) + span
             }
             Pacing::Strict | Pacing::StrictWhole => now + span,
+            Pacing::Pace => now + self.sender.pace.tx_span(size),
         };
         if self.resend_at == Time::MAX {
             self.await_again(now);
@@ -297,6 +298,7 @@ impl Sending {
                     self.next = Time::from_ps(next.saturating_sub(old.as_ps()));
                 }
             }
+            Pacing::Pace => {}
         }
     }
 }

@@ -57,6 +57,16 @@ impl<P: Copy> Switch<P> {
         })
     }
 
+    /// What a packet takes of the buffer of its ingress. Only credits count in whole blocks, so
+    /// nobody else asks the port, whose memory may be far away.
+    #[inline]
+    pub(super) fn charge(&self, ingress: PortId, class: Class, size: Bytes) -> Bytes {
+        match self.counts_blocks {
+            true => self.ports[ingress.index()].port.charge(class, size),
+            false => size,
+        }
+    }
+
     /// Takes the next packet of (`egress`, `class`) out of its queue; there must be one.
     #[inline(always)]
     pub(super) fn take(&mut self, now: Time, egress: PortId, class: Class) -> Taken<P> {
@@ -70,7 +80,7 @@ impl<P: Copy> Switch<P> {
         };
         let slot = next.expect("there is a head");
         let (size, came_in) = (slot.header.size(), slot.header.class());
-        let charge = self.ports[slot.ingress.index()].port.charge(came_in, size);
+        let charge = self.charge(slot.ingress, came_in, size);
         let cell = self.cell((slot.ingress, came_in), (egress, class));
         self.waiting[cell] -= charge.get() as u32;
         let is_marked = self.look_at_departure(now, (egress, class), size);

@@ -177,7 +177,7 @@ impl<P: Copy> Switch<P> {
 
     /// Bytes of heap memory in use.
     pub fn heap_bytes(&self) -> usize {
-        self.ports.capacity() * size_of::<SwitchPort>()
+        self.ports.len() * size_of::<SwitchPort>()
             + self
                 .ports
                 .iter()

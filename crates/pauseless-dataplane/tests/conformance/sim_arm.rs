@@ -1,8 +1,7 @@
 //! The simulated switch, in the network of its case.
 
-use std::cell::RefCell;
 use std::io;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use pauseless_core::flow_control::Control;
 use pauseless_core::id::NodeId;
@@ -19,7 +18,7 @@ pub struct SimArm;
 impl Arm for SimArm {
     fn run(&mut self, case: &Case) -> io::Result<Record> {
         let config = case.config();
-        let record = Rc::new(RefCell::new(Record {
+        let record = Arc::new(Mutex::new(Record {
             arrivals: Vec::new(),
             departures: Vec::new(),
         }));
@@ -31,9 +30,10 @@ impl Arm for SimArm {
         }));
         let outcome = simulator.run();
         assert_eq!(outcome.lost_packets > 0, case.is_dropping(), "{case:?}");
-        let mut record = Rc::into_inner(record)
+        let mut record = Arc::into_inner(record)
             .expect("the run is over")
-            .into_inner();
+            .into_inner()
+            .unwrap();
         // They are told as they begin, and looked at as they end.
         let end = Time::ZERO + config.duration;
         record.departures.retain(|passing| passing.time < end);
@@ -47,7 +47,7 @@ impl Arm for SimArm {
 struct Recorder<'c> {
     config: &'c Config,
     node: NodeId,
-    record: Rc<RefCell<Record>>,
+    record: Arc<Mutex<Record>>,
 }
 
 impl Tap for Recorder<'_> {
@@ -55,7 +55,7 @@ impl Tap for Recorder<'_> {
         if spot.node != self.node {
             return;
         }
-        let mut record = self.record.borrow_mut();
+        let mut record = self.record.lock().unwrap();
         let (what, size) = read(frame);
         let port = spot.port;
         match spot.direction {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use pauseless_lab::scenario::{Overrides, Scenario};
-use pauseless_sim::Simulator;
+use pauseless_sim::Parallel;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::table::Row;
@@ -72,7 +72,7 @@ impl Case {
         let scenario = Scenario::parse(&self.name, &self.text, &Overrides::default());
         let scenario = scenario.unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
         let config = &scenario.config;
-        let mut simulator = Simulator::new(config);
+        let mut simulator = Parallel::new(config, threads);
         let (cpu, wall) = (cpu_seconds(), Instant::now());
         while simulator.advance(pauseless_core::unit::Time::ZERO + config.duration) {}
         let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());

@@ -29,7 +29,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::Reaction;
 use pauseless_sim::outcome::{Ended, FlowSeries};
-use pauseless_sim::{Outcome, Simulator};
+use pauseless_sim::{Outcome, Parallel, Simulator, parallel};
 
 use crate::capture::{Ports, SimulatedCapture};
 use crate::metrics::Metrics;
@@ -62,8 +62,27 @@ pub struct Progress {
 impl Run {
     /// Runs `scenario` in slices. `watch` is called after each and may break the run off.
     pub fn execute(scenario: Scenario, watch: impl FnMut(Progress) -> ControlFlow<()>) -> Run {
+        Run::execute_on(1, scenario, watch)
+    }
+
+    /// How many of `cores` threads a run of `scenario` can use well.
+    pub fn threads_for(scenario: &Scenario, cores: usize) -> usize {
+        parallel::threads_for(&scenario.config, cores)
+    }
+
+    /// Why a run of `scenario` uses one thread only, if it does.
+    pub fn obstacle_to_threads(scenario: &Scenario) -> Option<&'static str> {
+        parallel::obstacle(&scenario.config)
+    }
+
+    /// The same on so many threads, with the same results.
+    pub fn execute_on(
+        threads: usize,
+        scenario: Scenario,
+        watch: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Run {
         let begin = Instant::now();
-        let simulator = Simulator::new(&scenario.config);
+        let simulator = Parallel::new(&scenario.config, threads);
         let (outcome, interrupted) = drive(simulator, scenario.config.duration, watch);
         Run {
             outcome,
@@ -86,7 +105,7 @@ impl Run {
         let file = tap.capture();
         let mut simulator = Simulator::new(config);
         simulator.set_tap(Box::new(tap));
-        let (outcome, interrupted) = drive(simulator, config.duration, watch);
+        let (outcome, interrupted) = drive(simulator.into(), config.duration, watch);
         let frames = file.finish()?;
         let run = Run {
             outcome,
@@ -208,7 +227,7 @@ impl Run {
 
 /// Runs in slices, and calls `watch` after each; what came of it, and whether it was broken off.
 fn drive(
-    mut simulator: Simulator<'_>,
+    mut simulator: Parallel<'_>,
     duration: Span,
     mut watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> (Outcome, bool) {

@@ -1,11 +1,10 @@
 //! The section `[congestion_control]`.
 
-mod speeds;
+mod marks;
 mod telemetry;
 
 use std::ops::RangeInclusive;
 
-use pauseless_core::congestion::marking::{self, MarkAt};
 use pauseless_core::congestion::{CongestionControl, dcqcn, hpcc, pcn, qcn, timely};
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
@@ -549,11 +548,6 @@ const QCN_SPEED: Rate = Rate::gbps(10);
 const DCQCN_SPEED: Rate = Rate::gbps(40);
 const TIMELY_SPEED: Rate = Rate::gbps(10);
 
-const MARK_AT: [(&str, MarkAt); 2] = [
-    ("departure", MarkAt::Departure),
-    ("arrival", MarkAt::Arrival),
-];
-
 const CLAMPS: [(&str, dcqcn::Clamp); 3] = [
     ("always", dcqcn::Clamp::Always),
     ("after-stage", dcqcn::Clamp::AfterStage),
@@ -572,7 +566,7 @@ fn fill_dcqcn(config: &mut dcqcn::Config, section: &mut Section<'_>) {
     if let Some(style) = section.choice("style", &STYLES) {
         config.style = style.value;
     }
-    fill_marking(&mut config.marking, section);
+    marks::fill(&mut config.marking, section);
     span(section, "cnp_interval", &mut config.cnp_interval);
     span(section, "alpha_timer", &mut config.alpha_timer);
     let is_paper = config.style == dcqcn::Style::Paper;
@@ -596,38 +590,6 @@ fn fill_dcqcn(config: &mut dcqcn::Config, section: &mut Section<'_>) {
     }
     scale(section, &mut config.reference, DCQCN_SPEED);
     config.marking.reference = config.reference;
-    speeds::fill(&mut config.marking, section);
-}
-
-fn fill_marking(config: &mut marking::Config, section: &mut Section<'_>) {
-    let low = section.quantity_within("kmin", BYTES);
-    if let Some(low) = &low {
-        config.kmin = low.value;
-    }
-    let is_alone = !section.has("kmax");
-    if let Some(kmax) = section.quantity_within("kmax", BYTES) {
-        config.kmax = kmax.value;
-        if kmax.value < config.kmin {
-            let problem = kmax.place.problem("kmax is less than kmin");
-            let problem = problem.expected(format!("at least {}", config.kmin.exact()));
-            section.report(problem.help("let both be equal to mark above one threshold"));
-        }
-    } else if let Some(low) = low.filter(|low| is_alone && low.value > config.kmax) {
-        refuse_alone(section, low.place, ("kmax", config.kmax.exact()));
-    }
-    share(section, "pmax", &mut config.pmax);
-    if let Some(mark_at) = section.choice("mark_at", &MARK_AT) {
-        config.mark_at = mark_at.value;
-    }
-    if let Some(phantom) = number(section, "phantom", 0.01..=1.0) {
-        config.phantom = Some(phantom.value);
-        if config.mark_at == MarkAt::Arrival {
-            let problem = phantom
-                .place
-                .problem("a phantom queue knows only what leaves");
-            section.report(problem.help("write mark_at = \"departure\""));
-        }
-    }
 }
 
 fn fill_timely(config: &mut timely::Config, section: &mut Section<'_>) {
@@ -687,16 +649,7 @@ fn write_dcqcn(config: &dcqcn::Config, file: &mut File) {
     if !is_paper {
         file.text("style", "nic");
     }
-    file.quantity("kmin", config.marking.kmin);
-    file.quantity("kmax", config.marking.kmax);
-    file.number("pmax", config.marking.pmax);
-    if let Some(phantom) = config.marking.phantom {
-        file.number("phantom", phantom);
-    }
-    let mark_at = MARK_AT
-        .iter()
-        .find(|(_, mark_at)| *mark_at == config.marking.mark_at);
-    file.text("mark_at", mark_at.expect("both ends have names").0);
+    marks::write(&config.marking, file);
     file.quantity("cnp_interval", config.cnp_interval);
     file.quantity("alpha_timer", config.alpha_timer);
     if is_paper {
@@ -714,7 +667,7 @@ fn write_dcqcn(config: &dcqcn::Config, file: &mut File) {
     let clamp = CLAMPS.iter().find(|(_, clamp)| *clamp == config.clamp);
     file.text("clamp", clamp.expect("every clamp has a name").0);
     file.plain("scale_with_speed", config.reference.is_some());
-    speeds::write(&config.marking, file);
+    marks::write_levels(&config.marking, file);
 }
 
 fn write_timely(config: &timely::Config, file: &mut File) {

@@ -13,7 +13,7 @@ use pauseless_core::id::{Class, FlowId, NodeId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::path::Step;
-use pauseless_sim::config::{Follow, Ties, Transmission, WireLoss};
+use pauseless_sim::config::{Follow, Ties, Transmission};
 
 use super::congestion::number;
 use super::file::File;
@@ -118,16 +118,6 @@ pub(crate) struct Timing {
     /// What comes first at one instant.
     pub ties: Ties,
     pub sources_stop: Option<Span>,
-}
-
-impl Timing {
-    /// As the simulator wants it.
-    pub(crate) fn losses(&self) -> WireLoss {
-        WireLoss {
-            share: self.wire_loss,
-            ports: Vec::new(),
-        }
-    }
 }
 
 /// All flows as they were written.

@@ -35,6 +35,7 @@ mod transport;
 pub(crate) mod unit;
 pub mod vary;
 mod verdict;
+mod wire_loss;
 
 use std::fs::File;
 use std::io::Read;
@@ -48,7 +49,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::routing::{Routes, Routing};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
-use pauseless_sim::config::{Hardware, Mitigation, Replay};
+use pauseless_sim::config::{Hardware, Mitigation, Replay, WireLoss};
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
@@ -294,6 +295,7 @@ struct Written {
     control: Option<flow_control::Written>,
     flows: flows::Written,
     receivers: Vec<WrittenReceiver>,
+    wire_losses: Vec<wire_loss::Written>,
     mitigation: mitigation::Written,
     probe: Option<WrittenProbe>,
     is_tracing: bool,
@@ -334,6 +336,7 @@ impl Written {
         };
         let flows = flows::Written::read(&mut root, limits);
         let receivers = WrittenReceiver::read_all(&mut root);
+        let wire_losses = wire_loss::Written::read_all(&mut root);
         let mitigation = mitigation::Written::read(&mut root, switches.lane_count());
         let probe = WrittenProbe::read(&mut root);
         let is_tracing = observe::read_provenance(&mut root) || overrides.provenance;
@@ -352,6 +355,7 @@ impl Written {
             control,
             flows,
             receivers,
+            wire_losses,
             mitigation,
             probe,
             is_tracing,
@@ -415,6 +419,12 @@ impl Written {
         self.mitigation.resolve(topology, &control.table, sink)
     }
 
+    /// What wires lose by themselves.
+    fn wire_loss(&self, fabric: &Fabric, sink: &Sink) -> WireLoss {
+        let share = self.flows.timing.wire_loss;
+        wire_loss::resolve(share, &self.wire_losses, (&fabric.topology, sink))
+    }
+
     /// Holds everything against the fabric; `None` if something was reported.
     fn resolve(mut self, sink: &Sink) -> Option<Parts> {
         let fabric = self.fabric.take()?;
@@ -470,10 +480,11 @@ impl Written {
                 transmission: self.flows.timing.transmission,
                 ties: self.flows.timing.ties,
                 release: self.switches.release,
+                draws: self.switches.draws,
             },
             congestion: self.congestion.resolved(),
             transport: self.transport.resolved(),
-            wire_loss: self.flows.timing.losses(),
+            wire_loss: self.wire_loss(&fabric, sink),
             follows,
             flows,
             table: routing.routes.table,

@@ -12,7 +12,7 @@ use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::{NodeKind, Topology};
 
-use pauseless_sim::config::{Follow, Ties, Transmission};
+use pauseless_sim::config::{DrawsFrom, Follow, Ties, Transmission};
 
 use super::file::{File, quote};
 use super::flows::Plan;
@@ -23,7 +23,7 @@ use super::routing::{write_tables, written_rule};
 use super::switch::RELEASES;
 use super::topology::written_shape;
 use super::unit::Quantity;
-use super::{Parts, Rules, classes, verdict};
+use super::{Parts, Rules, classes, verdict, wire_loss};
 use crate::fabric::toml::write_classes;
 
 /// Every default and every derived value, written out.
@@ -180,6 +180,9 @@ fn write_switch(file: &mut File, parts: &Parts, buffer: Option<Bytes>) {
     file.quantity("processing_jitter", switches.processing_jitter);
     if switches.control_frame != Control::SIZE {
         file.quantity("control_frame", switches.control_frame);
+    }
+    if switches.draws == DrawsFrom::Ns3 {
+        file.text("draws", "ns-3");
     }
     if switches.release != Release::LastBit {
         let release = RELEASES.iter().find(|(_, rule)| *rule == switches.release);
@@ -357,6 +360,7 @@ fn write_rest(file: &mut File, parts: &Parts) {
         file.quantity("sources_stop", stop);
     }
     let config = &parts.config;
+    wire_loss::write(file, &config.topology, &config.wire_loss);
     for receiver in &config.receivers {
         file.section("[[receiver]]");
         file.text("host", &config.topology.node(receiver.host).name);

@@ -35,10 +35,11 @@ pub(crate) enum WindowSize {
 /// The name of go-back-N beside that of doing nothing.
 const RECOVERIES: [(&str, bool); 2] = [("none", false), ("go-back-n", true)];
 const FINISHES: [(&str, Finish); 2] = [("target", Finish::Target), ("source", Finish::Source)];
-const PACINGS: [(&str, Pacing); 3] = [
+const PACINGS: [(&str, Pacing); 4] = [
     ("catch-up", Pacing::CatchUp),
     ("strict", Pacing::Strict),
     ("strict-whole-ns", Pacing::StrictWhole),
+    ("own-pace", Pacing::Pace),
 ];
 const ANSWERING: [(&str, Answering); 2] = [("held", Answering::Held), ("free", Answering::Free)];
 const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);

@@ -1,5 +1,6 @@
 //! Where threads wait for each other.
 
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -7,6 +8,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) struct Gate {
     threads: usize,
+    looks: usize,
     arrived: AtomicUsize,
     round: AtomicUsize,
     /// A thread has panicked, so that nobody must wait for it.
@@ -15,13 +17,15 @@ pub(super) struct Gate {
     wake: Condvar,
 }
 
-/// How often a thread looks before it sleeps: about as long as waking up would take.
-const LOOKS: usize = 2_000;
+/// How often a thread looks before it sleeps, if it has a core: about as long as waking up would take.
+const LOOKS: usize = 1_000;
 
 impl Gate {
     pub(super) fn new(threads: usize) -> Gate {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Gate {
             threads,
+            looks: if threads <= cores { LOOKS } else { 0 },
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
             is_broken: AtomicBool::new(false),
@@ -50,7 +54,7 @@ impl Gate {
     }
 
     fn await_round_after(&self, round: usize) {
-        for _ in 0..LOOKS {
+        for _ in 0..self.looks {
             if self.is_open(round) {
                 return;
             }

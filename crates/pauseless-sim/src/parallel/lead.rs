@@ -184,6 +184,14 @@ impl<'c> Lead<'c> {
                     run.queue.push(Event::new(next, Kind::Sample, 0));
                 }
             }
+            Kind::Snapshot => {
+                let run = &mut self.whole;
+                if let Some(reel) = &mut run.reel {
+                    let part = |node: NodeId| &whole.part(node).fabric;
+                    reel.take(run.now, &part, run.packet_max);
+                    run.queue.push(Event::new(reel.next(), Kind::Snapshot, 0));
+                }
+            }
             Kind::Tick => {
                 for index in 0..self.whole.flows.len() {
                     self.whole.flows[index] = whole.flow(index);
@@ -312,7 +320,12 @@ fn look(whole: &mut Whole<'_, '_>, now: Time) -> bool {
 fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     let config = whole.parts[0].config;
     let flow = &config.flows[index];
-    if whole.part(flow.target).stopping.is_settled(index) {
+    // One that is stopped is settled at its target, others where they finish.
+    let ends = [flow.target, config.end_of(flow)];
+    if ends
+        .iter()
+        .any(|end| whole.part(*end).stopping.is_settled(index))
+    {
         return Time::ZERO;
     }
     let state = whole.flow(index);

@@ -16,6 +16,8 @@ pub(super) struct Partition {
     pub owner: Arc<[u16]>,
     /// How many parts there are.
     pub count: usize,
+    /// About how many packets all nodes handle.
+    pub weight: u64,
     /// The least delay of a wire between two parts: what happens in one is unknown to the others for
     /// so long.
     pub lookahead: Span,
@@ -54,6 +56,7 @@ pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
         .min();
     Some(Partition {
         count,
+        weight: total,
         // Parts without wires between them never meet.
         lookahead: lookahead.unwrap_or(config.duration).max(Span::ps(1)),
         owner,
@@ -85,7 +88,7 @@ fn weights(config: &Config) -> Vec<u64> {
         };
         // One that circles would be everywhere; the run will tell.
         let path = trace(&config.topology, &config.table, header).unwrap_or_default();
-        let packets = packets(config, flow);
+        let packets = packets(config, flow).saturating_mul(step as u64);
         for (node, _) in path {
             weights[node.index()] += packets;
         }
@@ -121,7 +124,14 @@ impl Pieces {
         for follow in &config.follows {
             let first = &config.flows[follow.first.index()];
             let then = &config.flows[follow.then.index()];
-            unite(&mut roots, first.target, then.source);
+            unite(&mut roots, config.end_of(first), then.source);
+        }
+        // A flow that is stopped is settled at its target, and perhaps where it finishes, too.
+        let end = Time::ZERO + config.duration;
+        for flow in &config.flows {
+            if config.stop.done && flow.stop < end {
+                unite(&mut roots, config.end_of(flow), flow.target);
+            }
         }
         let mut number = vec![usize::MAX; roots.len()];
         let mut pieces = Pieces {

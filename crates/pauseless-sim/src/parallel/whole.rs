@@ -93,9 +93,11 @@ impl<'c> Whole<'_, 'c> {
 
     /// What a flow has achieved, but for what it lost on its way.
     pub(super) fn flow(&self, index: usize) -> FlowState {
-        let flow = &self.parts[0].config.flows[index];
+        let config = self.parts[0].config;
+        let flow = &config.flows[index];
         FlowState {
             start: self.part(flow.source).flows[index].start,
+            finish: self.part(config.end_of(flow)).flows[index].finish,
             ..self.part(flow.target).flows[index]
         }
     }

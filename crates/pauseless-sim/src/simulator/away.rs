@@ -2,28 +2,32 @@
 
 use pauseless_core::congestion::Feedback;
 use pauseless_core::deadlock::Detector;
+use pauseless_core::flow_control::Control;
 use pauseless_core::unit::Time;
 
-use super::wire::WireLosses;
 use super::{Simulator, event_queue, mitigate::Mitigating, stop::Stopping};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Frame};
 use crate::heard::Listening;
 use crate::progress::FlowState;
 use crate::receiver::Receivers;
-use crate::tag::{Answers, Content, Trails};
+use crate::tag::{Answers, Trail, Trails};
 use crate::tap::Tapped;
 
 /// A frame on its way to another part.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Message {
     /// When it has fully arrived.
     pub time: Time,
     /// The global number of the port that it arrives at.
     end: u32,
     frame: Frame,
+    /// Whether it is on no wire and has its effect when it arrives.
+    is_beside: bool,
     /// What it says, if it is an answer.
     said: Option<Feedback>,
+    /// What switches have written into it, or into what it answers.
+    trail: Option<Box<Trail>>,
 }
 
 /// What one part of a run has for the others.
@@ -64,7 +68,7 @@ impl<'c> Simulator<'c> {
             followers: self.followers.clone(),
             answers: Answers::default(),
             trails: Trails::default(),
-            wire_losses: WireLosses::new(config, &fabric),
+            wire_losses: self.wire_losses.clone(),
             is_trailing: self.is_trailing,
             spread: self.spread.part(),
             held: vec![0; self.held.len()],
@@ -109,13 +113,9 @@ impl<'c> Simulator<'c> {
     #[inline(never)]
     pub(super) fn post(&mut self, index: usize, arrival: Time, frame: Frame) {
         let End { peer, away, .. } = self.fabric.ends[index];
-        let said = match frame {
-            Frame::Data(packet) => match packet.tag.content() {
-                Content::Answer { place } => Some(self.answers.remove(place)),
-                Content::Data { .. } => None,
-                Content::Trailed { .. } => unreachable!("telemetry stays in one part"),
-            },
-            Frame::Control(_) => None,
+        let (said, trail) = match frame {
+            Frame::Data(packet) => self.take_note(packet.tag),
+            Frame::Control(_) => (None, None),
         };
         let Some(post) = &mut self.away else {
             unreachable!("only parts have cut wires");
@@ -129,7 +129,28 @@ impl<'c> Simulator<'c> {
             time,
             end: peer,
             frame,
+            is_beside: false,
             said,
+            trail: trail.map(Box::new),
+        });
+    }
+
+    /// Sends a control frame to another part without a wire. All of them take as long as the wire or
+    /// longer, and each port's equally long.
+    #[cold]
+    pub(super) fn post_signal(&mut self, index: usize, due: Time, control: Control) {
+        let End { peer, away, .. } = self.fabric.ends[index];
+        let Some(post) = &mut self.away else {
+            unreachable!("only parts have cut wires");
+        };
+        post.earliest = post.earliest.min(due);
+        post.outbox[usize::from(away)].push(Message {
+            time: due,
+            end: peer,
+            frame: Frame::Control(control),
+            is_beside: true,
+            said: None,
+            trail: None,
         });
     }
 
@@ -139,10 +160,15 @@ impl<'c> Simulator<'c> {
             time,
             end,
             mut frame,
+            is_beside,
             said,
+            trail,
         } = message;
-        if let (Frame::Data(packet), Some(feedback)) = (&mut frame, said) {
-            packet.tag = packet.tag.moved(self.answers.insert(feedback));
+        if let (true, Frame::Control(control)) = (is_beside, frame) {
+            return self.schedule_signal(end as usize, time, control);
+        }
+        if let Frame::Data(packet) = &mut frame {
+            packet.tag = self.keep_note(packet.tag, said, trail);
         }
         let incoming = &mut self.fabric.ends[end as usize].incoming;
         if self.fabric.frames.push_back(incoming, (time, frame)) {

@@ -11,7 +11,7 @@ use pauseless_fabric::trace::{Header, trace};
 
 use super::Simulator;
 use super::mitigate::add;
-use crate::config::{Config, Reaction};
+use crate::config::{Config, Flow, Reaction};
 use crate::event::{Event, Kind};
 use crate::fabric::{Node, Packet};
 use crate::tag::{Content, Tag};
@@ -42,6 +42,30 @@ impl Followers {
         self.waits
             .get(flow as usize)
             .is_none_or(|(count, _)| *count == 0)
+    }
+}
+
+/// How the packets of a flow are forwarded, and the answers to its source.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Route {
+    pub(super) group: GroupId,
+    /// That of its source; of no meaning if nobody answers.
+    pub(super) answers: GroupId,
+    pub(super) hash: u64,
+}
+
+impl Route {
+    pub(super) fn new(flow: &Flow) -> Route {
+        let answers = match flow.reaction {
+            Reaction::Controlled { group, .. } => group,
+            Reaction::None => GroupId(u32::MAX),
+        };
+        let (group, hash) = (flow.group, flow.hash);
+        Route {
+            group,
+            answers,
+            hash,
+        }
     }
 }
 
@@ -239,8 +263,7 @@ impl Simulator<'_> {
         if let Node::Host(host) = &mut self.fabric.nodes[node.index()] {
             host.forget(flow);
         }
-        // Where nobody answers, no source will ever know.
-        if self.config.transport.finish == Finish::Target || terms.reaction == Reaction::None {
+        if self.config.end_of(terms) == node {
             self.finish_flow(flow);
         }
     }
@@ -254,7 +277,10 @@ impl Simulator<'_> {
 
     fn finish_flow(&mut self, flow: FlowId) {
         self.flows[flow.index()].finish = Some(self.now);
-        self.stopping.settle(flow.index());
+        // A flow that was stopped is settled, and maybe not here.
+        if self.now < self.config.flows[flow.index()].stop || self.away.is_none() {
+            self.stopping.settle(flow.index());
+        }
         self.release_followers(flow);
     }
 

@@ -21,9 +21,10 @@ impl Simulator<'_> {
         let Packet { tag, class, .. } = packet;
         let size = packet.size();
         let End { node, port, .. } = self.fabric.ends[index];
+        let route = &self.routes[tag.flow().index()];
         let (group, hash) = match tag.is_answer() {
-            false => self.routes[tag.flow().index()],
-            true => self.route_of_answers(tag.flow()),
+            false => (route.group, route.hash),
+            true => (route.answers, self.config.table.answer_hash(route.hash)),
         };
         let egress = self.config.table.next_hop(node, group, hash);
         let egress = egress.expect("routes were checked before the run");

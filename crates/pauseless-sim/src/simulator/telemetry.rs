@@ -6,7 +6,7 @@ use pauseless_core::switch::Transmit;
 
 use super::Simulator;
 use crate::fabric::{End, Node};
-use crate::tag::{Content, Tag};
+use crate::tag::{Content, Tag, Trail};
 
 impl Simulator<'_> {
     /// A packet is about to leave an egress, which writes into it.
@@ -34,6 +34,39 @@ impl Simulator<'_> {
             line,
         };
         self.trails.push(place, hop);
+    }
+
+    /// What is kept about a packet that goes to another part of the run.
+    pub(super) fn take_note(&mut self, tag: Tag) -> (Option<Feedback>, Option<Trail>) {
+        match tag.content() {
+            Content::Data { .. } => (None, None),
+            Content::Trailed { place, .. } => (None, Some(self.trails.remove(place))),
+            Content::Answer { place } => {
+                let feedback = self.answers.remove(place);
+                let Echo(echo) = feedback.echo();
+                let trail = (Echo(echo) != Echo::NONE).then(|| self.trails.remove(echo));
+                (Some(feedback), trail)
+            }
+        }
+    }
+
+    /// Keeps it again; the packet has another tag now.
+    #[expect(clippy::boxed_local, reason = "messages carry it that way")]
+    pub(super) fn keep_note(
+        &mut self,
+        tag: Tag,
+        said: Option<Feedback>,
+        trail: Option<Box<Trail>>,
+    ) -> Tag {
+        let place = trail.map(|trail| self.trails.keep(*trail));
+        match (said, place) {
+            (None, None) => tag,
+            (None, Some(place)) => tag.moved(place),
+            (Some(feedback), place) => {
+                let feedback = place.map_or(feedback, |place| feedback.echoing(Echo(place)));
+                tag.moved(self.answers.insert(feedback))
+            }
+        }
     }
 
     /// A packet has come to its end: what is kept about it is not needed any more.

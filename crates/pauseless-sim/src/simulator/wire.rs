@@ -9,8 +9,8 @@ use crate::fabric::{End, Fabric, Node, Packet};
 use crate::rng::{Purpose, Stream};
 
 /// Which frames do not arrive.
-#[derive(Debug)]
-pub(super) struct WireLosses {
+#[derive(Clone, Debug)]
+pub(crate) struct WireLosses {
     /// The share of each end, in units of 2^-64, and what chooses; empty if nothing is lost.
     ends: Vec<(u64, Stream)>,
 }

@@ -285,7 +285,6 @@ pub fn gfc_fig20(mark_at: MarkAt) -> Config {
         ..dcqcn::Config::default()
     };
     control.marking = marking::Config {
-        speeds: [None; pauseless_core::congestion::marking::SPEEDS_MAX],
         kmin: Bytes::kb(40),
         kmax: Bytes::kb(40),
         reference: None,

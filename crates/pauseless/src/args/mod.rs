@@ -117,7 +117,7 @@ pub struct RunArgs {
     /// Let packets wait in this way instead: output-queued, virtual-output-queued, input-queued
     #[arg(long, value_name = "D", value_parser = parse_discipline)]
     pub discipline: Option<Discipline>,
-    /// Use this scheme with its defaults instead: none, pcn, qcn, dcqcn, timely
+    /// Use this scheme with its defaults instead: none, pcn, qcn, dcqcn, timely, hpcc
     #[arg(long, value_name = "CC", value_parser = parse_congestion)]
     pub congestion_control: Option<Kind>,
     /// Give ports on and before a cycle thresholds of their own, see docs/cycle-aware.md
@@ -131,6 +131,10 @@ pub struct RunArgs {
     /// and the flows that had nothing to do with it
     #[arg(long)]
     pub provenance: bool,
+    /// Use so many threads, with the same results; by default as many as there are cores and the
+    /// network keeps busy, see docs/parallel.md
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    pub threads: Option<u16>,
     /// Exit with status 1 if one of these is found
     #[arg(long, value_enum, value_delimiter = ',', value_name = "FINDING")]
     pub deny: Vec<Deny>,

@@ -22,6 +22,8 @@ pub(super) struct Settings {
     /// Whether acknowledgements go first at hosts, and are never paused there.
     pub acks_first: bool,
     pub window: Window,
+    /// Whether sources keep to their rates, and not to their windows alone.
+    pub is_rate_bound: bool,
     /// The share of packets that every link loses.
     pub loss: f64,
     pub seed: u64,
@@ -159,6 +161,7 @@ impl Settings {
             marking,
             acks_first: config.flag("ACK_HIGH_PRIO", input.is_conweave, sink),
             window,
+            is_rate_bound: config.flag("RATE_BOUND", true, sink),
             loss,
             seed,
             notes: notes(input, &heeded),
@@ -248,10 +251,6 @@ fn refuse_unsupported(input: Input<'_>, payload: u64) {
     if config.flag("L2_BACK_TO_ZERO", false, sink) {
         let message = "going back to the start of a chunk is not supported";
         refuse(input, "L2_BACK_TO_ZERO", message, "write 0 for go-back-N");
-    }
-    if !config.flag("RATE_BOUND", true, sink) {
-        let message = "sources without pacing are not supported";
-        refuse(input, "RATE_BOUND", message, "write 1");
     }
     let down = config
         .entry("LINK_DOWN")

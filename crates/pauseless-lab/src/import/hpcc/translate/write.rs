@@ -99,6 +99,7 @@ impl Writer<'_> {
         writeln!(text, "scheduler = \"round-robin\"\nprocessing = \"0 ns\"")?;
         if self.is_compat() {
             writeln!(text, "control_frame = \"43 B\"\nrelease = \"first-bit\"")?;
+            writeln!(text, "draws = \"ns-3\"")?;
         }
         writeln!(text, "\n[switch.memory]\nkind = \"shared\"")?;
         writeln!(text, "total = \"{} B\"", self.settings.buffer)?;
@@ -138,9 +139,10 @@ impl Writer<'_> {
             text,
             "[transport]\nfinish = \"source\"\nrecovery = \"go-back-n\""
         )?;
-        let pacing = match self.is_compat() {
-            true => "strict-whole-ns",
-            false => "strict",
+        let pacing = match (settings.is_rate_bound, self.is_compat()) {
+            (false, _) => "own-pace",
+            (true, true) => "strict-whole-ns",
+            (true, false) => "strict",
         };
         writeln!(text, "pacing = \"{pacing}\"")?;
         writeln!(text, "ack_size = \"{} B\"", settings.acknowledgement())?;
@@ -187,9 +189,13 @@ impl Writer<'_> {
             .iter()
             .filter(|_| settings.marking.len() > 1)
         {
-            writeln!(text, "[[congestion_control.speed]]\nrate = \"{rate} bps\"")?;
-            writeln!(text, "kmin = \"{} B\"\nkmax = \"{} B\"", at.kmin, at.kmax)?;
-            writeln!(text, "pmax = {}", float(at.pmax))?;
+            writeln!(
+                text,
+                "[[congestion_control.at_rate]]\nrate = \"{rate} bps\""
+            )?;
+            let (kmin, kmax) = (at.kmin.max(1), at.kmax.max(1));
+            writeln!(text, "kmin = \"{kmin} B\"\nkmax = \"{kmax} B\"")?;
+            writeln!(text, "pmax = {}", float(at.pmax.max(1e-9)))?;
         }
         Ok(())
     }

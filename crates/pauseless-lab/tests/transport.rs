@@ -1,0 +1,154 @@
+//! The section `[transport]`, losses of wires, and the schemes of public RDMA simulators.
+
+use pauseless_core::congestion::{CongestionControl, dcqcn, hpcc, timely};
+use pauseless_core::transport::{Finish, Pacing, Recovery, Window};
+use pauseless_core::unit::{Bytes, Span};
+use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_sim::config::Reaction;
+
+/// Two hosts at one switch, and more.
+fn with(more: &str) -> String {
+    format!(
+        "duration = \"1 ms\"\n\
+         [topology]\nkind = \"star\"\nhosts = 2\nrate = \"100 Gbps\"\ndelay = \"1 us\"\n\
+         [switch]\nbuffer = \"1 MB\"\n\
+         [flow_control]\nkind = \"pfc\"\n\
+         [[flow]]\nname = \"F\"\nsource = \"H1\"\ntarget = \"H2\"\nsize = \"100 kB\"\n\
+         {more}\n"
+    )
+}
+
+fn read(text: &str) -> Scenario {
+    let read = |text: &str| Scenario::parse("t.toml", text, &Overrides::default());
+    let scenario = read(text).unwrap_or_else(|problems| panic!("{problems}"));
+    // What is written out in full is the same run.
+    let again = read(&scenario.resolved).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(again.resolved, scenario.resolved);
+    assert_eq!(again.config.transport, scenario.config.transport);
+    assert_eq!(again.config.congestion, scenario.config.congestion);
+    assert_eq!(again.config.wire_loss, scenario.config.wire_loss);
+    assert_eq!(again.config.flows, scenario.config.flows);
+    scenario
+}
+
+#[test]
+fn every_key_of_the_section_is_heard() {
+    let config = read(&with(
+        "[transport]\nfinish = \"source\"\npacing = \"strict\"\nack_size = \"60 B\"\n\
+         recovery = \"go-back-n\"\nnack_interval = \"100 us\"\ntimeout = \"2 ms\"\n\
+         window = \"50 kB\"\nwindow_follows_rate = true\n\
+         [timing]\nwire_loss = 0.01\n\
+         [[wire_loss]]\nports = [\"H2:S1\"]\nshare = 0.25",
+    ))
+    .config;
+    let transport = config.transport;
+    assert_eq!(transport.finish, Finish::Source);
+    assert_eq!(transport.pacing, Pacing::Strict);
+    assert_eq!(transport.sizes.ack, Bytes::new(60));
+    assert_eq!(transport.window, Window::FollowsRate);
+    let Recovery::GoBackN(recovery) = transport.recovery else {
+        panic!("it goes back");
+    };
+    assert_eq!(recovery.nack_interval, Span::us(100));
+    assert_eq!(recovery.timeout, Span::ms(2));
+    // Sources wait, so targets acknowledge.
+    assert_eq!(config.congestion.ack_every, 1);
+    let Reaction::Controlled { window, .. } = config.flows[0].reaction else {
+        panic!("it is answered");
+    };
+    assert_eq!(window, Bytes::kb(50));
+    assert_eq!(config.wire_loss.share, 0.01);
+    assert_eq!(config.wire_loss.ports.len(), 1);
+}
+
+#[test]
+fn windows_are_what_fits_on_the_way() {
+    for word in ["bdp", "largest-bdp"] {
+        let config = read(&with(&format!("[transport]\nwindow = \"{word}\""))).config;
+        let Reaction::Controlled {
+            window, round_trip, ..
+        } = config.flows[0].reaction
+        else {
+            panic!("it is answered");
+        };
+        // Two links of 1 us there and back, and 1500 B at 100 Gb/s on both of them: 4.24 us.
+        assert_eq!(round_trip, Span::ns(4_240));
+        assert_eq!(window, Bytes::new(53_000));
+    }
+}
+
+#[test]
+fn schemes_of_public_simulators_have_their_keys() {
+    let nic = "[congestion_control]\nkind = \"dcqcn\"\nstyle = \"nic\"\ncnp_interval = \"4 us\"\n\
+               clamp = \"always\"\n[[congestion_control.at_rate]]\nrate = \"100 Gbps\"\n\
+               kmin = \"400 kB\"\nkmax = \"1600 kB\"\npmax = 0.2";
+    let config = read(&with(nic)).config;
+    let CongestionControl::Dcqcn(nic) = config.congestion.control else {
+        panic!("DCQCN");
+    };
+    assert_eq!(nic.style, dcqcn::Style::Nic);
+    assert_eq!(nic.clamp, dcqcn::Clamp::Always);
+    let level = nic.marking.levels[0].expect("one speed has its own");
+    assert_eq!(
+        (level.mbps, level.kmin, level.kmax),
+        (100_000, 400_000, 1_600_000)
+    );
+    assert_eq!(config.congestion.ack_every, 1);
+
+    let hpcc = "[congestion_control]\nkind = \"hpcc\"\neta = 0.9\nstage_max = 0\nper_hop = true\n\
+                record_multiple = 8\nbase_rtt = \"10 us\"";
+    let config = read(&with(hpcc)).config;
+    let CongestionControl::Hpcc(hpcc) = config.congestion.control else {
+        panic!("HPCC");
+    };
+    assert_eq!((hpcc.eta, hpcc.stage_max, hpcc.is_per_hop), (0.9, 0, true));
+    assert_eq!(hpcc.precision, hpcc::Precision::Coarse(8));
+    // Its window goes with its rate unless somebody says otherwise.
+    assert_eq!(config.transport.window, Window::FollowsRate);
+
+    let timely = "[congestion_control]\nkind = \"timely\"\nupdate = \"per-round-trip\"";
+    let CongestionControl::Timely(timely) = read(&with(timely)).config.congestion.control else {
+        panic!("TIMELY");
+    };
+    assert_eq!(timely.update, timely::Update::PerRoundTrip);
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let table = [
+        ("[transport]\nwindow = \"wide\"", "transport.window"),
+        ("[transport]\ntimeout = \"1 ms\"", "transport.timeout"),
+        (
+            "[transport]\nwindow_follows_rate = true",
+            "there is no window to follow it",
+        ),
+        (
+            "[congestion_control]\nkind = \"none\"\nack_every = 0\n\
+             [transport]\nfinish = \"source\"",
+            "sources wait for acknowledgements",
+        ),
+        (
+            "[congestion_control]\nkind = \"none\"\nack_every = 4\n\
+             [transport]\nwindow = \"bdp\"",
+            "acknowledged only every 4",
+        ),
+        (
+            "[congestion_control]\nkind = \"hpcc\"\nack_every = 0",
+            "HPCC lives on acknowledgements",
+        ),
+        (
+            "[congestion_control]\nkind = \"dcqcn\"\nstyle = \"nic\"\nbyte_counter = \"1 MB\"",
+            "congestion_control.byte_counter",
+        ),
+        ("[timing]\nwire_loss = 2", "2 is out of range"),
+        (
+            "[[wire_loss]]\nports = [\"H9:S1\"]\nshare = 0.1",
+            "wire_loss",
+        ),
+    ];
+    for (more, words) in table {
+        let problems = Scenario::parse("t.toml", &with(more), &Overrides::default());
+        let problems = problems.expect_err("it is refused").to_string();
+        assert!(problems.contains(words), "{more}\n{problems}");
+    }
+}

@@ -1,0 +1,60 @@
+//! Control frames between their arrival and their effect, and those that use no wire.
+
+use pauseless_core::flow_control::Control;
+use pauseless_core::unit::Time;
+
+use super::Simulator;
+use crate::event::Event;
+use crate::fabric::{End, Node};
+
+impl Simulator<'_> {
+    /// Lets a control frame have its effect at `due`.
+    pub(super) fn schedule_signal(&mut self, index: usize, due: Time, control: Control) {
+        let signals = &mut self.fabric.ends[index].signals;
+        let controls = &mut self.fabric.controls;
+        // Frames are processed in order, however long each takes.
+        let due = controls
+            .back(signals)
+            .map_or(due, |(last, _)| due.max(*last));
+        if controls.push_back(signals, (due, control)) {
+            let kind = self.config.hardware.ties.signal();
+            self.queue.push(Event::new(due, kind, index as u32));
+        }
+    }
+
+    /// Sends what a port says without using its wire.
+    #[inline(always)]
+    pub(super) fn send_out_of_band(&mut self, index: usize) {
+        if self.is_out_of_band {
+            self.send_signals(index);
+        }
+    }
+
+    #[cold]
+    fn send_signals(&mut self, index: usize) {
+        let End {
+            node,
+            port,
+            peer,
+            away,
+            ..
+        } = self.fabric.ends[index];
+        let is_cut = away != End::HERE;
+        loop {
+            let next = match &mut self.fabric.nodes[node.index()] {
+                Node::Switch(switch) => switch.poll_out_of_band(self.now, port),
+                Node::Host(host) => host.poll_out_of_band(self.now),
+            };
+            let Some((control, delay)) = next else {
+                return;
+            };
+            if self.config.hardware.is_out_of_band() {
+                self.tally.count(control);
+            }
+            match is_cut {
+                true => self.post_signal(index, self.now + delay, control),
+                false => self.schedule_signal(peer as usize, self.now + delay, control),
+            }
+        }
+    }
+}
