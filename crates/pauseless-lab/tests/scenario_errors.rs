@@ -158,7 +158,7 @@ fn keys() {
             pauseless: t.toml:8:2: swich: unknown key
               |
             8 | [swich]
-              |  ^^^^^ expected one of classes, congestion_control, duration, flow, flow_control, lanes, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, verdict, watchdog, wire_overhead
+              |  ^^^^^ expected one of classes, congestion_control, duration, flow, flow_control, lanes, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, transport, verdict, watchdog, wire_loss, wire_overhead
               |
               = help: did you mean switch?
 
@@ -250,18 +250,18 @@ fn keys() {
             pauseless: t.toml:3:2: other: unknown key
               |
             3 | [other]
-              |  ^^^^^ expected one of classes, congestion_control, duration, flow, flow_control, lanes, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, verdict, watchdog, wire_overhead
+              |  ^^^^^ expected one of classes, congestion_control, duration, flow, flow_control, lanes, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, transport, verdict, watchdog, wire_loss, wire_overhead
         "#]],
     );
     check_edit(
         "[switch]",
         "[switch]\nweights = [1]",
         expect![[r#"
-        pauseless: t.toml:9:1: switch.weights: unknown key with scheduler = "strict"
-          |
-        9 | weights = [1]
-          | ^^^^^^^ expected one of buffer, classes, discipline, memory, processing, processing_jitter, scheduler
-    "#]],
+            pauseless: t.toml:9:1: switch.weights: unknown key with scheduler = "strict"
+              |
+            9 | weights = [1]
+              | ^^^^^^^ expected one of buffer, classes, control_frame, discipline, draws, memory, processing, processing_jitter, release, scheduler
+        "#]],
     );
     check_edit(
         "[switch]",
@@ -304,11 +304,11 @@ fn keys() {
         "[switch]",
         "[routing]\nkind = \"ecmp\"\ntie_break = \"lowest\"\n[switch]",
         expect![[r#"
-        pauseless: t.toml:10:1: routing.tie_break: unknown key with kind = "ecmp"
-           |
-        10 | tie_break = "lowest"
-           | ^^^^^^^^^ expected one of kind
-    "#]],
+            pauseless: t.toml:10:1: routing.tie_break: unknown key with kind = "ecmp"
+               |
+            10 | tie_break = "lowest"
+               | ^^^^^^^^^ expected one of hash, kind, next_hops
+        "#]],
     );
     check_edit(
         "duration",
@@ -387,7 +387,7 @@ fn everything_at_once() {
             pauseless: t.toml:3:1: foo: unknown key
               |
             3 | foo = 1
-              | ^^^ expected one of classes, congestion_control, duration, flow, flow_control, lanes, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, verdict, watchdog, wire_overhead
+              | ^^^ expected one of classes, congestion_control, duration, flow, flow_control, lanes, lossy, medium, mtu, notes, probe, provenance, rate_limit, receiver, recovery, routing, seed, switch, timing, title, topology, traffic, transport, verdict, watchdog, wire_loss, wire_overhead
 
             pauseless: t.toml:6:12: topology.switches: switches of a ring: 2 is not in the range from 3 to 1024
               |
@@ -523,11 +523,13 @@ fn files() {
           = help: is this the right file? save it as UTF-8
     "#]],
     );
-    std::fs::write(&file, vec![b' '; (16 << 20) + 1]).unwrap();
+    std::fs::File::create(&file)
+        .and_then(|file| file.set_len((256 << 20) + 1))
+        .unwrap();
     check_file(
         &file,
         expect![[r#"
-        pauseless: FILE: larger than 16 MiB, the limit
+        pauseless: FILE: larger than 256 MiB, the limit
           = help: is this the right file?
     "#]],
     );

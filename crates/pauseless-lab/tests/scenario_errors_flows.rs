@@ -186,7 +186,7 @@ fn flows() {
             pauseless: t.toml:17:8: traffic.kind: unknown value "random"
                |
             17 | kind = "random"
-               |        ^^^^^^^^ expected one of "permutation", "closing", "poisson", "incast", "closed-loop", "all-to-all", "ring-all-reduce", "tree-all-reduce"
+               |        ^^^^^^^^ expected one of "permutation", "closing", "poisson", "incast", "closed-loop", "all-to-all", "ring-all-reduce", "tree-all-reduce", "list"
         "#]],
     );
 }

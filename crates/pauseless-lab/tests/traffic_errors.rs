@@ -29,13 +29,13 @@ fn keys_of_all_kinds() {
     traffic(
         "kind = \"poison\"\nload = 3",
         expect![[r#"
-        pauseless: t.toml:14:8: traffic[0].kind: unknown value "poison"
-           |
-        14 | kind = "poison"
-           |        ^^^^^^^^ expected one of "permutation", "closing", "poisson", "incast", "closed-loop", "all-to-all", "ring-all-reduce", "tree-all-reduce"
-           |
-           = help: did you mean poisson?
-    "#]],
+            pauseless: t.toml:14:8: traffic[0].kind: unknown value "poison"
+               |
+            14 | kind = "poison"
+               |        ^^^^^^^^ expected one of "permutation", "closing", "poisson", "incast", "closed-loop", "all-to-all", "ring-all-reduce", "tree-all-reduce", "list"
+               |
+               = help: did you mean poisson?
+        "#]],
     );
     traffic(
         "kind = \"poisson\"\nsize = \"1 KB\"",

@@ -199,48 +199,35 @@ fn wrong_lists() {
     wrong(
         "rows = \"\"",
         expect![[r#"
-        pauseless: t.toml:15:9: traffic[0].rows, line 1: no rows: no flow is listed
-           |
-        15 | rows = ""
-           |         ^
-           |
-           = help: begin with a header such as "source target size_bytes start_ns"
-    "#]],
+            pauseless: t.toml:15:9: traffic[0].rows, line 1: no rows: no flow is listed
+               |
+            15 | rows = ""
+               |         ^
+               |
+               = help: the first line names the columns, for example "source target size_bytes start_ns"
+        "#]],
     );
     wrong(
         "rows = '''\nsource target\n'''",
         expect![[r#"
-        pauseless: t.toml:16:1: traffic[0].rows, line 1: no rows: no flow is listed
-           |
-        16 | source target
-           | ^
-           |
-           = help: begin with a header such as "source target size_bytes start_ns"
-    "#]],
+            pauseless: t.toml:16:1: traffic[0].rows, line 1: no rows: no flow is listed
+               |
+            16 | source target
+               | ^
+               |
+               = help: the first line names the columns, for example "source target size_bytes start_ns"
+        "#]],
     );
     wrong(
         "rows = '''\nH0 H1 1000 0\n'''",
         expect![[r#"
-        pauseless: t.toml:16:1: traffic[0].rows, line 1: no column is called "H0"
-           |
-        16 | H0 H1 1000 0
-           | ^^ expected some of source, target, size_bytes, start_ns, class, name, after, delay_ns, path, return_path
-
-        pauseless: t.toml:16:4: traffic[0].rows, line 1: no column is called "H1"
-           |
-        16 | H0 H1 1000 0
-           |    ^^ expected some of source, target, size_bytes, start_ns, class, name, after, delay_ns, path, return_path
-
-        pauseless: t.toml:16:7: traffic[0].rows, line 1: no column is called "1000"
-           |
-        16 | H0 H1 1000 0
-           |       ^^^^ expected some of source, target, size_bytes, start_ns, class, name, after, delay_ns, path, return_path
-
-        pauseless: t.toml:16:12: traffic[0].rows, line 1: no column is called "0"
-           |
-        16 | H0 H1 1000 0
-           |            ^ expected some of source, target, size_bytes, start_ns, class, name, after, delay_ns, path, return_path
-    "#]],
+            pauseless: t.toml:16:1: traffic[0].rows, line 1: this line names no columns
+               |
+            16 | H0 H1 1000 0
+               | ^^ expected some of source, target, size_bytes, start_ns, class, name, after, delay_ns, path, return_path
+               |
+               = help: the first line names the columns, for example "source target size_bytes start_ns"
+        "#]],
     );
     wrong(
         "rows = '''\nsource size\nH0 1\n'''",
@@ -390,6 +377,13 @@ fn wrong_rows() {
                | ^^^^^^^^^^^
                |
                = help: give one of them another name
+
+            pauseless: t.toml:18:1: traffic[0].rows, line 3: two rows are called "a"
+               |
+            18 | H0 H2 5 a
+               | ^^^^^^^^^
+               |
+               = help: give each a name of its own
         "#]],
     );
 }

@@ -205,11 +205,12 @@ fn wrong_trees() {
         refused(&[matrix, &text])
     };
     assert_eq!(
-        with("Nodes 32", "Nodes 64"),
-        [
-            "file1:4:1: 64 hosts are no whole number of pods of 32",
-            "file1:1:1: x"
-        ][..1]
+        with("Nodes 32", "Nodes 40"),
+        ["file1:4:1: 40 hosts are no whole number of pods of 32"]
+    );
+    assert_eq!(
+        with("Podsize 32", "Podsize 16"),
+        ["file1:4:1: two tiers are one pod"]
     );
     assert_eq!(with("Podsize 32\n", ""), ["file1:1:1: podsize is missing"]);
     assert_eq!(
@@ -226,11 +227,17 @@ fn wrong_trees() {
     );
     assert_eq!(
         with("Tier 1", "Tier 7"),
-        ["file1:14:6: \"7\" is out of place"; 1]
+        [
+            "file1:14:6: \"7\" is out of place",
+            "file1:18:22: tier 1 is missing"
+        ]
     );
     assert_eq!(
         with("Radix_Down 8", "Radix_Dwn 8"),
-        ["file1:8:1: unknown key \"Radix_Dwn\""]
+        [
+            "file1:6:1: radix_down of tier 0 is missing",
+            "file1:8:1: unknown key \"Radix_Dwn\""
+        ]
     );
     assert_eq!(
         refused(&[TOPO]),

@@ -110,7 +110,8 @@ struct Parser<'t, 's> {
     sink: &'s Sink,
     heads: [Option<(u64, Word<'t>)>; 3],
     tiers: [Tier<'t>; 3],
-    at: Option<usize>,
+    /// The tier that keys belong to; one that cannot be has keys that nobody looks at.
+    at: Option<Option<usize>>,
 }
 
 impl Tree {
@@ -142,10 +143,11 @@ impl<'t> Parser<'t, '_> {
             return;
         };
         if name == "tier" {
-            self.at = value.integer((0, 2), self.sink).map(|tier| tier as usize);
-            if let Some(tier) = self.at {
+            let tier = value.integer((0, 2), self.sink).map(|tier| tier as usize);
+            if let Some(tier) = tier {
                 self.tiers[tier].word = Some(head);
             }
+            self.at = Some(tier);
             return;
         }
         if let Some(place) = HEADS.iter().position(|(head, _)| *head == name) {
@@ -167,6 +169,7 @@ impl<'t> Parser<'t, '_> {
                 .push(problem.help("write a line such as Tier 0 before it"));
             return;
         };
+        let Some(tier) = tier else { return };
         let slot = &mut self.tiers[tier].values[place];
         if slot.is_some() {
             let problem = head.problem(format!("a second {} of tier {tier}", head.text));
@@ -246,6 +249,13 @@ impl<'t> Parser<'t, '_> {
             return None;
         }
         let pods = self.head_share(hosts, pod)?;
+        if !is_deep && pods > 1 {
+            let (_, word) = self.heads[2]?;
+            let problem = word.problem("two tiers are one pod");
+            self.sink
+                .push(problem.expected(format!("{hosts}, all hosts")));
+            return None;
+        }
         let hosts_per_lower = self.value(0, RADIX_DOWN);
         let lowers_per_pod =
             self.share((pod, hosts_per_lower), (0, RADIX_DOWN), "switches of a pod")?;
