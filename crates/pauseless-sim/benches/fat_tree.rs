@@ -125,6 +125,10 @@ fn number(name: &str) -> Option<usize> {
 }
 
 /// The same on many threads, by the wall clock; `parts=` says into how many parts the run is divided.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark measures the machine, not simulated time"
+)]
 fn measure_parallel(config: &Config, threads: usize, scheme: &str) {
     let mut simulator = match number("parts=") {
         Some(parts) => Parallel::in_parts(config, threads, parts),

@@ -17,6 +17,10 @@ use crate::tag::Tag;
 
 /// A switch or a host, from the core.
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "every hop reads nodes, and a box would be one more place to look"
+)]
 pub(crate) enum Node {
     Switch(Switch<Tag>),
     Host(Host),

@@ -134,7 +134,7 @@ impl<'c> Lead<'c> {
     /// Does what has to be done now and then. All parts have come to `now`.
     fn attend(&mut self, parts: &Parts<'c>, now: Time) {
         self.windows += 1;
-        if self.windows % WINDOWS_PER_REPORT != 0 || now == Time::ZERO {
+        if !self.windows.is_multiple_of(WINDOWS_PER_REPORT) || now == Time::ZERO {
             return;
         }
         let mut whole = self.hold(parts);

@@ -83,7 +83,7 @@ impl Tally {
         self.answered_bytes += *answered_bytes;
         // Ports are numbered by node and port, and in that order arrivals happen at one instant.
         let key = |loss: &Loss| (loss.time, loss.node, loss.port);
-        let both = self.loss.take().into_iter().chain(loss.clone());
+        let both = self.loss.take().into_iter().chain(*loss);
         self.loss = both.min_by_key(key);
         add_lost(&mut self.refused, refused);
         self.pause_frames += pause_frames;
