@@ -227,7 +227,7 @@ impl<'t> Parser<'t, '_> {
 
     /// `a / b`, or a report at `key` of `tier` if that is no whole number above zero.
     fn share(&self, (a, b): (u64, u64), (tier, key): (usize, usize), what: &str) -> Option<u64> {
-        if b > 0 && a >= b && a % b == 0 {
+        if b > 0 && a >= b && a.is_multiple_of(b) {
             return Some(a / b);
         }
         let word = self.tiers[tier].values[key]
@@ -301,7 +301,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn head_share(&self, hosts: u64, pod: u64) -> Option<u64> {
-        if pod > 0 && hosts >= pod && hosts % pod == 0 {
+        if pod > 0 && hosts >= pod && hosts.is_multiple_of(pod) {
             return Some(hosts / pod);
         }
         let (_, word) = self.heads[2]?;

@@ -120,7 +120,7 @@ impl List {
     pub(super) fn write(&self, file: &mut File) {
         let rows = &self.rows.list;
         let has = |is_there: fn(&Row) -> bool| rows.iter().any(is_there);
-        let columns: [(bool, &str, fn(&Row) -> String); 8] = [
+        let columns: [Column; 8] = [
             (has(|row| row.size.is_some()), "size_bytes", |row| {
                 row.size.map_or("-".into(), |size| size.get().to_string())
             }),
@@ -158,6 +158,9 @@ impl List {
         file.line(text);
     }
 }
+
+/// Whether a column is needed, its title, and what a row has there.
+type Column = (bool, &'static str, fn(&Row) -> String);
 
 fn word(text: &Option<Box<str>>) -> String {
     text.as_deref().unwrap_or("-").to_string()
