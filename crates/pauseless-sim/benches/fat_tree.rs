@@ -25,7 +25,7 @@ use pauseless_sim::config::{
     canonical_order,
 };
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
-use pauseless_sim::{Config, Parallel, Simulator};
+use pauseless_sim::{Config, Parallel};
 
 const MTU: Bytes = Bytes::new(1_500);
 
@@ -97,7 +97,7 @@ fn measure(k: u32, scheme: &str) {
     if let Some(threads) = number("threads=") {
         return measure_parallel(&config, threads, scheme);
     }
-    let mut simulator = Simulator::new(&config);
+    let mut simulator = Parallel::new(&config, 1);
     let begin = cpu_time();
     while simulator.advance(Time::ZERO + config.duration) {}
     let cpu = (cpu_time() - begin).as_secs_f64();

@@ -24,6 +24,7 @@ mod whole;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use pauseless_core::id::NodeId;
 use pauseless_core::unit::Time;
 
 use crate::config::{Config, DrawsFrom, Recovery, Watchdog};
@@ -88,11 +89,42 @@ pub fn threads_for(config: &Config, cores: usize) -> usize {
     let Some(partition) = partition(config, cores) else {
         return 1;
     };
-    let hops = u128::from(partition.weight);
-    let duration = u128::from(config.duration.as_ps()).max(1);
-    let in_window = hops * u128::from(partition.lookahead.as_ps()) / duration;
-    let threads = (in_window / HOPS_PER_WINDOW).min(hops / HOPS);
+    let threads = hops_per_window(config, &partition) / HOPS_PER_WINDOW;
+    let threads = threads.min(u128::from(partition.weight) / HOPS);
     usize::try_from(threads).unwrap_or(cores).clamp(1, cores)
+}
+
+/// About how many packet-hops there are in a window.
+fn hops_per_window(config: &Config, partition: &Partition) -> u128 {
+    let duration = u128::from(config.duration.as_ps()).max(1);
+    u128::from(partition.weight) * u128::from(partition.lookahead.as_ps()) / duration
+}
+
+/// Into how many parts a run on so many threads is divided. Even one thread is faster with several
+/// where much happens in a window: what a part needs stays in the cache meanwhile.
+fn parts_for(config: &Config, threads: usize) -> usize {
+    /// The ports of a part, with what waits there about as much as a core's own cache holds.
+    const PORTS: usize = 192;
+    /// Every part has a table of all ports and flows.
+    const PARTS_MAX: usize = 64;
+    /// Packet-hops of a part in a window, so that each of its ports is used several times.
+    const HOPS_PER_WINDOW: u128 = 1_000;
+    let least = match threads {
+        0 | 1 => 1,
+        _ => threads * PARTS_PER_THREAD,
+    };
+    let nodes = (0..config.topology.nodes().len()).map(|node| NodeId(node as u32));
+    let ports: usize = nodes.map(|node| config.topology.ports(node).len()).sum();
+    let parts = (ports / PORTS).min(PARTS_MAX);
+    if parts <= least || obstacle(config).is_some() {
+        return least;
+    }
+    let found = partition(config, parts);
+    let hops = found.map_or(0, |partition| hops_per_window(config, &partition));
+    match hops / parts as u128 >= HOPS_PER_WINDOW {
+        true => parts,
+        false => least,
+    }
 }
 
 /// A run in progress, on one thread or on many.
@@ -140,11 +172,7 @@ impl<'c> From<Simulator<'c>> for Parallel<'c> {
 impl<'c> Parallel<'c> {
     /// A run at time zero, on so many threads.
     pub fn new(config: &'c Config, threads: usize) -> Parallel<'c> {
-        let parts = match threads {
-            0 | 1 => 1,
-            _ => threads * PARTS_PER_THREAD,
-        };
-        Parallel::in_parts(config, threads, parts)
+        Parallel::in_parts(config, threads, parts_for(config, threads))
     }
 
     /// A run at time zero in so many parts, or fewer if the network is too small.

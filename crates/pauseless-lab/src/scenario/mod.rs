@@ -441,9 +441,8 @@ impl Written {
         let fabric = self.fabric.take()?;
         let (seed, duration) = (self.general.seed, self.general.duration);
         let mut control = self.control(&fabric, sink);
-        let mitigation = control
-            .as_mut()
-            .map(|control| self.mitigation(&fabric, control, sink));
+        let mitigate = |control| self.mitigation(&fabric, control, sink);
+        let mitigation = control.as_mut().map(mitigate);
         let planner = Planner {
             fabric: &fabric,
             seed,
@@ -457,8 +456,7 @@ impl Written {
         let run = (duration, &plans[..]);
         let probes = self.probe.as_ref();
         let probes = probes.map(|probe| probe.probes(&fabric.topology, sink, run));
-        let builder = self.routing.builder(&fabric.topology, []);
-        let routing = planner.route(builder, &plans)?;
+        let routing = planner.route(self.routing.builder(&fabric.topology, []), &plans)?;
         if !sink.is_empty() {
             return None;
         }
@@ -503,14 +501,13 @@ impl Written {
             probes: probes.unwrap_or_default(),
             seed,
         };
-        let found = Found {
+        Some(self.into_parts(Found {
             fabric,
             control,
             rules,
             plans,
             config,
-        };
-        Some(self.into_parts(found))
+        }))
     }
 
     fn into_parts(self, found: Found) -> Parts {

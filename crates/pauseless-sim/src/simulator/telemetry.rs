@@ -51,7 +51,6 @@ impl Simulator<'_> {
     }
 
     /// Keeps it again; the packet has another tag now.
-    #[expect(clippy::boxed_local, reason = "messages carry it that way")]
     pub(super) fn keep_note(
         &mut self,
         tag: Tag,
