@@ -171,12 +171,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         "gfc-buffer" => FlowControl::GfcBuffer(derivation.gfc_buffer(None, None)),
         _ => FlowControl::Pfc(derivation.pfc()),
     };
-    let congestion = match scheme {
-        "pfc-pcn" => CongestionControl::Pcn(pcn::Config::default()),
-        "pfc-dcqcn" | "pfc-dcqcn-ack" => CongestionControl::Dcqcn(dcqcn::Config::default()),
-        "pfc-timely" => CongestionControl::Timely(timely::Config::per_packet(Span::us(12))),
-        _ => CongestionControl::None,
-    };
+    let congestion = congestion_of(scheme);
     let ingress = Ingress {
         control,
         buffer: derivation.buffer,
@@ -222,6 +217,15 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         wire_loss: WireLoss::default(),
         follows: Vec::new(),
         topology,
+    }
+}
+
+fn congestion_of(scheme: &str) -> CongestionControl {
+    match scheme {
+        "pfc-pcn" => CongestionControl::Pcn(pcn::Config::default()),
+        "pfc-dcqcn" | "pfc-dcqcn-ack" => CongestionControl::Dcqcn(dcqcn::Config::default()),
+        "pfc-timely" => CongestionControl::Timely(timely::Config::per_packet(Span::us(12))),
+        _ => CongestionControl::None,
     }
 }
 
