@@ -125,10 +125,14 @@ impl Turns {
         let mut index = 0;
         ring.retain(|slot| {
             let sending = slots[*slot as usize].as_deref();
-            let end = sending.expect("it has turns").stop();
-            let stays = now < end;
+            let sending = sending.expect("it has turns");
+            let is_early = now < sending.stop();
+            // Who has sent everything waits for the last acknowledgement.
+            let stays = is_early || sending.has_sent_all();
+            if is_early {
+                *stop = sending.stop().min(*stop);
+            }
             if stays {
-                *stop = end.min(*stop);
                 before += usize::from(index < cursor);
             } else {
                 slots[*slot as usize] = None;
