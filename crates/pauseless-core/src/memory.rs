@@ -440,6 +440,11 @@ impl Memory {
         self.paused_count > 0
     }
 
+    /// How many are.
+    pub fn paused_count(&self) -> usize {
+        self.paused_count
+    }
+
     /// Those that are paused, lowest first.
     pub fn paused(&self) -> impl Iterator<Item = (PortId, Class)> + Clone + '_ {
         self.paused_lanes().map(|at| self.name(at))

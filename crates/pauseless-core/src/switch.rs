@@ -34,8 +34,8 @@ use crate::port::{Overrun, Port, PortConfig};
 use crate::schedule::{ClassScheduler, Rotation, Scheduler};
 use crate::unit::{Bytes, Rate, Span, Time};
 
-pub use drain::Dropped;
 use drain::Taken;
+pub use drain::{Dropped, Release};
 use header::Header;
 use watchdog::Watchdogs;
 
@@ -89,16 +89,6 @@ pub struct SwitchConfig {
     pub memory: MemoryConfig,
     /// When a packet that is sent is taken off its ingress counter.
     pub release: Release,
-}
-
-/// When a packet that is sent is taken off its ingress counter and out of the shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Release {
-    /// When its last bit has left: until then it is in the switch.
-    #[default]
-    LastBit,
-    /// When its first bit leaves, as in public simulators, whose packets move at once.
-    FirstBit,
 }
 
 /// A packet as the switch sees it.
@@ -461,20 +451,6 @@ impl<P: Copy> Switch<P> {
             }
         }
         self.mark_ready(port);
-    }
-
-    /// Takes a packet off its ingress counter.
-    #[inline]
-    fn release(&mut self, now: Time, from: (PortId, Class), charge: Bytes) {
-        let (ingress, class) = from;
-        let arrived_at = &mut self.ports[ingress.index()].port;
-        arrived_at.dequeue(now, class, charge);
-        if arrived_at.is_talking() {
-            self.mark_talking(ingress);
-        }
-        if self.sharing.is_some() {
-            self.free_memory(now, from, charge);
-        }
     }
 
     /// A port that may have something to send; ask it with [`Switch::poll_transmit`].

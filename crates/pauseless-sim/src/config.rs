@@ -79,6 +79,18 @@ pub struct Hardware {
     pub transmission: Transmission,
     /// When a packet that a switch sends is taken off its ingress counter.
     pub release: Release,
+    /// What switches draw random numbers from.
+    pub draws: DrawsFrom,
+}
+
+/// What switches draw random numbers from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DrawsFrom {
+    /// A sequence for each egress, which the seed determines.
+    #[default]
+    Egress,
+    /// One for all switches, that of ns-3's older simulators; see [`pauseless_core::draws`].
+    Ns3,
 }
 
 impl Default for Hardware {
@@ -87,6 +99,7 @@ impl Default for Hardware {
             control_frame: Control::SIZE,
             transmission: Transmission::Exact,
             release: Release::LastBit,
+            draws: DrawsFrom::Egress,
         }
     }
 }

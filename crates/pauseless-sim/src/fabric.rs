@@ -2,6 +2,7 @@
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::deadlock::{EgressQueue, Network};
+use pauseless_core::draws::Draws;
 use pauseless_core::fifo::{Fifo, Pool};
 use pauseless_core::flow_control::Control;
 use pauseless_core::host::Host;
@@ -10,7 +11,7 @@ use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::switch::{Switch, SwitchConfig};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
-use crate::config::{Config, Mitigation, Watchdog};
+use crate::config::{Config, DrawsFrom, Mitigation, Watchdog};
 use crate::rng::{Purpose, Stream};
 use crate::tag::Tag;
 
@@ -149,6 +150,15 @@ impl Fabric {
             } else {
                 Node::Switch(Switch::new(&switch_config(config, node)))
             });
+        }
+        if config.hardware.draws == DrawsFrom::Ns3 {
+            // Each node has taken six by then, and the model of losses two.
+            let draws = Draws::from_stream(6 * fabric.nodes.len() as u64 + 2);
+            for node in &mut fabric.nodes {
+                if let Node::Switch(switch) = node {
+                    switch.set_draws(&draws);
+                }
+            }
         }
         fabric.mitigate(&config.mitigation);
         fabric

@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use pauseless_core::unit::Time;
 
-use crate::config::{Config, Recovery, Replay, Watchdog};
+use crate::config::{Config, DrawsFrom, Recovery, Replay, Watchdog};
 use crate::event::Event;
 use crate::heard::{Heard, Lengths};
 use crate::outcome::{Deadlock, Outcome};
@@ -45,7 +45,7 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             .any(|flow| flow.ttl < crate::config::Flow::TTL_NONE)
     };
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
-    let obstacles: [(&'static str, bool); 7] = [
+    let obstacles: [(&'static str, bool); 8] = [
         ("it records where pauses come from", config.is_tracing),
         ("it records a replay", config.replay != Replay::Off),
         (
@@ -65,6 +65,10 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             config.ingress.any(is_conceptual),
         ),
         ("packets have a time to live", is_mortal()),
+        (
+            "all switches draw from one sequence",
+            config.hardware.draws != DrawsFrom::Egress,
+        ),
     ];
     obstacles
         .iter()

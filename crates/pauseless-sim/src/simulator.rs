@@ -3,6 +3,7 @@
 mod away;
 mod conserve;
 mod flows;
+mod hearing;
 mod mitigate;
 mod passage;
 mod sharing;
@@ -30,7 +31,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use crate::config::{Config, Reaction};
 use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::{End, Fabric, Frame, Node, Packet};
-use crate::heard::{Heard, Lengths, Listening};
+use crate::heard::Listening;
 use crate::outcome::{Deadlock, Outcome};
 use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
@@ -228,35 +229,6 @@ impl<'c> Simulator<'c> {
     /// The deadlock that was found, as soon as it was.
     pub fn deadlock(&self) -> Option<&Deadlock> {
         self.tally.deadlock.as_ref()
-    }
-
-    /// The PFC frames that have arrived since this was last asked, in order of time, node and port; for
-    /// runs whose [`Probes`](crate::config::Probes) want them.
-    pub fn take_heard(&mut self) -> Vec<Heard> {
-        let mut heard = self
-            .listening
-            .as_mut()
-            .map_or(Vec::new(), |listening| listening.take());
-        heard.sort_unstable();
-        heard
-    }
-
-    /// How long the queues of switches were at all instants up to `now`, itself included; for runs
-    /// whose [`Probes`](crate::config::Probes) watch them.
-    pub fn queue_lengths(&mut self, now: Time) -> Vec<Lengths> {
-        let Some(listening) = &mut self.listening else {
-            return Vec::new();
-        };
-        let ends = self.fabric.ends.iter().enumerate();
-        let nodes = &self.fabric.nodes;
-        let is_switch = |end: &End| matches!(nodes[end.node.index()], Node::Switch(_));
-        let ends = ends.filter(|(_, end)| is_switch(end));
-        let lengths = ends.map(|(index, end)| Lengths {
-            node: end.node,
-            port: end.port,
-            counts: listening.lengths(now, index),
-        });
-        lengths.collect()
     }
 
     /// An estimate of the heap memory in use, for benchmarks.

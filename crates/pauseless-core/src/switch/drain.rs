@@ -19,6 +19,16 @@ pub struct Dropped<P> {
     pub class: Class,
 }
 
+/// When a packet that is sent is taken off its ingress counter and out of the shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Release {
+    /// When its last bit has left: until then it is in the switch.
+    #[default]
+    LastBit,
+    /// When its first bit leaves, as in public simulators, whose packets move at once.
+    FirstBit,
+}
+
 /// A packet that is no longer in its queue, but still on its ingress counter.
 pub(super) struct Taken<P> {
     pub(super) slot: Waiting<P>,
@@ -27,6 +37,20 @@ pub(super) struct Taken<P> {
 }
 
 impl<P: Copy> Switch<P> {
+    /// Takes a packet off its ingress counter.
+    #[inline]
+    pub(super) fn release(&mut self, now: Time, from: (PortId, Class), charge: Bytes) {
+        let (ingress, class) = from;
+        let arrived_at = &mut self.ports[ingress.index()].port;
+        arrived_at.dequeue(now, class, charge);
+        if arrived_at.is_talking() {
+            self.mark_talking(ingress);
+        }
+        if self.sharing.is_some() {
+            self.free_memory(now, from, charge);
+        }
+    }
+
     /// Drops the packet that (`egress`, `class`) would send next, `None` when there is none: to
     /// drain the queue, call it until then, and let the ports send what they have to say after
     /// each packet. The counter of its ingress is released as if it had left, so that

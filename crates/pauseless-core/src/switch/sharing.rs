@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{Sending, Switch, SwitchConfig};
+use crate::draws::Draws;
 use crate::flow_control::FlowControl;
 use crate::id::{Class, PortId};
 use crate::memory::{Memory, MemoryConfig};
@@ -16,6 +17,8 @@ pub(super) struct Sharing {
     memory: Memory,
     /// Ports that have somebody to resume: one departure can let all of them go on.
     resumed: Vec<PortId>,
+    /// Every PAUSE and RESUME takes a number from here, where frames have random identifiers.
+    draws: Option<Draws>,
 }
 
 impl Sharing {
@@ -37,7 +40,21 @@ impl Sharing {
         assert_eq!(shared.lanes.len(), count, "one element per port and class");
         let memory = Memory::new(shared);
         let resumed = Vec::with_capacity(config.ports.len());
-        Some(Box::new(Sharing { memory, resumed }))
+        Some(Box::new(Sharing {
+            memory,
+            resumed,
+            draws: None,
+        }))
+    }
+
+    pub(super) fn set_draws(&mut self, draws: Draws) {
+        self.draws = Some(draws);
+    }
+
+    fn take_number(&self) {
+        if let Some(draws) = &self.draws {
+            draws.draw();
+        }
     }
 
     pub(super) fn poll_resumed(&mut self) -> Option<PortId> {
@@ -60,7 +77,11 @@ impl<P: Copy> Switch<P> {
         charge: Bytes,
     ) -> Result<(), Overrun> {
         let sharing = self.sharing.as_mut().expect("asked by the caller");
+        let paused = sharing.memory.paused_count();
         if sharing.memory.charge(ingress, class, charge)? {
+            if sharing.memory.paused_count() > paused {
+                sharing.take_number();
+            }
             let port = &mut self.ports[ingress.index()].port;
             port.set_pausing(now, class, true);
         }
@@ -79,6 +100,7 @@ impl<P: Copy> Switch<P> {
         while let Some((ingress, class)) = sharing.memory.next_resumed() {
             let state = &mut self.ports[ingress.index()];
             state.port.set_pausing(now, class, false);
+            sharing.take_number();
             // A port that is sending is asked when it has done.
             let is_idle = matches!(state.sending, Sending::Nothing);
             if is_idle && !sharing.resumed.contains(&ingress) {

@@ -419,6 +419,16 @@ impl Written {
         self.mitigation.resolve(topology, &control.table, sink)
     }
 
+    /// How wires and switches work in detail.
+    fn hardware(&self) -> Hardware {
+        Hardware {
+            control_frame: self.switches.control_frame,
+            transmission: self.flows.timing.transmission,
+            release: self.switches.release,
+            draws: self.switches.draws,
+        }
+    }
+
     /// Holds everything against the fabric; `None` if something was reported.
     fn resolve(mut self, sink: &Sink) -> Option<Parts> {
         let fabric = self.fabric.take()?;
@@ -472,11 +482,7 @@ impl Written {
             processing_jitter: self.switches.processing_jitter,
             wire_jitter: self.flows.timing.wire_jitter,
             wire_overhead: self.general.wire_overhead,
-            hardware: Hardware {
-                control_frame: self.switches.control_frame,
-                transmission: self.flows.timing.transmission,
-                release: self.switches.release,
-            },
+            hardware: self.hardware(),
             congestion: self.congestion.resolved(),
             transport: self.transport.resolved(),
             wire_loss,

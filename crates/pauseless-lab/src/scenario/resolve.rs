@@ -12,7 +12,7 @@ use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::{NodeKind, Topology};
 
-use pauseless_sim::config::{Follow, Transmission};
+use pauseless_sim::config::{DrawsFrom, Follow, Transmission};
 
 use super::file::{File, quote};
 use super::flows::Plan;
@@ -180,6 +180,9 @@ fn write_switch(file: &mut File, parts: &Parts, buffer: Option<Bytes>) {
     file.quantity("processing_jitter", switches.processing_jitter);
     if switches.control_frame != Control::SIZE {
         file.quantity("control_frame", switches.control_frame);
+    }
+    if switches.draws == DrawsFrom::Ns3 {
+        file.text("draws", "ns-3");
     }
     if switches.release != Release::LastBit {
         let release = RELEASES.iter().find(|(_, rule)| *rule == switches.release);

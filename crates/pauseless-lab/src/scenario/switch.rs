@@ -8,6 +8,8 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::{Discipline, Release};
 use pauseless_core::unit::{Bytes, Span};
 
+use pauseless_sim::config::DrawsFrom;
+
 use super::memory;
 use super::reader::{At, Item, Section};
 
@@ -43,6 +45,8 @@ pub(crate) struct Switches {
     pub control_frame: Bytes,
     /// When a packet that is sent is taken off its ingress counter.
     pub release: Release,
+    /// What random numbers come from.
+    pub draws: DrawsFrom,
     /// How ports share their memory, if they do; then `buffer` is that of hosts.
     pub memory: Option<memory::Written>,
     /// Whether they are to, be it written well or not.
@@ -64,6 +68,7 @@ impl Switches {
             processing_jitter: Span::ZERO,
             control_frame: Control::SIZE,
             release: Release::LastBit,
+            draws: DrawsFrom::Egress,
             memory: None,
             is_sharing: false,
         };
@@ -101,6 +106,10 @@ impl Switches {
         }
         if let Some(release) = section.choice("release", &RELEASES) {
             self.release = release.value;
+        }
+        let names = [("per-egress", DrawsFrom::Egress), ("ns-3", DrawsFrom::Ns3)];
+        if let Some(draws) = section.choice("draws", &names) {
+            self.draws = draws.value;
         }
         self.fill_scheduler(section);
     }

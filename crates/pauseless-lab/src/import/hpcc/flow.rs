@@ -91,6 +91,10 @@ impl Reader<'_> {
         let sink = self.sink;
         let ends = [0, 1].map(|column| self.host(&row[column]));
         let group = words::integer(&row[2], 7, sink);
+        if group == Some(0) {
+            let problem = row[2].problem("priority group 0 is never counted or paused there");
+            sink.push(problem.expected("a group from 1 to 7"));
+        }
         let (port, rest) = match self.ports {
             Ports::Written => (
                 words::integer(&row[3], u64::from(u16::MAX), sink),

@@ -333,24 +333,10 @@ fn read_control(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Option
                 "MULTI_RATE",
             ]);
             heeded.extend(["SAMPLE_FEEDBACK", "RATE_AI", "MIN_RATE"]);
-            let target = config.number("U_TARGET", 0.95, sink);
-            check(
-                input,
-                "U_TARGET",
-                target > 0.0 && target <= 1.0,
-                "more than 0, at most 1",
-            );
-            let multiple = config.integer("INT_MULTI", 1, sink);
-            check(input, "INT_MULTI", multiple > 0, "1 or more");
             Some(Control::Hpcc(Hpcc {
-                target,
-                stages: config.integer("MI_THRESH", 5, sink),
                 rate_ai: rate("RATE_AI", None)?,
                 rate_min: least()?,
-                is_fast: config.flag("FAST_REACT", true, sink),
-                is_per_hop: config.flag("MULTI_RATE", true, sink),
-                is_sampling: config.flag("SAMPLE_FEEDBACK", false, sink),
-                multiple,
+                ..read_hpcc(input)
             }))
         }
         7 => {
@@ -368,6 +354,33 @@ fn read_control(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Option
             None
         }
         _ => Some(Control::None),
+    }
+}
+
+/// The parameters of HPCC, with any rates.
+fn read_hpcc(input: Input<'_>) -> Hpcc {
+    let Input { config, sink, .. } = input;
+    let target = config.number("U_TARGET", 0.95, sink);
+    let is_good = (0.01..=1.0).contains(&target);
+    check(input, "U_TARGET", is_good, "from 0.01 to 1");
+    let multiple = config.integer("INT_MULTI", 1, sink);
+    check(
+        input,
+        "INT_MULTI",
+        (1..=65_536).contains(&multiple),
+        "1 to 65536",
+    );
+    let stages = config.integer("MI_THRESH", 5, sink);
+    check(input, "MI_THRESH", stages <= 1_000, "at most 1000");
+    Hpcc {
+        target,
+        stages,
+        rate_ai: Rate::mbps(1),
+        rate_min: Rate::mbps(1),
+        is_fast: config.flag("FAST_REACT", true, sink),
+        is_per_hop: config.flag("MULTI_RATE", true, sink),
+        is_sampling: config.flag("SAMPLE_FEEDBACK", false, sink),
+        multiple,
     }
 }
 

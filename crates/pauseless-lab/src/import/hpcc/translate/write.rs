@@ -99,6 +99,7 @@ impl Writer<'_> {
         writeln!(text, "scheduler = \"round-robin\"\nprocessing = \"0 ns\"")?;
         if self.is_compat() {
             writeln!(text, "control_frame = \"43 B\"\nrelease = \"first-bit\"")?;
+            writeln!(text, "draws = \"ns-3\"")?;
         }
         writeln!(text, "\n[switch.memory]\nkind = \"shared\"")?;
         writeln!(text, "total = \"{} B\"", self.settings.buffer)?;
