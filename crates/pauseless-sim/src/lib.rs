@@ -18,6 +18,7 @@ mod event;
 mod fabric;
 pub mod heard;
 pub mod ideal;
+pub mod ns3;
 pub mod outcome;
 pub mod parallel;
 pub mod progress;
