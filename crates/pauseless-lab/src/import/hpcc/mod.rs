@@ -15,6 +15,8 @@ use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use pauseless_sim::replica::engine::Setup;
+
 use super::source::Source;
 use crate::problem::{Problem, Problems, Sink};
 use config::Config;
@@ -46,6 +48,8 @@ pub struct Case {
     pub notes: Vec<String>,
     /// What to write.
     pub outputs: Outputs,
+    /// The same for the replica of that simulator, which writes the files if it is there.
+    pub replica: Option<Setup>,
 }
 
 /// The files that the configuration wants written, and what goes into them.

@@ -1,11 +1,9 @@
 //! What happens at switches.
 
-use std::io::{self, Write};
-
 use super::super::source::{HOPS_MAX, Hop, Scheme, Trail};
-use super::{CONTROL_FRAME, Engine, Event, Flow, Frame, Marking, What, address};
+use super::{CONTROL_FRAME, Dump, Engine, Event, Flow, Frame, Marking, What};
 
-impl<W: Write> Engine<W> {
+impl Engine {
     pub(super) fn send_of_switch(&mut self, port: u32) {
         let at = &mut self.setup.ports[port as usize];
         if at.waiting == 0 {
@@ -34,12 +32,13 @@ impl<W: Write> Engine<W> {
         let node = self.setup.ports[port as usize].node as usize;
         let Frame { size, ingress, .. } = self.frames[place as usize];
         if queue > 0 {
+            self.count(port);
             let interface = self.setup.ports[port as usize].interface as usize - 1;
             let memory = self.setup.nodes[node].memory.as_mut();
             let memory = memory.expect("it is a switch");
             memory.give((ingress as usize, queue), size);
-            memory.egress[interface][queue] -= size;
-            let left = memory.egress[interface][queue];
+            let left = memory.egress[interface][queue].wrapping_sub(size);
+            memory.egress[interface][queue] = left;
             if self.setup.marks
                 && self.is_to_mark(port, left)
                 && self.frames[place as usize].what == What::Data
@@ -122,6 +121,7 @@ impl<W: Write> Engine<W> {
         };
         let out = self.setup.nodes[node].ports[egress as usize - 1];
         if queue > 0 {
+            self.count(out);
             let at = (ingress as usize, queue);
             let memory = self.setup.nodes[node].memory.as_mut();
             let memory = memory.expect("it is a switch");
@@ -130,7 +130,8 @@ impl<W: Write> Engine<W> {
                 self.unused.push(place);
                 return;
             }
-            memory.egress[egress as usize - 1][queue] += size;
+            let waiting = &mut memory.egress[egress as usize - 1][queue];
+            *waiting = waiting.wrapping_add(size);
             if memory.pauses(at) {
                 self.control(node, (ingress, queue), What::Pause);
             }
@@ -150,7 +151,11 @@ impl<W: Write> Engine<W> {
             What::Data => (source, target, [a, b]),
             _ => (target, source, [b, a]),
         };
-        let hops = &self.setup.nodes[node].routes[to as usize];
+        let (edge, last) = &self.setup.entries[to as usize];
+        let hops = match *edge as usize == node {
+            true => std::slice::from_ref(last),
+            false => &self.setup.nodes[node].routes[*edge as usize][..],
+        };
         match hops.len() {
             0 => None,
             1 => Some(hops[0]),
@@ -162,41 +167,70 @@ impl<W: Write> Engine<W> {
         }
     }
 
-    pub(super) fn sample(&mut self) -> io::Result<()> {
-        const EVERY: u64 = 100;
-        const WRITE: u64 = 100_000_000;
-        let switches = self.setup.nodes.iter().filter_map(|node| {
-            let memory = node.memory.as_ref()?;
-            Some((memory, &node.ports))
-        });
-        for (memory, ports) in switches {
-            for (groups, port) in memory.egress.iter().zip(ports) {
-                let kilobytes = groups.iter().sum::<u32>() as usize / 1_000;
-                let counts = &mut self.lengths[*port as usize];
-                if counts.len() <= kilobytes {
-                    counts.resize(kilobytes + 1, 0);
-                }
-                counts[kilobytes] += 1;
-            }
+    /// Looks at all queues: what they hold is counted when it changes.
+    pub(super) fn sample(&mut self) {
+        self.samples += 1;
+        if self.now.is_multiple_of(DUMP_EVERY) {
+            self.dump();
         }
-        if self.now.is_multiple_of(WRITE) {
-            writeln!(self.outputs.qlen, "time: {}", self.now)?;
-            for (number, node) in self.setup.nodes.iter().enumerate() {
-                for port in node.ports.iter().filter(|_| node.memory.is_some()) {
-                    let interface = self.setup.ports[*port as usize].interface;
-                    write!(self.outputs.qlen, "{number} {interface}")?;
-                    for count in &self.lengths[*port as usize] {
-                        write!(self.outputs.qlen, " {count}")?;
-                    }
-                    writeln!(self.outputs.qlen)?;
-                }
-            }
+        if self.now >= self.setup.monitor.1 {
+            return;
         }
-        if self.now < self.setup.monitor.1 {
-            self.insert(EVERY, Event::Sample);
-        }
-        Ok(())
+        // Nothing happens until the next event, so that all looks before it find the same.
+        let next = self.queue.peek().map_or(u64::MAX, |next| next.0.0);
+        let next = next.min(self.setup.monitor.1);
+        let next = next.min((self.now / DUMP_EVERY + 1) * DUMP_EVERY);
+        let quiet = next.saturating_sub(self.now + 1) / SAMPLE_EVERY;
+        self.samples += quiet;
+        self.insert((quiet + 1) * SAMPLE_EVERY, Event::Sample);
     }
+
+    fn dump(&mut self) {
+        let mut rows = Vec::new();
+        for number in 0..self.setup.nodes.len() {
+            if self.setup.nodes[number].memory.is_none() {
+                continue;
+            }
+            for place in 0..self.setup.nodes[number].ports.len() {
+                let port = self.setup.nodes[number].ports[place];
+                self.count(port);
+                let interface = self.setup.ports[port as usize].interface;
+                let counts = self.lengths[port as usize].counts.clone();
+                rows.push((number as u32, interface, counts));
+            }
+        }
+        let time = self.now;
+        self.findings.dumps.push(Dump { time, rows });
+    }
+
+    /// Before the bytes that wait at a port change: the looks since the last time found them.
+    fn count(&mut self, port: u32) {
+        let at = &self.setup.ports[port as usize];
+        let lengths = &mut self.lengths[port as usize];
+        let looks = self.samples - std::mem::replace(&mut lengths.seen, self.samples);
+        if looks == 0 {
+            return;
+        }
+        let memory = self.setup.nodes[at.node as usize].memory.as_ref();
+        let groups = memory.map(|memory| memory.egress[at.interface as usize - 1]);
+        let bytes = groups.into_iter().flatten().map(u64::from).sum::<u64>();
+        let kilobytes = bytes as u32 as usize / 1_000;
+        if lengths.counts.len() <= kilobytes {
+            lengths.counts.resize(kilobytes + 1, 0);
+        }
+        let count = &mut lengths.counts[kilobytes];
+        *count = count.wrapping_add(looks as u32);
+    }
+}
+
+/// Queues are looked at every so many nanoseconds.
+const SAMPLE_EVERY: u64 = 100;
+/// What was found is written at multiples of this.
+const DUMP_EVERY: u64 = 100_000_000;
+
+/// Host n has the address 11.(n / 256).(n % 256).1.
+fn address(node: u32) -> u32 {
+    0x0b00_0001 + ((node / 256) << 16) + ((node % 256) << 8)
 }
 
 /// Records know five rates; any other is taken for the first.

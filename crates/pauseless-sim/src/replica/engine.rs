@@ -5,7 +5,6 @@ mod switches;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::io::{self, Write};
 
 use super::clock;
 use super::memory::Memory;
@@ -36,8 +35,6 @@ pub struct Flow {
     pub window: u64,
     /// The round trip without queues, for HPCC.
     pub base_rtt: u64,
-    /// What it would take alone, as files have it.
-    pub standalone: u64,
 }
 
 /// When packets are marked at a port.
@@ -111,17 +108,19 @@ pub struct Node {
     pub ports: Vec<u32>,
     /// `None` at hosts.
     pub memory: Option<Memory>,
-    /// For each host the interfaces towards it, in the order of the search.
+    /// At switches: towards each switch that has hosts the interfaces, in the order of the search.
     pub routes: Vec<Vec<u32>>,
 }
 
 /// Everything that a run is made of.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Setup {
     /// By number.
     pub nodes: Vec<Node>,
     /// All ends of all links.
     pub ports: Vec<Port>,
+    /// For each host its switch, and the interface there.
+    pub entries: Vec<(u32, u32)>,
     /// In the order of their starts.
     pub flows: Vec<Flow>,
     /// What sources have in common.
@@ -142,14 +141,66 @@ pub struct Setup {
     pub monitor: (u64, u64),
 }
 
-/// Where results go.
-pub struct Outputs<W> {
-    /// Completions.
-    pub fct: W,
-    /// Arrivals of PFC frames.
-    pub pfc: W,
-    /// Histograms of queues.
-    pub qlen: W,
+impl Setup {
+    /// The port of a host: of several only the last carries anything.
+    fn port_of(&self, host: u32) -> u32 {
+        let ports = &self.nodes[host as usize].ports;
+        ports.last().copied().unwrap_or(0)
+    }
+}
+
+/// What files say, as far as it has happened since the last time.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Flows in the order in which they finished.
+    pub completions: Vec<Completion>,
+    /// PFC frames in the order in which they arrived.
+    pub heard: Vec<Heard>,
+    /// Lengths of queues so far.
+    pub dumps: Vec<Dump>,
+}
+
+/// The end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// As a place in [`Setup::flows`].
+    pub flow: u32,
+    /// In nanoseconds.
+    pub start: u64,
+    /// When its source heard that all had arrived, in nanoseconds.
+    pub finish: u64,
+}
+
+/// A PFC frame that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// In nanoseconds.
+    pub time: u64,
+    /// Where.
+    pub node: u32,
+    /// From 1 on.
+    pub interface: u32,
+    /// The priority group that it is about.
+    pub group: u8,
+    /// A PAUSE, not a RESUME.
+    pub is_pause: bool,
+}
+
+/// How often queues were found to have each length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dump {
+    /// In nanoseconds.
+    pub time: u64,
+    /// Node, interface, and how often there were so many whole kilobytes.
+    pub rows: Vec<(u32, u32, Vec<u32>)>,
+}
+
+/// What looks at the queues of a port have found.
+#[derive(Clone, Debug, Default)]
+struct Lengths {
+    counts: Vec<u32>,
+    /// The looks that are in it.
+    seen: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,9 +249,8 @@ struct Target {
 }
 
 /// A run under way.
-pub struct Engine<W> {
+pub struct Engine {
     setup: Setup,
-    outputs: Outputs<W>,
     sources: Vec<Source>,
     targets: Vec<Target>,
     frames: Vec<Frame>,
@@ -210,7 +260,9 @@ pub struct Engine<W> {
     inserted: u64,
     current: u64,
     next_row: usize,
-    lengths: Vec<Vec<u32>>,
+    lengths: Vec<Lengths>,
+    samples: u64,
+    findings: Findings,
     stamps: u32,
     /// Frames that left a switch.
     pub hops: u64,
@@ -218,11 +270,11 @@ pub struct Engine<W> {
     pub drops: u64,
 }
 
-impl<W: Write> Engine<W> {
+impl Engine {
     /// A run that has not begun.
-    pub fn new(setup: Setup, outputs: Outputs<W>) -> Engine<W> {
+    pub fn new(setup: Setup) -> Engine {
         let sources = setup.flows.iter().map(|flow| {
-            let line = setup.ports[setup.nodes[flow.source as usize].ports[0] as usize].rate;
+            let line = setup.ports[setup.port_of(flow.source) as usize].rate;
             let times = (flow.window, flow.base_rtt);
             Source::new(u64::from(flow.size), (flow.group, line), times)
         });
@@ -231,7 +283,7 @@ impl<W: Write> Engine<W> {
             Scheme::Timely => 8,
             _ => 0,
         };
-        Engine {
+        let mut engine = Engine {
             sources: sources.collect(),
             targets: vec![Target::default(); setup.flows.len()],
             frames: Vec::new(),
@@ -241,59 +293,84 @@ impl<W: Write> Engine<W> {
             inserted: 1,
             current: 0,
             next_row: 0,
-            lengths: vec![Vec::new(); setup.ports.len()],
+            lengths: vec![Lengths::default(); setup.ports.len()],
+            samples: 0,
+            findings: Findings::default(),
             stamps,
             hops: 0,
             drops: 0,
             setup,
-            outputs,
-        }
+                };
+        engine.begin();
+        engine
     }
 
-    /// Runs to the end.
-    pub fn run(&mut self) -> io::Result<()> {
+    fn begin(&mut self) {
         if let Some(first) = self.setup.flows.first() {
             self.insert(first.start, Event::Rows);
         }
         self.insert(self.setup.monitor.0, Event::Sample);
         self.insert(self.setup.stop, Event::Stop);
-        while let Some(Reverse((time, number, event))) = self.queue.pop() {
-            (self.now, self.current) = (time, number);
-            match event {
-                Event::Stop => break,
-                Event::Arrive { port, frame } => self.arrive(port, frame)?,
-                Event::Free(port) => {
-                    self.port(port).is_busy = false;
-                    self.send(port);
-                }
-                Event::Wake(port) => {
-                    if self.port(port).wake == Some((time, number)) {
-                        self.send(port);
-                    }
-                }
-                Event::Alpha(flow) | Event::Look(flow) | Event::Raise(flow) => {
-                    self.on_timer(event, flow);
-                }
-                Event::Rows => self.read_rows(),
-                Event::Prepare(flow) => {
-                    self.insert(0, Event::Start(flow));
-                }
-                Event::Start(flow) => self.start(flow),
-                Event::Sample => self.sample()?,
-            }
-        }
-        Ok(())
     }
 
-    /// What was written.
-    pub fn into_outputs(self) -> Outputs<W> {
-        self.outputs
+    /// So many nanoseconds have passed.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Handles so many events at most; whether there are more.
+    pub fn advance(&mut self, count: usize) -> bool {
+        for _ in 0..count {
+            match self.queue.pop() {
+                None | Some(Reverse((_, _, Event::Stop))) => {
+                    self.queue.clear();
+                    return false;
+                }
+                Some(Reverse((time, number, event))) => {
+                    (self.now, self.current) = (time, number);
+                    self.handle(event);
+                }
+            }
+        }
+        true
+    }
+
+    /// What has happened since the last time.
+    pub fn take(&mut self) -> Findings {
+        std::mem::take(&mut self.findings)
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Stop => {}
+            Event::Arrive { port, frame } => self.arrive(port, frame),
+            Event::Free(port) => {
+                self.port(port).is_busy = false;
+                self.send(port);
+            }
+            Event::Wake(port) => {
+                let wake = Some((self.now, self.current));
+                if self.port(port).wake == wake {
+                    self.send(port);
+                }
+            }
+            Event::Alpha(flow) | Event::Look(flow) | Event::Raise(flow) => {
+                self.on_timer(event, flow);
+            }
+            Event::Rows => self.read_rows(),
+            Event::Prepare(flow) => {
+                self.insert(0, Event::Start(flow));
+            }
+            Event::Start(flow) => self.start(flow),
+            Event::Sample => self.sample(),
+        }
     }
 
     fn insert(&mut self, delay: u64, event: Event) -> u64 {
         let number = self.inserted;
         self.inserted += 1;
-        self.queue.push(Reverse((self.now + delay, number, event)));
+        let time = self.now.saturating_add(delay);
+        self.queue.push(Reverse((time, number, event)));
         number
     }
 
@@ -348,46 +425,44 @@ impl<W: Write> Engine<W> {
         }
     }
 
-    fn arrive(&mut self, port: u32, place: u32) -> io::Result<()> {
+    fn arrive(&mut self, port: u32, place: u32) {
         if let Some(loss) = self.setup.ports[port as usize].loss {
             let (share, stream) = &mut self.setup.losses[loss];
             if stream.draw() < *share {
                 self.unused.push(place);
-                return Ok(());
+                return;
             }
         }
         let frame = self.frames[place as usize];
-        let at = &self.setup.ports[port as usize];
-        let node = at.node as usize;
-        let is_switch = self.setup.nodes[node].memory.is_some();
+        let node = self.setup.ports[port as usize].node as usize;
         if let What::Pause | What::Resume = frame.what {
-            let is_pause = frame.what == What::Pause;
-            let (kind, interface) = (u32::from(is_switch), at.interface);
-            let (now, pause) = (self.now, u32::from(is_pause));
-            writeln!(self.outputs.pfc, "{now} {node} {kind} {interface} {pause}")?;
+            self.obey(port, &frame);
             self.unused.push(place);
-            self.port(port).is_paused[usize::from(frame.group)] = is_pause;
-            if !is_pause {
-                self.send(port);
-            }
-            return Ok(());
-        }
-        if is_switch {
+        } else if self.setup.nodes[node].memory.is_some() {
             self.forward(port, place);
-            return Ok(());
-        }
-        self.unused.push(place);
-        match frame.what {
-            What::Data => {
-                self.receive(port, &frame);
-                Ok(())
+        } else {
+            self.unused.push(place);
+            match frame.what {
+                What::Data => self.receive(port, &frame),
+                _ => self.hear(&frame),
             }
-            _ => self.hear(&frame),
         }
     }
-}
 
-/// Host n has the address 11.(n / 256).(n % 256).1.
-fn address(node: u32) -> u32 {
-    0x0b00_0001 + ((node / 256) << 16) + ((node % 256) << 8)
+    /// A neighbour says to wait or to go on.
+    fn obey(&mut self, port: u32, frame: &Frame) {
+        let is_pause = frame.what == What::Pause;
+        let at = &mut self.setup.ports[port as usize];
+        self.findings.heard.push(Heard {
+            time: self.now,
+            node: at.node,
+            interface: at.interface,
+            group: frame.group,
+            is_pause,
+        });
+        at.is_paused[usize::from(frame.group)] = is_pause;
+        if !is_pause {
+            self.send(port);
+        }
+    }
 }

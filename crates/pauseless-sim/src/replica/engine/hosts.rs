@@ -1,16 +1,13 @@
 //! What happens at hosts.
 
-use std::io::{self, Write};
-
 use super::super::source::{Scheme, Trail};
-use super::{Engine, Event, Frame, HEADERS, NACK_INTERVAL, Target, What, address};
+use super::{Completion, Engine, Event, Frame, HEADERS, NACK_INTERVAL, Target, What};
 
-impl<W: Write> Engine<W> {
+impl Engine {
     pub(super) fn start(&mut self, flow: u32) {
         let source = &mut self.sources[flow as usize];
         (source.start, source.available) = (self.now, self.now);
-        let node = self.setup.flows[flow as usize].source;
-        let port = self.setup.nodes[node as usize].ports[0];
+        let port = self.setup.port_of(self.setup.flows[flow as usize].source);
         self.port(port).flows.push(flow);
         self.send(port);
     }
@@ -142,24 +139,23 @@ impl<W: Write> Engine<W> {
     }
 
     /// An answer has come to its source.
-    pub(super) fn hear(&mut self, frame: &Frame) -> io::Result<()> {
+    pub(super) fn hear(&mut self, frame: &Frame) {
         let index = frame.flow as usize;
         if self.sources[index].is_done() {
-            return Ok(());
+            return;
         }
         let source = &mut self.sources[index];
         source.acknowledged = source.acknowledged.max(u64::from(frame.sequence));
         if source.is_done() {
             source.timers = [0; 3];
-            self.finish(index)?;
+            self.finish(index);
         }
         let (now, terms) = (self.now, &self.setup.terms);
         let source = &mut self.sources[index];
         if frame.what == What::Nack {
             source.next = source.acknowledged;
         }
-        let node = self.setup.flows[index].source as usize;
-        let port = self.setup.nodes[node].ports[0];
+        let port = self.setup.port_of(self.setup.flows[index].source);
         match terms.scheme {
             Scheme::Dcqcn if frame.is_marked => {
                 if source.on_mark() {
@@ -183,7 +179,6 @@ impl<W: Write> Engine<W> {
             Scheme::Dcqcn | Scheme::None => {}
         }
         self.send(port);
-        Ok(())
     }
 
     /// A pending call comes earlier if a flow may.
@@ -194,17 +189,13 @@ impl<W: Write> Engine<W> {
         }
     }
 
-    pub(super) fn finish(&mut self, index: usize) -> io::Result<()> {
+    fn finish(&mut self, index: usize) {
         self.targets[index] = Target::default();
-        let flow = &self.setup.flows[index];
-        let (from, to) = (address(flow.source), address(flow.target));
-        let [source_port, target_port] = flow.ports;
-        let start = self.sources[index].start;
-        let (size, span, alone) = (flow.size, self.now - start, flow.standalone);
-        writeln!(
-            self.outputs.fct,
-            "{from:08x} {to:08x} {source_port} {target_port} {size} {start} {span} {alone}"
-        )
+        self.findings.completions.push(Completion {
+            flow: index as u32,
+            start: self.sources[index].start,
+            finish: self.now,
+        });
     }
 
     pub(super) fn on_timer(&mut self, event: Event, flow: u32) {

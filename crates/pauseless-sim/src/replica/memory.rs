@@ -56,13 +56,14 @@ impl Memory {
     pub fn take(&mut self, at: (usize, usize), size: u32) -> bool {
         let (port, group) = at;
         let threshold = self.threshold(port);
-        let is_headroom_full = size + self.in_headroom[port][group] > self.limits[port].headroom;
-        if is_headroom_full && size + self.above_reserve(at) > threshold {
+        let is_headroom_full = size.wrapping_add(self.in_headroom[port][group]) > self.limits[port].headroom;
+        if is_headroom_full && size.wrapping_add(self.above_reserve(at)) > threshold {
             return false;
         }
-        let sum = self.ingress[port][group] + size;
+        let sum = self.ingress[port][group].wrapping_add(size);
         if sum > RESERVE && sum - RESERVE > threshold {
-            self.in_headroom[port][group] += size;
+            let used = &mut self.in_headroom[port][group];
+            *used = used.wrapping_add(size);
             return true;
         }
         self.ingress[port][group] = sum;
@@ -79,7 +80,8 @@ impl Memory {
         let rest = size - from_headroom;
         let from_shared = rest.min(self.above_reserve(at));
         self.in_headroom[port][group] -= from_headroom;
-        self.ingress[port][group] -= rest;
+        let held = &mut self.ingress[port][group];
+        *held = held.wrapping_sub(rest);
         self.shared = self.shared.wrapping_sub(from_shared);
     }
 

@@ -89,6 +89,34 @@ pub struct Terms {
     pub is_paced: bool,
 }
 
+impl Default for Terms {
+    /// Nobody changes rates.
+    fn default() -> Terms {
+        Terms {
+            scheme: Scheme::None,
+            payload: 1_000,
+            rate_min: 100_000_000,
+            rate_ai: 0,
+            rate_hai: 0,
+            dctcp_ai: 0,
+            gain: 0.0,
+            stages: 5,
+            clamps: false,
+            alpha_ns: 55_000,
+            look_ns: 4_000,
+            raise_ns: 300_000,
+            target: 0.95,
+            steps_max: 5,
+            multiple: 1,
+            is_fast: true,
+            is_per_hop: true,
+            is_sampling: false,
+            follows_rate: false,
+            is_paced: true,
+        }
+    }
+}
+
 /// A rate that others are computed from.
 #[derive(Clone, Copy, Debug)]
 struct Reference {
@@ -199,7 +227,7 @@ impl Source {
     pub fn on_sent(&mut self, now: u64, size: u32, terms: &Terms) {
         self.last_size = size;
         let rate = if terms.is_paced { self.rate } else { self.line };
-        self.available = now + clock::sending(size, rate);
+        self.available = now.saturating_add(clock::sending(size, rate));
     }
 
     /// Bounded as HPCC and PINT do.
@@ -210,7 +238,7 @@ impl Source {
     /// HPCC: as if the last frame had been sent at the new rate.
     fn change_rate(&mut self, rate: u64) {
         let (old, new) = (self.rate, rate);
-        let available = self.available + clock::sending(self.last_size, new);
+        let available = self.available.wrapping_add(clock::sending(self.last_size, new));
         self.available = available.wrapping_sub(clock::sending(self.last_size, old));
         self.rate = rate;
     }

@@ -1,35 +1,10 @@
 use super::clock;
-use super::engine::{Engine, Flow, Node, Outputs, Port, Setup};
+use super::engine::{Engine, Flow, Heard, Node, Port, Setup};
 use super::memory::{Memory, PortLimits};
 use super::random::Streams;
-use super::source::{Scheme, Terms};
+use super::source::Terms;
 
 const RATE: u64 = 40_000_000_000;
-
-fn terms() -> Terms {
-    Terms {
-        scheme: Scheme::None,
-        payload: 1_000,
-        rate_min: 100_000_000,
-        rate_ai: 0,
-        rate_hai: 0,
-        dctcp_ai: 0,
-        gain: 0.0,
-        stages: 1,
-        clamps: false,
-        alpha_ns: 1_000,
-        look_ns: 4_000,
-        raise_ns: 300_000,
-        target: 0.95,
-        steps_max: 0,
-        multiple: 1,
-        is_fast: false,
-        is_per_hop: false,
-        is_sampling: false,
-        follows_rate: false,
-        is_paced: true,
-    }
-}
 
 /// Five switches in a ring with a host each; host i sends to the second next.
 fn ring() -> Setup {
@@ -65,13 +40,13 @@ fn ring() -> Setup {
         start: 2_000_000_000,
         window: 0,
         base_rtt: 8_800,
-        standalone: 0,
     });
     Setup {
         nodes: nodes.collect(),
         flows: flows.collect(),
+        entries: (0..10).map(|host| (host % 5 + 5, 1)).collect(),
         ports,
-        terms: terms(),
+        terms: Terms::default(),
         marks: false,
         stop: 2_010_000_000,
         ack_interval: 1,
@@ -89,41 +64,32 @@ fn routes(node: usize, list: &[u32], ports: &[Port]) -> Vec<Vec<u32>> {
         let found = list.position(|port| ports[*port as usize ^ 1].node as usize == peer);
         found.expect("a neighbour") as u32 + 1
     };
-    let hop = |host: usize| match (host + 10 - node) % 5 {
-        _ if node < 5 => 1,
-        0 => towards(host),
+    let hop = |edge: usize| match (edge + 10 - node) % 5 {
         1 | 2 => towards(5 + (node + 1) % 5),
         _ => towards(5 + (node + 4) % 5),
     };
-    (0..10)
-        .map(|host| {
-            if host < 5 {
-                vec![hop(host)]
-            } else {
-                Vec::new()
-            }
-        })
-        .collect()
+    let of = |edge: usize| match edge >= 5 && node >= 5 && edge != node {
+        true => vec![hop(edge)],
+        false => Vec::new(),
+    };
+    (0..10).map(of).collect()
 }
 
 #[test]
 fn a_ring_deadlocks_at_the_nanosecond_of_the_simulator() {
-    let outputs = Outputs {
-        fct: Vec::new(),
-        pfc: Vec::new(),
-        qlen: Vec::new(),
-    };
-    let mut engine = Engine::new(ring(), outputs);
-    engine.run().unwrap();
-    let Outputs { fct, pfc, .. } = engine.into_outputs();
-    assert!(fct.is_empty(), "nothing finishes");
-    let pfc = String::from_utf8(pfc).unwrap();
+    let mut engine = Engine::new(ring());
+    while engine.advance(1_000) {}
+    let findings = engine.take();
+    assert_eq!(findings.completions, []);
+    let line = |heard: &Heard| (heard.time, heard.node, heard.interface, heard.is_pause);
+    let lines = Vec::from_iter(findings.heard.iter().map(line));
     // What the simulator itself wrote begins and ends so, see examples/hpcc/ring5_pfc.
-    let lines = Vec::from_iter(pfc.lines());
     assert_eq!(lines.len(), 40);
-    assert_eq!(lines[..2], ["2000061319 1 0 1 1", "2000061319 2 0 1 1"]);
-    assert_eq!(lines[30..32], ["2000092251 5 1 2 1", "2000092251 6 1 3 1"]);
-    assert_eq!(lines[39], "2000094132 0 0 1 1");
+    let first = 2_000_061_319;
+    assert_eq!(lines[..2], [(first, 1, 1, true), (first, 2, 1, true)]);
+    let closed = 2_000_092_251;
+    assert_eq!(lines[30..32], [(closed, 5, 2, true), (closed, 6, 3, true)]);
+    assert_eq!(lines[39], (2_000_094_132, 0, 1, true));
 }
 
 #[test]
