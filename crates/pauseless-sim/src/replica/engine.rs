@@ -108,8 +108,19 @@ pub struct Node {
     pub ports: Vec<u32>,
     /// `None` at hosts.
     pub memory: Option<Memory>,
-    /// At switches: towards each switch that has hosts the interfaces, in the order of the search.
+    /// At switches: towards each [`Entry::edge`] the interfaces, in the order of the search.
     pub routes: Vec<Vec<u32>>,
+}
+
+/// Where a host is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Entry {
+    /// Its switch.
+    pub switch: u32,
+    /// The interface there.
+    pub interface: u32,
+    /// The place of that switch among those that have hosts.
+    pub edge: u32,
 }
 
 /// Everything that a run is made of.
@@ -119,8 +130,8 @@ pub struct Setup {
     pub nodes: Vec<Node>,
     /// All ends of all links.
     pub ports: Vec<Port>,
-    /// For each host its switch, and the interface there.
-    pub entries: Vec<(u32, u32)>,
+    /// For each host where it is.
+    pub entries: Vec<Entry>,
     /// In the order of their starts.
     pub flows: Vec<Flow>,
     /// What sources have in common.
@@ -300,7 +311,7 @@ impl Engine {
             hops: 0,
             drops: 0,
             setup,
-                };
+        };
         engine.begin();
         engine
     }

@@ -56,7 +56,8 @@ impl Memory {
     pub fn take(&mut self, at: (usize, usize), size: u32) -> bool {
         let (port, group) = at;
         let threshold = self.threshold(port);
-        let is_headroom_full = size.wrapping_add(self.in_headroom[port][group]) > self.limits[port].headroom;
+        let is_headroom_full =
+            size.wrapping_add(self.in_headroom[port][group]) > self.limits[port].headroom;
         if is_headroom_full && size.wrapping_add(self.above_reserve(at)) > threshold {
             return false;
         }

@@ -238,7 +238,9 @@ impl Source {
     /// HPCC: as if the last frame had been sent at the new rate.
     fn change_rate(&mut self, rate: u64) {
         let (old, new) = (self.rate, rate);
-        let available = self.available.wrapping_add(clock::sending(self.last_size, new));
+        let available = self
+            .available
+            .wrapping_add(clock::sending(self.last_size, new));
         self.available = available.wrapping_sub(clock::sending(self.last_size, old));
         self.rate = rate;
     }

@@ -1,5 +1,5 @@
 use super::clock;
-use super::engine::{Engine, Flow, Heard, Node, Port, Setup};
+use super::engine::{Engine, Entry, Flow, Heard, Node, Port, Setup};
 use super::memory::{Memory, PortLimits};
 use super::random::Streams;
 use super::source::Terms;
@@ -44,7 +44,7 @@ fn ring() -> Setup {
     Setup {
         nodes: nodes.collect(),
         flows: flows.collect(),
-        entries: (0..10).map(|host| (host % 5 + 5, 1)).collect(),
+        entries: (0..10).map(entry).collect(),
         ports,
         terms: Terms::default(),
         marks: false,
@@ -54,6 +54,14 @@ fn ring() -> Setup {
         streams: Streams::new(62),
         losses: Vec::new(),
         monitor: (2_000_000_000, 0),
+    }
+}
+
+fn entry(node: u32) -> Entry {
+    Entry {
+        switch: node % 5 + 5,
+        interface: 1,
+        edge: node % 5,
     }
 }
 
@@ -68,11 +76,11 @@ fn routes(node: usize, list: &[u32], ports: &[Port]) -> Vec<Vec<u32>> {
         1 | 2 => towards(5 + (node + 1) % 5),
         _ => towards(5 + (node + 4) % 5),
     };
-    let of = |edge: usize| match edge >= 5 && node >= 5 && edge != node {
+    let of = |edge: usize| match node >= 5 && edge != node {
         true => vec![hop(edge)],
         false => Vec::new(),
     };
-    (0..10).map(of).collect()
+    (5..10).map(of).collect()
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod config;
 mod flow;
 mod output;
+mod replicate;
 mod topology;
 mod translate;
 mod ways;

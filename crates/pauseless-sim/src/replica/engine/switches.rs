@@ -151,10 +151,10 @@ impl Engine {
             What::Data => (source, target, [a, b]),
             _ => (target, source, [b, a]),
         };
-        let (edge, last) = &self.setup.entries[to as usize];
-        let hops = match *edge as usize == node {
-            true => std::slice::from_ref(last),
-            false => &self.setup.nodes[node].routes[*edge as usize][..],
+        let entry = &self.setup.entries[to as usize];
+        let hops = match entry.switch as usize == node {
+            true => std::slice::from_ref(&entry.interface),
+            false => &self.setup.nodes[node].routes[entry.edge as usize][..],
         };
         match hops.len() {
             0 => None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pauseless_sim::replica::clock;
-use pauseless_sim::replica::engine::{Flow, Marking, Node, Port, Setup};
+use pauseless_sim::replica::engine::{Entry, Flow, Marking, Node, Port, Setup};
 use pauseless_sim::replica::memory::{Memory, PortLimits};
 use pauseless_sim::replica::random::Streams;
 use pauseless_sim::replica::source::{Scheme, Terms};
@@ -26,14 +26,14 @@ pub(super) fn setup(from: &write::Writer<'_>, monitor: Option<&Monitor>) -> Setu
         }
     };
     let neighbours = neighbours(topology);
-    let entries = entries(topology);
+    let (entries, edges) = entries(topology);
     let mut nodes = Vec::new();
     for (number, ports) in of_nodes.into_iter().enumerate() {
         let limits = || ports.iter().copied().map(limits).collect();
-        let memory = topology.is_switch[number]
-            .then(|| Memory::new(settings.buffer as u32, limits()));
+        let memory =
+            topology.is_switch[number].then(|| Memory::new(settings.buffer as u32, limits()));
         let routes = match memory {
-            Some(_) => vec![Vec::new(); topology.is_switch.len()],
+            Some(_) => vec![Vec::new(); edges.len()],
             None => Vec::new(),
         };
         nodes.push(Node {
@@ -42,7 +42,7 @@ pub(super) fn setup(from: &write::Writer<'_>, monitor: Option<&Monitor>) -> Setu
             routes,
         });
     }
-    find_routes(&mut nodes, &neighbours, &entries);
+    find_routes(&mut nodes, &neighbours, &edges);
     let own = topology.wired.iter().filter(|link| link.loss > 0.0);
     let own = Vec::from_iter(own.map(|link| link.loss));
     // Nodes and models of errors take streams before the first packet.
@@ -125,28 +125,32 @@ fn neighbours(topology: &Topology) -> Vec<Vec<(usize, u32)>> {
     lists.map(|list| list.into_iter().rev().collect()).collect()
 }
 
-/// For each host its switch, and the interface there.
-fn entries(topology: &Topology) -> Vec<(u32, u32)> {
-    let mut entries = vec![(u32::MAX, 0); topology.is_switch.len()];
-    for link in &topology.links {
-        for side in [0, 1] {
-            let (node, peer) = (link.ends[side], link.ends[1 - side]);
-            if !topology.is_switch[node] {
-                entries[node] = (peer as u32, link.interfaces[1 - side]);
-            }
-        }
+/// For each host where it is, and the switches that have hosts.
+fn entries(topology: &Topology) -> (Vec<Entry>, Vec<usize>) {
+    let mut entries = vec![Entry::default(); topology.is_switch.len()];
+    let mut edges = Vec::new();
+    let ends = topology.links.iter().flat_map(|link| {
+        let ([a, b], [at_a, at_b]) = (link.ends, link.interfaces);
+        [(a, b, at_b), (b, a, at_a)]
+    });
+    for (host, switch, interface) in ends.filter(|(node, ..)| !topology.is_switch[*node]) {
+        entries[host].switch = switch as u32;
+        entries[host].interface = interface;
+        edges.push(switch);
     }
-    entries
-}
-
-/// From every switch that has hosts the nodes are searched; who is one step further away goes
-/// through all that are one step nearer, in the order in which they were found.
-fn find_routes(nodes: &mut [Node], neighbours: &[Vec<(usize, u32)>], entries: &[(u32, u32)]) {
-    let switches = entries.iter().map(|(switch, _)| *switch as usize);
-    let mut edges = Vec::from_iter(switches.filter(|switch| *switch < nodes.len()));
     edges.sort_unstable();
     edges.dedup();
-    for edge in edges {
+    for entry in &mut entries {
+        let place = edges.binary_search(&(entry.switch as usize));
+        entry.edge = place.unwrap_or(0) as u32;
+    }
+    (entries, edges)
+}
+
+/// From every switch that has hosts the switches are searched; who is one step further away goes
+/// through all that are one step nearer, in the order in which they were found.
+fn find_routes(nodes: &mut [Node], neighbours: &[Vec<(usize, u32)>], edges: &[usize]) {
+    for (place, &edge) in edges.iter().enumerate() {
         let mut distance = vec![usize::MAX; nodes.len()];
         distance[edge] = 0;
         let mut queue = vec![edge];
@@ -159,7 +163,7 @@ fn find_routes(nodes: &mut [Node], neighbours: &[Vec<(usize, u32)>], entries: &[
                     queue.push(peer);
                 }
                 if distance[peer] == distance[at] + 1 {
-                    nodes[peer].routes[edge].push(interface);
+                    nodes[peer].routes[place].push(interface);
                 }
             }
         }
@@ -173,7 +177,9 @@ fn flows(from: &write::Writer<'_>) -> Vec<Flow> {
         let own = way.map_or((0, 0), |way| (way.round_trip(), way.product()));
         let (base_rtt, window) = match from.settings.window {
             Window::None => (longest, 0),
-            Window::Product { is_global: true, .. } => (longest, largest),
+            Window::Product {
+                is_global: true, ..
+            } => (longest, largest),
             Window::Product { .. } => own,
         };
         Flow {
