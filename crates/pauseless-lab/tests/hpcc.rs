@@ -37,7 +37,7 @@ fn run(case: &str, compat: Compat) -> Done {
     let scenario = Scenario::parse(case, &imported.scenario, &Overrides::default());
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
     let watch = |_| ControlFlow::Continue(());
-    let (run, _) = hpcc::execute(scenario, &imported.outputs, 1, watch).unwrap();
+    let (run, _) = hpcc::execute(scenario, &imported, 1, watch).unwrap();
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
     Done {
         fct: read(&imported.outputs.fct),
