@@ -91,12 +91,12 @@ pub fn execute(scenario: Scenario, threads: usize, bar: Bar) -> anyhow::Result<R
 /// The same for the files of another simulator; also which files were written.
 pub fn execute_case(
     scenario: Scenario,
-    case: &Case,
+    (case, threads): (&Case, usize),
     bar: Bar,
 ) -> anyhow::Result<(Run, Vec<PathBuf>)> {
     let interrupt = Interrupt::watch()?;
     let mut view = View::new(bar);
-    let done = hpcc::execute(scenario, case, 1, |progress| {
+    let done = hpcc::execute(scenario, case, threads, |progress| {
         view.show(progress);
         interrupt.flow()
     });

@@ -134,7 +134,8 @@ fn write_files(
     case: &Case,
     (scenario, bar): (Scenario, Bar),
 ) -> anyhow::Result<Run> {
-    let (run, files) = progress::execute_case(scenario, case, bar)?;
+    let threads = threads(args, &scenario);
+    let (run, files) = progress::execute_case(scenario, (case, threads), bar)?;
     if !args.quiet {
         let names = files.iter().map(|file| file.display().to_string());
         let names = Vec::from_iter(names).join(", ");

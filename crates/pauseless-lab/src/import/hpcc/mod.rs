@@ -154,7 +154,12 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
         inputs: Vec::new(),
     };
     let topology = reader.file(&config, "TOPOLOGY_FILE", &sink);
-    let flows = reader.file(&config, "FLOW_FILE", &sink);
+    let flow_key = match config.entry("FLOW_INPUT_FILE") {
+        Some(_) if config.entry("FLOW_FILE").is_none() => "FLOW_INPUT_FILE",
+        _ => "FLOW_FILE",
+    };
+    let flows = reader.file(&config, flow_key, &sink);
+    reader.spare(&config, "TRACE_FILE");
     let topology = topology.and_then(|source| reader.topology(&source));
     let flows = match (flows, &topology) {
         (Some(source), Some(topology)) => reader.flows(&source, topology, is_conweave),
@@ -244,6 +249,14 @@ impl Reader<'_> {
                 self.files.push(problems);
                 None
             }
+        }
+    }
+
+    /// A file that is not read, and not to be written over either.
+    fn spare(&mut self, config: &Config<'_>, key: &str) {
+        if let Some(name) = config.text(key) {
+            self.inputs.push(PathBuf::from(name));
+            self.inputs.push(self.folder.join(name));
         }
     }
 

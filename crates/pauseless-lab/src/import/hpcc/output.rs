@@ -82,19 +82,16 @@ pub(super) struct Output {
 }
 
 impl Output {
-    fn create(path: &Path, inputs: &[PathBuf]) -> io::Result<Output> {
+    /// None of the files `taken` is written over.
+    fn create(path: &Path, taken: &mut Vec<PathBuf>) -> io::Result<Output> {
         let named = |error: io::Error| {
             io::Error::new(
                 error.kind(),
                 format!("cannot write {}: {error}", path.display()),
             )
         };
-        if let Ok(place) = fs::canonicalize(path)
-            && inputs
-                .iter()
-                .any(|input| fs::canonicalize(input).is_ok_and(|input| input == place))
-        {
-            let message = "it is one of the input files; give it another name";
+        if taken.iter().any(|other| is_one_file(path, other)) {
+            let message = "it is an input file or another output; give it another name";
             return Err(named(io::Error::new(io::ErrorKind::AlreadyExists, message)));
         }
         if let Some(folder) = path
@@ -104,6 +101,7 @@ impl Output {
             fs::create_dir_all(folder).map_err(named)?;
         }
         let file = File::create(path).map_err(named)?;
+        taken.push(path.to_path_buf());
         Ok(Output {
             path: path.to_path_buf(),
             file: BufWriter::new(file),
@@ -119,19 +117,35 @@ impl Output {
     }
 }
 
+/// Whether both are names of one file, by links of any kind.
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    let identity = |path: &Path| {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata(path).map(|file| (file.dev(), file.ino()))
+    };
+    #[cfg(not(unix))]
+    let identity = |path: &Path| fs::canonicalize(path);
+    match (identity(one), identity(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
 impl<'o> Files<'o> {
     /// Before the run: it would be a pity to learn afterwards that there is no place for them.
     pub(super) fn create(outputs: &'o Outputs) -> io::Result<Files<'o>> {
-        let inputs = &outputs.inputs;
+        let mut taken = outputs.inputs.clone();
         let qlen = outputs.qlen.as_ref().map(|monitor| {
-            let output = Output::create(&monitor.file, inputs)?;
+            let output = Output::create(&monitor.file, &mut taken)?;
             io::Result::Ok((output, monitor))
         });
+        let qlen = qlen.transpose()?;
         let mut files = Files {
             outputs,
-            fct: Output::create(&outputs.fct, inputs)?,
-            pfc: Output::create(&outputs.pfc, inputs)?,
-            qlen: qlen.transpose()?,
+            fct: Output::create(&outputs.fct, &mut taken)?,
+            pfc: Output::create(&outputs.pfc, &mut taken)?,
+            qlen,
             next_dump: Time::MAX,
         };
         files.begin();
