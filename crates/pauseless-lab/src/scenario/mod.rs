@@ -57,6 +57,7 @@ pub use port_group::PortGroup;
 pub(crate) use reader::did_you_mean;
 pub use verdict::StopOn;
 
+use crate::import::source::Source;
 use crate::problem::Sink;
 use check_only::CheckOnly;
 use flow_control::Resolver;
@@ -130,6 +131,14 @@ impl Scenario {
         let stem = path.file_stem().unwrap_or(path.as_os_str());
         let name = stem.to_string_lossy().into_owned();
         parse_file(&file, &name, (&text, overrides))
+    }
+
+    /// The same for a file that has been read, since a pipe can be read only once.
+    pub fn read_source(source: &Source, overrides: &Overrides) -> Result<Scenario, Problems> {
+        let path = Path::new(&source.file);
+        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        let name = stem.to_string_lossy();
+        parse_file(&source.file, &name, (&source.text, overrides))
     }
 
     /// Reads `text`, which messages call `name`.
