@@ -189,7 +189,7 @@ fn status(args: &RunArgs, run: &Run) -> ExitCode {
     }
     let denied = args.deny.iter().map(|deny| Finding::from(*deny));
     let mut denied: Vec<Finding> = denied
-        .filter(|finding| finding.is_in(&run.outcome))
+        .filter(|finding| finding.is_denied_in(&run.outcome))
         .collect();
     denied.sort();
     denied.dedup();
