@@ -53,28 +53,6 @@ fn the_report_begins_with_the_verdict() {
 }
 
 #[test]
-fn scenarios_and_files_of_other_simulators_come_from_a_pipe() {
-    let place = Place::new();
-    for (file, expected) in [
-        (RING, "deadlock at "),
-        ("examples/htsim/incast.cm", "no deadlock"),
-    ] {
-        let path = std::fs::canonicalize(place.path(file)).expect("it is there");
-        let mut cat = Command::new("cat")
-            .arg(path)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("cat starts");
-        let pipe = cat.stdout.take().expect("it is piped");
-        let mut command = place.command(&["run", "/dev/stdin", "--duration", "10 ms"]);
-        let done = Done::new(command.stdin(pipe).output().expect("the program starts"));
-        cat.wait().expect("cat ends");
-        assert_eq!(done.code, Some(0), "{file}: {}", done.stderr);
-        assert!(done.stdout.contains(expected), "{file}: {}", done.stdout);
-    }
-}
-
-#[test]
 fn a_capture_has_all_ports_or_those_asked_for() {
     let place = Place::new();
     let run = ["run", RING, "--duration", "1 ms", "--pcap", "ring.pcapng"];
