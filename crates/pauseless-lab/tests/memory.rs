@@ -196,6 +196,7 @@ fn the_report_has_it() {
         wall_s: 0.0,
         interrupted: false,
         looks_for_deadlock: true,
+        replica: None,
     };
     let document = json::to_text(&json::run_document(&run));
     let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");

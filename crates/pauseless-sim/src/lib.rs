@@ -25,6 +25,7 @@ mod provenance;
 mod receiver;
 mod record;
 mod replay;
+pub mod replica;
 mod simulator;
 mod spread;
 mod steady;

@@ -24,6 +24,7 @@ mod whole;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::Time;
 
@@ -46,7 +47,7 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             .any(|flow| flow.ttl < crate::config::Flow::TTL_NONE)
     };
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
-    let obstacles: [(&'static str, bool); 7] = [
+    let obstacles: [(&'static str, bool); 8] = [
         ("it records where pauses come from", config.is_tracing),
         (
             "it ends when the state is steady",
@@ -65,6 +66,10 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             config.ingress.any(is_conceptual),
         ),
         ("packets have a time to live", is_mortal()),
+        (
+            "it ends when all is done, and packets may end for want of a class",
+            config.stop.done && config.classes != ClassMap::Same,
+        ),
         (
             "all switches draw from one sequence",
             config.hardware.draws != DrawsFrom::Egress,

@@ -365,6 +365,7 @@ impl<'c> Simulator<'c> {
             Node::Switch(switch) => {
                 switch.handle_transmitted(self.now, port);
                 self.drain_switch(node);
+                self.look_after_departures(node);
             }
             Node::Host(host) => {
                 host.handle_transmitted();
@@ -427,6 +428,7 @@ impl<'c> Simulator<'c> {
         self.tally.gfc_holds += u64::from(is_held && !was_held);
         self.look_at_spread(index, control.class);
         self.drain(node);
+        self.look_after_departures(node);
     }
 
     /// Notes whether the sender at an end begins or ceases to be stopped or slowed down.

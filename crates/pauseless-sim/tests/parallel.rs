@@ -209,3 +209,29 @@ fn what_needs_the_order_of_all_events_is_run_in_one_part() {
     assert_eq!(obstacle(&config), Some("it records where pauses come from"));
     assert_eq!(Parallel::new(&config, 4).part_count(), 1);
 }
+
+/// Samples come between windows, when links may be about to leave the congestion tree: nobody may take
+/// them out before their time.
+#[test]
+fn samples_do_not_hurry_the_congestion_tree() {
+    for (seed, ns) in [(8, 778), (167, 778), (293, 1_389), (308, 1_220)] {
+        let scheme = seed % 5;
+        let slow_receivers = false;
+        let mut config = random_network(
+            seed,
+            Wildness {
+                scheme,
+                slow_receivers,
+            },
+        );
+        for (index, flow) in config.flows.iter_mut().enumerate() {
+            flow.size = Bytes::kb(1 + 40 * (index as u64 % 5));
+        }
+        config.stop = DONE;
+        config.duration = Span::ms(5);
+        config.probes.resolution = Span::ns(ns);
+        assert_same(&config, &format!("seed {seed}"));
+        let four = Parallel::in_parts(&config, 1, 4).run();
+        assert_equal(&run(&config), &four, &format!("4 parts, seed {seed}"));
+    }
+}

@@ -96,7 +96,7 @@ pub fn execute_case(
 ) -> anyhow::Result<(Run, Vec<PathBuf>)> {
     let interrupt = Interrupt::watch()?;
     let mut view = View::new(bar);
-    let done = hpcc::execute(scenario, &case.outputs, 1, |progress| {
+    let done = hpcc::execute(scenario, case, 1, |progress| {
         view.show(progress);
         interrupt.flow()
     });

@@ -137,10 +137,15 @@ impl Sending {
         }
     }
 
+    /// Whether it has nothing to send, for now or for good.
+    pub(super) fn has_sent_all(&self) -> bool {
+        self.left == Bytes::ZERO
+    }
+
     /// Whether its own pace, rhythm and window let the next packet start.
     #[inline]
     pub(super) fn gate(&self, now: Time) -> Gate {
-        if self.left == Bytes::ZERO || self.is_window_full() {
+        if self.left == Bytes::ZERO || self.is_window_full() || self.sender.stop <= now {
             return Gate::Closed;
         }
         if now < self.next {

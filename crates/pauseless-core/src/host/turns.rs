@@ -5,9 +5,11 @@ use alloc::vec::Vec;
 
 use super::sender::{Sender, Sending};
 use crate::id::FlowId;
+use crate::transport::Pacing;
 use crate::unit::Time;
 
-/// All flows that a host sends, round robin. A newcomer's turn comes after everybody else's.
+/// All flows that a host sends, round robin. A newcomer's turn comes after everybody else's, unless
+/// [`Pacing::StrictWhole`] asks for the order of another simulator.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     /// Where a flow stays for as long as it lives.
@@ -44,7 +46,13 @@ impl Turns {
             self.slots.len() as u32 - 1
         });
         self.places.insert(place, (sender.flow, slot));
+        let is_appended = sender.transport.pacing == Pacing::StrictWhole;
         self.slots[slot as usize] = Some(Box::new(Sending::new(sender)));
+        if is_appended {
+            // As in the HPCC authors' simulator: behind the last of the list, which may be next.
+            self.ring.push(slot);
+            return;
+        }
         self.ring.insert(self.cursor, slot);
         self.cursor += 1;
     }
@@ -125,10 +133,14 @@ impl Turns {
         let mut index = 0;
         ring.retain(|slot| {
             let sending = slots[*slot as usize].as_deref();
-            let end = sending.expect("it has turns").stop();
-            let stays = now < end;
+            let sending = sending.expect("it has turns");
+            let is_early = now < sending.stop();
+            // Who has sent everything waits for the last acknowledgement.
+            let stays = is_early || sending.has_sent_all();
+            if is_early {
+                *stop = sending.stop().min(*stop);
+            }
             if stays {
-                *stop = end.min(*stop);
                 before += usize::from(index < cursor);
             } else {
                 slots[*slot as usize] = None;

@@ -101,9 +101,9 @@ impl<P: Copy> Switch<P> {
             let state = &mut self.ports[ingress.index()];
             state.port.set_pausing(now, class, false);
             sharing.take_number();
-            // A port that is sending is asked when it has done.
-            let is_idle = matches!(state.sending, Sending::Nothing);
-            if is_idle && !sharing.resumed.contains(&ingress) {
+            // A port that is sending is asked when it has done, unless it speaks beside its wire.
+            let is_free = matches!(state.sending, Sending::Nothing) || state.port.is_out_of_band();
+            if is_free && !sharing.resumed.contains(&ingress) {
                 sharing.resumed.push(ingress);
             }
         }

@@ -1,7 +1,10 @@
 //! What is run: the other simulators' cases, and fat trees.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
+use pauseless_lab::import::hpcc::{self, Compat};
+use pauseless_lab::import::htsim::{self, Options};
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::Parallel;
 use rustix::time::{ClockId, clock_gettime};
@@ -11,9 +14,21 @@ use crate::table::Row;
 /// One case.
 pub struct Case {
     pub name: String,
-    /// Constant-rate flows on a fat tree, which the ns-3 program can run, too.
-    pub udp: Option<Udp>,
+    pub peer: Peer,
     text: String,
+}
+
+/// What another simulator can run of a case.
+#[derive(Clone, Debug)]
+pub enum Peer {
+    /// Nothing.
+    None,
+    /// Constant-rate flows on a fat tree, for the ns-3 program.
+    Udp(Udp),
+    /// The configuration in this folder, for the HPCC authors' simulator.
+    Hpcc(PathBuf),
+    /// This traffic matrix, for htsim.
+    Htsim(PathBuf),
 }
 
 /// A case of the ns-3 program.
@@ -50,7 +65,8 @@ impl Case {
     /// All of them, for a tenth of their time if `is_quick`.
     pub fn all(is_quick: bool) -> Vec<Case> {
         let share = if is_quick { 10 } else { 1 };
-        let mut cases = Vec::new();
+        let mut cases = Vec::from(["incast", "incast_pfc", "ring5_pfc"].map(hpcc_case));
+        cases.push(htsim_case());
         for (k, us) in [(8, 3_000), (16, 500), (32, 60)] {
             for (scheme, sections) in SCHEMES {
                 cases.push(fat_tree(k, us / share, (scheme, sections)));
@@ -95,7 +111,31 @@ fn fat_tree(k: u32, us: u64, (scheme, sections): (&str, &str)) -> Case {
     Case {
         name: format!("k{k}-{scheme}"),
         text: format!("{head}{sections}[[traffic]]\nkind = \"permutation\"\n"),
-        udp: None,
+        peer: Peer::None,
+    }
+}
+
+fn hpcc_case(name: &str) -> Case {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/hpcc");
+    let folder = folder.join(name);
+    let case = hpcc::read(&folder.join("config.txt"), Compat::None);
+    Case {
+        name: format!("hpcc-{name}"),
+        text: case.expect("an example that works").scenario,
+        peer: Peer::Hpcc(folder),
+    }
+}
+
+/// A permutation of 128 flows of 10 MB on htsim's own fat tree.
+fn htsim_case() -> Case {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/htsim");
+    let matrix = folder.join("perm_128n_128c_10MB.cm");
+    let files = [matrix.clone(), folder.join("A_perm128.paths")];
+    let case = htsim::read(&files, &Options::default());
+    Case {
+        name: "htsim-perm128".to_string(),
+        text: case.expect("an example that works").scenario,
+        peer: Peer::Htsim(matrix),
     }
 }
 
@@ -118,7 +158,7 @@ fn udp(k: u32, us: u64) -> Case {
     Case {
         name: format!("k{k}-udp"),
         text,
-        udp: Some(Udp {
+        peer: Peer::Udp(Udp {
             k,
             duration_ns: us * 1_000,
             flows,

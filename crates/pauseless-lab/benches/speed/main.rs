@@ -10,8 +10,8 @@
 //! has left it. A peer and we run alternately, `--rounds` times; the best CPU time of each
 //! counts, because what else runs on a machine only ever makes a run slower.
 //!
-//! A peer's `COMMAND` may have `{config}`, `{matrix}` and `{topology}` for the files of the case; `hpcc`
-//! is started in a copy of the case's folder. `--peer ns3` builds `ns3_fat_tree.cc` against
+//! A peer's `COMMAND` may have `{config}` or `{matrix}` for the file of the case; `hpcc` is started in a
+//! copy of the case's folder. `--peer ns3` builds `ns3_fat_tree.cc` against
 //! Debian's `libns3-dev`.
 
 mod cases;
@@ -114,7 +114,8 @@ fn alternate(
     threads: usize,
     (wanted, peers): (&Wanted, Option<&Peers>),
 ) -> (Row, Option<f64>) {
-    let (mut best, mut peer): (Option<Row>, Option<f64>) = (None, None);
+    let mut best: Option<Row> = None;
+    let mut peer: Option<(f64, Option<f64>)> = None;
     for _ in 0..wanted.rounds {
         let program = std::env::current_exe().expect("this program");
         let quick = if wanted.is_quick { "quick" } else { "whole" };
@@ -133,12 +134,15 @@ fn alternate(
         if best.as_ref().is_none_or(|best| key(&row) < key(best)) {
             best = Some(row);
         }
-        if let Some(cost) = peers.and_then(|peers| peers.run(case)) {
-            peer = Some(peer.map_or(cost, |least| least.min(cost)));
+        if let Some(cost) = peers.and_then(|peers| peers.run(case))
+            && peer.is_none_or(|least| cost.0 < least.0)
+        {
+            peer = Some(cost);
         }
     }
     // What a packet-hop costs the peer against what it costs us.
     let best = best.expect("at least one round");
-    let ratio = peer.map(|cost| cost / (best.cpu / best.hops as f64));
+    let ours = best.hops as f64;
+    let ratio = peer.map(|(cpu, hops)| cpu / hops.unwrap_or(ours) / (best.cpu / ours));
     (best, ratio)
 }

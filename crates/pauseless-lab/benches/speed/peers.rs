@@ -1,10 +1,10 @@
 //! Other simulators, started by the command line that the user has given.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::cases::{Case, DELAY_NS, GBPS, PAYLOAD, Udp};
+use crate::cases::{Case, DELAY_NS, GBPS, PAYLOAD, Peer, Udp};
 
 /// Those that were named.
 #[derive(Debug, Default)]
@@ -31,11 +31,59 @@ impl Peers {
         Ok(())
     }
 
-    /// CPU seconds per packet-hop of the peer for this case, if there is one.
-    pub fn run(&self, case: &Case) -> Option<f64> {
-        let udp = case.udp.as_ref()?;
-        Some(run_ns3(self.ns3.as_ref()?, udp))
+    /// CPU seconds of the peer for this case, if there is one, and how many packet-hops it made, if it
+    /// says so; otherwise as many as we, for the same case.
+    pub fn run(&self, case: &Case) -> Option<(f64, Option<f64>)> {
+        match &case.peer {
+            Peer::None => None,
+            Peer::Udp(udp) => Some(run_ns3(self.ns3.as_ref()?, udp)),
+            Peer::Hpcc(folder) => Some((run_hpcc(self.hpcc.as_ref()?, folder), None)),
+            Peer::Htsim(matrix) => {
+                let matrix = matrix.display().to_string();
+                let command = self.htsim.as_ref()?.replace("{matrix}", &matrix);
+                Some((run_command(&command, &std::env::temp_dir()), None))
+            }
+        }
     }
+}
+
+/// In a copy of the folder, because it writes there.
+fn run_hpcc(command: &str, folder: &Path) -> f64 {
+    let scratch = std::env::temp_dir().join(format!("speed-hpcc-{}", std::process::id()));
+    std::fs::create_dir_all(scratch.join("out")).expect("a place for its files");
+    for name in ["config.txt", "topology.txt", "flow.txt", "trace.txt"] {
+        std::fs::copy(folder.join(name), scratch.join(name)).expect("an example has these files");
+    }
+    let command = match command.contains("{config}") {
+        true => command.replace("{config}", "config.txt"),
+        false => format!("{command} config.txt"),
+    };
+    let seconds = run_command(&command, &scratch);
+    std::fs::remove_dir_all(&scratch).expect("it was made above");
+    seconds
+}
+
+/// CPU seconds of a command and of what it starts.
+fn run_command(command: &str, folder: &Path) -> f64 {
+    let before = children_seconds();
+    let status = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .status()
+        .expect("there is a shell");
+    assert!(status.success(), "'{command}' has failed: {status}");
+    children_seconds() - before
+}
+
+/// CPU time of all processes that this one has waited for, to the hundredth of a second.
+fn children_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
+    // The name in brackets may have spaces; after it, fields are numbered from 3.
+    let (_, fields) = stat.rsplit_once(')').expect("a name");
+    let fields = Vec::from_iter(fields.split_whitespace());
+    let ticks = |field: usize| fields[field - 3].parse::<f64>().expect("a number");
+    (ticks(16) + ticks(17)) / 100.0
 }
 
 fn build_ns3() -> Result<PathBuf, String> {
@@ -61,7 +109,7 @@ fn build_ns3() -> Result<PathBuf, String> {
     }
 }
 
-fn run_ns3(program: &PathBuf, udp: &Udp) -> f64 {
+fn run_ns3(program: &Path, udp: &Udp) -> (f64, Option<f64>) {
     let arguments = [u64::from(udp.k), GBPS, DELAY_NS, PAYLOAD, udp.duration_ns];
     let mut child = Command::new(program)
         .args(arguments.map(|number| number.to_string()))
@@ -81,5 +129,5 @@ fn run_ns3(program: &PathBuf, udp: &Udp) -> f64 {
         .split_whitespace()
         .map(|word| word.parse().expect("a number"))
         .collect();
-    numbers[2] / numbers[0]
+    (numbers[2], Some(numbers[0]))
 }

@@ -51,6 +51,11 @@ impl Source {
             let problem = problem.help("is this the right file? save it as UTF-8");
             Problems::new(file, &text, vec![problem])
         })?;
+        // Editors of other systems begin a file with this mark, which is no part of its first word.
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_string(),
+            None => text,
+        };
         Ok(Source {
             file: file.to_string(),
             text,

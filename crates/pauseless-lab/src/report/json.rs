@@ -13,6 +13,7 @@ use pauseless_sim::outcome::{EgressQueue, FlowOutcome, QueueOutcome};
 use serde::Serialize;
 
 use super::Run;
+use super::replica::Distance;
 use crate::metrics::completion::{fct, slowdown};
 use memory::MemoryRecord;
 use metrics::MetricsRecord;
@@ -123,6 +124,9 @@ pub struct RunRecord {
     pub sources_stop_ps: Option<u64>,
     /// When the last data frame arrived anywhere: the switches are drained from then on, or stuck.
     pub last_arrival_ps: u64,
+    /// How far our engine is from the replica of another simulator; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replica: Option<Distance>,
     /// One element per flow, in canonical order.
     pub flows: Vec<FlowRecord>,
     /// One element per switch ingress and class that ever held anything.
@@ -367,6 +371,7 @@ fn record(run: &Run) -> RunRecord {
         held_bytes_at_end: outcome.held_at_end.get(),
         sources_stop_ps: run.sources_stopped().map(|time| time.as_ps()),
         last_arrival_ps: outcome.last_arrival.as_ps(),
+        replica: run.replica,
         flows: flows.map(|(index, pair)| flow(run, index, pair)).collect(),
         queues: outcome.queues.iter().map(|at| queue(run, at)).collect(),
         memory: memory::records(run),

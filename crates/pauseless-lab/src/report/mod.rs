@@ -11,6 +11,7 @@ pub mod json;
 pub mod mitigation;
 pub mod provenance;
 pub mod quantity;
+pub mod replica;
 pub mod scene;
 pub mod series;
 pub mod summary;
@@ -48,6 +49,8 @@ pub struct Run {
     pub interrupted: bool,
     /// Whether somebody saw the state of all switches, so that no deadlock means that there was none.
     pub looks_for_deadlock: bool,
+    /// How far it is from the replica of another simulator, if that ran as well.
+    pub replica: Option<replica::Distance>,
 }
 
 /// How far a run has come.
@@ -89,6 +92,7 @@ impl Run {
             wall_s: begin.elapsed().as_secs_f64(),
             interrupted,
             looks_for_deadlock: true,
+            replica: None,
             scenario,
         }
     }
@@ -112,6 +116,7 @@ impl Run {
             wall_s: begin.elapsed().as_secs_f64(),
             interrupted,
             looks_for_deadlock: true,
+            replica: None,
             scenario,
         };
         Ok((run, frames))

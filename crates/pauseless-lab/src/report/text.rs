@@ -3,7 +3,7 @@
 use pauseless_core::unit::{Bytes, Time};
 
 use super::verdict::{self, Finding};
-use super::{Run, quantity, summary};
+use super::{Run, quantity, replica, summary};
 use crate::metrics::has_started;
 
 /// Whether escape sequences may be used.
@@ -117,6 +117,10 @@ pub fn verdict(run: &Run, paint: Paint) -> String {
     }
     if let Some(aftermath) = verdict::aftermath(run) {
         text.push_str(&format!("after the sources stopped: {aftermath}\n"));
+    }
+    if let Some(replica) = replica::sentence(run) {
+        text.push_str(&replica);
+        text.push('\n');
     }
     text
 }

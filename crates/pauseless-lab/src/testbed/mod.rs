@@ -205,6 +205,7 @@ fn run_of(scenario: Scenario, measurements: &Measurements, wall_s: f64) -> Run {
         wall_s,
         interrupted: measurements.ended == Ended::Interrupted,
         looks_for_deadlock: true,
+        replica: None,
         scenario,
     }
 }

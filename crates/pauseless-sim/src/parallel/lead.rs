@@ -89,7 +89,8 @@ impl<'c> Lead<'c> {
                 self.rest(first.min(global.time()), until);
                 return None;
             }
-            self.attend(parts, first);
+            // What comes next may see the whole network, which must not be ahead of it.
+            self.attend(parts, first.min(global.time()));
             let ahead = Event::first_at(first.saturating_add(self.partition.lookahead));
             let limit = ahead.min(global).min(stop);
             if self.whole.config.stop.done && !self.is_unsettled(parts, limit.time()) {

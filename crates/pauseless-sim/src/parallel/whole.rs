@@ -76,6 +76,8 @@ impl<'c> Whole<'_, 'c> {
             let Some(away) = &mut self.parts[from].away else {
                 unreachable!("a part has a mailbox");
             };
+            // What has left is known below.
+            away.take_earliest();
             let mut messages = std::mem::take(&mut away.outbox[to]);
             for message in messages.drain(..) {
                 self.parts[to].accept(message);

@@ -6,6 +6,7 @@
 mod config;
 mod flow;
 mod output;
+mod replicate;
 mod topology;
 mod translate;
 mod ways;
@@ -14,6 +15,8 @@ mod words;
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+use pauseless_sim::replica::engine::Setup;
 
 use super::source::Source;
 use crate::problem::{Problem, Problems, Sink};
@@ -46,6 +49,8 @@ pub struct Case {
     pub notes: Vec<String>,
     /// What to write.
     pub outputs: Outputs,
+    /// The same for the replica of that simulator, which writes the files if it is there.
+    pub replica: Option<Setup>,
 }
 
 /// The files that the configuration wants written, and what goes into them.

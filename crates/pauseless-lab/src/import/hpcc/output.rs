@@ -13,17 +13,22 @@ use pauseless_sim::config::QueueWatch;
 use pauseless_sim::heard::{Heard, Lengths};
 use pauseless_sim::outcome::Outcome;
 
-use super::{FlowLine, Monitor, Outputs};
+use super::{Case, FlowLine, Monitor, Outputs, replicate};
 use crate::report::{Progress, Run};
 use crate::scenario::Scenario;
 
-/// Runs what was imported on so many threads, and writes its files; also their names.
+/// Runs what was imported on so many threads, and writes its files; also their names. Where there is
+/// a replica of that simulator, the files and the completion times are the replica's.
 pub fn execute(
     mut scenario: Scenario,
-    outputs: &Outputs,
+    case: &Case,
     threads: usize,
     watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> io::Result<(Run, Vec<PathBuf>)> {
+    let outputs = &case.outputs;
+    if let Some(setup) = &case.replica {
+        return replicate::execute(scenario, (setup, outputs), threads, watch);
+    }
     let begin = Instant::now();
     scenario.config.probes.pauses = true;
     scenario.config.probes.queues = outputs.qlen.as_ref().map(watch_of);
@@ -37,6 +42,7 @@ pub fn execute(
         wall_s: begin.elapsed().as_secs_f64(),
         interrupted,
         looks_for_deadlock: true,
+        replica: None,
         scenario,
     };
     Ok((run, written))
@@ -56,23 +62,23 @@ fn watch_of(monitor: &Monitor) -> QueueWatch {
 }
 
 /// So many nanoseconds after the start, or as late as instants go.
-fn instant(nanoseconds: u64) -> Time {
+pub(super) fn instant(nanoseconds: u64) -> Time {
     Time::from_ps(nanoseconds.saturating_mul(1_000))
 }
 
 /// The files while a run goes on.
-struct Files<'o> {
+pub(super) struct Files<'o> {
     outputs: &'o Outputs,
-    fct: Output,
-    pfc: Output,
-    qlen: Option<(Output, &'o Monitor)>,
+    pub(super) fct: Output,
+    pub(super) pfc: Output,
+    pub(super) qlen: Option<(Output, &'o Monitor)>,
     /// When lengths of queues are written next.
     next_dump: Time,
 }
 
-struct Output {
+pub(super) struct Output {
     path: PathBuf,
-    file: BufWriter<File>,
+    pub(super) file: BufWriter<File>,
 }
 
 impl Output {
@@ -115,7 +121,7 @@ impl Output {
 
 impl<'o> Files<'o> {
     /// Before the run: it would be a pity to learn afterwards that there is no place for them.
-    fn create(outputs: &'o Outputs) -> io::Result<Files<'o>> {
+    pub(super) fn create(outputs: &'o Outputs) -> io::Result<Files<'o>> {
         let inputs = &outputs.inputs;
         let qlen = outputs.qlen.as_ref().map(|monitor| {
             let output = Output::create(&monitor.file, inputs)?;
@@ -246,7 +252,7 @@ impl<'o> Files<'o> {
         Ok(())
     }
 
-    fn finish(self) -> io::Result<Vec<PathBuf>> {
+    pub(super) fn finish(self) -> io::Result<Vec<PathBuf>> {
         let qlen = self.qlen.map(|(output, _)| output);
         let mut written = Vec::new();
         for mut output in [self.fct, self.pfc].into_iter().chain(qlen) {
@@ -277,7 +283,8 @@ fn last_instant(monitor: &Monitor) -> Time {
     instant(monitor.start.saturating_add(last))
 }
 
-fn fct_line(line: &FlowLine, finish: Time, has_numbers: bool) -> String {
+/// A line of completion times.
+pub(super) fn fct_line(line: &FlowLine, finish: Time, has_numbers: bool) -> String {
     let FlowLine {
         source,
         target,

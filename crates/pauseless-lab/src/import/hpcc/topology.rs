@@ -12,6 +12,8 @@ pub(super) struct Topology {
     pub is_switch: Vec<bool>,
     /// Those that carry something, in the order of the file.
     pub links: Vec<Link>,
+    /// All of them, also those that carry nothing.
+    pub wired: Vec<Link>,
     /// How many links were left out because a later one joins the same two nodes.
     pub collapsed: usize,
 }
@@ -134,6 +136,7 @@ impl Topology {
             let [a, b] = link.ends;
             last.insert((a.min(b), a.max(b)), number);
         }
+        self.wired = self.links.clone();
         let before = self.links.len();
         let mut number = 0;
         self.links.retain(|link| {

@@ -2,6 +2,7 @@
 
 mod keys;
 mod memory;
+mod replica;
 mod write;
 
 use super::config::Config;
@@ -43,7 +44,7 @@ pub(super) fn translate(input: Input<'_>, notes: Vec<String>) -> Option<Case> {
     let mut notes = notes;
     notes.extend(settings.notes.iter().cloned());
     let outputs = outputs(input, topology, lines);
-    let scenario = write::Writer {
+    let writer = write::Writer {
         topology,
         flows,
         lines: &outputs.flows,
@@ -51,11 +52,15 @@ pub(super) fn translate(input: Input<'_>, notes: Vec<String>) -> Option<Case> {
         settings: &settings,
         compat: input.compat,
     };
-    let scenario = scenario.write();
+    let scenario = writer.write();
     if !input.sink.is_empty() {
         return None;
     }
+    // conweave's model is another one.
+    let has_replica = input.compat == Compat::Hpcc && !input.is_conweave;
+    let replica = has_replica.then(|| replica::setup(&writer, outputs.qlen.as_ref()));
     Some(Case {
+        replica,
         scenario,
         notes,
         outputs,

@@ -26,6 +26,10 @@ pub(super) struct Settings {
     pub is_rate_bound: bool,
     /// The share of packets that every link loses.
     pub loss: f64,
+    /// The same of links whose lines say none.
+    pub usual_loss: f64,
+    /// Nothing is acknowledged before so many bytes.
+    pub ack_interval: u64,
     pub seed: u64,
     pub notes: Vec<String>,
 }
@@ -163,6 +167,8 @@ impl Settings {
             window,
             is_rate_bound: config.flag("RATE_BOUND", true, sink),
             loss,
+            usual_loss: config.number("ERROR_RATE_PER_LINK", 0.0, sink),
+            ack_interval: config.integer("L2_ACK_INTERVAL", 0, sink),
             seed,
             notes: notes(input, &heeded),
         })
@@ -389,6 +395,12 @@ fn read_dcqcn(input: Input<'_>) -> Dcqcn {
     let Input { config, sink, .. } = input;
     let time = |key: &str, usual: f64| {
         let value = config.number(key, usual, sink);
+        if input.compat == Compat::Hpcc {
+            // Its clock takes whole microseconds of a double, without a word.
+            let is_good = (1.0..=1e7).contains(&value);
+            check(input, key, is_good, "a time from 1 to 10000000 us");
+            return value.floor();
+        }
         let is_good = (0.001..=1e7).contains(&value);
         check(input, key, is_good, "a time from 0.001 to 10000000 us");
         value

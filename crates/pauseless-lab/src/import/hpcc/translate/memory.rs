@@ -52,7 +52,7 @@ pub(super) const RESERVE: u64 = 4_096;
 
 /// Three times what is under way one way, in that order of whole numbers; and an eighth of what is
 /// free at the rate of a NIC, twice as much for every doubling.
-fn memory(mut rate: u64, delay_ns: u64, nic: u64) -> PortMemory {
+pub(super) fn memory(mut rate: u64, delay_ns: u64, nic: u64) -> PortMemory {
     let bits = u128::from(rate) * u128::from(delay_ns);
     let headroom = (bits / 8 / 1_000_000_000 * 3) as u64;
     let mut shift = 3;

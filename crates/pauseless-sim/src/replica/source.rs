@@ -1,0 +1,482 @@
+//! What a source keeps for each flow, and how feedback changes its rate.
+
+use super::clock;
+
+/// Switches whose records an answer carries.
+pub const HOPS_MAX: usize = 5;
+
+/// What a switch writes into a frame, with the precision that it has there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hop {
+    /// Nanoseconds, 24 bits.
+    pub time: u64,
+    /// Units of 128 B times the multiple, 20 bits.
+    pub sent: u64,
+    /// Units of 80 B times the multiple, 17 bits.
+    pub queue: u64,
+    /// The rate of its link.
+    pub line: u64,
+}
+
+/// What a frame has collected.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trail {
+    /// The records, in the order of the way.
+    pub hops: [Hop; HOPS_MAX],
+    /// How many there are; more than fit is possible.
+    pub count: usize,
+    /// When it was sent.
+    pub sent_at: u64,
+}
+
+/// Which scheme changes rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Nobody.
+    None,
+    /// DCQCN as NICs do it.
+    Dcqcn,
+    /// HPCC.
+    Hpcc,
+    /// TIMELY, once per round trip.
+    Timely,
+    /// DCTCP with rates.
+    Dctcp,
+}
+
+/// What all sources have in common.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// Who changes rates.
+    pub scheme: Scheme,
+    /// Payload bytes of a full packet.
+    pub payload: u32,
+    /// The least rate.
+    pub rate_min: u64,
+    /// An additive step.
+    pub rate_ai: u64,
+    /// A larger one.
+    pub rate_hai: u64,
+    /// The additive step of DCTCP.
+    pub dctcp_ai: u64,
+    /// g of DCQCN and DCTCP.
+    pub gain: f64,
+    /// Stages of fast recovery.
+    pub stages: u32,
+    /// Whether every cut moves the target of DCQCN.
+    pub clamps: bool,
+    /// Between two changes of alpha.
+    pub alpha_ns: u64,
+    /// Between two looks for marks.
+    pub look_ns: u64,
+    /// Between two increases.
+    pub raise_ns: u64,
+    /// How busy HPCC wants links to be.
+    pub target: f64,
+    /// Additive steps of HPCC before a multiplicative one.
+    pub steps_max: u32,
+    /// What units of records are multiplied by.
+    pub multiple: u64,
+    /// Whether HPCC reacts between two updates, too.
+    pub is_fast: bool,
+    /// Whether each hop has a rate of its own.
+    pub is_per_hop: bool,
+    /// Whether fast reactions ignore hops without a queue.
+    pub is_sampling: bool,
+    /// Whether windows shrink with the rate.
+    pub follows_rate: bool,
+    /// Whether packets are spaced by the rate of their flow, not of its line.
+    pub is_paced: bool,
+}
+
+impl Default for Terms {
+    /// Nobody changes rates.
+    fn default() -> Terms {
+        Terms {
+            scheme: Scheme::None,
+            payload: 1_000,
+            rate_min: 100_000_000,
+            rate_ai: 0,
+            rate_hai: 0,
+            dctcp_ai: 0,
+            gain: 0.0,
+            stages: 5,
+            clamps: false,
+            alpha_ns: 55_000,
+            look_ns: 4_000,
+            raise_ns: 300_000,
+            target: 0.95,
+            steps_max: 5,
+            multiple: 1,
+            is_fast: true,
+            is_per_hop: true,
+            is_sampling: false,
+            follows_rate: false,
+            is_paced: true,
+        }
+    }
+}
+
+/// A rate that others are computed from.
+#[derive(Clone, Copy, Debug)]
+struct Reference {
+    rate: u64,
+    busy: f64,
+    steps: u32,
+}
+
+/// The state of a flow at its source.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Payload bytes of all of it.
+    pub size: u64,
+    /// The byte that is sent next.
+    pub next: u64,
+    /// The bytes that have arrived.
+    pub acknowledged: u64,
+    /// Its priority group.
+    pub group: u8,
+    /// The rate of its host.
+    pub line: u64,
+    /// Its own rate.
+    pub rate: u64,
+    /// The next frame starts no earlier.
+    pub available: u64,
+    /// When it began.
+    pub start: u64,
+    window: u64,
+    base_rtt: u64,
+    last_size: u32,
+    updated_to: u32,
+    last: [Hop; HOPS_MAX],
+    references: [Reference; HOPS_MAX],
+    last_rtt: u64,
+    rtt_difference: f64,
+    alpha: f64,
+    is_marked: [bool; 2],
+    /// The numbers of the pending timers: alpha, look, raise; 0 for none.
+    pub timers: [u64; 3],
+    /// Whether a mark has come back.
+    pub is_limited: bool,
+    target: u64,
+    stage: u32,
+    marks: u32,
+    batch: u32,
+    reduced_to: Option<u32>,
+}
+
+impl Source {
+    /// A flow that has sent nothing.
+    pub fn new(size: u64, (group, line): (u8, u64), (window, base_rtt): (u64, u64)) -> Source {
+        let reference = Reference {
+            rate: line,
+            busy: 1.0,
+            steps: 0,
+        };
+        Source {
+            size,
+            next: 0,
+            acknowledged: 0,
+            group,
+            line,
+            rate: line,
+            available: 0,
+            start: 0,
+            window,
+            base_rtt,
+            last_size: 0,
+            updated_to: 0,
+            last: [Hop::default(); HOPS_MAX],
+            references: [reference; HOPS_MAX],
+            last_rtt: 0,
+            rtt_difference: 0.0,
+            alpha: 1.0,
+            is_marked: [false; 2],
+            timers: [0; 3],
+            is_limited: false,
+            target: line,
+            stage: 0,
+            marks: 0,
+            batch: 0,
+            reduced_to: None,
+        }
+    }
+
+    /// What is still to be sent.
+    pub fn left(&self) -> u64 {
+        self.size.saturating_sub(self.next)
+    }
+
+    /// Whether everything has arrived.
+    pub fn is_done(&self) -> bool {
+        self.acknowledged >= self.size
+    }
+
+    /// Whether it has to wait for answers.
+    pub fn is_window_full(&self, terms: &Terms) -> bool {
+        let window = match (self.window, terms.follows_rate) {
+            (0, _) => return false,
+            (window, false) => window,
+            (window, true) => (window.wrapping_mul(self.rate) / self.line).max(1),
+        };
+        // Both are numbers of 64 bits there, too.
+        self.next.wrapping_sub(self.acknowledged) >= window
+    }
+
+    /// A frame of so many bytes starts.
+    pub fn on_sent(&mut self, now: u64, size: u32, terms: &Terms) {
+        self.last_size = size;
+        let rate = if terms.is_paced { self.rate } else { self.line };
+        self.available = now.saturating_add(clock::sending(size, rate));
+    }
+
+    /// Bounded as HPCC and PINT do.
+    fn limit(&self, rate: u64, terms: &Terms) -> u64 {
+        rate.max(terms.rate_min).min(self.line)
+    }
+
+    /// HPCC: as if the last frame had been sent at the new rate.
+    fn change_rate(&mut self, rate: u64) {
+        let (old, new) = (self.rate, rate);
+        let available = self
+            .available
+            .wrapping_add(clock::sending(self.last_size, new));
+        self.available = available.wrapping_sub(clock::sending(self.last_size, old));
+        self.rate = rate;
+    }
+
+    /// HPCC; whether the rate was changed.
+    pub fn on_records(&mut self, sequence: u32, trail: &Trail, terms: &Terms) -> bool {
+        let is_full = sequence > self.updated_to;
+        if !is_full && !terms.is_fast {
+            return false;
+        }
+        let next = self.next as u32;
+        if self.updated_to == 0 {
+            self.updated_to = next;
+            let count = trail.count.min(HOPS_MAX);
+            self.last[..count].copy_from_slice(&trail.hops[..count]);
+            return false;
+        }
+        let mut is_changed = false;
+        if trail.count <= HOPS_MAX {
+            let rate = match terms.is_per_hop {
+                true => self.rate_of_hops(is_full, trail, terms),
+                false => self.rate_of_way(is_full, trail, terms),
+            };
+            if let Some(rate) = rate {
+                self.change_rate(rate);
+                is_changed = true;
+            }
+        }
+        if is_full {
+            self.updated_to = self.updated_to.max(next);
+        }
+        is_changed
+    }
+
+    /// How busy a hop was since its last record, and for how many nanoseconds.
+    fn measure(&mut self, index: usize, trail: &Trail, terms: &Terms) -> (f64, u64) {
+        let hop = trail.hops[index];
+        let last = std::mem::replace(&mut self.last[index], hop);
+        let span = hop.time.wrapping_sub(last.time) & 0xff_ffff;
+        let sent = (hop.sent.wrapping_sub(last.sent) & 0xf_ffff) * 128 * terms.multiple;
+        let seconds = span as f64 * 1e-9;
+        let rate = (sent * 8) as f64 / seconds;
+        let queue = (hop.queue.min(last.queue) * 80 * terms.multiple) as f64;
+        let queue = queue * self.line as f64 / hop.line as f64 / self.window as f64;
+        (rate / hop.line as f64 + queue, span)
+    }
+
+    fn is_heard(&self, index: usize, (is_full, trail): (bool, &Trail), terms: &Terms) -> bool {
+        is_full || !terms.is_sampling || trail.hops[index].queue > 0
+    }
+
+    fn advance(&self, index: usize, (busy, span): (f64, u64), terms: &Terms) -> Reference {
+        let reference = self.references[index];
+        let span = span.min(self.base_rtt);
+        let kept = reference.busy * (self.base_rtt - span) as f64;
+        let busy = (kept + busy * span as f64) / self.base_rtt as f64;
+        let excess = busy / terms.target;
+        let (rate, steps) = match excess >= 1.0 || reference.steps >= terms.steps_max {
+            true => (cut(reference.rate as f64 / excess) + terms.rate_ai, 0),
+            false => (reference.rate + terms.rate_ai, reference.steps + 1),
+        };
+        let rate = self.limit(rate, terms);
+        Reference { rate, busy, steps }
+    }
+
+    fn rate_of_way(&mut self, is_full: bool, trail: &Trail, terms: &Terms) -> Option<u64> {
+        let mut busiest = (0.0, 0);
+        let mut is_any = false;
+        for index in 0..trail.count {
+            if self.is_heard(index, (is_full, trail), terms) {
+                is_any = true;
+                let measured = self.measure(index, trail, terms);
+                if measured.0 > busiest.0 {
+                    busiest = measured;
+                }
+            }
+        }
+        if !is_any {
+            return None;
+        }
+        let reference = self.advance(0, busiest, terms);
+        self.references[0].busy = reference.busy;
+        if is_full {
+            self.references[0] = reference;
+        }
+        Some(reference.rate)
+    }
+
+    fn rate_of_hops(&mut self, is_full: bool, trail: &Trail, terms: &Terms) -> Option<u64> {
+        let mut lowest = self.line;
+        let mut is_any = false;
+        for index in 0..trail.count {
+            let mut rate = self.references[index].rate;
+            if self.is_heard(index, (is_full, trail), terms) {
+                is_any = true;
+                let measured = self.measure(index, trail, terms);
+                let reference = self.advance(index, measured, terms);
+                self.references[index].busy = reference.busy;
+                rate = reference.rate;
+                if is_full {
+                    self.references[index] = reference;
+                }
+            }
+            lowest = lowest.min(rate);
+        }
+        is_any.then_some(lowest)
+    }
+
+    /// TIMELY, once per round trip.
+    pub fn on_round_trip(&mut self, sequence: u32, rtt: u64, terms: &Terms) {
+        const LOW: u64 = 50_000;
+        const HIGH: u64 = 500_000;
+        if sequence <= self.updated_to {
+            return;
+        }
+        if self.updated_to != 0 {
+            let difference = (rtt as i64 - self.last_rtt as i64) as f64;
+            self.rtt_difference = (1.0 - 0.875) * self.rtt_difference + 0.875 * difference;
+            let gradient = self.rtt_difference / 20_000.0;
+            let reference = self.references[0].rate;
+            let factor = match () {
+                () if rtt < LOW => None,
+                () if rtt > HIGH => Some(1.0 - 0.8 * (1.0 - HIGH as f64 / rtt as f64)),
+                () if gradient <= 0.0 => None,
+                () => Some((1.0 - 0.8 * gradient).max(0.0)),
+            };
+            let steps = &mut self.references[0].steps;
+            self.rate = match factor {
+                None => {
+                    let step = if *steps < 5 {
+                        terms.rate_ai
+                    } else {
+                        terms.rate_hai
+                    };
+                    *steps += 1;
+                    (reference + step).min(self.line)
+                }
+                Some(factor) => {
+                    *steps = 0;
+                    cut(reference as f64 * factor).max(terms.rate_min)
+                }
+            };
+            self.references[0].rate = self.rate;
+        }
+        if self.next as u32 > self.updated_to {
+            self.updated_to = self.next as u32;
+            self.last_rtt = rtt;
+        }
+    }
+
+    /// DCTCP.
+    pub fn on_answer(&mut self, sequence: u32, is_marked: bool, terms: &Terms) {
+        let next = self.next as u32;
+        self.marks += u32::from(is_marked);
+        let is_new = sequence > self.updated_to;
+        if is_new {
+            if self.updated_to == 0 {
+                self.batch = next / terms.payload + 1;
+            } else {
+                let share = (f64::from(self.marks) / f64::from(self.batch)).min(1.0);
+                self.alpha = (1.0 - terms.gain) * self.alpha + terms.gain * share;
+                self.marks = 0;
+                self.batch = next.wrapping_sub(sequence) / terms.payload + 1;
+            }
+            self.updated_to = next;
+        }
+        if self.reduced_to.is_some_and(|end| sequence > end) {
+            self.reduced_to = None;
+        }
+        if is_marked && self.reduced_to.is_none() {
+            self.rate = cut(self.rate as f64 * (1.0 - self.alpha / 2.0)).max(terms.rate_min);
+            self.reduced_to = Some(next);
+        }
+        if self.reduced_to.is_none() && is_new {
+            self.rate = (self.rate + terms.dctcp_ai).min(self.line);
+        }
+    }
+
+    /// DCQCN: a mark has come back; whether it is the first, which starts two timers.
+    pub fn on_mark(&mut self) -> bool {
+        self.is_marked = [self.is_limited, true];
+        let is_first = !self.is_limited;
+        if is_first {
+            self.alpha = 1.0;
+            self.target = self.rate;
+            self.is_limited = true;
+        }
+        is_first
+    }
+
+    /// DCQCN: alpha changes.
+    pub fn on_alpha(&mut self, terms: &Terms) {
+        let faded = (1.0 - terms.gain) * self.alpha;
+        self.alpha = if self.is_marked[0] {
+            faded + terms.gain
+        } else {
+            faded
+        };
+        self.is_marked[0] = false;
+    }
+
+    /// DCQCN: the rate is cut if a mark has come back; whether it was.
+    pub fn on_look(&mut self, terms: &Terms) -> bool {
+        if !self.is_marked[1] {
+            return false;
+        }
+        if terms.clamps || self.stage > 0 {
+            self.target = self.rate;
+        }
+        self.rate = cut(self.rate as f64 * (1.0 - self.alpha / 2.0)).max(terms.rate_min);
+        self.stage = 0;
+        self.is_marked[1] = false;
+        true
+    }
+
+    /// DCQCN: the rate rises.
+    pub fn on_raise(&mut self, terms: &Terms) {
+        if self.stage >= terms.stages {
+            let is_first = self.stage == terms.stages;
+            let step = if is_first {
+                terms.rate_ai
+            } else {
+                terms.rate_hai
+            };
+            self.target = (self.target + step).min(self.line);
+        }
+        self.rate = cut(self.rate as f64 / 2.0) + cut(self.target as f64 / 2.0);
+        self.stage += 1;
+    }
+}
+
+/// Whole bits per second; what is beyond all bounds becomes nothing, as compilers for that
+/// simulator have it.
+fn cut(rate: f64) -> u64 {
+    match rate < 18_446_744_073_709_551_616.0 {
+        true => rate as u64,
+        false => 0,
+    }
+}

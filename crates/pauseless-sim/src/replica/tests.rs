@@ -1,0 +1,108 @@
+use super::clock;
+use super::engine::{Engine, Entry, Flow, Heard, Node, Port, Setup};
+use super::memory::{Memory, PortLimits};
+use super::random::Streams;
+use super::source::Terms;
+
+const RATE: u64 = 40_000_000_000;
+
+/// Five switches in a ring with a host each; host i sends to the second next.
+fn ring() -> Setup {
+    let links = (0..5)
+        .map(|i| (i, i + 5))
+        .chain((5..10).map(|i| (i, if i == 9 { 5 } else { i + 1 })));
+    let mut of = vec![Vec::new(); 10];
+    let mut ports = Vec::new();
+    for (a, b) in links {
+        for (node, peer) in [(a, 1), (b, 0)] {
+            let list: &mut Vec<u32> = &mut of[node];
+            list.push(ports.len() as u32);
+            let mut port = Port::new(node as u32, list.len() as u32, (RATE, 1_000));
+            port.peer = (ports.len() / 2 * 2 + peer) as u32;
+            ports.push(port);
+        }
+    }
+    let limits = PortLimits {
+        headroom: 15_000,
+        shift: 3,
+    };
+    let nodes = of.iter().enumerate().map(|(number, list)| Node {
+        ports: list.clone(),
+        memory: (number >= 5).then(|| Memory::new(1 << 20, vec![limits; list.len()])),
+        routes: routes(number, list, &ports),
+    });
+    let flows = (0..5).map(|source| Flow {
+        source,
+        target: (source + 2) % 5,
+        ports: [10_000, 100],
+        group: 3,
+        size: 50_000_000,
+        start: 2_000_000_000,
+        window: 0,
+        base_rtt: 8_800,
+    });
+    Setup {
+        nodes: nodes.collect(),
+        flows: flows.collect(),
+        entries: (0..10).map(entry).collect(),
+        ports,
+        terms: Terms::default(),
+        marks: false,
+        stop: 2_010_000_000,
+        ack_interval: 1,
+        answers_first: true,
+        streams: Streams::new(62),
+        losses: Vec::new(),
+        monitor: (2_000_000_000, 0),
+    }
+}
+
+fn entry(node: u32) -> Entry {
+    Entry {
+        switch: node % 5 + 5,
+        interface: 1,
+        edge: node % 5,
+    }
+}
+
+/// Around the ring the shorter way.
+fn routes(node: usize, list: &[u32], ports: &[Port]) -> Vec<Vec<u32>> {
+    let towards = |peer: usize| {
+        let mut list = list.iter();
+        let found = list.position(|port| ports[*port as usize ^ 1].node as usize == peer);
+        found.expect("a neighbour") as u32 + 1
+    };
+    let hop = |edge: usize| match (edge + 10 - node) % 5 {
+        1 | 2 => towards(5 + (node + 1) % 5),
+        _ => towards(5 + (node + 4) % 5),
+    };
+    let of = |edge: usize| match node >= 5 && edge != node {
+        true => vec![hop(edge)],
+        false => Vec::new(),
+    };
+    (5..10).map(of).collect()
+}
+
+#[test]
+fn a_ring_deadlocks_at_the_nanosecond_of_the_simulator() {
+    let mut engine = Engine::new(ring());
+    while engine.advance(1_000) {}
+    let findings = engine.take();
+    assert_eq!(findings.completions, []);
+    let line = |heard: &Heard| (heard.time, heard.node, heard.interface, heard.is_pause);
+    let lines = Vec::from_iter(findings.heard.iter().map(line));
+    // What the simulator itself wrote begins and ends so, see examples/hpcc/ring5_pfc.
+    assert_eq!(lines.len(), 40);
+    let first = 2_000_061_319;
+    assert_eq!(lines[..2], [(first, 1, 1, true), (first, 2, 1, true)]);
+    let closed = 2_000_092_251;
+    assert_eq!(lines[30..32], [(closed, 5, 2, true), (closed, 6, 3, true)]);
+    assert_eq!(lines[39], (2_000_094_132, 0, 1, true));
+}
+
+#[test]
+fn whole_nanoseconds_come_out_one_less() {
+    assert_eq!(clock::sending(1_048, RATE), 209);
+    assert_eq!(clock::sending(60, RATE), 11);
+    assert_eq!(clock::seconds(2.000_037), 2_000_036_999);
+}
