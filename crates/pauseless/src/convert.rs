@@ -1,27 +1,28 @@
 //! `pauseless convert`
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
 use pauseless_lab::fabric::{self, graphml, read, shape};
 use pauseless_lab::import::hpcc::{self, Compat};
+use pauseless_lab::import::htsim::{self, Options};
+use pauseless_lab::import::source::Source;
 
 use crate::args::{ConvertArgs, ConvertFormat};
 use crate::output;
 
-/// Turns a fabric into another format.
+/// Turns a fabric into another format, or files of another simulator into a scenario.
 pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
     if let Some(file) = &args.out {
         output::check_place(file)?;
     }
-    let compat = match args.to {
-        ConvertFormat::Scenario => Some(Compat::None),
-        ConvertFormat::CompatScenario => Some(Compat::Hpcc),
-        ConvertFormat::Fabric | ConvertFormat::Graphml => None,
-    };
-    if let Some(compat) = compat {
-        return scenario(args, compat);
+    match args.to {
+        ConvertFormat::Scenario => return scenario(args, false),
+        ConvertFormat::CompatScenario => return scenario(args, true),
+        ConvertFormat::Fabric | ConvertFormat::Graphml => {}
     }
+    anyhow::ensure!(args.htsim.is_none(), NO_HTSIM);
     let fabric = match &args.generate {
         Some(spec) => shape::parse(spec)?,
         None => {
@@ -41,16 +42,48 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Turns the files of another simulator into a scenario.
-fn scenario(args: &ConvertArgs, compat: Compat) -> anyhow::Result<ExitCode> {
-    let [file] = &args.files[..] else {
-        anyhow::bail!("--to scenario takes one file, the config.txt of an ns-3 simulator");
+fn scenario(args: &ConvertArgs, is_compat: bool) -> anyhow::Result<ExitCode> {
+    let mut sources = Vec::new();
+    for file in &args.files {
+        sources.push(Source::read(file)?);
+    }
+    let is_htsim = |source: &Source| htsim::recognise(&source.text).is_some();
+    if sources.iter().any(is_htsim) {
+        let options = Options {
+            is_compat,
+            ..args.htsim.unwrap_or_default()
+        };
+        let case = htsim::read_sources(&sources, &options)?;
+        return put_scenario(args, &case.notes, &case.scenario);
+    }
+    anyhow::ensure!(args.htsim.is_none(), NO_HTSIM);
+    let is_config = |source: &&Source| hpcc::is_config(&source.text);
+    let [source] = &sources[..] else {
+        anyhow::bail!("--to scenario takes one config.txt of an ns-3 simulator, or files of htsim");
     };
-    let case = hpcc::read(file, compat)?;
-    for note in &case.notes {
+    let Some(source) = Some(source).filter(is_config) else {
+        anyhow::bail!(
+            "{}: neither the config.txt of an ns-3 simulator nor a traffic matrix of htsim",
+            source.file
+        );
+    };
+    let compat = match is_compat {
+        true => Compat::Hpcc,
+        false => Compat::None,
+    };
+    let folder = args.files[0].parent().unwrap_or(Path::new(""));
+    let case = hpcc::read_source(source, folder, compat)?;
+    put_scenario(args, &case.notes, &case.scenario)
+}
+
+fn put_scenario(args: &ConvertArgs, notes: &[String], text: &str) -> anyhow::Result<ExitCode> {
+    for note in notes {
         output::complain(&format!("pauseless: note: {note}"));
     }
-    put(args, &case.scenario)
+    put(args, text)
 }
+
+const NO_HTSIM: &str = "--htsim is for files of htsim (.cm, .topo), which become a scenario";
 
 fn put(args: &ConvertArgs, text: &str) -> anyhow::Result<ExitCode> {
     match &args.out {

@@ -7,9 +7,12 @@ use pauseless_lab::scenario::{Overrides, Scenario};
 use crate::args::RunArgs;
 use crate::output;
 
-/// The scenario that the files of htsim make, if these are files of htsim.
-pub fn scenario(args: &RunArgs, overrides: &Overrides) -> anyhow::Result<Option<Scenario>> {
-    let source = Source::read(&args.file)?;
+/// The scenario that the files of htsim make, if these are files of htsim; `source` is the first.
+pub fn scenario(
+    args: &RunArgs,
+    source: &Source,
+    overrides: &Overrides,
+) -> anyhow::Result<Option<Scenario>> {
     if htsim::recognise(&source.text).is_none() {
         anyhow::ensure!(
             args.htsim.is_none(),
@@ -22,7 +25,7 @@ pub fn scenario(args: &RunArgs, overrides: &Overrides) -> anyhow::Result<Option<
         );
         return Ok(None);
     }
-    let mut sources = vec![source];
+    let mut sources = vec![source.clone()];
     for file in &args.more {
         sources.push(Source::read(file)?);
     }

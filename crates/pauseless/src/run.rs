@@ -30,14 +30,16 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         provenance: args.provenance,
         stop_on: stop_on(args),
     };
-    let from_htsim = htsim::scenario(args, &overrides)?;
+    // Once: it may be a pipe.
+    let source = Source::read(&args.file)?;
+    let from_htsim = htsim::scenario(args, &source, &overrides)?;
     let imported = match &from_htsim {
         Some(_) => None,
-        None => import(args)?,
+        None => import(args, &source)?,
     };
     let mut scenario = match (from_htsim, &imported) {
         (Some(scenario), _) => scenario,
-        (None, None) => Scenario::read(&args.file, &overrides)?,
+        (None, None) => Scenario::read_source(&source, &overrides)?,
         (None, Some(case)) => {
             // What is wrong with it has a place in the text that was made.
             let name = format!("{} as a scenario", args.file.display());
@@ -102,8 +104,7 @@ fn threads(args: &RunArgs, scenario: &Scenario) -> usize {
 }
 
 /// The files of another simulator, if it is one of those.
-fn import(args: &RunArgs) -> anyhow::Result<Option<Case>> {
-    let source = Source::read(&args.file)?;
+fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
     let compat = match args.compat {
         None => Compat::None,
         Some(CompatWith::Hpcc) => Compat::Hpcc,
@@ -119,7 +120,7 @@ fn import(args: &RunArgs) -> anyhow::Result<Option<Case>> {
         return Ok(None);
     }
     let folder = args.file.parent().unwrap_or(Path::new(""));
-    let case = hpcc::read_source(&source, folder, compat)?;
+    let case = hpcc::read_source(source, folder, compat)?;
     if !args.quiet {
         for note in &case.notes {
             output::complain(&format!("pauseless: note: {note}"));
@@ -189,7 +190,7 @@ fn status(args: &RunArgs, run: &Run) -> ExitCode {
     }
     let denied = args.deny.iter().map(|deny| Finding::from(*deny));
     let mut denied: Vec<Finding> = denied
-        .filter(|finding| finding.is_in(&run.outcome))
+        .filter(|finding| finding.is_denied_in(&run.outcome))
         .collect();
     denied.sort();
     denied.dedup();

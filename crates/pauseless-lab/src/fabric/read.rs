@@ -30,6 +30,11 @@ pub fn from_sources(sources: &[Source]) -> Result<Fabric, Problems> {
 }
 
 fn assemble(sources: &[Source], choices: Choices) -> Result<Fabric, Problems> {
+    for Source { file, text } in sources {
+        if ib::recognise(text).is_none() && import::ethernet::recognise(text).is_none() {
+            import::refuse_simulators(file, text)?;
+        }
+    }
     let name = Vec::from_iter(sources.iter().map(|source| source.file.as_str())).join(" ");
     if let Some(source) = sources.iter().find(|source| toml::is_toml(source)) {
         if sources.len() > 1 {

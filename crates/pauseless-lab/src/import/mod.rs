@@ -5,3 +5,17 @@ pub mod hpcc;
 pub mod htsim;
 pub mod ib;
 pub mod source;
+
+use crate::problem::Problems;
+
+/// Where something else is wanted: that `text` is of another simulator, and what to do with it.
+pub(crate) fn refuse_simulators(file: &str, text: &str) -> Result<(), Problems> {
+    let whose = match (htsim::recognise(text), hpcc::is_config(text)) {
+        (Some(_), _) => "a file of htsim",
+        (None, true) => "the configuration of an ns-3 simulator",
+        (None, false) => return Ok(()),
+    };
+    let help = "simulate it with `pauseless run`, or make a scenario of it with `pauseless convert \
+                --to scenario`";
+    Err(Problems::of_file(file, format!("this is {whose}"), help))
+}

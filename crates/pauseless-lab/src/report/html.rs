@@ -178,6 +178,10 @@ fn card(run: &Run, panels: &[Panel], number: usize) -> String {
     for finding in Finding::ALL {
         let _ = writeln!(text, "<li>{}</li>", escape(&finding.sentence(run)));
     }
+    let lines = [verdict::wire_loss(run), verdict::unfinished(run)];
+    for line in lines.into_iter().flatten() {
+        let _ = writeln!(text, "<li>{}</li>", escape(&line));
+    }
     text.push_str("</ul>\n");
     for section in summary::sections(run) {
         text.push_str(&metrics(&section));

@@ -190,6 +190,13 @@ impl Run {
         schemes
     }
 
+    /// An instant, with the digits that tell it from the first start: runs of other simulators
+    /// begin at 2 s.
+    pub fn instant(&self, time: Time) -> String {
+        let starts = self.scenario.config.flows.iter().map(|flow| flow.start);
+        quantity::instant(time, starts.min().unwrap_or(Time::ZERO))
+    }
+
     /// The most that any ingress queue of a switch has held.
     pub fn queue_max(&self) -> Bytes {
         let maxima = self.outcome.queues.iter().map(|queue| queue.max);

@@ -73,6 +73,24 @@ pub fn time(time: Time) -> String {
     scaled(time.as_ps() as f64, &units, "ps")
 }
 
+/// An instant in a run whose first flow starts at `start`: to the nanosecond where three digits
+/// would hide how much later it is.
+pub fn instant(at: Time, start: Time) -> String {
+    let since = at.saturating_since(start).as_ps();
+    let ps = at.as_ps();
+    if since == 0 || since >= ps / 10 || ps < 1_000_000 {
+        return time(at);
+    }
+    let (scale, digits, unit) = match ps {
+        1_000_000_000_000.. => (1_000_000_000, 9, "s"),
+        1_000_000_000.. => (1_000_000, 6, "ms"),
+        _ => (1_000, 3, "us"),
+    };
+    let ns = (ps + 500) / 1_000;
+    let (whole, part) = (ns / scale, ns % scale);
+    format!("{whole}.{part:0digits$} {unit}")
+}
+
 /// A share in percent, with the digits that small shares need.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -151,6 +169,18 @@ mod tests {
         assert_eq!(bytes(Bytes::new(1_012_000)), "1.01 MB");
         assert_eq!(time(Time::from_ps(3_412_000_000)), "3.41 ms");
         assert_eq!(time(Time::from_ps(41_250_000_000)), "41.2 ms");
+    }
+
+    #[test]
+    fn instants_are_told_from_the_first_start() {
+        let at =
+            |ns: u64, start: u64| instant(Time::from_ps(ns * 1_000), Time::from_ps(start * 1_000));
+        assert_eq!(at(2_000_092_251, 2_000_000_000), "2.000092251 s");
+        assert_eq!(at(2_000_000_000, 2_000_000_000), "2.00 s");
+        assert_eq!(at(5_000_100, 5_000_000), "5.000100 ms");
+        assert_eq!(at(20_040, 20_000), "20.040 us");
+        assert_eq!(at(2_800_123, 12), "2.80 ms");
+        assert_eq!(at(2_500_000_000, 2_000_000_000), "2.50 s");
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub fn report(run: &Run, paint: Paint) -> String {
 pub fn verdict(run: &Run, paint: Paint) -> String {
     let mut text = String::new();
     if run.interrupted {
-        let end = quantity::time(run.outcome.end);
+        let end = run.instant(run.outcome.end);
         let line = format!("interrupted at {end}: what follows was found until then");
         text.push_str(&paint.paint(Mood::Poor, &line));
         text.push('\n');
@@ -107,6 +107,9 @@ pub fn verdict(run: &Run, paint: Paint) -> String {
         };
         text.push_str(&paint.paint(mood, &finding.sentence(run)));
         text.push('\n');
+    }
+    for line in [verdict::wire_loss(run), verdict::unfinished(run)] {
+        text.extend(line.map(|line| line + "\n"));
     }
     if run.outcome.expired_packets > 0 {
         text.push_str(&verdict::expired(run));
@@ -145,10 +148,10 @@ fn flows(run: &Run) -> String {
     let flows = run.scenario.config.flows.iter();
     let rows = flows.zip(&run.outcome.flows).map(|(flow, outcome)| {
         let finish = match outcome.finish {
-            Some(finish) => quantity::time(finish),
+            Some(finish) => run.instant(finish),
             None if !has_started(&run.outcome, outcome) => "not started".to_string(),
             None if flow.is_finite() => "unfinished".to_string(),
-            None if flow.stop != Time::MAX => format!("stopped {}", quantity::time(flow.stop)),
+            None if flow.stop != Time::MAX => format!("stopped {}", run.instant(flow.stop)),
             None => "endless".to_string(),
         };
         vec![

@@ -2,11 +2,13 @@
 
 use pauseless_core::id::FlowId;
 use pauseless_core::port::FullPool;
+use pauseless_core::transport::{GoBackN, Recovery};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::Outcome;
 use pauseless_sim::outcome::{Deadlock, Ended, Lost};
 
 use super::{Run, quantity};
+use crate::metrics::has_started;
 
 /// What can be wrong with a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +43,12 @@ impl Finding {
         }
     }
 
+    /// Whether the run has it, or what counts as it only for those who deny it: what wires lose is
+    /// what the scenario asked for.
+    pub fn is_denied_in(self, outcome: &Outcome) -> bool {
+        self.is_in(outcome) || self == Finding::Loss && outcome.losses.wire.packets > 0
+    }
+
     /// One sentence with the witness; the absence is a sentence too.
     pub fn sentence(self, run: &Run) -> String {
         match self {
@@ -50,6 +58,7 @@ impl Finding {
                 None => "no deadlock".to_string(),
             },
             Finding::Loss => match run.outcome.lost_packets {
+                0 if run.outcome.losses.wire.packets > 0 => "no loss beside wires".to_string(),
                 0 => "no loss".to_string(),
                 _ => loss_sentence(run),
             },
@@ -73,24 +82,24 @@ pub fn brief(run: &Run) -> String {
     let outcome = &run.outcome;
     let mut parts = Vec::new();
     if let Some(deadlock) = &outcome.deadlock {
-        parts.push(format!("deadlock at {}", quantity::time(deadlock.time)));
+        parts.push(format!("deadlock at {}", run.instant(deadlock.time)));
     }
     match &outcome.loss {
-        Some(loss) => parts.push(format!("loss at {}", quantity::time(loss.time))),
+        Some(loss) => parts.push(format!("loss at {}", run.instant(loss.time))),
         // Real nodes only count.
         None if outcome.losses.overrun.packets > 0 => parts.push("loss".to_string()),
         None if outcome.lost_packets > 0 => parts.push("loss on purpose".to_string()),
         None => {}
     }
     if let Some(since) = outcome.starved.iter().map(|starved| starved.since).min() {
-        let since = quantity::time(since);
+        let since = run.instant(since);
         parts.push(match run.looks_for_deadlock {
             true => format!("starvation since {since}"),
             false => format!("starvation or deadlock since {since}"),
         });
     }
     if run.interrupted {
-        parts.push(format!("interrupted at {}", quantity::time(outcome.end)));
+        parts.push(format!("interrupted at {}", run.instant(outcome.end)));
     }
     if parts.is_empty() {
         return "no finding".to_string();
@@ -106,10 +115,7 @@ pub fn ended(run: &Run) -> Option<String> {
         Ended::Done => "all flows are done",
         Ended::Steady => "a steady state was reached",
     };
-    Some(format!(
-        "ended at {}: {why}",
-        quantity::time(run.outcome.end)
-    ))
+    Some(format!("ended at {}: {why}", run.instant(run.outcome.end)))
 }
 
 /// What is left in the switches after all sources have stopped; `None` while one still sends.
@@ -143,7 +149,7 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
         }
     });
     let cycle = Vec::from_iter(ports).join(" -> ");
-    let time = quantity::time(deadlock.time);
+    let time = run.instant(deadlock.time);
     let others = deadlock.members.len().saturating_sub(deadlock.cycle.len());
     let others = match others {
         0 => String::new(),
@@ -183,12 +189,13 @@ fn episodes(run: &Run) -> Option<String> {
     })
 }
 
+fn lost(lost: Lost) -> String {
+    let packets = quantity::plural(lost.packets, "packet");
+    format!("{packets} ({})", quantity::bytes(lost.bytes))
+}
+
 fn loss_sentence(run: &Run) -> String {
     let outcome = &run.outcome;
-    let lost = |lost: Lost| {
-        let packets = quantity::plural(lost.packets, "packet");
-        format!("{packets} ({})", quantity::bytes(lost.bytes))
-    };
     let mut parts = Vec::new();
     if let Some(loss) = &outcome.loss {
         let overrun = match outcome.losses.total() == outcome.losses.overrun {
@@ -201,7 +208,7 @@ fn loss_sentence(run: &Run) -> String {
         };
         parts.push(format!(
             "{overrun}the first at {} at {}, where flow {} found {} of {}{what} in use",
-            quantity::time(loss.time),
+            run.instant(loss.time),
             run.port_name(loss.node, loss.port),
             run.flow_name(loss.flow),
             quantity::bytes(loss.held),
@@ -229,6 +236,37 @@ fn loss_sentence(run: &Run) -> String {
     format!("loss: {}, {}", lost(total), parts.join(", "))
 }
 
+/// What wires lost by themselves, which the scenario asked for and is no finding.
+pub(super) fn wire_loss(run: &Run) -> Option<String> {
+    let wire = run.outcome.losses.wire;
+    let counts = format!("{} lost on wires (wire_loss)", lost(wire));
+    (wire.packets > 0).then_some(counts)
+}
+
+/// Why flows that have lost something do not finish, if some do not.
+pub(super) fn unfinished(run: &Run) -> Option<String> {
+    let outcome = &run.outcome;
+    let why = match run.scenario.config.transport.recovery {
+        Recovery::None => "nothing that was lost is sent again",
+        Recovery::GoBackN(GoBackN { timeout, .. }) if timeout == Span::MAX => {
+            "go-back-n without a timeout"
+        }
+        Recovery::GoBackN(_) => return None,
+    };
+    let is_lossy = outcome.losses.wire.packets > 0 && !outcome.is_stuck() && !run.interrupted;
+    let flows = run.scenario.config.flows.iter().zip(&outcome.flows);
+    let open = flows.filter(|(flow, outcome)| {
+        let has_started = has_started(&run.outcome, outcome);
+        flow.is_finite() && has_started && outcome.finish.is_none()
+    });
+    let sentence = match open.count() as u64 {
+        0 => return None,
+        1 => format!("1 flow does not finish: {why}"),
+        count => format!("{} do not finish: {why}", quantity::plural(count, "flow")),
+    };
+    is_lossy.then_some(sentence)
+}
+
 /// What was dropped on aim, which is no finding.
 pub(super) fn expired(run: &Run) -> String {
     let flows = run.outcome.flows.iter().enumerate();
@@ -251,7 +289,7 @@ fn starvation_sentence(run: &Run) -> String {
             run.flow_name(flow.flow),
             quantity::rate(flow.rate_bps),
             quantity::rate(flow.fair_bps),
-            quantity::time(flow.since),
+            run.instant(flow.since),
         ));
     }
     if starved.len() > NAMES_MAX {

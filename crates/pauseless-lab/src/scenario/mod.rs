@@ -57,6 +57,7 @@ pub use port_group::PortGroup;
 pub(crate) use reader::did_you_mean;
 pub use verdict::StopOn;
 
+use crate::import::{self, source::Source};
 use crate::problem::Sink;
 use check_only::CheckOnly;
 use flow_control::Resolver;
@@ -127,9 +128,18 @@ impl Scenario {
     pub fn read(path: &Path, overrides: &Overrides) -> Result<Scenario, Problems> {
         let file = path.display().to_string();
         let text = read_text(path, &file)?;
+        import::refuse_simulators(&file, &text)?;
         let stem = path.file_stem().unwrap_or(path.as_os_str());
         let name = stem.to_string_lossy().into_owned();
         parse_file(&file, &name, (&text, overrides))
+    }
+
+    /// The same for a file that has been read, since a pipe can be read only once.
+    pub fn read_source(source: &Source, overrides: &Overrides) -> Result<Scenario, Problems> {
+        let path = Path::new(&source.file);
+        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        let name = stem.to_string_lossy();
+        parse_file(&source.file, &name, (&source.text, overrides))
     }
 
     /// Reads `text`, which messages call `name`.

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
 use pauseless_lab::check::sweep::Amount;
+use pauseless_lab::import::htsim::Options;
 
 /// `check`
 #[derive(Debug, Args)]
@@ -79,6 +80,9 @@ pub struct ConvertArgs {
     /// The rule by which the fabric routes, where the files have no routes
     #[arg(long, value_enum, value_name = "RULE")]
     pub routing: Option<Rule>,
+    /// What htsim_roce is told on its command line, see docs/htsim.md
+    #[arg(long, value_name = "KEY=VALUE,..")]
+    pub htsim: Option<Options>,
     /// Into what
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ConvertFormat::Fabric)]
     pub to: ConvertFormat,
@@ -94,9 +98,10 @@ pub enum ConvertFormat {
     Fabric,
     /// GraphML, for graph tools
     Graphml,
-    /// The scenario that `run` makes of the config.txt of an ns-3 simulator of the HPCC family
+    /// The scenario that `run` makes of the config.txt of an ns-3 simulator of the HPCC family, or of
+    /// the files of htsim
     Scenario,
-    /// The same as `run --compat hpcc` makes it
+    /// The same as `run --compat` makes it
     CompatScenario,
 }
 

@@ -218,7 +218,7 @@ pub enum CompatWith {
 pub enum Deny {
     /// Queues that can never move again
     Deadlock,
-    /// A packet that did not fit, or was dropped to let others move
+    /// A packet that did not fit, was dropped to let others move, or was lost on a wire
     Loss,
     /// A flow far below its fair rate
     Starvation,

@@ -38,6 +38,7 @@ pub(super) fn translate(input: Input<'_>, notes: Vec<String>) -> Option<Case> {
         return None;
     }
     let settings = settings?;
+    check_buffer(input, topology, &settings);
     let ways = Ways::new(topology, settings.payload);
     let lines = lines(flows, &ways, (&settings, input.sink))?;
     let mut notes = notes;
@@ -64,6 +65,32 @@ pub(super) fn translate(input: Input<'_>, notes: Vec<String>) -> Option<Case> {
         notes,
         outputs,
     })
+}
+
+/// The memory of a switch must have room for what its ports have for themselves, and one frame.
+fn check_buffer(input: Input<'_>, topology: &Topology, settings: &Settings) {
+    let Some((node, [headroom, reserves])) = memory::most_set_aside(topology) else {
+        return;
+    };
+    let aside = headroom.saturating_add(reserves);
+    let needed = aside.saturating_add(settings.payload + HEADERS);
+    if needed <= settings.buffer {
+        return;
+    }
+    let message = format!(
+        "{} B are too few for switch {node}, which sets {headroom} B aside for headroom and \
+         {reserves} B for reserves",
+        settings.buffer
+    );
+    let problem = match input.config.entry("BUFFER_SIZE") {
+        Some(entry) => entry.problem(message),
+        None => Problem::new(0..0, format!("BUFFER_SIZE: {message}")),
+    };
+    input.sink.push(problem.help(format!(
+        "BUFFER_SIZE {} or more; that simulator subtracts in 32 bits, so that its thresholds become \
+         gigabytes and nothing is ever paused",
+        needed.div_ceil(1 << 20)
+    )));
 }
 
 /// The name and the time alone of every flow.

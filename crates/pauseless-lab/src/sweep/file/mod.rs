@@ -20,6 +20,7 @@ use super::campaign::{Campaign, Filter};
 use super::plan::{TASKS_MAX, combinations};
 use super::report::file::{Known, Sections};
 use super::row::column;
+use crate::import;
 use crate::problem::{Problem, Problems, Sink};
 use crate::sample::names;
 use crate::scenario::reader::{At, Place, Section};
@@ -58,6 +59,7 @@ impl Campaign {
     pub fn read(path: &Path, size: Option<&str>) -> Result<Campaign, Problems> {
         let file = path.display().to_string();
         let text = read_text(path, &file)?;
+        import::refuse_simulators(&file, &text)?;
         let refuse = |list: Vec<Problem>| Problems::new(&file, &text, list);
         let table = parse_table(&text).map_err(refuse)?;
         let sink = Sink::default();

@@ -32,6 +32,24 @@ pub(super) fn ports(topology: &Topology) -> BTreeMap<PortMemory, Vec<String>> {
     ports
 }
 
+/// The switch that sets most aside, and how much for headroom and for reserves.
+pub(super) fn most_set_aside(topology: &Topology) -> Option<(usize, [u64; 2])> {
+    let mut aside: BTreeMap<usize, [u64; 2]> = BTreeMap::new();
+    for link in &topology.links {
+        let headroom = memory(link.rate.as_bps(), link.delay.as_ps() / 1_000, u64::MAX).headroom;
+        for node in link.ends.into_iter().filter(|end| topology.is_switch[*end]) {
+            let [all, reserves] = aside.entry(node).or_default();
+            *all = all.saturating_add(headroom);
+            *reserves += RESERVE;
+        }
+    }
+    let of = |(_, [headroom, reserves]): &(usize, [u64; 2])| headroom.saturating_add(*reserves);
+    aside.into_iter().max_by_key(of)
+}
+
+/// What every port has for itself.
+pub(super) const RESERVE: u64 = 4_096;
+
 /// Three times what is under way one way, in that order of whole numbers; and an eighth of what is
 /// free at the rate of a NIC, twice as much for every doubling.
 pub(super) fn memory(mut rate: u64, delay_ns: u64, nic: u64) -> PortMemory {

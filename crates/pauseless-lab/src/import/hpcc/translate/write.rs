@@ -103,7 +103,11 @@ impl Writer<'_> {
         }
         writeln!(text, "\n[switch.memory]\nkind = \"shared\"")?;
         writeln!(text, "total = \"{} B\"", self.settings.buffer)?;
-        writeln!(text, "reserve = \"4096 B\"\nresume_offset = \"3072 B\"")?;
+        let reserve = memory::RESERVE;
+        writeln!(
+            text,
+            "reserve = \"{reserve} B\"\nresume_offset = \"3072 B\""
+        )?;
         writeln!(text, "set_aside = \"per-port\"")?;
         if self.is_compat() {
             writeln!(text, "resume_on = \"own-departure\"")?;

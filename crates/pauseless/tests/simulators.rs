@@ -1,0 +1,125 @@
+//! Files of other simulators on the command line, and what such runs need in reports.
+
+mod place;
+
+use std::process::{Command, Stdio};
+
+use place::{Done, Place};
+
+const RING: &str = "scenarios/gfc-ring.toml";
+
+#[test]
+fn scenarios_and_files_of_other_simulators_come_from_a_pipe() {
+    let place = Place::new();
+    for (file, expected) in [
+        (RING, "deadlock at "),
+        ("examples/htsim/incast.cm", "no deadlock"),
+    ] {
+        let path = std::fs::canonicalize(place.path(file)).expect("it is there");
+        let mut cat = Command::new("cat")
+            .arg(path)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("cat starts");
+        let pipe = cat.stdout.take().expect("it is piped");
+        let mut command = place.command(&["run", "/dev/stdin", "--duration", "10 ms"]);
+        let done = Done::new(command.stdin(pipe).output().expect("the program starts"));
+        cat.wait().expect("cat ends");
+        assert_eq!(done.code, Some(0), "{file}: {}", done.stderr);
+        assert!(done.stdout.contains(expected), "{file}: {}", done.stdout);
+    }
+}
+
+#[test]
+fn files_of_other_simulators_become_scenarios_and_are_no_fabrics() {
+    let place = Place::new();
+    let matrix = "examples/htsim/incast.cm";
+    let tree = "examples/htsim/leaf_spine.topo";
+    let config = "examples/hpcc/ring5_pfc/config.txt";
+    let options = ["--to", "scenario", "--htsim", "mtu=1500", "-o", "made.toml"];
+    let done = place.run(&[&["convert", matrix, tree], &options[..]].concat());
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(place.text("made.toml").contains("[topology]"));
+    let done = place.run(&["convert", config, "--to", "compat-scenario"]);
+    assert!(done.stdout.contains("pause_quanta = 0"), "{}", done.stderr);
+    let done = place.run(&["convert", RING, "--to", "scenario"]);
+    assert_eq!(done.code, Some(2));
+    assert!(
+        done.stderr.contains("neither the config.txt"),
+        "{}",
+        done.stderr
+    );
+
+    for (command, file) in [
+        ("check", matrix),
+        ("plan", config),
+        ("sweep", matrix),
+        ("explain", tree),
+    ] {
+        let done = place.run(&[command, file]);
+        assert_eq!(done.code, Some(2), "{command} {file}");
+        let lines = done.stderr.lines().count();
+        assert!(lines <= 3, "{command} {file}: {}", done.stderr);
+        let hint = "convert --to scenario";
+        assert!(
+            done.stderr.contains(hint),
+            "{command} {file}: {}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn runs_that_begin_late_have_exact_instants() {
+    let place = Place::new();
+    let source = std::fs::canonicalize(place.path("examples/hpcc/ring5_pfc")).expect("a folder");
+    for name in ["config.txt", "topology.txt", "flow.txt", "trace.txt"] {
+        std::fs::copy(source.join(name), place.path(name)).expect("a copy");
+    }
+    let done = place.run(&["run", "config.txt", "--stop-on", "deadlock", "-q"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let at = "deadlock at 2.000092";
+    assert!(done.stdout.contains(at), "{}", done.stdout);
+}
+
+#[test]
+fn what_wires_lose_is_told_and_can_be_denied() {
+    let place = Place::new();
+    place.write("lossy.toml", LOSSY);
+    for (deny, code) in [("starvation", 0), ("loss", 1)] {
+        let done = place.run(&["run", "lossy.toml", "-q", "--deny", deny]);
+        assert_eq!(done.code, Some(code), "{}", done.stderr);
+        for words in [
+            "no loss beside wires\n",
+            " lost on wires (wire_loss)\n",
+            "flows do not finish: go-back-n without a timeout\n",
+        ] {
+            assert!(done.stdout.contains(words), "{words}: {}", done.stdout);
+        }
+    }
+    let document = place.run(&["run", "lossy.toml", "--json"]).json();
+    assert!(document["losses"]["wire"]["packets"].as_u64() > Some(0));
+}
+
+/// Half of all packets are lost, and so are last ones.
+const LOSSY: &str = r#"
+duration = "1 ms"
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 1
+hosts_per_leaf = 4
+rate = "10 Gbps"
+delay = "1 us"
+[timing]
+wire_loss = 0.5
+[switch]
+buffer = "1 MB"
+[flow_control]
+kind = "pfc"
+[transport]
+recovery = "go-back-n"
+[[traffic]]
+kind = "permutation"
+size = "3 KB"
+"#;
