@@ -119,6 +119,15 @@ fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
         );
         return Ok(None);
     }
+    let is_changed = args.seed.is_some()
+        || args.discipline.is_some()
+        || args.congestion_control.is_some()
+        || args.cycle_aware;
+    anyhow::ensure!(
+        compat == Compat::None || !is_changed,
+        "--compat hpcc does what that simulator does: leave out --seed, --discipline, \
+         --congestion-control and --cycle-aware, or leave out --compat"
+    );
     let folder = args.file.parent().unwrap_or(Path::new(""));
     let case = hpcc::read_source(source, folder, compat)?;
     if !args.quiet {
