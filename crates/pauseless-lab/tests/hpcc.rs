@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use pauseless_lab::import::hpcc::{self, Compat};
+use pauseless_lab::import::source::Source;
 use pauseless_lab::report::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
 
@@ -127,6 +128,33 @@ fn paths_schemes_groups_and_drops_are_as_in_a_model_of_it() {
     ] {
         assert_identical(case, &run(case, Compat::Hpcc));
     }
+}
+
+#[test]
+fn too_little_memory_is_told_at_its_key() {
+    let folder = folder("ring5_pfc");
+    let text = std::fs::read_to_string(folder.join("config.txt")).unwrap();
+    let topology = std::fs::read_to_string(folder.join("topology.txt")).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    // What is under way grows with the delay.
+    let far = topology.replace(" 1000ns", " 100000ns");
+    assert_ne!(far, topology);
+    std::fs::write(place.path().join("topology.txt"), far).unwrap();
+    std::fs::copy(folder.join("flow.txt"), place.path().join("flow.txt")).unwrap();
+    let source = Source {
+        file: "config.txt".to_string(),
+        text,
+    };
+    let refused = hpcc::read_source(&source, place.path(), Compat::None).unwrap_err();
+    let message = refused.to_string();
+    assert!(
+        message.contains(": BUFFER_SIZE: 1048576 B are too few for switch "),
+        "{message}"
+    );
+    assert!(
+        message.contains("help: BUFFER_SIZE 5 or more; that simulator"),
+        "{message}"
+    );
 }
 
 /// Without that simulator's ways the same files run as well.

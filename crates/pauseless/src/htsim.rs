@@ -4,7 +4,7 @@ use pauseless_lab::import::htsim::{self, Options};
 use pauseless_lab::import::source::Source;
 use pauseless_lab::scenario::{Overrides, Scenario};
 
-use crate::args::RunArgs;
+use crate::args::{CompatWith, RunArgs};
 use crate::output;
 
 /// The scenario that the files of htsim make, if these are files of htsim; `source` is the first.
@@ -25,6 +25,10 @@ pub fn scenario(
         );
         return Ok(None);
     }
+    anyhow::ensure!(
+        args.compat != Some(CompatWith::Hpcc),
+        "--compat hpcc is for config.txt; for files of htsim it is --compat htsim"
+    );
     let mut sources = vec![source.clone()];
     for file in &args.more {
         sources.push(Source::read(file)?);

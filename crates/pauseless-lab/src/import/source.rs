@@ -51,6 +51,11 @@ impl Source {
             let problem = problem.help("is this the right file? save it as UTF-8");
             Problems::new(file, &text, vec![problem])
         })?;
+        // Editors on Windows begin files with this mark; no format here knows it.
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_string(),
+            None => text,
+        };
         // Editors of other systems begin a file with this mark, which is no part of its first word.
         let text = match text.strip_prefix('\u{feff}') {
             Some(rest) => rest.to_string(),
@@ -97,6 +102,12 @@ mod tests {
         let mut bytes = gzip("one ");
         bytes.extend(gzip("two"));
         assert_eq!(Source::from_bytes("f", bytes).unwrap().text, "one two");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_left_out() {
+        let bytes = "\u{feff}CC_MODE 1".as_bytes().to_vec();
+        assert_eq!(Source::from_bytes("f", bytes).unwrap().text, "CC_MODE 1");
     }
 
     #[test]
