@@ -56,11 +56,6 @@ impl Source {
             Some(rest) => rest.to_string(),
             None => text,
         };
-        // Editors of other systems begin a file with this mark, which is no part of its first word.
-        let text = match text.strip_prefix('\u{feff}') {
-            Some(rest) => rest.to_string(),
-            None => text,
-        };
         Ok(Source {
             file: file.to_string(),
             text,

@@ -268,7 +268,7 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml --stop-on deadlock,done,steady
   pauseless run scenarios/gfc-ring.toml --pcap ring.pcapng
   pauseless run examples/hpcc/ring5_pfc/config.txt --compat hpcc
-  pauseless run examples/htsim/incast.cm examples/htsim/leaf_spine.topo --htsim mtu=1500,end=20000
+  pauseless run examples/htsim/incast.cm examples/htsim/leaf_spine.topo
 
 Exit status: 0 done, 1 a denied finding, 2 bad usage or input, 130 interrupted.";
 
