@@ -283,6 +283,8 @@ fn the_command_line_replaces_the_scheme_with_its_keys() {
             CongestionControl::Timely(config) => {
                 assert_eq!((config.beta, congestion.ack_every), (0.5, 16));
             }
+            // Its records come back with acknowledgements.
+            CongestionControl::Hpcc(_) => assert_eq!(congestion.ack_every, 1),
             _ => assert_eq!(congestion.ack_every, 0),
         }
     }

@@ -271,18 +271,18 @@ fn rules() {
             pauseless: t.toml:21:1: routing.tie_break: unknown key with kind = "ecmp"
                |
             21 | tie_break = "seeded"
-               | ^^^^^^^^^ expected one of kind
+               | ^^^^^^^^^ expected one of hash, kind, next_hops
         "#]],
     );
     let keys = "kind = \"up-down\"\nmultipath = \"ecmp\"\ntie_break = \"seeded\"";
     check(
         &routing(keys),
         expect![[r#"
-        pauseless: t.toml:22:1: routing.tie_break: unknown key with kind = "up-down" and multipath = "ecmp"
-           |
-        22 | tie_break = "seeded"
-           | ^^^^^^^^^ expected one of kind, multipath
-    "#]],
+            pauseless: t.toml:22:1: routing.tie_break: unknown key with kind = "up-down" and multipath = "ecmp"
+               |
+            22 | tie_break = "seeded"
+               | ^^^^^^^^^ expected one of hash, kind, multipath, next_hops
+        "#]],
     );
     check(
         &routing("[classes]\nkind = \"dateline\""),

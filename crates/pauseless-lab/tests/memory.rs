@@ -359,13 +359,13 @@ fn what_is_refused() {
     refused(
         &shared("headroom_total = \"90 KB\""),
         expect![[r#"
-        pauseless: t.toml:13:1: switch.memory.headroom_total: unknown key with kind = "shared"
-           |
-        13 | headroom_total = "90 KB"
-           | ^^^^^^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, reserve, resume_offset, threshold, total
-           |
-           = help: did you mean headroom_pool?
-    "#]],
+            pauseless: t.toml:13:1: switch.memory.headroom_total: unknown key with kind = "shared"
+               |
+            13 | headroom_total = "90 KB"
+               | ^^^^^^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, reserve, resume_offset, resume_on, set_aside, threshold, total
+               |
+               = help: did you mean headroom_pool?
+        "#]],
     );
     refused(
         &shared("headroom_pool = \"port\"\nheadroom_total = \"12 KB\""),
@@ -381,11 +381,11 @@ fn what_is_refused() {
     refused(
         &shared("partitions = \"9 KB\""),
         expect![[r#"
-        pauseless: t.toml:13:1: switch.memory.partitions: unknown key with kind = "shared"
-           |
-        13 | partitions = "9 KB"
-           | ^^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, reserve, resume_offset, threshold, total
-    "#]],
+            pauseless: t.toml:13:1: switch.memory.partitions: unknown key with kind = "shared"
+               |
+            13 | partitions = "9 KB"
+               | ^^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, reserve, resume_offset, resume_on, set_aside, threshold, total
+        "#]],
     );
     refused(
         "kind = \"shared\"\ntotal = \"50 KB\"",
@@ -431,11 +431,11 @@ fn what_is_refused() {
     refused(
         &split("threshold = \"20 KB\""),
         expect![[r#"
-        pauseless: t.toml:13:1: switch.memory.threshold: unknown key with kind = "partitions"
-           |
-        13 | threshold = "20 KB"
-           | ^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, partitions, resume_offset, total
-    "#]],
+            pauseless: t.toml:13:1: switch.memory.threshold: unknown key with kind = "partitions"
+               |
+            13 | threshold = "20 KB"
+               | ^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, partitions, resume_offset, resume_on, set_aside, total
+        "#]],
     );
 }
 

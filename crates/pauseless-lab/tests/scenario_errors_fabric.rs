@@ -232,13 +232,13 @@ fn flow_controls() {
     );
     check_edit(
         "xoff = \"800 KB\"",
-        "pause_quanta = 0",
+        "pause_quanta = 65536",
         expect![[r#"
-        pauseless: t.toml:12:16: flow_control.pause_quanta: 0 is out of range
-           |
-        12 | pause_quanta = 0
-           |                ^ expected a whole number from 1 to 65535
-    "#]],
+            pauseless: t.toml:12:16: flow_control.pause_quanta: 65536 is out of range
+               |
+            12 | pause_quanta = 65536
+               |                ^^^^^ expected a whole number from 0 to 65535
+        "#]],
     );
     check_edit(
         "buffer = \"1012 KB\"\n",

@@ -261,6 +261,14 @@ fn congestion_controls() {
           hai_factor     so many times as large                          5             timely15 snippet
           rate_min       the least rate                                  10 Mbps       PROTOCOLS 6
           patched        the middle branch of timely16                   no            timely15 snippet
+        congestion control hpcc for 2 of 226 flows
+          class      in which sources are told                   1                  as run
+          ack_every  the target acknowledges                     every packet       default
+          eta        how busy links are to be                    0.95               hpcc19 5.1
+          stage_max  additive steps before a multiplicative one  5                  hpcc19 5.1
+          rate_ai    W_AI / T, the additive step                 50 Mbps            hpcc19 5.1
+          rate_min   the least rate                              100 Mbps           public code
+          base_rtt   T, the round trip without queues            that of each flow  as run
     "#]].assert_eq(&text);
 }
 

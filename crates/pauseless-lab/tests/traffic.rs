@@ -456,7 +456,7 @@ fn the_examples_of_the_reference_are_scenarios() {
         kinds.insert(rest.split_once('"').unwrap().0);
         assert!(!config(example).flows.is_empty(), "{example}");
     }
-    assert_eq!(kinds.len(), 7, "{kinds:?}");
+    assert_eq!(kinds.len(), 8, "{kinds:?}");
 }
 
 #[test]

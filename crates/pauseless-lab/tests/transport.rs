@@ -10,10 +10,13 @@ use pauseless_sim::config::Reaction;
 fn with(more: &str) -> String {
     format!(
         "duration = \"1 ms\"\n\
-         [topology]\nkind = \"star\"\nhosts = 2\nrate = \"100 Gbps\"\ndelay = \"1 us\"\n\
+         [topology]\nkind = \"custom\"\nrate = \"100 Gbps\"\ndelay = \"1 us\"\n\
+         node = [{{ name = \"S1\", kind = \"switch\" }}, {{ name = \"H1\", kind = \"host\" }}, \
+         {{ name = \"H2\", kind = \"host\" }}]\n\
+         link = [{{ between = [\"S1\", \"H1\"] }}, {{ between = [\"S1\", \"H2\"] }}]\n\
          [switch]\nbuffer = \"1 MB\"\n\
          [flow_control]\nkind = \"pfc\"\n\
-         [[flow]]\nname = \"F\"\nsource = \"H1\"\ntarget = \"H2\"\nsize = \"100 kB\"\n\
+         [[flow]]\nname = \"F\"\nsource = \"H1\"\ntarget = \"H2\"\nsize = \"100 KB\"\n\
          {more}\n"
     )
 }
@@ -36,7 +39,7 @@ fn every_key_of_the_section_is_heard() {
     let config = read(&with(
         "[transport]\nfinish = \"source\"\npacing = \"strict\"\nack_size = \"60 B\"\n\
          recovery = \"go-back-n\"\nnack_interval = \"100 us\"\ntimeout = \"2 ms\"\n\
-         window = \"50 kB\"\nwindow_follows_rate = true\n\
+         window = \"50 KB\"\nwindow_follows_rate = true\n\
          [timing]\nwire_loss = 0.01\n\
          [[wire_loss]]\nports = [\"H2:S1\"]\nshare = 0.25",
     ))
@@ -81,7 +84,7 @@ fn windows_are_what_fits_on_the_way() {
 fn schemes_of_public_simulators_have_their_keys() {
     let nic = "[congestion_control]\nkind = \"dcqcn\"\nstyle = \"nic\"\ncnp_interval = \"4 us\"\n\
                clamp = \"always\"\n[[congestion_control.at_rate]]\nrate = \"100 Gbps\"\n\
-               kmin = \"400 kB\"\nkmax = \"1600 kB\"\npmax = 0.2";
+               kmin = \"400 KB\"\nkmax = \"1600 KB\"\npmax = 0.2";
     let config = read(&with(nic)).config;
     let CongestionControl::Dcqcn(nic) = config.congestion.control else {
         panic!("DCQCN");
