@@ -78,7 +78,7 @@ pub enum HopOrder {
     #[default]
     Port,
     /// As a breadth-first search from the target comes by them, if it looks at the switches with the
-    /// highest numbers first. So it is in public simulators, see [`order_by_search`].
+    /// highest numbers first. So it is in public simulators, see `order_by_search`.
     Search,
 }
 
