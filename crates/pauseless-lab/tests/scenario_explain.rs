@@ -192,6 +192,7 @@ fn conceptual() {
 
 /// The parameters of each congestion control, without what is said about ports.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn congestion_controls() {
     let path = format!(
         "{}/../../scenarios/pcn-fig1.toml",
