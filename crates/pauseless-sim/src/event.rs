@@ -78,6 +78,9 @@ pub(crate) struct Event {
 }
 
 impl Event {
+    /// There are fewer ports, and fewer flows, than this.
+    pub(crate) const INDEX_MAX: usize = 1 << INDEX_BITS;
+
     #[inline]
     pub(crate) fn new(time: Time, kind: Kind, index: u32) -> Event {
         debug_assert!(index < 1 << INDEX_BITS);

@@ -100,6 +100,8 @@ impl<'c> Simulator<'c> {
     /// A run at time zero.
     pub fn new(config: &'c Config) -> Simulator<'c> {
         let fabric = Fabric::new(config);
+        assert!(fabric.port_count() < Event::INDEX_MAX, "too many ports");
+        assert!(config.flows.len() < Event::INDEX_MAX, "too many flows");
         let mut simulator = Simulator {
             config,
             queue: event_queue(&fabric, fabric.port_count()),

@@ -36,6 +36,7 @@ impl Parts<'_> {
         } = self.options;
         let mut file = File::default();
         file.line("# Made from files of htsim; docs/htsim.md has what is the same as there.");
+        file.text("title", "imported from a traffic matrix of htsim");
         file.quantity("duration", end);
         let packet = mtu + HEADER;
         file.quantity("mtu", packet);
