@@ -3,6 +3,7 @@
 pub mod capture;
 pub mod check;
 pub mod cycle_aware;
+pub mod declare;
 pub mod demo;
 pub mod draw;
 pub mod explain;

@@ -190,7 +190,7 @@ impl Error for Problems {}
 
 /// Where readers put what they find, so that one problem does not hide the next.
 #[derive(Debug, Default)]
-pub(crate) struct Sink {
+pub struct Sink {
     list: RefCell<Vec<Problem>>,
 }
 

@@ -8,7 +8,7 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_lab::check::check;
 use pauseless_lab::fabric::toml;
 use pauseless_lab::import::source::Source;
-use pauseless_lab::scenario::congestion::Kind;
+use pauseless_lab::scenario::congestion::Scheme;
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::config::Reaction;
 
@@ -16,7 +16,7 @@ mod problems;
 
 use problems::GOOD;
 
-fn read(text: &str, congestion: Option<Kind>) -> Scenario {
+fn read(text: &str, congestion: Option<Scheme>) -> Scenario {
     let overrides = Overrides {
         congestion,
         ..Overrides::default()
@@ -51,7 +51,8 @@ fn every_kind_has_the_defaults_of_its_source() {
         CongestionControl::Timely(timely::Config::per_packet(ROUND_TRIP)),
         CongestionControl::Hpcc(hpcc::Config::default()),
     ];
-    for ((name, kind), control) in Kind::ALL.into_iter().zip(expected) {
+    for (kind, control) in Scheme::all().into_iter().zip(expected) {
+        let name = kind.name();
         let scenario = with(&format!("kind = {name:?}"));
         let congestion = &scenario.config.congestion;
         assert_eq!(congestion.control, control);
@@ -249,7 +250,7 @@ fn the_own_class_has_the_largest_weight() {
         "buffer =",
         "classes = 3\nscheduler = \"weighted\"\nweights = [1, 5, 2]\nbuffer =",
     );
-    let scenario = read(&text, Some(Kind::Dcqcn));
+    let scenario = read(&text, Scheme::named("dcqcn"));
     let Scheduler::Weighted(weights) = scenario.config.scheduler else {
         panic!("it is weighted");
     };
@@ -261,7 +262,7 @@ fn the_own_class_has_the_largest_weight() {
 fn flow_control_may_name_the_own_class() {
     let at = "[[flow_control.at]]\nports = [\"S*:*\"]\nclasses = [1]\nxoff = \"100 KB\"\n";
     let text = GOOD.replace("[[flow]]", &format!("{at}[[flow]]"));
-    let scenario = read(&text, Some(Kind::Pcn));
+    let scenario = read(&text, Scheme::named("pcn"));
     assert_eq!(scenario.port_groups.len(), 2);
     assert!(Scenario::parse("t", &text, &Overrides::default()).is_err());
 }
@@ -272,7 +273,8 @@ fn the_command_line_replaces_the_scheme_with_its_keys() {
         "{GOOD}[congestion_control]\nkind = \"timely\"\nfeedback_class = \"data\"\n\
          ack_every = 16\nt_low = \"50 us\"\nbeta = 0.5\n"
     );
-    for (name, kind) in Kind::ALL {
+    for kind in Scheme::all() {
+        let name = kind.name();
         let scenario = read(&text, Some(kind));
         let congestion = &scenario.config.congestion;
         assert_eq!(congestion.control.name(), name);
@@ -290,11 +292,11 @@ fn the_command_line_replaces_the_scheme_with_its_keys() {
     }
     // A result can be run again with another scheme.
     let resolved = with("kind = \"pcn\"").resolved;
-    let scenario = read(&resolved, Some(Kind::Timely));
+    let scenario = read(&resolved, Scheme::named("timely"));
     assert_eq!(scenario.config.congestion.ack_every, 1);
     // Keys of a scheme that nobody has named are not looked at, either.
     let nameless = format!("{GOOD}[congestion_control]\nt_low = \"50 us\"\n");
-    let scenario = read(&nameless, Some(Kind::Pcn));
+    let scenario = read(&nameless, Scheme::named("pcn"));
     assert_eq!(
         scenario.config.congestion.control,
         CongestionControl::Pcn(pcn::Config::default())
@@ -305,7 +307,7 @@ fn the_command_line_replaces_the_scheme_with_its_keys() {
 fn flows_that_do_not_obey_are_told_nothing() {
     let more = "congestion_control = false\n[[flow]]\nsource = \"H2\"\ntarget = \"H3\"\n\
                 initial_rate = \"1 Gbps\"\n";
-    let scenario = read(&format!("{GOOD}{more}"), Some(Kind::Dcqcn));
+    let scenario = read(&format!("{GOOD}{more}"), Scheme::named("dcqcn"));
     let [free, bound] = scenario.config.flows.as_slice() else {
         panic!("two flows");
     };

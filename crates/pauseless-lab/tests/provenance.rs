@@ -10,7 +10,7 @@ use pauseless_core::unit::Span;
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::{Run, json};
-use pauseless_lab::scenario::congestion::Kind;
+use pauseless_lab::scenario::congestion::Scheme;
 use pauseless_lab::scenario::{Overrides, Scenario};
 use problems::{GOOD, check};
 use serde_json::Value;
@@ -38,7 +38,7 @@ fn ports(queues: &Value) -> Vec<&str> {
 #[test]
 fn the_victim_of_pcn_fig1_is_f0() {
     let overrides = Overrides {
-        congestion: Some(Kind::None),
+        congestion: Scheme::named("none"),
         ..Overrides::default()
     };
     let (run, document) = run("pcn-fig1.toml", overrides);

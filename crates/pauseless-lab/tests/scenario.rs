@@ -271,7 +271,7 @@ fn the_command_line_has_the_last_word() {
         seed: Some(99),
         duration: Some(Span::ms(3)),
         discipline: Some(Discipline::InputQueued),
-        congestion: Some(pauseless_lab::scenario::congestion::Kind::Pcn),
+        congestion: pauseless_lab::scenario::congestion::Scheme::named("pcn"),
         stop_on: Some(StopOn::DEADLOCK),
         cycle_aware: None,
         provenance: false,

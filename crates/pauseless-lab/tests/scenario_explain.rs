@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use pauseless_lab::explain::{explain, paper};
-use pauseless_lab::scenario::congestion::Kind;
+use pauseless_lab::scenario::congestion::Scheme;
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 fn check(file: &str, expected: Expect) {
@@ -199,7 +199,7 @@ fn congestion_controls() {
         env!("CARGO_MANIFEST_DIR")
     );
     let mut text = String::new();
-    for (_, kind) in Kind::ALL {
+    for kind in Scheme::all() {
         let overrides = Overrides {
             congestion: Some(kind),
             ..Overrides::default()
@@ -211,65 +211,70 @@ fn congestion_controls() {
     }
     expect![[r#"
         congestion control pcn for 2 of 226 flows
-          class      in which sources are told                          1          as run
-          ack_every  the target acknowledges                            never      default
-          period     T, from one notification to the next               50 us      pcn20 5.2
-          w_min      first weight of an increase, margin of a decrease  0.0078125  pcn20 5.3
-          w_max      what the weight tends to                           0.5        pcn20 5.3
-          rate_min   the least rate                                     1 Mbps     PROTOCOLS 8
+          class      in which sources are told                                      1          as run
+          ack_every  the target acknowledges                                        never      default
+          period     T, from one notification of a flow to the next                 50 us      pcn20 5.2
+          w_min      The first weight of an increase, and the margin of a decrease  0.0078125  pcn20 5.3
+          w_max      What the weight tends to                                       0.5        pcn20 5.3
+          rate_min   The least rate                                                 1 Mbps     PROTOCOLS 8
         congestion control qcn for 2 of 226 flows
-          class                in which sources are told                     1          as run
-          ack_every            the target acknowledges                       never      default
-          queue_set_point      Q_eq, the queue that switches aim at          26 KB      802.1Q CN MIB
-          weight               w, of the queue's growth                      2          802.1Q CN MIB
-          sample_base          bytes between two samples without congestion  150 KB     802.1Q CN MIB
-          gd                   Gd, a notification psi cuts by Gd psi         0.0078125  802.1Q CN MIB
-          decrease_factor_min  one cut leaves at least this share            0.5        802.1Q CN MIB
-          byte_reset           BC, bytes per stage of recovery               150 KB     802.1Q CN MIB
-          time_reset           T_rp, time per stage                          15 ms      802.1Q CN MIB
-          threshold            F, stages of fast recovery                    5          802.1Q CN MIB
-          rate_ai              R_AI, the step of active increase             5 Mbps     802.1Q CN MIB
-          rate_hai             R_HAI, of hyper-active increase               50 Mbps    802.1Q CN MIB
-          rate_min             the least rate                                5 Mbps     802.1Q CN MIB
+          class                in which sources are told                                                      1          as run
+          ack_every            the target acknowledges                                                        never      default
+          queue_set_point      Q_eq, the queue that a switch aims at                                          26 KB      802.1Q CN MIB
+          weight               w, of the queue's growth against its length                                    2.0        802.1Q CN MIB
+          sample_base          The bytes between two samples when there is no congestion                      150 KB     802.1Q CN MIB
+          gd                   Gd: a notification of psi cuts the rate by Gd psi                              0.0078125  802.1Q CN MIB
+          decrease_factor_min  One cut leaves at least this share                                             0.5        802.1Q CN MIB
+          byte_reset           BC, bytes sent per stage of recovery                                           150 KB     802.1Q CN MIB
+          time_reset           T_rp, time per stage                                                           15 ms      802.1Q CN MIB
+          threshold            F, stages of fast recovery                                                     5          802.1Q CN MIB
+          rate_ai              R_AI, the step of active increase                                              5 Mbps     802.1Q CN MIB
+          rate_hai             R_HAI, the step of hyper-active increase                                       50 Mbps    802.1Q CN MIB
+          rate_min             The least rate                                                                 5 Mbps     802.1Q CN MIB
+          scale_with_speed     Multiply `rate_ai` and `rate_hai` by the rate of the host's link over 10 Gbps  false      802.1Q CN MIB
         congestion control dcqcn for 2 of 226 flows
-          class           in which sources are told                               1           as run
-          ack_every       the target acknowledges                                 never       default
-          kmin            no marks up to this queue, times C / 40 Gbps            5 KB        dcqcn15 3.1
-          kmax            every packet above this one, times C / 40 Gbps          200 KB      dcqcn15 3.1
-          pmax            the probability just below kmax                         0.01        dcqcn15 3.1
-          mark_at         when it is decided                                      departure   public code
-          cnp_interval    N, at most one CNP per flow in this time                50 us       dcqcn15 3.1
-          alpha_timer     K, alpha decays after so long without a CNP             55 us       dcqcn15 3.1
-          alpha_initial   alpha at the start                                      1           dcqcn15 3.1
-          g               the gain of alpha                                       0.00390625  dcqcn15 3.1
-          increase_timer  T, time per stage of recovery                           55 us       dcqcn15 3.1
-          byte_counter    B, bytes per stage                                      10 MB       dcqcn15 3.1
-          threshold       F, stages of fast recovery                              5           dcqcn15 3.1
-          rate_ai         R_AI, the step of additive increase, times C / 40 Gbps  40 Mbps     dcqcn15 3.1
-          rate_hai        R_HAI, of hyper increase, times C / 40 Gbps             200 Mbps    PROTOCOLS 5
-          rate_min        the least rate                                          100 Mbps    PROTOCOLS 5
-          clamp           when a CNP lowers the target rate, too                  always      dcqcn15 3.1
+          class             in which sources are told                                                                                                   1           as run
+          ack_every         the target acknowledges                                                                                                     never       default
+          kmin              No packet is marked up to this queue                                                                                        5 KB        dcqcn15 3.1
+          kmax              Every packet is marked above this queue                                                                                     200 KB      dcqcn15 3.1
+          pmax              The probability of a mark just below `kmax`, growing from 0 at `kmin`                                                       0.01        dcqcn15 3.1
+          mark_at           By which queue packets are marked                                                                                           departure   public code
+          cnp_interval      N, at most one CNP per flow in this time                                                                                    50 us       dcqcn15 3.1
+          alpha_timer       K, alpha decays after so long without a CNP                                                                                 55 us       dcqcn15 3.1
+          alpha_initial     alpha at the start                                                                                                          1.0         dcqcn15 3.1
+          g                 g, the gain of alpha                                                                                                        0.00390625  dcqcn15 3.1
+          increase_timer    T, time per stage of recovery                                                                                               55 us       dcqcn15 3.1
+          byte_counter      B, bytes sent per stage                                                                                                     10 MB       dcqcn15 3.1
+          threshold         F, stages of fast recovery                                                                                                  5           dcqcn15 3.1
+          rate_ai           R_AI, the step of additive increase                                                                                         40 Mbps     dcqcn15 3.1
+          rate_hai          R_HAI, the step of hyper increase                                                                                           200 Mbps    PROTOCOLS 5
+          rate_min          The least rate                                                                                                              100 Mbps    PROTOCOLS 5
+          clamp             When a CNP lowers the target rate, too                                                                                      always      dcqcn15 3.1
+          scale_with_speed  Multiply `rate_ai` and `rate_hai` by the rate of the host's link over 40 Gbps, and `kmin` and `kmax` by that of the egress  true        dcqcn15 3.1
         congestion control timely for 2 of 226 flows
-          class          in which sources are told                       1             as run
-          ack_every      the target acknowledges                         every packet  default
-          min_rtt        gradients are measured in it                    30 us         as run
-          ewma_weight    weight of a new difference in the average       0.02          timely15 snippet
-          beta           the factor of a decrease                        0.8           timely15 snippet
-          t_low          below this round trip the rate grows            0 ps          timely15 snippet
-          t_high         above this one it falls                         1 ms          timely15 snippet
-          delta          the additive step, times C / 10 Gbps            10 Mbps       timely15 snippet
-          hai_threshold  negative gradients in a row until larger steps  5             timely15 snippet
-          hai_factor     so many times as large                          5             timely15 snippet
-          rate_min       the least rate                                  10 Mbps       PROTOCOLS 6
-          patched        the middle branch of timely16                   no            timely15 snippet
+          class             in which sources are told                                                     1             as run
+          ack_every         the target acknowledges                                                       every packet  default
+          ewma_weight       The weight of a new difference in the moving average                          0.02          timely15 snippet
+          beta              The factor of a decrease                                                      0.8           timely15 snippet
+          t_low             Below this round-trip time the rate grows                                     0 ps          timely15 snippet
+          t_high            Above this round-trip time the rate falls                                     1 ms          timely15 snippet
+          delta             The additive step                                                             10 Mbps       timely15 snippet
+          min_rtt           The smallest round-trip time of the network, which gradients are measured in  30 us         as run
+          hai_threshold     After so many negative differences in a row, steps are larger                 5             timely15 snippet
+          hai_factor        So many times as large are the steps then                                     5.0           timely15 snippet
+          rate_min          The least rate                                                                10 Mbps       PROTOCOLS 6
+          patched           The middle branch of CoNEXT 2016                                              false         timely15 snippet
+          scale_with_speed  Multiply `delta` by the rate of the host's link over 10 Gbps                  true          timely15 snippet
         congestion control hpcc for 2 of 226 flows
-          class      in which sources are told                   1                  as run
-          ack_every  the target acknowledges                     every packet       default
-          eta        how busy links are to be                    0.95               hpcc19 5.1
-          stage_max  additive steps before a multiplicative one  5                  hpcc19 5.1
-          rate_ai    W_AI / T, the additive step                 50 Mbps            hpcc19 5.1
-          rate_min   the least rate                              100 Mbps           public code
-          base_rtt   T, the round trip without queues            that of each flow  as run
+          class            in which sources are told                                              1             as run
+          ack_every        the target acknowledges                                                every packet  default
+          eta              How busy links are to be                                               0.95          hpcc19 5.1
+          stage_max        maxStage, so many additive steps before a multiplicative one           5             hpcc19 5.1
+          rate_ai          W_AI over the base round-trip time                                     50 Mbps       hpcc19 5.1
+          rate_min         The least rate                                                         100 Mbps      public code
+          fast_react       Whether every acknowledgement changes the rate, or one per round trip  true          hpcc19 5.1
+          per_hop          A rate for each hop, of which the lowest counts                        false         public code
+          sample_feedback  A fast reaction ignores hops without a queue                           false         public code
     "#]].assert_eq(&text);
 }
 

@@ -1,11 +1,15 @@
 //! The section `[congestion_control]`.
 
-mod marks;
-mod telemetry;
+mod dcqcn;
+mod hpcc;
+mod pcn;
+mod qcn;
+mod timely;
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
-use pauseless_core::congestion::{CongestionControl, dcqcn, hpcc, pcn, qcn, timely};
+use pauseless_core::congestion::CongestionControl;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
@@ -14,12 +18,14 @@ use pauseless_sim::config::{Congestion, Flow, Reaction};
 
 use super::file::File;
 use super::flows::{Plan, Planner};
-use super::reader::{At, Item, Place, Section};
+use super::reader::{At, Place, Section};
 use super::routes::Routing;
 use super::switch::Switches;
 use super::topology::RATES;
 use super::transport::{self, WindowSize};
-use super::unit::Quantity;
+use crate::declare::{Choice, Declared, Filled, Info, Key, Variant};
+use crate::problem::Sink;
+use crate::{section, words};
 
 /// What end hosts and switches do about congestion, as it was written.
 #[derive(Clone, Debug)]
@@ -44,33 +50,127 @@ pub(crate) enum FeedbackClass {
     Data,
 }
 
-/// The schemes by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Only flow control holds anybody back.
-    None,
-    /// Photonic congestion notification.
-    Pcn,
-    /// IEEE 802.1Qau.
-    Qcn,
-    /// ECN marks and CNPs.
-    Dcqcn,
-    /// Round-trip times.
-    Timely,
-    /// In-band telemetry.
-    Hpcc,
+words! { FeedbackClass { "own" => FeedbackClass::Own, "data" => FeedbackClass::Data } }
+
+section! {
+    /// What hosts and switches do about congestion from end to end, above the flow control.
+    pub(crate) struct Common {
+        /// The class of what sources are told: `"own"`, one above those of `[switch]`, or `"data"`, that
+        /// of the flow.
+        feedback_class: FeedbackClass, default FeedbackClass::Own;
+        /// The target acknowledges every so many packets; 0 for never.
+        ack_every: u32, within 0..=10_000,
+            derived "`0`; `1` for TIMELY, HPCC, DCQCN of NICs, and where `[transport]` needs it";
+    }
 }
 
-impl Kind {
-    /// All of them, with their names in scenario files.
-    pub const ALL: [(&'static str, Kind); 6] = [
-        ("none", Kind::None),
-        ("pcn", Kind::Pcn),
-        ("qcn", Kind::Qcn),
-        ("dcqcn", Kind::Dcqcn),
-        ("timely", Kind::Timely),
-        ("hpcc", Kind::Hpcc),
-    ];
+/// A congestion control that was chosen, with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen {
+    /// What it is.
+    pub control: CongestionControl,
+    /// Whether TIMELY's smallest round-trip time is to be found in the fabric.
+    pub is_min_rtt_open: bool,
+}
+
+impl Chosen {
+    /// One that needs nothing of the fabric.
+    pub fn new(control: CongestionControl) -> Chosen {
+        Chosen {
+            control,
+            is_min_rtt_open: false,
+        }
+    }
+}
+
+/// Declares a congestion control: its name, its keys, and how they are read.
+macro_rules! scheme {
+    (
+        $vis:vis static $static:ident = $name:literal:
+        $keys:ident in $arm:path, |$section:ident| $read:expr
+    ) => {
+        $vis static $static: $crate::declare::Variant<$crate::scenario::congestion::Chosen> =
+            $crate::declare::Variant {
+                name: $name,
+                info: $keys::info,
+                read: |$section| $read,
+                keys_of: |chosen| match &chosen.control {
+                    $arm(config) => Some(Box::new($keys::of(config))),
+                    _ => None,
+                },
+            };
+    };
+}
+use scheme;
+
+/// Nobody is told anything.
+static NONE: Variant<Chosen> = Variant {
+    name: "none",
+    info: || Info {
+        about: "Only flow control holds anybody back.".to_string(),
+        keys: Vec::new(),
+        variants: None,
+    },
+    read: |_| Some(Chosen::new(CongestionControl::None)),
+    keys_of: |_| None,
+};
+
+/// A congestion control by its name.
+#[derive(Clone, Copy)]
+pub struct Scheme(&'static Variant<Chosen>);
+
+impl Scheme {
+    /// All of them, in the order of the documents.
+    pub fn all() -> Vec<Scheme> {
+        schemes().variants.into_iter().map(Scheme).collect()
+    }
+
+    /// The one called `name`.
+    pub fn named(name: &str) -> Option<Scheme> {
+        schemes().named(name).map(Scheme)
+    }
+
+    /// Its name in scenario files.
+    pub fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    /// The scheme with its defaults.
+    fn defaults(self) -> Chosen {
+        let sink = Sink::default();
+        let chosen = (self.0.read)(&mut Section::empty(&sink));
+        chosen.expect("the defaults of a scheme are a scheme")
+    }
+}
+
+impl fmt::Debug for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// All congestion controls.
+pub fn schemes() -> Choice<Chosen> {
+    Choice {
+        key: "kind",
+        default: None,
+        variants: vec![
+            &NONE,
+            &pcn::PCN,
+            &qcn::QCN,
+            &dcqcn::DCQCN,
+            &timely::TIMELY,
+            &hpcc::HPCC,
+        ],
+    }
+}
+
+/// The whole section, for documents and schemas.
+pub(crate) fn info() -> Info {
+    Info {
+        variants: Some(schemes().describe()),
+        ..Common::info()
+    }
 }
 
 const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
@@ -78,12 +178,13 @@ const BYTES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000);
 /// What a notification can name at the most, and no product of them overflows.
 const RATES_ANY: RangeInclusive<Rate> = Rate::bps(1)..=*RATES.end();
 const SHARES: RangeInclusive<f64> = 1e-9..=1.0;
+const COUNTS: RangeInclusive<u64> = 1..=1_000;
 
 impl Written {
     /// Reads `[congestion_control]`. With `instead`, that scheme with its defaults is meant and
     /// what the section says of another one does not count.
-    pub(crate) fn read(root: &mut Section<'_>, instead: Option<Kind>) -> Written {
-        let mut written = Written {
+    pub(crate) fn read(root: &mut Section<'_>, instead: Option<Scheme>) -> Written {
+        let none = Written {
             control: CongestionControl::None,
             ack_every: 0,
             is_ack_written: false,
@@ -91,80 +192,61 @@ impl Written {
             is_min_rtt_open: false,
             place: root.place.clone(),
         };
-        let section = root.table("congestion_control");
-        let Some(mut section) = section else {
-            written.choose(instead.unwrap_or(Kind::None));
-            return written;
+        let Some(mut section) = root.table("congestion_control") else {
+            return none.chosen(instead.map(Scheme::defaults));
         };
-        written.place = section.place.clone();
-        let has_kind = section.has("kind");
-        let kind = section.choice("kind", &Kind::ALL);
-        if !has_kind && instead.is_none() {
-            let words = "\"none\", \"pcn\", \"qcn\", \"dcqcn\", \"timely\" or \"hpcc\"";
-            section.missing("kind", words);
-        }
-        let places = [("own", FeedbackClass::Own), ("data", FeedbackClass::Data)];
-        if let Some(feedback) = section.choice("feedback_class", &places) {
-            written.feedback = feedback.value;
-        }
-        let acks = section.integer("ack_every", 0..=10_000);
-        let kind = kind.map(|kind| kind.value);
-        let is_other = instead.is_some() && instead != kind;
-        // How often it acknowledges was written for the other scheme, too.
-        let acks = acks.filter(|_| !is_other);
-        let Some(kind) = instead.or(kind) else {
-            section.discard();
-            return written;
+        let none = Written {
+            place: section.place.clone(),
+            ..none
         };
-        written.choose(kind);
-        if is_other {
-            section.discard();
-        }
-        section.set_context(format!(" with kind = {:?}", written.control.name()));
-        written.fill(&mut section);
-        written.ack_every = written.control.ack_every();
-        if let Some(acks) = acks {
-            if acks.value == 0 && written.ack_every > 0 {
-                let name = match written.control {
-                    CongestionControl::Timely(_) => "TIMELY",
-                    CongestionControl::Hpcc(_) => "HPCC",
-                    _ => "DCQCN in the style of NICs",
-                };
-                let message = format!("{name} lives on acknowledgements");
-                section.report(acks.place.problem(message).expected("at least 1"));
+        let common = Common::read(&mut section);
+        let none = Written {
+            feedback: common.feedback_class.value,
+            ..none
+        };
+        let schemes = schemes();
+        if let Some(instead) = instead
+            && !section.has_text(schemes.key, instead.name())
+        {
+            // How often it acknowledges was written for the other scheme, too.
+            if section.has(schemes.key) {
+                schemes.take(&mut section);
             }
-            written.ack_every = acks.value as u32;
-            written.is_ack_written = true;
+            section.discard();
+            return none.chosen(Some(instead.defaults()));
+        }
+        let Some(kind) = schemes.take(&mut section) else {
+            return none;
+        };
+        let mut written = none.chosen((kind.value.read)(&mut section));
+        if let Some(acks) = &common.ack_every.given {
+            written.acknowledge(&section, acks);
         }
         section.finish();
         written
     }
 
-    fn choose(&mut self, kind: Kind) {
-        self.control = match kind {
-            Kind::None => CongestionControl::None,
-            Kind::Pcn => CongestionControl::Pcn(pcn::Config::default()),
-            Kind::Qcn => CongestionControl::Qcn(qcn::Config::default()),
-            Kind::Dcqcn => CongestionControl::Dcqcn(dcqcn::Config::default()),
-            Kind::Timely => CongestionControl::Timely(timely::Config::per_packet(Span::us(20))),
-            Kind::Hpcc => CongestionControl::Hpcc(hpcc::Config::default()),
-        };
-        self.ack_every = self.control.ack_every();
-        self.is_min_rtt_open = kind == Kind::Timely;
+    fn chosen(self, chosen: Option<Chosen>) -> Written {
+        let chosen = chosen.unwrap_or(Chosen::new(CongestionControl::None));
+        Written {
+            control: chosen.control,
+            is_min_rtt_open: chosen.is_min_rtt_open,
+            ack_every: chosen.control.ack_every(),
+            ..self
+        }
     }
 
-    fn fill(&mut self, section: &mut Section<'_>) {
-        match &mut self.control {
-            CongestionControl::None => {}
-            CongestionControl::Pcn(config) => fill_pcn(config, section),
-            CongestionControl::Qcn(config) => fill_qcn(config, section),
-            CongestionControl::Dcqcn(config) => fill_dcqcn(config, section),
-            CongestionControl::Timely(config) => {
-                self.is_min_rtt_open = !section.has("min_rtt");
-                fill_timely(config, section);
-            }
-            CongestionControl::Hpcc(config) => telemetry::fill(config, section),
+    fn acknowledge(&mut self, section: &Section<'_>, acks: &At<u32>) {
+        if acks.value == 0 && self.ack_every > 0 {
+            let name = match self.control {
+                CongestionControl::Dcqcn(_) => "DCQCN in the style of NICs".to_string(),
+                control => control.name().to_uppercase(),
+            };
+            let message = format!("{name} lives on acknowledgements");
+            section.report(acks.place.problem(message).expected("at least 1"));
         }
+        self.ack_every = acks.value;
+        self.is_ack_written = true;
     }
 
     /// Whether anybody is told anything.
@@ -244,25 +326,16 @@ impl Written {
     /// Writes the section with nothing left out.
     pub(crate) fn write(&self, file: &mut File) {
         file.section("[congestion_control]");
-        file.text("kind", self.control.name());
-        let feedback = match self.feedback {
-            FeedbackClass::Own => "own",
-            FeedbackClass::Data => "data",
+        let schemes = schemes();
+        file.text(schemes.key, self.control.name());
+        let common = Common {
+            feedback_class: Filled::new(self.feedback),
+            ack_every: Key::of(self.ack_every),
+            ..Common::default()
         };
-        file.text("feedback_class", feedback);
-        file.plain("ack_every", self.ack_every);
-        match &self.control {
-            CongestionControl::None => {}
-            CongestionControl::Pcn(config) => {
-                file.quantity("period", config.period);
-                file.number("w_min", config.w_min);
-                file.number("w_max", config.w_max);
-                file.quantity("rate_min", config.rate_min);
-            }
-            CongestionControl::Qcn(config) => write_qcn(config, file),
-            CongestionControl::Dcqcn(config) => write_dcqcn(config, file),
-            CongestionControl::Timely(config) => write_timely(config, file),
-            CongestionControl::Hpcc(config) => telemetry::write(config, file),
+        common.write(file);
+        if let Some((_, keys)) = schemes.keys_of(&Chosen::new(self.control)) {
+            keys.write_keys(file);
         }
     }
 }
@@ -440,249 +513,18 @@ impl Trip {
     }
 }
 
-fn span(section: &mut Section<'_>, key: &'static str, value: &mut Span) {
-    if let Some(found) = section.quantity_within(key, SPANS) {
-        *value = found.value;
-    }
-}
-
-fn bytes(section: &mut Section<'_>, key: &'static str, value: &mut Bytes) {
-    if let Some(found) = section.quantity_within(key, BYTES) {
-        *value = found.value;
-    }
-}
-
-fn rate(section: &mut Section<'_>, key: &'static str, value: &mut Rate) {
-    if let Some(found) = section.quantity_within(key, RATES_ANY) {
-        *value = found.value;
-    }
-}
-
-fn count(section: &mut Section<'_>, key: &'static str, value: &mut u32) {
-    if let Some(found) = section.integer(key, 1..=1_000) {
-        *value = found.value as u32;
-    }
-}
-
 /// A plain number within `range`.
 pub(super) fn number(
     section: &mut Section<'_>,
     key: &'static str,
     range: RangeInclusive<f64>,
 ) -> Option<At<f64>> {
-    let found = section.take(key).and_then(Item::number)?;
-    if range.contains(&found.value) {
-        return Some(found);
-    }
-    let problem = found
-        .place
-        .problem(format!("{} is out of range", found.value));
-    section.report(problem.expected(format!(
-        "a number from {} to {}",
-        range.start(),
-        range.end()
-    )));
-    None
-}
-
-fn share(section: &mut Section<'_>, key: &'static str, value: &mut f64) {
-    if let Some(found) = number(section, key, SHARES) {
-        *value = found.value;
-    }
+    section.take(key)?.number_within(&range)
 }
 
 /// Reports a lower end that was written without the upper one, and is above what that is then.
-fn refuse_alone(section: &Section<'_>, place: Place, upper: (&str, String)) {
-    let (name, value) = upper;
+fn refuse_alone(section: &Section<'_>, place: &Place, name: &str, value: String) {
     let problem = place.problem(format!("more than {name}, which is {value} if not written"));
     let problem = problem.expected(format!("at most {value}"));
     section.report(problem.help(format!("write {name}, too")));
-}
-
-/// Whether parameters grow with the speed of the link; they are meant for `reference` then.
-fn scale(section: &mut Section<'_>, reference: &mut Option<Rate>, speed: Rate) {
-    if let Some(is_scaled) = section.boolean("scale_with_speed") {
-        *reference = is_scaled.value.then_some(speed);
-    }
-}
-
-fn fill_pcn(config: &mut pcn::Config, section: &mut Section<'_>) {
-    span(section, "period", &mut config.period);
-    let low = number(section, "w_min", SHARES);
-    if let Some(low) = &low {
-        config.w_min = low.value;
-    }
-    let is_alone = !section.has("w_max");
-    if let Some(found) = number(section, "w_max", SHARES) {
-        config.w_max = found.value;
-        if found.value < config.w_min {
-            let problem = found.place.problem("w_max is less than w_min");
-            section.report(problem.expected(format!("at least {}", config.w_min)));
-        }
-    } else if let Some(low) = low.filter(|low| is_alone && low.value > config.w_max) {
-        refuse_alone(section, low.place, ("w_max", config.w_max.to_string()));
-    }
-    rate(section, "rate_min", &mut config.rate_min);
-}
-
-fn fill_qcn(config: &mut qcn::Config, section: &mut Section<'_>) {
-    bytes(section, "queue_set_point", &mut config.queue_set_point);
-    if let Some(weight) = number(section, "weight", 0.0..=64.0) {
-        config.weight = weight.value;
-    }
-    bytes(section, "sample_base", &mut config.sample_base);
-    share(section, "gd", &mut config.gd);
-    let factor = &mut config.decrease_factor_min;
-    share(section, "decrease_factor_min", factor);
-    bytes(section, "byte_reset", &mut config.byte_reset);
-    span(section, "time_reset", &mut config.time_reset);
-    count(section, "threshold", &mut config.threshold);
-    rate(section, "rate_ai", &mut config.rate_ai);
-    rate(section, "rate_hai", &mut config.rate_hai);
-    rate(section, "rate_min", &mut config.rate_min);
-    scale(section, &mut config.reference, QCN_SPEED);
-}
-
-/// The speeds that the schemes' defaults are for.
-const QCN_SPEED: Rate = Rate::gbps(10);
-const DCQCN_SPEED: Rate = Rate::gbps(40);
-const TIMELY_SPEED: Rate = Rate::gbps(10);
-
-const CLAMPS: [(&str, dcqcn::Clamp); 3] = [
-    ("always", dcqcn::Clamp::Always),
-    ("after-stage", dcqcn::Clamp::AfterStage),
-    ("after-byte-stage", dcqcn::Clamp::AfterByteStage),
-];
-
-const STYLES: [(&str, dcqcn::Style); 2] =
-    [("paper", dcqcn::Style::Paper), ("nic", dcqcn::Style::Nic)];
-
-const UPDATES: [(&str, timely::Update); 2] = [
-    ("per-ack", timely::Update::PerAck),
-    ("per-round-trip", timely::Update::PerRoundTrip),
-];
-
-fn fill_dcqcn(config: &mut dcqcn::Config, section: &mut Section<'_>) {
-    if let Some(style) = section.choice("style", &STYLES) {
-        config.style = style.value;
-    }
-    marks::fill(&mut config.marking, section);
-    span(section, "cnp_interval", &mut config.cnp_interval);
-    span(section, "alpha_timer", &mut config.alpha_timer);
-    let is_paper = config.style == dcqcn::Style::Paper;
-    if is_paper {
-        share(section, "alpha_initial", &mut config.alpha_initial);
-        bytes(section, "byte_counter", &mut config.byte_counter);
-    } else {
-        config.clamp = dcqcn::Clamp::AfterStage;
-        section.set_context(" with style = \"nic\"".to_string());
-    }
-    share(section, "g", &mut config.g);
-    span(section, "increase_timer", &mut config.increase_timer);
-    count(section, "threshold", &mut config.threshold);
-    rate(section, "rate_ai", &mut config.rate_ai);
-    rate(section, "rate_hai", &mut config.rate_hai);
-    rate(section, "rate_min", &mut config.rate_min);
-    // Without bytes there are no stages of bytes.
-    let clamps = &CLAMPS[..if is_paper { 3 } else { 2 }];
-    if let Some(clamp) = section.choice("clamp", clamps) {
-        config.clamp = clamp.value;
-    }
-    scale(section, &mut config.reference, DCQCN_SPEED);
-    config.marking.reference = config.reference;
-}
-
-fn fill_timely(config: &mut timely::Config, section: &mut Section<'_>) {
-    share(section, "ewma_weight", &mut config.ewma_weight);
-    share(section, "beta", &mut config.beta);
-    let low = section.quantity_within("t_low", Span::ZERO..=*SPANS.end());
-    if let Some(low) = &low {
-        config.t_low = low.value;
-    }
-    let is_alone = !section.has("t_high");
-    if let Some(high) = section.quantity_within("t_high", SPANS) {
-        config.t_high = high.value;
-        if high.value < config.t_low {
-            let problem = high.place.problem("t_high is less than t_low");
-            section.report(problem.expected(format!("at least {}", config.t_low.exact())));
-        }
-    } else if let Some(low) = low.filter(|low| is_alone && low.value > config.t_high) {
-        refuse_alone(section, low.place, ("t_high", config.t_high.exact()));
-    }
-    rate(section, "delta", &mut config.delta);
-    span(section, "min_rtt", &mut config.min_rtt);
-    count(section, "hai_threshold", &mut config.hai_threshold);
-    if let Some(factor) = number(section, "hai_factor", 1.0..=1_000.0) {
-        config.hai_factor = factor.value;
-    }
-    rate(section, "rate_min", &mut config.rate_min);
-    if let Some(is_patched) = section.boolean("patched") {
-        config.is_patched = is_patched.value;
-        if config.is_patched && config.t_low == Span::ZERO {
-            let problem = is_patched.place.problem("patched TIMELY divides by t_low");
-            section.report(problem.help("add t_low = \"50 us\""));
-        }
-    }
-    if let Some(update) = section.choice("update", &UPDATES) {
-        config.update = update.value;
-    }
-    scale(section, &mut config.reference, TIMELY_SPEED);
-}
-
-fn write_qcn(config: &qcn::Config, file: &mut File) {
-    file.quantity("queue_set_point", config.queue_set_point);
-    file.number("weight", config.weight);
-    file.quantity("sample_base", config.sample_base);
-    file.number("gd", config.gd);
-    file.number("decrease_factor_min", config.decrease_factor_min);
-    file.quantity("byte_reset", config.byte_reset);
-    file.quantity("time_reset", config.time_reset);
-    file.plain("threshold", config.threshold);
-    file.quantity("rate_ai", config.rate_ai);
-    file.quantity("rate_hai", config.rate_hai);
-    file.quantity("rate_min", config.rate_min);
-    file.plain("scale_with_speed", config.reference.is_some());
-}
-
-fn write_dcqcn(config: &dcqcn::Config, file: &mut File) {
-    let is_paper = config.style == dcqcn::Style::Paper;
-    if !is_paper {
-        file.text("style", "nic");
-    }
-    marks::write(&config.marking, file);
-    file.quantity("cnp_interval", config.cnp_interval);
-    file.quantity("alpha_timer", config.alpha_timer);
-    if is_paper {
-        file.number("alpha_initial", config.alpha_initial);
-    }
-    file.number("g", config.g);
-    file.quantity("increase_timer", config.increase_timer);
-    if is_paper {
-        file.quantity("byte_counter", config.byte_counter);
-    }
-    file.plain("threshold", config.threshold);
-    file.quantity("rate_ai", config.rate_ai);
-    file.quantity("rate_hai", config.rate_hai);
-    file.quantity("rate_min", config.rate_min);
-    let clamp = CLAMPS.iter().find(|(_, clamp)| *clamp == config.clamp);
-    file.text("clamp", clamp.expect("every clamp has a name").0);
-    file.plain("scale_with_speed", config.reference.is_some());
-    marks::write_levels(&config.marking, file);
-}
-
-fn write_timely(config: &timely::Config, file: &mut File) {
-    file.number("ewma_weight", config.ewma_weight);
-    file.number("beta", config.beta);
-    file.quantity("t_low", config.t_low);
-    file.quantity("t_high", config.t_high);
-    file.quantity("delta", config.delta);
-    file.quantity("min_rtt", config.min_rtt);
-    file.plain("hai_threshold", config.hai_threshold);
-    file.number("hai_factor", config.hai_factor);
-    file.quantity("rate_min", config.rate_min);
-    file.plain("patched", config.is_patched);
-    if config.update == timely::Update::PerRoundTrip {
-        file.text("update", "per-round-trip");
-    }
-    file.plain("scale_with_speed", config.reference.is_some());
 }

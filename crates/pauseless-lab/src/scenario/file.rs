@@ -4,46 +4,70 @@ use std::fmt::{Display, Write};
 
 use super::unit::Quantity;
 
-/// A file in the making.
+/// A TOML file in the making.
 #[derive(Default)]
-pub(crate) struct File {
+pub struct File {
+    /// What was written so far.
     pub text: String,
+    /// The section that is being written, such as `switch.memory`.
+    pub path: String,
 }
 
 impl File {
-    pub(crate) fn line(&mut self, line: impl Display) {
+    /// Writes a line.
+    pub fn line(&mut self, line: impl Display) {
         writeln!(self.text, "{line}").expect("a string takes everything");
     }
 
-    pub(crate) fn section(&mut self, header: &str) {
+    /// Begins a section; `header` has its brackets.
+    pub fn section(&mut self, header: &str) {
         self.line("");
         self.line(header);
+        self.path = header.trim_matches(['[', ']']).to_string();
     }
 
-    pub(crate) fn plain(&mut self, key: &str, value: impl Display) {
+    /// Begins the section `key` of the section that is being written.
+    pub fn inner_section(&mut self, key: &str) {
+        let path = self.inner_path(key);
+        self.section(&format!("[{path}]"));
+    }
+
+    /// The path of `key` in the section that is being written.
+    pub fn inner_path(&self, key: &str) -> String {
+        match self.path.as_str() {
+            "" => key.to_string(),
+            path => format!("{path}.{key}"),
+        }
+    }
+
+    /// Writes a key with a value that is TOML already.
+    pub fn plain(&mut self, key: &str, value: impl Display) {
         self.line(format_args!("{key} = {value}"));
     }
 
-    pub(crate) fn text(&mut self, key: &str, value: &str) {
+    /// Writes a key with a text.
+    pub fn text(&mut self, key: &str, value: &str) {
         self.plain(key, quote(value));
     }
 
     /// A plain number, with decimals in any case.
-    pub(crate) fn number(&mut self, key: &str, value: f64) {
+    pub fn number(&mut self, key: &str, value: f64) {
         self.plain(key, format_args!("{value:?}"));
     }
 
-    pub(crate) fn quantity<Q: Quantity>(&mut self, key: &str, value: Q) {
+    /// Writes a key with a quantity and its unit.
+    pub fn quantity<Q: Quantity>(&mut self, key: &str, value: Q) {
         self.text(key, &value.exact());
     }
 
-    pub(crate) fn texts(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
+    /// Writes a key with a list of texts.
+    pub fn texts(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
         let quoted: Vec<String> = values.into_iter().map(|value| quote(&value)).collect();
         self.plain(key, format_args!("[{}]", quoted.join(", ")));
     }
 
     /// The same, in as many lines as it takes.
-    pub(crate) fn texts_wrapped(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
+    pub fn texts_wrapped(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
         const WIDTH: usize = 100;
         let quoted = Vec::from_iter(values.into_iter().map(|value| quote(&value)));
         let width: usize = quoted.iter().map(|value| value.chars().count() + 2).sum();
@@ -66,7 +90,7 @@ impl File {
 }
 
 /// A name as a key of TOML: bare where that is possible.
-pub(crate) fn key(name: &str) -> String {
+pub fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     match !name.is_empty() && name.chars().all(is_bare) {
         true => name.to_string(),
@@ -75,7 +99,7 @@ pub(crate) fn key(name: &str) -> String {
 }
 
 /// A basic string of TOML.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

@@ -100,7 +100,7 @@ pub struct Overrides {
     /// Instead of `switch.discipline`.
     pub discipline: Option<Discipline>,
     /// Instead of `congestion_control.kind`, with that scheme's defaults.
-    pub congestion: Option<congestion::Kind>,
+    pub congestion: Option<congestion::Scheme>,
     /// Instead of `verdict.stop_on`.
     pub stop_on: Option<StopOn>,
     /// Instead of `flow_control.cycle_aware`.

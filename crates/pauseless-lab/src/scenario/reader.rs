@@ -11,22 +11,26 @@ use crate::problem::{Problem, Sink};
 
 /// Where something was written: the key path and the bytes of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
+    /// The path of the key, such as `flow[2].source`; empty for the whole file.
     pub key: String,
+    /// The bytes of the text.
     pub span: Range<usize>,
 }
 
 /// A value and where it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct At<T> {
+pub struct At<T> {
+    /// The value.
     pub value: T,
+    /// Where it was written.
     pub place: Place,
 }
 
 impl At<String> {
     /// The name of a node, and which of parallel links to it is meant if it is written `NODE#2`;
     /// `None` and a report if what follows the mark is no number.
-    pub(crate) fn split_link(&self, sink: &Sink) -> Option<(At<String>, Option<usize>)> {
+    pub fn split_link(&self, sink: &Sink) -> Option<(At<String>, Option<usize>)> {
         let (name, link) = match self.value.split_once('#') {
             None => (self.value.as_str(), None),
             Some((name, number)) => match number.parse() {
@@ -49,7 +53,7 @@ impl At<String> {
 
 impl Place {
     /// A problem here.
-    pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
+    pub fn problem(&self, message: impl Into<String>) -> Problem {
         Problem {
             at: Some(self.span.clone()),
             key: self.key.clone(),
@@ -62,7 +66,7 @@ impl Place {
 
 /// A table that is being read.
 #[derive(Debug)]
-pub(crate) struct Section<'s> {
+pub struct Section<'s> {
     /// Where the table begins.
     pub place: Place,
     sink: &'s Sink,
@@ -81,8 +85,19 @@ struct Entry<'s> {
 
 impl<'s> Section<'s> {
     /// The table of a whole document.
-    pub(crate) fn root(sink: &'s Sink, table: DeTable<'s>) -> Section<'s> {
+    pub fn root(sink: &'s Sink, table: DeTable<'s>) -> Section<'s> {
         Section::new(sink, Place::default(), table)
+    }
+
+    /// A table without keys.
+    pub fn empty(sink: &'s Sink) -> Section<'s> {
+        Section::root(sink, DeTable::new())
+    }
+
+    /// Whether exactly this text stands behind a key that was not taken yet.
+    pub fn has_text(&self, key: &str, text: &str) -> bool {
+        let entry = self.entries.get(key);
+        entry.is_some_and(|entry| entry.value.get_ref().as_str() == Some(text))
     }
 
     fn new(sink: &'s Sink, place: Place, table: DeTable<'s>) -> Section<'s> {
@@ -100,22 +115,22 @@ impl<'s> Section<'s> {
     }
 
     /// Reports a problem.
-    pub(crate) fn report(&self, problem: Problem) {
+    pub fn report(&self, problem: Problem) {
         self.sink.push(problem);
     }
 
     /// Says what the set of keys depends on, such as `with kind = "pfc"`.
-    pub(crate) fn set_context(&mut self, context: String) {
+    pub fn set_context(&mut self, context: String) {
         self.context = context;
     }
 
     /// Whether nothing has been reported so far.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub fn is_sound(&self) -> bool {
         self.sink.is_empty()
     }
 
     /// Whether the key was written and not taken yet.
-    pub(crate) fn has(&self, key: &str) -> bool {
+    pub fn has(&self, key: &str) -> bool {
         self.entries.contains_key(key)
     }
 
@@ -127,7 +142,7 @@ impl<'s> Section<'s> {
     }
 
     /// Takes whatever is written for `key`.
-    pub(crate) fn take(&mut self, key: &'static str) -> Option<Item<'s>> {
+    pub fn take(&mut self, key: &'static str) -> Option<Item<'s>> {
         self.known.push(key);
         let entry = self.entries.remove(key)?;
         let span = entry.value.span();
@@ -141,80 +156,51 @@ impl<'s> Section<'s> {
     }
 
     /// A quantity with its unit.
-    pub(crate) fn quantity<Q: Quantity>(&mut self, key: &'static str) -> Option<At<Q>> {
+    pub fn quantity<Q: Quantity>(&mut self, key: &'static str) -> Option<At<Q>> {
         self.take(key)?.quantity()
     }
 
     /// A quantity with its unit that lies within `range`.
-    pub(crate) fn quantity_within<Q: Quantity>(
+    pub fn quantity_within<Q: Quantity>(
         &mut self,
         key: &'static str,
         range: RangeInclusive<Q>,
     ) -> Option<At<Q>> {
-        let found = self.quantity::<Q>(key)?;
-        let (low, high) = (range.start(), range.end());
-        if (low.to_base()..=high.to_base()).contains(&found.value.to_base()) {
-            return Some(found);
-        }
-        let problem = found
-            .place
-            .problem(format!("{} is out of range", found.value.exact()));
-        let range = format!("{} from {} to {}", Q::NOUN, low.exact(), high.exact());
-        self.report(problem.expected(range));
-        None
+        self.take(key)?.quantity_within(&range)
     }
 
     /// A whole number within `range`.
-    pub(crate) fn integer(
-        &mut self,
-        key: &'static str,
-        range: RangeInclusive<u64>,
-    ) -> Option<At<u64>> {
+    pub fn integer(&mut self, key: &'static str, range: RangeInclusive<u64>) -> Option<At<u64>> {
         self.take(key)?.integer(range)
     }
 
     /// A text.
-    pub(crate) fn string(&mut self, key: &'static str) -> Option<At<String>> {
+    pub fn string(&mut self, key: &'static str) -> Option<At<String>> {
         self.take(key)?.string()
     }
 
     /// True or false.
-    pub(crate) fn boolean(&mut self, key: &'static str) -> Option<At<bool>> {
+    pub fn boolean(&mut self, key: &'static str) -> Option<At<bool>> {
         self.take(key)?.boolean("true or false")
     }
 
     /// One of a few words.
-    pub(crate) fn choice<T: Copy>(
-        &mut self,
-        key: &'static str,
-        choices: &[(&str, T)],
-    ) -> Option<At<T>> {
-        let At { value: word, place } = self.string(key)?;
-        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
-            return Some(At {
-                value: *value,
-                place,
-            });
-        }
-        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        let problem = place.problem(format!("unknown value {word:?}"));
-        let problem = problem.expected(format!("one of {}", quoted(&names)));
-        self.report(problem.help(did_you_mean(&word, names)));
-        None
+    pub fn choice<T: Copy>(&mut self, key: &'static str, choices: &[(&str, T)]) -> Option<At<T>> {
+        self.take(key)?.choice(choices)
     }
 
     /// A list, whatever is in it.
-    pub(crate) fn list(&mut self, key: &'static str) -> Option<At<Vec<Item<'s>>>> {
+    pub fn list(&mut self, key: &'static str) -> Option<At<Vec<Item<'s>>>> {
         self.take(key)?.list("a list")
     }
 
     /// A list of texts. Elements that are not texts are reported and left out.
-    pub(crate) fn strings(&mut self, key: &'static str) -> Option<At<Vec<At<String>>>> {
+    pub fn strings(&mut self, key: &'static str) -> Option<At<Vec<At<String>>>> {
         self.take(key)?.strings("a list of strings")
     }
 
     /// Takes all that is left, each with its key: for tables whose keys are names.
-    pub(crate) fn entries(&mut self) -> Vec<(At<String>, Item<'s>)> {
+    pub fn entries(&mut self) -> Vec<(At<String>, Item<'s>)> {
         let entries = std::mem::take(&mut self.entries).into_iter();
         let named = entries.map(|(name, entry)| {
             let key = self.path(&name);
@@ -240,47 +226,23 @@ impl<'s> Section<'s> {
     }
 
     /// A table.
-    pub(crate) fn table(&mut self, key: &'static str) -> Option<Section<'s>> {
+    pub fn table(&mut self, key: &'static str) -> Option<Section<'s>> {
         let item = self.take(key)?;
         item.table()
     }
 
     /// The tables of `[[key]]`, one for each time that it was written.
-    pub(crate) fn tables(&mut self, key: &'static str) -> Vec<Section<'s>> {
-        let Some(item) = self.take(key) else {
-            return Vec::new();
-        };
-        let name = item.place.key.clone();
-        if matches!(item.value, DeValue::Table(_)) {
-            let problem = Place {
-                span: item.key_span,
-                ..item.place
-            }
-            .problem("written once, as a table, but there may be several");
-            self.report(
-                problem
-                    .expected(format!("[[{name}]]"))
-                    .help(format!("write [[{name}]] with two brackets on each side")),
-            );
-            return Vec::new();
-        }
-        let Some(list) = item.list("a list of tables") else {
-            return Vec::new();
-        };
-        list.value.into_iter().filter_map(Item::table).collect()
+    pub fn tables(&mut self, key: &'static str) -> Vec<Section<'s>> {
+        self.take(key).map_or(Vec::new(), Item::tables)
     }
 
     /// The same, where a single `[key]` is as good.
-    pub(crate) fn tables_or_one(&mut self, key: &'static str) -> Vec<Section<'s>> {
-        let is_table = |entry: &Entry<'s>| matches!(entry.value.get_ref(), DeValue::Table(_));
-        match self.entries.get(key).is_some_and(is_table) {
-            true => self.table(key).into_iter().collect(),
-            false => self.tables(key),
-        }
+    pub fn tables_or_one(&mut self, key: &'static str) -> Vec<Section<'s>> {
+        self.take(key).map_or(Vec::new(), Item::tables_or_one)
     }
 
     /// Reports that `key`, which was asked for already, must be written.
-    pub(crate) fn missing(&self, key: &str, example: &str) {
+    pub fn missing(&self, key: &str, example: &str) {
         let place = Place {
             key: self.path(key),
             span: self.place.span.clone(),
@@ -291,7 +253,7 @@ impl<'s> Section<'s> {
     }
 
     /// Reports that the section `key`, which was asked for already, must be written.
-    pub(crate) fn missing_section(&self, key: &str) {
+    pub fn missing_section(&self, key: &str) {
         let place = Place {
             key: self.path(key),
             span: self.place.span.clone(),
@@ -301,7 +263,7 @@ impl<'s> Section<'s> {
     }
 
     /// Reports every key that nobody asked for.
-    pub(crate) fn finish(self) {
+    pub fn finish(self) {
         for (key, entry) in &self.entries {
             let place = Place {
                 key: self.path(key),
@@ -318,14 +280,15 @@ impl<'s> Section<'s> {
     }
 
     /// Forgets the rest of the keys, because what they should be is not known.
-    pub(crate) fn discard(&mut self) {
+    pub fn discard(&mut self) {
         self.entries.clear();
     }
 }
 
 /// A value that nobody has looked at yet.
 #[derive(Debug)]
-pub(crate) struct Item<'s> {
+pub struct Item<'s> {
+    /// Where it was written.
     pub place: Place,
     sink: &'s Sink,
     key_span: Range<usize>,
@@ -345,7 +308,8 @@ impl<'s> Item<'s> {
         None
     }
 
-    pub(crate) fn quantity<Q: Quantity>(self) -> Option<At<Q>> {
+    /// A quantity with its unit.
+    pub fn quantity<Q: Quantity>(self) -> Option<At<Q>> {
         let expected = unit::unit_list::<Q>();
         let place = self.place.clone();
         match &self.value {
@@ -368,7 +332,8 @@ impl<'s> Item<'s> {
         }
     }
 
-    pub(crate) fn integer(self, range: RangeInclusive<u64>) -> Option<At<u64>> {
+    /// A whole number within `range`.
+    pub fn integer(self, range: RangeInclusive<u64>) -> Option<At<u64>> {
         let (low, high) = (range.start(), range.end());
         let expected = match *high {
             _ if low == high => format!("{low}, the only possible value"),
@@ -391,8 +356,79 @@ impl<'s> Item<'s> {
         }
     }
 
+    /// A quantity with its unit that lies within `range`.
+    pub fn quantity_within<Q: Quantity>(self, range: &RangeInclusive<Q>) -> Option<At<Q>> {
+        let sink = self.sink;
+        let found = self.quantity::<Q>()?;
+        let (low, high) = (range.start(), range.end());
+        if (low.to_base()..=high.to_base()).contains(&found.value.to_base()) {
+            return Some(found);
+        }
+        let message = format!("{} is out of range", found.value.exact());
+        let range = format!("{} from {} to {}", Q::NOUN, low.exact(), high.exact());
+        sink.push(found.place.problem(message).expected(range));
+        None
+    }
+
+    /// One of a few words.
+    pub fn choice<T: Clone>(self, choices: &[(&str, T)]) -> Option<At<T>> {
+        let sink = self.sink;
+        let At { value: word, place } = self.string()?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
+            let value = value.clone();
+            return Some(At { value, place });
+        }
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        let problem = place.problem(format!("unknown value {word:?}"));
+        let problem = problem.expected(format!("one of {}", quoted(&names)));
+        sink.push(problem.help(did_you_mean(&word, names)));
+        None
+    }
+
+    /// The tables of `[[key]]`, one for each time that it was written.
+    pub fn tables(self) -> Vec<Section<'s>> {
+        let name = self.place.key.clone();
+        if self.is_table() {
+            let place = Place {
+                span: self.key_span,
+                ..self.place
+            };
+            let problem = place.problem("written once, as a table, but there may be several");
+            let problem = problem.expected(format!("[[{name}]]"));
+            let help = format!("write [[{name}]] with two brackets on each side");
+            self.sink.push(problem.help(help));
+            return Vec::new();
+        }
+        let list = self.list("a list of tables");
+        let list = list.map_or(Vec::new(), |list| list.value);
+        list.into_iter().filter_map(Item::table).collect()
+    }
+
+    /// The same, where a single `[key]` is as good.
+    pub fn tables_or_one(self) -> Vec<Section<'s>> {
+        if self.is_table() {
+            return self.table().into_iter().collect();
+        }
+        self.tables()
+    }
+
+    /// A number within `range`.
+    pub fn number_within(self, range: &RangeInclusive<f64>) -> Option<At<f64>> {
+        let sink = self.sink;
+        let found = self.number()?;
+        if range.contains(&found.value) {
+            return Some(found);
+        }
+        let problem = found
+            .place
+            .problem(format!("{} is out of range", found.value));
+        let (low, high) = (range.start(), range.end());
+        sink.push(problem.expected(format!("a number from {low} to {high}")));
+        None
+    }
+
     /// A share between 0 and 1, in parts per thousand.
-    pub(crate) fn permille(self) -> Option<At<u32>> {
+    pub fn permille(self) -> Option<At<u32>> {
         let expected = "a share from 0 to 1 with at most three decimals";
         let text = match &self.value {
             DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
@@ -413,7 +449,7 @@ impl<'s> Item<'s> {
     }
 
     /// A number, with or without decimals.
-    pub(crate) fn number(self) -> Option<At<f64>> {
+    pub fn number(self) -> Option<At<f64>> {
         let text = match &self.value {
             DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
             DeValue::Float(number) => number.as_str(),
@@ -433,7 +469,7 @@ impl<'s> Item<'s> {
     }
 
     /// A list of exactly two things, for which `expected` stands in messages.
-    pub(crate) fn pair(self, expected: &str) -> Option<[Item<'s>; 2]> {
+    pub fn pair(self, expected: &str) -> Option<[Item<'s>; 2]> {
         let sink = self.sink;
         let At { value, place } = self.list(expected)?;
         let pair = <[Item<'s>; 2]>::try_from(value);
@@ -441,7 +477,8 @@ impl<'s> Item<'s> {
         pair.map_err(refuse).ok()
     }
 
-    pub(crate) fn string(self) -> Option<At<String>> {
+    /// A text.
+    pub fn string(self) -> Option<At<String>> {
         match self.value {
             DeValue::String(text) => Some(At {
                 value: text.into_owned(),
@@ -452,7 +489,7 @@ impl<'s> Item<'s> {
     }
 
     /// True or false.
-    pub(crate) fn boolean(self, expected: &str) -> Option<At<bool>> {
+    pub fn boolean(self, expected: &str) -> Option<At<bool>> {
         match self.value {
             DeValue::Boolean(value) => Some(At {
                 value,
@@ -463,14 +500,14 @@ impl<'s> Item<'s> {
     }
 
     /// A list of texts. Elements that are not texts are reported and left out.
-    pub(crate) fn strings(self, expected: &str) -> Option<At<Vec<At<String>>>> {
+    pub fn strings(self, expected: &str) -> Option<At<Vec<At<String>>>> {
         let At { value, place } = self.list(expected)?;
         let value = value.into_iter().filter_map(Item::string).collect();
         Some(At { value, place })
     }
 
     /// The value itself, whatever it is.
-    pub(crate) fn value(self) -> Option<At<Value>> {
+    pub fn value(self) -> Option<At<Value>> {
         let place = self.place;
         let refuse = |number: &str| {
             let problem = place.problem(format!("{number} is out of range"));
@@ -481,31 +518,32 @@ impl<'s> Item<'s> {
     }
 
     /// Whether it is a table.
-    pub(crate) fn is_table(&self) -> bool {
+    pub fn is_table(&self) -> bool {
         self.value.is_table()
     }
 
     /// Whether it is a list.
-    pub(crate) fn is_list(&self) -> bool {
+    pub fn is_list(&self) -> bool {
         self.value.is_array()
     }
 
     /// Whether it is a text.
-    pub(crate) fn is_string(&self) -> bool {
+    pub fn is_string(&self) -> bool {
         self.value.is_str()
     }
 
     /// Whether it is true or false.
-    pub(crate) fn is_boolean(&self) -> bool {
+    pub fn is_boolean(&self) -> bool {
         self.value.is_bool()
     }
 
     /// Whether it is exactly this text.
-    pub(crate) fn is_text(&self, text: &str) -> bool {
+    pub fn is_text(&self, text: &str) -> bool {
         self.value.as_str() == Some(text)
     }
 
-    pub(crate) fn list(self, expected: &str) -> Option<At<Vec<Item<'s>>>> {
+    /// A list, whatever is in it; `expected` stands in messages.
+    pub fn list(self, expected: &str) -> Option<At<Vec<Item<'s>>>> {
         let DeValue::Array(array) = self.value else {
             return self.wrong_type(expected);
         };
@@ -528,7 +566,7 @@ impl<'s> Item<'s> {
     }
 
     /// A table.
-    pub(crate) fn table(self) -> Option<Section<'s>> {
+    pub fn table(self) -> Option<Section<'s>> {
         match self.value {
             DeValue::Table(table) => Some(Section::new(self.sink, self.place, table)),
             _ => {
@@ -569,7 +607,7 @@ fn plain(value: DeValue<'_>) -> Result<Value, String> {
 }
 
 /// The most similar of `names`, as a question; empty when none is similar enough.
-pub(crate) fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+pub fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     // A word of a megabyte resembles nothing, and comparing is quadratic.
     if word.len() > 64 {
         return String::new();
@@ -588,7 +626,7 @@ pub(crate) fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n s
 }
 
 /// Words with quotation marks and commas.
-pub(crate) fn quoted(words: &[&str]) -> String {
+pub fn quoted(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
     quoted.join(", ")
 }

@@ -3,7 +3,7 @@
 use pauseless_core::unit::{Bytes, Rate, Span};
 
 /// A quantity of the scenario file.
-pub(crate) trait Quantity: Copy {
+pub trait Quantity: Copy {
     /// What it is, for messages.
     const NOUN: &'static str;
     /// Its units, smallest first, with their size in the base unit.

@@ -19,7 +19,7 @@ use pauseless_lab::import::htsim::Options;
 use pauseless_lab::report::quantity::parse_span;
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::scenario::StopOn;
-use pauseless_lab::scenario::congestion::Kind;
+use pauseless_lab::scenario::congestion::Scheme;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
 #[cfg(target_os = "linux")]
@@ -119,7 +119,7 @@ pub struct RunArgs {
     pub discipline: Option<Discipline>,
     /// Use this scheme with its defaults instead: none, pcn, qcn, dcqcn, timely, hpcc
     #[arg(long, value_name = "CC", value_parser = parse_congestion)]
-    pub congestion_control: Option<Kind>,
+    pub congestion_control: Option<Scheme>,
     /// Give ports on and before a cycle thresholds of their own, see docs/cycle-aware.md
     #[arg(long)]
     pub cycle_aware: bool,
@@ -242,11 +242,10 @@ fn parse_discipline(text: &str) -> Result<Discipline, String> {
     })
 }
 
-fn parse_congestion(text: &str) -> Result<Kind, String> {
-    let found = Kind::ALL.into_iter().find(|(name, _)| *name == text);
-    found.map(|(_, kind)| kind).ok_or_else(|| {
-        let names = Kind::ALL.map(|(name, _)| name);
-        format!("expected {}", names.join(", "))
+fn parse_congestion(text: &str) -> Result<Scheme, String> {
+    Scheme::named(text).ok_or_else(|| {
+        let names = Scheme::all().into_iter().map(|scheme| scheme.name());
+        format!("expected {}", Vec::from_iter(names).join(", "))
     })
 }
 

@@ -1,0 +1,132 @@
+//! What a key of a section holds once the section was read.
+
+use super::value::FileValue;
+use crate::scenario::reader::{At, Place};
+
+/// A key without a default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key<T> {
+    /// The value with its place, if it was written and is good.
+    pub given: Option<At<T>>,
+    /// Whether the key was written, be the value good or not.
+    pub is_written: bool,
+}
+
+/// A key with a default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filled<T> {
+    /// The value that was written, or the default.
+    pub value: T,
+    /// Where the value was written; `None` for the default.
+    pub place: Option<Place>,
+}
+
+/// What [`Key`] and [`Filled`] have in common: a section is read into them and written from them.
+pub trait Field {
+    /// The kind of value.
+    type Value: FileValue;
+
+    /// Takes what stands in the file; `None` where it is wrong.
+    fn take(&mut self, found: Option<At<Self::Value>>);
+
+    /// The value, unless the key is left out.
+    fn value(&self) -> Option<&Self::Value>;
+}
+
+impl<T> Default for Key<T> {
+    fn default() -> Key<T> {
+        Key {
+            given: None,
+            is_written: false,
+        }
+    }
+}
+
+impl<T> Key<T> {
+    /// A value that stands at `place`.
+    pub fn at(value: T, place: &Place) -> Key<T> {
+        let place = place.clone();
+        Key {
+            given: Some(At { value, place }),
+            is_written: true,
+        }
+    }
+
+    /// A value that was never written.
+    pub fn of(value: T) -> Key<T> {
+        Key::at(value, &Place::default())
+    }
+
+    /// The value, if it was written and is good.
+    pub fn get(&self) -> Option<&T> {
+        self.given.as_ref().map(|given| &given.value)
+    }
+
+    /// Where the value was written.
+    pub fn place(&self) -> Option<&Place> {
+        self.given.as_ref().map(|given| &given.place)
+    }
+
+    /// This key, or `base` where it is left out.
+    pub fn over<'k>(&'k self, base: &'k Key<T>) -> &'k Key<T> {
+        if self.given.is_some() { self } else { base }
+    }
+}
+
+impl<T: Copy> Key<T> {
+    /// The value, or `default` where it is left out.
+    pub fn or(&self, default: T) -> T {
+        self.copied().unwrap_or(default)
+    }
+
+    /// The value, if it was written and is good.
+    pub fn copied(&self) -> Option<T> {
+        self.get().copied()
+    }
+}
+
+impl<T> Filled<T> {
+    /// A default.
+    pub fn new(value: T) -> Filled<T> {
+        Filled { value, place: None }
+    }
+
+    /// A value that stands at `place`.
+    pub fn at(value: T, place: &Place) -> Filled<T> {
+        let place = Some(place.clone());
+        Filled { value, place }
+    }
+
+    /// Whether the value was written.
+    pub fn is_written(&self) -> bool {
+        self.place.is_some()
+    }
+}
+
+impl<T: FileValue> Field for Key<T> {
+    type Value = T;
+
+    fn take(&mut self, found: Option<At<T>>) {
+        self.is_written = true;
+        self.given = found;
+    }
+
+    fn value(&self) -> Option<&T> {
+        self.get()
+    }
+}
+
+impl<T: FileValue> Field for Filled<T> {
+    type Value = T;
+
+    fn take(&mut self, found: Option<At<T>>) {
+        if let Some(At { value, place }) = found {
+            self.value = value;
+            self.place = Some(place);
+        }
+    }
+
+    fn value(&self) -> Option<&T> {
+        Some(&self.value)
+    }
+}

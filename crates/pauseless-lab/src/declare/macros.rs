@@ -1,0 +1,383 @@
+//! The macro that declares a section, and the small ones that it is made of.
+
+/// Declares a section: a struct with a field per key, and all that is known about each key.
+///
+/// The plain form declares what was written. Each key is `name: Type`, then as much as applies of
+///
+/// - `within RANGE`: the range, or what else limits the type ([`FileValue::Limit`](crate::declare::FileValue));
+/// - `required EXAMPLE`: it must be written, and the message shows this example;
+/// - `default VALUE`: the field is a [`Filled`](crate::declare::Filled) and not a
+///   [`Key`](crate::declare::Key);
+/// - `derived FORMULA`: what holds if it is left out, in words, where no constant says it;
+/// - `source CLAUSE`: where the default comes from;
+/// - `when CONDITION`: a function of what was read so far; the key exists only if it is true;
+/// - `written if_changed`: the resolved file leaves it out where it has its default.
+///
+/// A key whose name is a word of Rust is declared as `field as "name": Type`.
+///
+/// The second form, `struct NAME for CONFIG = DEFAULT`, declares the keys of a configuration that
+/// exists already. A key fills the field of its name; `field OTHER` names another one, and
+/// `get FUNCTION, set FUNCTION` is for what is no field by itself. Defaults are those of `DEFAULT`.
+#[macro_export]
+macro_rules! section {
+    (
+        $(#[doc = $about:literal])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])*
+                $key:ident $(as $file_key:literal)? : $type:ty
+                    $(, within $limit:expr)?
+                    $(, required $example:literal)?
+                    $(, default $default:expr)?
+                    $(, derived $formula:literal)?
+                    $(, source $source:literal)?
+                    $(, when $when:expr)?
+                    $(, written $brief:ident)?
+                ;
+            )*
+        }
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Debug)]
+        $vis struct $name {
+            /// Where the section begins.
+            pub place: $crate::declare::Place,
+            $(
+                $(#[doc = $doc])*
+                pub $key: $crate::section!(@field $type $(, $default)?),
+            )*
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name {
+                    place: Default::default(),
+                    $($key: $crate::section!(@new $($default)?),)*
+                }
+            }
+        }
+
+        impl $crate::declare::Declared for $name {
+            fn about() -> String {
+                $crate::declare::about(&[$($about),*])
+            }
+
+            fn keys() -> Vec<$crate::declare::KeyInfo> {
+                let default = $name::default();
+                let _ = &default;
+                vec![$($crate::declare::KeyInfo {
+                    name: $crate::section!(@name $key $(, $file_key)?),
+                    about: $crate::declare::about(&[$($doc),*]),
+                    kind: <$type as $crate::declare::FileValue>::kind(
+                        &$crate::section!(@limit $type $(, $limit)?)
+                    ),
+                    fallback: $crate::declare::fallback(
+                        $crate::section!(@some $($example)?),
+                        $crate::section!(@some $($formula)?),
+                        &default.$key,
+                    ),
+                    source: concat!($($source)?),
+                }),*]
+            }
+
+            fn read(section: &mut $crate::declare::Section<'_>) -> $name {
+                let mut keys = $name::default();
+                keys.place = section.place.clone();
+                $(
+                    if $crate::section!(@when &keys $(, $when)?) {
+                        $crate::declare::read_key(
+                            section,
+                            $crate::section!(@name $key $(, $file_key)?),
+                            &mut keys.$key,
+                            &$crate::section!(@limit $type $(, $limit)?),
+                            $crate::section!(@some $($example)?),
+                        );
+                    }
+                )*
+                keys
+            }
+
+            fn write(&self, file: &mut $crate::declare::File) {
+                $crate::declare::Written::write_keys(self, file);
+            }
+        }
+
+        impl $crate::declare::Written for $name {
+            fn shown(&self) -> Vec<(&'static str, String)> {
+                [$(
+                    if $crate::section!(@when self $(, $when)?)
+                        && !$crate::section!(@hidden self, $name, $key $(, $brief)?)
+                    {
+                        $crate::declare::show_key(
+                            $crate::section!(@name $key $(, $file_key)?),
+                            &self.$key,
+                        )
+                    } else {
+                        None
+                    }
+                ),*]
+                .into_iter()
+                .flatten()
+                .collect()
+            }
+
+            fn write_keys(&self, file: &mut $crate::declare::File) {
+                for (key, value) in self.shown() {
+                    file.plain(key, value);
+                }
+                $($crate::declare::write_section(
+                    $crate::section!(@name $key $(, $file_key)?),
+                    &self.$key,
+                    file,
+                );)*
+            }
+        }
+
+        impl $crate::declare::FileValue for $name {
+            type Limit = ();
+            const IS_SECTION: bool = true;
+
+            fn take(
+                item: $crate::declare::Item<'_>,
+                (): &(),
+            ) -> Option<$crate::declare::At<$name>> {
+                let place = item.place.clone();
+                let mut section = item.table()?;
+                let value = <$name as $crate::declare::Declared>::read(&mut section);
+                section.finish();
+                Some($crate::declare::At { value, place })
+            }
+
+            fn kind((): &()) -> $crate::declare::Kind {
+                $crate::declare::Kind::Table(Box::new(
+                    <$name as $crate::declare::Declared>::info(),
+                ))
+            }
+
+            fn show(&self) -> String {
+                String::new()
+            }
+
+            fn write(&self, key: &str, file: &mut $crate::declare::File) {
+                file.inner_section(key);
+                $crate::declare::Written::write_keys(self, file);
+            }
+        }
+    };
+
+    (
+        $(#[doc = $about:literal])*
+        $vis:vis struct $name:ident for $config:ty = $base:expr, {
+            $(
+                $(#[doc = $doc:literal])*
+                $key:ident $(as $file_key:literal)? : $type:ty
+                    $(, within $limit:expr)?
+                    $(, field $($field:ident).+)?
+                    $(, get $get:expr, set $set:expr)?
+                    $(, derived $formula:literal)?
+                    $(, source $source:literal)?
+                    $(, when $when:expr)?
+                    $(, written $brief:ident)?
+                ;
+            )*
+        }
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Debug, Default)]
+        $vis struct $name {
+            $(
+                $(#[doc = $doc])*
+                pub $key: $crate::declare::Key<$type>,
+            )*
+        }
+
+        impl $name {
+            /// The keys that say what `config` is.
+            $vis fn of(config: &$config) -> $name {
+                let base: &$config = &$base;
+                let _ = base;
+                let mut keys = $name::default();
+                $(
+                    let value: Option<$type> =
+                        $crate::section!(@get config, $key $(, field $($field).+)? $(, get $get)?);
+                    let usual: Option<$type> =
+                        $crate::section!(@get base, $key $(, field $($field).+)? $(, get $get)?);
+                    let is_shown = $crate::section!(@when &*config $(, $when)?)
+                        && !$crate::section!(@brief value == usual $(, $brief)?);
+                    if is_shown && let Some(value) = value {
+                        keys.$key = $crate::declare::Key::of(value);
+                    }
+                )*
+                keys
+            }
+
+            /// Takes the keys out of `section` and puts them into `config`.
+            $vis fn fill(
+                section: &mut $crate::declare::Section<'_>,
+                config: &mut $config,
+            ) -> $name {
+                let mut keys = $name::default();
+                $(
+                    if $crate::section!(@when &*config $(, $when)?) {
+                        $crate::declare::read_key(
+                            section,
+                            $crate::section!(@name $key $(, $file_key)?),
+                            &mut keys.$key,
+                            &$crate::section!(@limit $type $(, $limit)?),
+                            None,
+                        );
+                        if let Some(value) = keys.$key.get().cloned() {
+                            $crate::section!(
+                                @set config, value, $key $(, field $($field).+)? $(, set $set)?
+                            );
+                        }
+                    }
+                )*
+                keys
+            }
+
+            /// What the keys are, with the defaults of the configuration.
+            $vis fn info() -> $crate::declare::Info {
+                let base: &$config = &$base;
+                let _ = base;
+                $crate::declare::Info {
+                    about: $crate::declare::about(&[$($about),*]),
+                    keys: vec![$($crate::declare::KeyInfo {
+                        name: $crate::section!(@name $key $(, $file_key)?),
+                        about: $crate::declare::about(&[$($doc),*]),
+                        kind: <$type as $crate::declare::FileValue>::kind(
+                            &$crate::section!(@limit $type $(, $limit)?)
+                        ),
+                        fallback: $crate::declare::fallback(
+                            None,
+                            $crate::section!(@some $($formula)?),
+                            &$crate::declare::Key {
+                                given: None::<$type>.or(
+                                    $crate::section!(
+                                        @get base, $key $(, field $($field).+)? $(, get $get)?
+                                    )
+                                ).map(|value| $crate::declare::At {
+                                    value,
+                                    place: Default::default(),
+                                }),
+                                is_written: false,
+                            },
+                        ),
+                        source: concat!($($source)?),
+                    }),*],
+                    variants: None,
+                }
+            }
+        }
+
+        impl $crate::declare::Written for $name {
+            fn shown(&self) -> Vec<(&'static str, String)> {
+                [$($crate::declare::show_key(
+                    $crate::section!(@name $key $(, $file_key)?),
+                    &self.$key,
+                )),*]
+                .into_iter()
+                .flatten()
+                .collect()
+            }
+
+            fn write_keys(&self, file: &mut $crate::declare::File) {
+                for (key, value) in self.shown() {
+                    file.plain(key, value);
+                }
+                $($crate::declare::write_section(
+                    $crate::section!(@name $key $(, $file_key)?),
+                    &self.$key,
+                    file,
+                );)*
+            }
+        }
+    };
+
+    (@field $type:ty) => { $crate::declare::Key<$type> };
+    (@field $type:ty, $default:expr) => { $crate::declare::Filled<$type> };
+    (@new) => { $crate::declare::Key::default() };
+    (@new $default:expr) => { $crate::declare::Filled::new($default) };
+    (@name $key:ident) => { stringify!($key) };
+    (@name $key:ident, $file_key:literal) => { $file_key };
+    (@limit $type:ty) => { <$type as $crate::declare::FileValue>::Limit::default() };
+    (@limit $type:ty, $limit:expr) => {
+        <<$type as $crate::declare::FileValue>::Limit>::from($limit)
+    };
+    (@some) => { None };
+    (@some $value:expr) => { Some($value) };
+    (@when $keys:expr) => { true };
+    (@when $keys:expr, $when:expr) => { $crate::declare::holds($keys, $when) };
+    (@hidden $self:expr, $name:ident, $key:ident) => { false };
+    (@hidden $self:expr, $name:ident, $key:ident, if_changed) => {
+        $self.$key.value == $name::default().$key.value
+    };
+    (@brief $value:ident == $usual:ident) => { { let _ = $usual; false } };
+    (@brief $value:ident == $usual:ident, if_changed) => { $value == $usual };
+    (@get $config:expr, $key:ident) => { Some($config.$key.clone()) };
+    (@get $config:expr, $key:ident, field $($field:ident).+) => {
+        Some($config.$($field).+.clone())
+    };
+    (@get $config:expr, $key:ident, get $get:expr) => {
+        $crate::declare::look($config, $get)
+    };
+    (@set $config:expr, $value:expr, $key:ident) => { $config.$key = $value };
+    (@set $config:expr, $value:expr, $key:ident, field $($field:ident).+) => {
+        $config.$($field).+ = $value
+    };
+    (@set $config:expr, $value:expr, $key:ident, set $set:expr) => {
+        $crate::declare::put($config, $value, $set)
+    };
+}
+
+/// Gives the words that stand for the values of a type.
+///
+/// ```ignore
+/// words! { Release { "last-bit" => Release::LastBit, "first-bit" => Release::FirstBit } }
+/// ```
+#[macro_export]
+macro_rules! words {
+    ($type:ty { $($word:literal => $value:expr),+ $(,)? }) => {
+        $crate::words!($type, [$(($word, $value)),+]);
+    };
+    ($type:ty, $list:expr) => {
+        impl $crate::declare::Words for $type {
+            fn words() -> Vec<(&'static str, $type)> {
+                $list.to_vec()
+            }
+        }
+
+        impl $crate::declare::FileValue for $type {
+            type Limit = ();
+
+            fn take(
+                item: $crate::declare::Item<'_>,
+                (): &(),
+            ) -> Option<$crate::declare::At<$type>> {
+                item.choice(&<$type as $crate::declare::Words>::words())
+            }
+
+            fn kind((): &()) -> $crate::declare::Kind {
+                let words = <$type as $crate::declare::Words>::words();
+                $crate::declare::Kind::Word(words.iter().map(|(word, _)| *word).collect())
+            }
+
+            fn show(&self) -> String {
+                format!("{:?}", $crate::declare::Words::word(self))
+            }
+        }
+    };
+}
+
+/// A type whose values have words in files; [`words!`](crate::words) implements it.
+pub trait Words: Sized + PartialEq + 'static {
+    /// Every value with its word.
+    fn words() -> Vec<(&'static str, Self)>;
+
+    /// The word for this value.
+    fn word(&self) -> &'static str {
+        let words = Self::words().into_iter();
+        let mut own = words.filter(|(_, value)| value == self);
+        own.next().map_or("", |(word, _)| word)
+    }
+}

@@ -1,0 +1,47 @@
+//! Sections of files, each declared once.
+//!
+//! A section is a list of keys. [`section!`](crate::section) declares them: the name of a key, the
+//! kind of its value with its range, its default, one sentence of documentation, and the field
+//! that it fills. From that declaration come reading with all problems at once, the resolved file,
+//! the rows of `explain`, the tables of the documents and the JSON Schema. What depends on several
+//! keys is ordinary code beside the section.
+//!
+//! ```
+//! use pauseless_lab::declare::{Declared, Kind};
+//!
+//! pauseless_lab::section! {
+//!     /// A bucket of tokens.
+//!     pub struct Bucket {
+//!         /// How many tokens fit into the bucket.
+//!         depth: u32, within 1..=1_000, default 8;
+//!         /// Whether the bucket starts full.
+//!         full: bool, default true;
+//!         /// What the bucket is called.
+//!         name: String, required "\"B1\"";
+//!     }
+//! }
+//!
+//! let keys = Bucket::keys();
+//! assert_eq!(keys[0].name, "depth");
+//! assert_eq!(keys[0].about, "How many tokens fit into the bucket.");
+//! assert!(matches!(keys[0].kind, Kind::Integer { low: 1, high: 1_000 }));
+//! assert!(keys[2].is_required());
+//! ```
+
+mod describe;
+mod field;
+mod machinery;
+mod macros;
+mod value;
+mod variant;
+
+pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Variants, about};
+pub use field::{Field, Filled, Key};
+pub use machinery::{fallback, holds, look, put, read_key, show_key, write_section};
+pub use macros::Words;
+pub use value::{Each, FileValue, List, Permille, Tables, TablesOrOne, What, Within};
+pub use variant::{Choice, Variant, Written};
+
+pub use crate::problem::Sink;
+pub use crate::scenario::file::File;
+pub use crate::scenario::reader::{At, Item, Place, Section};

@@ -1,0 +1,115 @@
+//! Sections whose keys depend on the value of one key, mostly `kind`.
+
+use super::describe::{Info, Variants};
+use crate::scenario::file::File;
+use crate::scenario::reader::{At, Section, did_you_mean, quoted};
+
+/// One of the kinds of a section: a congestion control, a topology, a kind of traffic.
+///
+/// `T` is what the section is read into.
+pub struct Variant<T> {
+    /// What stands behind `kind`.
+    pub name: &'static str,
+    /// Its sentence and its own keys.
+    pub info: fn() -> Info,
+    /// Takes its own keys; `None` if something necessary is wrong, which is reported.
+    pub read: fn(&mut Section<'_>) -> Option<T>,
+    /// The keys of a value of this kind; `None` for a value of another one.
+    pub keys_of: fn(&T) -> Option<Box<dyn Written>>,
+}
+
+/// Keys with their values.
+pub trait Written {
+    /// Every key that has a value and is no section of its own, as it would be written.
+    fn shown(&self) -> Vec<(&'static str, String)>;
+
+    /// Writes every key that has a value.
+    fn write_keys(&self, file: &mut File);
+}
+
+/// All kinds of one section.
+pub struct Choice<T: 'static> {
+    /// The key, mostly `kind`.
+    pub key: &'static str,
+    /// What it is if it is left out; `None` where it must be written.
+    pub default: Option<&'static str>,
+    /// The kinds, in the order of the documents.
+    pub variants: Vec<&'static Variant<T>>,
+}
+
+impl<T: 'static> Choice<T> {
+    /// The kind that `section` names. Where it names none that there is, that is reported and the
+    /// rest of the section is not looked at.
+    pub fn take(&self, section: &mut Section<'_>) -> Option<At<&'static Variant<T>>> {
+        let is_written = section.has(self.key);
+        let place = section.place.clone();
+        let item = section.take(self.key);
+        let word = match (item, self.default) {
+            (Some(item), _) => item.string(),
+            (None, Some(default)) => Some(At {
+                value: default.to_string(),
+                place,
+            }),
+            (None, None) => None,
+        };
+        let found = word.and_then(|word| self.find(section, word));
+        if found.is_none() {
+            if !is_written {
+                section.missing(self.key, &self.alternatives());
+            }
+            section.discard();
+        }
+        found
+    }
+
+    /// The kind called `name`.
+    pub fn named(&self, name: &str) -> Option<&'static Variant<T>> {
+        let mut variants = self.variants.iter();
+        variants.find(|variant| variant.name == name).copied()
+    }
+
+    /// The kind of a value, and its keys.
+    pub fn keys_of(&self, value: &T) -> Option<(&'static str, Box<dyn Written>)> {
+        let mut variants = self.variants.iter();
+        variants.find_map(|variant| Some((variant.name, (variant.keys_of)(value)?)))
+    }
+
+    /// For documents and schemas.
+    pub fn describe(&self) -> Variants {
+        let list = self.variants.iter();
+        Variants {
+            key: self.key,
+            default: self.default,
+            list: list
+                .map(|variant| (variant.name, (variant.info)()))
+                .collect(),
+        }
+    }
+
+    /// The names of all kinds.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.variants.iter().map(|variant| variant.name).collect()
+    }
+
+    fn find(&self, section: &mut Section<'_>, word: At<String>) -> Option<At<&'static Variant<T>>> {
+        let At { value: word, place } = word;
+        let Some(value) = self.named(&word) else {
+            let names = self.names();
+            let problem = place.problem(format!("unknown value {word:?}"));
+            let problem = problem.expected(format!("one of {}", quoted(&names)));
+            section.report(problem.help(did_you_mean(&word, names)));
+            return None;
+        };
+        section.set_context(format!(" with {} = {word:?}", self.key));
+        Some(At { value, place })
+    }
+
+    /// `"a", "b" or "c"`.
+    fn alternatives(&self) -> String {
+        match &self.names()[..] {
+            [] => String::new(),
+            [only] => format!("{only:?}"),
+            [others @ .., last] => format!("{} or {last:?}", quoted(others)),
+        }
+    }
+}
