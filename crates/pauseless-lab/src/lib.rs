@@ -18,6 +18,7 @@ pub mod report;
 pub mod repro;
 pub mod sample;
 pub mod scenario;
+pub mod schema;
 pub mod sweep;
 pub mod table;
 #[cfg(target_os = "linux")]

@@ -15,6 +15,7 @@ mod plan;
 mod progress;
 mod repro;
 mod run;
+mod schema;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod testbed;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Repro(args) => repro::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
+        Command::Schema(args) => schema::run(&args),
         #[cfg(target_os = "linux")]
         Command::Testbed(args) => testbed::run(&args, terminal),
         Command::Threshold(args) => threshold::run(&args, terminal),

@@ -3,6 +3,7 @@
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::dependency::{Blame, Buffer, ClosingFlow, Component, Hop};
 use pauseless_fabric::reroute::Reroute;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Verdict;
@@ -13,7 +14,7 @@ use crate::fabric::{Fabric, Origin};
 use crate::report::json::SCHEMA;
 
 /// What `check` prints: one fabric is a document of its own, several are a list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Documents {
     /// See [`SCHEMA`].
     pub schema: u32,
@@ -21,7 +22,7 @@ pub struct Documents {
     content: Content,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Content {
     One(Box<CheckRecord>),
@@ -43,7 +44,7 @@ impl Documents {
 }
 
 /// Everything that was found in one fabric.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CheckRecord {
     /// The files, or the name of the shape.
     pub fabric: String,
@@ -92,7 +93,7 @@ pub struct CheckRecord {
 }
 
 /// Buffers that can all wait for each other.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ComponentRecord {
     /// How many buffers.
     pub buffers: usize,
@@ -107,7 +108,7 @@ pub struct ComponentRecord {
 }
 
 /// One buffer of a cycle.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HopRecord {
     /// The buffer.
     #[serde(flatten)]
@@ -121,7 +122,7 @@ pub struct HopRecord {
 }
 
 /// An ingress buffer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BufferRecord {
     /// The switch.
     pub switch: String,
@@ -140,7 +141,7 @@ pub struct BufferRecord {
 }
 
 /// A flow that makes a part of a cycle.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FlowRecord {
     /// Who sends.
     pub source: String,
@@ -155,7 +156,7 @@ pub struct FlowRecord {
 }
 
 /// End nodes without which there would be no cycle.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlameRecord {
     /// What they have in common, if something was known.
     pub kind: Option<String>,

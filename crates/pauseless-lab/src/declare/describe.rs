@@ -132,7 +132,40 @@ pub enum Kind {
     Any,
 }
 
+impl Kind {
+    /// Whether it is a section of its own.
+    pub fn is_section(&self) -> bool {
+        matches!(
+            self,
+            Kind::Table(_) | Kind::Tables(_) | Kind::TablesOrOne(_)
+        )
+    }
+}
+
 impl KeyInfo {
+    /// A section of a file.
+    pub fn section(name: &'static str, kind: Kind) -> KeyInfo {
+        let about = match &kind {
+            Kind::Table(info) | Kind::Tables(info) | Kind::TablesOrOne(info) => info.about.clone(),
+            _ => String::new(),
+        };
+        KeyInfo {
+            name,
+            about,
+            kind,
+            fallback: Fallback::Absent,
+            source: "",
+        }
+    }
+
+    /// The same, where it must be written.
+    pub fn required(self) -> KeyInfo {
+        KeyInfo {
+            fallback: Fallback::Required(""),
+            ..self
+        }
+    }
+
     /// Whether it must be written.
     pub fn is_required(&self) -> bool {
         matches!(self.fallback, Fallback::Required(_))

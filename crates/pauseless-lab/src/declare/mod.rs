@@ -32,6 +32,8 @@ mod describe;
 mod field;
 mod machinery;
 mod macros;
+pub mod markdown;
+pub mod schema;
 mod value;
 mod variant;
 
@@ -40,7 +42,7 @@ pub use field::{Field, Filled, Key};
 pub use machinery::{fallback, holds, look, put, read_key, show_key, write_section};
 pub use macros::Words;
 pub use value::{Each, FileValue, List, Permille, Tables, TablesOrOne, What, Within};
-pub use variant::{Choice, Variant, Written};
+pub use variant::{Choice, Registry, Variant, Written};
 
 pub use crate::problem::Sink;
 pub use crate::scenario::file::File;

@@ -1,5 +1,7 @@
 //! Sections whose keys depend on the value of one key, mostly `kind`.
 
+use std::sync::{PoisonError, RwLock};
+
 use super::describe::{Info, Variants};
 use crate::scenario::file::File;
 use crate::scenario::reader::{At, Section, did_you_mean, quoted};
@@ -111,5 +113,45 @@ impl<T: 'static> Choice<T> {
             [only] => format!("{only:?}"),
             [others @ .., last] => format!("{} or {last:?}", quoted(others)),
         }
+    }
+}
+
+/// Kinds that other crates bring.
+///
+/// A program registers its own before it reads the first file; they have keys, messages, schema and
+/// documentation like those that are built in.
+pub struct Registry<T: 'static> {
+    outside: RwLock<Vec<&'static Variant<T>>>,
+}
+
+impl<T: 'static> Registry<T> {
+    /// A registry without any.
+    pub const fn new() -> Registry<T> {
+        Registry {
+            outside: RwLock::new(Vec::new()),
+        }
+    }
+
+    /// Adds a kind. The last one of a name counts, but for the names that are built in, which stay
+    /// what they are.
+    pub fn register(&self, variant: &'static Variant<T>) {
+        let mut outside = self.outside.write().unwrap_or_else(PoisonError::into_inner);
+        outside.retain(|other| other.name != variant.name);
+        outside.push(variant);
+    }
+
+    /// Those that are built in, and behind them those of others.
+    pub fn with(&self, inside: &[&'static Variant<T>]) -> Vec<&'static Variant<T>> {
+        let outside = self.outside.read().unwrap_or_else(PoisonError::into_inner);
+        let is_new =
+            |variant: &&&'static Variant<T>| inside.iter().all(|other| other.name != variant.name);
+        let outside = outside.iter().filter(is_new);
+        inside.iter().chain(outside).copied().collect()
+    }
+}
+
+impl<T: 'static> Default for Registry<T> {
+    fn default() -> Registry<T> {
+        Registry::new()
     }
 }

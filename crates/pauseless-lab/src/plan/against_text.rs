@@ -1,6 +1,7 @@
 //! Deployed and derived values side by side, for people and as JSON.
 
 use pauseless_core::unit::Bytes;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::against::{Deployed, Judgement, Pool, Row};
@@ -177,7 +178,7 @@ fn verdict(row: &Row) -> String {
 }
 
 /// All rows.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AgainstRecord {
     /// Whether packets can be lost somewhere.
     pub can_lose: bool,
@@ -188,7 +189,7 @@ pub struct AgainstRecord {
 }
 
 /// A profile at some ports, or a row of a table.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RowRecord {
     /// The switch or the file.
     pub of: String,
@@ -232,7 +233,7 @@ pub struct RowRecord {
 }
 
 /// Headroom that ports share.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PoolRecord {
     /// The switch or the file.
     pub of: String,

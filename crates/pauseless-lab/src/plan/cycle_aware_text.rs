@@ -5,6 +5,7 @@ use std::fmt::Write;
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::Bytes;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Scheme;
@@ -245,7 +246,7 @@ pub fn sections(fabric: &Fabric, plan: &CyclePlan, scheme: Scheme) -> Option<Str
 }
 
 /// The part of the JSON document.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CycleRecord {
     /// Groups of buffers that can wait for each other.
     pub components: Vec<ComponentRecord>,
@@ -259,7 +260,7 @@ pub struct CycleRecord {
 }
 
 /// A group of buffers.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ComponentRecord {
     /// How many.
     pub buffers: usize,
@@ -276,7 +277,7 @@ pub struct ComponentRecord {
 }
 
 /// Single failures.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FailureRecord {
     /// How many.
     pub tried: usize,
@@ -287,7 +288,7 @@ pub struct FailureRecord {
 }
 
 /// Switches that are alike.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CycleSwitchRecord {
     /// Which ones.
     pub switches: Vec<String>,
@@ -302,7 +303,7 @@ pub struct CycleSwitchRecord {
 }
 
 /// Thresholds of a scheme.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CycleSetRecord {
     /// Which one.
     pub scheme: &'static str,
@@ -321,7 +322,7 @@ pub struct CycleSetRecord {
 }
 
 /// One set of thresholds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ThresholdRecord {
     /// The buffer of a queue.
     pub buffer_bytes: u64,

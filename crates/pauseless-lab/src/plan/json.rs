@@ -2,6 +2,7 @@
 
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::unit::{Bytes, Span};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::against_text::AgainstRecord;
@@ -14,7 +15,7 @@ use crate::fabric::Fabric;
 use crate::report::json::SCHEMA;
 
 /// The document of a plan.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PlanDocument {
     /// See [`SCHEMA`].
     pub schema: u32,
@@ -50,7 +51,7 @@ pub struct PlanDocument {
 }
 
 /// The document of deployed values alone.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AgainstDocument {
     /// See [`SCHEMA`].
     pub schema: u32,
@@ -67,7 +68,7 @@ pub fn against_document(against: AgainstRecord) -> AgainstDocument {
 }
 
 /// Switches that are alike.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SwitchRecord {
     /// Their names.
     pub switches: Vec<String>,
@@ -84,7 +85,7 @@ pub struct SwitchRecord {
 }
 
 /// Ports that are alike.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PortRecord {
     /// Their names, over all switches.
     pub ports: Vec<String>,
@@ -112,7 +113,7 @@ pub struct PortRecord {
 }
 
 /// A term of the headroom.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TermRecord {
     /// What takes the room.
     pub name: &'static str,
@@ -125,7 +126,7 @@ pub struct TermRecord {
 }
 
 /// What a scheme needs on a switch.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SchemeRecord {
     /// `pfc`, `cbfc`, ..
     pub flow_control: &'static str,
@@ -151,7 +152,7 @@ pub struct SchemeRecord {
 }
 
 /// The thresholds of one port and class; what a scheme does not have is not there.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct ThresholdRecord {
     /// The physical buffer.
     pub buffer_bytes: u64,
@@ -194,7 +195,7 @@ pub struct ThresholdRecord {
 }
 
 /// A stage of buffer-based GFC.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct StageRecord {
     /// Its number.
     pub stage: u16,
@@ -205,7 +206,7 @@ pub struct StageRecord {
 }
 
 /// PFC with dynamic thresholds.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct DynamicRecord {
     /// alpha.
     pub alpha: f64,
@@ -222,7 +223,7 @@ pub struct DynamicRecord {
 }
 
 /// TTL-based buffer management.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TtlRecord {
     /// Which ones of the group.
     pub switches: Vec<String>,
@@ -243,7 +244,7 @@ pub struct TtlRecord {
 }
 
 /// The document of the TTL note's numbers.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PaperDocument {
     /// See [`SCHEMA`].
     pub schema: u32,
@@ -252,7 +253,7 @@ pub struct PaperDocument {
 }
 
 /// A number of the note and ours.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PaperRecord {
     /// What it is.
     pub quantity: &'static str,

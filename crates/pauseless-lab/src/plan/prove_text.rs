@@ -1,5 +1,6 @@
 //! Proofs for people and as JSON.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::prove::Proof;
@@ -55,7 +56,7 @@ fn verdict(proof: &Proof) -> String {
 }
 
 /// A proof.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProofRecord {
     /// Of which scheme.
     pub flow_control: &'static str,

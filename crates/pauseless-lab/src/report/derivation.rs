@@ -1,5 +1,6 @@
 //! The JSON documents of `explain`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json::SCHEMA;
@@ -7,7 +8,7 @@ use crate::explain::{Loop, Row, Stage, explain, paper};
 use crate::scenario::Scenario;
 
 /// The document of `explain`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExplainDocument {
     /// See [`SCHEMA`].
     pub schema: u32,
@@ -24,7 +25,7 @@ pub struct ExplainDocument {
 }
 
 /// A flow in a routing loop.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LoopRecord {
     /// Its name.
     pub flow: String,
@@ -47,7 +48,7 @@ pub struct LoopRecord {
 }
 
 /// A congestion control.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CongestionRecord {
     /// `pcn`, `qcn`, ..
     pub name: &'static str,
@@ -56,7 +57,7 @@ pub struct CongestionRecord {
 }
 
 /// The derivation for some ports.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GroupRecord {
     /// Which ports.
     pub ports: String,
@@ -67,7 +68,7 @@ pub struct GroupRecord {
 }
 
 /// One step of a derivation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StepRecord {
     /// What is derived.
     pub symbol: String,
@@ -80,7 +81,7 @@ pub struct StepRecord {
 }
 
 /// A stage of buffer-based GFC.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct StageRecord {
     /// Its number.
     pub stage: u16,
@@ -91,7 +92,7 @@ pub struct StageRecord {
 }
 
 /// The document of `explain --paper`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PaperDocument {
     /// See [`SCHEMA`].
     pub schema: u32,
@@ -100,7 +101,7 @@ pub struct PaperDocument {
 }
 
 /// A printed number and ours.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PaperRecord {
     /// What it is.
     pub quantity: &'static str,

@@ -10,6 +10,7 @@ use pauseless_core::port::FullPool;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::config;
 use pauseless_sim::outcome::{EgressQueue, FlowOutcome, QueueOutcome};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Run;
@@ -24,7 +25,7 @@ use provenance::ProvenanceRecord;
 pub const SCHEMA: u32 = 1;
 
 /// The document of one run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunDocument {
     /// See [`SCHEMA`].
     pub schema: u32,
@@ -34,7 +35,7 @@ pub struct RunDocument {
 }
 
 /// The document of a command that makes several runs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunsDocument {
     /// See [`SCHEMA`].
     pub schema: u32,
@@ -43,7 +44,7 @@ pub struct RunsDocument {
 }
 
 /// A run among several.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NamedRun {
     /// What tells it from the others.
     pub name: String,
@@ -53,7 +54,7 @@ pub struct NamedRun {
 }
 
 /// Everything that was found and measured in one run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunRecord {
     /// The name of the scenario.
     pub scenario: String,
@@ -145,7 +146,7 @@ pub struct RunRecord {
 }
 
 /// A queue of a switch, by name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct QueueName {
     /// The switch.
     pub switch: String,
@@ -156,7 +157,7 @@ pub struct QueueName {
 }
 
 /// A deadlock with its witness.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DeadlockRecord {
     /// When it became inevitable.
     pub time_ps: u64,
@@ -169,7 +170,7 @@ pub struct DeadlockRecord {
 }
 
 /// A flow that starves.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StarvedRecord {
     /// Its name.
     pub flow: String,
@@ -182,7 +183,7 @@ pub struct StarvedRecord {
 }
 
 /// The first packet that did not fit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LossRecord {
     /// When.
     pub time_ps: u64,
@@ -204,7 +205,7 @@ pub struct LossRecord {
 }
 
 /// A flow and what became of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FlowRecord {
     /// Its position in the canonical order.
     pub id: u32,
@@ -243,7 +244,7 @@ pub struct FlowRecord {
 }
 
 /// An ingress queue and what it has seen.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct QueueRecord {
     /// Which one; its port is an ingress.
     #[serde(flatten)]
@@ -257,7 +258,7 @@ pub struct QueueRecord {
 }
 
 /// Recordings over time, one element per sample in each vector.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SeriesRecord {
     /// The instants.
     pub time_ps: Vec<u64>,
@@ -268,7 +269,7 @@ pub struct SeriesRecord {
 }
 
 /// A probed port.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PortSeriesRecord {
     /// Its name.
     pub port: String,
@@ -286,7 +287,7 @@ pub struct PortSeriesRecord {
 }
 
 /// A probed flow.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FlowSeriesRecord {
     /// Its name.
     pub flow: String,

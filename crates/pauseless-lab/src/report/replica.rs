@@ -1,12 +1,13 @@
 //! How far our engine is from a replica of another simulator that ran the same files.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Run;
 
 /// The replica's numbers and ours. Completion times and PAUSE frames elsewhere in the report are the
 /// replica's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Distance {
     /// Flows that finished in the replica.
     pub finished: u64,

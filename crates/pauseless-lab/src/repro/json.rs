@@ -1,5 +1,6 @@
 //! The JSON document of `repro`: runs as in every command that makes several, and claims.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Reproduced;
@@ -8,14 +9,14 @@ use super::file::Paper;
 use crate::report::json::SCHEMA;
 
 /// The document of several experiments.
-#[derive(Serialize)]
-struct Document<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Document<'a> {
     schema: u32,
     experiments: Vec<ExperimentRecord<'a>>,
     runs: Vec<&'a serde_json::Value>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ExperimentRecord<'a> {
     name: String,
     title: &'a str,
@@ -24,7 +25,7 @@ struct ExperimentRecord<'a> {
     claims: Vec<ClaimRecord<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ClaimRecord<'a> {
     text: &'a str,
     cites: Option<&'a str>,
@@ -37,14 +38,14 @@ struct ClaimRecord<'a> {
     reason: &'a str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum PaperRecord<'a> {
     Number(f64),
     Words(&'a str),
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct FindingRecord<'a> {
     discipline: Option<&'static str>,
     measured: &'a [Option<f64>],

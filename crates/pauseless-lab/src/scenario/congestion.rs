@@ -23,7 +23,7 @@ use super::routes::Routing;
 use super::switch::Switches;
 use super::topology::RATES;
 use super::transport::{self, WindowSize};
-use crate::declare::{Choice, Declared, Filled, Info, Key, Variant};
+use crate::declare::{Choice, Declared, Filled, Info, Key, Registry, Variant};
 use crate::problem::Sink;
 use crate::{section, words};
 
@@ -154,16 +154,19 @@ pub fn schemes() -> Choice<Chosen> {
     Choice {
         key: "kind",
         default: None,
-        variants: vec![
+        variants: OUTSIDE.with(&[
             &NONE,
             &pcn::PCN,
             &qcn::QCN,
             &dcqcn::DCQCN,
             &timely::TIMELY,
             &hpcc::HPCC,
-        ],
+        ]),
     }
 }
+
+/// The congestion controls of other crates.
+pub static OUTSIDE: Registry<Chosen> = Registry::new();
 
 /// The whole section, for documents and schemas.
 pub(crate) fn info() -> Info {

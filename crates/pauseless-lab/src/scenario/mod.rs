@@ -11,6 +11,7 @@ pub(crate) mod classes;
 pub mod congestion;
 mod custom;
 mod cycle_aware;
+pub mod describe;
 pub(crate) mod file;
 mod flow_control;
 mod flows;

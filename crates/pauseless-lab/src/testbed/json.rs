@@ -2,6 +2,7 @@
 
 use pauseless_core::unit::{Span, Time};
 use pauseless_dataplane::report::Quantiles;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use crate::report::Run;
 use crate::report::json::{self, SCHEMA};
 
 /// The document of all runs of a testbed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TestbedDocument {
     /// See [`SCHEMA`].
     pub schema: u32,
@@ -19,7 +20,7 @@ pub struct TestbedDocument {
 }
 
 /// A run on real frames beside the same in the simulator.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TestbedRun {
     /// What `run --json` has, of the run on real frames; `simulated_ps` is its emulated time.
     #[serde(flatten)]
@@ -31,7 +32,7 @@ pub struct TestbedRun {
 }
 
 /// What only real frames have.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WireRecord {
     /// `packet`, `xdp` or `memory`.
     pub backend: &'static str,
@@ -74,7 +75,7 @@ pub struct WireRecord {
 }
 
 /// A distribution of times.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct QuantilesRecord {
     /// How many there are.
     pub count: u64,
@@ -89,7 +90,7 @@ pub struct QuantilesRecord {
 }
 
 /// The main numbers of the simulated run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SimulatedRecord {
     /// When the deadlock became inevitable, if there is one.
     pub deadlock_ps: Option<u64>,

@@ -1,12 +1,13 @@
 //! An answer for programs. Values are numbers of `unit`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::statistics::wilson;
 use super::{Answer, Course, Scale, Share, Threshold, Verdict};
 
 /// The document.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ThresholdRecord {
     /// The version of this form.
     pub schema: u32,
@@ -44,7 +45,7 @@ pub struct ThresholdRecord {
 }
 
 /// Where a threshold is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ThresholdValues {
     /// `appears` or `disappears`, as the value grows.
     pub direction: &'static str,
@@ -61,7 +62,7 @@ pub struct ThresholdValues {
 }
 
 /// One value of the grid.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ShareRecord {
     /// The value.
     pub value: u64,
@@ -74,7 +75,7 @@ pub struct ShareRecord {
 }
 
 /// One seed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SeedRecord {
     /// The seed.
     pub seed: u64,

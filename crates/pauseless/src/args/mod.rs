@@ -20,6 +20,7 @@ use pauseless_lab::report::quantity::parse_span;
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::scenario::StopOn;
 use pauseless_lab::scenario::congestion::Scheme;
+use pauseless_lab::schema::Document;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
 #[cfg(target_os = "linux")]
@@ -77,6 +78,8 @@ pub enum Command {
     Repro(ReproArgs),
     /// Show the parameters that a scenario would use, derived line by line
     Explain(ExplainArgs),
+    /// Print the JSON Schema of a kind of file, or of a document that --json prints
+    Schema(SchemaArgs),
     /// Run the ring, or scenarios, on real frames between namespaces, beside the simulator
     #[cfg(target_os = "linux")]
     Testbed(TestbedArgs),
@@ -90,6 +93,15 @@ pub enum Command {
     #[cfg(target_os = "linux")]
     #[command(after_help = node::HOST_EXAMPLES)]
     Host(Box<NodeArgs>),
+}
+
+/// `schema`
+#[derive(Debug, Args)]
+#[command(after_help = SCHEMA_EXAMPLES)]
+pub struct SchemaArgs {
+    /// Which one; without it, all are listed
+    #[arg(value_name = "NAME", value_parser = parse_document)]
+    pub document: Option<Document>,
 }
 
 /// `run`
@@ -242,6 +254,13 @@ fn parse_discipline(text: &str) -> Result<Discipline, String> {
     })
 }
 
+fn parse_document(text: &str) -> Result<Document, String> {
+    Document::named(text).ok_or_else(|| {
+        let names = Document::ALL.iter().map(Document::name);
+        format!("expected {}", Vec::from_iter(names).join(", "))
+    })
+}
+
 fn parse_congestion(text: &str) -> Result<Scheme, String> {
     Scheme::named(text).ok_or_else(|| {
         let names = Scheme::all().into_iter().map(|scheme| scheme.name());
@@ -257,6 +276,13 @@ const EXAMPLES: &str = "Examples:
   pauseless explain --paper
 
 Exit status: 0 done, 1 a finding, 2 bad usage or input, 130 interrupted.";
+
+const SCHEMA_EXAMPLES: &str = "Examples:
+  pauseless schema
+  pauseless schema scenario > scenario.schema.json
+
+Editors with a TOML language server complete and check a scenario that begins with
+  #:schema ./scenario.schema.json";
 
 const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use pauseless_core::unit::{Rate, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Attempt, Confirmation, DisciplineOutcome, FlowSet, SafeRate, Simulated};
@@ -97,7 +98,7 @@ fn exact(rate: Rate) -> String {
 }
 
 /// What came of a cycle.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ConfirmationRecord {
     /// Why it was not simulated; null if it was.
     pub not_simulated: Option<String>,
@@ -106,7 +107,7 @@ pub struct ConfirmationRecord {
 }
 
 /// What the simulations have found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SimulatedRecord {
     /// `pfc` or `cbfc`.
     pub flow_control: &'static str,
@@ -123,7 +124,7 @@ pub struct SimulatedRecord {
 }
 
 /// Flows that send all at once.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AttemptRecord {
     /// `fewest` or `one-per-hop`.
     pub flow_set: &'static str,
@@ -134,7 +135,7 @@ pub struct AttemptRecord {
 }
 
 /// What came of the greedy flows under one queueing discipline.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DisciplineRecord {
     /// `output-queued`, ..
     pub discipline: &'static str,
@@ -149,7 +150,7 @@ pub struct DisciplineRecord {
 }
 
 /// The rates of the flows around which the deadlock begins, output-queued.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SafeRateRecord {
     /// The highest rate per flow that was tried without a deadlock; null if every one deadlocks.
     pub highest_bps: Option<u64>,

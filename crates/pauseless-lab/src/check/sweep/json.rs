@@ -1,5 +1,6 @@
 //! A sweep for programs.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Cases, Finding, Sweep};
@@ -7,7 +8,7 @@ use crate::check::json::{ComponentRecord, component_record};
 use crate::fabric::Fabric;
 
 /// What came of a sweep.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SweepRecord {
     /// What was tried, in words.
     pub tried: String,
@@ -35,7 +36,7 @@ pub struct SweepRecord {
 }
 
 /// Failures that create a cycle.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FindingRecord {
     /// The number of the case; of random sets, the sample.
     pub case: usize,

@@ -1,12 +1,13 @@
 //! What the shared memories of switches have seen.
 
 use pauseless_core::memory::MemoryUse;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::report::Run;
 
 /// The shared memory of a switch.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryRecord {
     /// The switch.
     pub switch: String,
@@ -19,7 +20,7 @@ pub struct MemoryRecord {
 }
 
 /// Bytes of each part of a memory.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct MemoryUseRecord {
     /// The pool that all ports share.
     pub pool_bytes: u64,

@@ -1,6 +1,7 @@
 //! The object `metrics` of a run. What has nothing to say is absent; see `docs/metrics.md`.
 
 use pauseless_core::unit::{Bytes, Span, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::Run;
@@ -9,7 +10,7 @@ use crate::metrics::distribution::Distribution;
 use crate::metrics::links::{LayerUse, PortUse};
 
 /// All metrics of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MetricsRecord {
     /// Completion of finite flows; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +34,7 @@ pub struct MetricsRecord {
 }
 
 /// Completion of finite flows.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CompletionRecord {
     /// Finished flows per second of simulated time.
     pub flows_per_s: f64,
@@ -47,7 +48,7 @@ pub struct CompletionRecord {
 }
 
 /// Flows of a range of sizes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SizeRecord {
     /// The least size in the range.
     pub bytes_min: u64,
@@ -59,7 +60,7 @@ pub struct SizeRecord {
 }
 
 /// Flows of a traffic class.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ClassRecord {
     /// The class.
     pub class: u8,
@@ -69,7 +70,7 @@ pub struct ClassRecord {
 }
 
 /// Some finite flows.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GroupRecord {
     /// Those whose target has everything.
     pub finished: usize,
@@ -86,7 +87,7 @@ pub struct GroupRecord {
 }
 
 /// Completion times.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FctRecord {
     /// The mean.
     pub fct_mean_ps: f64,
@@ -103,7 +104,7 @@ pub struct FctRecord {
 }
 
 /// Slowdowns.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SlowdownRecord {
     /// The mean.
     pub slowdown_mean: f64,
@@ -120,7 +121,7 @@ pub struct SlowdownRecord {
 }
 
 /// How far and how long congestion spread from link to link.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TreeRecord {
     /// For how long any link was in the tree.
     pub duration_ps: u64,
@@ -133,7 +134,7 @@ pub struct TreeRecord {
 }
 
 /// Acknowledgements and notifications.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AnswersRecord {
     /// How many.
     pub packets: u64,
@@ -150,7 +151,7 @@ pub struct AnswersRecord {
 }
 
 /// The ports of the nodes of one layer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LayerRecord {
     /// 0 for hosts, 1 for the switches next to them, and so on.
     pub layer: u8,
@@ -169,7 +170,7 @@ pub struct LayerRecord {
 }
 
 /// A port, which stands for the direction of its link in which it sends.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PortRecord {
     /// The node.
     pub node: String,

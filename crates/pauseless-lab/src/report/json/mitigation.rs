@@ -2,12 +2,13 @@
 
 use pauseless_core::unit::Time;
 use pauseless_sim::outcome::{Losses, Lost};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{QueueName, Run, egress_names, queue_name};
 
 /// What was lost, by cause.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LossesRecord {
     /// What did not fit where it arrived.
     pub overrun: LostRecord,
@@ -21,7 +22,7 @@ pub struct LossesRecord {
 }
 
 /// Packets and their bytes.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct LostRecord {
     /// How many.
     pub packets: u64,
@@ -30,7 +31,7 @@ pub struct LostRecord {
 }
 
 /// A deadlock and how it ended.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct EpisodeRecord {
     /// When it was found.
     pub found_ps: u64,
@@ -41,7 +42,7 @@ pub struct EpisodeRecord {
 }
 
 /// A storm.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TripRecord {
     /// The egress queue that was paused for too long.
     #[serde(flatten)]

@@ -3,13 +3,14 @@
 use pauseless_core::id::FlowId;
 use pauseless_core::unit::Time;
 use pauseless_sim::outcome::{EgressQueue, Pause, PauseCause, PauseTree};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{QueueName, Run, egress_names, queue_name};
 use crate::report::provenance::{chain, hosts};
 
 /// All pauses, from the XOFF of an ingress to its XON.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProvenanceRecord {
     /// How many there were; frames that only refresh a pause do not count.
     pub pauses: u64,
@@ -26,7 +27,7 @@ pub struct ProvenanceRecord {
 }
 
 /// All pauses that began at one place.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TreeRecord {
     /// The first port to fill.
     pub root: QueueName,
@@ -49,7 +50,7 @@ pub struct TreeRecord {
 }
 
 /// A link of a tree.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LinkRecord {
     /// The egress that was stopped.
     pub stopped: QueueName,
@@ -66,7 +67,7 @@ pub struct LinkRecord {
 }
 
 /// A host that was stopped.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HostRecord {
     /// Its name.
     pub host: String,
@@ -77,7 +78,7 @@ pub struct HostRecord {
 }
 
 /// Pauses that wait for each other.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CycleRecord {
     /// When the last of them was sent.
     pub time_ps: u64,
@@ -86,7 +87,7 @@ pub struct CycleRecord {
 }
 
 /// One pause.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PauseRecord {
     /// The egress that was stopped.
     pub stopped: QueueName,
@@ -99,7 +100,7 @@ pub struct PauseRecord {
 }
 
 /// Why a sender was stopped.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CauseRecord {
     /// Its packets wait behind the pause of this number in the list.

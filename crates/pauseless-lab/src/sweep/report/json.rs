@@ -1,5 +1,6 @@
 //! The report as one JSON document.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -8,8 +9,8 @@ use super::{Found, Part, Report, Share};
 use crate::report::json::{SCHEMA, to_text};
 use crate::table::{Cells, Table};
 
-#[derive(Serialize)]
-struct Document<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Document<'a> {
     schema: u32,
     campaign: &'a str,
     title: &'a str,
@@ -27,7 +28,7 @@ struct Document<'a> {
 }
 
 /// In how many runs what was found.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct FoundRecord<'a> {
     deadlock: usize,
     starved: usize,
@@ -36,7 +37,7 @@ struct FoundRecord<'a> {
     first_with_warnings: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ClaimRecord<'a> {
     text: &'a str,
     verdict: &'static str,
@@ -50,7 +51,7 @@ struct ClaimRecord<'a> {
     reason: &'a str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ShareRecord {
     count: usize,
     total: usize,
@@ -59,7 +60,7 @@ struct ShareRecord {
     high: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PartRecord<'a> {
     name: &'a str,
     kind: &'a str,

@@ -11,7 +11,7 @@ pub mod file;
 mod found;
 mod group;
 mod heatmap;
-mod json;
+pub(crate) mod json;
 mod line;
 mod page;
 mod proportion;
