@@ -13,8 +13,8 @@ use pauseless_sim::outcome::{EgressQueue, FlowOutcome, QueueOutcome};
 use serde::Serialize;
 
 use super::Run;
-use super::replica::Distance;
 use crate::metrics::completion::{fct, slowdown};
+use crate::run::Distance;
 use memory::MemoryRecord;
 use metrics::MetricsRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
