@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
         FILE.display()
     );
     if let Ok(scenario) = Scenario::parse("t", &text, &Overrides::default()) {
-        let again = Scenario::parse("t", &scenario.resolved, &Overrides::default());
+        let again = Scenario::parse("t", &scenario.resolved(), &Overrides::default());
         let again = again.unwrap_or_else(|problems| panic!("{problems}"));
         assert_eq!(
             format!("{:?}", scenario.config),

@@ -7,12 +7,12 @@
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::report::html::Heading;
 use crate::report::text::{Mood, Paint, Table};
-use crate::report::{Run, quantity, verdict};
+use crate::report::{quantity, verdict};
+use crate::run::Run;
 use crate::scenario::{Overrides, Problems, Scenario};
 
 /// The scenarios of the demo, with what the command line says instead of them.
@@ -27,12 +27,19 @@ pub fn scenarios(overrides: &Overrides) -> Result<Vec<Scenario>, Problems> {
 /// scenarios whatever the order in which they ended.
 pub fn run(scenarios: Vec<Scenario>, done: impl Fn(&Run) + Sync) -> Vec<Run> {
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let next = AtomicUsize::new(0);
+    let count = scenarios.len();
+    let waiting = Mutex::new(scenarios.into_iter().enumerate());
+    let take = || {
+        waiting
+            .lock()
+            .expect("no thread panics with the lock held")
+            .next()
+    };
     let runs: Mutex<Vec<(usize, Run)>> = Mutex::new(Vec::new());
     thread::scope(|scope| {
-        for _ in 0..cores.min(scenarios.len()) {
+        for _ in 0..cores.min(count) {
             scope.spawn(|| {
-                while let Some((index, scenario)) = take(&next, &scenarios) {
+                while let Some((index, scenario)) = take() {
                     let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
                     done(&run);
                     let mut runs = runs.lock().expect("no thread panics with the lock held");
@@ -46,14 +53,6 @@ pub fn run(scenarios: Vec<Scenario>, done: impl Fn(&Run) + Sync) -> Vec<Run> {
         .expect("no thread panics with the lock held");
     runs.sort_by_key(|(index, _)| *index);
     runs.into_iter().map(|(_, run)| run).collect()
-}
-
-/// The next scenario that nobody runs yet.
-fn take(next: &AtomicUsize, scenarios: &[Scenario]) -> Option<(usize, Scenario)> {
-    let index = next.fetch_add(1, Ordering::Relaxed);
-    scenarios
-        .get(index)
-        .map(|scenario| (index, scenario.clone()))
 }
 
 /// The runs in one table, one line each.
@@ -177,6 +176,7 @@ const RING: &str = include_str!("demo/ring.toml");
 mod tests {
     use super::*;
     use pauseless_core::unit::Span;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn every_scenario_is_valid_and_trusted() {

@@ -18,7 +18,7 @@ use pauseless_lab::check::confirm::{
     Confirmation, FlowSet, Options, Simulated, confirm, record, text,
 };
 use pauseless_lab::fabric::{Fabric, Medium, Names, Origin};
-use pauseless_lab::report::Run;
+use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 const SPEC: LinkSpec = LinkSpec {
@@ -348,9 +348,13 @@ fn parallel_links_are_kept_apart() {
     check_deadlock(&simulated);
     // What is written out in full says the same.
     let scenario = Scenario::parse("t", &simulated.scenario, &Overrides::default()).unwrap();
-    assert!(scenario.resolved.contains(path), "{}", scenario.resolved);
+    assert!(
+        scenario.resolved().contains(path),
+        "{}",
+        scenario.resolved()
+    );
     assert_eq!(
-        run(&scenario.resolved, None),
+        run(&scenario.resolved(), None),
         run(&simulated.scenario, None)
     );
 }

@@ -23,13 +23,13 @@ fn read(text: &str, congestion: Option<Scheme>) -> Scenario {
     };
     let scenario = Scenario::parse("t.toml", text, &overrides);
     let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
-    let again = Scenario::parse("t.toml", &scenario.resolved, &Overrides::default());
+    let again = Scenario::parse("t.toml", &scenario.resolved(), &Overrides::default());
     let again = again.unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(
         format!("{:?}", scenario.config),
         format!("{:?}", again.config)
     );
-    assert_eq!(scenario.resolved, again.resolved);
+    assert_eq!(scenario.resolved(), again.resolved());
     scenario
 }
 
@@ -291,7 +291,7 @@ fn the_command_line_replaces_the_scheme_with_its_keys() {
         }
     }
     // A result can be run again with another scheme.
-    let resolved = with("kind = \"pcn\"").resolved;
+    let resolved = with("kind = \"pcn\"").resolved();
     let scenario = read(&resolved, Scheme::named("timely"));
     assert_eq!(scenario.config.congestion.ack_every, 1);
     // Keys of a scheme that nobody has named are not looked at, either.

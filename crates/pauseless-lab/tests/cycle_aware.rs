@@ -13,7 +13,8 @@ use pauseless_lab::import::source::Source;
 use pauseless_lab::plan::cycle_aware::{Wish, cycle_aware};
 use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, cycle_aware_text, plan};
-use pauseless_lab::report::{Run, html, json, text};
+use pauseless_lab::report::{html, json, text};
+use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 use pauseless_sim::{Outcome, run};
 
@@ -117,9 +118,9 @@ fn the_papers_deadlocks_flow() {
 fn the_resolved_scenario_has_the_thresholds() {
     let aware = FIG11.replace("kind = \"pfc\"", "kind = \"pfc\"\ncycle_aware = true");
     let first = scenario(&aware, 1);
-    assert!(first.resolved.contains("[[flow_control.at]]"));
-    assert!(!first.resolved.contains("cycle_aware"));
-    let again = scenario(&first.resolved, 1);
+    assert!(first.resolved().contains("[[flow_control.at]]"));
+    assert!(!first.resolved().contains("cycle_aware"));
+    let again = scenario(&first.resolved(), 1);
     let (mut first, mut again) = (first.config, again.config);
     first.duration = Span::ms(2);
     again.duration = Span::ms(2);

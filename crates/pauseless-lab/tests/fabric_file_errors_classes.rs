@@ -371,12 +371,12 @@ fn run(text: &str) -> Result<Scenario, String> {
 #[test]
 fn a_run_forwards_by_the_same_tables() {
     let scenario = run(&format!("{}\n{GOOD}", RUN)).unwrap_or_else(|problems| panic!("{problems}"));
-    let again = run(&scenario.resolved).unwrap_or_else(|problems| panic!("{problems}"));
+    let again = run(&scenario.resolved()).unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(
         format!("{:?}", scenario.config),
         format!("{:?}", again.config)
     );
-    assert_eq!(scenario.resolved, again.resolved);
+    assert_eq!(scenario.resolved(), again.resolved());
 }
 
 #[test]

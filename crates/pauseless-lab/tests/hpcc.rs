@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pauseless_lab::import::hpcc::{self, Compat};
 use pauseless_lab::import::source::Source;
-use pauseless_lab::report::Run;
+use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 /// What a run has written, and the run.

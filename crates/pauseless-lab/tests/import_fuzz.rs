@@ -173,7 +173,7 @@ proptest! {
         );
         match Scenario::parse("t", &text, &Overrides::default()) {
             Ok(scenario) => {
-                let again = Scenario::parse("t", &scenario.resolved, &Overrides::default());
+                let again = Scenario::parse("t", &scenario.resolved(), &Overrides::default());
                 let again = again.unwrap_or_else(|problems| panic!("{problems}"));
                 assert_eq!(
                     format!("{:?}", scenario.config),

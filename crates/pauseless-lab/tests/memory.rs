@@ -13,7 +13,8 @@ use pauseless_core::memory::{
 };
 use pauseless_core::unit::Bytes;
 use pauseless_lab::explain::explain;
-use pauseless_lab::report::{Run, json, text};
+use pauseless_lab::report::{json, text};
+use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 /// A ring of three switches with a host each; two classes.
@@ -42,13 +43,13 @@ const HEADROOM: Bytes = Bytes::new(9_250 + 1_500 + 128);
 fn read(text: &str) -> Scenario {
     let scenario = Scenario::parse("t.toml", text, &Overrides::default());
     let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
-    let again = Scenario::parse("t.toml", &scenario.resolved, &Overrides::default());
-    let again = again.unwrap_or_else(|problems| panic!("{problems}\n{}", scenario.resolved));
+    let again = Scenario::parse("t.toml", &scenario.resolved(), &Overrides::default());
+    let again = again.unwrap_or_else(|problems| panic!("{problems}\n{}", scenario.resolved()));
     assert_eq!(
         format!("{:?}", scenario.config),
         format!("{:?}", again.config)
     );
-    assert_eq!(scenario.resolved, again.resolved);
+    assert_eq!(scenario.resolved(), again.resolved());
     scenario
 }
 
@@ -191,7 +192,7 @@ fn the_report_has_it() {
     let scenario = read(RING);
     let outcome = pauseless_sim::run(&scenario.config);
     let run = Run {
-        scenario,
+        scenario: scenario.into(),
         outcome,
         wall_s: 0.0,
         interrupted: false,

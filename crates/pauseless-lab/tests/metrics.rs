@@ -8,7 +8,8 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_lab::metrics::Metrics;
 use pauseless_lab::metrics::completion::SizeRange;
 use pauseless_lab::report::text::{self, Paint};
-use pauseless_lab::report::{Run, csv, json, summary};
+use pauseless_lab::report::{csv, json, summary};
+use pauseless_lab::run::Run;
 use pauseless_sim::outcome::{CongestionTree, FlowOutcome, PortOutcome};
 
 use metrics_made::{blank, finished, us};
@@ -230,7 +231,7 @@ fn the_document_groups_flows_by_size_and_class() {
 fn the_document_has_what_is_said_of_flows() {
     let mut run = small();
     // It is shorter with flows of one kind.
-    for flow in &mut run.scenario.config.flows[..4] {
+    for flow in &mut metrics_made::config(&mut run).flows[..4] {
         (flow.size, flow.class) = (Bytes::new(5_000), Class(0));
     }
     let mut metrics = json::run_document(&run).run.metrics;

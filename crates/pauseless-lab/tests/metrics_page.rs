@@ -7,7 +7,8 @@ use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::text::{self, Paint};
-use pauseless_lab::report::{Run, csv, json, summary};
+use pauseless_lab::report::{csv, json, summary};
+use pauseless_lab::run::Run;
 use pauseless_sim::config::Reaction;
 use pauseless_sim::outcome::{FlowSeries, PortSeries, Series};
 
@@ -16,7 +17,7 @@ use metrics_made::{blank, finished, us};
 /// Flows of 1 KB to 10 MB, the n-th in n us, ten times slower than alone if they are short.
 fn many(count: u64) -> Run {
     let mut run = blank(&[("F", Some(1_000), 0)]);
-    let config = &mut run.scenario.config;
+    let config = metrics_made::config(&mut run);
     let one = config.flows[0].clone();
     config.flows = (0..count)
         .map(|n| {
@@ -57,7 +58,7 @@ fn many_flows_are_drawn_and_few_are_not() {
 #[test]
 fn flows_of_one_size_have_no_slowdown_by_size() {
     let mut run = many(50);
-    for flow in &mut run.scenario.config.flows {
+    for flow in &mut metrics_made::config(&mut run).flows {
         flow.size = Bytes::new(7_000);
     }
     let page = page(&run);
@@ -94,7 +95,7 @@ fn a_hundred_thousand_flows_stay_readable() {
 /// Two flows and two ports with three samples each; S:B has an egress queue, F1 is controlled.
 fn recorded() -> Run {
     let mut run = blank(&[("F1", None, 0), ("F2", None, 0)]);
-    let flow = &mut run.scenario.config.flows[0];
+    let flow = &mut metrics_made::config(&mut run).flows[0];
     flow.reaction = Reaction::Controlled {
         initial: Rate::gbps(10),
         group: flow.group,

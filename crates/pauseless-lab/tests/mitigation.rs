@@ -8,9 +8,10 @@ use expect_test::expect;
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Rate, Span};
 use pauseless_lab::report::html::{self, Heading};
+use pauseless_lab::report::json;
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::report::{Run, json};
+use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::config::{Mitigation, Recovery, Watchdog};
 use problems::{GOOD, check};
@@ -29,7 +30,7 @@ fn nothing_is_done_unless_asked_for() {
     let scenario = parse(GOOD);
     assert_eq!(scenario.config.mitigation, Mitigation::default());
     for section in ["[watchdog]", "[recovery]", "[[rate_limit]]"] {
-        assert!(!scenario.resolved.contains(section));
+        assert!(!scenario.resolved().contains(section));
     }
 }
 
@@ -70,8 +71,8 @@ fn what_was_resolved_reads_the_same() {
         rate = "2.5 Gbps"
         "#,
     ));
-    let again = parse(&scenario.resolved);
-    assert_eq!(again.resolved, scenario.resolved);
+    let again = parse(&scenario.resolved());
+    assert_eq!(again.resolved(), scenario.resolved());
     assert_eq!(again.config.mitigation, scenario.config.mitigation);
     let limits = &scenario.config.mitigation.limits;
     let topology = &scenario.config.topology;

@@ -23,13 +23,13 @@ fn every_file_reads_and_what_is_written_out_gives_the_same_run() {
     for path in files {
         let scenario = Scenario::read(&path, &Overrides::default());
         let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
-        let again = Scenario::parse(&scenario.name, &scenario.resolved, &Overrides::default());
+        let again = Scenario::parse(&scenario.name, &scenario.resolved(), &Overrides::default());
         let again = again.unwrap_or_else(|problems| panic!("{problems}"));
         assert!(
             format!("{:?}", scenario.config) == format!("{:?}", again.config),
             "{path:?}"
         );
-        assert_eq!(scenario.resolved, again.resolved);
+        assert_eq!(scenario.resolved(), again.resolved());
         assert_eq!(scenario.title, again.title);
         assert_eq!(scenario.warnings, again.warnings);
     }
@@ -143,9 +143,9 @@ fn every_scheme_survives_being_written_out() {
         "none",
     ] {
         let scenario = parse(&RICH.replace("KIND", kind));
-        let again = parse(&scenario.resolved);
+        let again = parse(&scenario.resolved());
         assert_eq!(debug(&scenario), debug(&again), "{kind}");
-        assert_eq!(scenario.resolved, again.resolved);
+        assert_eq!(scenario.resolved(), again.resolved());
         let outcome = pauseless_sim::run(&scenario.config);
         assert_eq!(outcome.lost_packets == 0, kind != "none", "{kind}");
     }
@@ -156,10 +156,10 @@ fn a_refresh_is_kept_everywhere_and_costs_messages_only() {
     let text = RICH.replace("KIND", "gfc-buffer");
     let plain = parse(&text);
     let refreshed = parse(&text.replace("\"gfc-buffer\"", "\"gfc-buffer\"\nrefresh = \"50 us\""));
-    let again = parse(&refreshed.resolved);
+    let again = parse(&refreshed.resolved());
     assert_eq!(debug(&refreshed), debug(&again));
-    assert!(refreshed.resolved.contains("refresh = \"50 us\""));
-    assert!(!plain.resolved.contains("refresh"));
+    assert!(refreshed.resolved().contains("refresh = \"50 us\""));
+    assert!(!plain.resolved().contains("refresh"));
     let (plain, refreshed) = (
         pauseless_sim::run(&plain.config),
         pauseless_sim::run(&refreshed.config),
@@ -187,7 +187,7 @@ fn routes_have_a_seed_of_their_own() {
              [[flow]]\nsource = \"H0\"\ntarget = \"H8\"\n"
         );
         let scenario = parse(&text);
-        let again = parse(&scenario.resolved);
+        let again = parse(&scenario.resolved());
         assert_eq!(scenario.config.table, again.config.table);
         scenario.config.table
     };
@@ -281,7 +281,7 @@ fn the_command_line_has_the_last_word() {
     assert_eq!((config.seed, config.duration), (99, Span::ms(3)));
     assert_eq!(config.discipline, Discipline::InputQueued);
     assert!(config.stop.deadlock);
-    let again = parse(&scenario.resolved);
+    let again = parse(&scenario.resolved());
     assert_eq!(debug(&again), debug(&scenario));
     let without = RING.replace("duration", "# duration");
     assert!(Scenario::parse("t", &without, &overrides).is_ok());
@@ -352,9 +352,13 @@ fn flows_are_recorded_by_name() {
         let written = "flows = [\"F0\", \"F1\"]";
         assert!(text.contains(written));
         let scenario = parse(&text.replace(written, flows));
-        assert!(scenario.resolved.contains(flows), "{}", scenario.resolved);
-        let again = parse(&scenario.resolved);
-        assert_eq!(again.resolved, scenario.resolved);
+        assert!(
+            scenario.resolved().contains(flows),
+            "{}",
+            scenario.resolved()
+        );
+        let again = parse(&scenario.resolved());
+        assert_eq!(again.resolved(), scenario.resolved());
         assert_eq!(again.config.probes.flows, scenario.config.probes.flows);
         let config = &scenario.config;
         let names = config.probes.flows.iter();

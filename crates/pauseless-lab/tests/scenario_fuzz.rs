@@ -343,9 +343,9 @@ fn check(text: &str) {
             let _ = problems.render(true);
         }
         Ok(scenario) => {
-            let again = Scenario::parse("t", &scenario.resolved, &Overrides::default());
+            let again = Scenario::parse("t", &scenario.resolved(), &Overrides::default());
             let again =
-                again.unwrap_or_else(|problems| panic!("{problems}\n{}", scenario.resolved));
+                again.unwrap_or_else(|problems| panic!("{problems}\n{}", scenario.resolved()));
             assert!(
                 format!("{:?}", scenario.config) == format!("{:?}", again.config),
                 "{text}"

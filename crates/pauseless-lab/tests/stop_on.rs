@@ -8,8 +8,9 @@ use std::path::Path;
 use expect_test::expect;
 use pauseless_core::unit::Span;
 use pauseless_lab::report::html::{self, Heading};
+use pauseless_lab::report::json;
 use pauseless_lab::report::text::{self, Paint};
-use pauseless_lab::report::{Run, json};
+use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 use pauseless_sim::config::{Steady, Stop};
 use problems::{GOOD, check};
@@ -18,7 +19,7 @@ fn stop(verdict: &str) -> Stop {
     let text = format!("{GOOD}[verdict]\n{verdict}\n");
     let scenario = Scenario::parse("t.toml", &text, &Overrides::default());
     let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
-    let again = Scenario::parse("t.toml", &scenario.resolved, &Overrides::default());
+    let again = Scenario::parse("t.toml", &scenario.resolved(), &Overrides::default());
     let again = again.unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(again.config.stop, scenario.config.stop, "{verdict}");
     scenario.config.stop

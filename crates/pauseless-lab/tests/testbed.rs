@@ -9,7 +9,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_dataplane::report::NodeReport;
-use pauseless_lab::report::Progress;
+use pauseless_lab::run::Progress;
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_lab::testbed::plan::NodePlan;
 use pauseless_lab::testbed::ring::{self, Speed};
@@ -34,7 +34,7 @@ fn pfc(duration: Span) -> Scenario {
     scenarios(&["pfc"], Discipline::OutputQueued, duration).remove(0)
 }
 
-fn watched(scenario: &Scenario, watch: &mut dyn Watch) -> Result<Measured, BedError> {
+fn watched(scenario: Scenario, watch: &mut dyn Watch) -> Result<Measured, BedError> {
     let options = Options {
         backend: Backend::Memory,
         ..Options::default()
@@ -42,14 +42,14 @@ fn watched(scenario: &Scenario, watch: &mut dyn Watch) -> Result<Measured, BedEr
     testbed::measure(scenario, &options, watch)
 }
 
-fn measure(scenario: &Scenario) -> Measured {
+fn measure(scenario: Scenario) -> Measured {
     let measured = watched(scenario, &mut |_: Progress| ControlFlow::Continue(()));
     measured.unwrap_or_else(|it| panic!("{it}"))
 }
 
 fn measured(names: &[&str], discipline: Discipline, duration: Span) -> Vec<Measured> {
     let scenarios = scenarios(names, discipline, duration);
-    scenarios.iter().map(measure).collect()
+    scenarios.into_iter().map(measure).collect()
 }
 
 /// Nothing is lost, late beyond tau, or not understood.
@@ -109,7 +109,7 @@ fn a_faster_network_has_a_finer_clock() {
         ..Options::default()
     };
     let go_on = &mut |_: Progress| ControlFlow::Continue(());
-    let measured = testbed::measure(&scenario, &options, go_on);
+    let measured = testbed::measure(scenario, &options, go_on);
     let measured = measured.unwrap_or_else(|it| panic!("{it}"));
     let wire = &measured.wire;
     assert!(
@@ -207,7 +207,7 @@ impl Watch for Impatient {
 #[test]
 fn a_run_that_is_broken_off_reports_what_was_measured() {
     let scenario = pfc(Span::s(20));
-    let run = watched(&scenario, &mut Impatient { has_seen: false });
+    let run = watched(scenario, &mut Impatient { has_seen: false });
     let run = run.unwrap_or_else(|it| panic!("{it}")).run;
     assert!(run.interrupted);
     assert!(run.outcome.end < Time::ZERO + Span::s(20));
@@ -216,9 +216,10 @@ fn a_run_that_is_broken_off_reports_what_was_measured() {
 
 #[test]
 fn a_simulation_that_is_broken_off_leaves_nothing_to_measure() {
-    let broken = watched(&pfc(Span::ms(400)), &mut |_: Progress| {
-        ControlFlow::Break(())
-    });
+    let broken = watched(
+        pfc(Span::ms(400)),
+        &mut |_: Progress| ControlFlow::Break(()),
+    );
     assert!(matches!(broken, Err(BedError::Interrupted)));
 }
 
@@ -227,7 +228,7 @@ fn what_cannot_be_is_refused_before_anything_runs() {
     let mut scenario = pfc(Span::ms(400));
     scenario.config.wire_overhead = Bytes::new(20);
     let mut looks = 0;
-    let refused = watched(&scenario, &mut |_: Progress| {
+    let refused = watched(scenario, &mut |_: Progress| {
         looks += 1;
         ControlFlow::Continue(())
     });
@@ -243,7 +244,7 @@ fn flows_are_judged_by_their_progress_whatever_is_probed() {
         if resolution == Span::ZERO {
             scenario.config.probes = Probes::default();
         }
-        let measured = measure(&scenario);
+        let measured = measure(scenario);
         let outcome = &measured.run.outcome;
         assert!(outcome.deadlock.is_some());
         assert_eq!(outcome.starved, [], "{resolution:?}");
@@ -268,7 +269,7 @@ fn a_deadlock_that_watchdogs_break_is_broken_and_may_come_back() {
         poll: Span::ZERO,
         action: Action::Drop,
     });
-    let Measured { run, simulated, .. } = measure(&scenario);
+    let Measured { run, simulated, .. } = measure(scenario);
     let broken = |it: &pauseless_sim::Outcome| {
         let episodes = it.episodes.iter();
         let broken = episodes.filter_map(|episode| Some(episode.broken? - episode.found));
@@ -291,7 +292,7 @@ fn a_deadlock_that_watchdogs_break_is_broken_and_may_come_back() {
 fn a_run_ends_when_its_question_is_answered() {
     let mut scenario = pfc(Span::ms(400));
     scenario.config.stop = Stop::DEADLOCK;
-    let Measured { run, .. } = measure(&scenario);
+    let Measured { run, .. } = measure(scenario);
     assert_eq!(run.outcome.ended, Ended::Deadlock);
     assert_eq!(
         Some(run.outcome.end),
@@ -308,7 +309,7 @@ fn a_run_ends_when_its_question_is_answered() {
     for flow in &mut scenario.config.flows {
         flow.size = Bytes::kb(300);
     }
-    let Measured { run, .. } = measure(&scenario);
+    let Measured { run, .. } = measure(scenario);
     assert_eq!(run.outcome.ended, Ended::Done);
     assert!(run.outcome.end < Time::ZERO + Span::ms(200));
     assert!(run.outcome.flows.iter().all(|flow| flow.finish.is_some()));

@@ -86,12 +86,16 @@ fn every_kind_survives_being_written_out() {
     for kind in KINDS {
         for header in ["[traffic]", "[[traffic]]"] {
             let first = parse(&format!("{BASE}{header}\n{kind}"));
-            let again = parse(&first.resolved);
+            let again = parse(&first.resolved());
             assert!(!first.config.flows.is_empty(), "{kind}");
             assert_eq!(first.config.flows, again.config.flows, "{kind}");
             assert_eq!(first.config.follows, again.config.follows, "{kind}");
-            assert_eq!(first.resolved, again.resolved, "{kind}");
-            assert!(!first.resolved.contains("[[flow]]"), "{}", first.resolved);
+            assert_eq!(first.resolved(), again.resolved(), "{kind}");
+            assert!(
+                !first.resolved().contains("[[flow]]"),
+                "{}",
+                first.resolved()
+            );
         }
     }
 }

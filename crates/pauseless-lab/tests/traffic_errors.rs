@@ -550,9 +550,9 @@ fn files_of_distributions() {
     std::fs::write(folder.join("sizes.txt"), "0 0\n1000 50\n2000 100\n").unwrap();
     let good = pauseless_lab::scenario::Scenario::read(&path, &Default::default()).unwrap();
     assert!(
-        good.resolved.contains("[\"1 KB\", 0.5]"),
+        good.resolved().contains("[\"1 KB\", 0.5]"),
         "{}",
-        good.resolved
+        good.resolved()
     );
     std::fs::remove_dir_all(&folder).unwrap();
     let gone = folder.join("t.toml");

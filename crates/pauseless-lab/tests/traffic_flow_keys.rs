@@ -23,10 +23,10 @@ fn parse(text: &str) -> Scenario {
 /// The scenario, after a look at whether it survives being written out.
 fn scenario(flows: &str) -> Scenario {
     let scenario = parse(&format!("{BASE}{flows}"));
-    let again = parse(&scenario.resolved);
+    let again = parse(&scenario.resolved());
     assert_eq!(scenario.config.flows, again.config.flows);
     assert_eq!(scenario.config.follows, again.config.follows);
-    assert_eq!(scenario.resolved, again.resolved);
+    assert_eq!(scenario.resolved(), again.resolved());
     scenario
 }
 
@@ -82,6 +82,6 @@ fn flows_may_be_silent_by_themselves() {
     let duties = Vec::from_iter(scenario.config.flows.iter().map(|flow| flow.duty));
     let (on, off) = (Span::us(20), Span::us(80));
     assert_eq!(duties, [Duty { on, off }, Duty::ALWAYS]);
-    assert!(scenario.resolved.contains("initial_rate = \"1 Gbps\""));
-    assert!(scenario.resolved.contains("congestion_control = false"));
+    assert!(scenario.resolved().contains("initial_rate = \"1 Gbps\""));
+    assert!(scenario.resolved().contains("congestion_control = false"));
 }

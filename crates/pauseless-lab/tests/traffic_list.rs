@@ -34,7 +34,7 @@ fn parse(text: &str) -> Scenario {
 
 fn config(rows: &str) -> Config {
     let scenario = parse(&format!("{BASE}{rows}"));
-    let again = parse(&scenario.resolved).config;
+    let again = parse(&scenario.resolved()).config;
     assert_eq!(format!("{:?}", scenario.config), format!("{again:?}"));
     scenario.config
 }
@@ -150,7 +150,7 @@ fn rows_in_a_file() {
     let scenario = read("a.toml").unwrap();
     // The resolved scenario needs no other file.
     assert_eq!(
-        parse(&scenario.resolved).config.flows,
+        parse(&scenario.resolved()).config.flows,
         scenario.config.flows
     );
     let problems = read("b.toml").unwrap_err();

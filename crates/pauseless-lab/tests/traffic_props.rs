@@ -126,10 +126,10 @@ proptest! {
         for follow in &config.follows {
             prop_assert_ne!(follow.first, follow.then);
         }
-        let again = parse(&scenario.resolved);
+        let again = parse(&scenario.resolved());
         prop_assert_eq!(&config.flows, &again.config.flows);
         prop_assert_eq!(&config.follows, &again.config.follows);
-        prop_assert_eq!(&scenario.resolved, &again.resolved);
+        prop_assert_eq!(&scenario.resolved(), &again.resolved());
     }
 
     #[test]
@@ -142,7 +142,7 @@ proptest! {
         match Scenario::parse("t", &text, &Overrides::default()) {
             Err(problems) => prop_assert!(!problems.list().is_empty()),
             Ok(scenario) => {
-                let again = parse(&scenario.resolved);
+                let again = parse(&scenario.resolved());
                 prop_assert_eq!(scenario.config.flows, again.config.flows);
             }
         }

@@ -25,8 +25,8 @@ fn read(text: &str) -> Scenario {
     let read = |text: &str| Scenario::parse("t.toml", text, &Overrides::default());
     let scenario = read(text).unwrap_or_else(|problems| panic!("{problems}"));
     // What is written out in full is the same run.
-    let again = read(&scenario.resolved).unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!(again.resolved, scenario.resolved);
+    let again = read(&scenario.resolved()).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(again.resolved(), scenario.resolved());
     assert_eq!(again.config.transport, scenario.config.transport);
     assert_eq!(again.config.congestion, scenario.config.congestion);
     assert_eq!(again.config.wire_loss, scenario.config.wire_loss);

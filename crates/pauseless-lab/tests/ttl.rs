@@ -25,10 +25,10 @@ fn parse(text: &str) -> Scenario {
 /// The scenario, after what is written out was seen to give the same run.
 fn round_trip(text: &str) -> Scenario {
     let scenario = parse(text);
-    let again = parse(&scenario.resolved);
+    let again = parse(&scenario.resolved());
     let debug = |scenario: &Scenario| format!("{:?}", scenario.config);
     assert_eq!(debug(&scenario), debug(&again));
-    assert_eq!(scenario.resolved, again.resolved);
+    assert_eq!(scenario.resolved(), again.resolved());
     let outcome = |scenario: &Scenario| format!("{:?}", run(&scenario.config));
     assert_eq!(outcome(&scenario), outcome(&again));
     scenario
@@ -113,7 +113,7 @@ passages = ["S2: S1 > S3"]
         .replace("\"H1\"", "\"H3\"")
         .replace("target = \"H3\"", "target = \"H1\"");
     let scenario = round_trip(&format!("{torus}[classes]\nkind = \"dateline\"\n"));
-    assert!(scenario.resolved.contains("kind = \"dateline\""));
+    assert!(scenario.resolved().contains("kind = \"dateline\""));
     let outcome = run(&scenario.config);
     let held = |class| {
         outcome

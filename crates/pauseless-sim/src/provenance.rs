@@ -46,7 +46,7 @@ pub(crate) struct Seen<'r> {
 }
 
 /// Watches all pauses.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Tracer {
     class_count: usize,
     /// The newest pause of every (ingress, class), by global port number.
@@ -81,7 +81,7 @@ struct Latest {
 }
 
 /// A tree as it grows.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Tree {
     shown: PauseTree,
     /// Flows that waited at a stopped link.
@@ -389,18 +389,17 @@ impl Tracer {
     }
 
     /// What was found until `now`.
-    pub(crate) fn finish(&self, now: Time, config: &Config) -> Provenance {
-        let mut tracer = self.clone();
-        for slot in 0..tracer.latest.len() {
-            let latest = tracer.latest[slot];
+    pub(crate) fn finish(mut self, now: Time, config: &Config) -> Provenance {
+        for slot in 0..self.latest.len() {
+            let latest = self.latest[slot];
             if latest.is_active {
-                tracer.end(now, slot);
-                if let Some(record) = tracer.records.get_mut(latest.record as usize) {
+                self.end(now, slot);
+                if let Some(record) = self.records.get_mut(latest.record as usize) {
                     record.end = None;
                 }
             }
         }
-        let mut trees = tracer.trees;
+        let mut trees = self.trees;
         trees.sort_by_key(|tree| {
             let shown = &tree.shown;
             let size = std::cmp::Reverse((shown.links.len(), shown.pauses));
@@ -419,12 +418,12 @@ impl Tracer {
             }
         });
         Provenance {
-            pauses: tracer.pauses,
-            records: tracer.records,
+            pauses: self.pauses,
+            records: self.records,
             trees: shown.collect(),
             trees_left_out: left_out as u64,
-            cycle_count: tracer.cycle_count,
-            cycles: tracer.cycles,
+            cycle_count: self.cycle_count,
+            cycles: self.cycles,
         }
     }
 

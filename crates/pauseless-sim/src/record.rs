@@ -14,6 +14,7 @@ use crate::outcome::{
 };
 use crate::progress::{FlowState, Lives, Progress, rate_bps};
 use crate::simulator::Simulator;
+use crate::spread::Spread;
 
 /// What a sample is taken of.
 #[derive(Clone, Copy)]
@@ -25,7 +26,7 @@ pub(crate) struct SampledRun<'r> {
 }
 
 /// Takes samples of the probed ports and flows, and notes the progress of all flows.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Recorder {
     resolution: Span,
     series: Series,
@@ -146,67 +147,11 @@ impl Recorder {
         }
     }
 
-    /// Everything that was found and measured.
-    pub(crate) fn outcome(self, run: &Simulator<'_>) -> Outcome {
-        let tally = run.tally.clone();
-        let (ports, tree) = port_outcomes(run);
-        let lives = Lives {
-            config: run.config,
-            flows: &run.flows,
-            now: run.now,
-            ended: run.ended(),
-            is_stuck: run.mitigating.is_stuck(),
-        };
-        let flows = (0..run.flows.len()).map(|flow| self.progress.flow_outcome(&lives, flow));
-        Outcome {
-            end: run.now,
-            ended: run.ended(),
-            events: tally.events,
-            packet_hops: tally.packet_hops,
-            starved: self.progress.starved(&lives),
-            deadlock: tally.deadlock,
-            loss: tally.loss,
-            lost_packets: tally.losses.total().packets,
-            lost_bytes: tally.losses.total().bytes,
-            refused: tally.refused,
-            losses: tally.losses,
-            episodes: run.mitigating.episodes(),
-            trips: run.mitigating.trips.clone(),
-            expired_packets: tally.expired_packets,
-            expired_bytes: tally.expired_bytes,
-            pause_frames: tally.pause_frames,
-            pause_frames_by_class: tally.pause_frames_by_class,
-            gfc_holds: tally.gfc_holds,
-            feedback_frames: tally.feedback_frames,
-            feedback_share_max: feedback_share_max(run),
-            held_at_end: run.fabric.held(),
-            last_arrival: tally.last_arrival,
-            flows: flows.collect(),
-            queues: self.queues(run),
-            memories: memories(run),
-            ports,
-            tree,
-            answers: tally.answers,
-            acknowledgements: tally.acknowledgements,
-            marked_packets: tally.marked,
-            answer_bytes: tally.answer_bytes,
-            provenance: run
-                .tracer
-                .as_ref()
-                .map(|tracer| tracer.finish(run.now, run.config)),
-            replay: run
-                .reel
-                .as_ref()
-                .map(|reel| reel.finish(run.now, &run.fabric, run.packet_max)),
-            series: self.series,
-        }
-    }
-
-    fn queues(&self, run: &Simulator<'_>) -> Vec<QueueOutcome> {
+    fn queues(&self, fabric: &Fabric) -> Vec<QueueOutcome> {
         let mut queues = Vec::new();
-        for queue in run.fabric.egress_queues() {
+        for queue in fabric.egress_queues() {
             let (node, port, class) = (queue.node, queue.port, queue.class);
-            let state = port_of(&run.fabric, node, port);
+            let state = port_of(fabric, node, port);
             if state.held_max(class) == Bytes::ZERO {
                 continue;
             }
@@ -227,14 +172,72 @@ impl Recorder {
     }
 }
 
+/// Everything that was found and measured in a run that is over. Recordings are moved, not copied:
+/// they may be most of what a run has in memory.
+pub(crate) fn outcome(run: Simulator<'_>) -> Outcome {
+    let ended = run.ended();
+    let lives = Lives {
+        config: run.config,
+        flows: &run.flows,
+        now: run.now,
+        ended,
+        is_stuck: run.mitigating.is_stuck(),
+    };
+    let progress = &run.recorder.progress;
+    let flows = (0..run.flows.len()).map(|flow| progress.flow_outcome(&lives, flow));
+    let flows = flows.collect();
+    let starved = progress.starved(&lives);
+    let (ports, tree) = port_outcomes(&run.fabric, run.spread, run.now);
+    let (tally, fabric) = (run.tally, &run.fabric);
+    let replay = run.reel;
+    let replay = replay.map(|reel| reel.finish(run.now, fabric, run.packet_max));
+    let tracer = run.tracer;
+    Outcome {
+        end: run.now,
+        ended,
+        events: tally.events,
+        packet_hops: tally.packet_hops,
+        starved,
+        deadlock: tally.deadlock,
+        loss: tally.loss,
+        lost_packets: tally.losses.total().packets,
+        lost_bytes: tally.losses.total().bytes,
+        refused: tally.refused,
+        losses: tally.losses,
+        episodes: run.mitigating.episodes(),
+        trips: run.mitigating.trips,
+        expired_packets: tally.expired_packets,
+        expired_bytes: tally.expired_bytes,
+        pause_frames: tally.pause_frames,
+        pause_frames_by_class: tally.pause_frames_by_class,
+        gfc_holds: tally.gfc_holds,
+        feedback_frames: tally.feedback_frames,
+        feedback_share_max: feedback_share_max(fabric, run.now),
+        held_at_end: fabric.held(),
+        last_arrival: tally.last_arrival,
+        flows,
+        queues: run.recorder.queues(fabric),
+        memories: memories(fabric),
+        ports,
+        tree,
+        answers: tally.answers,
+        acknowledgements: tally.acknowledgements,
+        marked_packets: tally.marked,
+        answer_bytes: tally.answer_bytes,
+        provenance: tracer.map(|tracer| tracer.finish(run.now, run.config)),
+        replay,
+        series: run.recorder.series,
+    }
+}
+
 /// What has left every port, and how far congestion spread.
-fn port_outcomes(run: &Simulator<'_>) -> (Vec<PortOutcome>, CongestionTree) {
-    let ends = &run.fabric.ends;
+fn port_outcomes(fabric: &Fabric, spread: Spread, now: Time) -> (Vec<PortOutcome>, CongestionTree) {
+    let ends = &fabric.ends;
     let is_host = |port: usize| {
         let node = ends[port].node;
-        matches!(run.fabric.nodes[node.index()], Node::Host(_))
+        matches!(fabric.nodes[node.index()], Node::Host(_))
     };
-    let (held, tree) = run.spread.clone().finish(run.now, is_host);
+    let (held, tree) = spread.finish(now, is_host);
     let ports = ends.iter().zip(held).map(|(end, held)| PortOutcome {
         node: end.node,
         port: end.port,
@@ -247,8 +250,8 @@ fn port_outcomes(run: &Simulator<'_>) -> (Vec<PortOutcome>, CongestionTree) {
     (ports.collect(), tree)
 }
 
-fn memories(run: &Simulator<'_>) -> Vec<MemoryOutcome> {
-    let nodes = (0..).map(NodeId).zip(&run.fabric.nodes);
+fn memories(fabric: &Fabric) -> Vec<MemoryOutcome> {
+    let nodes = (0..).map(NodeId).zip(&fabric.nodes);
     let memories = nodes.filter_map(|(node, state)| match state {
         Node::Switch(switch) => Some((node, switch.memory()?)),
         Node::Host(_) => None,
@@ -269,9 +272,9 @@ pub(crate) fn port_of(fabric: &Fabric, node: NodeId, port: PortId) -> &Port {
     }
 }
 
-fn feedback_share_max(run: &Simulator<'_>) -> f64 {
-    let span = run.now - Time::ZERO;
-    let ends = run.fabric.ends.iter().zip(&run.fabric.traffic);
+fn feedback_share_max(fabric: &Fabric, now: Time) -> f64 {
+    let span = now - Time::ZERO;
+    let ends = fabric.ends.iter().zip(&fabric.traffic);
     let shares =
         ends.map(|(end, traffic)| rate_bps(traffic.control_sent, span) / end.line.as_bps() as f64);
     shares.fold(0.0, f64::max)

@@ -14,7 +14,7 @@ use crate::outcome::{self, PortStates};
 use crate::record::port_of;
 
 /// What was recorded so far.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Reel {
     instants_max: usize,
     step: Span,
@@ -60,8 +60,8 @@ impl Reel {
     }
 
     /// Everything, with how it was in the end.
-    pub(crate) fn finish(&self, now: Time, fabric: &Fabric, packet_max: Bytes) -> outcome::Replay {
-        let mut all = self.past.clone();
+    pub(crate) fn finish(self, now: Time, fabric: &Fabric, packet_max: Bytes) -> outcome::Replay {
+        let mut all = self.past;
         if all.times.last().is_none_or(|last| *last < now) {
             record(&mut all, now, (&|_| fabric, packet_max));
         }

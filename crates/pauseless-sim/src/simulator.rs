@@ -37,7 +37,7 @@ use crate::outcome::{Deadlock, Outcome};
 use crate::progress::FlowState;
 use crate::provenance::{Seen, Tracer};
 use crate::receiver::Receivers;
-use crate::record::{Recorder, SampledRun};
+use crate::record::{self, Recorder, SampledRun};
 use crate::replay::Reel;
 use crate::rng::Stream;
 use crate::spread::Spread;
@@ -241,8 +241,7 @@ impl<'c> Simulator<'c> {
     /// Checks that no byte was made or mislaid, and says what was found.
     pub fn finish(self) -> Outcome {
         self.assert_conserved();
-        let recorder = self.recorder.clone();
-        recorder.outcome(&self)
+        record::outcome(self)
     }
 
     #[inline(always)]

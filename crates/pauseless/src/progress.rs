@@ -11,8 +11,9 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pauseless_lab::capture::Ports;
 use pauseless_lab::import::hpcc::{self, Case};
-use pauseless_lab::report::{Progress, Run, quantity};
+use pauseless_lab::report::quantity;
 use pauseless_lab::repro::text::duration;
+use pauseless_lab::run::{Progress, Run};
 use pauseless_lab::scenario::Scenario;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -107,12 +108,13 @@ pub fn execute_case(
 /// The same, with what passes the ports in a capture file; also how many frames are in it.
 pub fn capture(
     scenario: Scenario,
-    to: (&Path, Ports),
+    path: &Path,
+    ports: Ports,
     bar: Bar,
 ) -> anyhow::Result<io::Result<(Run, u64)>> {
     let interrupt = Interrupt::watch()?;
     let mut view = View::new(bar);
-    let run = Run::capture(scenario, to, |progress| {
+    let run = Run::capture(scenario, path, ports, |progress| {
         view.show(progress);
         interrupt.flow()
     });

@@ -10,7 +10,8 @@ use pauseless_lab::import::hpcc::{self, Case, Compat};
 use pauseless_lab::import::source::Source;
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::report::{Run, csv, json, scene, text};
+use pauseless_lab::report::{csv, json, scene, text};
+use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 
 use crate::args::{CompatWith, RunArgs};
@@ -165,7 +166,7 @@ fn capture(args: &RunArgs, path: &Path, (scenario, bar): (Scenario, Bar)) -> any
         None => ports,
         Some(bytes) => ports.cut(bytes),
     };
-    let done = progress::capture(scenario, (path, ports), bar)?;
+    let done = progress::capture(scenario, path, ports, bar)?;
     let (run, frames) = done.with_context(|| format!("cannot write {}", path.display()))?;
     if !args.quiet {
         output::complain(&format!(
@@ -223,7 +224,7 @@ fn page(run: &Run) -> String {
 fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str>> {
     let mut files = vec![
         ("result.json", json::to_text(&json::run_document(run))),
-        ("resolved.toml", run.scenario.resolved.clone()),
+        ("resolved.toml", run.scenario.resolved()),
         ("report.html", page(run)),
         ("flows.csv", csv::flows(run)),
     ];

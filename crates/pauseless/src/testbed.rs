@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use pauseless_dataplane::report::NodeReport;
@@ -10,7 +11,8 @@ use pauseless_lab::node::metrics::endpoint::Endpoint;
 use pauseless_lab::node::screen::{self, PortSetting, Scene, Screen};
 use pauseless_lab::report::text::Paint;
 use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::report::{Progress, json, verdict};
+use pauseless_lab::report::{json, verdict};
+use pauseless_lab::run::Progress;
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_lab::testbed::plan::NodePlan;
 use pauseless_lab::testbed::ring::{self, Speed};
@@ -55,7 +57,7 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         pcap: args.pcap.clone(),
         ..Options::default()
     };
-    let (runs, is_interrupted) = measure(args, &scenarios, (&options, terminal.paint()))?;
+    let (runs, is_interrupted) = measure(args, scenarios, (&options, terminal.paint()))?;
     if is_interrupted && runs.is_empty() {
         return Ok(ExitCode::from(INTERRUPTED));
     }
@@ -103,7 +105,7 @@ fn scenarios(args: &TestbedArgs) -> anyhow::Result<Vec<Scenario>> {
 /// Runs one scenario after the other, as long as nobody interrupts.
 fn measure(
     args: &TestbedArgs,
-    scenarios: &[Scenario],
+    scenarios: Vec<Scenario>,
     (options, paint): (&Options, Paint),
 ) -> anyhow::Result<(Vec<Measured>, bool)> {
     let interrupt = Interrupt::watch()?;
@@ -119,6 +121,7 @@ fn measure(
     }
     let mut runs = Vec::new();
     for scenario in scenarios {
+        let scenario = Arc::new(scenario);
         if interrupt.flow().is_break() {
             break;
         }
@@ -137,7 +140,7 @@ fn measure(
             shown: Vec::new(),
             paint,
         };
-        let measured = match testbed::measure(scenario, options, &mut show) {
+        let measured = match testbed::measure(Arc::clone(&scenario), options, &mut show) {
             Err(BedError::Interrupted) => break,
             measured => measured?,
         };

@@ -53,7 +53,7 @@ impl Role {
 }
 
 /// A node that can be started: everything written was checked, but for what this machine has.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct NodeFile {
     /// Switch or host.
     pub role: Role,

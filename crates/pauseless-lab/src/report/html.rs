@@ -190,7 +190,7 @@ fn card(run: &Run, panels: &[Panel], number: usize) -> String {
     let _ = write!(
         text,
         "<details>\n<summary>parameters</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
-        escape(&shortened(&scenario.resolved)),
+        escape(&shortened(&scenario.resolved())),
     );
     text
 }

@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Run;
-use super::replica::Distance;
 use crate::metrics::completion::{fct, slowdown};
+use crate::run::Distance;
 use memory::MemoryRecord;
 use metrics::MetricsRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};

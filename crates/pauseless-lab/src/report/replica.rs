@@ -1,28 +1,6 @@
 //! How far our engine is from a replica of another simulator that ran the same files.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use super::Run;
-
-/// The replica's numbers and ours. Completion times and PAUSE frames elsewhere in the report are the
-/// replica's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Distance {
-    /// Flows that finished in the replica.
-    pub finished: u64,
-    /// Flows that finished in our engine.
-    pub finished_here: u64,
-    /// PAUSE frames that arrived in the replica.
-    pub pause_frames: u64,
-    /// PAUSE frames of our engine.
-    pub pause_frames_here: u64,
-    /// The mean completion time of our engine over the replica's, less 1, of flows that finished in
-    /// both.
-    pub mean: f64,
-    /// The largest difference of a flow, as a share.
-    pub largest: f64,
-}
+use crate::run::{Distance, Run};
 
 /// A line for people, if there was a replica.
 pub fn sentence(run: &Run) -> Option<String> {

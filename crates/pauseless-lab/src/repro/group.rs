@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::file::Group;
 use crate::metrics::completion;
 use crate::problem::Sink;
-use crate::report::Run;
+use crate::run::Run;
 use crate::sample::{self, Add};
 use crate::scenario::At;
 use crate::scenario::hosts::HostSpan;

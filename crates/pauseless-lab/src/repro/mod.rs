@@ -31,8 +31,8 @@ use self::claim::{Judged, Verdict};
 use self::figure::{Filler, Outcome};
 use self::file::{Experiment, FigureKind};
 use self::scope::{Failure, Scope, Session, Task};
-use crate::report::Run;
 use crate::repro::data::{Measured, Values};
+use crate::run::Run;
 use crate::scenario::Overrides;
 use crate::table::{Cells, Column, Table};
 
@@ -57,7 +57,7 @@ impl Scale {
 }
 
 /// An experiment that was carried out.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Reproduced {
     /// Its files.
     pub entry: Entry,

@@ -6,8 +6,8 @@ use pauseless_sim::outcome::{FlowSeries, PortSeries};
 
 use serde::Deserialize;
 
-use crate::report::Run;
 use crate::report::quantity::parse_delay;
+use crate::run::Run;
 
 /// The curves of a flow.
 const OF_FLOWS: [&str; 2] = ["goodput", "allowed"];

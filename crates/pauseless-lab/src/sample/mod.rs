@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::metrics::completion::{self, SizeRange, fct, slowdown};
 use crate::metrics::{Metrics, distribution};
-use crate::report::Run;
+use crate::run::Run;
 
 /// What is kept of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -134,7 +134,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
-    use crate::report::Run;
+    use crate::run::Run;
     use crate::sample::Sample;
     use crate::scenario::{Overrides, Scenario};
 

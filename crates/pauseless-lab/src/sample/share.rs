@@ -5,7 +5,7 @@ use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::config::{Config, Flow};
 
 use super::Add;
-use crate::report::Run;
+use crate::run::Run;
 
 /// What the flows got in the last quarter of the time in which they sent, in percent of their
 /// max-min fair rates. `share_mean` is the mean of all flows, `share_min` the least.

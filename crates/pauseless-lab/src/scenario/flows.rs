@@ -5,7 +5,7 @@ mod waits;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use pauseless_core::class_map::LANE_COUNT;
 use pauseless_core::host::Duty;
@@ -62,13 +62,13 @@ pub(crate) struct Plan {
     /// The rate at which congestion control lets it start, if that is not the rate of its link.
     pub initial: Option<Rate>,
     /// Where it was written; shared, because of rules that make millions.
-    pub place: Rc<Place>,
+    pub place: Arc<Place>,
     /// Whether `[[traffic]]` made it.
     pub is_made: bool,
     /// Whether it starts at its start, and not up to the start jitter later.
     pub is_exact: bool,
     /// What it waits for.
-    pub waits: Option<Rc<Waits>>,
+    pub waits: Option<Arc<Waits>>,
 }
 
 /// What a flow does, whoever sends it.
@@ -138,7 +138,7 @@ struct WrittenFlow {
     round: Option<At<Vec<At<String>>>>,
     wanted: Wanted,
     count: u64,
-    waits: Option<Rc<Waits>>,
+    waits: Option<Arc<Waits>>,
     place: Place,
 }
 
@@ -523,7 +523,7 @@ impl Planner<'_> {
             terms: flow.wanted.terms,
             pace,
             initial,
-            place: Rc::new(match flow.round.as_ref().or(flow.path.as_ref()) {
+            place: Arc::new(match flow.round.as_ref().or(flow.path.as_ref()) {
                 Some(path) => path.place.clone(),
                 None => flow.place.clone(),
             }),

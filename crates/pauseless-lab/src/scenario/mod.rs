@@ -44,13 +44,17 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use pauseless_core::class_map::{ClassMap, LANE_COUNT};
-use pauseless_core::id::Class;
+use pauseless_core::id::{Class, FlowId};
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_fabric::routing::{Routes, Routing};
+use pauseless_fabric::failure::Failures;
+use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::routing::{Groups, Routes, Routing};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
-use pauseless_sim::config::{Hardware, Mitigation, Replay, WireLoss};
+use pauseless_sim::config::{
+    Flow, Follow, Hardware, Mitigation, Probes, Receiver, Replay, WireLoss,
+};
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
@@ -73,7 +77,7 @@ use traffic::Traffic;
 use verdict::Verdicts;
 
 /// A scenario that can be run: everything typed was checked, everything left out was derived.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Scenario {
     /// The file's stem, or the name of an embedded scenario.
     pub name: String,
@@ -81,14 +85,13 @@ pub struct Scenario {
     pub title: String,
     /// What the simulator runs.
     pub config: Config,
-    /// The same scenario as a file in which nothing is left out, to be written next to results.
-    pub resolved: String,
     /// Bounds that the scenario violates on aim: do not trust the result before reading them.
     pub warnings: Vec<String>,
     /// The parameters of all ports, those that are alike together.
     pub port_groups: Vec<PortGroup>,
     /// Whether ports on and before cycles have thresholds of their own.
     pub is_cycle_aware: bool,
+    parts: Box<Parts>,
 }
 
 /// What the command line says instead of the file.
@@ -147,6 +150,11 @@ impl Scenario {
     pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, Problems> {
         parse_file(name, name, (text, overrides))
     }
+
+    /// The same scenario as a file in which nothing is left out, to be written next to results.
+    pub fn resolved(&self) -> String {
+        resolve::write(self)
+    }
 }
 
 /// The text of a file that is worth parsing.
@@ -197,9 +205,7 @@ pub(crate) fn parse_file(
     let how = (overrides, Aim::Run, folder_of(file));
     let written = Written::read(root, &sink, how);
     written.check_only.refuse_run(&sink);
-    let parts = written.resolve(&sink);
-    let scenario = parts.map(|parts| parts.assemble(name));
-    match scenario {
+    match written.resolve(name, &sink) {
         Some(scenario) if sink.is_empty() => Ok(scenario),
         _ => Err(refuse(sink.into_list())),
     }
@@ -227,42 +233,47 @@ pub(crate) fn parse_table(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
     Err(problems.collect())
 }
 
-/// Everything that was read and resolved.
+/// What the resolved file says and a run does not need to know.
+#[derive(Debug)]
 struct Parts {
     general: General,
-    fabric: Fabric,
+    /// The generator and its links; `None` for a custom fabric.
+    shape: Option<(Shape, LinkSpecs)>,
+    /// Before the failures.
+    healthy: Topology,
+    failed: Failures,
     routing: Rules,
     switches: Switches,
     classes: classes::Written,
     is_unsafe: bool,
-    is_cycle_aware: bool,
-    control: flow_control::Resolved,
     congestion: congestion::Written,
     transport: transport::Written,
     timing: Timing,
-    plans: Vec<Plan>,
+    /// The flows that no traffic made.
+    plans: Vec<(FlowId, Plan)>,
     traffic: Vec<Traffic>,
     probe: Option<WrittenProbe>,
-    config: Config,
 }
 
 /// By what a run forwards.
+#[derive(Debug)]
 enum Rules {
     Rule(Routing),
-    /// The tables of the switches, and the paths of flows.
-    Tables(Box<Routes>),
+    /// The tables of the switches, of which this says which group is whose.
+    Tables(Groups),
 }
 
 impl Rules {
-    fn new(written: &routing::Written, routes: &Routes) -> Rules {
+    fn new(written: &routing::Written, groups: Groups) -> Rules {
         match written {
             routing::Written::Rule(rule) => Rules::Rule(*rule),
-            routing::Written::Tables(_) => Rules::Tables(Box::new(routes.clone())),
+            routing::Written::Tables(_) => Rules::Tables(groups),
         }
     }
 }
 
 /// The keys outside all sections.
+#[derive(Debug)]
 struct General {
     title: Option<String>,
     seed: u64,
@@ -448,7 +459,7 @@ impl Written {
     }
 
     /// Holds everything against the fabric; `None` if something was reported.
-    fn resolve(mut self, sink: &Sink) -> Option<Parts> {
+    fn resolve(mut self, name: &str, sink: &Sink) -> Option<Scenario> {
         let fabric = self.fabric.take()?;
         let (seed, duration) = (self.general.seed, self.general.duration);
         let mut control = self.control(&fabric, sink);
@@ -475,7 +486,6 @@ impl Written {
         if let Some(margin) = self.cycle_margin() {
             self.apply_cycle_aware(&fabric, &mut control, (classes.clone(), margin))?;
         }
-        let rules = Rules::new(&self.routing, &routing.routes);
         let mut flows = routing.flows(&plans, self.flows.timing, seed)?;
         let mut answers = congestion::Answers {
             written: &mut self.congestion,
@@ -485,12 +495,36 @@ impl Written {
             routing: &routing,
         };
         answers.arrange(&plans, &mut flows)?;
-        let config = Config {
-            topology: fabric.topology.clone(),
+        let found = Found {
+            wire_loss: self.wire_loss(&fabric, sink),
+            routes: routing.routes,
+            mitigation: mitigation?,
+            probes: probes.unwrap_or_default(),
+            fabric,
+            control,
             classes,
+            plans,
+            flows,
+            follows,
+            receivers,
+        };
+        Some(self.into_scenario(name, found))
+    }
+
+    fn into_scenario(self, name: &str, found: Found) -> Scenario {
+        let Fabric {
+            topology,
+            healthy,
+            shape,
+            failed,
+            ..
+        } = found.fabric;
+        let config = Config {
+            topology,
+            classes: found.classes,
             discipline: self.switches.discipline,
             scheduler: self.switches.scheduler,
-            ingress: control.table.clone(),
+            ingress: found.control.table,
             processing: self.switches.processing,
             processing_jitter: self.switches.processing_jitter,
             wire_jitter: self.flows.timing.wire_jitter,
@@ -498,47 +532,49 @@ impl Written {
             hardware: self.hardware(),
             congestion: self.congestion.resolved(),
             transport: self.transport.resolved(),
-            wire_loss: self.wire_loss(&fabric, sink),
-            follows,
-            flows,
-            table: routing.routes.table,
-            receivers,
-            duration,
-            stop: self.verdicts.stop(duration),
+            wire_loss: found.wire_loss,
+            follows: found.follows,
+            flows: found.flows,
+            table: found.routes.table,
+            receivers: found.receivers,
+            duration: self.general.duration,
+            stop: self.verdicts.stop(self.general.duration),
             starvation_permille: self.verdicts.starvation_permille,
-            mitigation: mitigation?,
+            mitigation: found.mitigation,
             is_tracing: self.is_tracing,
             replay: Replay::Off,
-            probes: probes.unwrap_or_default(),
-            seed,
+            probes: found.probes,
+            seed: self.general.seed,
         };
-        Some(self.into_parts(Found {
-            fabric,
-            control,
-            rules,
-            plans,
-            config,
-        }))
-    }
-
-    fn into_parts(self, found: Found) -> Parts {
-        Parts {
-            is_cycle_aware: self.cycle_margin().is_some(),
+        let is_cycle_aware = self.cycle_margin().is_some();
+        let plans = (0..).map(FlowId).zip(found.plans);
+        let parts = Parts {
             is_unsafe: self.control.is_some_and(|control| control.is_unsafe),
-            control: found.control,
             congestion: self.congestion,
             transport: self.transport,
             timing: self.flows.timing,
             traffic: self.flows.traffic,
             probe: self.probe,
             general: self.general,
-            fabric: found.fabric,
-            routing: found.rules,
+            shape,
+            healthy,
+            failed,
+            routing: Rules::new(&self.routing, found.routes.groups),
             switches: self.switches,
             classes: self.classes.map_or(classes::Written::Same, |at| at.value),
-            plans: found.plans,
-            config: found.config,
-        }
+            plans: plans.filter(|(_, plan)| !plan.is_made).collect(),
+        };
+        let mut scenario = Scenario {
+            name: name.to_string(),
+            title: parts.general.title.as_deref().unwrap_or(name).to_string(),
+            warnings: found.control.warnings,
+            port_groups: found.control.groups,
+            is_cycle_aware,
+            config,
+            parts: Box::new(parts),
+        };
+        scenario.add_warnings();
+        scenario
     }
 }
 
@@ -546,9 +582,15 @@ impl Written {
 struct Found {
     fabric: Fabric,
     control: flow_control::Resolved,
-    rules: Rules,
+    classes: ClassMap,
+    routes: Routes,
     plans: Vec<Plan>,
-    config: Config,
+    flows: Vec<Flow>,
+    follows: Vec<Follow>,
+    receivers: Vec<Receiver>,
+    wire_loss: WireLoss,
+    mitigation: Mitigation,
+    probes: Probes,
 }
 
 /// Reads `[flow_control]`, which `check` can do without.
@@ -571,38 +613,19 @@ fn read_control(
     }
 }
 
-impl Parts {
-    fn assemble(self, name: &str) -> Scenario {
-        let title = self.general.title.clone();
-        let mut scenario = Scenario {
-            name: name.to_string(),
-            title: title.unwrap_or_else(|| name.to_string()),
-            resolved: resolve::write(&self),
-            warnings: self.control.warnings,
-            port_groups: self.control.groups,
-            is_cycle_aware: self.is_cycle_aware,
-            config: self.config,
-        };
-        let warning = observe::provenance_warning(&scenario.config);
-        scenario.warnings.extend(warning);
-        let end = Time::ZERO + scenario.config.duration;
-        for flow in scenario
-            .config
-            .flows
-            .iter()
-            .filter(|flow| flow.start >= end)
-        {
-            let warning = format!("flow {}: it starts after the end of the run", flow.name);
-            scenario.warnings.push(warning);
-        }
-        for traffic in &self.traffic {
-            scenario
-                .warnings
-                .extend(traffic.warning(&scenario.config.flows));
-        }
-        scenario
-            .warnings
-            .extend(lifetime::warnings(&scenario.config));
-        scenario
+impl Scenario {
+    /// Warns of what is legal and hardly meant.
+    fn add_warnings(&mut self) {
+        let Scenario { config, parts, .. } = self;
+        let end = Time::ZERO + config.duration;
+        let late = config.flows.iter().filter(|flow| flow.start >= end);
+        let late =
+            late.map(|flow| format!("flow {}: it starts after the end of the run", flow.name));
+        let traffic = parts.traffic.iter();
+        let traffic = traffic.filter_map(|traffic| traffic.warning(&config.flows));
+        let warnings = observe::provenance_warning(config).into_iter();
+        let warnings = warnings.chain(late).chain(traffic);
+        self.warnings
+            .extend(warnings.chain(lifetime::warnings(config)));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pauseless_core::flow_control::{Control, FlowControl, cbfc, gfc};
-use pauseless_core::id::{NodeId, PortId};
+use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Release;
 use pauseless_core::unit::Bytes;
@@ -12,7 +12,7 @@ use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::{NodeKind, Topology};
 
-use pauseless_sim::config::{DrawsFrom, Follow, Ties, Transmission};
+use pauseless_sim::config::{DrawsFrom, Flow, Follow, Ties, Transmission};
 
 use super::file::{File, quote};
 use super::flows::Plan;
@@ -23,11 +23,13 @@ use super::routing::{write_tables, written_rule};
 use super::switch::RELEASES;
 use super::topology::written_shape;
 use super::unit::Quantity;
-use super::{Parts, Rules, classes, verdict, wire_loss};
+use super::{Parts, Rules, Scenario, classes, verdict, wire_loss};
 use crate::fabric::toml::write_classes;
 
 /// Every default and every derived value, written out.
-pub(crate) fn write(parts: &Parts) -> String {
+pub(crate) fn write(scenario: &Scenario) -> String {
+    let Scenario { parts, config, .. } = scenario;
+    let topology = &config.topology;
     let mut file = File::default();
     let general = &parts.general;
     if let Some(title) = &general.title {
@@ -38,13 +40,13 @@ pub(crate) fn write(parts: &Parts) -> String {
     file.quantity("mtu", general.mtu);
     file.quantity("wire_overhead", general.wire_overhead);
     write_topology(&mut file, parts);
-    write_routing(&mut file, parts);
-    write_class_map(&mut file, parts);
+    write_routing(&mut file, scenario);
+    write_class_map(&mut file, scenario);
     // The most common parameters stand for all, the others for the ports that they are about.
-    let groups = &parts.control.groups;
+    let groups = &scenario.port_groups;
     let base = groups.iter().max_by_key(|group| group.members.len());
     if let Some(memory) = &parts.switches.memory {
-        write_shared(&mut file, parts, memory);
+        write_shared(&mut file, scenario, memory);
     } else if let Some(base) = base {
         write_switch(&mut file, parts, Some(base.ingress.buffer));
         file.section("[flow_control]");
@@ -52,47 +54,46 @@ pub(crate) fn write(parts: &Parts) -> String {
         file.plain("unsafe_parameters", parts.is_unsafe);
         write_parameters(&mut file, base);
         for group in groups.iter().filter(|group| !group.is_like(base)) {
-            write_others(&mut file, &parts.fabric.topology, group);
+            write_others(&mut file, topology, group);
         }
     }
     parts.congestion.write(&mut file);
     parts.transport.write(&mut file);
-    let mut after: BTreeMap<usize, Vec<&Follow>> = BTreeMap::new();
-    let follows = parts.config.follows.iter();
-    for follow in follows.filter(|follow| !parts.plans[follow.then.index()].is_made) {
-        after.entry(follow.then.index()).or_default().push(follow);
+    let mut after: BTreeMap<FlowId, Vec<&Follow>> = BTreeMap::new();
+    for follow in &config.follows {
+        after.entry(follow.then).or_default().push(follow);
     }
-    for (index, plan) in parts.plans.iter().enumerate() {
-        if !plan.is_made {
-            write_flow(&mut file, parts, plan);
-            write_after(&mut file, parts, after.get(&index));
+    for (flow, plan) in &parts.plans {
+        write_flow(&mut file, topology, plan);
+        if let Some(follows) = after.get(flow) {
+            write_after(&mut file, &config.flows, follows);
         }
     }
     for traffic in &parts.traffic {
-        traffic.write(&mut file, &parts.fabric.topology);
+        traffic.write(&mut file, topology);
     }
-    write_rest(&mut file, parts);
+    write_rest(&mut file, scenario);
     file.text
 }
 
 fn write_topology(file: &mut File, parts: &Parts) {
-    let fabric = &parts.fabric;
+    let healthy = &parts.healthy;
     file.section("[topology]");
-    match fabric.shape {
+    match parts.shape {
         Some((shape, links)) => write_shape(file, shape, links),
         None => file.text("kind", "custom"),
     }
-    let pairs = fabric.failed.ends(&fabric.healthy);
+    let pairs = parts.failed.ends(healthy);
     let pairs = pairs.map(|([a, b], number)| match number {
         1 => format!("[{}, {}]", quote(a), quote(b)),
         _ => format!("[{}, {}]", quote(a), quote(&format!("{b}#{number}"))),
     });
     let pairs: Vec<String> = pairs.collect();
     file.plain("failed_links", format_args!("[{}]", pairs.join(", ")));
-    if fabric.shape.is_some() {
+    if parts.shape.is_some() {
         return;
     }
-    for node in fabric.healthy.nodes() {
+    for node in healthy.nodes() {
         file.section("[[topology.node]]");
         file.text("name", &node.name);
         let kind = match node.kind {
@@ -104,9 +105,9 @@ fn write_topology(file: &mut File, parts: &Parts) {
             file.plain("layer", node.layer);
         }
     }
-    for link in fabric.healthy.links() {
+    for link in healthy.links() {
         file.section("[[topology.link]]");
-        let ends = [link.a, link.b].map(|end| fabric.healthy.node(end).name.clone());
+        let ends = [link.a, link.b].map(|end| healthy.node(end).name.clone());
         file.texts("between", ends);
         file.quantity("rate", link.rate);
         file.quantity("delay", link.delay);
@@ -125,9 +126,10 @@ fn write_shape(file: &mut File, shape: Shape, links: LinkSpecs) {
     file.quantity("host_delay", links.host.delay);
 }
 
-fn write_routing(file: &mut File, parts: &Parts) {
+fn write_routing(file: &mut File, scenario: &Scenario) {
+    let config = &scenario.config;
     file.section("[routing]");
-    match &parts.routing {
+    match &scenario.parts.routing {
         Rules::Rule(routing) => {
             for (key, word) in written_rule(*routing) {
                 file.text(key, word);
@@ -135,26 +137,26 @@ fn write_routing(file: &mut File, parts: &Parts) {
             if let Multipath::Single {
                 tie_break: TieBreak::Seeded(seed),
             } = routing.multipath
-                && seed != parts.config.seed
+                && seed != config.seed
             {
                 file.plain("seed", seed);
             }
         }
-        Rules::Tables(routes) => {
+        Rules::Tables(groups) => {
             file.text("kind", "tables");
-            write_tables(file, &parts.fabric.topology, routes);
+            write_tables(file, &config.topology, &config.table, groups);
         }
     }
 }
 
-fn write_class_map(file: &mut File, parts: &Parts) {
-    let topology = &parts.fabric.topology;
-    match &parts.classes {
+fn write_class_map(file: &mut File, scenario: &Scenario) {
+    let config = &scenario.config;
+    match &scenario.parts.classes {
         classes::Written::Dateline(_) => {
             file.section("[classes]");
             file.text("kind", "dateline");
         }
-        _ => write_classes(file, topology, &parts.config.classes),
+        _ => write_classes(file, &config.topology, &config.classes),
     }
 }
 
@@ -192,10 +194,11 @@ fn write_switch(file: &mut File, parts: &Parts, buffer: Option<Bytes>) {
 
 /// `[switch]` and `[flow_control]` where ports share their memory. The buffers of hosts follow from
 /// their links unless they were written.
-fn write_shared(file: &mut File, parts: &Parts, memory: &memory::Written) {
+fn write_shared(file: &mut File, scenario: &Scenario, memory: &memory::Written) {
+    let parts = &scenario.parts;
     let buffer = parts.switches.buffer.as_ref().map(|buffer| buffer.value);
     write_switch(file, parts, buffer);
-    let groups = parts.control.groups.iter();
+    let groups = scenario.port_groups.iter();
     let groups = groups.filter_map(|group| Some((group, group.memory?)));
     let groups = Vec::from_iter(groups);
     let base = groups.iter().max_by_key(|(group, _)| group.members.len());
@@ -207,7 +210,7 @@ fn write_shared(file: &mut File, parts: &Parts, memory: &memory::Written) {
     let is_lossless = base.ingress.control != FlowControl::None;
     write_lane(file, lane, is_lossless);
     for (group, other) in groups.iter().filter(|(_, other)| other != lane) {
-        for (classes, ports) in ports_by_classes(&parts.fabric.topology, group) {
+        for (classes, ports) in ports_by_classes(&scenario.config.topology, group) {
             file.section("[[switch.memory.at]]");
             file.texts("ports", ports);
             file.plain("classes", format_args!("{classes:?}"));
@@ -301,8 +304,8 @@ fn ports_by_classes(topology: &Topology, group: &PortGroup) -> BTreeMap<Vec<u8>,
     ports
 }
 
-fn write_flow(file: &mut File, parts: &Parts, plan: &Plan) {
-    let name = |node: &NodeId| parts.fabric.topology.node(*node).name.clone();
+fn write_flow(file: &mut File, topology: &Topology, plan: &Plan) {
+    let name = |node: &NodeId| topology.node(*node).name.clone();
     file.section("[[flow]]");
     file.text("name", &plan.name);
     file.text("source", &name(&plan.source));
@@ -332,18 +335,19 @@ fn write_flow(file: &mut File, parts: &Parts, plan: &Plan) {
     plan.terms.write(file);
 }
 
-/// What a flow waits for; `plans` and `flows` are in the same order.
-fn write_after(file: &mut File, parts: &Parts, follows: Option<&Vec<&Follow>>) {
-    let Some((first, follows)) = follows.and_then(|follows| follows.first().zip(Some(follows)))
-    else {
-        return;
-    };
-    let name = |follow: &&Follow| parts.plans[follow.first.index()].name.clone();
-    file.texts("after", follows.iter().map(name));
-    file.quantity("delay", first.delay);
+/// What a flow waits for, all after the same delay.
+fn write_after(file: &mut File, flows: &[Flow], follows: &[&Follow]) {
+    let names = follows
+        .iter()
+        .map(|follow| &flows[follow.first.index()].name);
+    file.texts("after", names.cloned());
+    if let Some(first) = follows.first() {
+        file.quantity("delay", first.delay);
+    }
 }
 
-fn write_rest(file: &mut File, parts: &Parts) {
+fn write_rest(file: &mut File, scenario: &Scenario) {
+    let Scenario { parts, config, .. } = scenario;
     file.section("[timing]");
     file.quantity("start_jitter", parts.timing.start_jitter);
     file.quantity("wire_jitter", parts.timing.wire_jitter);
@@ -359,7 +363,6 @@ fn write_rest(file: &mut File, parts: &Parts) {
     if let Some(stop) = parts.timing.sources_stop {
         file.quantity("sources_stop", stop);
     }
-    let config = &parts.config;
     wire_loss::write(file, &config.topology, &config.wire_loss);
     for receiver in &config.receivers {
         file.section("[[receiver]]");

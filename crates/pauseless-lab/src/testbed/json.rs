@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Measured, WireFacts};
-use crate::report::Run;
 use crate::report::json::{self, SCHEMA};
+use crate::run::Run;
 
 /// The document of all runs of a testbed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

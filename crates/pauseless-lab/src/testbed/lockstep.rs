@@ -1,5 +1,6 @@
 //! All nodes in one thread, under one clock.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pauseless_core::id::NodeId;
@@ -16,12 +17,13 @@ use super::outcome::{Measurements, Watched};
 use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, Wires};
 use super::{BedError, Options, Watch, WireFacts, taps, tick};
-use crate::report::{Progress, Run, quantity};
+use crate::report::quantity;
+use crate::run::{Progress, Run};
 use crate::scenario::Scenario;
 
 /// Runs `scenario` on real frames until its end, or until `watch` breaks it off.
 pub(super) fn measure(
-    scenario: Scenario,
+    scenario: Arc<Scenario>,
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<(Run, WireFacts), BedError> {
@@ -62,7 +64,7 @@ pub(super) fn measure(
     if let Some(capture) = capture {
         capture.finish().map_err(BedError::Files)?;
     }
-    let run = super::run_of(scenario, &measurements, begin.elapsed().as_secs_f64());
+    let run = super::run_of(scenario, measurements, begin);
     Ok((run, facts))
 }
 

@@ -23,6 +23,8 @@ pub mod wires;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
 
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_core::wire::Envelope;
@@ -34,7 +36,7 @@ use pauseless_sim::outcome::Ended;
 use self::outcome::Measurements;
 use self::plan::NodePlan;
 use self::wires::Backend;
-use crate::report::{Progress, Run};
+use crate::run::{Progress, Run};
 use crate::scenario::Scenario;
 
 /// What a scenario does not say about its testbed.
@@ -52,7 +54,7 @@ pub struct Options {
 }
 
 /// A scenario that was run twice.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Measured {
     /// On real frames.
     pub run: Run,
@@ -153,23 +155,24 @@ pub fn prepare(backend: Backend) -> Result<(), BedError> {
 /// Runs `scenario` in the simulator and on real frames. `watch` looks at it now and then and may break
 /// it off.
 pub fn measure(
-    scenario: &Scenario,
+    scenario: impl Into<Arc<Scenario>>,
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<Measured, BedError> {
+    let scenario = scenario.into();
     // Nobody shall wait for a simulation to hear that this cannot be.
     check(&scenario.config)?;
     if options.program.is_none() {
-        tick::of(scenario)?;
+        tick::of(&scenario)?;
     }
-    let simulated = Run::execute(scenario.clone(), |progress| watch.progress(progress));
+    let simulated = Run::execute(Arc::clone(&scenario), |progress| watch.progress(progress));
     if simulated.interrupted {
         return Err(BedError::Interrupted);
     }
     watch.begin();
     let (run, mut wire) = match &options.program {
-        None => lockstep::measure(scenario.clone(), options, watch)?,
-        Some(program) => processes::measure(scenario.clone(), (options, program), watch)?,
+        None => lockstep::measure(Arc::clone(&scenario), options, watch)?,
+        Some(program) => processes::measure(Arc::clone(&scenario), (options, program), watch)?,
     };
     let stop = &scenario.config.stop;
     if options.program.is_some() && (stop.deadlock || stop.done) {
@@ -199,14 +202,12 @@ fn check(config: &Config) -> Result<(), plan::Unsupported> {
     }
 }
 
-fn run_of(scenario: Scenario, measurements: &Measurements, wall_s: f64) -> Run {
+fn run_of(scenario: Arc<Scenario>, measurements: Measurements, begin: Instant) -> Run {
+    let interrupted = measurements.ended == Ended::Interrupted;
+    let outcome = outcome::outcome(&scenario.config, measurements);
     Run {
-        outcome: outcome::outcome(&scenario.config, measurements),
-        wall_s,
-        interrupted: measurements.ended == Ended::Interrupted,
-        looks_for_deadlock: true,
-        replica: None,
-        scenario,
+        interrupted,
+        ..Run::of(scenario, outcome, begin)
     }
 }
 

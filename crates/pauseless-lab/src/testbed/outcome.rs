@@ -46,11 +46,17 @@ pub struct Watched {
 }
 
 /// The outcome of the run of `config` on real nodes.
-pub fn outcome(config: &Config, measured: &Measurements) -> Outcome {
-    let view = View { config, measured };
+pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
     let Measurements {
-        reports, watched, ..
+        reports,
+        watched,
+        ended,
     } = measured;
+    let view = View {
+        config,
+        reports: &reports,
+        is_settled: watched.is_settled,
+    };
     let end = reports.iter().map(|report| report.time).max();
     let end = end.unwrap_or(Time::ZERO);
     let states = view.states(end);
@@ -58,17 +64,17 @@ pub fn outcome(config: &Config, measured: &Measurements) -> Outcome {
         config,
         flows: &states,
         now: end,
-        ended: measured.ended,
+        ended,
         is_stuck: watched.episodes.iter().any(|it| it.broken.is_none()),
     };
     let progress = view.progress(end);
     let sum = |count: &dyn Fn(&PortReport) -> u64| view.ports().map(|at| count(at.report)).sum();
     let mut outcome = Outcome {
         end,
-        ended: measured.ended,
+        ended,
         events: 0,
         packet_hops: sum(&|port| port.counters.received),
-        deadlock: watched.deadlock.clone(),
+        deadlock: watched.deadlock,
         starved: progress.starved(&lives),
         loss: None,
         lost_packets: 0,
@@ -77,8 +83,8 @@ pub fn outcome(config: &Config, measured: &Measurements) -> Outcome {
         expired_bytes: Bytes::ZERO,
         losses: Losses::default(),
         refused: Lost::default(),
-        episodes: watched.episodes.clone(),
-        trips: watched.trips.clone(),
+        episodes: watched.episodes,
+        trips: watched.trips,
         pause_frames: sum(&|port| port.counters.pauses_sent),
         pause_frames_by_class: [0; Class::COUNT_MAX],
         gfc_holds: 0,
@@ -112,7 +118,8 @@ pub fn outcome(config: &Config, measured: &Measurements) -> Outcome {
 #[derive(Clone, Copy)]
 struct View<'a> {
     config: &'a Config,
-    measured: &'a Measurements,
+    reports: &'a [NodeReport],
+    is_settled: bool,
 }
 
 /// A port with its place.
@@ -142,7 +149,7 @@ impl PortAt<'_> {
 
 impl<'a> View<'a> {
     fn node(self, node: NodeId) -> &'a NodeReport {
-        &self.measured.reports[node.index()]
+        &self.reports[node.index()]
     }
 
     fn is_host(self, node: NodeId) -> bool {
@@ -162,7 +169,7 @@ impl<'a> View<'a> {
 
     /// All ports of all nodes, in their order.
     fn ports(self) -> impl Iterator<Item = PortAt<'a>> {
-        let nodes = (0..).map(NodeId).zip(&self.measured.reports);
+        let nodes = (0..).map(NodeId).zip(self.reports);
         nodes.flat_map(move |(node, report)| {
             (0..report.ports.len()).map(move |port| self.port(node, PortId(port as u16)))
         })
@@ -176,7 +183,7 @@ impl<'a> View<'a> {
 
     /// All flows at their targets.
     fn receives(self) -> impl Iterator<Item = (NodeId, &'a ReceiveReport)> {
-        let nodes = (0..).map(NodeId).zip(&self.measured.reports);
+        let nodes = (0..).map(NodeId).zip(self.reports);
         nodes.flat_map(|(node, report)| report.receives.iter().map(move |flow| (node, flow)))
     }
 
@@ -251,7 +258,7 @@ impl<'a> View<'a> {
     /// Frames that one node has sent and the next one has not seen, the last ones of a flow included,
     /// which no later number shows. Known only where none is under way.
     fn lost_between(self) -> u64 {
-        if !self.measured.watched.is_settled {
+        if !self.is_settled {
             return 0;
         }
         let lost = self.ports().map(|at| {
@@ -350,7 +357,7 @@ impl<'a> View<'a> {
 
     /// How many samples every node has.
     fn samples(self) -> usize {
-        let counts = self.measured.reports.iter();
+        let counts = self.reports.iter();
         let counts = counts.map(|report| report.series.times.len());
         counts.min().unwrap_or(0)
     }
@@ -360,7 +367,7 @@ impl<'a> View<'a> {
         let probes = &self.config.probes;
         let parts = plan::probe_parts(self.config) as usize;
         let samples = self.samples() / parts * parts;
-        let first = self.measured.reports.first();
+        let first = self.reports.first();
         let is_any = samples > 0 && probes.resolution > Span::ZERO;
         let Some(first) = first.filter(|_| is_any) else {
             return Series::default();
@@ -403,7 +410,7 @@ impl<'a> View<'a> {
     /// The state of all ports over time, as pages replay it.
     fn replay(self) -> Option<Replay> {
         let samples = self.samples();
-        let series = &self.measured.reports.first()?.series;
+        let series = &self.reports.first()?.series;
         if samples == 0 {
             return None;
         }
@@ -492,6 +499,8 @@ mod tests {
     use crate::scenario::Overrides;
     use crate::testbed::ring::{self, Speed};
     use crate::testbed::run_of;
+    use std::sync::Arc;
+    use std::time::Instant;
 
     #[test]
     fn the_last_frames_of_a_flow_are_missed_where_nothing_is_under_way() {
@@ -512,15 +521,20 @@ mod tests {
         let far = &mut reports[switch.index()].ports[port.index()].counters;
         // Two of them are none of ours.
         (far.received, far.unknown) = (9, 2);
-        let mut measured = Measurements {
-            reports,
-            watched: Watched::default(),
-            ended: Ended::Duration,
+        let scenario = Arc::new(scenario);
+        let measured = |is_settled| {
+            let measurements = Measurements {
+                reports: reports.clone(),
+                watched: Watched {
+                    is_settled,
+                    ..Watched::default()
+                },
+                ended: Ended::Duration,
+            };
+            run_of(Arc::clone(&scenario), measurements, Instant::now())
         };
-        let run = run_of(scenario.clone(), &measured, 0.0);
-        assert_eq!(run.outcome.lost_packets, 0);
-        measured.watched.is_settled = true;
-        let run = run_of(scenario, &measured, 0.0);
+        assert_eq!(measured(false).outcome.lost_packets, 0);
+        let run = measured(true);
         assert_eq!(run.outcome.lost_packets, 3);
         // Nobody knows when.
         assert_eq!(verdict::brief(&run), "loss");

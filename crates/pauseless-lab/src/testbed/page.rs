@@ -10,8 +10,9 @@ use super::table::{frames, measured_tau, remarks, span};
 use crate::report::chart::{self, Axis, Curve, Figure, Instant, Level, PALETTE, Stroke, Weight};
 use crate::report::figure::thresholds;
 use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened};
+use crate::report::quantity;
 use crate::report::verdict::{self, Finding};
-use crate::report::{Run, quantity};
+use crate::run::Run;
 
 /// The page of `runs`.
 pub fn page(runs: &[Measured]) -> String {
@@ -176,7 +177,7 @@ fn card(measured: &Measured, scale: Scale) -> String {
     let _ = write!(
         text,
         "<details>\n<summary>parameters</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
-        escape(&shortened(&scenario.resolved)),
+        escape(&shortened(&scenario.resolved())),
     );
     text
 }

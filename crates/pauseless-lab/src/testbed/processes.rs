@@ -10,6 +10,7 @@ use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -26,13 +27,13 @@ use super::{BedError, Options, Watch, WireFacts};
 use crate::node::drive::monotonic_ns;
 use crate::node::file::Wire;
 use crate::node::json::NodeDocument;
-use crate::report::{Progress, Run};
+use crate::run::{Progress, Run};
 use crate::scenario::Scenario;
 
 /// Runs `scenario` with a process of `program` for each node, until its end, or until `watch` breaks it
 /// off.
 pub(super) fn measure(
-    scenario: Scenario,
+    scenario: Arc<Scenario>,
     (options, program): (&Options, &Path),
     watch: &mut dyn Watch,
 ) -> Result<(Run, WireFacts), BedError> {
@@ -54,17 +55,19 @@ pub(super) fn measure(
         start_ns,
     };
     let mut crew = Crew::default();
-    fs::write(folder.path.join(SCENARIO), &scenario.resolved).map_err(BedError::Files)?;
+    fs::write(folder.path.join(SCENARIO), scenario.resolved()).map_err(BedError::Files)?;
     for (plan, namespace) in plans.iter().zip(&namespaces) {
         crew.children.push(starting.start(plan, namespace)?);
     }
     let ended = crew.wait(&starting, watch)?;
-    let mut documents = Vec::new();
+    let (mut reports, mut messages) = (Vec::new(), Vec::new());
     for (plan, child) in plans.iter().zip(&mut crew.children) {
-        documents.push(starting.document(plan, child)?);
+        let document = starting.document(plan, child)?;
+        reports.push(document.report);
+        messages.extend(document.messages);
     }
     let measurements = Measurements {
-        reports: documents.iter().map(|it| it.report.clone()).collect(),
+        reports,
         // Nobody sees the state of all switches at one instant.
         watched: Watched::default(),
         ended,
@@ -72,8 +75,8 @@ pub(super) fn measure(
     let mut facts = WireFacts::of(&scenario, &measurements.reports);
     facts.backend = options.backend.name();
     facts.clock = "real";
-    facts.messages = documents.into_iter().flat_map(|it| it.messages).collect();
-    let mut run = super::run_of(scenario, &measurements, begin.elapsed().as_secs_f64());
+    facts.messages = messages;
+    let mut run = super::run_of(scenario, measurements, begin);
     // Nobody sees the state of all switches at one instant.
     run.looks_for_deadlock = false;
     Ok((run, facts))
@@ -273,7 +276,7 @@ mod tests {
             folder: &folder,
             start_ns: 0,
         };
-        fs::write(folder.path.join(SCENARIO), &scenario.resolved).expect("a file");
+        fs::write(folder.path.join(SCENARIO), scenario.resolved()).expect("a file");
         let is_switch = |plan: &&NodePlan| matches!(plan.config, NodeConfig::Switch(_));
         let switch = plans.iter().find(is_switch).expect("a switch");
         let path = starting.path(switch, "toml");

@@ -5,7 +5,8 @@ use pauseless_core::unit::{Span, Time};
 use super::{Measured, WireFacts};
 use crate::report::html::goodputs;
 use crate::report::text::{Mood, Paint, Table};
-use crate::report::{Run, quantity, verdict};
+use crate::report::{quantity, verdict};
+use crate::run::Run;
 
 /// Two lines for each run.
 pub fn table(runs: &[Measured], paint: Paint) -> String {

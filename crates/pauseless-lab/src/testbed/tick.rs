@@ -100,7 +100,7 @@ mod tests {
         let scenarios = ring::scenarios(Speed::Lockstep, &only, &Overrides::default());
         let mut scenarios = scenarios.unwrap_or_else(|it| panic!("{it}"));
         let scenario = scenarios.remove(0);
-        let text = scenario.resolved.replace(from, to);
+        let text = scenario.resolved().replace(from, to);
         Scenario::parse("ring", &text, &Overrides::default()).unwrap_or_else(|it| panic!("{it}"))
     }
 

@@ -19,7 +19,7 @@ use pauseless_core::unit::Span;
 use pauseless_sim::config::Probes;
 use rayon::prelude::*;
 
-use crate::report::Run;
+use crate::run::Run;
 use crate::scenario::vary::{Amount, Knob};
 use crate::scenario::{Overrides, Problems, StopOn};
 

@@ -3,8 +3,8 @@
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::topology::Topology;
 
-use crate::report::Run;
 use crate::report::verdict::Finding;
+use crate::run::Run;
 use crate::scenario::did_you_mean;
 
 /// Something that a run has or has not.

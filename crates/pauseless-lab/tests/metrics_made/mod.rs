@@ -2,10 +2,12 @@
 #![allow(dead_code, reason = "every test binary uses some of these")]
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_lab::report::Run;
+use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_sim::Config;
 use pauseless_sim::outcome::{CongestionTree, FlowOutcome, Series};
 
 const NETWORK: &str = r#"
@@ -68,6 +70,12 @@ pub fn blank(flows: &[(&str, Option<u64>, u8)]) -> Run {
     outcome.series = Series::default();
     (outcome.answers, outcome.answer_bytes) = (0, Bytes::ZERO);
     run
+}
+
+/// What was run, to be changed after the fact.
+pub fn config(run: &mut Run) -> &mut Config {
+    let scenario = Arc::get_mut(&mut run.scenario);
+    &mut scenario.expect("no other run has it").config
 }
 
 pub fn ms(ms: u64) -> Time {

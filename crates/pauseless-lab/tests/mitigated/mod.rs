@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use pauseless_core::unit::Span;
-use pauseless_lab::report::Run;
+use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 /// The run goes on for this long after sources have stopped.

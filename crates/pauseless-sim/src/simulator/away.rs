@@ -11,6 +11,7 @@ use crate::fabric::{End, Frame};
 use crate::heard::Listening;
 use crate::progress::FlowState;
 use crate::receiver::Receivers;
+use crate::record::Recorder;
 use crate::tag::{Answers, Trail, Trails};
 use crate::tap::Tapped;
 
@@ -59,7 +60,7 @@ impl<'c> Simulator<'c> {
             config,
             queue: event_queue(&fabric, port_count),
             detector: Detector::default(),
-            recorder: self.recorder.clone(),
+            recorder: Recorder::new(config),
             receivers: Receivers::new(&config.receivers),
             now: self.now,
             end: self.end,

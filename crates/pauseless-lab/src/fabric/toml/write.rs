@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pauseless_core::class_map::{ClassMap, ClassTable, Key, LANE_COUNT, Passage};
 use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_fabric::dependency::{Demand, Lane, Traffic};
-use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
+use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routes, Routing, TieBreak};
 use pauseless_fabric::topology::{NodeKind, Topology};
 use pauseless_fabric::trace::{Header, circle, trace};
 
@@ -43,7 +43,8 @@ pub fn write(fabric: &Fabric) -> String {
         }
         None => {
             file.text("kind", "tables");
-            write_tables(&mut file, &fabric.topology, &fabric.routes);
+            let Routes { table, groups } = &fabric.routes;
+            write_tables(&mut file, &fabric.topology, table, groups);
         }
     }
     write_classes(&mut file, &fabric.topology, &fabric.classes);

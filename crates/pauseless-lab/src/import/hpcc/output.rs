@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pauseless_core::unit::{Span, Time};
 use pauseless_sim::Parallel;
@@ -14,7 +14,7 @@ use pauseless_sim::heard::{Heard, Lengths};
 use pauseless_sim::outcome::Outcome;
 
 use super::{Case, FlowLine, Monitor, Outputs, replicate};
-use crate::report::{Progress, Run};
+use crate::run::{self, Progress, Run, Scribe};
 use crate::scenario::Scenario;
 
 /// Runs what was imported on so many threads, and writes its files; also their names. Where there is
@@ -33,17 +33,18 @@ pub fn execute(
     scenario.config.probes.pauses = true;
     scenario.config.probes.queues = outputs.qlen.as_ref().map(watch_of);
     let mut files = Files::create(outputs)?;
-    let simulator = Parallel::new(&scenario.config, threads);
-    let (outcome, interrupted) = files.drive(simulator, scenario.config.duration, watch)?;
+    let duration = scenario.config.duration;
+    let mut simulator = Parallel::new(&scenario.config, threads);
+    let interrupted = run::drive(&mut simulator, duration, &mut files, watch)?;
+    if !interrupted {
+        files.write_rest(&mut simulator, Time::ZERO + duration)?;
+    }
+    let outcome = simulator.finish();
     files.write_completions(outputs, &outcome)?;
     let written = files.finish()?;
     let run = Run {
-        outcome,
-        wall_s: begin.elapsed().as_secs_f64(),
         interrupted,
-        looks_for_deadlock: true,
-        replica: None,
-        scenario,
+        ..Run::of(scenario, outcome, begin)
     };
     Ok((run, written))
 }
@@ -159,61 +160,10 @@ impl<'o> Files<'o> {
         };
     }
 
-    /// Runs in slices, and writes what has happened in each.
-    fn drive(
-        &mut self,
-        mut simulator: Parallel<'_>,
-        duration: Span,
-        mut watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> io::Result<(Outcome, bool)> {
-        let end = Time::ZERO + duration;
-        let longest = Span::ps((duration.as_ps() / SLICES).max(1));
-        let mut slice = Span::ps((longest.as_ps() / SLICES).max(1));
-        let mut interrupted = false;
-        loop {
-            let slice_begin = Instant::now();
-            let until = simulator.now().saturating_add(slice).min(self.next_dump);
-            let is_more = simulator.advance(until);
-            self.take(&mut simulator)?;
-            if !is_more {
-                break;
-            }
-            let now = simulator.now();
-            if watch(Progress { now, end }).is_break() {
-                interrupted = true;
-                break;
-            }
-            slice = match slice_begin.elapsed() {
-                elapsed if elapsed > SLICE_WALL * 2 => Span::ps((slice.as_ps() / 2).max(1)),
-                elapsed if elapsed < SLICE_WALL => longest.min(slice * 2),
-                _ => slice,
-            };
-        }
-        simulator.conclude();
-        self.take(&mut simulator)?;
-        if !interrupted {
-            // The run may have ended because all flows have, but instants go on.
-            while self.next_dump < end {
-                self.dump(&mut simulator)?;
-            }
-        }
-        Ok((simulator.finish(), interrupted))
-    }
-
-    /// Writes what has happened since the last time.
-    fn take(&mut self, simulator: &mut Parallel<'_>) -> io::Result<()> {
-        if simulator.restarted() {
-            self.pfc.clear()?;
-            if let Some((output, _)) = &mut self.qlen {
-                output.clear()?;
-            }
-            self.begin();
-        }
-        for heard in simulator.take_heard() {
-            let line = self.pfc_line(heard);
-            self.pfc.file.write_all(line.as_bytes())?;
-        }
-        while self.next_dump <= simulator.now() {
+    /// Writes what a run that has ended before its time would still have written: all flows may be over,
+    /// but instants go on.
+    fn write_rest(&mut self, simulator: &mut Parallel<'_>, end: Time) -> io::Result<()> {
+        while self.next_dump < end {
             self.dump(simulator)?;
         }
         Ok(())
@@ -277,6 +227,34 @@ impl<'o> Files<'o> {
     }
 }
 
+/// Completion times are written when the run is over, everything else while it goes on.
+impl Scribe for Files<'_> {
+    type Error = io::Error;
+
+    fn next(&self) -> Time {
+        self.next_dump
+    }
+
+    /// Writes what has happened since the last time.
+    fn take(&mut self, simulator: &mut Parallel<'_>) -> io::Result<()> {
+        if simulator.restarted() {
+            self.pfc.clear()?;
+            if let Some((output, _)) = &mut self.qlen {
+                output.clear()?;
+            }
+            self.begin();
+        }
+        for heard in simulator.take_heard() {
+            let line = self.pfc_line(heard);
+            self.pfc.file.write_all(line.as_bytes())?;
+        }
+        while self.next_dump <= simulator.now() {
+            self.dump(simulator)?;
+        }
+        Ok(())
+    }
+}
+
 /// The first instant at which lengths are written, if there is one.
 fn first_dump(monitor: &Monitor) -> Time {
     let (start, dumps) = (monitor.start, DUMPS.as_ps() / 1_000);
@@ -318,12 +296,6 @@ pub(super) fn fct_line(line: &FlowLine, finish: Time, has_numbers: bool) -> Stri
         }
     }
 }
-
-/// Into at least how many slices a run is cut, so that it can be watched and broken off.
-const SLICES: u64 = 200;
-
-/// About how long a slice lasts on the wall, at most.
-const SLICE_WALL: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {

@@ -12,8 +12,8 @@ use pauseless_sim::replica::engine::{Completion, Dump, Engine, Findings, Heard, 
 
 use super::Outputs;
 use super::output::{Files, fct_line, instant};
-use crate::report::replica::Distance;
-use crate::report::{Progress, Run};
+use crate::run::Distance;
+use crate::run::{Progress, Run};
 use crate::scenario::Scenario;
 
 /// Runs the replica and then our engine. Files, completion times and counts of PFC frames are the

@@ -4,7 +4,7 @@ use pauseless_core::memory::MemoryUse;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::report::Run;
+use crate::run::Run;
 
 /// The shared memory of a switch.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -7,8 +7,8 @@ mod pcn;
 mod workload;
 
 use super::scope::{Failure, Scope};
-use crate::report::Run;
 use crate::repro::data::Measured;
+use crate::run::Run;
 use crate::sample::Add;
 
 /// Measures what cases alone cannot.

@@ -3,7 +3,7 @@
 
 use pauseless_core::unit::Time;
 
-use crate::report::Run;
+use crate::run::Run;
 use crate::sample::Add;
 
 /// `per_run = "workload"`: `pauses.layer1` and so on, by the layer of the switch that asked for the

@@ -1,6 +1,6 @@
 //! Flows that wait for others: `after` and `delay`.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use pauseless_core::id::FlowId;
 use pauseless_core::unit::Span;
@@ -18,7 +18,7 @@ pub(crate) struct Waits {
 
 impl Waits {
     /// Reads `after` and `delay`.
-    pub(super) fn read(section: &mut Section<'_>) -> Option<Rc<Waits>> {
+    pub(super) fn read(section: &mut Section<'_>) -> Option<Arc<Waits>> {
         let after = section.strings("after");
         let delay = section.quantity_within("delay", TIMES);
         if let (None, Some(delay)) = (&after, &delay) {
@@ -30,7 +30,7 @@ impl Waits {
             return None;
         }
         let delay = delay.map_or(Span::ZERO, |delay| delay.value);
-        Some(Rc::new(Waits { after, delay }))
+        Some(Arc::new(Waits { after, delay }))
     }
 
     /// What orders flows that have no name of their own.

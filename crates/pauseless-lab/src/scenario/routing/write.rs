@@ -1,7 +1,8 @@
 //! Forwarding tables as `[routing.tables]`.
 
 use pauseless_core::id::{GroupId, NodeId, PortId};
-use pauseless_fabric::routing::{Groups, Routes};
+use pauseless_core::table::ForwardingTable;
+use pauseless_fabric::routing::Groups;
 use pauseless_fabric::topology::Topology;
 
 use super::super::file::{File, key};
@@ -66,14 +67,19 @@ pub(crate) fn facing(topology: &Topology, node: NodeId, port: PortId) -> String 
 }
 
 /// Writes `[routing.tables]`; paths are left to their flows.
-pub(crate) fn write_tables(file: &mut File, topology: &Topology, routes: &Routes) {
-    let addresses = addresses(topology, &routes.groups);
+pub(crate) fn write_tables(
+    file: &mut File,
+    topology: &Topology,
+    table: &ForwardingTable,
+    groups: &Groups,
+) {
+    let addresses = addresses(topology, groups);
     for &switch in topology.switches() {
         let name = &topology.node(switch).name;
         file.section(&format!("[routing.tables.{}]", key(name)));
         let mut by_port = vec![Vec::new(); topology.ports(switch).len()];
         for address in &addresses {
-            for port in routes.table.next_hops(switch, address.group) {
+            for port in table.next_hops(switch, address.group) {
                 add(&mut by_port[port.index()], *address);
             }
         }

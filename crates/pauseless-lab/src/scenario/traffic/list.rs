@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Bytes, Span};
@@ -305,8 +305,8 @@ impl Planner<'_> {
         terms.start = terms.start + row.start;
         terms.stop = traffic.cut();
         let place = match path.is_some() || return_path.is_some() {
-            true => Rc::new(list.place(row)),
-            false => Rc::clone(&traffic.place),
+            true => Arc::new(list.place(row)),
+            false => Arc::clone(&traffic.place),
         };
         Some(Plan {
             name: row.name.as_deref().unwrap_or("").to_string(),

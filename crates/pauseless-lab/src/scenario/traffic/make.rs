@@ -1,6 +1,6 @@
 //! From sections of traffic to flows, or to the pairs of hosts that `check` looks at.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Bytes, Span};
@@ -135,7 +135,7 @@ impl Planner<'_> {
             terms,
             pace,
             initial,
-            place: Rc::clone(&traffic.place),
+            place: Arc::clone(&traffic.place),
             is_made: true,
             is_exact: traffic.is_exact(),
             waits: None,

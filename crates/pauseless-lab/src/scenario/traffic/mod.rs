@@ -18,7 +18,7 @@ mod write;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Bytes, Rate, Span};
@@ -48,7 +48,7 @@ pub(crate) struct Traffic {
     kind: Kind,
     wanted: Wanted,
     classes: ClassesBySize,
-    place: Rc<Place>,
+    place: Arc<Place>,
 }
 
 #[derive(Debug)]
@@ -161,7 +161,7 @@ impl Traffic {
             }
         };
         let classes = ClassesBySize::read(&mut section, limits);
-        let place = Rc::new(section.place.clone());
+        let place = Arc::new(section.place.clone());
         if let Some(kind) = &kind {
             section.set_context(format!(" with kind = {:?}", kind.word()));
         }

@@ -339,8 +339,7 @@ mod tests {
             let text = crate::scenario::patch::patch(text, &set).expect("a scenario");
             let scenario = crate::scenario::Scenario::parse("t", &text, &Overrides::default());
             let scenario = scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
-            let run =
-                crate::report::Run::execute(scenario, |_| std::ops::ControlFlow::Continue(()));
+            let run = crate::run::Run::execute(scenario, |_| std::ops::ControlFlow::Continue(()));
             let mut found = std::collections::BTreeMap::new();
             crate::sample::share::shares(&run, &mut |name, value| {
                 found.insert(name, value);

@@ -7,8 +7,8 @@ use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
 use super::{BUFFER, How, Pair, TIME, network};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series, Spread};
-use crate::report::Run;
 use crate::repro::data::Measured;
+use crate::run::Run;
 use crate::sample::{Add, Sample};
 
 /// Points of the distribution.

@@ -7,8 +7,8 @@ use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
 use super::trees::{Ties, Trees};
 use super::{AWARE, How, PAPER, Pair, Scheme, known, network};
-use crate::report::Run;
 use crate::repro::data::Measured;
+use crate::run::Run;
 use crate::sample::{Add, Sample};
 
 /// All runs are as long as each other: the longer a run, the more large flows are among those that
