@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use pauseless_lab::explain::{explain, paper};
+use pauseless_lab::import::source::Source;
 use pauseless_lab::report::{derivation, json};
 use pauseless_lab::scenario::{Overrides, Scenario};
 
@@ -18,7 +19,8 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
         })?;
         return Ok(ExitCode::SUCCESS);
     };
-    let scenario = Scenario::read(file, &Overrides::default())?;
+    let source = args.set.apply(Source::read(file)?)?;
+    let scenario = Scenario::read_source(&source, &Overrides::default())?;
     output::warn(&scenario);
     output::print(&match args.json {
         true => json::to_text(&derivation::explain_document(&scenario)),

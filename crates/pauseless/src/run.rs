@@ -32,7 +32,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         stop_on: stop_on(args),
     };
     // Once: it may be a pipe.
-    let source = Source::read(&args.file)?;
+    let source = args.set.apply(Source::read(&args.file)?)?;
     let from_htsim = htsim::scenario(args, &source, &overrides)?;
     let imported = match &from_htsim {
         Some(_) => None,

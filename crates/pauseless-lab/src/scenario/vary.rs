@@ -11,8 +11,10 @@ use std::path::Path;
 pub use amount::{Amount, Unit};
 
 use self::path::Found;
+use super::file::quote;
 use super::reader::Place;
 use super::{Overrides, Scenario, parse_file, parse_table, read_text};
+use crate::import::source::Source;
 use crate::problem::{Problem, Problems};
 
 /// A scenario file in which one value can be set.
@@ -130,6 +132,22 @@ impl Knob {
     fn with(&self, value: &str) -> String {
         format!("{}{value}{}", self.before, self.after)
     }
+}
+
+/// The file with `key` set to `value`, as a command line has them: a value that is not TOML is a
+/// text, so that `switch.buffer=1 MB` needs no quotation marks of its own.
+pub fn set(source: &Source, key: &str, value: &str) -> Result<Source, Problems> {
+    let knob = Knob::find(&source.file, &source.text, (&source.file, key))?;
+    let is_toml = toml::from_str::<toml::Table>(&format!("value = {value}")).is_ok();
+    let value = if is_toml {
+        value.to_string()
+    } else {
+        quote(value)
+    };
+    Ok(Source {
+        file: source.file.clone(),
+        text: knob.with(&value),
+    })
 }
 
 #[cfg(test)]

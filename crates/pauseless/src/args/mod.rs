@@ -16,10 +16,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 use pauseless_lab::import::htsim::Options;
+use pauseless_lab::import::source::Source;
 use pauseless_lab::report::quantity::parse_span;
 use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::scenario::StopOn;
 use pauseless_lab::scenario::congestion::Scheme;
+use pauseless_lab::scenario::{Problems, StopOn, vary};
 use pauseless_lab::schema::Document;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
@@ -120,6 +121,8 @@ pub struct RunArgs {
     /// Do as that simulator does, to compare; by default wires and switches work as real ones do
     #[arg(long, value_enum, value_name = "SIMULATOR")]
     pub compat: Option<CompatWith>,
+    #[command(flatten)]
+    pub set: Set,
     /// Use this seed instead of the scenario's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -176,6 +179,30 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
+/// Values of a scenario that the command line sets.
+#[derive(Debug, Args)]
+pub struct Set {
+    /// Set a key of the scenario, written or not: switch.buffer="2 MB", flow.F1.rate="1 Gbps"; may be
+    /// given several times
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
+    settings: Vec<(String, String)>,
+}
+
+impl Set {
+    /// The file with these values.
+    pub fn apply(&self, source: Source) -> Result<Source, Problems> {
+        let mut settings = self.settings.iter();
+        settings.try_fold(source, |source, (key, value)| {
+            vary::set(&source, key, value)
+        })
+    }
+}
+
+fn parse_setting(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.trim().to_string(), value.trim().to_string()))
+}
+
 /// `demo`
 #[derive(Debug, Args)]
 #[command(after_help = DEMO_EXAMPLES)]
@@ -201,6 +228,8 @@ pub struct ExplainArgs {
     /// The scenario, a TOML file
     #[arg(required_unless_present = "paper", conflicts_with = "paper")]
     pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub set: Set,
     /// Recompute the numbers of the GFC paper, section 5.4, beside the printed ones
     #[arg(long)]
     pub paper: bool,
@@ -287,6 +316,7 @@ Editors with a TOML language server complete and check a scenario that begins wi
 const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml
   pauseless run scenarios/gfc-ring.toml --discipline input-queued --deny loss
+  pauseless run scenarios/gfc-ring.toml --set switch.buffer=\"2 MB\" --set flow_control.cycle_aware=true
   pauseless run scenarios/pcn-fig1.toml --congestion-control dcqcn
   pauseless run scenarios/pcn-fig1.toml --congestion-control none --provenance
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results

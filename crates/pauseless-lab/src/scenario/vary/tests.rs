@@ -247,3 +247,33 @@ fn plain_numbers_are_of_one_kind() {
         assert!(message.contains(words), "{message}");
     }
 }
+
+/// Any key of any section, written or not, with and without quotation marks.
+#[test]
+fn values_of_the_command_line_are_set_in_the_text() {
+    let text =
+        "duration = \"1 ms\" # short\n[switch]\nbuffer = \"1 MB\"\n[[flow]]\nname = \"F1\"\n";
+    let source = Source {
+        file: "t.toml".to_string(),
+        text: text.to_string(),
+    };
+    let cases = [
+        ("duration", "2 ms", "duration = \"2 ms\" # short"),
+        ("switch.buffer", "\"3 MB\"", "buffer = \"3 MB\""),
+        ("switch.classes", "2", "classes = 2"),
+        (
+            "switch.discipline",
+            "input-queued",
+            "discipline = \"input-queued\"",
+        ),
+        ("flow.F1.path", "[\"S1\"]", "path = [\"S1\"]"),
+        ("provenance.record", "true", "[provenance]\nrecord = true"),
+    ];
+    for (key, value, expected) in cases {
+        let set = set(&source, key, value).unwrap_or_else(|wrong| panic!("{wrong}"));
+        assert!(set.text.contains(expected), "{key}: {}", set.text);
+        assert!(toml::from_str::<toml::Table>(&set.text).is_ok(), "{key}");
+    }
+    assert!(set(&source, "flow.F2.rate", "1 Gbps").is_err());
+    assert!(set(&source, "switch", "1").is_err());
+}
