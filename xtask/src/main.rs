@@ -3,13 +3,15 @@
 //! `ci` is the whole continuous integration; `tidy` and `cites` are the parts of it
 //! that no tool from outside can do, because they know the house style, `page` opens the
 //! program's pages in a browser, and `sweep` reads the results of campaigns with other programs and
-//! runs one on a Slurm whose nodes fail. `wire` reads captures with tshark.
+//! runs one on a Slurm whose nodes fail. `wire` reads captures with tshark. `same` compares two builds
+//! of the program; it is no part of `ci`, which has no old build.
 
 mod ci;
 mod cites;
 mod page;
 mod papers;
 mod repo;
+mod same;
 mod source;
 mod sweep;
 mod tidy;
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         ["page"] => built(page::run),
         ["sweep"] => built(sweep::run),
         ["wire"] => built(wire::run),
+        ["same", options @ ..] => same::run(options),
         ["tidy"] => Repo::open().and_then(|repo| tidy::run(&repo)),
         ["cites"] => Repo::open().and_then(|repo| cites::run(&repo)),
         ["help" | "--help" | "-h"] => {
@@ -90,6 +93,11 @@ Commands:
   wire   read captures of small runs with tshark
   tidy   check the rules of STYLE.md that rustfmt and clippy do not know
   cites  list the cited clauses of papers and standards that no test cites
+  same   run every example, scenario and quick reproduction with two builds of the program, and
+         compare all that they print and write:
+           cargo xtask same OLD-BINARY [NEW-BINARY] [--quick | --thorough] [--only PART]
+         without NEW-BINARY it is built, for release, from this tree; --quick leaves the
+         reproductions out, --thorough takes them all, --only takes cases with PART in their names
 
 Exit status: 0 clean, 1 findings, 2 bad usage or an error of the machine.
 ";
