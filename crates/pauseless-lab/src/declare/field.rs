@@ -31,6 +31,9 @@ pub trait Field {
 
     /// The value, unless the key is left out.
     fn value(&self) -> Option<&Self::Value>;
+
+    /// Whether the key was written, be the value good or not.
+    fn is_written(&self) -> bool;
 }
 
 impl<T> Default for Key<T> {
@@ -114,6 +117,10 @@ impl<T: FileValue> Field for Key<T> {
     fn value(&self) -> Option<&T> {
         self.get()
     }
+
+    fn is_written(&self) -> bool {
+        self.is_written
+    }
 }
 
 impl<T: FileValue> Field for Filled<T> {
@@ -128,5 +135,9 @@ impl<T: FileValue> Field for Filled<T> {
 
     fn value(&self) -> Option<&T> {
         Some(&self.value)
+    }
+
+    fn is_written(&self) -> bool {
+        self.place.is_some()
     }
 }

@@ -1,8 +1,9 @@
 //! What the expansion of [`section!`](crate::section) calls; nobody else needs it.
 
-use super::describe::Fallback;
+use super::describe::{Declared, Fallback, KeyInfo};
 use super::field::Field;
 use super::value::FileValue;
+use super::variant::Written;
 use crate::scenario::file::File;
 use crate::scenario::reader::Section;
 
@@ -21,12 +22,40 @@ pub fn read_key<F: Field>(
     }
 }
 
-/// A key with its value as it would be written, unless it is left out or a section of its own.
-pub fn show_key<F: Field>(name: &'static str, field: &F) -> Option<(&'static str, String)> {
-    if F::Value::IS_SECTION {
-        return None;
+/// Reports a key that the others make necessary, unless it was written.
+pub fn need<F: Field>(section: &Section<'_>, name: &str, field: &F, example: &str) {
+    if !field.is_written() {
+        section.missing(name, example);
     }
-    field.value().map(|value| (name, value.show()))
+}
+
+/// Takes the keys of another section, but for some, out of this one.
+pub fn read_inline<T: Declared>(section: &mut Section<'_>, except: &[&'static str]) -> T {
+    section.without(except, T::read)
+}
+
+/// The keys of another section, but for some.
+pub fn inline_keys<T: Declared>(except: &[&str]) -> Vec<KeyInfo> {
+    let (out, keys): (Vec<KeyInfo>, _) = T::keys()
+        .into_iter()
+        .partition(|key| except.contains(&key.name));
+    assert_eq!(out.len(), except.len(), "{except:?} are keys");
+    keys
+}
+
+/// The keys of another section with their values, but for some.
+pub fn shown_inline<T: Written>(keys: &T, except: &[&str]) -> Vec<(&'static str, String)> {
+    let shown = keys.shown().into_iter();
+    shown.filter(|(name, _)| !except.contains(name)).collect()
+}
+
+/// A key with its value as it would be written, unless it is left out or a section of its own.
+pub fn show_key<F: Field>(name: &'static str, field: &F) -> Vec<(&'static str, String)> {
+    let value = field.value().filter(|_| !F::Value::IS_SECTION);
+    value
+        .map(|value| (name, value.show()))
+        .into_iter()
+        .collect()
 }
 
 /// Writes a key that is a section of its own.

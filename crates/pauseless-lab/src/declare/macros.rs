@@ -6,6 +6,7 @@
 ///
 /// - `within RANGE`: the range, or what else limits the type ([`FileValue::Limit`](crate::declare::FileValue));
 /// - `required EXAMPLE`: it must be written, and the message shows this example;
+/// - `needed CONDITION, EXAMPLE`: it must be written if this function of all keys is true;
 /// - `default VALUE`: the field is a [`Filled`](crate::declare::Filled) and not a
 ///   [`Key`](crate::declare::Key);
 /// - `derived FORMULA`: what holds if it is left out, in words, where no constant says it;
@@ -14,6 +15,9 @@
 /// - `written if_changed`: the resolved file leaves it out where it has its default.
 ///
 /// A key whose name is a word of Rust is declared as `field as "name": Type`.
+///
+/// `field: Section, keys inline` stands for all keys of another section, as if they were declared
+/// here; `keys inline except KEY KEY` for all but those.
 ///
 /// The second form, `struct NAME for CONFIG = DEFAULT`, declares the keys of a configuration that
 /// exists already. A key fills the field of its name; `field OTHER` names another one, and
@@ -26,8 +30,10 @@ macro_rules! section {
             $(
                 $(#[doc = $doc:literal])*
                 $key:ident $(as $file_key:literal)? : $type:ty
+                    $(, keys $inline:ident $(except $($except:ident)+)?)?
                     $(, within $limit:expr)?
                     $(, required $example:literal)?
+                    $(, needed $needed:expr, $needed_example:literal)?
                     $(, default $default:expr)?
                     $(, derived $formula:literal)?
                     $(, source $source:literal)?
@@ -44,7 +50,7 @@ macro_rules! section {
             pub place: $crate::declare::Place,
             $(
                 $(#[doc = $doc])*
-                pub $key: $crate::section!(@field $type $(, $default)?),
+                pub $key: $crate::section!(@field [$($inline)?] $type $(, $default)?),
             )*
         }
 
@@ -52,7 +58,7 @@ macro_rules! section {
             fn default() -> $name {
                 $name {
                     place: Default::default(),
-                    $($key: $crate::section!(@new $($default)?),)*
+                    $($key: $crate::section!(@new [$($inline)?] $($default)?),)*
                 }
             }
         }
@@ -65,19 +71,23 @@ macro_rules! section {
             fn keys() -> Vec<$crate::declare::KeyInfo> {
                 let default = $name::default();
                 let _ = &default;
-                vec![$($crate::declare::KeyInfo {
-                    name: $crate::section!(@name $key $(, $file_key)?),
-                    about: $crate::declare::about(&[$($doc),*]),
-                    kind: <$type as $crate::declare::FileValue>::kind(
-                        &$crate::section!(@limit $type $(, $limit)?)
-                    ),
-                    fallback: $crate::declare::fallback(
-                        $crate::section!(@some $($example)?),
-                        $crate::section!(@some $($formula)?),
-                        &default.$key,
-                    ),
-                    source: concat!($($source)?),
-                }),*]
+                [$($crate::section!(
+                    @info [$($inline $($($except)+)?)?] $type,
+                    $crate::declare::KeyInfo {
+                        name: $crate::section!(@name $key $(, $file_key)?),
+                        about: $crate::declare::about(&[$($doc),*]),
+                        kind: <$type as $crate::declare::FileValue>::kind(
+                            &$crate::section!(@limit $type $(, $limit)?)
+                        ),
+                        fallback: $crate::declare::fallback(
+                            $crate::section!(@some $($example)?),
+                            $crate::section!(@some $($formula)?),
+                            &default.$key,
+                        ),
+                        source: concat!($($source)?),
+                    }
+                )),*]
+                .concat()
             }
 
             fn read(section: &mut $crate::declare::Section<'_>) -> $name {
@@ -85,15 +95,24 @@ macro_rules! section {
                 keys.place = section.place.clone();
                 $(
                     if $crate::section!(@when &keys $(, $when)?) {
-                        $crate::declare::read_key(
-                            section,
-                            $crate::section!(@name $key $(, $file_key)?),
-                            &mut keys.$key,
-                            &$crate::section!(@limit $type $(, $limit)?),
-                            $crate::section!(@some $($example)?),
+                        $crate::section!(
+                            @read [$($inline $($($except)+)?)?] section, keys.$key,
+                            $crate::declare::read_key(
+                                section,
+                                $crate::section!(@name $key $(, $file_key)?),
+                                &mut keys.$key,
+                                &$crate::section!(@limit $type $(, $limit)?),
+                                $crate::section!(@some $($example)?),
+                            )
                         );
                     }
                 )*
+                $($(
+                    if $crate::declare::holds(&keys, $needed) {
+                        let name = $crate::section!(@name $key $(, $file_key)?);
+                        $crate::declare::need(section, name, &keys.$key, $needed_example);
+                    }
+                )?)*
                 keys
             }
 
@@ -108,27 +127,28 @@ macro_rules! section {
                     if $crate::section!(@when self $(, $when)?)
                         && !$crate::section!(@hidden self, $name, $key $(, $brief)?)
                     {
-                        $crate::declare::show_key(
-                            $crate::section!(@name $key $(, $file_key)?),
-                            &self.$key,
+                        $crate::section!(
+                            @shown [$($inline $($($except)+)?)?] self.$key,
+                            $crate::declare::show_key(
+                                $crate::section!(@name $key $(, $file_key)?),
+                                &self.$key,
+                            )
                         )
                     } else {
-                        None
+                        Vec::new()
                     }
                 ),*]
-                .into_iter()
-                .flatten()
-                .collect()
+                .concat()
             }
 
-            fn write_keys(&self, file: &mut $crate::declare::File) {
-                for (key, value) in self.shown() {
-                    file.plain(key, value);
-                }
-                $($crate::declare::write_section(
-                    $crate::section!(@name $key $(, $file_key)?),
-                    &self.$key,
-                    file,
+            fn write_tables(&self, file: &mut $crate::declare::File) {
+                $($crate::section!(
+                    @tables [$($inline)?] self.$key, file,
+                    $crate::declare::write_section(
+                        $crate::section!(@name $key $(, $file_key)?),
+                        &self.$key,
+                        file,
+                    )
                 );)*
             }
         }
@@ -276,15 +296,10 @@ macro_rules! section {
                     $crate::section!(@name $key $(, $file_key)?),
                     &self.$key,
                 )),*]
-                .into_iter()
-                .flatten()
-                .collect()
+                .concat()
             }
 
-            fn write_keys(&self, file: &mut $crate::declare::File) {
-                for (key, value) in self.shown() {
-                    file.plain(key, value);
-                }
+            fn write_tables(&self, file: &mut $crate::declare::File) {
                 $($crate::declare::write_section(
                     $crate::section!(@name $key $(, $file_key)?),
                     &self.$key,
@@ -294,10 +309,28 @@ macro_rules! section {
         }
     };
 
-    (@field $type:ty) => { $crate::declare::Key<$type> };
-    (@field $type:ty, $default:expr) => { $crate::declare::Filled<$type> };
-    (@new) => { $crate::declare::Key::default() };
-    (@new $default:expr) => { $crate::declare::Filled::new($default) };
+    (@field [inline] $type:ty) => { $type };
+    (@field [] $type:ty) => { $crate::declare::Key<$type> };
+    (@field [] $type:ty, $default:expr) => { $crate::declare::Filled<$type> };
+    (@new [inline]) => { Default::default() };
+    (@new []) => { $crate::declare::Key::default() };
+    (@new [] $default:expr) => { $crate::declare::Filled::new($default) };
+    (@info [inline $($except:ident)*] $type:ty, $info:expr) => {
+        $crate::declare::inline_keys::<$type>(&[$(stringify!($except)),*])
+    };
+    (@info [] $type:ty, $info:expr) => { vec![$info] };
+    (@read [inline $($except:ident)*] $section:ident, $keys:ident.$key:ident, $read:expr) => {
+        $keys.$key = $crate::declare::read_inline($section, &[$(stringify!($except)),*])
+    };
+    (@read [] $section:ident, $keys:ident.$key:ident, $read:expr) => { $read };
+    (@shown [inline $($except:ident)*] $self:ident.$key:ident, $shown:expr) => {
+        $crate::declare::shown_inline(&$self.$key, &[$(stringify!($except)),*])
+    };
+    (@shown [] $self:ident.$key:ident, $shown:expr) => { $shown };
+    (@tables [inline] $self:ident.$key:ident, $file:ident, $write:expr) => {
+        $crate::declare::Written::write_tables(&$self.$key, $file)
+    };
+    (@tables [] $self:ident.$key:ident, $file:ident, $write:expr) => { $write };
     (@name $key:ident) => { stringify!($key) };
     (@name $key:ident, $file_key:literal) => { $file_key };
     (@limit $type:ty) => { <$type as $crate::declare::FileValue>::Limit::default() };

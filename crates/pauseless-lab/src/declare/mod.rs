@@ -39,7 +39,10 @@ mod variant;
 
 pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Variants, about};
 pub use field::{Field, Filled, Key};
-pub use machinery::{fallback, holds, look, put, read_key, show_key, write_section};
+pub use machinery::{
+    fallback, holds, inline_keys, look, need, put, read_inline, read_key, show_key, shown_inline,
+    write_section,
+};
 pub use macros::Words;
 pub use value::{Each, FileValue, List, Permille, Tables, TablesOrOne, What, Within};
 pub use variant::{Choice, Registry, Variant, Written};

@@ -17,7 +17,7 @@ pub struct Variant<T> {
     /// Takes its own keys; `None` if something necessary is wrong, which is reported.
     pub read: fn(&mut Section<'_>) -> Option<T>,
     /// The keys of a value of this kind; `None` for a value of another one.
-    pub keys_of: fn(&T) -> Option<Box<dyn Written>>,
+    pub keys_of: fn(&T) -> Option<Box<dyn Written + '_>>,
 }
 
 /// Keys with their values.
@@ -25,8 +25,26 @@ pub trait Written {
     /// Every key that has a value and is no section of its own, as it would be written.
     fn shown(&self) -> Vec<(&'static str, String)>;
 
+    /// Writes the keys that are sections of their own.
+    fn write_tables(&self, file: &mut File);
+
     /// Writes every key that has a value.
-    fn write_keys(&self, file: &mut File);
+    fn write_keys(&self, file: &mut File) {
+        for (key, value) in self.shown() {
+            file.plain(key, value);
+        }
+        self.write_tables(file);
+    }
+}
+
+impl<W: Written> Written for &W {
+    fn shown(&self) -> Vec<(&'static str, String)> {
+        (**self).shown()
+    }
+
+    fn write_tables(&self, file: &mut File) {
+        (**self).write_tables(file);
+    }
 }
 
 /// All kinds of one section.
@@ -71,7 +89,7 @@ impl<T: 'static> Choice<T> {
     }
 
     /// The kind of a value, and its keys.
-    pub fn keys_of(&self, value: &T) -> Option<(&'static str, Box<dyn Written>)> {
+    pub fn keys_of<'v>(&self, value: &'v T) -> Option<(&'static str, Box<dyn Written + 'v>)> {
         let mut variants = self.variants.iter();
         variants.find_map(|variant| Some((variant.name, (variant.keys_of)(value)?)))
     }

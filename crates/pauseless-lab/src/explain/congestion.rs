@@ -63,7 +63,8 @@ impl Steps {
     /// A row for each key of the scheme, with its sentence.
     fn parameters(&mut self, control: CongestionControl) {
         let schemes = schemes();
-        let Some((name, keys)) = schemes.keys_of(&Chosen::new(control)) else {
+        let chosen = Chosen::new(control);
+        let Some((name, keys)) = schemes.keys_of(&chosen) else {
             return;
         };
         let variant = schemes

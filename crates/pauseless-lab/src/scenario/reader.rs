@@ -73,6 +73,8 @@ pub struct Section<'s> {
     entries: BTreeMap<String, Entry<'s>>,
     /// Every key that was asked for, in the order of asking.
     known: Vec<&'static str>,
+    /// Keys that are none here, whoever asks for them.
+    withheld: Vec<&'static str>,
     /// What the set of keys depends on, for messages.
     context: String,
 }
@@ -110,6 +112,7 @@ impl<'s> Section<'s> {
             sink,
             entries: entries.collect(),
             known: Vec::new(),
+            withheld: Vec::new(),
             context: String::new(),
         }
     }
@@ -141,8 +144,24 @@ impl<'s> Section<'s> {
         }
     }
 
+    /// What `read` takes out of this section, in which `keys` are unknown to it.
+    pub fn without<T>(
+        &mut self,
+        keys: &[&'static str],
+        read: impl FnOnce(&mut Section<'s>) -> T,
+    ) -> T {
+        let before = self.withheld.len();
+        self.withheld.extend(keys);
+        let found = read(self);
+        self.withheld.truncate(before);
+        found
+    }
+
     /// Takes whatever is written for `key`.
     pub fn take(&mut self, key: &'static str) -> Option<Item<'s>> {
+        if self.withheld.contains(&key) {
+            return None;
+        }
         self.known.push(key);
         let entry = self.entries.remove(key)?;
         let span = entry.value.span();
@@ -296,6 +315,11 @@ pub struct Item<'s> {
 }
 
 impl<'s> Item<'s> {
+    /// Who collects the problems of the file.
+    pub fn sink(&self) -> &'s Sink {
+        self.sink
+    }
+
     fn wrong_type<T>(&self, expected: &str) -> Option<T> {
         let found = self.value.type_str();
         let article = if found.starts_with(['a', 'i']) {
