@@ -1,5 +1,8 @@
 //! What a key of a section holds once the section was read.
 
+use std::fmt;
+use std::ops::Deref;
+
 use super::value::FileValue;
 use crate::scenario::reader::{At, Place};
 
@@ -103,6 +106,20 @@ impl<T> Filled<T> {
     /// Whether the value was written.
     pub fn is_written(&self) -> bool {
         self.place.is_some()
+    }
+}
+
+impl<T> Deref for Filled<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Filled<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
     }
 }
 

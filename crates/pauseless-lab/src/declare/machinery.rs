@@ -17,6 +17,10 @@ pub fn read_key<F: Field>(
 ) {
     match (section.take(name), required) {
         (Some(item), _) => field.take(F::Value::take(item, limit)),
+        (None, Some(example)) if F::Value::IS_SECTION => {
+            let problem = section.place.inner(name).problem("this section is missing");
+            section.report(problem.help(format!("add {example}")));
+        }
         (None, Some(example)) => section.missing(name, example),
         (None, None) => {}
     }

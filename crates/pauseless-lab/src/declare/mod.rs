@@ -28,6 +28,7 @@
 //! assert!(keys[2].is_required());
 //! ```
 
+mod compound;
 mod describe;
 mod field;
 mod machinery;
@@ -37,6 +38,7 @@ pub mod schema;
 mod value;
 mod variant;
 
+pub use compound::{Joined, Named, Nested, OneOrMany};
 pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Variants, about};
 pub use field::{Field, Filled, Key};
 pub use machinery::{

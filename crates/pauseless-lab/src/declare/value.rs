@@ -1,6 +1,6 @@
 //! The kinds of values that a key can have.
 
-use std::ops::RangeInclusive;
+use std::ops::{Deref, RangeInclusive};
 
 use pauseless_core::unit::{Bytes, Rate, Span};
 
@@ -213,6 +213,13 @@ pub struct Each<L> {
     expected: &'static str,
 }
 
+impl<L> Each<L> {
+    /// What limits each element.
+    pub(super) fn limit(&self) -> &L {
+        &self.limit
+    }
+}
+
 impl<L: Default> Default for Each<L> {
     fn default() -> Each<L> {
         Each {
@@ -276,6 +283,14 @@ pub struct TablesOrOne<T>(pub Vec<T>);
 
 macro_rules! tables {
     ($type:ident, $kind:ident, $take:ident) => {
+        impl<T> Deref for $type<T> {
+            type Target = [T];
+
+            fn deref(&self) -> &[T] {
+                &self.0
+            }
+        }
+
         impl<T: Declared + Clone> FileValue for $type<T> {
             type Limit = ();
             const IS_SECTION: bool = true;

@@ -52,6 +52,16 @@ impl At<String> {
 }
 
 impl Place {
+    /// Where `key` would stand in the section that begins here.
+    pub fn inner(&self, key: &str) -> Place {
+        let path = match self.key.as_str() {
+            "" => key.to_string(),
+            section => format!("{section}.{key}"),
+        };
+        let span = self.span.clone();
+        Place { key: path, span }
+    }
+
     /// A problem here.
     pub fn problem(&self, message: impl Into<String>) -> Problem {
         Problem {
@@ -138,10 +148,7 @@ impl<'s> Section<'s> {
     }
 
     fn path(&self, key: &str) -> String {
-        match self.place.key.as_str() {
-            "" => key.to_string(),
-            section => format!("{section}.{key}"),
-        }
+        self.place.inner(key).key
     }
 
     /// What `read` takes out of this section, in which `keys` are unknown to it.
@@ -262,22 +269,14 @@ impl<'s> Section<'s> {
 
     /// Reports that `key`, which was asked for already, must be written.
     pub fn missing(&self, key: &str, example: &str) {
-        let place = Place {
-            key: self.path(key),
-            span: self.place.span.clone(),
-        };
         let context = &self.context;
-        let problem = place.problem(format!("missing{context}"));
+        let problem = self.place.inner(key).problem(format!("missing{context}"));
         self.report(problem.help(format!("add {key} = {example}")));
     }
 
     /// Reports that the section `key`, which was asked for already, must be written.
     pub fn missing_section(&self, key: &str) {
-        let place = Place {
-            key: self.path(key),
-            span: self.place.span.clone(),
-        };
-        let problem = place.problem("this section is missing");
+        let problem = self.place.inner(key).problem("this section is missing");
         self.report(problem.help(format!("add a section [{key}]")));
     }
 
@@ -320,7 +319,8 @@ impl<'s> Item<'s> {
         self.sink
     }
 
-    fn wrong_type<T>(&self, expected: &str) -> Option<T> {
+    /// Reports that something else was expected here.
+    pub fn wrong_type<T>(&self, expected: &str) -> Option<T> {
         let found = self.value.type_str();
         let article = if found.starts_with(['a', 'i']) {
             "an"

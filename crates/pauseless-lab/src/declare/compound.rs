@@ -1,0 +1,191 @@
+//! Values that are made of others, and values of any kind.
+
+use toml::{Table, Value};
+
+use super::describe::{Declared, Info, KeyInfo, Kind};
+use super::value::{Each, FileValue, List};
+use crate::scenario::file::{self, File};
+use crate::scenario::reader::{At, Item, Section};
+
+/// A list, where a single element needs no brackets. Elements that are wrong are left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OneOrMany<T>(pub List<T>);
+
+impl<T: FileValue> FileValue for OneOrMany<T> {
+    type Limit = Each<T::Limit>;
+
+    fn take(item: Item<'_>, each: &Self::Limit) -> Option<At<OneOrMany<T>>> {
+        let place = item.place.clone();
+        let list = match item.is_list() {
+            true => List::take(item, each)?.value,
+            false => vec![T::take(item, each.limit())?],
+        };
+        let value = OneOrMany(list);
+        Some(At { value, place })
+    }
+
+    fn kind(each: &Self::Limit) -> Kind {
+        Kind::Either(vec![T::kind(each.limit()), List::<T>::kind(each)])
+    }
+
+    fn show(&self) -> String {
+        self.0.show()
+    }
+}
+
+/// A table whose keys are names, in the order of the names. What is wrong is left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named<T>(pub Vec<(At<String>, At<T>)>);
+
+impl<T> Default for Named<T> {
+    fn default() -> Named<T> {
+        Named(Vec::new())
+    }
+}
+
+impl<T: FileValue> FileValue for Named<T> {
+    type Limit = T::Limit;
+    const IS_SECTION: bool = T::IS_SECTION;
+
+    fn take(item: Item<'_>, limit: &T::Limit) -> Option<At<Named<T>>> {
+        let place = item.place.clone();
+        let entries = item.table()?.entries().into_iter();
+        let entries = entries.filter_map(|(name, item)| Some((name, T::take(item, limit)?)));
+        let value = Named(entries.collect());
+        Some(At { value, place })
+    }
+
+    fn kind(limit: &T::Limit) -> Kind {
+        Kind::Map(Box::new(T::kind(limit)))
+    }
+
+    fn show(&self) -> String {
+        let entries = self.0.iter();
+        let shown = entries.map(|(name, at)| {
+            let name = file::key(&name.value);
+            format!("{name} = {}", at.value.show())
+        });
+        match self.0.is_empty() {
+            true => "{}".to_string(),
+            false => format!("{{ {} }}", Vec::from_iter(shown).join(", ")),
+        }
+    }
+
+    fn write(&self, key: &str, file: &mut File) {
+        if !T::IS_SECTION {
+            return file.plain(key, self.show());
+        }
+        let path = file.path.clone();
+        for (name, at) in &self.0 {
+            at.value
+                .write(&format!("{key}.{}", file::key(&name.value)), file);
+            file.path.clone_from(&path);
+        }
+    }
+}
+
+impl FileValue for Value {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Value>> {
+        item.value()
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::Any
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl FileValue for Table {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Table>> {
+        let place = item.place.clone();
+        let entries = item.table()?.entries().into_iter();
+        let entries = entries.filter_map(|(name, item)| Some((name.value, item.value()?.value)));
+        let value = entries.collect();
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::Map(Box::new(Kind::Any))
+    }
+
+    fn show(&self) -> String {
+        Value::Table(self.clone()).to_string()
+    }
+}
+
+/// Two sections whose keys stand in one table.
+#[derive(Clone, Debug, Default)]
+pub struct Joined<A, B> {
+    /// The first section, whose sentence is that of both.
+    pub first: A,
+    /// The second section.
+    pub second: B,
+}
+
+impl<A: Declared, B: Declared> Declared for Joined<A, B> {
+    fn about() -> String {
+        A::about()
+    }
+
+    fn keys() -> Vec<KeyInfo> {
+        [A::keys(), B::keys()].concat()
+    }
+
+    fn read(section: &mut Section<'_>) -> Joined<A, B> {
+        Joined {
+            first: A::read(section),
+            second: B::read(section),
+        }
+    }
+
+    fn write(&self, file: &mut File) {
+        self.first.write(file);
+        self.second.write(file);
+    }
+}
+
+/// A declared section as the value of a key, for sections that no [`section!`](crate::section)
+/// declares alone.
+#[derive(Clone, Debug, Default)]
+pub struct Nested<T>(pub T);
+
+impl<T: Declared + Clone> FileValue for Nested<T> {
+    type Limit = ();
+    const IS_SECTION: bool = true;
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Nested<T>>> {
+        let place = item.place.clone();
+        let mut section = item.table()?;
+        let value = Nested(T::read(&mut section));
+        section.finish();
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::Table(Box::new(<T as Declared>::info()))
+    }
+
+    fn show(&self) -> String {
+        String::new()
+    }
+
+    fn write(&self, key: &str, file: &mut File) {
+        file.inner_section(key);
+        self.0.write(file);
+    }
+}
+
+impl Info {
+    /// This section with the keys of another one behind its own.
+    pub fn and(mut self, other: Info) -> Info {
+        self.keys.extend(other.keys);
+        self
+    }
+}
