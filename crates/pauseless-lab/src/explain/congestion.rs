@@ -18,7 +18,7 @@ pub(super) fn group(scenario: &Scenario) -> Option<Group> {
     let mut steps = Steps::default();
     steps.common(scenario);
     match &congestion.control {
-        CongestionControl::None => {}
+        CongestionControl::None | CongestionControl::Outside(_) => {}
         CongestionControl::Pcn(config) => steps.pcn(config),
         CongestionControl::Qcn(config) => steps.qcn(config),
         CongestionControl::Dcqcn(config) => steps.dcqcn(config),

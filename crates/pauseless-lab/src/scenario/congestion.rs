@@ -155,7 +155,7 @@ impl Written {
 
     fn fill(&mut self, section: &mut Section<'_>) {
         match &mut self.control {
-            CongestionControl::None => {}
+            CongestionControl::None | CongestionControl::Outside(_) => {}
             CongestionControl::Pcn(config) => fill_pcn(config, section),
             CongestionControl::Qcn(config) => fill_qcn(config, section),
             CongestionControl::Dcqcn(config) => fill_dcqcn(config, section),
@@ -252,7 +252,7 @@ impl Written {
         file.text("feedback_class", feedback);
         file.plain("ack_every", self.ack_every);
         match &self.control {
-            CongestionControl::None => {}
+            CongestionControl::None | CongestionControl::Outside(_) => {}
             CongestionControl::Pcn(config) => {
                 file.quantity("period", config.period);
                 file.number("w_min", config.w_min);
