@@ -299,6 +299,7 @@ impl Derivation {
                 }
                 .at_most(mapping.bm, width)
             }
+            FlowControl::Outside(scheme) => scheme.check(self),
         }
     }
 

@@ -23,6 +23,7 @@ pub mod fifo;
 pub mod host;
 mod lanes;
 pub mod memory;
+pub mod outside;
 pub mod port;
 pub mod schedule;
 pub mod switch;

@@ -8,7 +8,7 @@ use exception::Exceptions;
 pub use exception::Heed;
 
 use crate::flow_control::{
-    AnyDownstream, AnyUpstream, Control, Downstream, FlowControl, Gate, Signal, Upstream,
+    AnyDownstream, AnyUpstream, Control, Downstream, FlowControl, Gate, Upstream,
 };
 use crate::id::Class;
 use crate::lanes::Lanes;
@@ -116,7 +116,7 @@ impl Port {
             held: Bytes::ZERO,
             buffer: lane.buffer,
             held_max: Bytes::ZERO,
-            cell: lane.ingress.charge(Bytes::new(1)).get() as u32,
+            cell: lane.ingress.cell().get() as u32,
             delay: out_of_band_delay(&lane.ingress).unwrap_or(Span::ZERO),
             down: lane.ingress.downstream(line, lane.phase),
             up: lane.egress.upstream(line),
@@ -219,7 +219,7 @@ impl Port {
     /// on the counter.
     pub fn discard(&mut self, class: Class, size: Bytes) {
         let charge = self.charge(class, size);
-        self.lanes[class.index()].down.handle_discard(charge);
+        self.lanes[class.index()].down.on_discard(charge);
     }
 
     /// The last bit of a packet has left the node: its charge comes off the counter.
@@ -245,11 +245,9 @@ impl Port {
     /// A control frame has arrived on the wire. Its effect on the egress comes later, with
     /// [`Port::handle_signal`]; only the peer's block count is taken over at once.
     pub fn handle_control(&mut self, control: Control) {
-        if let Signal::Credit { fctbs, .. } = control.signal {
-            self.lanes[control.class.index()]
-                .down
-                .handle_peer_count(fctbs);
-        }
+        self.lanes[control.class.index()]
+            .down
+            .on_peer_signal(control.signal);
     }
 
     /// A control frame takes effect.
@@ -336,14 +334,19 @@ impl Port {
         }
     }
 
-    /// See [`AnyUpstream::spends_credit`].
+    /// Whether sending can close the gate of any class by itself.
+    pub fn may_spend_credit(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.up.spends_credit())
+    }
+
+    /// See [`Upstream::spends_credit`].
     #[inline]
     pub fn spends_credit(&self, class: Class) -> bool {
         self.lanes[class.index()].up.spends_credit()
     }
 
     /// Whether the far end has stopped `class` from sending a frame of `size` bytes.
-    #[inline]
+    #[inline(always)]
     pub fn is_stopped(&self, now: Time, class: Class, size: Bytes) -> bool {
         self.lanes[class.index()].up.is_stopped(now, size)
             && match &self.exceptions {

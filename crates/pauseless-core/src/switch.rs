@@ -27,7 +27,7 @@ use alloc::vec::Vec;
 
 use crate::congestion::{CongestionControl, Feedback, Joining};
 use crate::fifo::{Fifo, Pool};
-use crate::flow_control::{Control, FlowControl, Gate};
+use crate::flow_control::{Control, Gate};
 use crate::id::{Class, PortId};
 use crate::lanes::Lanes;
 use crate::memory::MemoryConfig;
@@ -254,21 +254,21 @@ impl<P: Copy> Switch<P> {
             queues: core::iter::repeat_n(Queue::EMPTY, class_count).collect(),
             port: Port::new(port),
         });
+        let ports: Box<[SwitchPort]> = ports.collect();
         let leaving_count = match config.changes_class {
             true => class_count,
             false => 1,
         };
         let (cells, schedule) = (pairs * port_count * leaving_count, config.scheduler);
         let seed = config.seed ^ 0x5c4e_d01e_4a11_d0a7;
-        let notices = match config.congestion {
-            CongestionControl::Qcn(_) => pairs,
-            _ => 0,
+        let notices = match config.congestion.notifies() {
+            true => pairs,
+            false => 0,
         };
         Switch {
             discipline: config.discipline,
             class_count,
             leaving_count,
-            ports: ports.collect(),
             scheduler: ClassScheduler::new(schedule, (port_count, class_count), seed),
             fifos: alloc::vec![Fifo::EMPTY; fifo_count].into(),
             pool: Pool::new(),
@@ -282,16 +282,16 @@ impl<P: Copy> Switch<P> {
                 _ => Box::default(),
             },
             points: congestion::points(config, class_count),
-            watches_release: congestion::watches_release(&config.congestion),
+            watches_release: config.congestion.watches_release(),
             notices: alloc::vec![Fifo::EMPTY; notices].into(),
-            spends_credit: (config.ports.iter().flat_map(|port| &port.lanes))
-                .any(|lane| matches!(lane.egress, FlowControl::Cbfc(_))),
+            spends_credit: ports.iter().any(|state| state.port.may_spend_credit()),
             counts_blocks: (config.ports.iter().flat_map(|port| &port.lanes))
                 .any(|lane| lane.ingress.charge(Bytes::new(1)) > Bytes::new(1)),
             sharing: sharing::Sharing::new(config),
             watchdogs: None,
             release: config.release,
             ready: Ready::default(),
+            ports,
         }
     }
 

@@ -140,7 +140,7 @@ pub enum Answering {
 pub struct AnswerSizes {
     /// An acknowledgement, of either kind.
     pub ack: Bytes,
-    /// A congestion notification of a target.
+    /// A congestion notification of a target, and whatever an outside scheme says.
     pub cnp: Bytes,
 }
 
@@ -150,7 +150,7 @@ impl AnswerSizes {
     pub fn of(&self, feedback: Feedback) -> Bytes {
         match feedback {
             Feedback::Ack { .. } | Feedback::Nack { .. } => self.ack,
-            Feedback::Cnp | Feedback::Receiving { .. } => self.cnp,
+            Feedback::Cnp | Feedback::Receiving { .. } | Feedback::Outside(_) => self.cnp,
             Feedback::Congestion { .. } => Feedback::CNM_SIZE,
         }
     }

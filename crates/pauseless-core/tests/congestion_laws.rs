@@ -1,13 +1,17 @@
 //! Laws that every congestion control obeys, over random flows, links and queues.
 
+mod disguise;
+
 use std::collections::VecDeque;
 
+use disguise::Language;
+use disguise::congestion::disguised_congestion;
 use pauseless_core::congestion::marking::MarkAt;
 use pauseless_core::congestion::telemetry::Echo;
 use pauseless_core::congestion::{
-    AnyNotificationPoint, AnyReactionPoint, CongestionControl, CongestionPoint, Feedback, Joining,
-    NotificationPoint, QueueState, ReactionPoint, Received, Sent, Sequence, dcqcn, marking, pcn,
-    qcn, timely,
+    self, AnyNotificationPoint, AnyReactionPoint, CongestionControl, CongestionPoint, Feedback,
+    Joining, NotificationPoint, QueueState, ReactionPoint, Received, Sent, Sequence, dcqcn,
+    marking, pcn, qcn, timely,
 };
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
@@ -76,6 +80,7 @@ fn rate_min(control: &CongestionControl) -> Rate {
         CongestionControl::Dcqcn(config) => config.rate_min,
         CongestionControl::Timely(config) => config.rate_min,
         CongestionControl::Hpcc(config) => config.rate_min,
+        CongestionControl::Outside(_) => unreachable!("the laws know what is under a disguise"),
     }
 }
 
@@ -87,6 +92,7 @@ fn is_own(control: &CongestionControl, feedback: Feedback) -> bool {
         Feedback::Cnp => matches!(control, CongestionControl::Dcqcn(_)),
         Feedback::Receiving { .. } => matches!(control, CongestionControl::Pcn(_)),
         Feedback::Congestion { .. } => matches!(control, CongestionControl::Qcn(_)),
+        Feedback::Outside(_) => false,
     }
 }
 
@@ -223,7 +229,7 @@ impl Source {
                 prop_assert!(told(true, rate_mbps) <= old);
                 prop_assert!(told(false, rate_mbps) >= old);
             }
-            Feedback::Ack { .. } | Feedback::Nack { .. } => {
+            Feedback::Ack { .. } | Feedback::Nack { .. } | Feedback::Outside(_) => {
                 prop_assert!(new.as_bps() >= old.as_bps() / 2);
             }
         }
@@ -415,12 +421,27 @@ impl NaiveQueue {
     }
 }
 
-fn source(control: CongestionControl, line: Rate, sixteenths: u64) -> Source {
+/// The same scheme as one of this crate and as one of another, to make parts of.
+fn forms(control: CongestionControl) -> [CongestionControl; 2] {
+    [control, disguised_congestion(control, Language::Own)]
+}
+
+/// A source that obeys `form`, which promises what `control` does.
+fn source(
+    control: CongestionControl,
+    form: CongestionControl,
+    line: Rate,
+    sixteenths: u64,
+) -> Source {
     let initial = Rate::bps((line.as_bps() / 16 * sixteenths).max(1));
     Source {
         control,
         line,
-        point: control.reaction_point(line, initial),
+        point: form.reaction_point(congestion::Source {
+            line,
+            initial,
+            round_trip: Span::ZERO,
+        }),
         now: Time::ZERO,
         // So that the numbers wrap soon.
         sequence: Sequence((1 << 24) - 5),
@@ -437,10 +458,12 @@ proptest! {
         ops in prop::collection::vec(op(), 1..80),
     ) {
         for control in schemes() {
-            let mut source = source(control, Rate::mbps(mbps), sixteenths);
-            for op in &ops {
-                let result = source.apply(*op);
-                prop_assert!(result.is_ok(), "{:?} after {:?}: {:?}", control, op, result);
+            for form in forms(control) {
+                let mut source = source(control, form, Rate::mbps(mbps), sixteenths);
+                for op in &ops {
+                    let result = source.apply(*op);
+                    prop_assert!(result.is_ok(), "{:?} after {:?}: {:?}", form, op, result);
+                }
             }
         }
     }
@@ -449,10 +472,10 @@ proptest! {
     fn every_notification_point_keeps_its_promises(
         arrivals in prop::collection::vec(arrival(), 1..200),
     ) {
-        for control in schemes() {
+        for (control, form) in schemes().into_iter().flat_map(|it| forms(it).map(|form| (it, form))) {
             let mut target = Target {
                 control,
-                point: control.notification_point(),
+                point: form.notification_point(),
                 packets: Vec::new(),
                 gap: Span::ZERO,
                 last_packet: None,

@@ -22,6 +22,13 @@ pub(crate) struct Ends {
 impl Ends {
     pub(crate) fn new(config: &PortConfig) -> Ends {
         let lanes = config.lanes.iter();
+        for lane in lanes.clone() {
+            let name = lane.ingress.name();
+            assert!(
+                lane.ingress.has_frames(),
+                "{name} has no frames to speak with"
+            );
+        }
         Ends {
             far: lanes.clone().map(|lane| lane.egress).collect(),
             counters: lanes.map(|lane| Counters::of(&lane.ingress)).collect(),
@@ -52,7 +59,7 @@ impl ControlFrame {
         let mut bytes = [0; LEN];
         let counters = ends.counters[control.class.index()];
         let written = header.emit(&mut bytes, control, counters);
-        written.expect("conceptual GFC is refused when a node is planned");
+        written.expect("a flow control without frames is refused when a node is built");
         ControlFrame {
             bytes,
             is_pause: is_pause(control),

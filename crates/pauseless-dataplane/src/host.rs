@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use pauseless_core::congestion::telemetry::Echo;
-use pauseless_core::congestion::{Feedback, Received as Packet, Sequence};
+use pauseless_core::congestion::{AnyNotificationPoint, Feedback, Received as Packet, Sequence};
 use pauseless_core::flow_control::{Control, Upstream};
 use pauseless_core::host::{Host, Listener, Outgoing, Sender};
 use pauseless_core::id::{Class, FlowId, PortId};
@@ -88,6 +88,8 @@ impl HostNode {
         let recorder = Recorder::new(config.common.resolution, 1, &flows);
         let mut host = Host::new(&config.port);
         for flow in &receives {
+            let has_frames = !matches!(flow.point, AnyNotificationPoint::Outside(_));
+            assert!(has_frames, "{}: its answers have no frames", flow.name);
             host.listen(Listener {
                 flow: flow.flow,
                 class: flow.answer_class,

@@ -1,5 +1,7 @@
 //! Switch and hosts together, over wires in memory.
 
+#[path = "../../pauseless-core/tests/disguise/mod.rs"]
+mod disguise;
 mod star;
 
 use std::collections::VecDeque;
@@ -8,7 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pauseless_core::congestion::{CongestionControl, dcqcn, pcn};
+use disguise::Language;
+use disguise::congestion::disguised_congestion;
+use disguise::flow_control::disguised_flow_control;
+use pauseless_core::congestion::{CongestionControl, Source, dcqcn, pcn};
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{Class, FlowId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
@@ -220,7 +225,7 @@ fn sources_are_told_of_congestion_and_slow_down() {
             config.forwarding.push((answers, PortId(flow as u16)));
         }
         let source = |flow| SentFlow {
-            control: scheme.reaction_point(LINE, LINE),
+            control: scheme.reaction_point(Source::at_line(LINE)),
             ..sent(flow, Bytes::MAX)
         };
         let target = |flow| ReceivedFlow {
@@ -303,6 +308,24 @@ fn a_last_packet_without_room_for_its_number_is_refused() {
     };
     assert!(make(0) && make(Data::SIZE_MIN.get()));
     assert!(!make(Data::SIZE_MIN.get() - 1));
+}
+
+/// The planner refuses such schemes with a better message.
+#[test]
+fn schemes_without_frames_are_refused() {
+    let make = |control, congestion: CongestionControl| {
+        let config = switch_config(vec![port(control, 1)], &[0]);
+        let flow = ReceivedFlow {
+            point: congestion.notification_point(),
+            ..received(0)
+        };
+        std::panic::catch_unwind(|| Star::new(&config, vec![(vec![], vec![flow])])).is_ok()
+    };
+    let dcqcn = CongestionControl::Dcqcn(dcqcn::Config::default());
+    assert!(make(pfc(), dcqcn));
+    let outside = disguised_flow_control(pfc(), Language::Own).expect("PFC has messages");
+    assert!(!make(outside, dcqcn));
+    assert!(!make(pfc(), disguised_congestion(dcqcn, Language::Own)));
 }
 
 #[test]

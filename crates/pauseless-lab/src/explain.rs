@@ -213,6 +213,7 @@ impl Steps {
             FlowControl::GfcBuffer(config) => self.gfc_buffer(derivation, config),
             FlowControl::GfcTime(config) => self.gfc_time(derivation, config),
             FlowControl::GfcConceptual(config) => self.gfc_conceptual(group, config),
+            FlowControl::Outside(_) => {}
         }
     }
 

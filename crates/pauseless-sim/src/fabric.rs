@@ -283,6 +283,16 @@ impl Fabric {
         sum
     }
 
+    /// Whether sending can close a gate by itself anywhere, as where credit is spent.
+    pub(crate) fn may_spend_credit(&self) -> bool {
+        self.ends
+            .iter()
+            .any(|end| match &self.nodes[end.node.index()] {
+                Node::Switch(switch) => switch.port(end.port).may_spend_credit(),
+                Node::Host(host) => host.port().may_spend_credit(),
+            })
+    }
+
     /// An estimate of the heap memory in use.
     pub(crate) fn heap_bytes(&self) -> usize {
         let nodes = self.nodes.iter().map(|node| match node {

@@ -126,9 +126,7 @@ impl<'c> Simulator<'c> {
                 .flows
                 .iter()
                 .any(|flow| flow.reaction != Reaction::None),
-            is_counting_credit: config
-                .ingress
-                .any(|control| matches!(control, FlowControl::Cbfc(_))),
+            is_counting_credit: fabric.may_spend_credit(),
             is_out_of_band: config.hardware.is_out_of_band()
                 || config
                     .ingress

@@ -56,6 +56,17 @@ pub enum Precision {
     Coarse(u32),
 }
 
+impl Config {
+    /// The same for a flow of which this is the round-trip time without queues, unless one is given.
+    #[must_use]
+    pub fn for_round_trip(mut self, round_trip: Span) -> Config {
+        if self.base_rtt == Span::ZERO {
+            self.base_rtt = round_trip;
+        }
+        self
+    }
+}
+
 impl Default for Config {
     //= hpcc19 5.1 defaults
     fn default() -> Config {

@@ -6,7 +6,7 @@
 //! - The [`ReactionPoint`] sits at a flow's source: it turns feedback into a rate.
 //!
 //! To add a scheme: one file here with its parts, and one arm in [`CongestionControl`] and in the
-//! `Any*` of each part that it has.
+//! `Any*` of each part that it has. In another crate it takes no arm, see [`outside`].
 
 pub mod dcqcn;
 pub mod dcqcn_nic;
@@ -14,12 +14,17 @@ pub mod dither;
 pub mod fluid;
 pub mod hpcc;
 pub mod marking;
+pub mod outside;
 pub mod pcn;
 pub mod qcn;
 pub mod telemetry;
 pub mod timely;
 
+use alloc::boxed::Box;
+
+use crate::outside::{Outside, aside};
 use crate::unit::{Bytes, Rate, Span, Time};
+use outside::{BoxedCongestionPoint, BoxedNotificationPoint, BoxedReactionPoint, CongestionScheme};
 use telemetry::{Echo, Hop};
 
 /// What is said to a flow's source.
@@ -57,6 +62,8 @@ pub enum Feedback {
         /// The six bits of the notification.
         psi: u8,
     },
+    /// What a scheme of another crate says to itself. No frame on real wires carries it.
+    Outside([u8; 8]),
 }
 
 impl Feedback {
@@ -144,6 +151,28 @@ pub struct Received {
     pub is_marked: bool,
     /// What switches have written into it.
     pub echo: Echo,
+}
+
+/// A flow's source, as the reaction point finds it that is made for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The rate of the link of its host.
+    pub line: Rate,
+    /// The rate at which the flow starts.
+    pub initial: Rate,
+    /// The round-trip time without queues; [`Span::ZERO`] if nobody has computed it.
+    pub round_trip: Span,
+}
+
+impl Source {
+    /// A source that starts at the rate of its link, at an unknown distance from its target.
+    pub const fn at_line(line: Rate) -> Source {
+        Source {
+            line,
+            initial: line,
+            round_trip: Span::ZERO,
+        }
+    }
 }
 
 /// What a congestion point does about a packet that joins its queue.
@@ -246,6 +275,8 @@ pub enum CongestionControl {
     Timely(timely::Config),
     /// What switches write into packets.
     Hpcc(hpcc::Config),
+    /// A scheme of another crate.
+    Outside(Outside<dyn CongestionScheme>),
 }
 
 /// Any congestion point, dispatched by `match`.
@@ -261,6 +292,8 @@ pub enum AnyCongestionPoint {
     Marker(marking::Marker),
     /// Counts bytes and marks nothing, for [`telemetry`].
     Counter,
+    /// That of an outside scheme.
+    Outside(Box<dyn BoxedCongestionPoint>),
 }
 
 /// Any notification point, dispatched by `match`.
@@ -272,6 +305,8 @@ pub enum AnyNotificationPoint {
     Pcn(pcn::NotificationPoint),
     /// See [`dcqcn`].
     Dcqcn(dcqcn::NotificationPoint),
+    /// That of an outside scheme.
+    Outside(Box<dyn BoxedNotificationPoint>),
 }
 
 /// Any reaction point, dispatched by `match`.
@@ -294,9 +329,16 @@ pub enum AnyReactionPoint {
     Timely(timely::ReactionPoint),
     /// See [`hpcc`].
     Hpcc(hpcc::ReactionPoint),
+    /// That of an outside scheme.
+    Outside(Box<dyn BoxedReactionPoint>),
 }
 
 impl CongestionControl {
+    /// A scheme of another crate, with parameters that stay in memory from now on: see [`Outside`].
+    pub fn outside(scheme: impl CongestionScheme) -> CongestionControl {
+        CongestionControl::Outside(Outside::leak(Box::new(scheme)))
+    }
+
     /// The name in scenario files and reports.
     pub fn name(&self) -> &'static str {
         match self {
@@ -306,23 +348,34 @@ impl CongestionControl {
             CongestionControl::Dcqcn(_) => "dcqcn",
             CongestionControl::Timely(_) => "timely",
             CongestionControl::Hpcc(_) => "hpcc",
+            CongestionControl::Outside(scheme) => scheme.name(),
         }
     }
 
     /// Whether switches write into the packets of flows that obey this.
     pub fn has_telemetry(&self) -> bool {
-        matches!(self, CongestionControl::Hpcc(_))
+        match self {
+            CongestionControl::Hpcc(_) => true,
+            CongestionControl::Outside(scheme) => scheme.has_telemetry(),
+            _ => false,
+        }
     }
 
-    /// The same for a flow of which this is the round-trip time without queues.
-    #[must_use]
-    pub fn for_round_trip(mut self, round_trip: Span) -> CongestionControl {
-        if let CongestionControl::Hpcc(config) = &mut self
-            && config.base_rtt == Span::ZERO
-        {
-            config.base_rtt = round_trip;
-        }
-        self
+    /// Whether congestion points send packets of their own to the sources of others.
+    pub fn notifies(&self) -> bool {
+        matches!(
+            self,
+            CongestionControl::Qcn(_) | CongestionControl::Outside(_)
+        )
+    }
+
+    /// Whether congestion points ask whether the far end holds their queue back: to know that costs a
+    /// tenth of a hop.
+    pub fn watches_release(&self) -> bool {
+        matches!(
+            self,
+            CongestionControl::Pcn(_) | CongestionControl::Outside(_)
+        )
     }
 
     /// Every how many packets the target must acknowledge for the scheme to work; 0 for never.
@@ -330,6 +383,7 @@ impl CongestionControl {
         match self {
             CongestionControl::Timely(_) | CongestionControl::Hpcc(_) => 1,
             CongestionControl::Dcqcn(config) if config.style == dcqcn::Style::Nic => 1,
+            CongestionControl::Outside(scheme) => scheme.ack_every(),
             _ => 0,
         }
     }
@@ -346,6 +400,10 @@ impl CongestionControl {
                 AnyCongestionPoint::Marker(marking::Marker::new(&config.marking, line, seed))
             }
             CongestionControl::Hpcc(_) => AnyCongestionPoint::Counter,
+            CongestionControl::Outside(scheme) => match scheme.congestion_point(line, seed) {
+                Some(point) => AnyCongestionPoint::Outside(point),
+                None => AnyCongestionPoint::Counter,
+            },
         }
     }
 
@@ -366,11 +424,20 @@ impl CongestionControl {
             CongestionControl::Dcqcn(config) => {
                 AnyNotificationPoint::Dcqcn(dcqcn::NotificationPoint::new(config))
             }
+            CongestionControl::Outside(scheme) => match scheme.notification_point() {
+                Some(point) => AnyNotificationPoint::Outside(point),
+                None => AnyNotificationPoint::None,
+            },
         }
     }
 
-    /// The part at a flow's source, on a link of rate `line`; it starts at the rate `initial`.
-    pub fn reaction_point(&self, line: Rate, initial: Rate) -> AnyReactionPoint {
+    /// The part at a flow's source.
+    pub fn reaction_point(&self, source: Source) -> AnyReactionPoint {
+        let Source {
+            line,
+            initial,
+            round_trip,
+        } = source;
         match self {
             // Nobody would ever raise another rate.
             CongestionControl::None => AnyReactionPoint::None { rate: line },
@@ -390,7 +457,11 @@ impl CongestionControl {
                 AnyReactionPoint::Timely(timely::ReactionPoint::new(config, line, initial))
             }
             CongestionControl::Hpcc(config) => {
-                AnyReactionPoint::Hpcc(hpcc::ReactionPoint::new(config, line, initial))
+                let config = config.for_round_trip(round_trip);
+                AnyReactionPoint::Hpcc(hpcc::ReactionPoint::new(&config, line, initial))
+            }
+            CongestionControl::Outside(scheme) => {
+                AnyReactionPoint::Outside(scheme.reaction_point(source))
             }
         }
     }
@@ -405,6 +476,7 @@ impl CongestionPoint for AnyCongestionPoint {
             }
             AnyCongestionPoint::Qcn(point) => point.on_enqueue(now, size, queue),
             AnyCongestionPoint::Marker(point) => point.on_enqueue(now, size, queue),
+            AnyCongestionPoint::Outside(point) => aside(move || point.on_enqueue(now, size, queue)),
         }
     }
 
@@ -416,13 +488,16 @@ impl CongestionPoint for AnyCongestionPoint {
             }
             AnyCongestionPoint::Pcn(point) => point.on_dequeue(now, size, queue),
             AnyCongestionPoint::Marker(point) => point.on_dequeue(now, size, queue),
+            AnyCongestionPoint::Outside(point) => aside(move || point.on_dequeue(now, size, queue)),
         }
     }
 
     #[inline]
     fn on_release(&mut self, now: Time, queue: QueueState) {
-        if let AnyCongestionPoint::Pcn(point) = self {
-            point.on_release(now, queue);
+        match self {
+            AnyCongestionPoint::Pcn(point) => point.on_release(now, queue),
+            AnyCongestionPoint::Outside(point) => aside(move || point.on_release(now, queue)),
+            _ => {}
         }
     }
 }
@@ -434,6 +509,7 @@ impl NotificationPoint for AnyNotificationPoint {
             AnyNotificationPoint::None => None,
             AnyNotificationPoint::Pcn(point) => point.on_packet(now, packet),
             AnyNotificationPoint::Dcqcn(point) => point.on_packet(now, packet),
+            AnyNotificationPoint::Outside(point) => aside(move || point.on_packet(now, packet)),
         }
     }
 
@@ -442,6 +518,7 @@ impl NotificationPoint for AnyNotificationPoint {
             AnyNotificationPoint::None => Time::MAX,
             AnyNotificationPoint::Pcn(point) => point.poll_timeout(),
             AnyNotificationPoint::Dcqcn(point) => point.poll_timeout(),
+            AnyNotificationPoint::Outside(point) => aside(move || point.poll_timeout()),
         }
     }
 
@@ -450,6 +527,7 @@ impl NotificationPoint for AnyNotificationPoint {
             AnyNotificationPoint::None => None,
             AnyNotificationPoint::Pcn(point) => point.handle_timeout(now),
             AnyNotificationPoint::Dcqcn(point) => point.handle_timeout(now),
+            AnyNotificationPoint::Outside(point) => aside(move || point.handle_timeout(now)),
         }
     }
 }
@@ -464,6 +542,7 @@ macro_rules! each_reaction_point {
             AnyReactionPoint::DcqcnNic($point) => $call,
             AnyReactionPoint::Timely($point) => $call,
             AnyReactionPoint::Hpcc($point) => $call,
+            AnyReactionPoint::Outside($point) => aside(move || $call),
         }
     };
 }
@@ -492,6 +571,7 @@ impl ReactionPoint for AnyReactionPoint {
             AnyReactionPoint::DcqcnNic(point) => point.rate(),
             AnyReactionPoint::Timely(point) => point.rate(),
             AnyReactionPoint::Hpcc(point) => point.rate(),
+            AnyReactionPoint::Outside(point) => aside(move || point.rate()),
         }
     }
 
@@ -503,6 +583,12 @@ impl ReactionPoint for AnyReactionPoint {
         each_reaction_point!(self, point => point.handle_timeout(now), none => ());
     }
 }
+
+// A boxed part costs networks without one nothing, neither time nor room.
+const _: () = assert!(size_of::<AnyCongestionPoint>() == 56);
+const _: () = assert!(size_of::<AnyNotificationPoint>() == 64);
+const _: () = assert!(size_of::<AnyReactionPoint>() == 544);
+const _: () = assert!(size_of::<Feedback>() == 12);
 
 #[cfg(test)]
 mod tests;

@@ -43,6 +43,7 @@ fn feedback_travels_in_frames_of_the_right_size() {
     assert_eq!(sizes.of(ack), Bytes::new(headers + 4 + trailers));
     assert_eq!(sizes.of(Feedback::Cnp), Bytes::new(headers + 16 + trailers));
     assert_eq!(sizes.of(receiving), sizes.of(Feedback::Cnp));
+    assert_eq!(sizes.of(Feedback::Outside([0; 8])), sizes.of(Feedback::Cnp));
     assert_eq!(sizes.of(Feedback::Congestion { psi: 1 }), Bytes::new(64));
 }
 
@@ -87,7 +88,7 @@ fn every_scheme_has_the_parts_it_needs() {
     for (control, name, ack_every) in schemes {
         assert_eq!(control.name(), name);
         assert_eq!(control.ack_every(), ack_every);
-        let mut reaction = control.reaction_point(line, line);
+        let mut reaction = control.reaction_point(Source::at_line(line));
         assert_eq!(reaction.rate(), line);
         // No scheme has anything to do before the first packet.
         assert_eq!(reaction.poll_timeout(), Time::MAX);

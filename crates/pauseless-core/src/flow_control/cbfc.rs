@@ -120,11 +120,6 @@ impl CbfcDownstream {
         self.abr = fctbs & self.counters.mask();
     }
 
-    /// A packet has arrived, but not in the buffer.
-    pub(super) fn discard(&mut self, size: Bytes) {
-        self.abr = self.counters.add(self.abr, blocks(size));
-    }
-
     fn free_blocks(&self) -> u64 {
         self.capacity_blocks.saturating_sub(self.held_blocks)
     }
@@ -181,6 +176,16 @@ impl Downstream for CbfcDownstream {
 
     fn resumed_at(&self) -> Time {
         Time::ZERO
+    }
+
+    fn on_peer_signal(&mut self, signal: Signal) {
+        if let Signal::Credit { fctbs, .. } = signal {
+            self.resynchronise(fctbs);
+        }
+    }
+
+    fn on_discard(&mut self, size: Bytes) {
+        self.abr = self.counters.add(self.abr, blocks(size));
     }
 }
 
@@ -239,6 +244,18 @@ impl Upstream for CbfcUpstream {
 
     fn rate(&self, now: Time) -> Option<Rate> {
         (self.gate(now, BLOCK) == Gate::Open).then_some(self.line)
+    }
+
+    fn resumes(&self) -> u32 {
+        0
+    }
+
+    fn spends_credit(&self) -> bool {
+        true
+    }
+
+    fn complete(&self, signal: Signal) -> Signal {
+        signal.counting(self.fctbs)
     }
 }
 

@@ -198,14 +198,6 @@ impl GfcUpstream {
         self.fctbs
     }
 
-    /// How often this half was let go after it had been held; see [`Downstream::resumes`].
-    pub fn resumes(&self) -> u32 {
-        match &*self.scheme {
-            Scheme::Time(config) if config.measure == Measure::Credit => 0,
-            _ => self.resumes,
-        }
-    }
-
     /// What a signal asks for: a rate, or `None` to hold. Signals of other schemes mean nothing.
     fn asked(&self, signal: Signal) -> Option<Option<Rate>> {
         match (&*self.scheme, signal) {
@@ -271,6 +263,17 @@ impl Upstream for GfcUpstream {
 
     fn rate(&self, _now: Time) -> Option<Rate> {
         (!self.held).then(|| self.limiter.rate())
+    }
+
+    fn resumes(&self) -> u32 {
+        match &*self.scheme {
+            Scheme::Time(config) if config.measure == Measure::Credit => 0,
+            _ => self.resumes,
+        }
+    }
+
+    fn complete(&self, signal: Signal) -> Signal {
+        signal.counting(self.fctbs)
     }
 }
 
@@ -421,16 +424,6 @@ impl TimeDownstream {
             hold: Hold::NEVER,
         }
     }
-
-    /// Takes over the peer's count of what it has sent.
-    pub fn resynchronise(&mut self, fctbs: u32) {
-        self.abr = fctbs;
-    }
-
-    /// A packet has arrived, but not in the buffer.
-    pub(super) fn discard(&mut self, size: Bytes) {
-        self.abr = self.abr.wrapping_add(cbfc::blocks(size) as u32);
-    }
 }
 
 impl Downstream for TimeDownstream {
@@ -496,6 +489,16 @@ impl Downstream for TimeDownstream {
 
     fn resumed_at(&self) -> Time {
         self.hold.resumed_at
+    }
+
+    fn on_peer_signal(&mut self, signal: Signal) {
+        if let Signal::Credit { fctbs, .. } = signal {
+            self.abr = fctbs;
+        }
+    }
+
+    fn on_discard(&mut self, size: Bytes) {
+        self.abr = self.abr.wrapping_add(cbfc::blocks(size) as u32);
     }
 }
 

@@ -3,17 +3,20 @@
 //! The [`Downstream`] half watches one ingress counter and emits [`Signal`]s;
 //! the [`Upstream`] half at the other end of the link gates one egress queue.
 //! To add a scheme: one file here with its two halves, and one arm in [`FlowControl`],
-//! [`AnyUpstream`] and [`AnyDownstream`].
+//! [`AnyUpstream`] and [`AnyDownstream`]. In another crate it takes no arm, see [`outside`].
 
 pub mod cbfc;
 pub mod gfc;
 pub mod limiter;
+pub mod outside;
 pub mod pfc;
 
 use alloc::boxed::Box;
 
 use crate::id::Class;
+use crate::outside::{Outside, aside};
 use crate::unit::{Bytes, Rate, Span, Time};
+use outside::{BoxedDownstream, BoxedUpstream, FlowControlScheme};
 
 /// May a frame start now?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +61,18 @@ pub enum Signal {
     Free(Bytes),
     /// Conceptual GFC: bytes in the ingress buffer, continuously and at no cost in bandwidth.
     Level(Bytes),
+    /// What a scheme of another crate says to itself. No frame on real wires carries it.
+    Outside([u8; 8]),
+}
+
+impl Signal {
+    /// The same with the sender's count of what it has sent, if this is a link packet.
+    fn counting(self, fctbs: u32) -> Signal {
+        match self {
+            Signal::Credit { fccl, .. } => Signal::Credit { fctbs, fccl },
+            other => other,
+        }
+    }
 }
 
 /// A control frame: a signal and the class that it speaks of.
@@ -83,10 +98,24 @@ pub trait Upstream {
     /// Whether a frame of `size` bytes may start.
     fn gate(&self, now: Time, size: Bytes) -> Gate;
     /// Whether the other half has stopped this one from sending a frame of `size` bytes.
-    /// A half that only waits for its own pace is not stopped.
+    /// A half that only waits for its own pace is not stopped: the deadlock detector looks at queues
+    /// that are stopped, and at no others.
     fn is_stopped(&self, now: Time, size: Bytes) -> bool;
     /// The rate at which this half may send on the long run: `None` while it may not at all.
     fn rate(&self, now: Time) -> Option<Rate>;
+    /// How many of the messages that [`Downstream::resumes`] counts have taken effect here; 0 if it
+    /// counts none.
+    fn resumes(&self) -> u32;
+    /// Whether sending can close the gate by itself, and for large frames earlier than for small ones,
+    /// as where credit is spent.
+    fn spends_credit(&self) -> bool {
+        false
+    }
+    /// Completes a signal that the downstream half of the same port is about to send with what only
+    /// this half knows: an InfiniBand link packet tells both what was sent and what is granted.
+    fn complete(&self, signal: Signal) -> Signal {
+        signal
+    }
 }
 
 /// The ingress side of a (link, class).
@@ -103,13 +132,32 @@ pub trait Downstream {
     fn poll_timeout(&self) -> Option<Time>;
     /// Whether the upstream half, blocked now with a head frame of `head` bytes, stays blocked
     /// for ever if `kept` bytes of this buffer never leave and everything else does.
+    ///
+    /// The verdict of the deadlock detector is as exact as this answer. Where it is `false` although
+    /// the sender would stay blocked, deadlocks are missed; where it is `true` although the sender would
+    /// be let go on, deadlocks are reported that are none. With more bytes kept it must not turn false.
     fn keeps_blocked(&self, kept: Bytes, head: Bytes) -> bool;
-    /// How often this half has told its peer to go on after it told it to stop.
+    /// How often this half has told its peer to go on after it told it to stop; 0 for schemes in which
+    /// every message says all anew, so that [`Downstream::keeps_blocked`] need not know what is on its
+    /// way.
+    ///
     /// The deadlock detector compares it with what the peer has heard, which is never more: a message
-    /// that was lost is missing there for good.
+    /// that was lost is missing there for good. While they differ, a message that opens the gate is on
+    /// its way and the peer is not blocked.
     fn resumes(&self) -> u32;
     /// When it did so last; [`Time::ZERO`] if never.
     fn resumed_at(&self) -> Time;
+    /// A signal has arrived that is for the upstream half of the same port, where it takes effect later:
+    /// what it says about the peer itself, as its count of what it has sent, holds from now on, in the
+    /// order of the wire. See [`Upstream::complete`].
+    fn on_peer_signal(&mut self, signal: Signal) {
+        let _ = signal;
+    }
+    /// A packet charged with `size` bytes has arrived and was dropped on purpose, before it took any
+    /// buffer: what its sender has spent on it can be spent again.
+    fn on_discard(&mut self, size: Bytes) {
+        let _ = size;
+    }
 }
 
 /// A scheme with its parameters, as configured for one (ingress port, class).
@@ -127,6 +175,8 @@ pub enum FlowControl {
     GfcTime(gfc::TimeConfig),
     /// GFC with continuous feedback.
     GfcConceptual(gfc::ConceptualConfig),
+    /// A scheme of another crate.
+    Outside(Outside<dyn FlowControlScheme>),
 }
 
 /// Any upstream half, dispatched by `match`.
@@ -143,6 +193,8 @@ pub enum AnyUpstream {
     Cbfc(cbfc::CbfcUpstream),
     /// See [`gfc`]. Boxed, so that ports without a rate limiter stay small.
     Gfc(Box<gfc::GfcUpstream>),
+    /// That of an outside scheme.
+    Outside(Box<dyn BoxedUpstream>),
 }
 
 /// Any downstream half, dispatched by `match`.
@@ -160,9 +212,16 @@ pub enum AnyDownstream {
     GfcTime(gfc::TimeDownstream),
     /// See [`gfc`].
     GfcConceptual(gfc::ConceptualDownstream),
+    /// That of an outside scheme.
+    Outside(Box<dyn BoxedDownstream>),
 }
 
 impl FlowControl {
+    /// A scheme of another crate, with parameters that stay in memory from now on: see [`Outside`].
+    pub fn outside(scheme: impl FlowControlScheme) -> FlowControl {
+        FlowControl::Outside(Outside::leak(Box::new(scheme)))
+    }
+
     /// The upstream half for a link of rate `line` whose far end is configured like this.
     pub fn upstream(&self, line: Rate) -> AnyUpstream {
         match self {
@@ -178,6 +237,7 @@ impl FlowControl {
             FlowControl::GfcConceptual(config) => {
                 AnyUpstream::Gfc(Box::new(gfc::GfcUpstream::conceptual(config, line)))
             }
+            FlowControl::Outside(scheme) => AnyUpstream::Outside(scheme.upstream(line)),
         }
     }
 
@@ -199,6 +259,7 @@ impl FlowControl {
             FlowControl::GfcConceptual(config) => {
                 AnyDownstream::GfcConceptual(gfc::ConceptualDownstream::new(config))
             }
+            FlowControl::Outside(scheme) => AnyDownstream::Outside(scheme.downstream(line, phase)),
         }
     }
 
@@ -207,17 +268,31 @@ impl FlowControl {
         match self {
             FlowControl::Cbfc(config) => Some(config.period),
             FlowControl::GfcTime(config) => Some(config.period),
+            FlowControl::Outside(scheme) => scheme.period(),
             _ => None,
         }
     }
 
-    /// What a frame of `size` bytes takes of the buffer: credits are counted in whole blocks.
-    #[inline]
-    pub fn charge(&self, size: Bytes) -> Bytes {
+    /// The buffer is counted in multiples of this: credits in whole blocks, all else in bytes.
+    pub fn cell(&self) -> Bytes {
         match self {
-            FlowControl::Cbfc(_) => cbfc::BLOCK * cbfc::blocks(size),
-            _ => size,
+            FlowControl::Cbfc(_) => cbfc::BLOCK,
+            FlowControl::Outside(scheme) => scheme.cell(),
+            _ => Bytes::new(1),
         }
+    }
+
+    /// What a frame of `size` bytes takes of the buffer.
+    pub fn charge(&self, size: Bytes) -> Bytes {
+        Bytes::new(size.get().next_multiple_of(self.cell().get()))
+    }
+
+    /// Whether its messages have frames of their own on real wires, see [`crate::wire::control`].
+    pub fn has_frames(&self) -> bool {
+        !matches!(
+            self,
+            FlowControl::GfcConceptual(_) | FlowControl::Outside(_)
+        )
     }
 
     /// The scheme's name in scenario files and reports.
@@ -229,6 +304,7 @@ impl FlowControl {
             FlowControl::GfcBuffer(_) => "gfc-buffer",
             FlowControl::GfcTime(_) => "gfc-time",
             FlowControl::GfcConceptual(_) => "gfc-conceptual",
+            FlowControl::Outside(scheme) => scheme.name(),
         }
     }
 }
@@ -240,6 +316,7 @@ impl Upstream for AnyUpstream {
             AnyUpstream::Pfc(half) => half.on_signal(now, signal),
             AnyUpstream::Cbfc(half) => half.on_signal(now, signal),
             AnyUpstream::Gfc(half) => half.on_signal(now, signal),
+            AnyUpstream::Outside(half) => aside(move || half.on_signal(now, signal)),
         }
     }
 
@@ -249,6 +326,7 @@ impl Upstream for AnyUpstream {
             AnyUpstream::None { .. } | AnyUpstream::Pfc(_) => {}
             AnyUpstream::Cbfc(half) => half.on_transmit(now, size),
             AnyUpstream::Gfc(half) => half.on_transmit(now, size),
+            AnyUpstream::Outside(half) => aside(move || half.on_transmit(now, size)),
         }
     }
 
@@ -259,6 +337,7 @@ impl Upstream for AnyUpstream {
             AnyUpstream::Pfc(half) => half.gate(now, size),
             AnyUpstream::Cbfc(half) => half.gate(now, size),
             AnyUpstream::Gfc(half) => half.gate(now, size),
+            AnyUpstream::Outside(half) => aside(move || half.gate(now, size)),
         }
     }
 
@@ -269,6 +348,7 @@ impl Upstream for AnyUpstream {
             AnyUpstream::Pfc(half) => half.is_stopped(now, size),
             AnyUpstream::Cbfc(half) => half.is_stopped(now, size),
             AnyUpstream::Gfc(half) => half.is_stopped(now, size),
+            AnyUpstream::Outside(half) => aside(move || half.is_stopped(now, size)),
         }
     }
 
@@ -278,44 +358,35 @@ impl Upstream for AnyUpstream {
             AnyUpstream::Pfc(half) => half.rate(now),
             AnyUpstream::Cbfc(half) => half.rate(now),
             AnyUpstream::Gfc(half) => half.rate(now),
+            AnyUpstream::Outside(half) => aside(move || half.rate(now)),
         }
     }
-}
 
-impl AnyUpstream {
-    /// How many resumes have taken effect here; see [`Downstream::resumes`].
-    pub fn resumes(&self) -> u32 {
+    fn resumes(&self) -> u32 {
         match self {
-            AnyUpstream::None { .. } | AnyUpstream::Cbfc(_) => 0,
+            AnyUpstream::None { .. } => 0,
             AnyUpstream::Pfc(half) => half.resumes(),
+            AnyUpstream::Cbfc(half) => half.resumes(),
             AnyUpstream::Gfc(half) => half.resumes(),
+            AnyUpstream::Outside(half) => aside(move || half.resumes()),
         }
     }
 
-    /// Whether sending can close the gate by itself, and for large frames earlier than for small.
     #[inline]
-    pub fn spends_credit(&self) -> bool {
-        matches!(self, AnyUpstream::Cbfc(_))
-    }
-
-    /// How many credit blocks this half has used, for the peer's link packet.
-    fn fctbs(&self) -> u32 {
+    fn spends_credit(&self) -> bool {
         match self {
-            AnyUpstream::Cbfc(half) => half.fctbs(),
-            AnyUpstream::Gfc(half) => half.fctbs(),
-            _ => 0,
+            AnyUpstream::Cbfc(half) => half.spends_credit(),
+            AnyUpstream::Outside(half) => aside(move || half.spends_credit()),
+            _ => false,
         }
     }
 
-    /// Completes a signal that is about to leave with what only the upstream half of the same
-    /// port knows: a link packet tells both what was sent and what is granted.
-    pub fn complete(&self, signal: Signal) -> Signal {
-        match signal {
-            Signal::Credit { fccl, .. } => Signal::Credit {
-                fctbs: self.fctbs(),
-                fccl,
-            },
-            other => other,
+    fn complete(&self, signal: Signal) -> Signal {
+        match self {
+            AnyUpstream::None { .. } | AnyUpstream::Pfc(_) => signal,
+            AnyUpstream::Cbfc(half) => half.complete(signal),
+            AnyUpstream::Gfc(half) => half.complete(signal),
+            AnyUpstream::Outside(half) => aside(move || half.complete(signal)),
         }
     }
 }
@@ -329,6 +400,7 @@ macro_rules! each_downstream {
             AnyDownstream::GfcBuffer($half) => $call,
             AnyDownstream::GfcTime($half) => $call,
             AnyDownstream::GfcConceptual($half) => $call,
+            AnyDownstream::Outside($half) => aside(move || $call),
         }
     };
 }
@@ -368,6 +440,14 @@ impl Downstream for AnyDownstream {
     fn resumed_at(&self) -> Time {
         each_downstream!(self, half => half.resumed_at(), none => Time::ZERO)
     }
+
+    fn on_peer_signal(&mut self, signal: Signal) {
+        each_downstream!(self, half => half.on_peer_signal(signal), none => ());
+    }
+
+    fn on_discard(&mut self, size: Bytes) {
+        each_downstream!(self, half => half.on_discard(size), none => ());
+    }
 }
 
 impl AnyDownstream {
@@ -383,24 +463,9 @@ impl AnyDownstream {
             half.set_pausing(is_pausing);
         }
     }
-
-    /// A link packet has arrived: its `fctbs` is the true count of what the peer has sent, so the
-    /// receiver takes it over at once, in the order of the wire, before the packet is processed.
-    pub fn handle_peer_count(&mut self, fctbs: u32) {
-        match self {
-            AnyDownstream::Cbfc(half) => half.resynchronise(fctbs),
-            AnyDownstream::GfcTime(half) => half.resynchronise(fctbs),
-            _ => {}
-        }
-    }
-
-    /// A packet charged with `size` bytes has arrived and was dropped on aim, before it took any
-    /// buffer: what its sender has spent on it can be spent again.
-    pub fn handle_discard(&mut self, size: Bytes) {
-        match self {
-            AnyDownstream::Cbfc(half) => half.discard(size),
-            AnyDownstream::GfcTime(half) => half.discard(size),
-            _ => {}
-        }
-    }
 }
+
+// A boxed half costs ports without one nothing, neither time nor room.
+const _: () = assert!(size_of::<AnyUpstream>() == 32);
+const _: () = assert!(size_of::<AnyDownstream>() == 64);
+const _: () = assert!(size_of::<Signal>() == 16);

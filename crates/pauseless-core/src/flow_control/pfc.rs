@@ -198,12 +198,6 @@ impl PfcUpstream {
             ..PfcUpstream::new(line)
         }
     }
-
-    /// How many resumes were heard, each after a PAUSE: one that comes twice counts once, and one whose
-    /// PAUSE was lost does not count.
-    pub fn resumes(&self) -> u32 {
-        self.resumes
-    }
 }
 
 impl Upstream for PfcUpstream {
@@ -243,6 +237,12 @@ impl Upstream for PfcUpstream {
 
     fn rate(&self, now: Time) -> Option<Rate> {
         (now >= self.until).then_some(self.line)
+    }
+
+    /// How many resumes were heard, each after a PAUSE: one that comes twice counts once, and one whose
+    /// PAUSE was lost does not count.
+    fn resumes(&self) -> u32 {
+        self.resumes
     }
 }
 

@@ -32,12 +32,6 @@ impl Watched {
     }
 }
 
-/// Whether the congestion points of a scheme ask whether their queue is held: to know that costs a
-/// tenth of a hop, and only PCN does.
-pub(super) fn watches_release(control: &CongestionControl) -> bool {
-    matches!(control, CongestionControl::Pcn(_))
-}
-
 impl<P: Copy> Switch<P> {
     /// What is random, and what only takes a random number, comes from what all switches draw from.
     pub fn set_draws(&mut self, draws: &Draws) {
@@ -109,11 +103,14 @@ impl<P: Copy> Switch<P> {
 
     /// Tells the congestion point of (`egress`, `class`) if the far end has ceased to hold it back:
     /// when its signal takes effect, or when a pause that has run out is noticed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn look_for_release(&mut self, now: Time, egress: PortId, class: Class) {
-        if !self.watches_release {
-            return;
+        if self.watches_release {
+            self.note_release(now, egress, class);
         }
+    }
+
+    fn note_release(&mut self, now: Time, egress: PortId, class: Class) {
         let state = self.queue_state(now, egress, class);
         let bit = 1 << class.0;
         let held = &mut self.ports[egress.index()].held;

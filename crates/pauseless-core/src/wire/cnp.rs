@@ -98,7 +98,10 @@ impl Cnp {
                 is_congested,
                 rate_mbps,
             } => Some((Some(rate_mbps), is_congested)),
-            Feedback::Ack { .. } | Feedback::Nack { .. } | Feedback::Congestion { .. } => None,
+            Feedback::Ack { .. }
+            | Feedback::Nack { .. }
+            | Feedback::Congestion { .. }
+            | Feedback::Outside(_) => None,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! | [`Signal::Stage`] | the same with the stage in the time field, [`gfc`] |
 //! | [`Signal::Credit`], [`Signal::Free`] | [`link_packet`], in a frame of its own type |
 //! | [`Signal::Level`] | none: conceptual GFC needs continuous feedback |
+//! | [`Signal::Outside`] | none: only its scheme knows what it means |
 //!
 //! With [`Envelope::MacControl`] a frame goes to the address of MAC control, which no bridge forwards.
 //! With [`Envelope::Private`] it goes to [`MacAddress::PRIVATE_CONTROL`], and the octets of PFC stand
@@ -88,7 +89,7 @@ fn emit_signal(body: &mut [u8], control: Control, counters: Counters) -> Result<
             link_packet::Repr::Credit(credit).emit(body);
         }
         Signal::Free(bytes) => link_packet::Repr::Free { class, bytes }.emit(body),
-        Signal::Level(_) => return Err(NoFrame),
+        Signal::Level(_) | Signal::Outside(_) => return Err(NoFrame),
     }
     Ok(())
 }

@@ -44,8 +44,8 @@ pub struct LinkPair {
 #[derive(Clone, Copy)]
 enum Forward {
     Data(Bytes),
-    /// A link packet with its FCTBS.
-    Count(u32),
+    /// A link packet, of which the FCTBS counts here.
+    Count(Signal),
 }
 
 #[derive(Clone, Copy)]
@@ -167,18 +167,15 @@ impl LinkPair {
         match next {
             Next::Arrive => match self.wire.pop_front().unwrap().1 {
                 Forward::Data(size) => self.arrive(size),
-                Forward::Count(fctbs) => self.down.handle_peer_count(fctbs),
+                Forward::Count(signal) => self.down.on_peer_signal(signal),
             },
             Next::Count => {
                 self.count_next = self.now + self.count_period.unwrap();
                 let signal = self.up.complete(Signal::Credit { fctbs: 0, fccl: 0 });
-                let Signal::Credit { fctbs, .. } = signal else {
-                    unreachable!("credits stay credits");
-                };
                 // Behind the data that it counts: a frame that is being sent is counted already.
                 let arrival = self.now.max(self.wire_free) + self.latency.wire;
                 for _ in 0..(self.copies)(signal) {
-                    self.wire.push_back((arrival, Forward::Count(fctbs)));
+                    self.wire.push_back((arrival, Forward::Count(signal)));
                 }
             }
             Next::Signal => {

@@ -2,9 +2,9 @@
 
 use pauseless_core::id::NodeId;
 
-use super::Build;
+use super::Wiring;
 
-impl Build {
+impl Wiring {
     pub(super) fn ring(&mut self, switches: u32, hosts_per_switch: u32) {
         let chain = self.chain(switches, hosts_per_switch);
         self.link(chain[chain.len() - 1], chain[0]);

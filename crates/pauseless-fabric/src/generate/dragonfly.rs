@@ -2,7 +2,7 @@
 
 use pauseless_core::id::NodeId;
 
-use super::Build;
+use super::Wiring;
 
 /// Groups of routers, each fully connected inside and joined to every other group.
 ///
@@ -38,7 +38,7 @@ impl Dragonfly {
     }
 }
 
-impl Build {
+impl Wiring {
     pub(super) fn dragonfly(&mut self, shape: Dragonfly) {
         let size = shape.routers_per_group;
         let name = |n| format!("G{}R{}", n / size, n % size);

@@ -2,7 +2,7 @@
 
 use pauseless_core::id::NodeId;
 
-use super::Build;
+use super::Wiring;
 
 /// The size of a torus or mesh.
 ///
@@ -24,7 +24,7 @@ pub(super) enum Ends {
     Open,
 }
 
-impl Build {
+impl Wiring {
     /// The links along x come first, then those along y and z, and so do the ports.
     pub(super) fn grid(&mut self, grid: Grid, ends: Ends) {
         let [x, y, z] = grid.dimensions;

@@ -1,4 +1,38 @@
 //! The shapes that papers and operators use, by size.
+//!
+//! # A shape of another crate
+//!
+//! Whatever comes after a generator reads a [`Topology`]: routing, analyser, simulator and reports know
+//! nothing of shapes, but for dimension-order routing, which asks for the dimensions of a grid. So a
+//! shape of another crate is a function that makes a [`Topology`], with the helpers that the shapes here
+//! are made with: [`Wiring`] names nodes, puts switches into layers (the height in a tree, by which
+//! results are grouped) and joins them. [`Size::check`] refuses what is too large
+//! before it is built.
+//!
+//! ```
+//! use pauseless_core::unit::{Rate, Span};
+//! use pauseless_fabric::builder::TopologyError;
+//! use pauseless_fabric::generate::{LinkSpecs, Size, Wiring};
+//! use pauseless_fabric::topology::{LinkSpec, Topology};
+//!
+//! /// Switches S0.., each joined to every other one, with so many hosts H0.. each.
+//! fn full_mesh(switches: u32, hosts: u32, links: LinkSpecs) -> Result<Topology, TopologyError> {
+//!     let mut wiring = Wiring::new(links);
+//!     let row = wiring.row(1, switches, |n| format!("S{n}"));
+//!     wiring.attach_all(&row, hosts);
+//!     for (n, &switch) in row.iter().enumerate() {
+//!         wiring.join_all(&[switch], &row[n + 1..], 1);
+//!     }
+//!     wiring.build()
+//! }
+//!
+//! let size = Size { hosts: 8, switches: 4, links: 8 + 6, ports: 2 + 3 };
+//! assert_eq!(size.check(), Ok(()));
+//! let spec = LinkSpec { rate: Rate::gbps(100), delay: Span::us(1) };
+//! let topology = full_mesh(4, 2, LinkSpecs::same(spec))?;
+//! assert_eq!((topology.host_count(), topology.links().len()), (8, 14));
+//! # Ok::<(), TopologyError>(())
+//! ```
 
 mod chain;
 mod dragonfly;
@@ -9,7 +43,7 @@ mod tree;
 
 use pauseless_core::id::NodeId;
 
-use crate::builder::TopologyBuilder;
+use crate::builder::{TopologyBuilder, TopologyError};
 use crate::topology::{LinkSpec, Topology};
 
 pub use dragonfly::Dragonfly;
@@ -98,54 +132,64 @@ impl Shape {
     /// The fabric of this shape, or what is wrong with its size.
     pub fn build(self, links: LinkSpecs) -> Result<Topology, SizeError> {
         self.check()?;
-        let mut build = Build {
-            nodes: TopologyBuilder::new(),
-            links,
-        };
+        let mut wiring = Wiring::new(links);
         match self {
             Shape::Ring {
                 switches,
                 hosts_per_switch,
-            } => build.ring(switches, hosts_per_switch),
+            } => wiring.ring(switches, hosts_per_switch),
             Shape::Line {
                 switches,
                 hosts_per_switch,
             } => {
-                build.chain(switches, hosts_per_switch);
+                wiring.chain(switches, hosts_per_switch);
             }
-            Shape::Dumbbell { left, right } => build.dumbbell(left, right),
-            Shape::NToOne { senders } => build.n_to_one(senders),
-            Shape::ParkingLot { links } => build.parking_lot(links),
-            Shape::FatTree { k } => build.fat_tree(k),
-            Shape::LeafSpine(shape) => build.leaf_spine(shape),
-            Shape::ThreeTierClos(shape) => build.three_tier_clos(shape),
-            Shape::RailOptimised(shape) => build.rail_optimised(shape),
-            Shape::Dragonfly(shape) => build.dragonfly(shape),
-            Shape::Torus(grid) => build.grid(grid, grid::Ends::Joined),
-            Shape::Mesh(grid) => build.grid(grid, grid::Ends::Open),
-            Shape::RandomRegular(shape) => build.random_regular(shape),
+            Shape::Dumbbell { left, right } => wiring.dumbbell(left, right),
+            Shape::NToOne { senders } => wiring.n_to_one(senders),
+            Shape::ParkingLot { links } => wiring.parking_lot(links),
+            Shape::FatTree { k } => wiring.fat_tree(k),
+            Shape::LeafSpine(shape) => wiring.leaf_spine(shape),
+            Shape::ThreeTierClos(shape) => wiring.three_tier_clos(shape),
+            Shape::RailOptimised(shape) => wiring.rail_optimised(shape),
+            Shape::Dragonfly(shape) => wiring.dragonfly(shape),
+            Shape::Torus(grid) => wiring.grid(grid, grid::Ends::Joined),
+            Shape::Mesh(grid) => wiring.grid(grid, grid::Ends::Open),
+            Shape::RandomRegular(shape) => wiring.random_regular(shape),
         }
-        Ok(build
-            .nodes
+        Ok(wiring
             .build()
             .expect("a generator makes only valid fabrics"))
     }
 }
 
-/// A fabric in the making.
-struct Build {
+/// A fabric in the making, whose links are all alike: those of hosts, and those between switches.
+#[derive(Clone, Debug)]
+pub struct Wiring {
     nodes: TopologyBuilder,
     links: LinkSpecs,
 }
 
-impl Build {
-    /// One link between two switches.
-    fn link(&mut self, a: NodeId, b: NodeId) {
+impl Wiring {
+    /// Nothing yet.
+    pub fn new(links: LinkSpecs) -> Wiring {
+        Wiring {
+            nodes: TopologyBuilder::new(),
+            links,
+        }
+    }
+
+    /// The fabric, or the first thing that is wrong with it.
+    pub fn build(self) -> Result<Topology, TopologyError> {
+        self.nodes.build()
+    }
+
+    /// Adds one link between two switches.
+    pub fn link(&mut self, a: NodeId, b: NodeId) {
         self.nodes.connect(a, b, self.links.switch);
     }
 
-    /// Links from each of `below` to each of `above`, `parallel` at a time.
-    fn join_all(&mut self, below: &[NodeId], above: &[NodeId], parallel: u32) {
+    /// Adds links from each of `below` to each of `above`, `parallel` at a time.
+    pub fn join_all(&mut self, below: &[NodeId], above: &[NodeId], parallel: u32) {
         for &a in below {
             for &b in above {
                 for _ in 0..parallel {
@@ -155,22 +199,22 @@ impl Build {
         }
     }
 
-    /// `count` switches of one layer, named by their number.
-    fn row(&mut self, layer: u8, count: u32, name: impl Fn(u32) -> String) -> Vec<NodeId> {
+    /// Adds `count` switches of one layer, named by their number from 0.
+    pub fn row(&mut self, layer: u8, count: u32, name: impl Fn(u32) -> String) -> Vec<NodeId> {
         let numbers = 0..count;
         numbers
             .map(|n| self.nodes.add_switch_at(layer, name(n)))
             .collect()
     }
 
-    /// One host.
-    fn attach(&mut self, switch: NodeId, name: String) {
+    /// Adds a host on `switch`.
+    pub fn attach(&mut self, switch: NodeId, name: String) {
         let host = self.nodes.add_host(name);
         self.nodes.connect(switch, host, self.links.host);
     }
 
-    /// Hosts H0.., the first `per_switch` of them on the first of `switches`, and so on.
-    fn attach_all(&mut self, switches: &[NodeId], per_switch: u32) {
+    /// Adds hosts H0.., the first `per_switch` of them on the first of `switches`, and so on.
+    pub fn attach_all(&mut self, switches: &[NodeId], per_switch: u32) {
         let mut number = 0;
         for &switch in switches {
             for _ in 0..per_switch {

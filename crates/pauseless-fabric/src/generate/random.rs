@@ -2,7 +2,7 @@
 
 use pauseless_core::id::NodeId;
 
-use super::Build;
+use super::Wiring;
 use crate::rng::{Purpose, Stream};
 
 /// Switches S0.. of which each has `degree` links to others, chosen at random such that no two
@@ -24,7 +24,7 @@ pub struct RandomRegular {
     pub seed: u64,
 }
 
-impl Build {
+impl Wiring {
     pub(super) fn random_regular(&mut self, shape: RandomRegular) {
         let switches = self.row(1, shape.switches, |n| format!("S{n}"));
         self.attach_all(&switches, shape.hosts_per_switch);

@@ -123,8 +123,9 @@ impl Shape {
 }
 
 impl Size {
-    /// Each number may be legal and their product too large nevertheless.
-    fn check(self) -> Result<(), SizeError> {
+    /// Refuses what no fabric can have: each number may be legal and their product too large
+    /// nevertheless.
+    pub fn check(self) -> Result<(), SizeError> {
         let limits = [
             ("links", self.links, LINKS_MAX),
             ("switches", self.switches, LINKS_MAX),

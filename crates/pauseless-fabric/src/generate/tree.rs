@@ -1,6 +1,6 @@
 //! Fabrics of layers: fat tree, leaf and spine, three-tier Clos, and rails.
 
-use super::Build;
+use super::Wiring;
 
 /// Two layers: every leaf is joined to every spine. Host Hn is on leaf n / `hosts_per_leaf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub struct RailOptimised {
     pub links_per_pair: u32,
 }
 
-impl Build {
+impl Wiring {
     //= gfc19 fig 11
     pub(super) fn fat_tree(&mut self, k: u32) {
         let half = k / 2;

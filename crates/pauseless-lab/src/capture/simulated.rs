@@ -180,7 +180,7 @@ impl<'c> SimulatedCapture<'c> {
                 return header.emit(&mut self.frame, said, counters).is_ok();
             }
         }
-        true
+        !self.frame.is_empty()
     }
 
     fn data(&mut self, seen: Seen) {
@@ -268,6 +268,8 @@ impl<'c> SimulatedCapture<'c> {
                 cnm.emit(&mut frame);
                 self.frame.extend(frame);
             }
+            // It has no frame.
+            Feedback::Outside(_) => {}
         }
     }
 }

@@ -8,7 +8,7 @@ use pauseless_core::unit::Bytes;
 pub fn late(control: &FlowControl, derivation: &Derivation) -> Bytes {
     let mtu = derivation.latency.mtu;
     match control {
-        FlowControl::None => Bytes::ZERO,
+        FlowControl::None | FlowControl::Outside(_) => Bytes::ZERO,
         // It must fall below XON before the sender goes on.
         FlowControl::Pfc(config) => config.xon,
         FlowControl::Cbfc(config) => config
@@ -25,7 +25,7 @@ pub fn least(control: &FlowControl, derivation: &Derivation) -> Bytes {
     let latency = &derivation.latency;
     let frames = latency.mtu * 3;
     match control {
-        FlowControl::None => Bytes::ZERO,
+        FlowControl::None | FlowControl::Outside(_) => Bytes::ZERO,
         FlowControl::Pfc(_) => latency.pfc_headroom() + frames,
         // It works with a few frames, although not at the rate of the link.
         FlowControl::Cbfc(_) => latency.mtu * 4,
@@ -42,7 +42,7 @@ pub fn early(control: &FlowControl, derivation: &Derivation, most: Bytes) -> (Fl
     // A GFC queue stays below B_m and two frames.
     let bm = most.saturating_sub(latency.mtu * 2);
     match *control {
-        FlowControl::None => (FlowControl::None, most),
+        FlowControl::None | FlowControl::Outside(_) => (*control, most),
         FlowControl::Pfc(config) => {
             let headroom = latency.pfc_headroom();
             let xoff = most.saturating_sub(headroom).min(config.xoff);

@@ -73,7 +73,10 @@ pub fn mark(control: &FlowControl) -> Option<(&'static str, Bytes)> {
         FlowControl::GfcBuffer(config) => Some(("B1", config.b1)),
         FlowControl::GfcTime(config) => Some(("B0", config.mapping.b0)),
         FlowControl::GfcConceptual(config) => Some(("B0", config.mapping.b0)),
-        FlowControl::None | FlowControl::Pfc(_) | FlowControl::Cbfc(_) => None,
+        FlowControl::None
+        | FlowControl::Pfc(_)
+        | FlowControl::Cbfc(_)
+        | FlowControl::Outside(_) => None,
     }
 }
 

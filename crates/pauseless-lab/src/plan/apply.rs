@@ -139,7 +139,7 @@ impl Applied {
 
 pub(super) fn thresholds(file: &mut File, control: &FlowControl) {
     match control {
-        FlowControl::None => {}
+        FlowControl::None | FlowControl::Outside(_) => {}
         FlowControl::Pfc(config) => {
             file.quantity("xoff", config.xoff);
             file.quantity("xon", config.xon);

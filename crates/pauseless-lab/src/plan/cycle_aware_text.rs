@@ -182,7 +182,7 @@ fn words(control: &FlowControl) -> String {
         )
     };
     match control {
-        FlowControl::None => "-".to_string(),
+        FlowControl::None | FlowControl::Outside(_) => "-".to_string(),
         FlowControl::Pfc(config) => two(("xoff", config.xoff), ("xon", config.xon)),
         FlowControl::Cbfc(config) => format!("credits {}", bytes(config.capacity)),
         FlowControl::GfcBuffer(config) => two(("b1", config.b1), ("bm", config.bm)),
@@ -381,7 +381,7 @@ fn set_record(set: &CycleSet) -> CycleSetRecord {
     let side = |is_late| {
         set.lowest(is_late).map(|set| {
             let (first, second) = match &set.ingress.control {
-                FlowControl::None => (Bytes::ZERO, Bytes::ZERO),
+                FlowControl::None | FlowControl::Outside(_) => (Bytes::ZERO, Bytes::ZERO),
                 FlowControl::Pfc(config) => (config.xoff, config.xon),
                 FlowControl::Cbfc(config) => (config.capacity, config.capacity),
                 FlowControl::GfcBuffer(config) => (config.b1, config.bm),

@@ -376,7 +376,7 @@ fn thresholds(set: &Set) -> ThresholdRecord {
         ..ThresholdRecord::default()
     };
     match &set.ingress.control {
-        FlowControl::None => {}
+        FlowControl::None | FlowControl::Outside(_) => {}
         FlowControl::Pfc(config) => {
             record.xoff_bytes = Some(config.xoff.get());
             record.xon_bytes = Some(config.xon.get());

@@ -284,7 +284,7 @@ impl Bench {
     /// What the queue must begin with to stand exactly at its last threshold later.
     fn odd(&self) -> Bytes {
         let threshold = match &self.control {
-            FlowControl::None => Bytes::ZERO,
+            FlowControl::None | FlowControl::Outside(_) => Bytes::ZERO,
             FlowControl::Pfc(config) => config.xoff,
             // What is less than a block is never granted.
             FlowControl::Cbfc(config) => cbfc::BLOCK * (config.capacity.get() / cbfc::BLOCK.get()),

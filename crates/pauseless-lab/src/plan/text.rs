@@ -276,7 +276,7 @@ fn scheme_rows(switch: &SwitchPlan, plan: &SchemePlan) -> Vec<[String; 5]> {
 fn thresholds(set: &Set) -> String {
     let latency = &set.derivation.latency;
     match &set.ingress.control {
-        FlowControl::None => String::new(),
+        FlowControl::None | FlowControl::Outside(_) => String::new(),
         FlowControl::Pfc(config) => {
             let headroom = whole(latency.pfc_headroom());
             let (xoff, xon) = (whole(config.xoff), whole(config.xon));

@@ -224,7 +224,7 @@ fn levels(run: &Run) -> Vec<Level> {
 pub(crate) fn thresholds(run: &Run, port: &PortSeries) -> Vec<(&'static str, Bytes)> {
     let ingress = &run.scenario.config.ingress;
     match &ingress.get(port.node, port.port, Class(0)).control {
-        FlowControl::None => Vec::new(),
+        FlowControl::None | FlowControl::Outside(_) => Vec::new(),
         // Where a shared memory decides, the threshold moves.
         FlowControl::Pfc(pfc) if pfc.is_commanded() => Vec::new(),
         FlowControl::Pfc(pfc) => vec![("XOFF", pfc.xoff), ("XON", pfc.xon)],

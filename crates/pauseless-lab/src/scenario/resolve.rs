@@ -227,7 +227,7 @@ fn write_shared(file: &mut File, scenario: &Scenario, memory: &memory::Written) 
 
 fn write_parameters(file: &mut File, group: &PortGroup) {
     let is_gfc = match &group.ingress.control {
-        FlowControl::None => false,
+        FlowControl::None | FlowControl::Outside(_) => false,
         FlowControl::Pfc(config) => {
             file.quantity("xoff", config.xoff);
             file.quantity("xon", config.xon);

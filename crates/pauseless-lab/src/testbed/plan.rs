@@ -3,7 +3,9 @@
 use std::fmt;
 
 use pauseless_core::class_map::ClassMap;
-use pauseless_core::congestion::{AnyNotificationPoint, AnyReactionPoint, CongestionControl};
+use pauseless_core::congestion::{
+    AnyNotificationPoint, AnyReactionPoint, CongestionControl, Source,
+};
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
@@ -218,10 +220,15 @@ fn host(config: &Config, node: NodeId, common: Common) -> HostNodeConfig {
 fn sent(config: &Config, flow: &Flow, id: FlowId) -> SentFlow {
     let control = match flow.reaction {
         Reaction::None => AnyReactionPoint::None { rate: flow.pace },
-        Reaction::Controlled { initial, .. } => {
-            let line = config.topology.port(flow.source, PortId(0)).rate;
-            config.congestion.control.reaction_point(line, initial)
-        }
+        Reaction::Controlled {
+            initial,
+            round_trip,
+            ..
+        } => config.congestion.control.reaction_point(Source {
+            line: config.topology.port(flow.source, PortId(0)).rate,
+            initial,
+            round_trip,
+        }),
     };
     SentFlow {
         flow: id,
@@ -294,6 +301,11 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
     refuse(
         config.ingress.any(is_conceptual),
         "conceptual GFC speaks continuously, which no frame can; take gfc-buffer or gfc-time",
+    );
+    let is_outside = |control: &FlowControl| matches!(control, FlowControl::Outside(_));
+    refuse(
+        config.ingress.any(is_outside) || matches!(control, CongestionControl::Outside(_)),
+        "a scheme of another crate has no frame format here; take one of ours",
     );
     refuse(
         config.classes != ClassMap::Same,

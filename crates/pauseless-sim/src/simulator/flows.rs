@@ -1,7 +1,7 @@
 //! The life of flows: how they start, what arrives of them, and what is said about them.
 
 use pauseless_core::congestion::telemetry::Echo;
-use pauseless_core::congestion::{AnyReactionPoint, Feedback, Received};
+use pauseless_core::congestion::{AnyReactionPoint, Feedback, Received, Source};
 use pauseless_core::host::{Listener, Outgoing, Sender, Taken};
 use pauseless_core::id::{FlowId, GroupId, NodeId};
 use pauseless_core::switch::{Arrival, Transmit};
@@ -131,8 +131,11 @@ impl Simulator<'_> {
         } = flow.reaction
         {
             let line = config.topology.ports(flow.source)[0].rate;
-            let control = config.congestion.control.for_round_trip(round_trip);
-            sender.control = control.reaction_point(line, initial);
+            sender.control = config.congestion.control.reaction_point(Source {
+                line,
+                initial,
+                round_trip,
+            });
             sender.transport = config.transport;
             sender.window = window;
         }

@@ -133,16 +133,15 @@ fn what_is_not_for_us_is_said() {
     let beyond = Unwelcome::Stage(Class(7), config.stages + 2);
     assert_eq!(heard, [Ok(hold), Err(beyond)]);
 
-    let level = Control {
-        class: Class(0),
-        signal: Signal::Level(Bytes::ZERO),
-    };
     let header = Header {
         envelope: Envelope::MacControl,
         source: MacAddress([2; 6]),
     };
-    let refused = header.emit(&mut [0; LEN], level, Counters::Wide);
-    assert_eq!(refused, Err(NoFrame));
+    let class = Class(0);
+    for signal in [Signal::Level(Bytes::ZERO), Signal::Outside([1; 8])] {
+        let refused = header.emit(&mut [0; LEN], Control { class, signal }, Counters::Wide);
+        assert_eq!(refused, Err(NoFrame));
+    }
 }
 
 proptest! {
