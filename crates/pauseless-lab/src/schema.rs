@@ -26,12 +26,12 @@ impl Document {
         Document {
             name: "run",
             about: "what `run --json` prints",
-            schema: printed::<report::json::RunDocument>,
+            schema: printed::<report::json::RunDocument<'static>>,
         },
         Document {
             name: "runs",
             about: "what `demo --json` prints",
-            schema: printed::<report::json::RunsDocument>,
+            schema: printed::<report::json::RunsDocument<'static>>,
         },
         Document {
             name: "explain",

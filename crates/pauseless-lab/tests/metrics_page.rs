@@ -147,6 +147,6 @@ fn recordings_are_in_the_tables_where_they_say_something() {
     "#]].assert_eq(&csv::series(&run).expect("recordings"));
     let series = json::run_document(&run).run.series.expect("recordings");
     assert_eq!(series.ports[1].egress_bytes, [0, 30_000, 40_000]);
-    assert_eq!(series.flows[0].allowed_bps, Some(vec![10e9, 6e9, 5e9]));
+    assert_eq!(series.flows[0].allowed_bps, Some(&[10e9, 6e9, 5e9][..]));
     assert_eq!(series.flows[1].allowed_bps, None);
 }

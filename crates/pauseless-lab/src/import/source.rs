@@ -1,6 +1,6 @@
 //! The text of a file that somebody passed: unpacked, UTF-8 and within limits.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -18,48 +18,55 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads the file at `path`, gzipped or not.
+    /// Reads the file at `path`, gzipped or not, or what comes through a pipe.
     pub fn read(path: &Path) -> Result<Source, Problems> {
+        Source::read_within(path, FILE_MAX)
+    }
+
+    /// The same for what has at most `limit` bytes, packed and unpacked.
+    pub fn read_within(path: &Path, limit: u64) -> Result<Source, Problems> {
         let file = path.display().to_string();
-        let refuse = |message: String, help: &str| Problems::of_file(&file, message, help);
-        let unreadable = |error: io::Error| refuse(format!("cannot be read: {error}"), "");
-        if path.is_dir() {
-            return Err(refuse("a directory".to_string(), "name the files in it"));
+        match load(path, limit) {
+            Ok(text) => Ok(Source { file, text }),
+            Err(flaw) => Err(flaw.problems(&file)),
         }
-        let bytes = read_limited(File::open(path).map_err(unreadable)?).map_err(unreadable)?;
-        Source::from_bytes(&file, bytes)
+    }
+
+    /// The same for a file that another one names: what is wrong, for the place where it is named.
+    /// It may be read any number of times, so pipes are refused, which would make somebody wait for
+    /// ever.
+    pub(crate) fn read_named(path: &Path, limit: u64) -> Result<Source, String> {
+        let file = path.display().to_string();
+        let text = match fs::metadata(path) {
+            Ok(found) if !found.is_file() => Err(Flaw::NoFile),
+            _ => load(path, limit),
+        };
+        match text {
+            Ok(text) => Ok(Source { file, text }),
+            Err(flaw) => Err(flaw.sentence(&file)),
+        }
     }
 
     /// The same for what has been read already; messages call it `file`.
     pub fn from_bytes(file: &str, bytes: Vec<u8>) -> Result<Source, Problems> {
-        let refuse = |message: String, help: &str| Problems::of_file(file, message, help);
-        let bytes = match bytes.starts_with(&GZIP_MAGIC) {
-            false => bytes,
-            true => read_limited(MultiGzDecoder::new(&bytes[..])).map_err(|error| {
-                let message = format!("cannot be unpacked: {error}");
-                refuse(message, "is the gzip file complete?")
-            })?,
-        };
-        if bytes.len() as u64 > FILE_MAX {
-            let message = format!("larger than {} MiB, the limit", FILE_MAX >> 20);
-            return Err(refuse(message, "is this the right file?"));
+        match unpack(bytes, FILE_MAX) {
+            Ok(text) => Ok(Source {
+                file: file.to_string(),
+                text,
+            }),
+            Err(flaw) => Err(flaw.problems(file)),
         }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let valid = error.utf8_error().valid_up_to();
-            let text = String::from_utf8_lossy(error.as_bytes());
-            let problem = Problem::new(valid..valid + 1, "not UTF-8 text");
-            let problem = problem.help("is this the right file? save it as UTF-8");
-            Problems::new(file, &text, vec![problem])
-        })?;
-        // Editors on Windows begin files with this mark; no format here knows it.
-        let text = match text.strip_prefix('\u{feff}') {
-            Some(rest) => rest.to_string(),
-            None => text,
+    }
+
+    /// What to call what is in it: the name of the file without folder and ending, packed or not.
+    pub fn stem(&self) -> String {
+        let path = Path::new(&self.file);
+        let path = match path.extension() {
+            Some(ending) if ending == "gz" => path.with_extension(""),
+            _ => path.to_path_buf(),
         };
-        Ok(Source {
-            file: file.to_string(),
-            text,
-        })
+        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        stem.to_string_lossy().into_owned()
     }
 
     /// What is wrong with this file, with its name and its lines.
@@ -68,10 +75,88 @@ impl Source {
     }
 }
 
+/// Why there is no text.
+enum Flaw {
+    Directory,
+    NoFile,
+    Unreadable(io::Error),
+    Packed(io::Error),
+    TooLarge { limit: u64 },
+    NotText { valid: usize, text: String },
+}
+
+impl Flaw {
+    /// As a report on the file itself.
+    fn problems(self, file: &str) -> Problems {
+        let (message, help) = match self {
+            Flaw::Directory => ("a directory, not a file".to_string(), "name a file in it"),
+            Flaw::NoFile => ("not a file".to_string(), ""),
+            Flaw::Unreadable(error) => (format!("cannot be read: {error}"), ""),
+            Flaw::Packed(error) => {
+                let message = format!("cannot be unpacked: {error}");
+                (message, "is the gzip file complete?")
+            }
+            Flaw::TooLarge { limit } => {
+                let message = format!("larger than {} MiB, the limit", limit >> 20);
+                (message, "is this the right file?")
+            }
+            Flaw::NotText { valid, text } => {
+                let problem = Problem::new(valid..valid + 1, "not UTF-8 text");
+                let problem = problem.help("is this the right file? save it as UTF-8");
+                return Problems::new(file, &text, vec![problem]);
+            }
+        };
+        Problems::of_file(file, message, help)
+    }
+
+    /// In one sentence, for a report on another file.
+    fn sentence(self, file: &str) -> String {
+        match self {
+            Flaw::Directory | Flaw::NoFile => format!("{file} is no file"),
+            Flaw::Unreadable(error) => format!("{file} cannot be read: {error}"),
+            Flaw::Packed(error) => format!("{file} cannot be unpacked: {error}"),
+            Flaw::TooLarge { limit } => format!("{file} is larger than {} MiB", limit >> 20),
+            Flaw::NotText { valid, text } => {
+                let before = &text.as_bytes()[..valid];
+                let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                format!("{file}:{line}: not UTF-8 text")
+            }
+        }
+    }
+}
+
+fn load(path: &Path, limit: u64) -> Result<String, Flaw> {
+    if path.is_dir() {
+        return Err(Flaw::Directory);
+    }
+    let file = File::open(path).map_err(Flaw::Unreadable)?;
+    unpack(read_limited(file, limit).map_err(Flaw::Unreadable)?, limit)
+}
+
+/// The text of these bytes, which may be packed and may begin with a mark.
+fn unpack(bytes: Vec<u8>, limit: u64) -> Result<String, Flaw> {
+    let bytes = match bytes.starts_with(&GZIP_MAGIC) {
+        false => bytes,
+        true => read_limited(MultiGzDecoder::new(&bytes[..]), limit).map_err(Flaw::Packed)?,
+    };
+    if bytes.len() as u64 > limit {
+        return Err(Flaw::TooLarge { limit });
+    }
+    let text = String::from_utf8(bytes).map_err(|error| Flaw::NotText {
+        valid: error.utf8_error().valid_up_to(),
+        text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })?;
+    // Editors on Windows begin files with this mark; no format here knows it.
+    match text.strip_prefix('\u{feff}') {
+        Some(rest) => Ok(rest.to_string()),
+        None => Ok(text),
+    }
+}
+
 /// One byte more than is allowed, so that the caller can tell.
-fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {
+fn read_limited(reader: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    reader.take(FILE_MAX + 1).read_to_end(&mut bytes)?;
+    reader.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -16,11 +16,12 @@ use pauseless_core::unit::Span;
 use pauseless_dataplane::clock::Pace;
 use pauseless_fabric::topology::{Port, Topology};
 
-use crate::problem::{Problems, Sink};
+use crate::import::source::Source;
+use crate::problem::{Problem, Problems, Sink};
 use crate::scenario::mitigation::read_watchdog;
 use crate::scenario::reader::{At, Section, did_you_mean};
 use crate::scenario::unit::Quantity;
-use crate::scenario::{Overrides, Scenario, parse_table, read_text};
+use crate::scenario::{FILE_MAX, Overrides, Scenario, parse_table};
 use crate::testbed::plan::{self, NodeConfig, NodePlan, Options};
 use address::Addresses;
 use ports::Ports;
@@ -68,22 +69,16 @@ pub struct NodeFile {
     /// How frames travel.
     pub wire: Wire,
     source: Source,
-}
-
-/// The text, and where the interfaces stand in it, for messages about this machine.
-#[derive(Clone, Debug)]
-struct Source {
-    file: String,
-    text: String,
+    /// Where the interfaces stand in it, for messages about this machine.
     places: Vec<Range<usize>>,
 }
 
 impl NodeFile {
     /// Reads the file at `path` for the command of `role`.
     pub fn read(path: &Path, role: Role) -> Result<NodeFile, Problems> {
-        let file = path.display().to_string();
-        let text = read_text(path, &file)?;
-        let table = parse_table(&text).map_err(|list| Problems::new(&file, &text, list))?;
+        let source = Source::read_within(path, FILE_MAX)?;
+        let refuse = |list| Problems::new(&source.file, &source.text, list);
+        let table = parse_table(&source.text).map_err(refuse)?;
         let sink = Sink::default();
         let written = Written::read(Section::root(&sink, table));
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -108,13 +103,10 @@ impl NodeFile {
                 plan,
                 interfaces: ports.iter().map(|at| at.value.clone()).collect(),
                 wire: written.wire,
-                source: Source {
-                    file,
-                    text,
-                    places: ports.into_iter().map(|at| at.place.span).collect(),
-                },
+                places: ports.into_iter().map(|at| at.place.span).collect(),
+                source,
             }),
-            _ => Err(Problems::new(&file, &text, sink.into_list())),
+            _ => Err(refuse(sink.into_list())),
         }
     }
 
@@ -188,9 +180,8 @@ impl NodeFile {
 
     /// Points at the interface of `port`, which is not as it should be on this machine.
     pub fn problem_of_interface(&self, port: usize, message: String, help: &str) -> Problems {
-        let source = &self.source;
-        let problem = crate::problem::Problem::new(source.places[port].clone(), message);
-        Problems::new(&source.file, &source.text, vec![problem.help(help)])
+        let problem = Problem::new(self.places[port].clone(), message);
+        self.source.refuse(problem.help(help))
     }
 }
 

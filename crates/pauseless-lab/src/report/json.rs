@@ -26,36 +26,36 @@ pub const SCHEMA: u32 = 1;
 
 /// The document of one run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RunDocument {
+pub struct RunDocument<'r> {
     /// See [`SCHEMA`].
     pub schema: u32,
     /// The run itself.
     #[serde(flatten)]
-    pub run: RunRecord,
+    pub run: RunRecord<'r>,
 }
 
 /// The document of a command that makes several runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RunsDocument {
+pub struct RunsDocument<'r> {
     /// See [`SCHEMA`].
     pub schema: u32,
     /// One element per run.
-    pub runs: Vec<NamedRun>,
+    pub runs: Vec<NamedRun<'r>>,
 }
 
 /// A run among several.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct NamedRun {
+pub struct NamedRun<'r> {
     /// What tells it from the others.
     pub name: String,
     /// The run itself.
     #[serde(flatten)]
-    pub run: RunRecord,
+    pub run: RunRecord<'r>,
 }
 
 /// Everything that was found and measured in one run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RunRecord {
+pub struct RunRecord<'r> {
     /// The name of the scenario.
     pub scenario: String,
     /// What it shows.
@@ -142,7 +142,7 @@ pub struct RunRecord {
     pub provenance: Option<ProvenanceRecord>,
     /// What the probes recorded, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub series: Option<SeriesRecord>,
+    pub series: Option<SeriesRecord<'r>>,
 }
 
 /// A queue of a switch, by name.
@@ -259,47 +259,47 @@ pub struct QueueRecord {
 
 /// Recordings over time, one element per sample in each vector.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SeriesRecord {
+pub struct SeriesRecord<'r> {
     /// The instants.
     pub time_ps: Vec<u64>,
     /// One element per probed port.
-    pub ports: Vec<PortSeriesRecord>,
+    pub ports: Vec<PortSeriesRecord<'r>>,
     /// One element per probed flow.
-    pub flows: Vec<FlowSeriesRecord>,
+    pub flows: Vec<FlowSeriesRecord<'r>>,
 }
 
 /// A probed port.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PortSeriesRecord {
+pub struct PortSeriesRecord<'r> {
     /// Its name.
     pub port: String,
     /// Bytes on its ingress counters.
-    pub queue_bytes: Vec<u64>,
+    pub queue_bytes: &'r [u64],
     /// Bytes that wait to leave here.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub egress_bytes: Vec<u64>,
+    #[serde(skip_serializing_if = "<[u64]>::is_empty")]
+    pub egress_bytes: &'r [u64],
     /// The rate at which data came in.
-    pub input_bps: Vec<f64>,
+    pub input_bps: &'r [f64],
     /// The rate at which data went out.
-    pub sending_bps: Vec<f64>,
+    pub sending_bps: &'r [f64],
     /// The rate that the far end allows.
-    pub allowed_bps: Vec<f64>,
+    pub allowed_bps: &'r [f64],
 }
 
 /// A probed flow.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct FlowSeriesRecord {
+pub struct FlowSeriesRecord<'r> {
     /// Its name.
     pub flow: String,
     /// Its goodput.
-    pub goodput_bps: Vec<f64>,
+    pub goodput_bps: &'r [f64],
     /// The rate that congestion control allows; absent if it obeys none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub allowed_bps: Option<Vec<f64>>,
+    pub allowed_bps: Option<&'r [f64]>,
 }
 
 /// The document of one run, with what its probes recorded.
-pub fn run_document(run: &Run) -> RunDocument {
+pub fn run_document(run: &Run) -> RunDocument<'_> {
     let mut record = record(run);
     record.series = series(run);
     RunDocument {
@@ -309,7 +309,7 @@ pub fn run_document(run: &Run) -> RunDocument {
 }
 
 /// The document of several runs. Recordings are left out: they are in the page.
-pub fn runs_document(runs: &[Run]) -> RunsDocument {
+pub fn runs_document(runs: &[Run]) -> RunsDocument<'_> {
     let named = runs.iter().map(|run| NamedRun {
         name: run.scenario.name.clone(),
         run: record(run),
@@ -335,7 +335,7 @@ pub fn to_text(document: &impl Serialize) -> String {
     text.expect("documents have string keys and no I/O") + "\n"
 }
 
-fn record(run: &Run) -> RunRecord {
+fn record(run: &Run) -> RunRecord<'_> {
     let (config, outcome) = (&run.scenario.config, &run.outcome);
     let flows = config.flows.iter().zip(&outcome.flows).enumerate();
     let by_class = &outcome.pause_frames_by_class[..config.ingress.class_count()];
@@ -464,23 +464,23 @@ fn egress_names(run: &Run, queues: &[EgressQueue]) -> Vec<QueueName> {
         .collect()
 }
 
-fn series(run: &Run) -> Option<SeriesRecord> {
+fn series(run: &Run) -> Option<SeriesRecord<'_>> {
     let series = &run.outcome.series;
     if series.times.is_empty() {
         return None;
     }
     let ports = series.ports.iter().map(|port| PortSeriesRecord {
         port: run.port_name(port.node, port.port),
-        queue_bytes: port.queue.clone(),
-        egress_bytes: port.egress.clone(),
-        input_bps: port.input_bps.clone(),
-        sending_bps: port.sending_bps.clone(),
-        allowed_bps: port.allowed_bps.clone(),
+        queue_bytes: &port.queue,
+        egress_bytes: &port.egress,
+        input_bps: &port.input_bps,
+        sending_bps: &port.sending_bps,
+        allowed_bps: &port.allowed_bps,
     });
     let flows = series.flows.iter().map(|flow| FlowSeriesRecord {
         flow: run.flow_name(flow.flow).to_string(),
-        goodput_bps: flow.goodput_bps.clone(),
-        allowed_bps: run.allowed_rates(flow).map(<[f64]>::to_vec),
+        goodput_bps: &flow.goodput_bps,
+        allowed_bps: run.allowed_rates(flow),
     });
     Some(SeriesRecord {
         time_ps: series.times.iter().map(|time| time.as_ps()).collect(),

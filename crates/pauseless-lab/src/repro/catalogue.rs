@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use super::file::Experiment;
+use crate::import::source::Source;
 use crate::problem::Problems;
-use crate::scenario::did_you_mean;
+use crate::scenario::{FILE_MAX, did_you_mean};
 
 /// An experiment and its files.
 #[derive(Clone, Debug)]
@@ -72,8 +73,7 @@ pub fn read(folder: &Path) -> Result<Vec<Entry>, Problems> {
         for file in listed(&paper)? {
             let name = file_name(&file);
             if name.ends_with(".toml") {
-                let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
-                files.push((name, text));
+                files.push((name, Source::read_within(&file, FILE_MAX)?.text));
             }
         }
         for (name, claims) in &files {

@@ -38,8 +38,6 @@ pub mod vary;
 mod verdict;
 mod wire_loss;
 
-use std::fs::File;
-use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -123,27 +121,21 @@ pub(crate) enum Aim {
 }
 
 /// Far more than anybody writes by hand; lists of flows are long.
-const FILE_MAX: u64 = 256 << 20;
+pub(crate) const FILE_MAX: u64 = 256 << 20;
 /// From a minimum Ethernet frame to more than any jumbo frame.
 pub(crate) const FRAMES: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(1);
 
 impl Scenario {
     /// Reads the file at `path`; the scenario is named after it.
     pub fn read(path: &Path, overrides: &Overrides) -> Result<Scenario, Problems> {
-        let file = path.display().to_string();
-        let text = read_text(path, &file)?;
-        import::refuse_simulators(&file, &text)?;
-        let stem = path.file_stem().unwrap_or(path.as_os_str());
-        let name = stem.to_string_lossy().into_owned();
-        parse_file(&file, &name, (&text, overrides))
+        let source = Source::read_within(path, FILE_MAX)?;
+        import::refuse_simulators(&source.file, &source.text)?;
+        Scenario::read_source(&source, overrides)
     }
 
     /// The same for a file that has been read, since a pipe can be read only once.
     pub fn read_source(source: &Source, overrides: &Overrides) -> Result<Scenario, Problems> {
-        let path = Path::new(&source.file);
-        let stem = path.file_stem().unwrap_or(path.as_os_str());
-        let name = stem.to_string_lossy();
-        parse_file(&source.file, &name, (&source.text, overrides))
+        parse_file(&source.file, &source.stem(), (&source.text, overrides))
     }
 
     /// Reads `text`, which messages call `name`.
@@ -155,37 +147,6 @@ impl Scenario {
     pub fn resolved(&self) -> String {
         resolve::write(self)
     }
-}
-
-/// The text of a file that is worth parsing.
-pub(crate) fn read_text(path: &Path, file: &str) -> Result<String, Problems> {
-    let refuse = |message: String, help: &str| Problems::of_file(file, message, help);
-    let unreadable = |error: std::io::Error| refuse(format!("cannot be read: {error}"), "");
-    if path.is_dir() {
-        let message = "a directory, not a file".to_string();
-        return Err(refuse(message, "name a file in it"));
-    }
-    let opened = File::open(path).map_err(unreadable)?;
-    let mut bytes = Vec::new();
-    opened
-        .take(FILE_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
-    if bytes.len() as u64 > FILE_MAX {
-        let message = format!("larger than {} MiB, the limit", FILE_MAX >> 20);
-        return Err(refuse(message, "is this the right file?"));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let text = String::from_utf8_lossy(error.as_bytes());
-        let place = Place {
-            key: String::new(),
-            span: valid..valid + 1,
-        };
-        let problem = place.problem("not UTF-8 text");
-        let problem = problem.help("is this the right file? save it as UTF-8");
-        Problems::new(file, &text, vec![problem])
-    })
 }
 
 pub(crate) fn parse_file(

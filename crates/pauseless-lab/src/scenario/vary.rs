@@ -13,7 +13,7 @@ pub use amount::{Amount, Unit};
 use self::path::Found;
 use super::file::quote;
 use super::reader::Place;
-use super::{Overrides, Scenario, parse_file, parse_table, read_text};
+use super::{FILE_MAX, Overrides, Scenario, parse_file, parse_table};
 use crate::import::source::Source;
 use crate::problem::{Problem, Problems};
 
@@ -32,10 +32,8 @@ pub struct Knob {
 impl Knob {
     /// Finds `key`, such as `flow_control.xoff` or `flow.F1.rate`, in the file at `path`.
     pub fn read(path: &Path, key: &str) -> Result<Knob, Problems> {
-        let file = path.display().to_string();
-        let text = read_text(path, &file)?;
-        let stem = path.file_stem().unwrap_or(path.as_os_str());
-        Knob::find(&file, &text, (&stem.to_string_lossy(), key))
+        let source = Source::read_within(path, FILE_MAX)?;
+        Knob::find(&source.file, &source.text, (&source.stem(), key))
     }
 
     /// The same in `text`, which messages call `name`.

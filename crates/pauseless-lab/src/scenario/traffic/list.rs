@@ -7,7 +7,6 @@ mod rows;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,6 +19,7 @@ use super::super::flows::{Limits, Plan, Planner, complete};
 use super::super::reader::{At, Place, Section, did_you_mean};
 use super::make::MadePlans;
 use super::{Kind, Link, Scene, Traffic};
+use crate::import::source::Source;
 use rows::{Flaw, Row, Rows};
 
 /// `kind = "list"`.
@@ -77,8 +77,8 @@ impl List {
                 (Origin::Inline { place, start }, value)
             }
             (_, None, Some(At { value: file, place })) => {
-                let text = match read_text(&limits.folder.join(&file)) {
-                    Ok(text) => text,
+                let text = match Source::read_named(&limits.folder.join(&file), FILE_MAX) {
+                    Ok(source) => source.text,
                     Err(flaw) => {
                         section.report(place.problem(flaw));
                         return None;
@@ -187,34 +187,13 @@ fn opening(outer: usize, inner: usize) -> usize {
     }
 }
 
-/// The text of a file of rows, or what is wrong with it.
-fn read_text(path: &Path) -> Result<String, String> {
-    let name = path.display();
-    let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}");
-    // Opening a pipe or a device might wait for ever.
-    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(format!("{name} is no file"));
-    }
-    let mut bytes = Vec::new();
-    let opened = std::fs::File::open(path).map_err(unreadable)?;
-    let mut limited = opened.take(FILE_MAX + 1);
-    limited.read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > FILE_MAX {
-        return Err(format!("{name} is larger than {} MiB", FILE_MAX >> 20));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("{name}:{line}: not UTF-8 text")
-    })
-}
-
 /// As much as [`super::FLOWS_MAX`] rows with paths take.
 const FILE_MAX: u64 = 1 << 30;
 
 /// The text of the rows in `file`; `None` if it cannot be read.
 pub(crate) fn inline_rows(file: &str, folder: &Path) -> Option<String> {
-    read_text(&folder.join(file)).ok()
+    let source = Source::read_named(&folder.join(file), FILE_MAX);
+    source.ok().map(|source| source.text)
 }
 
 impl Planner<'_> {

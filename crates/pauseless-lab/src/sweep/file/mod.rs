@@ -20,11 +20,11 @@ use super::campaign::{Campaign, Filter};
 use super::plan::{TASKS_MAX, combinations};
 use super::report::file::{Known, Sections};
 use super::row::column;
-use crate::import;
+use crate::import::{self, source::Source};
 use crate::problem::{Problem, Problems, Sink};
 use crate::sample::names;
 use crate::scenario::reader::{At, Place, Section};
-use crate::scenario::{parse_table, read_text, traffic};
+use crate::scenario::{FILE_MAX, parse_table, traffic};
 use asked::Asked;
 use axis::Draft;
 use size::Size;
@@ -57,13 +57,18 @@ const STOPS: [(&str, &str); 3] = [
 impl Campaign {
     /// Reads the campaign at `path`, at one of the sizes that it has or as it is written.
     pub fn read(path: &Path, size: Option<&str>) -> Result<Campaign, Problems> {
-        let file = path.display().to_string();
-        let text = read_text(path, &file)?;
-        import::refuse_simulators(&file, &text)?;
-        let refuse = |list: Vec<Problem>| Problems::new(&file, &text, list);
-        let table = parse_table(&text).map_err(refuse)?;
+        let source = Source::read_within(path, FILE_MAX)?;
+        let Source { file, text } = &source;
+        import::refuse_simulators(file, text)?;
+        let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
+        let table = parse_table(text).map_err(refuse)?;
         let sink = Sink::default();
-        let read = Reading { path, size }.read(Section::root(&sink, table));
+        let reading = Reading {
+            path,
+            stem: source.stem(),
+            size,
+        };
+        let read = reading.read(Section::root(&sink, table));
         let Some(written) = read?.filter(|_| sink.is_empty()) else {
             return Err(refuse(sink.into_list()));
         };
@@ -78,14 +83,14 @@ impl Campaign {
 /// A campaign, and where in its file things were written.
 struct Written {
     campaign: Campaign,
-    scenario: Source,
+    scenario: Origin,
     /// Of each axis.
     axes: Vec<axis::Places>,
     asked: Asked,
 }
 
 /// Where the scenario comes from.
-struct Source {
+struct Origin {
     /// Where in the campaign's file it is named.
     place: Place,
     /// Its own file and what that contains, if it has one.
@@ -97,12 +102,14 @@ struct Base {
     table: Table,
     /// What its paths are relative to.
     folder: PathBuf,
-    source: Source,
+    source: Origin,
 }
 
 /// How a file is read.
 struct Reading<'a> {
     path: &'a Path,
+    /// The name of the file, without its ending.
+    stem: String,
     size: Option<&'a str>,
 }
 
@@ -183,9 +190,8 @@ impl Reading<'_> {
 
     /// The stem of the file, with the size behind it.
     fn name(&self) -> String {
-        let stem = self.path.file_stem().unwrap_or(self.path.as_os_str());
-        let stem = stem.to_string_lossy();
-        let stem = stem.strip_suffix(".sweep").unwrap_or(&stem);
+        let stem = &self.stem;
+        let stem = stem.strip_suffix(".sweep").unwrap_or(stem);
         match self.size {
             Some(size) => format!("{stem}-{size}"),
             None => stem.to_string(),
@@ -224,7 +230,7 @@ impl Reading<'_> {
                 return Ok(None);
             };
             let table = value.as_table().cloned().unwrap_or_default();
-            let source = Source { place, file: None };
+            let source = Origin { place, file: None };
             let folder = here.to_path_buf();
             return Ok(Some(Base {
                 table,
@@ -242,13 +248,13 @@ impl Reading<'_> {
             root.report(problem.help("write its path as seen from this file"));
             return Ok(None);
         }
-        let text = read_text(&path, &shown)?;
+        let text = Source::read_within(&path, FILE_MAX)?.text;
         parse_table(&text).map_err(|list| Problems::new(&shown, &text, list))?;
         let table = toml::from_str(&text)
             .map_err(|error: toml::de::Error| Problems::of_file(&shown, error.to_string(), ""))?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let file = Some((path, text));
-        let source = Source { place, file };
+        let source = Origin { place, file };
         Ok(Some(Base {
             table,
             folder,
