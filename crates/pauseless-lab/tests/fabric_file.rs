@@ -35,7 +35,7 @@ fn files(paths: &[PathBuf]) -> Fabric {
     let sources = sources
         .collect::<Result<Vec<_>, _>>()
         .expect("the files are there");
-    read::from_sources(&sources).unwrap_or_else(|problems| panic!("{problems}"))
+    read::from_sources(&sources, Default::default()).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// Each address by the host and its number there.

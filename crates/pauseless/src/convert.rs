@@ -43,10 +43,7 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
 
 /// Turns the files of another simulator into a scenario.
 fn scenario(args: &ConvertArgs, is_compat: bool) -> anyhow::Result<ExitCode> {
-    let mut sources = Vec::new();
-    for file in &args.files {
-        sources.push(Source::read(file)?);
-    }
+    let sources = Source::read_all(&args.files)?;
     let is_htsim = |source: &Source| htsim::recognise(&source.text).is_some();
     if sources.iter().any(is_htsim) {
         let options = Options {

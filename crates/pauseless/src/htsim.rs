@@ -30,9 +30,7 @@ pub fn scenario(
         "--compat hpcc is for config.txt; for files of htsim it is --compat htsim"
     );
     let mut sources = vec![source.clone()];
-    for file in &args.more {
-        sources.push(Source::read(file)?);
-    }
+    sources.extend(Source::read_all(&args.more)?);
     let options = Options {
         is_compat: args.is_compat_htsim(),
         ..args.htsim.unwrap_or_default()

@@ -7,6 +7,7 @@ use anyhow::Context;
 use pauseless_core::unit::Bytes;
 use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
 use pauseless_lab::fabric::{Fabric, Medium, read, shape};
+use pauseless_lab::import::source::Source;
 use pauseless_lab::plan::against::{self, Deployed, Terms};
 use pauseless_lab::plan::apply::Applied;
 use pauseless_lab::plan::cycle_aware::{CyclePlan, Wish, cycle_aware};
@@ -71,10 +72,12 @@ impl Found {
         let planned = match args.files.is_empty() && args.generate.is_none() {
             true => None,
             false => {
-                let fabric = fabric(args)?;
+                // Once: they may be pipes.
+                let sources = Source::read_all(&args.files)?;
+                let fabric = fabric(args, &sources)?;
                 let note = match args.mtu {
                     Some(_) => None,
-                    None => Some(take_mtu(&mut request, args, &fabric)?),
+                    None => Some(take_mtu(&mut request, &sources, &fabric)?),
                 };
                 let mut plan = plan(&fabric, &request)?;
                 plan.notes.extend(note);
@@ -179,7 +182,7 @@ impl Found {
     }
 }
 
-fn fabric(args: &PlanArgs) -> anyhow::Result<Fabric> {
+fn fabric(args: &PlanArgs, sources: &[Source]) -> anyhow::Result<Fabric> {
     let routing = args.routing.map(|rule| {
         let routing = rule.routing(1);
         routing.context("--routing detour: a detour needs a failure, and a plan has none")
@@ -189,7 +192,7 @@ fn fabric(args: &PlanArgs) -> anyhow::Result<Fabric> {
         Some(shape) => shape::parse(shape)?,
         None => {
             let tunnels = Tunnels::LeftOut;
-            read::read_with(&args.files, Choices { routing, tunnels })?
+            read::from_sources(sources, Choices { routing, tunnels })?
         }
     };
     if let Some(routing) = routing {
@@ -199,8 +202,8 @@ fn fabric(args: &PlanArgs) -> anyhow::Result<Fabric> {
 }
 
 /// The largest frame where nobody said it: that of the files, else the usual one; and a note.
-fn take_mtu(request: &mut Request, args: &PlanArgs, fabric: &Fabric) -> anyhow::Result<String> {
-    let of_files = mtu::of_files(&args.files)?;
+fn take_mtu(request: &mut Request, sources: &[Source], fabric: &Fabric) -> anyhow::Result<String> {
+    let of_files = mtu::of_files(sources)?;
     request.mtu = match (of_files, fabric.medium) {
         (Some(mtu), _) => mtu,
         (None, Medium::InfiniBand) => MTU_INFINIBAND,

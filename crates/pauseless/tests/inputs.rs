@@ -101,14 +101,10 @@ fn answers(args: &[&str], place: &Place) -> Vec<Done> {
 fn scenarios_are_read_alike() {
     let place = Place::new();
     for (args, code, word) in [
-        (
-            &["run", "--json", "--duration", "2 ms"][..],
-            0,
-            "gfc-buffer|pfc",
-        ),
+        (&["run", "--json", "--duration", "2 ms"][..], 0, "\"pfc\""),
         (&["run", "--quiet"], 0, "deadlock at "),
         (&["check"], 1, "cycle"),
-        (&["explain"], 0, "xoff"),
+        (&["explain"], 0, "XOFF"),
         (
             &[
                 "threshold",
@@ -135,8 +131,7 @@ fn scenarios_are_read_alike() {
         for (done, shape) in all.iter().zip(SHAPES) {
             let said = (&done.stdout, &done.stderr);
             assert_eq!(done.code, Some(code), "{args:?} {shape:?}: {said:?}");
-            let is_there = word.split('|').any(|word| done.stdout.contains(word));
-            assert!(is_there, "{args:?} {shape:?}: {said:?}");
+            assert!(done.stdout.contains(word), "{args:?} {shape:?}: {said:?}");
             assert_eq!(done.stdout, all[0].stdout, "{args:?} {shape:?}");
             assert_eq!(done.stderr, all[0].stderr, "{args:?} {shape:?}");
         }
@@ -199,7 +194,7 @@ kind = 'list'
 file = 'ROWS'
 [[traffic]]
 kind = 'poisson'
-load = 0.2
+load = '20 %'
 sizes = 'SIZES'
 ";
     let answers = [Shape::Plain, Shape::Packed, Shape::Marked].map(|shape| {

@@ -205,7 +205,7 @@ impl Comparison<'_> {
         Ok(tally.into_inner().expect("no worker panics"))
     }
 
-    /// Runs one case with both binaries, and prints how they differ.
+    /// Runs one case with both binaries, and keeps what differs.
     fn compare<'c>(&self, case: &'c Case, bench: &Bench) -> io::Result<Compared<'c>> {
         let begin = Instant::now();
         let old = bench.run(case, &self.binaries.old)?;
@@ -214,9 +214,6 @@ impl Comparison<'_> {
         let judged = expected::judge(self.expected, &case.name, &lines);
         if !lines.is_empty() {
             keep(&self.kept.join(&case.name), &old, &new)?;
-        }
-        if !judged.unexplained.is_empty() {
-            print!("{}", describe(case, &judged));
         }
         Ok(Compared {
             case,
@@ -239,12 +236,17 @@ impl Tally {
         Tally { groups, used }
     }
 
-    /// Adds a case to its group, and prints the group's line once it is complete.
+    /// Adds a case to its group, and prints how it differs, and the group's line once it is complete.
     fn add(&mut self, compared: &Compared) {
         let name = compared.case.group;
         let group = self.groups.get_mut(name).expect("it was counted before");
         group.left -= 1;
-        group.different += usize::from(!compared.judged.unexplained.is_empty());
+        if !compared.judged.unexplained.is_empty() {
+            group.different += 1;
+            if group.different <= CASES_SHOWN {
+                print!("{}", describe(compared));
+            }
+        }
         group.explained += compared.judged.used.iter().sum::<usize>();
         group.seconds += compared.seconds;
         for ending in &compared.endings {
@@ -267,6 +269,9 @@ impl Group {
         let verdict = match (self.different, self.explained) {
             (0, 0) => "all equal".to_owned(),
             (0, lines) => format!("equal but for {lines} explained lines"),
+            (cases, _) if cases > CASES_SHOWN => {
+                format!("{cases} cases DIFFER, of which {CASES_SHOWN} are shown")
+            }
             (cases, _) => format!("{cases} cases DIFFER"),
         };
         format!(
@@ -279,16 +284,16 @@ impl Group {
 }
 
 /// The commands of a case and the first lines in which the binaries differ.
-fn describe(case: &Case, judged: &Judged) -> String {
-    let mut text = format!("DIFFERENT: {}\n", case.name);
-    for step in &case.steps {
+fn describe(compared: &Compared) -> String {
+    let lines = &compared.judged.unexplained;
+    let mut text = format!("DIFFERENT: {}\n", compared.case.name);
+    for step in &compared.case.steps {
         text += &format!("  {step}\n");
     }
-    let lines = judged.unexplained.iter();
-    for line in lines.clone().take(LINES_SHOWN) {
+    for line in lines.iter().take(LINES_SHOWN) {
         text += &format!("    {}\n", difference::shortened(line));
     }
-    let more = judged.unexplained.len().saturating_sub(LINES_SHOWN);
+    let more = lines.len().saturating_sub(LINES_SHOWN);
     if more > 0 {
         text += &format!("    .. and {more} more lines\n");
     }
@@ -321,6 +326,8 @@ fn report_stale(expected: &[Expected], cases: &[Case], used: &[usize]) -> usize 
 
 /// How many cases run at a time; the machines that this is for have at least two cores.
 const JOBS: usize = 2;
+/// How many differing cases of a group are printed; the others are kept on disk like these.
+const CASES_SHOWN: usize = 20;
 /// How many differing lines of a case are printed.
 const LINES_SHOWN: usize = 8;
 /// The differences that were made on purpose.

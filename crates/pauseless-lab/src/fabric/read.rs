@@ -17,19 +17,11 @@ pub fn read(paths: &[PathBuf]) -> Result<Fabric, Problems> {
 /// The same with choices about what the files do not say. The rule of routing counts only where
 /// they have no routes.
 pub fn read_with(paths: &[PathBuf], choices: Choices) -> Result<Fabric, Problems> {
-    let mut sources = Vec::new();
-    for path in paths {
-        sources.push(Source::read(path)?);
-    }
-    assemble(&sources, choices)
+    from_sources(&Source::read_all(paths)?, choices)
 }
 
 /// The same for files that have been read already.
-pub fn from_sources(sources: &[Source]) -> Result<Fabric, Problems> {
-    assemble(sources, Choices::default())
-}
-
-fn assemble(sources: &[Source], choices: Choices) -> Result<Fabric, Problems> {
+pub fn from_sources(sources: &[Source], choices: Choices) -> Result<Fabric, Problems> {
     for Source { file, text } in sources {
         if ib::recognise(text).is_none() && import::ethernet::recognise(text).is_none() {
             import::refuse_simulators(file, text)?;

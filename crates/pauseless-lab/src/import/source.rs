@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
@@ -21,6 +21,11 @@ impl Source {
     /// Reads the file at `path`, gzipped or not, or what comes through a pipe.
     pub fn read(path: &Path) -> Result<Source, Problems> {
         Source::read_within(path, FILE_MAX)
+    }
+
+    /// Reads all of these files, until one cannot be read.
+    pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Source>, Problems> {
+        paths.iter().map(|path| Source::read(path)).collect()
     }
 
     /// The same for what has at most `limit` bytes, packed and unpacked.

@@ -167,11 +167,7 @@ pub struct Pool {
 
 /// Reads the files and holds them against the plan.
 pub fn read(paths: &[PathBuf], terms: Terms<'_>) -> Result<Deployed, Problems> {
-    let mut sources = Vec::new();
-    for path in paths {
-        sources.push(Source::read(path)?);
-    }
-    judge(&sources, terms)
+    judge(&Source::read_all(paths)?, terms)
 }
 
 /// The same for files that have been read already.

@@ -1,7 +1,5 @@
 //! The largest frame that the files of a fabric speak of.
 
-use std::path::PathBuf;
-
 use pauseless_core::unit::Bytes;
 
 use crate::import::ethernet::{Format, recognise, sonic};
@@ -9,11 +7,10 @@ use crate::import::source::Source;
 use crate::problem::Problems;
 
 /// The largest MTU of all ports of SONiC configurations among the files; `None` if none says one.
-pub fn of_files(paths: &[PathBuf]) -> Result<Option<Bytes>, Problems> {
+pub fn of_files(sources: &[Source]) -> Result<Option<Bytes>, Problems> {
     let mut most = None;
-    for path in paths {
-        let source = Source::read(path)?;
-        most = most.max(of_source(&source)?);
+    for source in sources {
+        most = most.max(of_source(source)?);
     }
     Ok(most)
 }

@@ -100,9 +100,10 @@ fn columns(repo: &Repo) -> Case {
     text += &format!("keep = [{}]\n", quoted.join(", "));
     text += COLUMNS_AXES;
     for column in COLUMNS {
-        let of = column.replace(['.', ':'], "_");
+        let of = column.replace('.', "_");
+        let name = of.replace(':', "-");
         text += &format!(
-            "\n[[report]]\nkind = \"line\"\nname = \"{of}\"\ntitle = \"{of}\"\nx = \"load\"\n\
+            "\n[[report]]\nkind = \"line\"\nname = \"{name}\"\ntitle = \"{of}\"\nx = \"load\"\n\
              of = \"{of}\"\nby = [\"scheme\", \"seed\"]\n"
         );
     }
@@ -217,10 +218,10 @@ const COLUMNS: [&str; 44] = [
     "tree_hosts",
     "share_min",
     "share_mean",
-    "utilisation.L1:H1",
-    "queue_max.L1:H1",
-    "pauses.L1:H1",
-    "held_ms.L1:H1",
+    "utilisation.L0:H0",
+    "queue_max.L0:H0",
+    "pauses.L0:H0",
+    "held_ms.L0:H0",
 ];
 
 #[cfg(test)]

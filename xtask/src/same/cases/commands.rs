@@ -1,5 +1,6 @@
 //! The commands that documents and `--help` show.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -12,18 +13,24 @@ use crate::same::shell;
 /// The commands in code blocks of all documents.
 pub fn documents(repo: &Repo) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
+    let mut shown = BTreeSet::new();
     let files = repo.text_files()?;
     for file in files.iter().filter(|file| file.extension() == "md") {
         for (place, step) in shown_in(file).into_iter().enumerate() {
             let name = format!("{}-{}", file.path, place + 1);
-            cases.extend(case(repo, "documents", &name, step));
+            let found = case(repo, "documents", &name, step);
+            cases.extend(found.filter(|case| shown.insert(case.steps[0].to_string())));
         }
     }
     Ok(cases)
 }
 
-/// `--help` of every command of the old binary, and the examples in it.
+/// `--help` of every command of the old binary, and the examples in it that documents do not show.
 pub fn help(repo: &Repo, old: &Path) -> io::Result<Vec<Case>> {
+    let shown: BTreeSet<String> = documents(repo)?
+        .iter()
+        .map(|case| case.steps[0].to_string())
+        .collect();
     let mut cases = vec![
         Case::new("help", "pauseless", "--help").then("-h"),
         Case::new("help", "version", "--version"),
@@ -35,7 +42,8 @@ pub fn help(repo: &Repo, old: &Path) -> io::Result<Vec<Case>> {
         cases.push(Case::new("help", command, &line).then(&format!("{command} -h")));
         for (place, step) in examples(&text).into_iter().enumerate() {
             let name = format!("{command}-{}", place + 1);
-            cases.extend(case(repo, "examples", &name, step));
+            let example = case(repo, "examples", &name, step);
+            cases.extend(example.filter(|case| !shown.contains(&case.steps[0].to_string())));
         }
     }
     for command in ["merge", "status", "report", "show"] {
@@ -129,6 +137,10 @@ fn case(repo: &Repo, group: &'static str, name: &str, mut step: Step) -> Option<
         set(&mut step.args, "--samples", "100");
     }
     let inputs = inputs(repo, &step);
+    if inputs.iter().any(|input| input.path.starts_with("crates/")) {
+        // Large traffic matrices, which are cases of their own for a shorter time.
+        return None;
+    }
     let mut second = Step {
         folder: step.folder.clone(),
         args: step.args.clone(),

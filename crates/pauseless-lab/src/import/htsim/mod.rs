@@ -58,11 +58,7 @@ pub fn recognise(text: &str) -> Option<Kind> {
 
 /// Reads a traffic matrix and what may stand beside it, in any order.
 pub fn read(files: &[PathBuf], options: &Options) -> Result<Case, Refused> {
-    let mut sources = Vec::new();
-    for file in files {
-        sources.push(Source::read(file)?);
-    }
-    read_sources(&sources, options)
+    read_sources(&Source::read_all(files)?, options)
 }
 
 /// The same for files that have been read.
