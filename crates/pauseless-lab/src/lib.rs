@@ -15,6 +15,7 @@ pub mod plan;
 pub mod problem;
 pub mod report;
 pub mod repro;
+pub mod results;
 pub mod sample;
 pub mod scenario;
 pub mod sweep;

@@ -1,22 +1,20 @@
 //! The JSON documents of the command line contract.
 
 pub mod memory;
-pub mod metrics;
 pub mod mitigation;
 pub mod provenance;
 
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::port::FullPool;
-use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_sim::config;
-use pauseless_sim::outcome::{EgressQueue, FlowOutcome, QueueOutcome};
+use pauseless_core::unit::Bytes;
+use pauseless_sim::outcome::{EgressQueue, QueueOutcome};
 use serde::Serialize;
 
 use super::Run;
 use super::replica::Distance;
-use crate::metrics::completion::{fct, slowdown};
+use crate::results::Facts;
+use crate::results::rows::{self, Object};
 use memory::MemoryRecord;
-use metrics::MetricsRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
 use provenance::ProvenanceRecord;
 
@@ -128,20 +126,20 @@ pub struct RunRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica: Option<Distance>,
     /// One element per flow, in canonical order.
-    pub flows: Vec<FlowRecord>,
+    pub flows: Vec<Object>,
     /// One element per switch ingress and class that ever held anything.
     pub queues: Vec<QueueRecord>,
     /// One element per switch whose ports share its memory; absent if none do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<MemoryRecord>,
     /// What was measured, in numbers that can be compared; see `docs/metrics.md`.
-    pub metrics: MetricsRecord,
+    pub metrics: Object,
     /// Where pauses came from, if that was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<ProvenanceRecord>,
     /// What the probes recorded, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub series: Option<SeriesRecord>,
+    pub series: Option<Object>,
 }
 
 /// A queue of a switch, by name.
@@ -203,45 +201,6 @@ pub struct LossRecord {
     pub pool: Option<&'static str>,
 }
 
-/// A flow and what became of it.
-#[derive(Clone, Debug, Serialize)]
-pub struct FlowRecord {
-    /// Its position in the canonical order.
-    pub id: u32,
-    /// Its name.
-    pub name: String,
-    /// The host that it starts at.
-    pub source: String,
-    /// The host that it ends at.
-    pub target: String,
-    /// Bytes to send; null for a flow without end.
-    pub bytes: Option<u64>,
-    /// Bytes received by the target.
-    pub delivered_bytes: u64,
-    /// Bytes that were dropped on aim, if there were any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expired_bytes: Option<u64>,
-    /// The traffic class.
-    pub class: u8,
-    /// When it started, or was to start at the earliest if it has not.
-    pub start_ps: u64,
-    /// When the target had received everything.
-    pub finish_ps: Option<u64>,
-    /// From the start to the finish; absent if it has not finished.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fct_ps: Option<u64>,
-    /// The same in an empty network; absent for a flow without end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ideal_ps: Option<u64>,
-    /// The former as a multiple of the latter.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slowdown: Option<f64>,
-    /// Mean goodput over its life.
-    pub goodput_bps: f64,
-    /// Mean goodput over the last quarter of its life.
-    pub goodput_late_bps: f64,
-}
-
 /// An ingress queue and what it has seen.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueRecord {
@@ -256,51 +215,10 @@ pub struct QueueRecord {
     pub last_bytes: u64,
 }
 
-/// Recordings over time, one element per sample in each vector.
-#[derive(Clone, Debug, Serialize)]
-pub struct SeriesRecord {
-    /// The instants.
-    pub time_ps: Vec<u64>,
-    /// One element per probed port.
-    pub ports: Vec<PortSeriesRecord>,
-    /// One element per probed flow.
-    pub flows: Vec<FlowSeriesRecord>,
-}
-
-/// A probed port.
-#[derive(Clone, Debug, Serialize)]
-pub struct PortSeriesRecord {
-    /// Its name.
-    pub port: String,
-    /// Bytes on its ingress counters.
-    pub queue_bytes: Vec<u64>,
-    /// Bytes that wait to leave here.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub egress_bytes: Vec<u64>,
-    /// The rate at which data came in.
-    pub input_bps: Vec<f64>,
-    /// The rate at which data went out.
-    pub sending_bps: Vec<f64>,
-    /// The rate that the far end allows.
-    pub allowed_bps: Vec<f64>,
-}
-
-/// A probed flow.
-#[derive(Clone, Debug, Serialize)]
-pub struct FlowSeriesRecord {
-    /// Its name.
-    pub flow: String,
-    /// Its goodput.
-    pub goodput_bps: Vec<f64>,
-    /// The rate that congestion control allows; absent if it obeys none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub allowed_bps: Option<Vec<f64>>,
-}
-
 /// The document of one run, with what its probes recorded.
 pub fn run_document(run: &Run) -> RunDocument {
     let mut record = record(run);
-    record.series = series(run);
+    record.series = rows::recordings(run);
     RunDocument {
         schema: SCHEMA,
         run: record,
@@ -336,7 +254,7 @@ pub fn to_text(document: &impl Serialize) -> String {
 
 fn record(run: &Run) -> RunRecord {
     let (config, outcome) = (&run.scenario.config, &run.outcome);
-    let flows = config.flows.iter().zip(&outcome.flows).enumerate();
+    let facts = Facts::of(run);
     let by_class = &outcome.pause_frames_by_class[..config.ingress.class_count()];
     RunRecord {
         scenario: run.scenario.name.clone(),
@@ -372,10 +290,10 @@ fn record(run: &Run) -> RunRecord {
         sources_stop_ps: run.sources_stopped().map(|time| time.as_ps()),
         last_arrival_ps: outcome.last_arrival.as_ps(),
         replica: run.replica,
-        flows: flows.map(|(index, pair)| flow(run, index, pair)).collect(),
+        flows: facts.flows().map(|flow| rows::flow(&flow)).collect(),
         queues: outcome.queues.iter().map(|at| queue(run, at)).collect(),
         memory: memory::records(run),
-        metrics: metrics::record(run),
+        metrics: rows::metrics(&facts),
         provenance: provenance::provenance(run),
         series: None,
     }
@@ -419,26 +337,6 @@ fn loss(run: &Run) -> Option<LossRecord> {
     })
 }
 
-fn flow(run: &Run, index: usize, (flow, outcome): (&config::Flow, &FlowOutcome)) -> FlowRecord {
-    FlowRecord {
-        id: index as u32,
-        name: flow.name.clone(),
-        source: run.node_name(flow.source).to_string(),
-        target: run.node_name(flow.target).to_string(),
-        bytes: flow.is_finite().then(|| flow.size.get()),
-        delivered_bytes: outcome.delivered.get(),
-        expired_bytes: Some(outcome.expired.get()).filter(|bytes| *bytes > 0),
-        class: flow.class.0,
-        start_ps: outcome.start.unwrap_or(flow.start).as_ps(),
-        finish_ps: outcome.finish.map(Time::as_ps),
-        fct_ps: fct(outcome).map(Span::as_ps),
-        ideal_ps: Some(outcome.ideal.as_ps()).filter(|ideal| *ideal > 0),
-        slowdown: slowdown(outcome),
-        goodput_bps: outcome.goodput_bps,
-        goodput_late_bps: outcome.goodput_late_bps,
-    }
-}
-
 fn queue(run: &Run, queue: &QueueOutcome) -> QueueRecord {
     QueueRecord {
         at: queue_name(run, (queue.node, queue.port, queue.class)),
@@ -461,31 +359,6 @@ fn egress_names(run: &Run, queues: &[EgressQueue]) -> Vec<QueueName> {
     names
         .map(|queue| queue_name(run, (queue.node, queue.port, queue.class)))
         .collect()
-}
-
-fn series(run: &Run) -> Option<SeriesRecord> {
-    let series = &run.outcome.series;
-    if series.times.is_empty() {
-        return None;
-    }
-    let ports = series.ports.iter().map(|port| PortSeriesRecord {
-        port: run.port_name(port.node, port.port),
-        queue_bytes: port.queue.clone(),
-        egress_bytes: port.egress.clone(),
-        input_bps: port.input_bps.clone(),
-        sending_bps: port.sending_bps.clone(),
-        allowed_bps: port.allowed_bps.clone(),
-    });
-    let flows = series.flows.iter().map(|flow| FlowSeriesRecord {
-        flow: run.flow_name(flow.flow).to_string(),
-        goodput_bps: flow.goodput_bps.clone(),
-        allowed_bps: run.allowed_rates(flow).map(<[f64]>::to_vec),
-    });
-    Some(SeriesRecord {
-        time_ps: series.times.iter().map(|time| time.as_ps()).collect(),
-        ports: ports.collect(),
-        flows: flows.collect(),
-    })
 }
 
 /// For serde, which wants a function of a reference.
