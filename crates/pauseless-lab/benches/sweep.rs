@@ -79,7 +79,7 @@ fn carry_out(plan: &Plan, threads: NonZeroUsize, watch: &(dyn Fn(usize) + Sync))
     let store = Store::open(folder.path(), &plan.campaign).expect("a store");
     let writer = store.writer().expect("a journal");
     let hooks = Hooks {
-        keep: &|task, row, curves| writer.append(task, row, curves.expect("they are there")),
+        keep: &|task, row, tables| writer.append(task, row, tables.expect("they are there")),
         watch: &|progress| {
             watch(progress.tally.runs);
             ControlFlow::Continue(())

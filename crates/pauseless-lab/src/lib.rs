@@ -16,6 +16,7 @@ pub mod plan;
 pub mod problem;
 pub mod report;
 pub mod repro;
+pub mod results;
 pub mod run;
 pub mod sample;
 pub mod scenario;

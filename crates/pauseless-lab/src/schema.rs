@@ -26,12 +26,12 @@ impl Document {
         Document {
             name: "run",
             about: "what `run --json` prints",
-            schema: printed::<report::json::RunDocument<'static>>,
+            schema: printed::<report::json::RunDocument>,
         },
         Document {
             name: "runs",
             about: "what `demo --json` prints",
-            schema: printed::<report::json::RunsDocument<'static>>,
+            schema: printed::<report::json::RunsDocument>,
         },
         Document {
             name: "explain",

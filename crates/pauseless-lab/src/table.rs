@@ -34,6 +34,8 @@ pub enum Cells {
     Notes(Vec<Option<String>>),
     /// Whole numbers of 64 bits, which doubles would round, such as seeds.
     Counts(Vec<u64>),
+    /// The same; `None` where nothing was measured.
+    Wholes(Vec<Option<u64>>),
 }
 
 impl Cells {
@@ -44,6 +46,7 @@ impl Cells {
             Cells::Texts(cells) => cells.len(),
             Cells::Notes(cells) => cells.len(),
             Cells::Counts(cells) => cells.len(),
+            Cells::Wholes(cells) => cells.len(),
         }
     }
 
@@ -64,6 +67,7 @@ pub fn csv(table: &Table) -> String {
             Cells::Texts(cells) => quoted(&cells[row]),
             Cells::Notes(cells) => cells[row].as_deref().map_or(String::new(), quoted),
             Cells::Counts(cells) => cells[row].to_string(),
+            Cells::Wholes(cells) => cells[row].map_or(String::new(), |cell| cell.to_string()),
         });
         text.push_str(&cells.collect::<Vec<_>>().join(","));
         text.push('\n');

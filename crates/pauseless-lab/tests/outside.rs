@@ -153,30 +153,56 @@ fn an_outside_scheme_is_like_our_own() {
     let read = |keys| Scenario::parse("t.toml", &text(keys), &Overrides::default());
     let scenario = read("step = \"20 Mbps\"").unwrap_or_else(|wrong| panic!("{wrong}"));
     let resolved = scenario.resolved();
-    for line in ["kind = \"aimd\"", "threshold = \"50 KB\"", "step = \"20 Mbps\"", "ack_every = 1"] {
+    for line in [
+        "kind = \"aimd\"",
+        "threshold = \"50 KB\"",
+        "step = \"20 Mbps\"",
+        "ack_every = 1",
+    ] {
         assert!(resolved.contains(line), "{line} in {resolved}");
     }
     let again = Scenario::parse("t.toml", &resolved, &Overrides::default());
     let again = again.unwrap_or_else(|wrong| panic!("{wrong}"));
-    assert_eq!(again.config.congestion.control, scenario.config.congestion.control);
+    assert_eq!(
+        again.config.congestion.control,
+        scenario.config.congestion.control
+    );
 
     // Explained, with what is default and what is not.
     let rows = explain(&scenario).congestion.expect("a scheme").rows;
     let row = |symbol: &str| rows.iter().find(|row| row.symbol == symbol).expect("a row");
-    assert_eq!((row("threshold").value.as_str(), row("threshold").source), ("50 KB", "this test"));
-    assert_eq!((row("step").value.as_str(), row("step").source), ("20 Mbps", "scenario"));
+    assert_eq!(
+        (row("threshold").value.as_str(), row("threshold").source),
+        ("50 KB", "this test")
+    );
+    assert_eq!(
+        (row("step").value.as_str(), row("step").source),
+        ("20 Mbps", "scenario")
+    );
 
     // Refused as ours are: the key, the range, what was meant.
-    let wrong = read("stp = \"1 Mbps\"").expect_err("no such key").to_string();
-    assert!(wrong.contains("unknown key with kind = \"aimd\"") && wrong.contains("did you mean step?"));
-    let wrong = read("step = \"2 Gbps\"").expect_err("too large").to_string();
+    let wrong = read("stp = \"1 Mbps\"")
+        .expect_err("no such key")
+        .to_string();
+    assert!(
+        wrong.contains("unknown key with kind = \"aimd\"") && wrong.contains("did you mean step?")
+    );
+    let wrong = read("step = \"2 Gbps\"")
+        .expect_err("too large")
+        .to_string();
     assert!(wrong.contains("a rate from 1 kbps to 1 Gbps"), "{wrong}");
 
     // In the schema and in the documents.
-    let schema = Document::named("scenario").expect("a schema").schema().to_string();
+    let schema = Document::named("scenario")
+        .expect("a schema")
+        .schema()
+        .to_string();
     assert!(schema.contains("\"aimd\"") && schema.contains("The rate grows by this"));
     let table = markdown::keys(&describe::info(), "congestion_control=aimd").expect("a table");
-    assert!(table.contains("| `threshold` | bytes, 1 B to 10 MB | `\"50 KB\"` |"), "{table}");
+    assert!(
+        table.contains("| `threshold` | bytes, 1 B to 10 MB | `\"50 KB\"` |"),
+        "{table}"
+    );
 
     // And it runs: two flows into one port share it without a loss, and the step counts.
     let run = |keys| {
@@ -185,6 +211,12 @@ fn an_outside_scheme_is_like_our_own() {
     };
     let (slow, fast) = (run("threshold = \"1 KB\"\nstep = \"1 kbps\""), run(""));
     assert_eq!(slow.schemes(), "pfc with aimd");
-    let bytes = |run: &Run| run.outcome.flows.iter().map(|flow| flow.delivered.get()).sum::<u64>();
+    let bytes = |run: &Run| {
+        run.outcome
+            .flows
+            .iter()
+            .map(|flow| flow.delivered.get())
+            .sum::<u64>()
+    };
     assert!(0 < bytes(&slow) && bytes(&slow) <= bytes(&fast));
 }

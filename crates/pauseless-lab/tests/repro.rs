@@ -220,6 +220,44 @@ fn an_experiment_is_run_measured_judged_and_drawn() {
     assert_eq!(times.len(), 2 * 150);
 }
 
+/// Claims can ask for any number of the registry, of a part of the run, and what they ask for is in
+/// the files.
+#[test]
+fn a_claim_may_ask_for_a_percentile_of_some_flows() {
+    let claims = format!(
+        "{CLAIMS}
+        [[claim]]
+        text = 'ten kilobytes between two long flows'
+        paper = 'slow'
+        value = ['low/{{d}}/slowdown{{p=99.9, size=10KB..100KB}}', 'high/{{d}}/fct_us{{p=100, group=second}} : high/{{d}}/fct_max_us.second']
+        at_least = 1
+        met = true
+        [[claim]]
+        text = 'none of this size'
+        paper = 'nothing'
+        value = 'low/output-queued/fct_us{{p=50, size=1MB..}}'
+        at_least = 0
+        met = false
+        reason = 'There is none.'
+        "
+    );
+    let papers = Papers::new("parameters", &claims);
+    let done = carry_out(&papers.entry(), Scale::Quick).unwrap_or_else(|it| panic!("{it}"));
+    let verdicts: Vec<Verdict> = done.claims.iter().map(|it| it.verdict).collect();
+    assert_eq!(verdicts[3..], [Verdict::Met, Verdict::NotMet]);
+    let ratio = &done.claims[3].findings[0].measured;
+    assert_eq!(ratio[1], Some(1.0), "two ways to write the same");
+    let Cells::Texts(names) = &done.measured.tables[0].columns[0].cells else {
+        panic!("names are texts");
+    };
+    let name = "low/output-queued/slowdown{p=99.9, size=10KB..100KB}";
+    assert_eq!(
+        names.iter().filter(|it| *it == name).count(),
+        2,
+        "two seeds"
+    );
+}
+
 #[test]
 fn what_was_broken_off_goes_on_and_ends_alike() {
     let papers = Papers::new("resume", CLAIMS);
@@ -286,4 +324,12 @@ fn what_is_wrong_is_named() {
     assert!(wrong.contains("no function \"magic\""), "{wrong}");
     let wrong = told("host", "sources = [\"H2\"]", "sources = [\"H7\"]");
     assert!(wrong.contains("group second: no host \"H7\""), "{wrong}");
+    for (name, number, expected) in [
+        ("name", "slwodown{p=99}", "did you mean slowdown?"),
+        ("percentile", "slowdown{p=0}", "a percentile is above 0"),
+        ("group", "fct_us{p=9, group=secnd}", "did you mean second?"),
+    ] {
+        let wrong = told(name, "high/{d}/rate.F1", &format!("high/{{d}}/{number}"));
+        assert!(wrong.contains(expected), "{wrong}");
+    }
 }

@@ -28,7 +28,9 @@ fn root() -> PathBuf {
 
 /// Every TOML file below some folders of the repository, with the name of its schema.
 fn files() -> Vec<(PathBuf, &'static str)> {
-    let mut folders = ["scenarios", "examples", "papers"].map(|folder| root().join(folder)).to_vec();
+    let mut folders = ["scenarios", "examples", "papers"]
+        .map(|folder| root().join(folder))
+        .to_vec();
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder") {
@@ -98,7 +100,10 @@ fn twenty_broken_files_are_refused_by_schema_and_reader() {
         ("delay = \"1 us\"", "delay = \"-1 us\""),
         ("buffer = \"1012 KB\"", "buffer = 1012"),
         ("buffer = \"1012 KB\"", "buffer = \"1012 KB\"\nclasses = 9"),
-        ("buffer = \"1012 KB\"", "buffer = \"1012 KB\"\ndiscipline = \"fifo\""),
+        (
+            "buffer = \"1012 KB\"",
+            "buffer = \"1012 KB\"\ndiscipline = \"fifo\"",
+        ),
         ("kind = \"pfc\"", "kind = \"pcf\""),
         ("kind = \"pfc\"", "kind = \"cbfc\""),
         ("xoff = \"800 KB\"", "xoff = \"800 KB\"\nxof = \"1 KB\""),
@@ -146,7 +151,11 @@ fn bases() -> Vec<String> {
     for kind in ["pcn", "qcn", "dcqcn", "timely", "hpcc"] {
         let text = format!("{GOOD}[congestion_control]\nkind = {kind:?}\n");
         let scenario = Scenario::parse("t", &text, &Overrides::default());
-        bases.push(scenario.unwrap_or_else(|wrong| panic!("{wrong}")).resolved());
+        bases.push(
+            scenario
+                .unwrap_or_else(|wrong| panic!("{wrong}"))
+                .resolved(),
+        );
     }
     bases
 }
@@ -160,7 +169,11 @@ const BEYOND_SCHEMA: [(&str, &str); 0] = [];
 #[test]
 fn ten_thousand_mutated_files_are_judged_alike() {
     let validator = validator("scenario");
-    let bases = Vec::from_iter(bases().iter().map(|text| toml::from_str::<toml::Table>(text)));
+    let bases = Vec::from_iter(
+        bases()
+            .iter()
+            .map(|text| toml::from_str::<toml::Table>(text)),
+    );
     let mut random = Random(1);
     let mut beyond = vec![0; BEYOND_SCHEMA.len()];
     let mut refused = [0, 0];
@@ -232,7 +245,9 @@ fn mutate(root: &mut toml::Table, random: &mut Random) -> String {
 /// Another value, of the same type or not.
 fn other(value: &toml::Value, random: &mut Random) -> toml::Value {
     use toml::Value as V;
-    let texts = ["", "1 us", "3 Gbps", "64 KB", "1 xx", "7", "H1", "none", "5 %", "-1 ms", "1.5us", "0 B"];
+    let texts = [
+        "", "1 us", "3 Gbps", "64 KB", "1 xx", "7", "H1", "none", "5 %", "-1 ms", "1.5us", "0 B",
+    ];
     match (random.below(4), value) {
         (0, _) => V::Boolean(random.below(2) == 0),
         (1, _) => V::Integer([-1, 0, 1, 2, 7, 100, 1_000_000, i64::MAX][random.below(8)]),
@@ -284,7 +299,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % end as u64) as usize
     }
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use pauseless_lab::sweep::campaign::{Campaign, Label};
 use pauseless_lab::sweep::plan::Task;
-use pauseless_lab::sweep::store::{Failure, Store};
+use pauseless_lab::sweep::store::{Failure, Store, Tables, Writer};
+use pauseless_lab::table::read::Book;
 use pauseless_lab::table::{Cells, Column, Table};
 use sweep_made::{TASKS, campaign, files, filled, merge, merged, plan_of, row, tasks, tasks_of};
 
@@ -35,6 +36,7 @@ fn changes() -> Vec<(&'static str, Campaign)> {
         ("an axis", change(|it| it.axes[0].name = "b".to_string())),
         ("fewer values", change(|it| it.axes[2].points.truncate(2))),
         ("a number", change(|it| it.keep[1] = "rate.max".to_string())),
+        ("flows", change(|it| it.keeps_flows = true)),
     ]
 }
 
@@ -90,26 +92,88 @@ fn curved(curve: &str) -> Campaign {
     campaign
 }
 
-fn append(store: &Store, tasks: impl Iterator<Item = Task>) -> pauseless_lab::sweep::store::Writer {
+fn column(name: &str, cells: Cells) -> Column {
+    Column {
+        name: name.to_string(),
+        cells,
+    }
+}
+
+/// One more flow than the run before has; none if it could not be made.
+fn flows(task: &Task) -> Option<Table> {
+    let names = (0..=task.index).map(|flow| format!("F{flow}"));
+    let bytes = (0..=task.index as u64).map(|flow| (flow % 2 == 0).then_some(flow));
+    row(task).error.is_none().then(|| Table {
+        name: "flows".to_string(),
+        columns: vec![
+            column("name", Cells::Texts(names.collect())),
+            column("bytes", Cells::Wholes(bytes.collect())),
+        ],
+    })
+}
+
+fn append(store: &Store, tasks: impl Iterator<Item = Task>) -> Writer {
+    let curve = column("queue.A", Cells::Numbers(vec![Some(0.0), Some(1.0)]));
     let curves = Table {
         name: "series".to_string(),
-        columns: vec![Column {
-            name: "queue.A".to_string(),
-            cells: Cells::Numbers(vec![Some(0.0), Some(1.0)]),
-        }],
+        columns: vec![curve],
     };
     let writer = store.writer().unwrap();
     for task in tasks {
-        writer.append(&task, &row(&task), Some(&curves)).unwrap();
+        let flows = flows(&task);
+        let tables = Tables {
+            curves: Some(&curves),
+            flows: flows.as_ref(),
+        };
+        writer.append(&task, &row(&task), tables).unwrap();
     }
     writer
+}
+
+/// Every flow of every run is there once, in the order of the plan, however often it was made.
+#[test]
+fn flows_are_merged_and_a_row_without_them_counts_as_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut campaign = campaign();
+    // Rows that were made before flows were kept.
+    let before = filled(folder.path(), &campaign, tasks());
+    assert_eq!(before.finished().unwrap().len(), TASKS);
+    campaign.keeps_flows = true;
+    let plan = plan_of(campaign.clone());
+    let store = Store::open(folder.path(), &campaign).unwrap();
+    let broken = tasks().filter(|task| row(task).error.is_some()).count();
+    assert_eq!(store.finished().unwrap().len(), broken);
+    let merged = merge(&store, &plan, &[], false).unwrap();
+    assert_eq!((merged.missing, merged.file), (TASKS - broken, None));
+    append(&store, tasks()).seal().unwrap();
+    drop(append(&store, tasks().take(5)));
+    assert_eq!(store.finished().unwrap().len(), TASKS);
+    assert_eq!(merge(&store, &plan, &[], false).unwrap().rows, TASKS);
+    let file = fs::File::open(folder.path().join("flows.parquet")).unwrap();
+    let found = Book::open(file).unwrap();
+    let columns = found.read(0, &["task", "name", "bytes"]).unwrap();
+    let made = Vec::from_iter(tasks().filter_map(|task| Some((flows(&task)?, task))));
+    let names = made
+        .iter()
+        .flat_map(|(flows, task)| vec![task.name.to_string(); flows.columns[0].cells.len()]);
+    assert_eq!(columns[0].cells, Cells::Texts(names.collect()));
+    let Cells::Wholes(bytes) = &columns[2].cells else {
+        panic!("{columns:?}");
+    };
+    let expected = made.iter().map(|(_, task)| task.index + 1);
+    assert_eq!(
+        (found.rows(), bytes.len()),
+        (expected.clone().sum(), expected.sum())
+    );
+    assert_eq!(&bytes[..4], [Some(0), Some(0), None, Some(0)]);
 }
 
 /// One folder today and the other tomorrow: the second is in parts, the first in a journal.
 #[test]
 fn what_other_folders_have_comes_and_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let campaign = curved("queue.A");
+    let mut campaign = curved("queue.A");
+    campaign.keeps_flows = true;
     let plan = plan_of(campaign.clone());
     let open = |name: &str| Store::open(&folder.path().join(name), &campaign).unwrap();
     let of = |part: usize| tasks_of(plan.clone()).filter(move |it| it.index % 3 == part);
@@ -132,7 +196,9 @@ fn what_other_folders_have_comes_and_stays() {
     let file = merge(&here, &plan, &[], false).unwrap().file;
     let expected = fs::read(whole.folder().join("results.parquet")).unwrap();
     assert!(fs::read(file.unwrap()).unwrap() == expected);
-    for sub in ["parts", "series"] {
+    let flows = |store: &Store| fs::read(store.folder().join("flows.parquet")).unwrap();
+    assert!(flows(&here) == flows(&whole));
+    for sub in ["parts", "series", "flows"] {
         assert_eq!(files(&here.folder().join(sub), "new"), [] as [&Path; 0]);
     }
 }

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pauseless_lab::sweep::store::{Store, Writer};
+use pauseless_lab::sweep::store::{Store, Tables, Writer};
 use proptest::prelude::*;
 use sweep_made::{campaign, files, filled, merged, plan, row, tasks};
 
@@ -79,7 +79,9 @@ impl World {
             Op::Append(process, task) => {
                 if let Some(writer) = &self.processes[process] {
                     let task = plan().task(task);
-                    writer.append(&task, &row(&task), None).expect("room");
+                    writer
+                        .append(&task, &row(&task), Tables::default())
+                        .expect("room");
                     self.finished.insert(task.index);
                 }
             }
@@ -173,7 +175,7 @@ proptest! {
         let writer = store.writer().unwrap();
         let finished = store.finished().unwrap();
         for task in tasks().filter(|task| !finished.contains(&task.name)) {
-            writer.append(&task, &row(&task), None).unwrap();
+            writer.append(&task, &row(&task), Tables::default()).unwrap();
         }
         writer.seal().unwrap();
         let disturbed = merged(&store, false);
@@ -203,7 +205,7 @@ fn shards_in_folders_of_their_own_merge_to_the_same_bytes() {
                 .filter(|task| task.index % shards == shard)
                 .collect();
             for task in tasks.iter().rev() {
-                writer.append(task, &row(task), None).unwrap();
+                writer.append(task, &row(task), Tables::default()).unwrap();
             }
             writer.seal().unwrap();
             stores.push(store);
@@ -225,7 +227,9 @@ fn threads_share_a_writer() {
             let writer = &writer;
             scope.spawn(move || {
                 for task in tasks().filter(|task| task.index % 4 == thread) {
-                    writer.append(&task, &row(&task), None).unwrap();
+                    writer
+                        .append(&task, &row(&task), Tables::default())
+                        .unwrap();
                 }
             });
         }
@@ -261,7 +265,7 @@ fn look_while_appending(folder: &Path) {
             for some in tasks.chunks(8) {
                 let writer = store.clone().with_part_rows(3).writer().unwrap();
                 for task in some {
-                    writer.append(task, &row(task), None).unwrap();
+                    writer.append(task, &row(task), Tables::default()).unwrap();
                     appended.fetch_add(1, Ordering::SeqCst);
                 }
                 // The last two rows of every eight are left behind in a journal.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pauseless_lab::sweep::campaign::{Axis, Campaign, Label, Point};
-use pauseless_lab::sweep::store::{Failure, Store};
+use pauseless_lab::sweep::store::{Failure, Store, Tables};
 use pauseless_lab::table::{Cells, Column, Table, parquet};
 use sweep_made::{
     TASKS, campaign, campaign_of, files, filled, merge, merged, plan, plan_of, row, tasks, tasks_of,
@@ -97,7 +97,9 @@ fn a_damaged_line_costs_its_run_and_no_other() {
     let store = Store::open(folder.path(), &campaign()).unwrap();
     let writer = store.writer().unwrap();
     for task in tasks().take(5) {
-        writer.append(&task, &row(&task), None).unwrap();
+        writer
+            .append(&task, &row(&task), Tables::default())
+            .unwrap();
     }
     drop(writer);
     let journal = files(&folder.path().join("journal"), "jsonl").remove(0);
@@ -126,7 +128,9 @@ fn a_journal_of_another_machine_is_read_and_left_alone() {
     let store = Store::open(folder.path(), &campaign()).unwrap();
     let writer = store.writer().unwrap();
     let task = plan().task(0);
-    writer.append(&task, &row(&task), None).unwrap();
+    writer
+        .append(&task, &row(&task), Tables::default())
+        .unwrap();
     drop(writer);
     let journal = files(&folder.path().join("journal"), "jsonl").remove(0);
     let elsewhere = journal.with_file_name("elsewhere.1.1.1.jsonl");
@@ -164,14 +168,14 @@ fn two_rows_of_a_task_that_differ_are_refused() {
     let writer = store.writer().unwrap();
     let task = plan().task(2);
     let mut other = row(&task);
-    writer.append(&task, &other, None).unwrap();
+    writer.append(&task, &other, Tables::default()).unwrap();
     assert_eq!(
         store.finished().unwrap().len(),
         4,
         "the same row counts once"
     );
     other.numbers[1] = Some(0.2 + 1e-16);
-    writer.append(&task, &other, None).unwrap();
+    writer.append(&task, &other, Tables::default()).unwrap();
     for (file, message, _) in [
         said(store.finished()),
         said(merge(&store, &plan(), &[], true)),
@@ -327,7 +331,11 @@ fn curves_are_there_before_their_row_and_are_missed() {
         for _ in 0..8 {
             scope.spawn(|| {
                 let curves = series(&["time_ms", "queue.S1:H1"]);
-                writer.append(&task, &row(&task), Some(&curves)).unwrap();
+                let tables = Tables {
+                    curves: Some(&curves),
+                    flows: None,
+                };
+                writer.append(&task, &row(&task), tables).unwrap();
             });
         }
     });
@@ -422,7 +430,7 @@ fn fill(disk: &Path) {
         let failed = opened.and_then(|store| {
             let writer = store.writer()?;
             for task in &tasks {
-                writer.append(task, &row(task), None)?;
+                writer.append(task, &row(task), Tables::default())?;
                 kept += 1;
             }
             Ok(())

@@ -8,6 +8,7 @@ mod convert;
 mod demo;
 mod explain;
 mod htsim;
+mod metrics;
 #[cfg(target_os = "linux")]
 mod node;
 mod output;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Repro(args) => repro::run(&args, terminal),
         Command::Explain(args) => explain::run(&args),
         Command::Schema(args) => schema::run(&args),
+        Command::Metrics(args) => metrics::run(&args),
         #[cfg(target_os = "linux")]
         Command::Testbed(args) => testbed::run(&args, terminal),
         Command::Threshold(args) => threshold::run(&args, terminal),

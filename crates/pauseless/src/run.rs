@@ -11,8 +11,10 @@ use pauseless_lab::import::source::Source;
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{csv, json, scene, text};
+use pauseless_lab::results::rows;
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
+use pauseless_lab::table::parquet;
 
 use crate::args::{CompatWith, RunArgs};
 use crate::htsim;
@@ -53,7 +55,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     if !args.quiet {
         output::warn(&scenario);
     }
-    if let Some(directory) = &args.out {
+    for directory in args.out.iter().chain(&args.parquet) {
         // Before the run: it would be a pity to learn afterwards that there is no place for it.
         let create = std::fs::create_dir_all(directory);
         create.with_context(|| format!("cannot create {}", directory.display()))?;
@@ -74,21 +76,31 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         }
     };
     let printed = output::print(&report(args, &run, terminal));
-    if let Some(directory) = &args.out {
-        let names = write_results(directory, &run)?;
-        let place = directory.display();
-        if !args.quiet {
-            output::complain(&format!("pauseless: wrote {} to {place}", names.join(", ")));
-        }
-    }
-    if let Some(file) = &args.html {
-        output::write_file(file, &page(&run))?;
-        if !args.quiet {
-            output::complain(&format!("pauseless: wrote {}", file.display()));
-        }
-    }
+    write(args, &run)?;
     printed?;
     Ok(status(args, &run))
+}
+
+/// Writes the files that were asked for.
+fn write(args: &RunArgs, run: &Run) -> anyhow::Result<()> {
+    let tell = |what: String| {
+        if !args.quiet {
+            output::complain(&format!("pauseless: wrote {what}"));
+        }
+    };
+    if let Some(directory) = &args.out {
+        let names = write_results(directory, run)?;
+        tell(format!("{} to {}", names.join(", "), directory.display()));
+    }
+    if let Some(directory) = &args.parquet {
+        let names = write_tables(directory, run)?;
+        tell(format!("{} to {}", names.join(", "), directory.display()));
+    }
+    if let Some(file) = &args.html {
+        output::write_file(file, &page(run))?;
+        tell(file.display().to_string());
+    }
+    Ok(())
 }
 
 /// On how many threads to run. Says why if it is one although more were asked for.
@@ -233,4 +245,21 @@ fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str
         output::write_file(&directory.join(name), text)?;
     }
     Ok(files.into_iter().map(|(name, _)| name).collect())
+}
+
+/// Writes the tables of a run as Parquet, and returns the names of the files.
+fn write_tables(directory: &Path, run: &Run) -> anyhow::Result<Vec<String>> {
+    let notes = [
+        ("version", pauseless_lab::VERSION),
+        ("scenario", &run.scenario.name),
+    ];
+    let mut names = Vec::new();
+    for table in rows::tables(run) {
+        let name = format!("{}.parquet", table.name);
+        let path = directory.join(&name);
+        let written = std::fs::write(&path, parquet(&table, &notes));
+        written.with_context(|| format!("cannot write {}", path.display()))?;
+        names.push(name);
+    }
+    Ok(names)
 }

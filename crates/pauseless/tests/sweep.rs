@@ -12,7 +12,7 @@ use place::{Done, Place};
 const RING: &str = "
 title = 'A ring under two flow controls'
 scenario = 'scenarios/gfc-ring.toml'
-keep = ['deadlock_ms', 'pauses', 'rate.min']
+keep = ['deadlock_ms', 'pauses', 'rate.min', 'queue_max{port=S1:S2}', 'flows']
 
 [[axis]]
 name = 'scheme'
@@ -42,9 +42,13 @@ fn place() -> Place {
     place
 }
 
+/// The rows of all runs, and then those of all flows.
 fn results(place: &Place, folder: &str) -> Vec<u8> {
-    let file = place.path(folder).join(RESULTS);
-    std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    let read = |name: &str| {
+        let file = place.path(folder).join(name);
+        std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    };
+    [read(RESULTS), read("flows.parquet")].concat()
 }
 
 fn succeed(done: &Done) {

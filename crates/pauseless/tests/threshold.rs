@@ -90,6 +90,33 @@ fn the_document_has_values_in_base_units() {
 }
 
 #[test]
+fn any_number_of_a_run_can_have_a_limit() {
+    let place = Place::new();
+    let find = |property: &str, more: &[&str]| {
+        let ends = ["--from", "1 Gbps", "--to", "9 Gbps", "--find", property];
+        search(&place, &[&ends[..], more].concat())
+    };
+    // Above 4 Gb/s queues grow to where they are stopped.
+    let done = find("queue_max{port=S1:H2} > 15", &[]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let found = "queue_max{port=S1:H2} > 15 KB appears at 4.";
+    assert!(done.stdout.contains(found), "{}", done.stdout);
+    let document = find("rate.steady <= 5.5", &["--json"]).json();
+    assert_eq!(document["property"], "rate.steady <= 5.5");
+    assert_eq!(document["threshold"]["direction"], "appears");
+    for (property, expected) in [
+        ("qeue_max > 5", "did you mean queue_max?"),
+        ("queue_max > much", "is a number, in KB, not \"much\""),
+        ("rate{flow=nobody} > 5", "name one of the scenario's flows"),
+        ("slowdown{p=200} > 5", "a percentile is above 0"),
+    ] {
+        let done = find(property, &[]);
+        assert_eq!(done.code, Some(2), "{property}");
+        assert!(done.stderr.contains(expected), "{}", done.stderr);
+    }
+}
+
+#[test]
 fn nothing_flips_is_a_finding() {
     let place = Place::new();
     let ends = ["--from", "1 Gbps", "--to", "2 Gbps"];
@@ -132,7 +159,10 @@ fn bad_input_names_the_value_and_the_fix() {
     );
     case(
         &["--from", "1 Gbps", "--to", "9 Gbps", "--find", "lost"],
-        &["expected deadlock, loss, starvation, pause or pause:PORT"],
+        &[
+            "expected deadlock, loss, starvation, pause, pause:PORT, or a number with a limit such as",
+            "\"queue_max > 100\"",
+        ],
     );
     case(
         &[

@@ -26,7 +26,7 @@ pub struct Completion {
 }
 
 /// Some finite flows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// Those whose target has everything.
     pub finished: usize,

@@ -1,21 +1,12 @@
 //! The mean and the percentiles of a sample.
 
-/// A sample in a few numbers. A percentile is the value of the nearest rank: the p-th of n values
-/// is the one at position ceil(p n) in ascending order. It is always a value that occurred.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A sample in ascending order, with its mean.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Distribution<T> {
     /// The arithmetic mean.
     pub mean: f64,
-    /// The median: half of the values are no larger.
-    pub p50: T,
-    /// 95 % are no larger.
-    pub p95: T,
-    /// 99 % are no larger.
-    pub p99: T,
-    /// 99.9 % are no larger; the largest if there are fewer than 1000.
-    pub p999: T,
-    /// The largest.
-    pub max: T,
+    /// The values, of which there is at least one.
+    sorted: Vec<T>,
 }
 
 impl Distribution<u64> {
@@ -23,7 +14,7 @@ impl Distribution<u64> {
     pub fn of(mut values: Vec<u64>) -> Option<Distribution<u64>> {
         values.sort_unstable();
         let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
-        Distribution::of_sorted(&values, sum as f64)
+        Distribution::of_sorted(values, sum as f64)
     }
 }
 
@@ -33,29 +24,99 @@ impl Distribution<f64> {
         values.sort_unstable_by(f64::total_cmp);
         // In the order of size, so that the sum does not depend on the order of flows.
         let sum = values.iter().sum();
-        Distribution::of_sorted(&values, sum)
+        Distribution::of_sorted(values, sum)
     }
 }
 
 impl<T: Copy> Distribution<T> {
-    fn of_sorted(sorted: &[T], sum: f64) -> Option<Distribution<T>> {
-        Some(Distribution {
-            mean: sum / sorted.len() as f64,
-            p50: percentile(sorted, 500)?,
-            p95: percentile(sorted, 950)?,
-            p99: percentile(sorted, 990)?,
-            p999: percentile(sorted, 999)?,
-            max: *sorted.last()?,
-        })
+    fn of_sorted(sorted: Vec<T>, sum: f64) -> Option<Distribution<T>> {
+        let mean = sum / sorted.len() as f64;
+        (!sorted.is_empty()).then_some(Distribution { mean, sorted })
+    }
+
+    /// A percentile.
+    pub fn at(&self, p: Percentile) -> T {
+        p.of(&self.sorted).expect("at least one value")
     }
 }
 
-/// The value of the nearest rank, with the percentile in parts per thousand; `None` of nothing.
-pub fn percentile<T: Copy>(sorted: &[T], permille: u32) -> Option<T> {
-    assert!((1..=1_000).contains(&permille), "between 0 and 1");
-    let rank = (sorted.len() as u128 * u128::from(permille)).div_ceil(1_000);
-    let position = rank.checked_sub(1)? as usize;
-    sorted.get(position).copied()
+/// A percentile, which is the value of the nearest rank: the p-th of n values is the one at position
+/// ceil(p n) in ascending order. It is always a value that occurred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Percentile {
+    millionths: u32,
+}
+
+impl Percentile {
+    /// The median: half of the values are no larger.
+    pub const P50: Percentile = Percentile::permille(500);
+    /// 95 % are no larger.
+    pub const P95: Percentile = Percentile::permille(950);
+    /// 99 % are no larger.
+    pub const P99: Percentile = Percentile::permille(990);
+    /// 99.9 % are no larger; the largest if there are fewer than 1000.
+    pub const P999: Percentile = Percentile::permille(999);
+    /// The largest.
+    pub const MAX: Percentile = Percentile::permille(1_000);
+
+    /// Those with names, in the order in which documents have them.
+    pub const NAMED: [(&'static str, Percentile); 5] = [
+        ("p50", Percentile::P50),
+        ("p95", Percentile::P95),
+        ("p99", Percentile::P99),
+        ("p999", Percentile::P999),
+        ("max", Percentile::MAX),
+    ];
+
+    /// So many parts of a thousand, from 1 to 1000.
+    pub const fn permille(permille: u32) -> Percentile {
+        assert!(0 < permille && permille <= 1_000, "above 0 and at most 1");
+        Percentile {
+            millionths: permille * 1_000,
+        }
+    }
+
+    /// Reads percent such as `99.9`, with at most four decimals; else says what is expected.
+    pub fn parse(text: &str) -> Result<Percentile, String> {
+        let wrong = || {
+            format!(
+                "a percentile is above 0 and at most 100, with at most four decimals, such as 99.9, not {text:?}"
+            )
+        };
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+        let is_number = |text: &str| text.bytes().all(|it| it.is_ascii_digit());
+        let is_short = (1..=3).contains(&whole.len()) && (1..=4).contains(&decimals.len());
+        if !is_short || !is_number(whole) || !is_number(decimals) {
+            return Err(wrong());
+        }
+        let parts = format!("{whole}{decimals:0<4}");
+        match parts.parse() {
+            Ok(millionths @ 1..=1_000_000) => Ok(Percentile { millionths }),
+            _ => Err(wrong()),
+        }
+    }
+
+    /// That of a name such as `p999`.
+    pub fn named(name: &str) -> Option<Percentile> {
+        let found = Percentile::NAMED.into_iter().find(|(it, _)| *it == name);
+        found.map(|(_, percentile)| percentile)
+    }
+
+    /// Its name, such as `p999` or `p99.99`.
+    pub fn name(self) -> String {
+        let found = Percentile::NAMED.into_iter().find(|(_, it)| *it == self);
+        found.map_or_else(
+            || format!("p{}", f64::from(self.millionths) / 1e4),
+            |(name, _)| name.to_string(),
+        )
+    }
+
+    /// The value of the nearest rank; `None` of nothing.
+    pub fn of<T: Copy>(self, sorted: &[T]) -> Option<T> {
+        let rank = (sorted.len() as u128 * u128::from(self.millionths)).div_ceil(1_000_000);
+        let position = rank.checked_sub(1)? as usize;
+        sorted.get(position).copied()
+    }
 }
 
 #[cfg(test)]
@@ -68,18 +129,37 @@ mod tests {
     fn by_hand() {
         let values: Vec<u64> = (1..=1_000).rev().collect();
         let found = Distribution::<u64>::of(values).expect("values");
-        let expected = Distribution {
-            mean: 500.5,
-            p50: 500,
-            p95: 950,
-            p99: 990,
-            p999: 999,
-            max: 1_000,
-        };
-        assert_eq!(found, expected);
+        let named = Percentile::NAMED.map(|(name, p)| (name, found.at(p)));
+        let expected = [
+            ("p50", 500),
+            ("p95", 950),
+            ("p99", 990),
+            ("p999", 999),
+            ("max", 1_000),
+        ];
+        assert_eq!((found.mean, named), (500.5, expected));
         let few = Distribution::<f64>::of(vec![3.0, 1.0, 2.0]).expect("values");
-        assert_eq!((few.mean, few.p50, few.p95, few.max), (2.0, 2.0, 3.0, 3.0));
+        let at = [Percentile::P50, Percentile::P95, Percentile::MAX].map(|p| few.at(p));
+        assert_eq!((few.mean, at), (2.0, [2.0, 3.0, 3.0]));
         assert_eq!(Distribution::<u64>::of(Vec::new()), None);
+    }
+
+    #[test]
+    fn percentiles_are_written_in_percent() {
+        for (text, name) in [
+            ("99", "p99"),
+            ("99.9", "p999"),
+            ("100", "max"),
+            ("99.99", "p99.99"),
+        ] {
+            let found = Percentile::parse(text).map(Percentile::name);
+            assert_eq!(found, Ok(name.to_string()), "{text}");
+        }
+        for wrong in [
+            "", "0", "0.0", "101", "100.1", "-1", "+5", "1e1", "99.99999", "99.", "p99",
+        ] {
+            assert!(Percentile::parse(wrong).is_err(), "{wrong}");
+        }
     }
 
     proptest! {
@@ -90,7 +170,7 @@ mod tests {
             permille in 1u32..=1_000,
         ) {
             values.sort_unstable();
-            let found = percentile(&values, permille).expect("values");
+            let found = Percentile::permille(permille).of(&values).expect("values");
             let wanted = values.len() * permille as usize;
             let no_larger = values.iter().filter(|value| **value <= found).count();
             let smaller = values.iter().filter(|value| **value < found).count();
@@ -102,10 +182,10 @@ mod tests {
         #[test]
         fn percentiles_are_in_order(values in prop::collection::vec(0u64..1_000_000, 1..300)) {
             let found = Distribution::<u64>::of(values.clone()).expect("values");
-            let ranks = [found.p50, found.p95, found.p99, found.p999, found.max];
+            let ranks = Percentile::NAMED.map(|(_, p)| found.at(p));
             prop_assert!(ranks.is_sorted());
             let least = values.into_iter().min().expect("values");
-            prop_assert!(least as f64 <= found.mean && found.mean <= found.max as f64);
+            prop_assert!(least as f64 <= found.mean && found.mean <= ranks[4] as f64);
         }
     }
 }

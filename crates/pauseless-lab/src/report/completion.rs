@@ -6,7 +6,7 @@ use super::Run;
 use super::chart::{Axis, Curve, Figure, Stroke};
 use super::figure::Panel;
 use crate::metrics::completion::{SizeRange, fct, slowdown};
-use crate::metrics::distribution::percentile;
+use crate::metrics::distribution::Percentile;
 
 /// The axes of these figures, which all runs of a page share.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,7 +171,8 @@ fn bins(flows: &[Finished]) -> Vec<Bin> {
             continue;
         }
         members.sort_unstable_by(f64::total_cmp);
-        if let (Some(median), Some(p95)) = (percentile(&members, 500), percentile(&members, 950)) {
+        let [median, p95] = [Percentile::P50, Percentile::P95].map(|p| p.of(&members));
+        if let (Some(median), Some(p95)) = (median, p95) {
             bins.push(Bin {
                 size: flow.size,
                 median,

@@ -1,23 +1,21 @@
 //! The JSON documents of the command line contract.
 
 pub mod memory;
-pub mod metrics;
 pub mod mitigation;
 pub mod provenance;
 
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::port::FullPool;
-use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_sim::config;
-use pauseless_sim::outcome::{EgressQueue, FlowOutcome, QueueOutcome};
+use pauseless_core::unit::Bytes;
+use pauseless_sim::outcome::{EgressQueue, QueueOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Run;
-use crate::metrics::completion::{fct, slowdown};
+use crate::results::Facts;
+use crate::results::rows::{self, Object};
 use crate::run::Distance;
 use memory::MemoryRecord;
-use metrics::MetricsRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
 use provenance::ProvenanceRecord;
 
@@ -26,36 +24,36 @@ pub const SCHEMA: u32 = 1;
 
 /// The document of one run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RunDocument<'r> {
+pub struct RunDocument {
     /// See [`SCHEMA`].
     pub schema: u32,
     /// The run itself.
     #[serde(flatten)]
-    pub run: RunRecord<'r>,
+    pub run: RunRecord,
 }
 
 /// The document of a command that makes several runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RunsDocument<'r> {
+pub struct RunsDocument {
     /// See [`SCHEMA`].
     pub schema: u32,
     /// One element per run.
-    pub runs: Vec<NamedRun<'r>>,
+    pub runs: Vec<NamedRun>,
 }
 
 /// A run among several.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct NamedRun<'r> {
+pub struct NamedRun {
     /// What tells it from the others.
     pub name: String,
     /// The run itself.
     #[serde(flatten)]
-    pub run: RunRecord<'r>,
+    pub run: RunRecord,
 }
 
 /// Everything that was found and measured in one run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RunRecord<'r> {
+pub struct RunRecord {
     /// The name of the scenario.
     pub scenario: String,
     /// What it shows.
@@ -129,20 +127,20 @@ pub struct RunRecord<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica: Option<Distance>,
     /// One element per flow, in canonical order.
-    pub flows: Vec<FlowRecord>,
+    pub flows: Vec<Object>,
     /// One element per switch ingress and class that ever held anything.
     pub queues: Vec<QueueRecord>,
     /// One element per switch whose ports share its memory; absent if none do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<MemoryRecord>,
     /// What was measured, in numbers that can be compared; see `docs/metrics.md`.
-    pub metrics: MetricsRecord,
+    pub metrics: Object,
     /// Where pauses came from, if that was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<ProvenanceRecord>,
     /// What the probes recorded, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub series: Option<SeriesRecord<'r>>,
+    pub series: Option<Object>,
 }
 
 /// A queue of a switch, by name.
@@ -204,45 +202,6 @@ pub struct LossRecord {
     pub pool: Option<&'static str>,
 }
 
-/// A flow and what became of it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct FlowRecord {
-    /// Its position in the canonical order.
-    pub id: u32,
-    /// Its name.
-    pub name: String,
-    /// The host that it starts at.
-    pub source: String,
-    /// The host that it ends at.
-    pub target: String,
-    /// Bytes to send; null for a flow without end.
-    pub bytes: Option<u64>,
-    /// Bytes received by the target.
-    pub delivered_bytes: u64,
-    /// Bytes that were dropped on aim, if there were any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expired_bytes: Option<u64>,
-    /// The traffic class.
-    pub class: u8,
-    /// When it started, or was to start at the earliest if it has not.
-    pub start_ps: u64,
-    /// When the target had received everything.
-    pub finish_ps: Option<u64>,
-    /// From the start to the finish; absent if it has not finished.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fct_ps: Option<u64>,
-    /// The same in an empty network; absent for a flow without end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ideal_ps: Option<u64>,
-    /// The former as a multiple of the latter.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slowdown: Option<f64>,
-    /// Mean goodput over its life.
-    pub goodput_bps: f64,
-    /// Mean goodput over the last quarter of its life.
-    pub goodput_late_bps: f64,
-}
-
 /// An ingress queue and what it has seen.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct QueueRecord {
@@ -257,51 +216,10 @@ pub struct QueueRecord {
     pub last_bytes: u64,
 }
 
-/// Recordings over time, one element per sample in each vector.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SeriesRecord<'r> {
-    /// The instants.
-    pub time_ps: Vec<u64>,
-    /// One element per probed port.
-    pub ports: Vec<PortSeriesRecord<'r>>,
-    /// One element per probed flow.
-    pub flows: Vec<FlowSeriesRecord<'r>>,
-}
-
-/// A probed port.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PortSeriesRecord<'r> {
-    /// Its name.
-    pub port: String,
-    /// Bytes on its ingress counters.
-    pub queue_bytes: &'r [u64],
-    /// Bytes that wait to leave here.
-    #[serde(skip_serializing_if = "<[u64]>::is_empty")]
-    pub egress_bytes: &'r [u64],
-    /// The rate at which data came in.
-    pub input_bps: &'r [f64],
-    /// The rate at which data went out.
-    pub sending_bps: &'r [f64],
-    /// The rate that the far end allows.
-    pub allowed_bps: &'r [f64],
-}
-
-/// A probed flow.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct FlowSeriesRecord<'r> {
-    /// Its name.
-    pub flow: String,
-    /// Its goodput.
-    pub goodput_bps: &'r [f64],
-    /// The rate that congestion control allows; absent if it obeys none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub allowed_bps: Option<&'r [f64]>,
-}
-
 /// The document of one run, with what its probes recorded.
-pub fn run_document(run: &Run) -> RunDocument<'_> {
+pub fn run_document(run: &Run) -> RunDocument {
     let mut record = record(run);
-    record.series = series(run);
+    record.series = rows::recordings(run);
     RunDocument {
         schema: SCHEMA,
         run: record,
@@ -309,7 +227,7 @@ pub fn run_document(run: &Run) -> RunDocument<'_> {
 }
 
 /// The document of several runs. Recordings are left out: they are in the page.
-pub fn runs_document(runs: &[Run]) -> RunsDocument<'_> {
+pub fn runs_document(runs: &[Run]) -> RunsDocument {
     let named = runs.iter().map(|run| NamedRun {
         name: run.scenario.name.clone(),
         run: record(run),
@@ -335,9 +253,9 @@ pub fn to_text(document: &impl Serialize) -> String {
     text.expect("documents have string keys and no I/O") + "\n"
 }
 
-fn record(run: &Run) -> RunRecord<'_> {
+fn record(run: &Run) -> RunRecord {
     let (config, outcome) = (&run.scenario.config, &run.outcome);
-    let flows = config.flows.iter().zip(&outcome.flows).enumerate();
+    let facts = Facts::of(run);
     let by_class = &outcome.pause_frames_by_class[..config.ingress.class_count()];
     RunRecord {
         scenario: run.scenario.name.clone(),
@@ -373,10 +291,10 @@ fn record(run: &Run) -> RunRecord<'_> {
         sources_stop_ps: run.sources_stopped().map(|time| time.as_ps()),
         last_arrival_ps: outcome.last_arrival.as_ps(),
         replica: run.replica,
-        flows: flows.map(|(index, pair)| flow(run, index, pair)).collect(),
+        flows: facts.flows().map(|flow| rows::flow(&flow)).collect(),
         queues: outcome.queues.iter().map(|at| queue(run, at)).collect(),
         memory: memory::records(run),
-        metrics: metrics::record(run),
+        metrics: rows::metrics(&facts),
         provenance: provenance::provenance(run),
         series: None,
     }
@@ -420,26 +338,6 @@ fn loss(run: &Run) -> Option<LossRecord> {
     })
 }
 
-fn flow(run: &Run, index: usize, (flow, outcome): (&config::Flow, &FlowOutcome)) -> FlowRecord {
-    FlowRecord {
-        id: index as u32,
-        name: flow.name.clone(),
-        source: run.node_name(flow.source).to_string(),
-        target: run.node_name(flow.target).to_string(),
-        bytes: flow.is_finite().then(|| flow.size.get()),
-        delivered_bytes: outcome.delivered.get(),
-        expired_bytes: Some(outcome.expired.get()).filter(|bytes| *bytes > 0),
-        class: flow.class.0,
-        start_ps: outcome.start.unwrap_or(flow.start).as_ps(),
-        finish_ps: outcome.finish.map(Time::as_ps),
-        fct_ps: fct(outcome).map(Span::as_ps),
-        ideal_ps: Some(outcome.ideal.as_ps()).filter(|ideal| *ideal > 0),
-        slowdown: slowdown(outcome),
-        goodput_bps: outcome.goodput_bps,
-        goodput_late_bps: outcome.goodput_late_bps,
-    }
-}
-
 fn queue(run: &Run, queue: &QueueOutcome) -> QueueRecord {
     QueueRecord {
         at: queue_name(run, (queue.node, queue.port, queue.class)),
@@ -462,31 +360,6 @@ fn egress_names(run: &Run, queues: &[EgressQueue]) -> Vec<QueueName> {
     names
         .map(|queue| queue_name(run, (queue.node, queue.port, queue.class)))
         .collect()
-}
-
-fn series(run: &Run) -> Option<SeriesRecord<'_>> {
-    let series = &run.outcome.series;
-    if series.times.is_empty() {
-        return None;
-    }
-    let ports = series.ports.iter().map(|port| PortSeriesRecord {
-        port: run.port_name(port.node, port.port),
-        queue_bytes: &port.queue,
-        egress_bytes: &port.egress,
-        input_bps: &port.input_bps,
-        sending_bps: &port.sending_bps,
-        allowed_bps: &port.allowed_bps,
-    });
-    let flows = series.flows.iter().map(|flow| FlowSeriesRecord {
-        flow: run.flow_name(flow.flow).to_string(),
-        goodput_bps: &flow.goodput_bps,
-        allowed_bps: run.allowed_rates(flow),
-    });
-    Some(SeriesRecord {
-        time_ps: series.times.iter().map(|time| time.as_ps()).collect(),
-        ports: ports.collect(),
-        flows: flows.collect(),
-    })
 }
 
 /// For serde, which wants a function of a reference.

@@ -6,6 +6,7 @@ use super::text::Table;
 use super::{Run, mitigation, provenance, quantity};
 use crate::metrics::Metrics;
 use crate::metrics::completion::{Completion, Group};
+use crate::metrics::distribution::Percentile;
 use crate::metrics::links::LayerUse;
 
 /// A table and what is to be said below it.
@@ -33,6 +34,22 @@ pub fn sections(run: &Run) -> Vec<Section> {
 enum Detail {
     Few,
     Many,
+}
+
+impl Detail {
+    /// What is shown beside the mean.
+    fn percentiles(self) -> &'static [Percentile] {
+        const P: [Percentile; 4] = [
+            Percentile::P50,
+            Percentile::P95,
+            Percentile::P99,
+            Percentile::P999,
+        ];
+        match self {
+            Detail::Many => &P,
+            Detail::Few => &[Percentile::P50, Percentile::MAX],
+        }
+    }
 }
 
 fn completion(completion: &Completion) -> Section {
@@ -83,27 +100,18 @@ fn group_row(name: &str, group: &Group, detail: Detail) -> Vec<String> {
         quantity::count(group.unfinished as u64),
     ];
     let span = |ps: u64| quantity::time(Time::ZERO + Span::ps(ps));
-    let fct = group.fct.map(|fct| {
-        let mut cells = vec![span(fct.mean.round() as u64), span(fct.p50)];
-        match detail {
-            Detail::Many => cells.extend([fct.p95, fct.p99, fct.p999].map(span)),
-            Detail::Few => cells.push(span(fct.max)),
-        }
-        cells
+    let percentiles = detail.percentiles();
+    let fct = group.fct.as_ref().map(|fct| {
+        let mean = span(fct.mean.round() as u64);
+        let others = percentiles.iter().map(|p| span(fct.at(*p)));
+        Vec::from_iter([mean].into_iter().chain(others))
     });
-    let slowdown = group.slowdown.map(|slowdown| {
-        let mut cells = vec![slowdown.mean, slowdown.p50];
-        match detail {
-            Detail::Many => cells.extend([slowdown.p95, slowdown.p99, slowdown.p999]),
-            Detail::Few => cells.push(slowdown.max),
-        }
-        cells.into_iter().map(quantity::number).collect()
+    let slowdown = group.slowdown.as_ref().map(|slowdown| {
+        let others = percentiles.iter().map(|p| slowdown.at(*p));
+        let cells = [slowdown.mean].into_iter().chain(others);
+        cells.map(quantity::number).collect()
     });
-    let width = match detail {
-        Detail::Many => 5,
-        Detail::Few => 3,
-    };
-    let empty = || vec!["-".to_string(); width];
+    let empty = || vec!["-".to_string(); 1 + percentiles.len()];
     row.extend(fct.unwrap_or_else(empty));
     row.extend(slowdown.unwrap_or_else(empty));
     row

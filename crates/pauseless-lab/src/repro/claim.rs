@@ -122,10 +122,16 @@ impl Claim {
     }
 
     /// A name that nothing measured could have, if there is one: a slip of the pen.
-    pub(super) fn unknown<'v>(&self, values: &'v Values, prefixes: &[String]) -> Option<String> {
+    pub(super) fn unknown<'v>(
+        &self,
+        experiment: &Experiment,
+        values: &'v Values,
+        prefixes: &[String],
+    ) -> Option<String> {
         let is_metric = |metric: &str| {
             let ends = |(name, _): (&'v str, _)| name.ends_with(&format!("/{metric}"));
-            MAY_BE_MISSING.iter().any(|it| metric.starts_with(it)) || values.iter().any(ends)
+            let number = experiment.reference(metric);
+            number.is_ok_and(|it| it.number.may_be_missing) || values.iter().any(ends)
         };
         let is_known = |name: &str| {
             let name = name.trim();
@@ -337,17 +343,6 @@ fn over_seeds(values: &[Option<f64>], over: &str) -> Option<f64> {
 /// What stands for the paper's words in a claim of our own.
 const NOT_IN_THE_PAPER: &str = "not in the paper";
 
-/// Metrics that no run may have, because what they measure has not happened.
-const MAY_BE_MISSING: [&str; 7] = [
-    "deadlock_",
-    "held_last_ms",
-    "fct_",
-    "slowdown_",
-    "tree_",
-    "jain",
-    "answers_",
-];
-
 /// What can be asked of the numbers of all seeds.
 const OVER_SEEDS: [&str; 7] = ["median", "mean", "min", "max", "sum", "count", "std"];
 
@@ -478,7 +473,9 @@ mod tests {
         let prefixes = ["PFC".to_string(), "GFC".to_string()];
         let unknown = |name: &str| {
             let text = format!("paper = 1\nvalue = \"{name}\"\nwithin = 1\nmet = true");
-            claim(&text).unknown(&values, &prefixes)
+            let file = "title = \"t\"\ncites = \"c\"\nseconds = { quick = 1, full = 1 }";
+            let experiment = Experiment::parse(file).expect("a claims file");
+            claim(&text).unknown(&experiment, &values, &prefixes)
         };
         assert_eq!(unknown("PFC/pauses@max"), None);
         assert_eq!(unknown("PFC/deadlock_ms"), None, "nothing has deadlocked");

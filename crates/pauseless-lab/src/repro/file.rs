@@ -1,9 +1,13 @@
 //! A claims file: an experiment of a paper, what it says came out, and how we look.
 
+use std::collections::BTreeSet;
+
 use pauseless_core::switch::Discipline;
 use serde::{Deserialize, Deserializer};
 
 use super::Scale;
+use crate::results::Reference;
+use crate::sample::Asked;
 use crate::sample::curve::Measure;
 
 /// An experiment as its file has it. `docs/repro.md` is the reference of the format.
@@ -308,12 +312,58 @@ impl Experiment {
                 .check(&experiment)
                 .map_err(|wrong| format!("claim {:?}: {wrong}", claim.text))?;
         }
+        for name in experiment.value_names() {
+            let metric = experiment.metric(name).filter(|it| it.contains('{'));
+            if let Some(Err(wrong)) = metric.map(|metric| experiment.reference(metric)) {
+                return Err(format!("{name}: no run has such a number: {wrong}"));
+            }
+        }
         for case in &experiment.cases {
             if case.name.contains(['/', '@']) {
                 return Err(format!("case {:?}: no / or @ in a name", case.name));
             }
         }
         Ok(experiment)
+    }
+
+    /// The numbers that claims and figures ask for by their names in the registry of results.
+    pub fn asked(&self) -> Vec<Asked> {
+        let metrics = self.value_names().filter_map(|name| self.metric(name));
+        let lines = self.figures.iter().map(|figure| figure.metric.as_str());
+        let metrics: BTreeSet<&str> = metrics.chain(lines).collect();
+        let asked = metrics.into_iter().filter_map(|metric| {
+            let reference = self.reference(metric).ok()?;
+            let name = metric.to_string();
+            Some(Asked { name, reference })
+        });
+        asked.collect()
+    }
+
+    /// The values that claims and bars speak of, such as `PFC/{d}/rate.min@max`.
+    fn value_names(&self) -> impl Iterator<Item = &str> {
+        let claims = self.claims.iter().flat_map(|claim| claim.names());
+        let bars = self.figures.iter().flat_map(|figure| &figure.bars);
+        let names = claims.chain(bars.map(|bar| &bar.value));
+        names.flat_map(|name| name.split(" : ")).map(str::trim)
+    }
+
+    /// The metric of a value, if it is that of a case: `rate.min`.
+    fn metric<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let name = name.rsplit_once('@').map_or(name, |(name, _)| name);
+        let rest = self.cases.iter().find_map(|case| {
+            let rest = name.strip_prefix(case.name.as_str())?;
+            rest.strip_prefix('/')
+        })?;
+        let disciplines = Discipline::ALL.map(Discipline::name).into_iter();
+        let mut places = disciplines.chain(["{d}"]);
+        let behind = places.find_map(|place| rest.strip_prefix(place)?.strip_prefix('/'));
+        Some(behind.unwrap_or(rest))
+    }
+
+    /// The number that a name means in this experiment.
+    pub(super) fn reference(&self, metric: &str) -> Result<Reference, String> {
+        let groups = Vec::from_iter(self.groups.iter().map(|group| group.name.as_str()));
+        Reference::with_groups(metric, &groups)
     }
 
     /// What is set in every case at this scale.

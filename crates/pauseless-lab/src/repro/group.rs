@@ -1,17 +1,18 @@
-//! The completion of the flows from some hosts.
+//! The flows from some hosts.
 
 use std::collections::BTreeSet;
+
+use pauseless_core::id::NodeId;
 
 use super::file::Group;
 use crate::metrics::completion;
 use crate::problem::Sink;
 use crate::run::Run;
-use crate::sample::{self, Add};
 use crate::scenario::At;
 use crate::scenario::hosts::HostSpan;
 
-/// Adds the completion of the finite flows from the hosts of `group`.
-pub(super) fn completion(run: &Run, group: &Group, add: Add<'_>) -> Result<(), String> {
+/// The hosts of `group`.
+pub(super) fn sources(run: &Run, group: &Group) -> Result<BTreeSet<NodeId>, String> {
     let topology = run.topology();
     let mut sources = BTreeSet::new();
     for text in &group.sources {
@@ -24,9 +25,12 @@ pub(super) fn completion(run: &Run, group: &Group, add: Add<'_>) -> Result<(), S
         let span = span.ok_or_else(|| format!("group {}: no host {:?}", group.name, text.value))?;
         sources.extend(span.places().map(|place| topology.hosts()[place]));
     }
+    Ok(sources)
+}
+
+/// The completion of the finite flows from these hosts.
+pub(super) fn completion(run: &Run, sources: &BTreeSet<NodeId>) -> completion::Group {
     let flows = run.scenario.config.flows.iter().zip(&run.outcome.flows);
     let members = flows.filter(|(flow, _)| flow.is_finite() && sources.contains(&flow.source));
-    let members = completion::Group::of(&run.outcome, members);
-    sample::group(&format!(".{}", group.name), &members, add);
-    Ok(())
+    completion::Group::of(&run.outcome, members)
 }

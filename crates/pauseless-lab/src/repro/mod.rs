@@ -118,7 +118,7 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
     measured.tables.extend(curves_table(&experiment, &outcomes));
     let judged_here = |it: &&file::Claim| it.scale.is_none_or(|scale| scale == session.scale);
     for claim in experiment.claims.iter().filter(judged_here) {
-        if let Some(name) = claim.unknown(&measured.values, &prefixes) {
+        if let Some(name) = claim.unknown(&experiment, &measured.values, &prefixes) {
             let text = &claim.text;
             return Err(scope.wrong(format!("claim {text:?}: nothing is called {name}")));
         }

@@ -13,9 +13,9 @@ use super::file::Experiment;
 use super::store::Store;
 use super::{Scale, compute, group};
 use crate::report::{json, scene};
+use crate::results::Facts;
 use crate::run::Run;
-use crate::sample::Sample;
-use crate::sample::curve;
+use crate::sample::{self, Sample, curve};
 use crate::scenario::patch;
 use crate::scenario::{Overrides, Problems, Scenario};
 
@@ -195,7 +195,16 @@ impl<'a> Scope<'a> {
         if run.interrupted {
             return Err(Failure::Interrupted);
         }
-        let mut sample = Sample::of(&run, &task.curves).map_err(|wrong| self.wrong(wrong))?;
+        let groups = self.experiment.groups.iter().map(|group| {
+            let sources = group::sources(&run, group).map_err(|wrong| self.wrong(wrong))?;
+            Ok((group.name.clone(), sources))
+        });
+        let groups: Vec<_> = groups.collect::<Result<_, Failure>>()?;
+        let facts = Facts::of(&run).with_groups(groups.clone());
+        let asked = self.experiment.asked();
+        let sample = Sample::asked(&facts, &task.curves, &asked);
+        let mut sample = sample.map_err(|wrong| self.wrong(wrong))?;
+        sample.add_usual(&facts);
         let mut add = |name: String, value: f64| {
             sample.metrics.insert(name, value);
         };
@@ -205,8 +214,9 @@ impl<'a> Scope<'a> {
                 add(measure.name.clone(), taken);
             }
         }
-        for members in &self.experiment.groups {
-            group::completion(&run, members, &mut add).map_err(|wrong| self.wrong(wrong))?;
+        for (name, sources) in &groups {
+            let members = group::completion(&run, sources);
+            sample::group(&format!(".{name}"), &members, &mut add);
         }
         if let Some(name) = &self.experiment.per_run {
             let hook = compute::per_run(name).ok_or_else(|| self.wrong(format!("no {name:?}")))?;
@@ -229,8 +239,12 @@ impl<'a> Scope<'a> {
             task.text.clone(),
             format!("{:?}", task.overrides),
             format!(
-                "{:?} {:?} {:?} {:?}",
-                it.measures, it.groups, it.per_run, task.curves
+                "{:?} {:?} {:?} {:?} {:?}",
+                it.measures,
+                it.groups,
+                it.per_run,
+                task.curves,
+                Vec::from_iter(it.asked().into_iter().map(|asked| asked.name)),
             ),
         ]
     }

@@ -1,25 +1,11 @@
-//! The recorded curves of a run by name, and numbers taken from them.
+//! Numbers taken from the recorded curves of a run.
 
 use pauseless_core::unit::{Span, Time};
-use pauseless_sim::config::{Config, Probes};
-use pauseless_sim::outcome::{FlowSeries, PortSeries};
-
 use serde::Deserialize;
 
 use crate::report::quantity::parse_delay;
+use crate::results::curves;
 use crate::run::Run;
-
-/// The curves of a flow.
-const OF_FLOWS: [&str; 2] = ["goodput", "allowed"];
-/// The curves of a port.
-const OF_PORTS: [&str; 6] = [
-    "queue",
-    "egress",
-    "input",
-    "sending",
-    "feedback",
-    "permitted",
-];
 
 /// A number taken from a curve.
 #[derive(Clone, Debug, Deserialize)]
@@ -37,85 +23,9 @@ pub struct Measure {
     pub take: String,
 }
 
-/// A curve such as `queue.S1:H1`, or the sum of several: `goodput.F0 + goodput.F1`.
-pub(super) fn sum(run: &Run, names: &str) -> Result<Vec<f64>, String> {
-    let mut total: Option<Vec<f64>> = None;
-    for name in names.split(" + ") {
-        let curve = find(run, name.trim())?;
-        total = Some(match total {
-            None => curve,
-            Some(total) => total.iter().zip(&curve).map(|(a, b)| a + b).collect(),
-        });
-    }
-    total.ok_or_else(|| "an empty name".to_string())
-}
-
-/// Whether runs of a scenario have a curve, or all those of a sum; if not, what they have.
-pub(crate) fn check(config: &Config, names: &str) -> Result<(), String> {
-    let Probes { flows, ports, .. } = &config.probes;
-    let is_flow = |whose: &str| {
-        let mut flows = flows.iter();
-        flows.any(|flow| config.flows[flow.index()].name == whose)
-    };
-    let is_port = |whose: &str| {
-        let mut ports = ports.iter();
-        ports.any(|(node, port)| config.topology.port_name(*node, *port) == whose)
-    };
-    for name in names.split(" + ").map(str::trim) {
-        let is_there = match name.split_once('.') {
-            Some((what, whose)) if OF_FLOWS.contains(&what) => is_flow(whose),
-            Some((what, whose)) if OF_PORTS.contains(&what) => is_port(whose),
-            _ => false,
-        };
-        if !is_there {
-            return Err(missing(config, name));
-        }
-    }
-    Ok(())
-}
-
-/// Says that there is no such curve, and which there are.
-fn missing(config: &Config, name: &str) -> String {
-    let Probes { flows, ports, .. } = &config.probes;
-    let flows = flows.iter().map(|flow| &config.flows[flow.index()].name);
-    let flows = flows.map(|name| format!("goodput.{name}"));
-    let ports = ports.iter();
-    let ports = ports.map(|(node, port)| config.topology.port_name(*node, *port));
-    let ports = ports.map(|name| format!("queue.{name}"));
-    let known: Vec<String> = flows.chain(ports).take(6).collect();
-    let known = match known.is_empty() {
-        true => "the scenario has no [probe]".to_string(),
-        false => format!("it has {} and the like", known.join(", ")),
-    };
-    format!("the run has no curve {name:?}; {known}")
-}
-
-fn find(run: &Run, name: &str) -> Result<Vec<f64>, String> {
-    let missing = || missing(&run.scenario.config, name);
-    let (what, whose) = name.split_once('.').ok_or_else(missing)?;
-    let series = &run.outcome.series;
-    let kb = |bytes: &Vec<u64>| bytes.iter().map(|bytes| *bytes as f64 / 1e3).collect();
-    let gbps = |rates: &Vec<f64>| rates.iter().map(|rate| rate / 1e9).collect();
-    let is_flow = |it: &&FlowSeries| run.flow_name(it.flow) == whose;
-    let flow = || series.flows.iter().find(is_flow).ok_or_else(missing);
-    let is_port = |it: &&PortSeries| run.port_name(it.node, it.port) == whose;
-    let port = || series.ports.iter().find(is_port).ok_or_else(missing);
-    match what {
-        "goodput" => Ok(gbps(&flow()?.goodput_bps)),
-        "allowed" => Ok(gbps(&flow()?.allowed_bps)),
-        "queue" => Ok(kb(&port()?.queue)),
-        "egress" => Ok(kb(&port()?.egress)),
-        "input" => Ok(gbps(&port()?.input_bps)),
-        "sending" => Ok(gbps(&port()?.sending_bps)),
-        "feedback" => Ok(gbps(&port()?.feedback_bps)),
-        "permitted" => Ok(gbps(&port()?.allowed_bps)),
-        _ => Err(missing()),
-    }
-}
-
 /// The number that `measure` takes from a run, if there is one.
 pub fn take(run: &Run, measure: &Measure) -> Result<Option<f64>, String> {
-    let curve = sum(run, &measure.series)?;
+    let curve = curves::sum(run, &measure.series)?;
     let instant = |text: &Option<String>, otherwise: Time| match text {
         None => Ok(otherwise),
         Some(text) => parse_delay(text).map(|span| Time::ZERO + span),

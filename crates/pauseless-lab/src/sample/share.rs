@@ -4,23 +4,16 @@ use pauseless_fabric::fairness::{FairFlow, max_min_rates};
 use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::config::{Config, Flow};
 
-use super::Add;
 use crate::run::Run;
 
-/// What the flows got in the last quarter of the time in which they sent, in percent of their
-/// max-min fair rates. `share_mean` is the mean of all flows, `share_min` the least.
-pub fn shares(run: &Run, add: Add<'_>) {
+/// What each flow got in the last quarter of the time in which it sent, in percent of its max-min
+/// fair rate.
+pub fn shares(run: &Run) -> Vec<f64> {
     let config = &run.scenario.config;
     let fair = fair_rates(config, config.flows.iter());
     let rates = run.outcome.flows.iter().map(|flow| flow.goodput_late_bps);
-    let shares = Vec::from_iter(rates.zip(fair).map(|(rate, fair)| 100.0 * rate / fair));
-    if shares.is_empty() {
-        return;
-    }
-    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
-    add("share_mean".to_string(), mean);
-    let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
-    add("share_min".to_string(), least);
+    let shares = rates.zip(fair).map(|(rate, fair)| 100.0 * rate / fair);
+    shares.collect()
 }
 
 /// The max-min fair rates of `flows`, in bit/s, if they send and no others do.

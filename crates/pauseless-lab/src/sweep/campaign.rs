@@ -30,6 +30,8 @@ pub struct Campaign {
     pub filter: Filter,
     /// The numbers that are kept of each run, by their names in a [`crate::sample::Sample`].
     pub keep: Vec<String>,
+    /// Whether a row is kept for each flow of each run.
+    pub keeps_flows: bool,
     /// The curves that are kept of each run, if any.
     pub curves: Vec<String>,
     /// Distributions of flow sizes by the names of their files, so that a task needs no file but its
@@ -87,7 +89,10 @@ impl Campaign {
         let (base, axes) = (self.base.to_string(), format!("{:?}", self.axes));
         let filter = format!("{:?}", self.filter);
         let distributions = format!("{:?}", self.distributions);
-        let keep = format!("{:?}", self.keep);
+        let mut keep = format!("{:?}", self.keep);
+        if self.keeps_flows {
+            keep += FLOWS;
+        }
         Name::of(&[&base, &axes, &filter, &distributions, &keep]).to_string()
     }
 
@@ -167,3 +172,6 @@ impl Filter {
         *self == Filter::default()
     }
 }
+
+/// What `keep` of a campaign's file has if a row is kept for each flow.
+pub(super) const FLOWS: &str = "flows";

@@ -10,10 +10,11 @@ use std::thread;
 
 use super::plan::{Plan, Task};
 use super::row::Row;
-use super::store::Findings;
+use super::store::{Findings, Tables};
 use crate::report::quantity;
+use crate::results::{Facts, rows};
 use crate::run::Run;
-use crate::sample::{Sample, share};
+use crate::sample::{Asked, Sample};
 use crate::scenario::{Overrides, Scenario};
 use crate::table::{Cells, Column, Table};
 
@@ -86,24 +87,35 @@ pub struct Progress {
 
 /// Who is told of what happens, and where rows go. Several threads call it.
 pub struct Hooks<'a, E> {
-    /// Keeps a row and its curves. What it cannot keep ends the campaign.
+    /// Keeps a row and its tables. What it cannot keep ends the campaign.
     pub keep: &'a Keep<'a, E>,
     /// Called often; may break the campaign off. Runs in flight are then given up.
     pub watch: &'a (dyn Fn(&Progress) -> ControlFlow<()> + Sync),
 }
 
 /// Keeps a row.
-pub type Keep<'a, E> = dyn Fn(&Task, &Row, Curves<'_>) -> Result<(), E> + Sync + 'a;
+pub type Keep<'a, E> = dyn Fn(&Task, &Row, Made<'_>) -> Result<(), E> + Sync + 'a;
 
-/// The curves of a run, if the campaign keeps any; or why the run does not have them. That is a
+/// The tables that a campaign keeps of a run; or why the run does not have its curves. That is a
 /// fault of the campaign and not of the run, whose row would otherwise have it for ever: the name
 /// of a task does not depend on what is kept of it.
-pub type Curves<'a> = Result<Option<&'a Table>, &'a str>;
+pub type Made<'a> = Result<Tables<'a>, &'a str>;
 
 /// A run that was made.
-struct Made {
+struct Done {
     row: Row,
     curves: Result<Option<Table>, String>,
+    flows: Option<Table>,
+}
+
+impl Done {
+    fn tables(&self) -> Made<'_> {
+        let curves = self.curves.as_ref().map_err(String::as_str)?;
+        Ok(Tables {
+            curves: curves.as_ref(),
+            flows: self.flows.as_ref(),
+        })
+    }
 }
 
 /// How a campaign ended.
@@ -166,11 +178,11 @@ impl<E> Work<'_, E> {
                 return;
             };
             let task = self.plan.task(*index as usize);
-            let Some(Made { row, curves }) = self.make(&task) else {
+            let Some(done) = self.make(&task) else {
                 return;
             };
-            let curves = curves.as_ref().map(Option::as_ref);
-            if let Err(failure) = (self.hooks.keep)(&task, &row, curves.map_err(String::as_str)) {
+            let row = &done.row;
+            if let Err(failure) = (self.hooks.keep)(&task, row, done.tables()) {
                 self.is_over.store(true, Ordering::Relaxed);
                 locked(&self.failure, |first| {
                     first.get_or_insert(failure);
@@ -178,14 +190,14 @@ impl<E> Work<'_, E> {
                 return;
             }
             let keep = &self.plan.campaign.keep;
-            let findings = Findings::of(keep, &row);
+            let findings = Findings::of(keep, row);
             locked(&self.progress, |progress| progress.tally.add(findings));
             let _ = self.look();
         }
     }
 
     /// A run that panics is a fault of the program. It must not cost the others.
-    fn make(&self, task: &Task) -> Option<Made> {
+    fn make(&self, task: &Task) -> Option<Done> {
         let made = catch_unwind(AssertUnwindSafe(|| self.run(task)));
         made.unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -196,7 +208,7 @@ impl<E> Work<'_, E> {
     }
 
     /// `None` if it was broken off.
-    fn run(&self, task: &Task) -> Option<Made> {
+    fn run(&self, task: &Task) -> Option<Done> {
         let campaign = &self.plan.campaign;
         let name = task.name.to_string();
         let scenario = match Scenario::parse(&name, &task.text, &Overrides::default()) {
@@ -207,18 +219,14 @@ impl<E> Work<'_, E> {
         if run.interrupted {
             return None;
         }
-        let (mut sample, wrong) = match Sample::with(&run, &campaign.curves, &campaign.keep) {
+        let (facts, asked) = (Facts::of(&run), Asked::all(&campaign.keep));
+        let (sample, wrong) = match Sample::asked(&facts, &campaign.curves, &asked) {
             Ok(sample) => (sample, None),
             Err(wrong) => (
-                Sample::with(&run, &[], &campaign.keep).unwrap_or_default(),
+                Sample::asked(&facts, &[], &asked).unwrap_or_default(),
                 Some(wrong),
             ),
         };
-        if campaign.keep.iter().any(|name| name.starts_with("share_")) {
-            share::shares(&run, &mut |name, value| {
-                sample.metrics.insert(name, value);
-            });
-        }
         let numbers = campaign.keep.iter().map(|name| sample.metric(name));
         let row = Row {
             task: task.name,
@@ -230,18 +238,22 @@ impl<E> Work<'_, E> {
             Some(wrong) => Err(wrong),
             None => Ok((!campaign.curves.is_empty()).then(|| curves(sample))),
         };
-        Some(Made { row, curves })
+        let flows = campaign.keeps_flows.then(|| rows::flows(&run));
+        Some(Done { row, curves, flows })
     }
 
-    fn failed(&self, task: &Task, error: String) -> Made {
+    fn failed(&self, task: &Task, error: String) -> Done {
         let row = Row {
             task: task.name,
             ended: String::new(),
             error: Some(error),
             numbers: vec![None; self.plan.campaign.keep.len()],
         };
-        let curves = Ok(None);
-        Made { row, curves }
+        Done {
+            row,
+            curves: Ok(None),
+            flows: None,
+        }
     }
 
     fn look(&self) -> ControlFlow<()> {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+use crate::results::Reference;
+
 /// The name of a task: the hash of its scenario and of the program's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(pub [u8; 16]);
@@ -56,12 +58,41 @@ pub struct Row {
 /// The name of a column: that of an axis or of a number, without the points that query languages
 /// take apart.
 pub fn column(name: &str) -> String {
-    name.replace('.', "_")
+    match name.contains('{').then(|| Reference::parse(name)) {
+        Some(Ok(reference)) => reference.column(),
+        _ => name.replace('.', "_"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_has_one_column_however_it_is_spelt() {
+        for (name, expected) in [
+            ("rate.F1", "rate_F1"),
+            ("rate{flow=F1}", "rate_F1"),
+            ("pauses.class0", "pauses_class0"),
+            ("pauses{class=0}", "pauses_class0"),
+            ("queue_max{port=S1:S2}", "queue_max_S1:S2"),
+            ("slowdown_p99", "slowdown_p99"),
+            ("slowdown{p=99}", "slowdown_p99"),
+            ("fct_us{p=99, size=S}", "fct_p99_us_S"),
+            ("fct_p99_us.S", "fct_p99_us_S"),
+            (
+                "slowdown{p=99.99, size=20KB..1MB}",
+                "slowdown_p99_99_20KB_to_1MB",
+            ),
+            (
+                "slowdown{size=20KB.., p=50, class=1}",
+                "slowdown_p50_20KB_to__class1",
+            ),
+            ("links_held{layer=1}", "links_held_layer1"),
+        ] {
+            assert_eq!(column(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn a_name_reads_back_and_nothing_else_is_one() {

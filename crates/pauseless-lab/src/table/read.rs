@@ -49,6 +49,9 @@ impl<R: ChunkReader + 'static> Book<R> {
                 (Physical::INT64, true) if logical == unsigned.as_ref() => {
                     Cells::Counts(Vec::new())
                 }
+                (Physical::INT64, false) if logical == unsigned.as_ref() => {
+                    Cells::Wholes(Vec::new())
+                }
                 _ => return Err(ReadError::Type(column.name().to_string())),
             };
             columns.push(Column {
@@ -123,6 +126,10 @@ fn read_column(group: &dyn RowGroupReader, place: usize, kind: &Cells) -> Result
         (Cells::Counts(_), ColumnReader::Int64ColumnReader(reader)) => {
             let cells = required(reader, rows)?;
             Cells::Counts(cells.into_iter().map(i64::cast_unsigned).collect())
+        }
+        (Cells::Wholes(_), ColumnReader::Int64ColumnReader(reader)) => {
+            let cells = optional(reader, rows)?.into_iter();
+            Cells::Wholes(cells.map(|cell| cell.map(i64::cast_unsigned)).collect())
         }
         _ => unreachable!("the kind follows from the type"),
     })

@@ -64,13 +64,14 @@ impl<W: Write + Send> Sheet<W> {
 fn field(column: &Column) -> Written<Arc<Type>> {
     let builder = |physical| Type::primitive_type_builder(&column.name, physical);
     let text = || builder(Physical::BYTE_ARRAY).with_logical_type(Some(LogicalType::String));
+    let unsigned = LogicalType::integer(64, false);
+    let whole = || builder(Physical::INT64).with_logical_type(Some(unsigned.clone()));
     let builder = match column.cells {
         Cells::Numbers(_) => builder(Physical::DOUBLE).with_repetition(Repetition::OPTIONAL),
         Cells::Texts(_) => text().with_repetition(Repetition::REQUIRED),
         Cells::Notes(_) => text().with_repetition(Repetition::OPTIONAL),
-        Cells::Counts(_) => builder(Physical::INT64)
-            .with_repetition(Repetition::REQUIRED)
-            .with_logical_type(Some(LogicalType::integer(64, false))),
+        Cells::Counts(_) => whole().with_repetition(Repetition::REQUIRED),
+        Cells::Wholes(_) => whole().with_repetition(Repetition::OPTIONAL),
     };
     Ok(Arc::new(builder.build()?))
 }
@@ -103,6 +104,12 @@ fn write_column<W: Write + Send>(
             let values: Vec<i64> = cells.iter().map(|cell| cell.cast_signed()).collect();
             let writer = column.typed::<Int64Type>();
             writer.write_batch(&values, None, None)?;
+        }
+        Cells::Wholes(cells) => {
+            let values = cells.iter().flatten().map(|cell| cell.cast_signed());
+            let values: Vec<i64> = values.collect();
+            let writer = column.typed::<Int64Type>();
+            writer.write_batch(&values, Some(&levels(cells)), None)?;
         }
     }
     column.close()

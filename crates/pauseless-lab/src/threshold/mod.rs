@@ -191,7 +191,7 @@ impl Question {
         for value in [low, high] {
             let refusal = |problems| Refusal::Scenario { value, problems };
             let scenario = self.knob.scenario(value, &overrides).map_err(refusal)?;
-            let wrong = self.property.check(&scenario.config.topology);
+            let wrong = self.property.check(&scenario.config);
             wrong.map_err(Refusal::Question)?;
         }
         let precision = self
@@ -262,7 +262,9 @@ impl<F: Fn(usize, usize) -> ControlFlow<()> + Sync> Bench<'_, F> {
         let refusal = |problems| Refusal::Scenario { value, problems };
         let mut scenario = knob.scenario(value, &overrides).map_err(refusal)?;
         // Nobody looks at its curves.
-        scenario.config.probes = Probes::default();
+        if !property.needs_probes() {
+            scenario.config.probes = Probes::default();
+        }
         let watch = |_| match self.stop.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => self.tell(0),

@@ -1,14 +1,15 @@
 //! What can flip.
 
 use pauseless_core::id::{NodeId, PortId};
-use pauseless_fabric::topology::Topology;
+use pauseless_sim::Config;
 
 use crate::report::verdict::Finding;
+use crate::results::{Facts, Reference};
 use crate::run::Run;
 use crate::scenario::did_you_mean;
 
 /// Something that a run has or has not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Property {
     /// Queues that can never move again.
     Deadlock,
@@ -20,21 +21,114 @@ pub enum Property {
     Pause,
     /// This port was told to stop.
     PauseAt(String),
+    /// A number of the run lies on one side of a limit.
+    Number(Box<Limit>),
+}
+
+/// A number of a run and a limit: `queue_max{port=S1:S2} > 100`.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    text: String,
+    number: Reference,
+    comparison: Comparison,
+    limit: f64,
+}
+
+/// On which side of a limit a number lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comparison {
+    Above,
+    AtLeast,
+    Below,
+    AtMost,
+}
+
+impl Comparison {
+    /// As they are typed, the longer ones first.
+    const ALL: [(&'static str, Comparison); 4] = [
+        (">=", Comparison::AtLeast),
+        ("<=", Comparison::AtMost),
+        (">", Comparison::Above),
+        ("<", Comparison::Below),
+    ];
+}
+
+impl Limit {
+    /// Reads `NUMBER > LIMIT`; `None` if nothing is compared. Names of flows may have an arrow in
+    /// them, so that the last sign counts.
+    fn parse(text: &str) -> Option<Result<Limit, String>> {
+        let place = text.rfind(['<', '>'])?;
+        let signs = Comparison::ALL.into_iter();
+        let (sign, comparison) = signs
+            .into_iter()
+            .find(|(it, _)| text[place..].starts_with(it))?;
+        let (number, limit) = (text[..place].trim(), text[place + sign.len()..].trim());
+        Some(Limit::new(text, (number, comparison), limit))
+    }
+
+    fn new(
+        text: &str,
+        (number, comparison): (&str, Comparison),
+        limit: &str,
+    ) -> Result<Limit, String> {
+        let known = Reference::parse(number);
+        let number = known.map_err(|wrong| format!("no run has a number {number:?}: {wrong}"))?;
+        let value = limit.parse().ok().filter(|limit: &f64| limit.is_finite());
+        let value = value.ok_or_else(|| match number.number.unit.name() {
+            "" => format!(
+                "the limit of {} is a number, not {limit:?}",
+                number.number.name
+            ),
+            unit => format!(
+                "the limit of {} is a number, in {unit}, not {limit:?}",
+                number.number.name
+            ),
+        })?;
+        Ok(Limit {
+            text: text.trim().to_string(),
+            number,
+            comparison,
+            limit: value,
+        })
+    }
+
+    /// Whether the number of a run lies there; one that a run does not have lies nowhere.
+    fn is_in(&self, run: &Run) -> bool {
+        let value = self.number.value(&Facts::of(run));
+        value.is_some_and(|value| match self.comparison {
+            Comparison::Above => value > self.limit,
+            Comparison::AtLeast => value >= self.limit,
+            Comparison::Below => value < self.limit,
+            Comparison::AtMost => value <= self.limit,
+        })
+    }
 }
 
 impl Property {
-    /// Reads `deadlock`, `loss`, `starvation`, `pause` or `pause:PORT`.
+    /// Reads `deadlock`, `loss`, `starvation`, `pause`, `pause:PORT`, or a number with a limit such
+    /// as `queue_max > 100`.
     pub fn parse(text: &str) -> Result<Property, String> {
         match text {
             "deadlock" => Ok(Property::Deadlock),
             "loss" => Ok(Property::Loss),
             "starvation" => Ok(Property::Starvation),
             "pause" => Ok(Property::Pause),
-            _ => match text.strip_prefix("pause:") {
-                Some(port) => Ok(Property::PauseAt(port.to_string())),
-                None => Err("expected deadlock, loss, starvation, pause or pause:PORT".to_string()),
+            _ => match (text.strip_prefix("pause:"), Limit::parse(text)) {
+                (Some(port), None) => Ok(Property::PauseAt(port.to_string())),
+                (_, Some(limit)) => limit.map(|limit| Property::Number(Box::new(limit))),
+                (None, None) => Err(
+                    "expected deadlock, loss, starvation, pause, pause:PORT, or a \
+                                     number with a limit such as \"queue_max > 100\"; `pauseless \
+                                     metrics` lists all numbers"
+                        .to_string(),
+                ),
             },
         }
+    }
+
+    /// Whether it can only be seen where the scenario's probes look.
+    pub(super) fn needs_probes(&self) -> bool {
+        matches!(self, Property::Number(limit) if limit.number.number.is_probed)
     }
 
     /// As it is typed.
@@ -45,6 +139,7 @@ impl Property {
             Property::Starvation => "starvation".to_string(),
             Property::Pause => "pause".to_string(),
             Property::PauseAt(port) => format!("pause:{port}"),
+            Property::Number(limit) => limit.text.clone(),
         }
     }
 
@@ -56,11 +151,20 @@ impl Property {
             Property::Starvation => "starvation".to_string(),
             Property::Pause => "a pause".to_string(),
             Property::PauseAt(port) => format!("a pause of {port}"),
+            Property::Number(limit) => match limit.number.number.unit.name() {
+                "" => limit.text.clone(),
+                unit => format!("{} {unit}", limit.text),
+            },
         }
     }
 
-    /// Refuses a port that is not there.
-    pub(super) fn check(&self, topology: &Topology) -> Result<(), String> {
+    /// Refuses a port, a flow or a class that is not there.
+    pub(super) fn check(&self, config: &Config) -> Result<(), String> {
+        let topology = &config.topology;
+        if let Property::Number(limit) = self {
+            let there = limit.number.check(config);
+            return there.map_err(|help| format!("--find {:?}: {help}", limit.text));
+        }
         let Property::PauseAt(port) = self else {
             return Ok(());
         };
@@ -92,6 +196,7 @@ impl Property {
                 let mut ports = outcome.ports.iter();
                 ports.any(|it| Some((it.node, it.port)) == port && it.pauses > 0)
             }
+            Property::Number(limit) => limit.is_in(run),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use pauseless_lab::sweep::campaign::{Axis, Campaign, Filter, Label, Point};
 use pauseless_lab::sweep::plan::{Plan, Task};
 use pauseless_lab::sweep::row::Row;
-use pauseless_lab::sweep::store::{Failure, Merge, Merged, Store};
+use pauseless_lab::sweep::store::{Failure, Merge, Merged, Store, Tables};
 use toml::{Table, Value};
 
 /// Four buffers, two schemes and three seeds.
@@ -50,6 +50,7 @@ pub fn campaign_of(seeds: i64) -> Campaign {
             ),
         ],
         filter: Filter::default(),
+        keeps_flows: false,
         keep: vec!["deadlock".to_string(), "rate.min".to_string()],
         curves: Vec::new(),
         distributions: BTreeMap::new(),
@@ -133,7 +134,9 @@ pub fn filled(folder: &Path, campaign: &Campaign, tasks: impl Iterator<Item = Ta
     let store = Store::open(folder, campaign).expect("a folder");
     let writer = store.writer().expect("a journal");
     for task in tasks {
-        writer.append(&task, &row(&task), None).expect("room");
+        writer
+            .append(&task, &row(&task), Tables::default())
+            .expect("room");
     }
     writer.seal().expect("room");
     store

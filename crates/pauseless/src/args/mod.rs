@@ -1,6 +1,7 @@
 //! What can be typed.
 
 mod check;
+mod metrics;
 #[cfg(target_os = "linux")]
 mod node;
 mod plan;
@@ -24,6 +25,7 @@ use pauseless_lab::scenario::{Problems, StopOn, vary};
 use pauseless_lab::schema::Document;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
+pub use metrics::MetricsArgs;
 #[cfg(target_os = "linux")]
 pub use node::NodeArgs;
 pub use plan::PlanArgs;
@@ -81,6 +83,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Print the JSON Schema of a kind of file, or of a document that --json prints
     Schema(SchemaArgs),
+    /// List the numbers and curves that a run has: name, unit, whose it is, what it means
+    Metrics(MetricsArgs),
     /// Run the ring, or scenarios, on real frames between namespaces, beside the simulator
     #[cfg(target_os = "linux")]
     Testbed(TestbedArgs),
@@ -160,6 +164,10 @@ pub struct RunArgs {
     /// series.csv
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write tables for pandas, DuckDB and their like: results.parquet with one row, flows.parquet,
+    /// ports.parquet and, if something was probed, series.parquet
+    #[arg(long, value_name = "DIR")]
+    pub parquet: Option<PathBuf>,
     /// Write the page with the figures to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -320,6 +328,7 @@ const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/pcn-fig1.toml --congestion-control dcqcn
   pauseless run scenarios/pcn-fig1.toml --congestion-control none --provenance
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
+  pauseless run scenarios/incast-shared.toml --parquet tables
   pauseless run scenarios/gfc-ring.toml --stop-on deadlock,done,steady
   pauseless run scenarios/gfc-ring.toml --pcap ring.pcapng
   pauseless run examples/hpcc/ring5_pfc/config.txt --compat hpcc

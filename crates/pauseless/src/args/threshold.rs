@@ -23,7 +23,8 @@ pub struct ThresholdArgs {
     /// The other end
     #[arg(long, value_name = "B")]
     pub to: String,
-    /// What is to flip in between: deadlock, loss, starvation, pause or pause:PORT
+    /// What is to flip in between: deadlock, loss, starvation, pause, pause:PORT, or a number with a
+    /// limit such as "queue_max{port=S1:S2} > 100"; `pauseless metrics` lists all numbers
     #[arg(long, value_name = "PROPERTY", value_parser = Property::parse)]
     pub find: Property,
     /// Try seeds 1 to this

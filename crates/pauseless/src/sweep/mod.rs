@@ -218,8 +218,8 @@ fn execute(
     let writer = store.writer()?;
     let display = progress::Campaign::new(&plan.campaign.name, args.quiet || args.json);
     let hooks = Hooks {
-        keep: &|task, row, curves| match curves {
-            Ok(curves) => writer.append(task, row, curves),
+        keep: &|task, row, tables| match tables {
+            Ok(tables) => writer.append(task, row, tables),
             Err(wrong) => Err(no_curve(&args.file, task, wrong)),
         },
         watch: &|progress| {

@@ -8,6 +8,7 @@ mod workload;
 
 use super::scope::{Failure, Scope};
 use crate::repro::data::Measured;
+use crate::results::{Facts, Reference};
 use crate::run::Run;
 use crate::sample::Add;
 
@@ -33,6 +34,17 @@ pub fn per_run(name: &str) -> Option<PerRun> {
         .map(|(_, it)| *it)
 }
 
+/// `per_run = "gfc-shares"`: what flows got of what was fair.
+fn shares(run: &Run, add: Add<'_>) {
+    let facts = Facts::of(run);
+    for name in ["share_mean", "share_min"] {
+        let number = Reference::parse(name).expect("an entry of the registry");
+        if let Some(value) = number.value(&facts) {
+            add(name.to_string(), value);
+        }
+    }
+}
+
 const COMPUTE: &[(&str, Compute)] = &[
     ("gfc-parameters", formulas::gfc_parameters),
     ("gfc-stages", formulas::gfc_stages),
@@ -52,7 +64,7 @@ const COMPUTE: &[(&str, Compute)] = &[
 const PER_RUN: &[(&str, PerRun)] = &[
     ("gfc-servers", gfc_scale::servers),
     ("gfc-feedback", gfc_scale::feedback_bins),
-    ("gfc-shares", crate::sample::share::shares),
+    ("gfc-shares", shares),
     ("pcn-burst", pcn::burst),
     ("pcn-settle", pcn::settle),
     ("workload", workload::workload),

@@ -41,9 +41,9 @@ fn plan() -> Plan {
 
 type Kept = Mutex<BTreeMap<usize, Row>>;
 
-fn put(kept: &Kept) -> impl Fn(&Task, &Row, Curves<'_>) -> Result<(), String> + Sync {
-    |task, row, curves| {
-        curves?;
+fn put(kept: &Kept) -> impl Fn(&Task, &Row, Made<'_>) -> Result<(), String> + Sync {
+    |task, row, tables| {
+        tables?;
         locked(kept, |kept| kept.insert(task.index, row.clone()));
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! What is to be kept of each run, against what runs have.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::problem::Sink;
-use crate::sample::{curve, names};
+use crate::results::{Reference, curves};
 use crate::scenario::Scenario;
 use crate::scenario::reader::At;
 
@@ -16,7 +16,7 @@ pub(super) struct Asked {
 /// What the runs of a scenario do not have, by place in the lists.
 #[derive(Default)]
 pub(super) struct Lack {
-    numbers: BTreeSet<usize>,
+    numbers: BTreeMap<usize, &'static str>,
     /// With what there is instead.
     curves: BTreeMap<usize, String>,
 }
@@ -29,7 +29,7 @@ impl Lack {
     /// Takes another scenario into account. A number that only some runs have is missing in the
     /// rows of the others, but a curve must be there in all.
     pub(super) fn and(mut self, other: Lack) -> Lack {
-        self.numbers.retain(|it| other.numbers.contains(it));
+        self.numbers.retain(|it, _| other.numbers.contains_key(it));
         for (place, wrong) in other.curves {
             self.curves.entry(place).or_insert(wrong);
         }
@@ -42,23 +42,27 @@ impl Asked {
     pub(super) fn lack(&self, scenario: &Scenario) -> Lack {
         let config = &scenario.config;
         let numbers = self.keep.iter().enumerate();
-        let numbers = numbers.filter(|(_, name)| !names::fits(&name.value, config));
+        let numbers = numbers.filter_map(|(place, name)| {
+            let number = Reference::parse(&name.value).ok()?;
+            Some((place, number.check(config).err()?))
+        });
         let curves = self.curves.iter().enumerate();
         let curves = curves.filter_map(|(place, name)| {
-            let wrong = curve::check(config, &name.value).err()?;
+            let wrong = curves::check(config, &name.value).err()?;
             Some((place, wrong))
         });
         Lack {
-            numbers: numbers.map(|(place, _)| place).collect(),
+            numbers: numbers.collect(),
             curves: curves.collect(),
         }
     }
 
     /// Reports what is missing.
     pub(super) fn report(&self, lack: &Lack, sink: &Sink) {
-        for At { value, place } in lack.numbers.iter().map(|it| &self.keep[*it]) {
+        for (at, help) in &lack.numbers {
+            let At { value, place } = &self.keep[*at];
             let problem = place.problem(format!("no run has a number {value:?}"));
-            sink.push(problem.help(names::help(value)));
+            sink.push(problem.help(*help));
         }
         for (place, wrong) in &lack.curves {
             let problem = self.curves[*place].place.problem(wrong);

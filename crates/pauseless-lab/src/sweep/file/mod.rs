@@ -16,35 +16,19 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::campaign::{Campaign, Filter};
+use super::campaign::{Campaign, FLOWS, Filter};
 use super::plan::{TASKS_MAX, combinations};
 use super::report::file::{Known, Sections};
 use super::row::column;
 use crate::import::{self, source::Source};
 use crate::problem::{Problem, Problems, Sink};
-use crate::sample::names;
+use crate::results::{self, Kept, Reference};
 use crate::scenario::reader::{At, Place, Section};
 use crate::scenario::{FILE_MAX, parse_table, traffic};
 use asked::Asked;
 use axis::Draft;
 use size::Size;
 
-/// What is kept of every run, whatever the file says.
-const ALWAYS: [&str; 4] = ["deadlock", "starved", "lost", "warnings"];
-/// What is kept besides if the file does not say.
-const USUALLY: [&str; 11] = [
-    "deadlock_ms",
-    "end_ms",
-    "held_kb",
-    "pauses",
-    "queue_max",
-    "rate.sum",
-    "rate.min",
-    "jain",
-    "finished",
-    "fct_mean_us",
-    "fct_p99_us",
-];
 /// Columns that all results have.
 const TAKEN: [&str; 6] = ["task", "version", "scenario", "seed", "ended", "error"];
 /// What may end a run before its time.
@@ -137,6 +121,7 @@ impl Reading<'_> {
             keep = size.keep.clone().or(keep);
             size.apply(&mut drafts.0);
         }
+        let keeps_flows = take_flows(&mut keep);
         let names = kept(keep.as_deref());
         let axes = axis::finish(drafts.0, &root, &names);
         let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
@@ -152,12 +137,7 @@ impl Reading<'_> {
             return Ok(None);
         };
         if let Some(stop) = stop {
-            let verdict = base.entry("verdict").or_insert(Value::Table(Table::new()));
-            if let Value::Table(verdict) = verdict {
-                // The older way to write it would contradict this one.
-                verdict.remove("stop_on_deadlock");
-                verdict.insert("stop_on".to_string(), stop);
-            }
+            set_stop(&mut base, stop);
         }
         let name = self.name();
         let mut campaign = Campaign {
@@ -169,6 +149,7 @@ impl Reading<'_> {
             axes,
             filter: filter.unwrap_or_default(),
             keep: names,
+            keeps_flows,
             curves: texts(curves.clone()),
             distributions: BTreeMap::new(),
             reports,
@@ -266,8 +247,8 @@ impl Reading<'_> {
 /// `keep`, without names that no run could have.
 fn read_keep(section: &mut Section<'_>) -> Option<Vec<At<String>>> {
     let list = section.strings("keep")?;
-    for At { value, place } in &list.value {
-        if let Err(help) = names::check(value) {
+    for At { value, place } in list.value.iter().filter(|it| it.value != FLOWS) {
+        if let Err(help) = Reference::parse(value) {
             let problem = place.problem(format!("no run has a number {value:?}"));
             section.report(problem.help(help));
         }
@@ -275,16 +256,31 @@ fn read_keep(section: &mut Section<'_>) -> Option<Vec<At<String>>> {
     Some(list.value)
 }
 
+/// Takes `flows` out of `keep`, which is no number; whether it was there. If nothing else was, the
+/// usual numbers are kept.
+fn take_flows(keep: &mut Option<Vec<At<String>>>) -> bool {
+    let Some(names) = keep else {
+        return false;
+    };
+    let count = names.len();
+    names.retain(|it| it.value != FLOWS);
+    let is_there = names.len() < count;
+    if is_there && names.is_empty() {
+        *keep = None;
+    }
+    is_there
+}
+
 /// What is kept of every run, and then `keep` or the usual, each once.
 fn kept(keep: Option<&[At<String>]>) -> Vec<String> {
     let keep = match keep {
-        Some(keep) => Vec::from_iter(keep.iter().map(|it| it.value.as_str())),
-        None => USUALLY.to_vec(),
+        Some(keep) => keep.iter().map(|it| it.value.clone()).collect(),
+        None => results::kept_names(Kept::Usually),
     };
     let mut all = Vec::new();
-    for name in ALWAYS.into_iter().chain(keep) {
-        if !all.iter().any(|it| it == name) {
-            all.push(name.to_string());
+    for name in results::kept_names(Kept::Always).into_iter().chain(keep) {
+        if !all.contains(&name) {
+            all.push(name);
         }
     }
     all
@@ -303,6 +299,16 @@ fn read_stop(root: &mut Section<'_>) -> Option<Value> {
     }
     let words = texts(list.value).into_iter().map(Value::String);
     Some(Value::Array(words.collect()))
+}
+
+/// Writes `verdict.stop_on` into a scenario.
+fn set_stop(base: &mut Table, stop: Value) {
+    let verdict = base.entry("verdict").or_insert(Value::Table(Table::new()));
+    if let Value::Table(verdict) = verdict {
+        // The older way to write it would contradict this one.
+        verdict.remove("stop_on_deadlock");
+        verdict.insert("stop_on".to_string(), stop);
+    }
 }
 
 fn read_filter(mut section: Section<'_>) -> Filter {

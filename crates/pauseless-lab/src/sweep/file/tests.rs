@@ -399,6 +399,26 @@ fn a_size_that_is_not_there_is_told_with_those_that_are() {
     assert!(wrong("x").contains("help: it has full, quick"));
 }
 
+/// Rows of flows are kept beside numbers, or beside the usual ones.
+#[test]
+fn flows_are_kept_beside_numbers() {
+    let seeds = axis("key = \"seed\"\nseeds = 2");
+    let usual = campaign(&seeds, None);
+    let flows = campaign(&format!("keep = [\"flows\"]\n{seeds}"), None);
+    assert_eq!((usual.keeps_flows, flows.keeps_flows), (false, true));
+    assert_eq!(flows.keep, usual.keep);
+    assert_ne!(flows.digest(), usual.digest());
+    let both = "keep = [\"flows\", \"slowdown{p=99.9, size=10KB..100KB}\", \"pauses\"]";
+    let both = campaign(&format!("{both}\n{seeds}"), None);
+    assert!(both.keeps_flows && !both.keep.contains(&"flows".to_string()));
+    let report = "[[report]]\nkind = \"cdf\"\nname = \"s\"\nof = ";
+    let with = |of: &str| {
+        let keep = "keep = [\"slowdown{p=99.9, size=10KB..100KB}\", \"fct_us{p=101}\"]";
+        brief(&format!("{keep}\n{seeds}\n{report}\"{of}\""))
+    };
+    expect![[r#""#]].assert_eq(&with("slowdown{size=10KB..100KB, p=99.9}"));
+}
+
 /// What is asked for by name must be there in some run, and curves in all.
 #[test]
 fn what_no_run_has_is_refused_before_the_first() {

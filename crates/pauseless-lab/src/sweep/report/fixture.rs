@@ -46,6 +46,7 @@ pub(crate) fn campaign(axes: Vec<Axis>, keep: &[&str], sections: &str) -> Campai
         folder: std::path::PathBuf::new(),
         axes,
         filter: Filter::default(),
+        keeps_flows: false,
         keep,
         curves: Vec::new(),
         distributions: std::collections::BTreeMap::new(),

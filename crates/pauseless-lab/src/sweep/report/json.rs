@@ -147,6 +147,7 @@ fn rows(table: &Table) -> Vec<Map<String, Value>> {
                 Cells::Texts(cells) => cells[row].as_str().into(),
                 Cells::Notes(cells) => cells[row].as_deref().into(),
                 Cells::Counts(cells) => cells[row].into(),
+                Cells::Wholes(cells) => cells[row].into(),
             };
             (column.name.clone(), value)
         });

@@ -77,6 +77,7 @@ impl<'a> Rows<'a> {
         match self.cells(&column(name))? {
             Cells::Numbers(cells) => Ok(Cow::Borrowed(cells)),
             Cells::Counts(cells) => Ok(cells.iter().map(|it| Some(*it as f64)).collect()),
+            Cells::Wholes(cells) => Ok(cells.iter().map(|it| it.map(|it| it as f64)).collect()),
             _ => Err(format!("column {name} has texts, not numbers")),
         }
     }
@@ -118,6 +119,12 @@ impl<'a> Rows<'a> {
             }
             Cells::Counts(cells) => {
                 code_numbers(cells.iter().map(|cell| *cell as f64), &mut values)
+            }
+            Cells::Wholes(cells) => {
+                let cells = cells
+                    .iter()
+                    .map(|cell| cell.map_or(f64::NAN, |it| it as f64));
+                code_numbers(cells, &mut values)
             }
             Cells::Texts(cells) => code_texts(cells.iter().map(String::as_str), &mut values),
             Cells::Notes(cells) => {
@@ -344,6 +351,10 @@ fn texts(cells: &Cells) -> Vec<Cow<'_, str>> {
             cells.map(Cow::Borrowed).collect()
         }
         Cells::Counts(cells) => cells.iter().map(|it| Cow::Owned(it.to_string())).collect(),
+        Cells::Wholes(cells) => {
+            let write = |cell: &Option<u64>| cell.map_or(String::new(), |it| it.to_string());
+            cells.iter().map(|it| Cow::Owned(write(it))).collect()
+        }
         Cells::Numbers(cells) => {
             let write = |cell: &Option<f64>| cell.map_or(String::new(), |it| it.to_string());
             cells.iter().map(|it| Cow::Owned(write(it))).collect()

@@ -1,6 +1,7 @@
 //! Values of axes, shares and numbers as people read them.
 
 use super::super::campaign::Label;
+use crate::results::column_unit;
 use crate::scenario::vary::{Amount, Unit};
 
 /// A value of an axis, in the largest unit that it has at least one of.
@@ -45,30 +46,11 @@ pub(super) fn parse(text: &str, unit: &str) -> Option<f64> {
 
 /// The name of a number that is kept, with its unit behind it in brackets: `fct mean (us)`.
 pub(super) fn measured(name: &str) -> String {
-    let units = [
-        ("_us", "us"),
-        ("_ms", "ms"),
-        ("_per_s", "1/s"),
-        ("_s", "s"),
-        ("_kb", "KB"),
-        ("_bytes", "bytes"),
-        ("_bps", "b/s"),
-        ("_gbps", "Gb/s"),
-        ("_percent", "%"),
-    ];
-    let found = units.iter().find_map(|(ending, unit)| {
-        let rest = name.strip_suffix(ending)?;
-        Some(format!("{} ({unit})", rest.replace('_', " ")))
-    });
-    let plain = || {
-        let unit = match name {
-            _ if name.starts_with("rate_") => "Gb/s",
-            _ if name.starts_with("queue_") => "KB",
-            _ => "",
-        };
-        with_unit(&name.replace('_', " "), unit)
+    let (bare, unit) = match column_unit(name) {
+        Some((bare, unit)) => (bare, unit.name()),
+        None => (name.to_string(), ""),
     };
-    found.unwrap_or_else(plain)
+    with_unit(&bare.replace('_', " "), unit)
 }
 
 /// The name of an axis without its unit.
@@ -197,6 +179,9 @@ mod tests {
         assert_eq!(measured("fct_mean_us"), "fct mean (us)");
         assert_eq!(measured("rate_min"), "rate min (Gb/s)");
         assert_eq!(measured("flows_per_s"), "flows (1/s)");
+        assert_eq!(measured("fct_p99_us_S"), "fct p99 S (us)");
+        assert_eq!(measured("queue_max_S1:S2"), "queue max S1:S2 (KB)");
+        assert_eq!(measured("deadlock"), "deadlock");
         assert_eq!(
             [0.0, 0.2, 0.0004, 1.0].map(percent),
             ["0", "20.0", "0.04", "100"]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::failure::Failure;
-use super::{JOURNAL, PARTS, SERIES, Store, disk, journal, part};
+use super::{JOURNAL, PARTS, Store, disk, journal, part};
 use crate::sweep::row::{Name, Row};
 use crate::table::read::Book;
 
@@ -97,12 +97,12 @@ impl Index {
         Ok(index)
     }
 
-    /// Leaves out what does not have all of these curves yet.
-    pub fn with_series(mut self, folder: &Path, curves: &[String]) -> Result<Index, Failure> {
-        let files = disk::list(&folder.join(SERIES), "parquet")?;
+    /// Leaves out what does not have a table with all of these columns in a folder yet.
+    pub fn with_tables(mut self, folder: &Path, columns: &[String]) -> Result<Index, Failure> {
+        let files = disk::list(folder, "parquet")?;
         let there = files.par_iter().filter_map(|path| {
             let name = Name::parse(path.file_stem()?.to_str()?)?;
-            has_curves(path, curves).then_some(name)
+            has_columns(path, columns).then_some(name)
         });
         let there: BTreeSet<Name> = there.collect();
         let is_whole = |entry: &Entry| entry.findings.error || there.contains(&entry.name);
@@ -214,14 +214,14 @@ impl Index {
     }
 }
 
-/// Whether a file has all of these curves. One that cannot be read is as good as none: it is written
+/// Whether a file has all of these columns. One that cannot be read is as good as none: it is written
 /// anew.
-pub(super) fn has_curves(path: &Path, curves: &[String]) -> bool {
+pub(super) fn has_columns(path: &Path, columns: &[String]) -> bool {
     let book = File::open(path).ok().and_then(|it| Book::open(it).ok());
     let known = book.and_then(|book| book.columns().ok());
     known.is_some_and(|known| {
-        let has = |curve: &String| known.iter().any(|column| column.name == *curve);
-        curves.iter().all(has)
+        let has = |name: &String| known.iter().any(|column| column.name == *name);
+        columns.iter().all(has)
     })
 }
 

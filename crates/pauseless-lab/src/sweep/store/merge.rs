@@ -12,10 +12,10 @@ use super::columns::{Columns, ENDED, ERROR, SCENARIO, SEED, TASK, VERSION};
 use super::failure::Failure;
 use super::index::{Entry, Index};
 use super::record::column;
-use super::{CHECKSUM, RESULTS, Store, disk, journal, results};
+use super::{CHECKSUM, FLOWS, RESULTS, Store, disk, flows, journal, results};
 use crate::sweep::campaign::Label;
 use crate::sweep::plan::{Plan, Task};
-use crate::sweep::row::Row;
+use crate::sweep::row::{Name, Row};
 use crate::table::write::Sheet;
 use crate::table::{Cells, Column};
 
@@ -45,10 +45,13 @@ pub struct Merged {
 /// Puts all results of a plan together.
 pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merged, Failure> {
     let mut index = Index::build(&[store])?;
+    if store.keeps_flows {
+        index = index.with_tables(&store.folder.join(FLOWS), &flows::columns())?;
+    }
     let target = store.folder.join(RESULTS);
     results::refuse_other(&target, &plan.campaign.name)?;
     sweep_up(&store.folder);
-    let unfinished = unfinished_name(std::process::id());
+    let unfinished = unfinished_name(RESULTS, std::process::id());
     let unfinished = store.folder.join(unfinished);
     let mut merged = Merged {
         rows: 0,
@@ -57,12 +60,8 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
         file: None,
         warnings: std::mem::take(&mut index.warnings),
     };
-    let written = write(
-        &Merging { index, store, plan },
-        how,
-        &unfinished,
-        &mut merged,
-    );
+    let merging = Merging { index, store, plan };
+    let written = write(&merging, how, &unfinished, &mut merged);
     // A file without a row would only hide results that were there before.
     let is_wanted = merged.rows > 0 && (merged.missing == 0 || how.is_partial);
     let (file, hash) = match written {
@@ -73,6 +72,22 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
             return other.map(|_| merged);
         }
     };
+    // Before the results, which say that everything is there.
+    if store.keeps_flows {
+        let there = |name: &Name| merging.index.find(name).is_some();
+        let unfinished = unfinished_name(flows::FILE, std::process::id());
+        let unfinished = store.folder.join(unfinished);
+        if let Err(failure) = flows::merge(store, plan, (&there, how), &unfinished) {
+            // They only take room.
+            let _ = fs::remove_file(&unfinished);
+            let _ = fs::remove_file(
+                store
+                    .folder
+                    .join(unfinished_name(RESULTS, std::process::id())),
+            );
+            return Err(failure);
+        }
+    }
     let finished = disk::finish(file, &unfinished, &target);
     finished.map_err(|error| Failure::write(&target, &error))?;
     let checksum = store.folder.join(CHECKSUM);
@@ -83,16 +98,19 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
 }
 
 /// Where a process of this machine writes results before they get their name.
-fn unfinished_name(process: impl std::fmt::Display) -> String {
-    format!(".{RESULTS}.{}.{process}", journal::host())
+fn unfinished_name(file: &str, process: impl std::fmt::Display) -> String {
+    format!(".{file}.{}.{process}", journal::host())
 }
 
 /// Removes what merges that were killed have left behind. It may be as large as the results.
 fn sweep_up(folder: &Path) {
-    let prefix = unfinished_name("");
+    let prefixes = [RESULTS, flows::FILE].map(|file| unfinished_name(file, ""));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(&prefix));
+        let process = name.to_str().and_then(|name| {
+            let mut prefixes = prefixes.iter();
+            prefixes.find_map(|prefix| name.strip_prefix(prefix.as_str()))
+        });
         let is_dead = |process: &str| {
             let processes = Path::new("/proc");
             processes.join("self").exists() && !processes.join(process).exists()
@@ -163,7 +181,7 @@ fn write(
 /// What a row takes from its task. The rest, such as its text, is large.
 struct Brief {
     index: usize,
-    row: crate::sweep::row::Name,
+    row: Name,
     scenario: String,
     seed: u64,
     labels: Vec<Label>,
@@ -262,7 +280,7 @@ impl Write for Hashing {
 }
 
 /// How many rows a group has. Decides how much memory it takes to write and to read the file.
-const GROUP: usize = 16_384;
+pub(super) const GROUP: usize = 16_384;
 
 /// How many of the missing are named.
 const MISSING_SHOWN: usize = 5;

@@ -2,8 +2,11 @@
 //!
 //! ```text
 //!   run --append--> journal/PROCESS.jsonl --seal--> parts/HASH.parquet --merge--> results.parquet
+//!   its flows ----> flows/TASK.parquet -------------------------------- --merge--> flows.parquet
 //! ```
 //!
+//! Curves and flows of a run are on the disk before its row is in a journal, in files named by its
+//! task: a row that lacks them counts as none, and a run that is made twice writes the same file.
 //! A row is safe as soon as it is in a journal. Journals are sealed as parts, and a journal is
 //! deleted only when its part is on the disk; so a row may be in both, but never in neither. Rows
 //! are known by the names of their tasks, and what is there twice counts once. Parts are never
@@ -15,6 +18,7 @@ mod adopt;
 mod columns;
 mod disk;
 mod failure;
+mod flows;
 mod index;
 mod journal;
 mod merge;
@@ -33,7 +37,7 @@ pub use failure::Failure;
 pub use index::Findings;
 pub use merge::{Merge, Merged};
 pub use results::Results;
-pub use writer::Writer;
+pub use writer::{Tables, Writer};
 
 pub(super) use journal::host;
 
@@ -50,6 +54,7 @@ pub struct Store {
     folder: PathBuf,
     columns: Columns,
     curves: Vec<String>,
+    keeps_flows: bool,
     part_rows: usize,
     warnings: Vec<String>,
 }
@@ -93,6 +98,7 @@ impl Store {
             folder: folder.to_path_buf(),
             columns: Columns::of(campaign, folder)?,
             curves: campaign.curves.clone(),
+            keeps_flows: campaign.keeps_flows,
             part_rows: PART_ROWS,
             warnings: Vec::new(),
         })
@@ -124,7 +130,10 @@ impl Store {
     pub fn finished(&self) -> Result<Finished, Failure> {
         let mut index = Index::build(&[self])?;
         if !self.curves.is_empty() {
-            index = index.with_series(&self.folder, &self.curves)?;
+            index = index.with_tables(&self.folder.join(SERIES), &self.curves)?;
+        }
+        if self.keeps_flows {
+            index = index.with_tables(&self.folder.join(FLOWS), &flows::columns())?;
         }
         index.forget_rows();
         Ok(Finished { index })
@@ -201,6 +210,7 @@ impl Finished {
 const PARTS: &str = "parts";
 const JOURNAL: &str = "journal";
 const SERIES: &str = "series";
+const FLOWS: &str = "flows";
 const RESULTS: &str = "results.parquet";
 const CHECKSUM: &str = "results.parquet.sha256";
 

@@ -117,12 +117,14 @@ pub(super) fn refuse_other(path: &Path, campaign: &str) -> Result<(), Failure> {
     }
 }
 
-fn extend(column: &mut Column, more: Column) {
+/// Puts more cells behind those of a column of the same kind.
+pub(super) fn extend(column: &mut Column, more: Column) {
     match (&mut column.cells, more.cells) {
         (Cells::Numbers(all), Cells::Numbers(more)) => all.extend(more),
         (Cells::Texts(all), Cells::Texts(more)) => all.extend(more),
         (Cells::Notes(all), Cells::Notes(more)) => all.extend(more),
         (Cells::Counts(all), Cells::Counts(more)) => all.extend(more),
+        (Cells::Wholes(all), Cells::Wholes(more)) => all.extend(more),
         _ => unreachable!("all groups of a file have the same columns"),
     }
 }

@@ -11,7 +11,7 @@ use super::disk;
 use super::failure::Failure;
 use super::journal::{Journal, host};
 use super::record::Record;
-use super::{JOURNAL, PARTS, SERIES};
+use super::{FLOWS, JOURNAL, PARTS, SERIES};
 use crate::sweep::plan::Task;
 use crate::sweep::row::Row;
 use crate::table::{Table, parquet};
@@ -26,6 +26,15 @@ pub struct Writer {
     pub(super) state: Mutex<State>,
 }
 
+/// What is kept of a run beside its row, each in a file of its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tables<'a> {
+    /// Its curves, a row for each instant.
+    pub curves: Option<&'a Table>,
+    /// A row for each flow.
+    pub flows: Option<&'a Table>,
+}
+
 pub(super) struct State {
     pub journal: Option<Journal>,
     /// When the journal was last made durable.
@@ -35,10 +44,13 @@ pub(super) struct State {
 impl Writer {
     /// Keeps a finished run. When this returns, a process that is killed does not lose it; a
     /// machine that loses its power loses about a second.
-    pub fn append(&self, task: &Task, row: &Row, curves: Option<&Table>) -> Result<(), Failure> {
+    pub fn append(&self, task: &Task, row: &Row, tables: Tables<'_>) -> Result<(), Failure> {
         let line = Record::new(&self.columns, task, row).line();
-        if let Some(curves) = curves {
-            self.put_series(task, curves)?;
+        // They are there before the row, so that no row lacks its tables.
+        for (folder, table) in [(SERIES, tables.curves), (FLOWS, tables.flows)] {
+            if let Some(table) = table {
+                self.put_table(task, folder, table)?;
+            }
         }
         let (full, unsynced) = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,8 +93,8 @@ impl Writer {
         Ok(())
     }
 
-    fn put_series(&self, task: &Task, curves: &Table) -> Result<(), Failure> {
-        let folder = self.folder.join(SERIES);
+    fn put_table(&self, task: &Task, folder: &str, table: &Table) -> Result<(), Failure> {
+        let folder = self.folder.join(folder);
         fs::create_dir_all(&folder).map_err(|error| Failure::write(&folder, &error))?;
         let notes = [
             ("version", crate::VERSION),
@@ -95,7 +107,7 @@ impl Writer {
         let process = format!("{}.{}", host(), std::process::id());
         let unfinished = folder.join(format!("{}.{process}.{count}.new", task.name));
         let target = folder.join(format!("{}.parquet", task.name));
-        disk::put(&unfinished, &target, &parquet(curves, &notes))
+        disk::put(&unfinished, &target, &parquet(table, &notes))
     }
 }
 

@@ -1,0 +1,248 @@
+//! The curves that the probes of a run record, by name: `queue.S1:H1`, or `queue{port=S1:H1}`.
+
+use pauseless_sim::config::{Config, Probes};
+use pauseless_sim::outcome::{FlowSeries, PortSeries};
+
+use super::{Unit, Value};
+use crate::run::Run;
+
+/// A curve that a run can have: a value for each sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Curve {
+    /// The name by which it is asked for, with that of the port or the flow behind it.
+    pub name: &'static str,
+    /// The unit in tables, claims and figures.
+    pub unit: Unit,
+    /// Whose curve it is, and where the recording has it.
+    pub of: CurveOf,
+    /// What it is, in one sentence.
+    pub says: &'static str,
+    /// Its name in the JSON document and in `series.csv`; empty if they do not have it.
+    pub column: &'static str,
+}
+
+/// Whose curve it is, and where the recording has it.
+#[derive(Clone, Copy, Debug)]
+pub enum CurveOf {
+    /// Of a port.
+    Port(fn(&PortSeries) -> Samples<'_>),
+    /// Of a port, in recordings that have it.
+    PortIfAny(fn(&PortSeries) -> Samples<'_>),
+    /// Of a flow.
+    Flow(fn(&FlowSeries) -> Samples<'_>),
+    /// Of a flow that obeys a congestion control.
+    Reaction(fn(&FlowSeries) -> Samples<'_>),
+}
+
+/// The values of a curve in the base unit, one for each sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Samples<'a> {
+    /// Whole numbers.
+    Whole(&'a [u64]),
+    /// Other numbers.
+    Real(&'a [f64]),
+}
+
+impl Samples<'_> {
+    /// The value of one sample, if it was recorded.
+    pub fn get(self, sample: usize) -> Option<Value> {
+        match self {
+            Samples::Whole(all) => all.get(sample).copied().map(Value::Whole),
+            Samples::Real(all) => all.get(sample).copied().map(Value::Real),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(self) -> usize {
+        match self {
+            Samples::Whole(all) => all.len(),
+            Samples::Real(all) => all.len(),
+        }
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of them in a unit.
+    fn all(self, unit: Unit) -> Vec<f64> {
+        let values = (0..self.len()).filter_map(|sample| self.get(sample));
+        values.map(|value| unit.of(value)).collect()
+    }
+}
+
+/// Every curve that a run can have.
+pub static CURVES: &[Curve] = &[
+    Curve {
+        name: "queue",
+        unit: Unit::Kb,
+        of: CurveOf::Port(|it| Samples::Whole(&it.queue)),
+        says: "Bytes on the ingress counters of the port.",
+        column: "queue_bytes",
+    },
+    Curve {
+        name: "egress",
+        unit: Unit::Kb,
+        of: CurveOf::PortIfAny(|it| Samples::Whole(&it.egress)),
+        says: "Bytes that wait to leave at the port.",
+        column: "egress_bytes",
+    },
+    Curve {
+        name: "input",
+        unit: Unit::Gbps,
+        of: CurveOf::Port(|it| Samples::Real(&it.input_bps)),
+        says: "The rate at which data came in.",
+        column: "input_bps",
+    },
+    Curve {
+        name: "sending",
+        unit: Unit::Gbps,
+        of: CurveOf::Port(|it| Samples::Real(&it.sending_bps)),
+        says: "The rate at which data went out.",
+        column: "sending_bps",
+    },
+    Curve {
+        name: "permitted",
+        unit: Unit::Gbps,
+        of: CurveOf::Port(|it| Samples::Real(&it.allowed_bps)),
+        says: "The rate that the far end allows the port.",
+        column: "allowed_bps",
+    },
+    Curve {
+        name: "feedback",
+        unit: Unit::Gbps,
+        of: CurveOf::Port(|it| Samples::Real(&it.feedback_bps)),
+        says: "The rate of the control frames that the port sent.",
+        column: "",
+    },
+    Curve {
+        name: "goodput",
+        unit: Unit::Gbps,
+        of: CurveOf::Flow(|it| Samples::Real(&it.goodput_bps)),
+        says: "The goodput of the flow.",
+        column: "goodput_bps",
+    },
+    Curve {
+        name: "allowed",
+        unit: Unit::Gbps,
+        of: CurveOf::Reaction(|it| Samples::Real(&it.allowed_bps)),
+        says: "The rate that congestion control allows the flow.",
+        column: "allowed_bps",
+    },
+];
+
+impl Curve {
+    /// The parameter that says whose it is.
+    pub fn parameter(&self) -> &'static str {
+        match self.of {
+            CurveOf::Port(_) | CurveOf::PortIfAny(_) => "port",
+            CurveOf::Flow(_) | CurveOf::Reaction(_) => "flow",
+        }
+    }
+
+    /// A curve and whose it is: `queue.S1:H1` or `queue{port=S1:H1}`.
+    fn parse(name: &str) -> Option<(&'static Curve, &str)> {
+        let find = |what: &str| CURVES.iter().find(|it| it.name == what.trim());
+        if let Some((what, whose)) = name.split_once('.')
+            && let Some(curve) = find(what)
+        {
+            return Some((curve, whose));
+        }
+        let (what, inside) = name.strip_suffix('}')?.split_once('{')?;
+        let curve = find(what)?;
+        let (key, whose) = inside.split_once('=')?;
+        (key.trim() == curve.parameter()).then(|| (curve, whose.trim()))
+    }
+
+    /// What a port has of it in documents: nothing of curves of flows and of what was not recorded.
+    pub fn of_port<'a>(&self, series: &'a PortSeries) -> Option<Samples<'a>> {
+        match self.of {
+            _ if self.column.is_empty() => None,
+            CurveOf::Port(of) => Some(of(series)),
+            CurveOf::PortIfAny(of) => Some(of(series)).filter(|samples| !samples.is_empty()),
+            CurveOf::Flow(_) | CurveOf::Reaction(_) => None,
+        }
+    }
+
+    /// What a flow has of it in documents: nothing of a congestion control that it does not obey.
+    pub fn of_flow<'a>(&self, run: &Run, series: &'a FlowSeries) -> Option<Samples<'a>> {
+        match self.of {
+            CurveOf::Flow(of) => Some(of(series)),
+            CurveOf::Reaction(of) => run.allowed_rates(series).map(|_| of(series)),
+            CurveOf::Port(_) | CurveOf::PortIfAny(_) => None,
+        }
+    }
+}
+
+/// A curve, or the sum of several: `goodput.F0 + goodput.F1`.
+pub fn sum(run: &Run, names: &str) -> Result<Vec<f64>, String> {
+    let mut total: Option<Vec<f64>> = None;
+    for name in names.split(" + ") {
+        let curve = find(run, name.trim())?;
+        total = Some(match total {
+            None => curve,
+            Some(total) => total.iter().zip(&curve).map(|(a, b)| a + b).collect(),
+        });
+    }
+    total.ok_or_else(|| "an empty name".to_string())
+}
+
+/// Whether runs of a scenario have a curve, or all those of a sum; if not, what they have.
+pub(crate) fn check(config: &Config, names: &str) -> Result<(), String> {
+    let Probes { flows, ports, .. } = &config.probes;
+    let is_flow = |whose: &str| {
+        let mut flows = flows.iter();
+        flows.any(|flow| config.flows[flow.index()].name == whose)
+    };
+    let is_port = |whose: &str| {
+        let mut ports = ports.iter();
+        ports.any(|(node, port)| config.topology.port_name(*node, *port) == whose)
+    };
+    for name in names.split(" + ").map(str::trim) {
+        let is_there = Curve::parse(name).is_some_and(|(curve, whose)| match curve.of {
+            CurveOf::Flow(_) | CurveOf::Reaction(_) => is_flow(whose),
+            CurveOf::Port(_) | CurveOf::PortIfAny(_) => is_port(whose),
+        });
+        if !is_there {
+            return Err(missing(config, name));
+        }
+    }
+    Ok(())
+}
+
+/// Says that there is no such curve, and which there are.
+fn missing(config: &Config, name: &str) -> String {
+    let Probes { flows, ports, .. } = &config.probes;
+    let flows = flows.iter().map(|flow| &config.flows[flow.index()].name);
+    let flows = flows.map(|name| format!("goodput.{name}"));
+    let ports = ports.iter();
+    let ports = ports.map(|(node, port)| config.topology.port_name(*node, *port));
+    let ports = ports.map(|name| format!("queue.{name}"));
+    let known: Vec<String> = flows.chain(ports).take(6).collect();
+    let known = match known.is_empty() {
+        true => "the scenario has no [probe]".to_string(),
+        false => format!("it has {} and the like", known.join(", ")),
+    };
+    format!("the run has no curve {name:?}; {known}")
+}
+
+fn find(run: &Run, name: &str) -> Result<Vec<f64>, String> {
+    let found = Curve::parse(name).and_then(|(curve, whose)| {
+        let series = &run.outcome.series;
+        let flow = || {
+            let mut flows = series.flows.iter();
+            flows.find(|it| run.flow_name(it.flow) == whose)
+        };
+        let port = || {
+            let mut ports = series.ports.iter();
+            ports.find(|it| run.port_name(it.node, it.port) == whose)
+        };
+        let samples = match curve.of {
+            CurveOf::Flow(of) | CurveOf::Reaction(of) => of(flow()?),
+            CurveOf::Port(of) | CurveOf::PortIfAny(of) => of(port()?),
+        };
+        Some(samples.all(curve.unit))
+    });
+    found.ok_or_else(|| missing(&run.scenario.config, name))
+}

@@ -1,0 +1,140 @@
+//! What the functions of the registry read.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_sim::config::Flow;
+use pauseless_sim::outcome::{FlowOutcome, QueueOutcome};
+
+use super::reference::Part;
+use crate::metrics::Metrics;
+use crate::metrics::completion::{Completion, Group};
+use crate::metrics::links::PortUse;
+use crate::run::Run;
+use crate::sample::share;
+
+/// A run and what several numbers have in common, computed once.
+pub struct Facts<'r> {
+    /// The run.
+    pub run: &'r Run,
+    /// Its metrics.
+    pub metrics: Metrics,
+    /// Hosts whose flows are a group, by the name of the group.
+    groups: Vec<(String, BTreeSet<NodeId>)>,
+    shares: OnceCell<Vec<f64>>,
+}
+
+/// A flow and what became of it.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowFacts<'r> {
+    /// The run.
+    pub run: &'r Run,
+    /// The position of the flow in the canonical order.
+    pub index: usize,
+    /// The flow.
+    pub flow: &'r Flow,
+    /// What became of it.
+    pub outcome: &'r FlowOutcome,
+}
+
+impl<'r> Facts<'r> {
+    /// What is known of a run.
+    pub fn of(run: &'r Run) -> Facts<'r> {
+        Facts {
+            run,
+            metrics: run.metrics(),
+            groups: Vec::new(),
+            shares: OnceCell::new(),
+        }
+    }
+
+    /// The same with groups of flows: those from these hosts.
+    pub fn with_groups(mut self, groups: Vec<(String, BTreeSet<NodeId>)>) -> Facts<'r> {
+        self.groups = groups;
+        self
+    }
+
+    /// All flows.
+    pub fn flows(&self) -> impl Iterator<Item = FlowFacts<'r>> + use<'r> {
+        Facts::flows_of(self.run)
+    }
+
+    /// All flows of a run.
+    pub(super) fn flows_of(run: &'r Run) -> impl Iterator<Item = FlowFacts<'r>> + use<'r> {
+        let flows = run.scenario.config.flows.iter().zip(&run.outcome.flows);
+        flows
+            .enumerate()
+            .map(move |(index, (flow, outcome))| FlowFacts {
+                run,
+                index,
+                flow,
+                outcome,
+            })
+    }
+
+    /// The late goodput of all flows in bit/s; `None` without flows.
+    pub fn late_goodputs(&self) -> Option<impl Iterator<Item = f64> + Clone + use<'r>> {
+        let flows = &self.run.outcome.flows;
+        (!flows.is_empty()).then(|| flows.iter().map(|flow| flow.goodput_late_bps))
+    }
+
+    /// What each flow got of its max-min fair rate, in the last quarter of the time in which it sent.
+    pub fn shares(&self) -> &[f64] {
+        self.shares.get_or_init(|| share::shares(self.run))
+    }
+
+    /// How many traffic classes are in use.
+    pub fn class_count(&self) -> usize {
+        self.run.scenario.config.ingress.class_count()
+    }
+
+    /// The completion of finite flows; `None` without any.
+    pub fn completion(&self) -> Option<&Completion> {
+        self.metrics.completion.as_ref()
+    }
+
+    /// Some of the finite flows; `None` if there are none.
+    pub(super) fn group(&self, part: &Part) -> Option<Cow<'_, Group>> {
+        let all = &self.completion()?.all;
+        if *part == Part::default() {
+            return Some(Cow::Borrowed(all));
+        }
+        let sources = match &part.group {
+            Some(name) => Some(&self.groups.iter().find(|(it, _)| it == name)?.1),
+            None => None,
+        };
+        let members = self.flows().filter(|it| {
+            it.flow.is_finite()
+                && part.size.is_none_or(|size| size.contains(it.flow.size))
+                && part.class.is_none_or(|class| it.flow.class == Class(class))
+                && sources.is_none_or(|sources| sources.contains(&it.flow.source))
+        });
+        let members = members.map(|it| (it.flow, it.outcome));
+        let group = Group::of(&self.run.outcome, members);
+        (group.count() > 0).then_some(Cow::Owned(group))
+    }
+
+    /// A port by its name.
+    pub(super) fn port(&self, name: &str) -> Option<&PortUse> {
+        let at = self.port_id(name)?;
+        self.metrics
+            .ports
+            .iter()
+            .find(|port| (port.node, port.port) == at)
+    }
+
+    /// The ingress queues of a port, if they have ever held anything.
+    pub(super) fn queues(&self, name: &str) -> Vec<&'r QueueOutcome> {
+        let at = self.port_id(name);
+        let queues = self.run.outcome.queues.iter();
+        queues
+            .filter(|queue| Some((queue.node, queue.port)) == at)
+            .collect()
+    }
+
+    fn port_id(&self, name: &str) -> Option<(NodeId, PortId)> {
+        self.run.topology().port_named(name).ok()
+    }
+}

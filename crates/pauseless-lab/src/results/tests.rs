@@ -1,0 +1,258 @@
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use super::*;
+use crate::report::{json};
+use crate::sample::{Asked, Sample};
+use crate::scenario::{Overrides, Scenario};
+
+fn run(text: &str) -> Run {
+    let scenario = Scenario::parse("t", text, &Overrides::default());
+    let scenario = scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
+    Run::execute(scenario, |_| ControlFlow::Continue(()))
+}
+
+/// Flows that end and one that does not, with pauses.
+fn incast() -> Run {
+    let text = include_str!("../../../../scenarios/incast-shared.toml");
+    let endless = "\n[[flow]]\nname = \"F1\"\nsource = \"H1\"\ntarget = \"R\"\n";
+    run(&format!("{text}{endless}").replace("\"2 ms\"", "\"200 us\""))
+}
+
+fn value(facts: &Facts<'_>, name: &str) -> Option<f64> {
+    let number = Reference::parse(name).unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
+    number.value(facts)
+}
+
+/// What a run has can be asked for, and is the same then.
+#[test]
+fn every_number_of_a_run_is_known_by_its_name() {
+    let run = incast();
+    let facts = Facts::of(&run);
+    let sample = Sample::of(&run, &[]).expect("no curves");
+    assert!(sample.metrics.len() > 20);
+    for (name, number) in &sample.metrics {
+        assert_eq!(value(&facts, name), Some(*number), "{name}");
+    }
+}
+
+#[test]
+fn entries_can_be_told_apart_and_are_documented() {
+    let mut seen = BTreeSet::new();
+    for number in NUMBERS {
+        assert!(seen.insert((number.name, number.needs().map(|it| it.name()))));
+        assert!(number.says.ends_with('.'), "{}", number.name);
+        let is_percentile = matches!(number.of, Of::Percentile(_));
+        assert_eq!(number.spelt.is_empty(), !is_percentile, "{}", number.name);
+        assert_eq!(Reference::parse(&number.example()).map(|_| ()), Ok(()));
+        let at = number.kept_at.iter();
+        assert!(
+            at.map(|(name, _)| name)
+                .all(|it| Percentile::named(it).is_some())
+        );
+        // The unit can be told from the name, or the name is one of those that never had one.
+        let bare = ["rate", "total", "queue_", "utilisation", "share_", "jain"];
+        let is_bare = bare.iter().any(|it| number.name.starts_with(it));
+        let endings = number.unit.endings();
+        let ends = endings.iter().any(|it| number.name.contains(it));
+        assert!(endings.is_empty() || ends || is_bare, "{}", number.name);
+    }
+}
+
+/// What the registry says of the document of a run is so: the place, the type and the value.
+#[test]
+fn numbers_are_where_the_registry_says_they_are_in_json() {
+    let run = incast();
+    let facts = Facts::of(&run);
+    let document = serde_json::to_value(json::run_document(&run)).expect("a document");
+    let mut seen = 0;
+    for number in NUMBERS {
+        let (name, Of::Run(of)) = (number.json.name(), number.of) else {
+            continue;
+        };
+        let Some(value) = of(&facts).filter(|_| !name.is_empty()) else {
+            continue;
+        };
+        let found = document.pointer(&format!("/{}", name.replace('.', "/")));
+        let found = found.unwrap_or_else(|| panic!("{name} is not in the document"));
+        match value {
+            Value::Whole(whole) => assert_eq!(found.as_u64(), Some(whole), "{name}"),
+            Value::Real(real) => assert_eq!(found.as_f64(), Some(real), "{name}"),
+            Value::Shown(_) => panic!("{name} is not in the base unit"),
+        }
+        assert_eq!(matches!(value, Value::Real(_)), number.is_real, "{name}");
+        seen += 1;
+    }
+    assert!(seen > 10, "{seen}");
+    for flow in facts.flows() {
+        for number in NUMBERS {
+            if let Of::Flow(of) = number.of
+                && let Some(value) = of(&flow)
+            {
+                let is_real = matches!(value, Value::Real(_));
+                assert_eq!(is_real, number.is_real, "{}", number.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn parameters_choose_a_part_of_the_run() {
+    let run = incast();
+    let facts = Facts::of(&run);
+    let at = |name: &str| value(&facts, name);
+    for (one, other) in [
+        ("rate{flow=F1}", "rate.F1"),
+        ("pauses{class=0}", "pauses.class0"),
+        ("fct_us{p=99}", "fct_p99_us"),
+        ("fct_us{p=50, size=0.5KB..1GB}", "fct_p50_us"),
+        ("slowdown{ p = 100 }", "slowdown_max"),
+        ("slowdown_p999", "slowdown{p=99.9}"),
+        ("finished{size=S}", "finished.S"),
+        ("finished{class=0}", "finished"),
+    ] {
+        assert_eq!(at(one), at(other), "{one}");
+    }
+    // Percentiles rise, up to the greatest.
+    let rising = ["10", "50", "99", "99.9", "100"].map(|p| at(&format!("fct_us{{p={p}}}")));
+    assert!(rising.is_sorted() && rising[0].is_some(), "{rising:?}");
+    assert_eq!(rising[4], at("fct_max_us"));
+    // The parts of a partition of sizes make up the whole.
+    let parts = ["..10KB", "10KB..100KB", "100KB.."];
+    let parts = parts.map(|size| at(&format!("finished{{size={size}}}")).unwrap_or(0.0));
+    assert_eq!(Some(parts.iter().sum::<f64>()), at("finished"));
+    let port = run.topology().hosts()[0];
+    let port = run.port_name(port, pauseless_core::id::PortId(0));
+    assert_eq!(
+        at(&format!("held_ms{{port={port}}}")),
+        at(&format!("held_ms.{port}"))
+    );
+    assert!(at(&format!("utilisation{{port={port}}}")).is_some());
+    let layer = facts.metrics.layers[0];
+    assert_eq!(at("links{layer=0}"), Some(layer.links as f64));
+    assert_eq!(
+        (at("links{layer=9}"), at("rate{flow=nobody}")),
+        (None, None)
+    );
+}
+
+#[test]
+fn bad_references_say_what_is_wrong() {
+    let wrong = |text: &str| Reference::parse(text).expect_err(text);
+    for (text, expected) in [
+        ("puases", "did you mean pauses?"),
+        ("slowdwon{p=99}", "did you mean slowdown?"),
+        ("fct_p98_us", "did you mean fct_p99_us?"),
+        (
+            "something_else_entirely",
+            "`pauseless metrics` lists all names",
+        ),
+        ("slowdown", "write one of slowdown{p=99}, slowdown{flow=F1}"),
+        ("queue_end", "write queue_end{port=S1:S2}"),
+        ("rate.", "write rate{flow=F1}"),
+        ("slowdown{p=99", "a } is missing at its end"),
+        (
+            "slowdown{q=99}",
+            "slowdown has no parameter \"q\"; did you mean p?",
+        ),
+        (
+            "slowdown{percentile=99}",
+            "slowdown has no parameter \"percentile\"; it takes p, size, class, group, flow",
+        ),
+        ("deadlock{port=S1:S2}", "deadlock has no parameters"),
+        ("slowdown{p=}", "p has no value; write p=99"),
+        ("slowdown{p=1, p=2}", "p is there twice"),
+        (
+            "slowdown{p=101}",
+            "a percentile is above 0 and at most 100, with at most four decimals, such as 99.9, not \"101\"",
+        ),
+        (
+            "fct_us{p=99, size=10KB}",
+            "size=10KB: this is no range; write a range such as 10KB..100KB, ..10KB or 1MB.., or one of S, M, L, XL",
+        ),
+        (
+            "fct_us{p=99, size=2MB..1MB}",
+            "size=2MB..1MB: nothing is in it; write a range such as 10KB..100KB, ..10KB or 1MB.., or one of S, M, L, XL",
+        ),
+        (
+            "pauses{class=8}",
+            "class is a number from 0 to 7, not \"8\"",
+        ),
+        (
+            "finished{group=H0}",
+            "only claims files have groups of flows",
+        ),
+        (
+            "pauses{class=0, port=S1:S2}",
+            "write one of pauses, pauses{class=0}, pauses{layer=1}, pauses{port=S1:S2}",
+        ),
+        (
+            "fct_mean_us.SM",
+            "\"SM\" is neither a size (S, M, L, XL) nor a class (class0)",
+        ),
+        ("deadlock.S1:S2", "deadlock is of the whole run"),
+    ] {
+        assert_eq!(wrong(text), expected, "{text}");
+    }
+    let groups = ["background", "burst"];
+    assert!(Reference::with_groups("fct_us{p=99, group=burst}", &groups).is_ok());
+    assert!(Reference::with_groups("fct_p99_us.burst", &groups).is_ok());
+    let guess = Reference::with_groups("fct_us{p=99, group=brust}", &groups).expect_err("none");
+    assert_eq!(guess, "there is no group \"brust\"; did you mean burst?");
+}
+
+/// Of very many flows and ports, those that are asked for have numbers, and no others.
+#[test]
+fn one_of_many_flows_can_be_asked_for() {
+    let run = run(r#"
+        duration = "10 us"
+        [topology]
+        kind = "dumbbell"
+        left = 140
+        right = 1
+        rate = "10 Gbps"
+        delay = "1 us"
+        [switch]
+        buffer = "10 MB"
+        [flow_control]
+        kind = "pfc"
+        [[traffic]]
+        kind = "incast"
+        target = "Y1"
+        sources = ["X1..X100"]
+        size = "10 KB"
+    "#);
+    let flow = run.scenario.config.flows[70].name.clone();
+    let asked = [format!("rate.{flow}"), "held_ms.SW0:X9".to_string()];
+    let facts = Facts::of(&run);
+    let few = Sample::asked(&facts, &[], &Asked::all(&asked)).expect("no curves");
+    let usual = Sample::of(&run, &[]).expect("no curves");
+    for name in &asked {
+        let number = Reference::parse(name).expect("a name");
+        assert_eq!(number.check(&run.scenario.config), Ok(()), "{name}");
+        assert!(few.metric(name).is_some(), "{name}");
+        assert_eq!(usual.metric(name), None, "{name}");
+    }
+    assert_eq!(few.metrics.len(), 2);
+}
+
+#[test]
+fn campaigns_keep_what_they_always_have() {
+    let always = kept_names(Kept::Always);
+    assert_eq!(always, ["deadlock", "starved", "lost", "warnings"]);
+    let usually = kept_names(Kept::Usually);
+    let expected = [
+        "deadlock_ms",
+        "end_ms",
+        "held_kb",
+        "pauses",
+        "queue_max",
+        "rate.sum",
+        "rate.min",
+        "jain",
+        "finished",
+        "fct_mean_us",
+        "fct_p99_us",
+    ];
+    assert_eq!(usually, expected);
+}

@@ -1,0 +1,112 @@
+//! The flows of all runs of a campaign in one file, in the order of the plan.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use super::columns::TASK;
+use super::failure::Failure;
+use super::merge::{GROUP, Merge};
+use super::record::column;
+use super::results::extend;
+use super::{FLOWS, Store, disk};
+use crate::sweep::plan::Plan;
+use crate::sweep::row::Name;
+use crate::table::read::{Book, ReadError};
+use crate::table::write::Sheet;
+use crate::table::{Cells, Column};
+
+/// The columns without which a file is not one of flows.
+pub(super) fn columns() -> [String; 1] {
+    ["name".to_string()]
+}
+
+/// Writes `flows.parquet`: the flows of every task that is there, with its name in front.
+pub(super) fn merge(
+    store: &Store,
+    plan: &Plan,
+    (is_there, how): (&dyn Fn(&Name) -> bool, &Merge<'_>),
+    unfinished: &Path,
+) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::write(unfinished, &error);
+    let notes = [
+        ("version", crate::VERSION),
+        ("campaign", &plan.campaign.name),
+    ];
+    let mut sheet: Option<Sheet<File>> = None;
+    let mut waiting: Vec<Column> = Vec::new();
+    for place in 0..plan.len() {
+        if place % GROUP == 0 && (how.watch)(place).is_break() {
+            return Err(Failure::Interrupted);
+        }
+        let task = plan.task(place).name;
+        let path = store.folder.join(FLOWS).join(format!("{task}.parquet"));
+        // A run that could not be made has no flows.
+        if !is_there(&task) || !path.exists() {
+            continue;
+        }
+        let flows = read(&path, task)?;
+        match waiting.is_empty() {
+            true => waiting = flows,
+            false => {
+                for (all, more) in waiting.iter_mut().zip(flows) {
+                    extend(all, more);
+                }
+            }
+        }
+        let rows = waiting.first().map_or(0, |column| column.cells.len());
+        if rows >= GROUP {
+            add(&mut sheet, unfinished, &notes, &mut waiting).map_err(failed)?;
+        }
+    }
+    if !waiting.is_empty() {
+        add(&mut sheet, unfinished, &notes, &mut waiting).map_err(failed)?;
+    }
+    let Some(sheet) = sheet else {
+        return Ok(());
+    };
+    let file = sheet.finish().map_err(failed)?;
+    let target = store.folder.join(FILE);
+    disk::finish(file, unfinished, &target).map_err(|error| Failure::write(&target, &error))
+}
+
+/// Writes a group of rows into the file, which is begun if there is none.
+fn add(
+    sheet: &mut Option<Sheet<File>>,
+    unfinished: &Path,
+    notes: &[(&str, &str)],
+    waiting: &mut Vec<Column>,
+) -> io::Result<()> {
+    let rows = std::mem::take(waiting);
+    let sheet = match sheet {
+        Some(sheet) => sheet,
+        None => sheet.insert(Sheet::new(File::create(unfinished)?, &rows, notes)?),
+    };
+    sheet.add(&rows)
+}
+
+/// The flows of a task.
+fn read(path: &Path, task: Name) -> Result<Vec<Column>, Failure> {
+    let damaged = |error: &dyn std::fmt::Display| {
+        let help = "move it away: its run is made again, and nothing else is touched";
+        Failure::new(path, format!("cannot be read: {error}"), help)
+    };
+    let wrong = |error: ReadError| damaged(&error);
+    let file = File::open(path).map_err(|error| damaged(&error))?;
+    let book = Book::open(file).map_err(wrong)?;
+    let mut all = book.columns().map_err(wrong)?;
+    let names = Vec::from_iter(all.iter().map(|column| column.name.clone()));
+    let names = Vec::from_iter(names.iter().map(String::as_str));
+    for group in 0..book.groups() {
+        let more = book.read(group, &names).map_err(wrong)?;
+        for (all, more) in all.iter_mut().zip(more) {
+            extend(all, more);
+        }
+    }
+    let tasks = Cells::Texts(vec![task.to_string(); book.rows()]);
+    all.insert(0, column(TASK, tasks));
+    Ok(all)
+}
+
+/// The file that they are merged into.
+pub(super) const FILE: &str = "flows.parquet";

@@ -1,0 +1,22 @@
+//! `pauseless metrics`
+
+use std::process::ExitCode;
+
+use pauseless_lab::report::json::to_text;
+use pauseless_lab::results::listing::{self, Filter};
+
+use crate::args::MetricsArgs;
+use crate::output;
+
+/// Lists what a run can be asked for.
+pub fn run(args: &MetricsArgs) -> anyhow::Result<ExitCode> {
+    let filter = match &args.word {
+        Some(word) => Filter::of(word).map_err(anyhow::Error::msg)?,
+        None => Filter::default(),
+    };
+    output::print(&match args.json {
+        true => to_text(&listing::json(&filter)),
+        false => listing::text(&filter),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
