@@ -9,6 +9,9 @@
 //! The driver keeps the contract that all machines here rely on: `now` never goes back, and after every
 //! call it asks for the next timeout.
 //!
+//! [`Feedback`]: super::Feedback
+//! [`Feedback::Outside`]: super::Feedback::Outside
+//!
 //! # Example
 //!
 //! AIMD: the target acknowledges every packet; the source halves its rate when one was marked, and

@@ -14,6 +14,10 @@
 //! Outside schemes do without what is PFC's alone: watchdogs, and a memory that the ports of a switch
 //! share. On real wires, where only known frames travel, they cannot run.
 //!
+//! [`Signal`]: super::Signal
+//! [`Signal::Outside`]: super::Signal::Outside
+//! [`Signal::Pause`]: super::Signal::Pause
+//!
 //! # Example
 //!
 //! A window: the sender may be ahead of the receiver by so many bytes, and every packet that leaves the
