@@ -29,6 +29,15 @@ pub fn show_key<F: Field>(name: &'static str, field: &F) -> Option<(&'static str
     field.value().map(|value| (name, value.show()))
 }
 
+/// Writes a key that is no section of its own, unless it is left out.
+pub fn write_key<F: Field>(name: &str, field: &F, file: &mut File) {
+    if !F::Value::IS_SECTION
+        && let Some(value) = field.value()
+    {
+        value.write(name, file);
+    }
+}
+
 /// Writes a key that is a section of its own.
 pub fn write_section<F: Field>(name: &str, field: &F, file: &mut File) {
     if F::Value::IS_SECTION
@@ -55,6 +64,11 @@ pub fn fallback<F: Field>(
 /// Whether a condition holds; a function, so that the type of its argument is known.
 pub fn holds<K>(keys: &K, condition: impl Fn(&K) -> bool) -> bool {
     condition(keys)
+}
+
+/// What the set of keys depends on, for messages.
+pub fn context_of<K>(keys: &K, context: impl Fn(&K) -> String) -> String {
+    context(keys)
 }
 
 /// What a getter finds in a configuration.

@@ -13,16 +13,19 @@
 /// - `when CONDITION`: a function of what was read so far; the key exists only if it is true;
 /// - `written if_changed`: the resolved file leaves it out where it has its default.
 ///
-/// A key whose name is a word of Rust is declared as `field as "name": Type`.
+/// A key whose name is a word of Rust is declared as `field as "name": Type`. Behind the name of the
+/// struct may stand `, context FUNCTION,`: from what was read it makes what messages about unknown
+/// keys say that the set of keys depends on, such as ` with kind = "host"`.
 ///
 /// The second form, `struct NAME for CONFIG = DEFAULT`, declares the keys of a configuration that
 /// exists already. A key fills the field of its name; `field OTHER` names another one, and
-/// `get FUNCTION, set FUNCTION` is for what is no field by itself. Defaults are those of `DEFAULT`.
+/// `get FUNCTION, set FUNCTION` is for what is no field by itself. Defaults are those of `DEFAULT`,
+/// unless a key is `required`. It implements [`Fills`](crate::declare::Fills).
 #[macro_export]
 macro_rules! section {
     (
         $(#[doc = $about:literal])*
-        $vis:vis struct $name:ident {
+        $vis:vis struct $name:ident $(, context $context:expr,)? {
             $(
                 $(#[doc = $doc:literal])*
                 $key:ident $(as $file_key:literal)? : $type:ty
@@ -94,6 +97,7 @@ macro_rules! section {
                         );
                     }
                 )*
+                $(section.set_context($crate::declare::context_of(&keys, $context));)?
                 keys
             }
 
@@ -121,10 +125,21 @@ macro_rules! section {
                 .collect()
             }
 
-            fn write_keys(&self, file: &mut $crate::declare::File) {
-                for (key, value) in self.shown() {
-                    file.plain(key, value);
-                }
+            fn write_plain(&self, file: &mut $crate::declare::File) {
+                $(
+                    if $crate::section!(@when self $(, $when)?)
+                        && !$crate::section!(@hidden self, $name, $key $(, $brief)?)
+                    {
+                        $crate::declare::write_key(
+                            $crate::section!(@name $key $(, $file_key)?),
+                            &self.$key,
+                            file,
+                        );
+                    }
+                )*
+            }
+
+            fn write_sections(&self, file: &mut $crate::declare::File) {
                 $($crate::declare::write_section(
                     $crate::section!(@name $key $(, $file_key)?),
                     &self.$key,
@@ -174,6 +189,7 @@ macro_rules! section {
                     $(, within $limit:expr)?
                     $(, field $($field:ident).+)?
                     $(, get $get:expr, set $set:expr)?
+                    $(, required $example:literal)?
                     $(, derived $formula:literal)?
                     $(, source $source:literal)?
                     $(, when $when:expr)?
@@ -224,7 +240,7 @@ macro_rules! section {
                             $crate::section!(@name $key $(, $file_key)?),
                             &mut keys.$key,
                             &$crate::section!(@limit $type $(, $limit)?),
-                            None,
+                            $crate::section!(@some $($example)?),
                         );
                         if let Some(value) = keys.$key.get().cloned() {
                             $crate::section!(
@@ -249,7 +265,7 @@ macro_rules! section {
                             &$crate::section!(@limit $type $(, $limit)?)
                         ),
                         fallback: $crate::declare::fallback(
-                            None,
+                            $crate::section!(@some $($example)?),
                             $crate::section!(@some $($formula)?),
                             &$crate::declare::Key {
                                 given: None::<$type>.or(
@@ -281,15 +297,55 @@ macro_rules! section {
                 .collect()
             }
 
-            fn write_keys(&self, file: &mut $crate::declare::File) {
-                for (key, value) in self.shown() {
-                    file.plain(key, value);
-                }
+            fn write_plain(&self, file: &mut $crate::declare::File) {
+                $($crate::declare::write_key(
+                    $crate::section!(@name $key $(, $file_key)?),
+                    &self.$key,
+                    file,
+                );)*
+            }
+
+            fn write_sections(&self, file: &mut $crate::declare::File) {
                 $($crate::declare::write_section(
                     $crate::section!(@name $key $(, $file_key)?),
                     &self.$key,
                     file,
                 );)*
+            }
+        }
+
+        impl $crate::declare::Fills for $name {
+            type Config = $config;
+
+            fn base() -> $config {
+                $base
+            }
+
+            fn of(config: &$config) -> $name {
+                $name::of(config)
+            }
+
+            fn fill(section: &mut $crate::declare::Section<'_>, config: &mut $config) -> $name {
+                $name::fill(section, config)
+            }
+
+            fn info() -> $crate::declare::Info {
+                $name::info()
+            }
+
+            fn is_complete(&self) -> bool {
+                [$(self.$key.is_good($crate::section!(@some $($example)?))),*]
+                    .into_iter()
+                    .all(|is_good| is_good)
+            }
+
+            fn places(&self) -> Vec<(&'static str, $crate::declare::Place)> {
+                let places = [$((
+                    $crate::section!(@name $key $(, $file_key)?),
+                    self.$key.place().cloned(),
+                )),*];
+                let places = places.into_iter();
+                places.filter_map(|(name, place)| Some((name, place?))).collect()
             }
         }
     };

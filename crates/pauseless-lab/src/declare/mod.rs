@@ -37,10 +37,15 @@ mod variant;
 
 pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Variants, about};
 pub use field::{Field, Filled, Key};
-pub use machinery::{fallback, holds, look, put, read_key, show_key, write_section};
+pub use machinery::{
+    context_of, fallback, holds, look, put, read_key, show_key, write_key, write_section,
+};
 pub use macros::Words;
-pub use value::{Each, FileValue, List, Permille, Tables, TablesOrOne, What, Within};
-pub use variant::{Choice, Variant, Written};
+pub(crate) use value::quantity;
+pub use value::{
+    Each, FileValue, List, LongList, Map, Permille, Tables, TablesOrOne, What, Within,
+};
+pub use variant::{Choice, Fills, Variant, Written};
 
 pub use crate::problem::Sink;
 pub use crate::scenario::file::File;
