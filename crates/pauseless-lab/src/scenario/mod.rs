@@ -67,7 +67,7 @@ use observe::{WrittenProbe, WrittenReceiver};
 pub(crate) use reader::At;
 use reader::{Place, Section};
 use switch::Switches;
-use topology::Fabric;
+use topology::{Fabric, Network};
 use traffic::Traffic;
 use verdict::Verdicts;
 
@@ -316,7 +316,8 @@ impl Written {
     fn read(mut root: Section<'_>, sink: &Sink, how: (&Overrides, Aim, &Path)) -> Written {
         let (overrides, aim, folder) = how;
         let general = General::read(&mut root, overrides, aim);
-        let fabric = Fabric::read(&mut root, sink, aim);
+        let network = Network::read(&mut root);
+        let fabric = network.and_then(|network| network.resolve(aim, sink));
         let context = routing::Context {
             seed: general.seed,
             fabric: fabric.as_ref(),
