@@ -75,7 +75,7 @@ impl Boundary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{LinkSpecs, Shape};
+    use crate::generate::{LinkSpecs, Ring, Shape};
     use crate::path::Step;
     use crate::routing::{Multipath, RouteBuilder};
     use crate::topology::LinkSpec;
@@ -88,7 +88,7 @@ mod tests {
             rate: Rate::gbps(40),
             delay: Span::us(1),
         };
-        let shape = Shape::Ring {
+        let shape = Ring {
             switches: n.max(3),
             hosts_per_switch: 1,
         };

@@ -245,15 +245,15 @@ fn port_of(topology: &Topology, name: &str) -> Result<String, FailureError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{LinkSpecs, Shape, ThreeTierClos};
+    use crate::generate::{FatTree, LinkSpecs, Shape, ThreeTierClos};
     use crate::topology::tests::{SPEC, build};
 
     fn fat_tree(k: u32) -> Topology {
-        Shape::FatTree { k }.build(LinkSpecs::same(SPEC)).unwrap()
+        FatTree { k }.build(LinkSpecs::same(SPEC)).unwrap()
     }
 
     fn clos() -> Topology {
-        let shape = Shape::ThreeTierClos(ThreeTierClos::PCN);
+        let shape = ThreeTierClos::PCN;
         shape.build(LinkSpecs::same(SPEC)).unwrap()
     }
 

@@ -152,7 +152,7 @@ impl LinkState {
 mod tests {
     use super::*;
     use crate::builder::TopologyBuilder;
-    use crate::generate::{LinkSpecs, Shape};
+    use crate::generate::{FatTree, LinkSpecs, NToOne, Ring, Shape};
     use crate::topology::{LinkSpec, Topology};
     use pauseless_core::unit::Span;
     use proptest::prelude::*;
@@ -183,7 +183,7 @@ mod tests {
     /// gfc19 Fig. 1.
     #[test]
     fn each_flow_of_the_ring_gets_half_a_link() {
-        let ring = Shape::Ring {
+        let ring = Ring {
             switches: 3,
             hosts_per_switch: 1,
         }
@@ -197,7 +197,7 @@ mod tests {
     //= gfc19 fig 11 type=test
     #[test]
     fn each_flow_of_the_fat_tree_gets_half_a_link() {
-        let tree = Shape::FatTree { k: 4 }.build(links(10)).unwrap();
+        let tree = FatTree { k: 4 }.build(links(10)).unwrap();
         let flows = [
             "H0 E1 A1 C1 A3 C2 A5 E5 H8",
             "H4 E3 A3 C2 A7 E7 H12",
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn what_a_flow_does_not_ask_for_goes_to_the_others() {
-        let star = Shape::NToOne { senders: 3 }.build(links(10)).unwrap();
+        let star = NToOne { senders: 3 }.build(links(10)).unwrap();
         let flows = |demands: [Option<u64>; 3]| {
             let flow = |n: usize| FairFlow {
                 demand: demands[n].map(Rate::gbps),

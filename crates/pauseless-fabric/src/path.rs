@@ -213,7 +213,7 @@ fn check_switches(topology: &Topology, switches: &[NodeId]) -> Result<(), PathEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{LinkSpecs, Shape};
+    use crate::generate::{FatTree, LinkSpecs, Shape};
     use crate::topology::LinkSpec;
     use crate::topology::tests::build;
     use pauseless_core::unit::{Rate, Span};
@@ -224,9 +224,7 @@ mod tests {
             rate: Rate::gbps(10),
             delay: Span::us(1),
         };
-        let topology = Shape::FatTree { k: 4 }
-            .build(LinkSpecs::same(spec))
-            .unwrap();
+        let topology = FatTree { k: 4 }.build(LinkSpecs::same(spec)).unwrap();
         let cases = [
             ("H0", "the path has 1 nodes"),
             ("H0 E1", "the path has 2 nodes"),

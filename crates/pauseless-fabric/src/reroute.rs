@@ -145,13 +145,13 @@ impl<'d> Detours<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{LinkSpecs, Shape};
+    use crate::generate::{LinkSpecs, Ring, Shape};
     use crate::topology::tests::SPEC;
     use crate::trace::{Header, trace};
 
     #[test]
     fn a_detour_leads_around_the_failure_and_changes_nothing_else() {
-        let ring = Shape::Ring {
+        let ring = Ring {
             switches: 5,
             hosts_per_switch: 1,
         };

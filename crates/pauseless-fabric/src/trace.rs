@@ -123,7 +123,7 @@ fn last_loop(path: &[(NodeId, PortId)], at: NodeId) -> impl Iterator<Item = Node
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{LinkSpecs, Shape};
+    use crate::generate::{FatTree, Line, LinkSpecs, Ring, Shape};
     use crate::path::{PathError, Step};
     use crate::routing::{Multipath, RouteBuilder};
     use crate::topology::LinkSpec;
@@ -144,7 +144,7 @@ mod tests {
     //= gfc19 fig 11 type=test
     #[test]
     fn the_pinned_flows_of_gfc_take_their_paths() {
-        let healthy = Shape::FatTree { k: 4 }.build(LINKS).unwrap();
+        let healthy = FatTree { k: 4 }.build(LINKS).unwrap();
         let failed = [("A1", "C2"), ("A5", "C1"), ("E1", "A2")];
         let topology =
             healthy.without_links(&failed.map(|(a, b)| healthy.link_between(a, b).unwrap()));
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn hops_are_egress_ports_from_the_source_on() {
-        let ring = Shape::Ring {
+        let ring = Ring {
             switches: 3,
             hosts_per_switch: 1,
         }
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_arrives_nowhere_is_explained() {
-        let line = Shape::Line {
+        let line = Line {
             switches: 3,
             hosts_per_switch: 1,
         }
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_loop_is_found_and_named() {
-        let line = Shape::Line {
+        let line = Line {
             switches: 4,
             hosts_per_switch: 1,
         }
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_was_asked_for_is_made() {
-        let ring = Shape::Ring {
+        let ring = Ring {
             switches: 4,
             hosts_per_switch: 1,
         }

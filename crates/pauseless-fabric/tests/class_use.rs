@@ -5,7 +5,7 @@ use pauseless_core::class_map::{ClassMap, Hops, LANE_COUNT};
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{ClassUse, Lane, Lossy, Network, Traffic, class_use};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{FatTree, LinkSpecs, Shape};
 use pauseless_fabric::rng::{Purpose, Stream};
 use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing};
 use pauseless_fabric::topology::{LinkIndex, LinkSpec, Topology};
@@ -16,7 +16,7 @@ const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec {
 });
 
 fn fat_tree(k: u32) -> Topology {
-    Shape::FatTree { k }.build(LINKS).expect("a fat tree")
+    FatTree { k }.build(LINKS).expect("a fat tree")
 }
 
 /// The classes of all pairs of hosts with as many classes as there can be.

@@ -4,7 +4,7 @@ use pauseless_core::class_map::{ClassMap, Hops};
 use pauseless_core::id::{Class, NodeId};
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Checker, Component, Demand, Lane, Lossy, Network, Traffic};
-use pauseless_fabric::generate::{Grid, LinkSpecs, Shape};
+use pauseless_fabric::generate::{FatTree, Line, LinkSpecs, Ring, Shape, Torus};
 use pauseless_fabric::routing::{
     Algorithm, Dimensions, Multipath, RouteBuilder, Routes, Routing, TieBreak,
 };
@@ -48,7 +48,7 @@ fn nodes(topology: &Topology, names: &str) -> Vec<NodeId> {
 //= gfc19 fig 11 type=test
 #[test]
 fn the_cycle_of_gfc_fig_11_is_found_from_its_four_flows() {
-    let healthy = Shape::FatTree { k: 4 }.build(LINKS).unwrap();
+    let healthy = FatTree { k: 4 }.build(LINKS).unwrap();
     let failed = [("A1", "C2"), ("A5", "C1"), ("E1", "A2")];
     let topology = healthy.without_links(&failed.map(|(a, b)| healthy.link_between(a, b).unwrap()));
     let mut builder = RouteBuilder::new(&topology, Multipath::Ecmp);
@@ -93,7 +93,7 @@ fn the_cycle_of_gfc_fig_11_is_found_from_its_four_flows() {
 #[test]
 fn rings_are_cyclic_and_lines_are_not() {
     for switches in 3..9 {
-        let ring = Shape::Ring {
+        let ring = Ring {
             switches,
             hosts_per_switch: 2,
         };
@@ -106,7 +106,7 @@ fn rings_are_cyclic_and_lines_are_not() {
         for component in &found {
             assert_eq!(component.cycle.hops.len(), switches as usize);
         }
-        let line = Shape::Line {
+        let line = Line {
             switches,
             hosts_per_switch: 2,
         };
@@ -119,7 +119,7 @@ fn rings_are_cyclic_and_lines_are_not() {
 #[test]
 fn fat_trees_are_free_whatever_the_tie_break() {
     for k in [2, 4, 6, 8] {
-        let tree = Shape::FatTree { k }.build(LINKS).unwrap();
+        let tree = FatTree { k }.build(LINKS).unwrap();
         let seeded = (0..20).map(|seed| Multipath::Single {
             tie_break: TieBreak::Seeded(seed),
         });
@@ -136,10 +136,10 @@ fn datelines_cut_the_rings_of_a_torus() {
         sizes: [5, 4, 1],
         wraps: true,
     };
-    let torus = Shape::Torus(Grid {
+    let torus = Torus {
         dimensions: dimensions.sizes,
         hosts_per_switch: 1,
-    });
+    };
     let torus = torus.build(LINKS).unwrap();
     let routing = Routing {
         spread: pauseless_fabric::routing::Spread::default(),
@@ -170,7 +170,7 @@ fn datelines_cut_the_rings_of_a_torus() {
 
 #[test]
 fn a_lossy_buffer_makes_nobody_wait() {
-    let ring = Shape::Ring {
+    let ring = Ring {
         switches: 5,
         hosts_per_switch: 1,
     };

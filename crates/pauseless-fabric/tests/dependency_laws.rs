@@ -16,7 +16,7 @@ use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::{
     Buffer, Checker, ClosingFlow, Component, Cycle, Demand, Lane, Lossy, Network, Suspects, Traffic,
 };
-use pauseless_fabric::generate::{Grid, LinkSpecs, Shape};
+use pauseless_fabric::generate::{FatTree, LinkSpecs, Mesh, Ring, Shape, Torus};
 use pauseless_fabric::rng::{Purpose, Stream};
 use pauseless_fabric::routing::{Algorithm, Dimensions, Multipath, RouteBuilder, Routes, Routing};
 use pauseless_fabric::topology::Topology;
@@ -116,7 +116,7 @@ fn every_cycle_is_explained_by_those_who_make_it() {
 /// The hosts of a switch share a way, but who sends to one of them need not send to the other.
 #[test]
 fn only_what_is_asked_for_is_named() {
-    let ring = Shape::Ring {
+    let ring = Ring {
         switches: 5,
         hosts_per_switch: 2,
     };
@@ -391,15 +391,15 @@ fn datelines_and_meshes_are_free_of_cycles() {
         }
         for wraps in [true, false] {
             let dimensions = Dimensions { sizes, wraps };
-            let grid = Grid {
+            let torus = Torus {
                 dimensions: sizes,
                 hosts_per_switch: 1,
             };
-            let shape = if wraps {
-                Shape::Torus(grid)
-            } else {
-                Shape::Mesh(grid)
+            let mesh = Mesh {
+                dimensions: sizes,
+                hosts_per_switch: 1,
             };
+            let shape: &dyn Shape = if wraps { &torus } else { &mesh };
             let Ok(topology) = shape.build(LinkSpecs::same(SPEC)) else {
                 continue;
             };
@@ -426,7 +426,7 @@ fn healthy_fat_trees_are_free_of_cycles() {
     for_each_seed("healthy_fat_trees", 60, |seed| {
         let mut random = Stream::new(seed, Purpose::Workload, 4);
         let k = 2 * (1 + random.below(4) as u32);
-        let tree = Shape::FatTree { k }.build(LinkSpecs::same(SPEC)).unwrap();
+        let tree = FatTree { k }.build(LinkSpecs::same(SPEC)).unwrap();
         for multipath in [multipath(&mut random), Multipath::Ecmp] {
             for algorithm in [Algorithm::Shortest, Algorithm::UpDown] {
                 let routing = Routing {

@@ -6,7 +6,7 @@ use pauseless_core::table::WayId;
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Checker, Lane, Lossy, Network, Traffic};
 use pauseless_fabric::failure::{Draw, Failures};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{FatTree, LinkSpecs, Shape};
 use pauseless_fabric::rng::{Purpose, Stream};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
@@ -35,7 +35,7 @@ fn drawn_per_target_switch_about_one_network_in_twenty_has_a_cycle() {
         rate: Rate::gbps(10),
         delay: Span::us(1),
     };
-    let shape = Shape::FatTree { k: 4 };
+    let shape = FatTree { k: 4 };
     let topology = shape.build(LinkSpecs::same(spec)).unwrap();
     let mut checker = Checker::new(&topology, 1);
     let nobody = vec![false; topology.nodes().len()];

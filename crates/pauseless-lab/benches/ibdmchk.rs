@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::{Rate, Span};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{FatTree, LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_lab::check::check;
@@ -24,7 +24,7 @@ fn main() {
         rate: Rate::gbps(100),
         delay: Span::us(1),
     };
-    let shape = Shape::FatTree { k };
+    let shape = FatTree { k };
     let topology = shape.build(LinkSpecs::same(spec)).expect("a legal size");
     let tie_break = TieBreak::Seeded(1);
     let routes = RouteBuilder::new(&topology, Multipath::Single { tie_break }).build();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Lane, Lossy, Traffic};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{FatTree, LinkSpecs, NToOne, Ring, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_lab::check::{Verdict, check, sarif, svg};
@@ -37,12 +37,12 @@ fn fabric(topology: Topology, multipath: Multipath) -> Fabric {
     }
 }
 
-fn shape(shape: Shape) -> Fabric {
+fn shape(shape: impl Shape) -> Fabric {
     fabric(shape.build(LINKS).unwrap(), LOWEST)
 }
 
 fn ring() -> Fabric {
-    shape(Shape::Ring {
+    shape(Ring {
         switches: 5,
         hosts_per_switch: 2,
     })
@@ -50,7 +50,7 @@ fn ring() -> Fabric {
 
 //= gfc19 fig 11 type=test
 fn fig_11() -> Fabric {
-    let healthy = Shape::FatTree { k: 4 }.build(LINKS).unwrap();
+    let healthy = FatTree { k: 4 }.build(LINKS).unwrap();
     let failed = [("A1", "C2"), ("A5", "C1"), ("E1", "A2")];
     let failed = failed.map(|(a, b)| healthy.link_between(a, b).unwrap());
     fabric(healthy.without_links(&failed), Multipath::Ecmp)
@@ -192,10 +192,10 @@ fn names_that_mean_something_in_xml_are_escaped() {
 
 #[test]
 fn small_and_large_fabrics_are_drawn() {
-    let (_, drawn) = draw("one", &shape(Shape::NToOne { senders: 2 }));
+    let (_, drawn) = draw("one", &shape(NToOne { senders: 2 }));
     assert!(drawn.contains("S1") && drawn.contains(">+3<"));
     // Five hundred switches without a cycle, and a cycle that passes all of very many.
-    let (verdict, drawn) = draw("tree", &shape(Shape::FatTree { k: 20 }));
+    let (verdict, drawn) = draw("tree", &shape(FatTree { k: 20 }));
     assert!(!verdict.is_cyclic());
     assert!(drawn.contains("500 switches are not drawn."));
     let long = ring_of(150);
@@ -208,7 +208,7 @@ fn small_and_large_fabrics_are_drawn() {
 
 /// A ring whose cycle passes every switch.
 fn ring_of(switches: u32) -> Fabric {
-    shape(Shape::Ring {
+    shape(Ring {
         switches,
         hosts_per_switch: 1,
     })

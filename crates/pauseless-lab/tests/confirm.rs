@@ -9,7 +9,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::dependency::{Component, Demand, Lane, Lossy, Traffic};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{FatTree, LinkSpecs, Ring, Shape};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes, Routing, port_counts};
 use pauseless_fabric::topology::{LinkSpec, Topology};
@@ -44,7 +44,7 @@ fn fabric(topology: Topology, routes: Routes, traffic: Traffic) -> Fabric {
 }
 
 fn ring(switches: u32, medium: Medium) -> Fabric {
-    let shape = Shape::Ring {
+    let shape = Ring {
         switches,
         hosts_per_switch: 1,
     };
@@ -77,7 +77,7 @@ fn pinned(topology: Topology, paths: &[Vec<Step>]) -> Fabric {
 
 /// The fat tree of GFC Fig. 11 with its four flows.
 fn fig_11() -> Fabric {
-    let healthy = Shape::FatTree { k: 4 }.build(LINKS).unwrap();
+    let healthy = FatTree { k: 4 }.build(LINKS).unwrap();
     let failed = [("A1", "C2"), ("A5", "C1"), ("E1", "A2")];
     let topology = healthy.without_links(&failed.map(|(a, b)| healthy.link_between(a, b).unwrap()));
     let paths = [

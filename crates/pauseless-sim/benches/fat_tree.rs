@@ -17,7 +17,7 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
 use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{FatTree, LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
@@ -152,7 +152,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         rate: line(),
         delay: Span::us(1),
     };
-    let topology = Shape::FatTree { k }
+    let topology = FatTree { k }
         .build(LinkSpecs::same(spec))
         .expect("an even k");
     let latency = Latency {

@@ -12,7 +12,7 @@ use pauseless_core::flow_control::FlowControl;
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{Line, LinkSpecs, Shape};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{Follow, Ingress, Reaction};
 use pauseless_sim::{Config, run};
@@ -81,7 +81,7 @@ fn without_flow_control_losses_are_accounted_for() {
 
 /// A line of two switches with a host at each end.
 fn line() -> Topology {
-    let shape = Shape::Line {
+    let shape = Line {
         switches: 2,
         hosts_per_switch: 1,
     };

@@ -7,7 +7,7 @@ use pauseless_core::flow_control::FlowControl;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::builder::TopologyBuilder;
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{FatTree, LinkSpecs, Shape};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::Ingress;
 use pauseless_sim::ideal::ideal_of;
@@ -105,6 +105,6 @@ fn across_a_fat_tree() {
         host: spec(40, 200),
         switch: spec(100, 1_500),
     };
-    let topology = Shape::FatTree { k: 4 }.build(links).expect("a fat tree");
+    let topology = FatTree { k: 4 }.build(links).expect("a fat tree");
     check(alone(topology, "H0", "H15"));
 }

@@ -10,7 +10,7 @@ use pauseless_core::id::{Class, FlowId, NodeId, PortId};
 use pauseless_core::switch::Discipline;
 use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{Line, LinkSpecs, Shape};
 use pauseless_fabric::topology::LinkSpec;
 use pauseless_sim::config::{Ingress, RateLimit, Receiver, Recovery, Watchdog};
 use pauseless_sim::outcome::Lost;
@@ -268,7 +268,7 @@ fn a_watchdog_frees_any_network() {
 
 /// Two hosts to one over a line of two switches, with a limit at any of the three egresses.
 fn line() -> Config {
-    let shape = Shape::Line {
+    let shape = Line {
         switches: 2,
         hosts_per_switch: 2,
     };

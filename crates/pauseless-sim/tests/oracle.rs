@@ -6,7 +6,7 @@ use networks::{MTU, Wanted, network, port};
 use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{Line, LinkSpecs, NToOne, Shape};
 use pauseless_fabric::topology::LinkSpec;
 use pauseless_sim::config::{Ingress, Probes};
 use pauseless_sim::{Config, run};
@@ -33,7 +33,7 @@ fn two_to_one(control: FlowControl, processing: Span) -> Config {
         rate: LINE,
         delay: Span::us(1),
     };
-    let topology = Shape::NToOne { senders: 2 }
+    let topology = NToOne { senders: 2 }
         .build(LinkSpecs::same(spec))
         .expect("a star");
     let flows = ["H1", "H2"].map(|source| Wanted {
@@ -112,7 +112,7 @@ fn an_uncontended_flow_takes_its_ideal_time() {
         rate: LINE,
         delay: Span::us(1),
     };
-    let shape = Shape::Line {
+    let shape = Line {
         switches: 4,
         hosts_per_switch: 1,
     };

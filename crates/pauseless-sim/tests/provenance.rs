@@ -8,7 +8,7 @@ use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::id::{Class, FlowId};
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{Line, LinkSpecs, Shape};
 use pauseless_fabric::topology::LinkSpec;
 use pauseless_sim::config::{Ingress, Receiver};
 use pauseless_sim::outcome::{EgressQueue, PauseCause, PauseTree, Provenance};
@@ -32,7 +32,7 @@ fn names(config: &Config, tree: &PauseTree) -> Vec<String> {
 
 /// Hosts of the first switch of a line send to the second: an incast, and one that only passes by.
 fn line(wanted: &[(&'static str, &'static str)]) -> Config {
-    let shape = Shape::Line {
+    let shape = Line {
         switches: 3,
         hosts_per_switch: 3,
     };

@@ -7,7 +7,7 @@ use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{Class, PortId};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{LinkSpecs, NToOne, Shape};
 use pauseless_fabric::topology::LinkSpec;
 use pauseless_sim::config::{Ingress, IngressTable, Probes};
 use pauseless_sim::{Config, run};
@@ -18,7 +18,7 @@ fn star(wanted: &[Wanted], classes: u8) -> Config {
         rate: Rate::gbps(10),
         delay: Span::us(1),
     };
-    let topology = Shape::NToOne { senders: 16 }
+    let topology = NToOne { senders: 16 }
         .build(LinkSpecs::same(spec))
         .expect("a star");
     let latency = Latency {

@@ -14,7 +14,7 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::boundary::Boundary;
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{Line, LinkSpecs, Ring, Shape};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, RouteBuilder};
 use pauseless_fabric::topology::LinkSpec;
@@ -42,12 +42,12 @@ fn entered_by(hosts: u32, (n, ttl): (u32, u16), rate: Rate) -> Config {
         rate: LINE,
         delay: Span::us(1),
     };
-    let shape = match n {
-        2 => Shape::Line {
+    let shape: &dyn Shape = match n {
+        2 => &Line {
             switches: 2,
             hosts_per_switch: 2,
         },
-        _ => Shape::Ring {
+        _ => &Ring {
             switches: n,
             hosts_per_switch: 2,
         },

@@ -8,7 +8,7 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline::{self, InputQueued, OutputQueued, VirtualOutputQueued};
 use pauseless_core::switch::watchdog;
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{LinkSpecs, Ring, Shape};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
 use pauseless_sim::config::{Congestion, Ingress, IngressTable, Reaction, Watchdog};
@@ -225,7 +225,7 @@ fn topology() -> Topology {
         rate: LINE,
         delay: Span::us(1),
     };
-    let shape = Shape::Ring {
+    let shape = Ring {
         switches: 3,
         hosts_per_switch: 1,
     };

@@ -218,7 +218,7 @@ fn stretch(
 mod tests {
     use super::*;
     use crate::dependency::{Demand, Lane, Lossy, Traffic};
-    use crate::generate::{LinkSpecs, Shape};
+    use crate::generate::{LinkSpecs, Ring, Shape};
     use crate::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
     use crate::topology::LinkSpec;
     use pauseless_core::class_map::ClassMap;
@@ -233,7 +233,7 @@ mod tests {
     /// In a ring of `switches` with `hosts` each, every host sends to the one `length` links
     /// further on.
     fn crossings(switches: usize, hosts: usize, length: usize) -> Vec<Crossing> {
-        let shape = Shape::Ring {
+        let shape = Ring {
             switches: switches as u32,
             hosts_per_switch: hosts as u32,
         };

@@ -2,7 +2,8 @@
 
 use pauseless_core::id::NodeId;
 
-use super::Wiring;
+use super::size::{FIELD_MAX, product, sum};
+use super::{Numbers, Shape, Size, SizeError, Wiring};
 
 /// Groups of routers, each fully connected inside and joined to every other group.
 ///
@@ -12,7 +13,7 @@ use super::Wiring;
 /// With fewer groups than a h + 1 the ports go round again as long as they suffice for a whole
 /// round, so that any two groups are joined by equally many links, and what is left over is not
 /// connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dragonfly {
     /// From 1 to a h + 1.
     pub groups: u32,
@@ -38,21 +39,56 @@ impl Dragonfly {
     }
 }
 
-impl Wiring {
-    pub(super) fn dragonfly(&mut self, shape: Dragonfly) {
-        let size = shape.routers_per_group;
+impl Shape for Dragonfly {
+    fn size(&self) -> Size {
+        let routers = product([self.groups, self.routers_per_group]);
+        let hosts = routers.saturating_mul(self.hosts_per_router.into());
+        let local = u64::from(self.routers_per_group.saturating_sub(1));
+        let pair = self.links_per_group_pair();
+        let group_pairs = product([self.groups, self.groups.saturating_sub(1)]) / 2;
+        // The first routers use all their global ports before the next ones have any.
+        let used = pair.saturating_mul(self.groups.saturating_sub(1).into());
+        let global = used.min(self.global_links_per_router.into());
+        Size {
+            hosts,
+            switches: routers,
+            links: sum([
+                hosts,
+                routers.saturating_mul(local) / 2,
+                group_pairs.saturating_mul(pair),
+            ]),
+            ports: sum([self.hosts_per_router.into(), local, global]),
+        }
+    }
+
+    fn check(&self) -> Result<(), SizeError> {
+        let fields = Numbers("a dragonfly");
+        fields.positive(&[
+            ("routers_per_group", self.routers_per_group),
+            ("hosts_per_router", self.hosts_per_router),
+        ])?;
+        let global = ("global_links_per_router", self.global_links_per_router);
+        fields.within(global, 0, FIELD_MAX)?;
+        // At most 1024 x 1024 + 1.
+        fields.within(("groups", self.groups), 1, self.groups_max() as u32)
+    }
+
+    fn draw(&self, wiring: &mut Wiring) {
+        let size = self.routers_per_group;
         let name = |n| format!("G{}R{}", n / size, n % size);
-        let routers = self.row(1, shape.groups * size, name);
-        self.attach_all(&routers, shape.hosts_per_router);
+        let routers = wiring.row(1, self.groups * size, name);
+        wiring.attach_all(&routers, self.hosts_per_router);
         let groups: Vec<&[NodeId]> = routers.chunks(size as usize).collect();
         for group in &groups {
             for (n, &router) in group.iter().enumerate() {
-                self.join_all(&[router], &group[n + 1..], 1);
+                wiring.join_all(&[router], &group[n + 1..], 1);
             }
         }
-        self.join_groups(&groups, shape);
+        wiring.join_groups(&groups, *self);
     }
+}
 
+impl Wiring {
     fn join_groups(&mut self, groups: &[&[NodeId]], shape: Dragonfly) {
         let others = groups.len() - 1;
         let per_router = shape.global_links_per_router as usize;

@@ -4,10 +4,10 @@
 //!
 //! Whatever comes after a generator reads a [`Topology`]: routing, analyser, simulator and reports know
 //! nothing of shapes, but for dimension-order routing, which asks for the dimensions of a grid. So a
-//! shape of another crate is a function that makes a [`Topology`], with the helpers that the shapes here
-//! are made with: [`Wiring`] names nodes, puts switches into layers (the height in a tree, by which
-//! results are grouped) and joins them. [`Size::check`] refuses what is too large
-//! before it is built.
+//! shape of another crate implements [`Shape`], or is a function that makes a [`Topology`], with the
+//! helpers that the shapes here are made with: [`Wiring`] names nodes, puts switches into layers (the
+//! height in a tree, by which results are grouped) and joins them. [`Size::check`] refuses what is too
+//! large before it is built.
 //!
 //! ```
 //! use pauseless_core::unit::{Rate, Span};
@@ -41,72 +41,51 @@ mod random;
 mod size;
 mod tree;
 
+use std::any::Any;
+use std::fmt::Debug;
+
 use pauseless_core::id::NodeId;
 
 use crate::builder::{TopologyBuilder, TopologyError};
+use crate::routing::Dimensions;
 use crate::topology::{LinkSpec, Topology};
 
+pub use chain::{Dumbbell, Line, NToOne, ParkingLot, Ring};
 pub use dragonfly::Dragonfly;
-pub use grid::Grid;
+pub use grid::{Mesh, Torus};
 pub use random::RandomRegular;
-pub use size::{Size, SizeError};
-pub use tree::{LeafSpine, RailOptimised, ThreeTierClos};
+pub use size::{Numbers, Size, SizeError};
+pub use tree::{FatTree, LeafSpine, RailOptimised, ThreeTierClos};
 
-/// A shape of fabric with its size. Switches come before hosts, and at each switch the ports to
-/// hosts come first, then those to the layer above or to the next switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// Switches S1.. in a circle. The host of S1 is H1; if there are several they are H1a, H1b..
-    Ring {
-        /// At least three.
-        switches: u32,
-        /// At least one.
-        hosts_per_switch: u32,
-    },
-    /// Switches S1.. in a row, with hosts named as those of a ring.
-    Line {
-        /// At least one.
-        switches: u32,
-        /// At least one.
-        hosts_per_switch: u32,
-    },
-    /// Hosts X1.. on SW0, hosts Y1.. on SW1, and one link between the two.
-    Dumbbell {
-        /// At least one.
-        left: u32,
-        /// At least one.
-        right: u32,
-    },
-    /// Hosts H1.. and the sink R on the switch S1.
-    NToOne {
-        /// At least one.
-        senders: u32,
-    },
-    /// Switches X0.. in a row of `links` links, which A0 to B0 crosses from end to end while each
-    /// of A1 to B1, A2 to B2.. crosses one: Ai is on the switch before link i, Bi behind it.
-    ParkingLot {
-        /// At least one.
-        links: u32,
-    },
-    /// Edges E1.., aggregations A1.., cores C1.. and hosts H0.., of which `k` cubed over four.
-    FatTree {
-        /// The number of ports of each switch: even, from 2 to 64.
-        k: u32,
-    },
-    /// Leaves L0.., each joined to every one of the spines S0..
-    LeafSpine(LeafSpine),
-    /// Pods of top-of-rack switches T0.. and leaves L0.., each leaf joined to every spine S0..
-    ThreeTierClos(ThreeTierClos),
-    /// Servers with a NIC for each rail, N0r0.., and a switch for each rail of a block, B0r0..
-    RailOptimised(RailOptimised),
-    /// Fully connected groups of routers G0R0.., and every group joined to every other one.
-    Dragonfly(Dragonfly),
-    /// A grid of switches whose rows close to rings.
-    Torus(Grid),
-    /// A grid of switches.
-    Mesh(Grid),
-    /// Switches S0.. that are joined at random, each to equally many others.
-    RandomRegular(RandomRegular),
+/// A shape of fabric with its size.
+///
+/// Switches come before hosts, and at each switch the ports to hosts come first, then those to the
+/// layer above or to the next switch. A new shape is a struct of its numbers that implements this.
+pub trait Shape: Any + Debug + Send + Sync {
+    /// How large the fabric would be, whether or not the size is possible.
+    fn size(&self) -> Size;
+
+    /// Whether each number is possible; their product is looked at by [`Shape::build`].
+    fn check(&self) -> Result<(), SizeError>;
+
+    /// Adds all nodes and links. The size has been checked.
+    fn draw(&self, wiring: &mut Wiring);
+
+    /// What dimension-order routing needs to know, for shapes that have dimensions. Their switches
+    /// are numbered as [`Dimensions`] says.
+    fn dimensions(&self) -> Option<Dimensions> {
+        None
+    }
+
+    /// The fabric of this shape, or what is wrong with its size.
+    fn build(&self, links: LinkSpecs) -> Result<Topology, SizeError> {
+        self.check()?;
+        self.size().check()?;
+        let mut wiring = Wiring::new(links);
+        self.draw(&mut wiring);
+        let topology = wiring.build();
+        Ok(topology.expect("a generator makes only valid fabrics"))
+    }
 }
 
 /// The links of a generated fabric.
@@ -125,40 +104,6 @@ impl LinkSpecs {
             host: spec,
             switch: spec,
         }
-    }
-}
-
-impl Shape {
-    /// The fabric of this shape, or what is wrong with its size.
-    pub fn build(self, links: LinkSpecs) -> Result<Topology, SizeError> {
-        self.check()?;
-        let mut wiring = Wiring::new(links);
-        match self {
-            Shape::Ring {
-                switches,
-                hosts_per_switch,
-            } => wiring.ring(switches, hosts_per_switch),
-            Shape::Line {
-                switches,
-                hosts_per_switch,
-            } => {
-                wiring.chain(switches, hosts_per_switch);
-            }
-            Shape::Dumbbell { left, right } => wiring.dumbbell(left, right),
-            Shape::NToOne { senders } => wiring.n_to_one(senders),
-            Shape::ParkingLot { links } => wiring.parking_lot(links),
-            Shape::FatTree { k } => wiring.fat_tree(k),
-            Shape::LeafSpine(shape) => wiring.leaf_spine(shape),
-            Shape::ThreeTierClos(shape) => wiring.three_tier_clos(shape),
-            Shape::RailOptimised(shape) => wiring.rail_optimised(shape),
-            Shape::Dragonfly(shape) => wiring.dragonfly(shape),
-            Shape::Torus(grid) => wiring.grid(grid, grid::Ends::Joined),
-            Shape::Mesh(grid) => wiring.grid(grid, grid::Ends::Open),
-            Shape::RandomRegular(shape) => wiring.random_regular(shape),
-        }
-        Ok(wiring
-            .build()
-            .expect("a generator makes only valid fabrics"))
     }
 }
 
@@ -199,7 +144,7 @@ impl Wiring {
         }
     }
 
-    /// Adds `count` switches of one layer, named by their number from 0.
+    /// Adds `count` switches of one layer, named by their number.
     pub fn row(&mut self, layer: u8, count: u32, name: impl Fn(u32) -> String) -> Vec<NodeId> {
         let numbers = 0..count;
         numbers
@@ -207,7 +152,7 @@ impl Wiring {
             .collect()
     }
 
-    /// Adds a host on `switch`.
+    /// Adds one host on `switch`.
     pub fn attach(&mut self, switch: NodeId, name: String) {
         let host = self.nodes.add_host(name);
         self.nodes.connect(switch, host, self.links.host);

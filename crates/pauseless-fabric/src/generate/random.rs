@@ -2,7 +2,8 @@
 
 use pauseless_core::id::NodeId;
 
-use super::Wiring;
+use super::size::{product, sum};
+use super::{Numbers, Shape, Size, SizeError, Wiring};
 use crate::rng::{Purpose, Stream};
 
 /// Switches S0.. of which each has `degree` links to others, chosen at random such that no two
@@ -11,7 +12,7 @@ use crate::rng::{Purpose, Stream};
 /// The same numbers and seed give the same graph. It is made from a regular one by exchanging the
 /// ends of links at random: unlike drawing link after link this cannot get stuck, however dense
 /// the graph is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RandomRegular {
     /// At least two.
     pub switches: u32,
@@ -24,19 +25,48 @@ pub struct RandomRegular {
     pub seed: u64,
 }
 
-impl Wiring {
-    pub(super) fn random_regular(&mut self, shape: RandomRegular) {
-        let switches = self.row(1, shape.switches, |n| format!("S{n}"));
-        self.attach_all(&switches, shape.hosts_per_switch);
-        let mut graph = Graph::circulant(shape);
-        let mut stream = Stream::new(shape.seed, Purpose::Wiring, 0);
+impl Shape for RandomRegular {
+    fn size(&self) -> Size {
+        let hosts = product([self.switches, self.hosts_per_switch]);
+        Size {
+            hosts,
+            switches: self.switches.into(),
+            links: sum([hosts, product([self.switches, self.degree]) / 2]),
+            ports: sum([self.degree.into(), self.hosts_per_switch.into()]),
+        }
+    }
+
+    fn check(&self) -> Result<(), SizeError> {
+        let fields = Numbers("a random regular fabric");
+        let (switches, degree) = (self.switches, self.degree);
+        fields.within(("switches", switches), 2, RANDOM_MAX)?;
+        // With one link each, only two switches can be connected.
+        let degree_min = if switches == 2 { 1 } else { 2 };
+        fields.within(("degree", degree), degree_min, switches - 1)?;
+        fields.positive(&[("hosts_per_switch", self.hosts_per_switch)])?;
+        if switches % 2 == 1 && degree % 2 == 1 {
+            let why = format!(
+                "{switches} switches with {degree} links each: the product is odd; make one of them \
+                 even"
+            );
+            let field = "degree";
+            return Err(SizeError::Impossible { field, why });
+        }
+        Ok(())
+    }
+
+    fn draw(&self, wiring: &mut Wiring) {
+        let switches = wiring.row(1, self.switches, |n| format!("S{n}"));
+        wiring.attach_all(&switches, self.hosts_per_switch);
+        let mut graph = Graph::circulant(*self);
+        let mut stream = Stream::new(self.seed, Purpose::Wiring, 0);
         graph.mix(&mut stream, MIXING_ROUNDS);
         while !graph.is_connected() {
             graph.mix(&mut stream, 1);
         }
         graph.links.sort_unstable();
         for (a, b) in graph.links {
-            self.link(NodeId(a), NodeId(b));
+            wiring.link(NodeId(a), NodeId(b));
         }
     }
 }
@@ -142,3 +172,5 @@ fn ordered(a: u32, b: u32) -> (u32, u32) {
 
 /// Each link is exchanged several times, after which nothing of the circle is left.
 const MIXING_ROUNDS: usize = 20;
+/// Which switches are joined takes a bit for each pair, 32 MiB for so many.
+const RANDOM_MAX: u32 = 16_384;

@@ -5,7 +5,7 @@ use super::*;
 use crate::topology::NodeKind;
 
 /// Each row is a node and its neighbours in the order of its ports.
-fn check(shape: Shape, rows: &[(&str, &str)]) {
+fn check(shape: impl Shape, rows: &[(&str, &str)]) {
     let topology = shape.build(LINKS).unwrap();
     for (name, neighbours) in rows {
         let node = topology.node_named(name).expect(name);
@@ -37,20 +37,17 @@ fn chains() {
     );
     check(line(3, 1), &[("S1", "H1,S2"), ("S2", "H2,S1,S3")]);
     check(
-        Shape::Dumbbell { left: 2, right: 1 },
+        Dumbbell { left: 2, right: 1 },
         &[("SW0", "X1,X2,SW1"), ("SW1", "Y1,SW0")],
     );
-    check(
-        Shape::NToOne { senders: 2 },
-        &[("S1", "H1,H2,R"), ("R", "S1")],
-    );
+    check(NToOne { senders: 2 }, &[("S1", "H1,H2,R"), ("R", "S1")]);
 }
 
 //= pcn20 B.3 type=test
 #[test]
 fn the_parking_lot_is_wired_as_in_the_paper() {
     check(
-        Shape::ParkingLot { links: 3 },
+        ParkingLot { links: 3 },
         &[
             ("X0", "A0,A1,X1"),
             ("X1", "B1,A2,X0,X2"),
@@ -59,7 +56,7 @@ fn the_parking_lot_is_wired_as_in_the_paper() {
         ],
     );
     check(
-        Shape::ParkingLot { links: 1 },
+        ParkingLot { links: 1 },
         &[("X0", "A0,A1,X1"), ("X1", "B0,B1,X0")],
     );
 }
@@ -67,7 +64,7 @@ fn the_parking_lot_is_wired_as_in_the_paper() {
 //= gfc19 fig 11 type=test
 #[test]
 fn the_fat_tree_is_wired_as_in_the_paper() {
-    let shape = Shape::FatTree { k: 4 };
+    let shape = FatTree { k: 4 };
     check(
         shape,
         &[
@@ -106,7 +103,7 @@ fn leaves_and_spines() {
 //= pcn20 7.4 type=test
 #[test]
 fn the_clos_of_the_paper() {
-    let shape = Shape::ThreeTierClos(ThreeTierClos::PCN);
+    let shape = ThreeTierClos::PCN;
     check(
         shape,
         &[
@@ -238,8 +235,10 @@ fn grids() {
 fn a_torus_has_its_switches_in_the_order_that_routing_relies_on() {
     let [x, y, z] = [4, 3, 5];
     for joined in [true, false] {
-        let shape = if joined { torus } else { mesh }([x, y, z], 1);
-        let topology = shape.build(LINKS).unwrap();
+        let topology = match joined {
+            true => torus([x, y, z], 1).build(LINKS).unwrap(),
+            false => mesh([x, y, z], 1).build(LINKS).unwrap(),
+        };
         for id in 0..x * y * z {
             let at = [id % x, id / x % y, id / x / y];
             let name = format!("S{}_{}_{}", at[0], at[1], at[2]);

@@ -467,7 +467,7 @@ fn draw(seed: u64, switch: NodeId, host: NodeId, count: usize) -> usize {
 mod tests {
     use super::*;
     use crate::builder::TopologyBuilder;
-    use crate::generate::{LinkSpecs, Shape};
+    use crate::generate::{FatTree, Line, LinkSpecs, Shape};
     use crate::topology::LinkSpec;
     use pauseless_core::unit::{Rate, Span};
 
@@ -477,7 +477,7 @@ mod tests {
     };
 
     fn fat_tree(k: u32) -> Topology {
-        Shape::FatTree { k }.build(LinkSpecs::same(SPEC)).unwrap()
+        FatTree { k }.build(LinkSpecs::same(SPEC)).unwrap()
     }
 
     fn nodes(topology: &Topology, names: &str) -> Vec<NodeId> {
@@ -629,7 +629,7 @@ mod tests {
 
     #[test]
     fn what_failures_cut_off_is_not_reachable() {
-        let line = Shape::Line {
+        let line = Line {
             switches: 3,
             hosts_per_switch: 1,
         };

@@ -38,6 +38,17 @@ pub struct Info {
     pub variants: Option<Variants>,
 }
 
+impl Info {
+    /// A kind without keys of its own.
+    pub fn without_keys(about: &str) -> Info {
+        Info {
+            about: about.to_string(),
+            keys: Vec::new(),
+            variants: None,
+        }
+    }
+}
+
 /// The keys that depend on the value of one key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variants {

@@ -73,6 +73,11 @@ impl<T> Key<T> {
         self.given.as_ref().map(|given| &given.place)
     }
 
+    /// Whether the value is good, or the key is left out and not `required`.
+    pub fn is_good(&self, required: Option<&str>) -> bool {
+        self.given.is_some() || !self.is_written && required.is_none()
+    }
+
     /// This key, or `base` where it is left out.
     pub fn over<'k>(&'k self, base: &'k Key<T>) -> &'k Key<T> {
         if self.given.is_some() { self } else { base }

@@ -62,6 +62,15 @@ pub fn show_key<F: Field>(name: &'static str, field: &F) -> Vec<(&'static str, S
         .collect()
 }
 
+/// Writes a key that is no section of its own, unless it is left out.
+pub fn write_key<F: Field>(name: &str, field: &F, file: &mut File) {
+    if !F::Value::IS_SECTION
+        && let Some(value) = field.value()
+    {
+        value.write(name, file);
+    }
+}
+
 /// Writes a key that is a section of its own.
 pub fn write_section<F: Field>(name: &str, field: &F, file: &mut File) {
     if F::Value::IS_SECTION
@@ -90,6 +99,11 @@ pub fn holds<K>(keys: &K, condition: impl Fn(&K) -> bool) -> bool {
     condition(keys)
 }
 
+/// What the set of keys depends on, for messages.
+pub fn context_of<K>(keys: &K, context: impl Fn(&K) -> String) -> String {
+    context(keys)
+}
+
 /// What a getter finds in a configuration.
 pub fn look<C, T>(config: &C, get: impl Fn(&C) -> Option<T>) -> Option<T> {
     get(config)
@@ -98,4 +112,14 @@ pub fn look<C, T>(config: &C, get: impl Fn(&C) -> Option<T>) -> Option<T> {
 /// Puts a value into a configuration.
 pub fn put<C, T>(config: &mut C, value: T, set: impl Fn(&mut C, T)) {
     set(config, value);
+}
+
+/// Writes the keys of another section, but for some.
+pub fn write_inline<T: Written>(keys: &T, except: &[&str], file: &mut File) {
+    if except.is_empty() {
+        return keys.write_plain(file);
+    }
+    for (name, value) in shown_inline(keys, except) {
+        file.plain(name, value);
+    }
 }

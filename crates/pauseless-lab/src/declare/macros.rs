@@ -14,19 +14,22 @@
 /// - `when CONDITION`: a function of what was read so far; the key exists only if it is true;
 /// - `written if_changed`: the resolved file leaves it out where it has its default.
 ///
-/// A key whose name is a word of Rust is declared as `field as "name": Type`.
+/// A key whose name is a word of Rust is declared as `field as "name": Type`. Behind the name of the
+/// struct may stand `, context FUNCTION,`: from what was read it makes what messages about unknown
+/// keys say that the set of keys depends on, such as ` with kind = "host"`.
 ///
 /// `field: Section, keys inline` stands for all keys of another section, as if they were declared
 /// here; `keys inline except KEY KEY` for all but those.
 ///
 /// The second form, `struct NAME for CONFIG = DEFAULT`, declares the keys of a configuration that
 /// exists already. A key fills the field of its name; `field OTHER` names another one, and
-/// `get FUNCTION, set FUNCTION` is for what is no field by itself. Defaults are those of `DEFAULT`.
+/// `get FUNCTION, set FUNCTION` is for what is no field by itself. Defaults are those of `DEFAULT`,
+/// unless a key is `required`. It implements [`Fills`](crate::declare::Fills).
 #[macro_export]
 macro_rules! section {
     (
         $(#[doc = $about:literal])*
-        $vis:vis struct $name:ident {
+        $vis:vis struct $name:ident $(, context $context:expr,)? {
             $(
                 $(#[doc = $doc:literal])*
                 $key:ident $(as $file_key:literal)? : $type:ty
@@ -113,6 +116,7 @@ macro_rules! section {
                         $crate::declare::need(section, name, &keys.$key, $needed_example);
                     }
                 )?)*
+                $(section.set_context($crate::declare::context_of(&keys, $context));)?
                 keys
             }
 
@@ -141,7 +145,24 @@ macro_rules! section {
                 .concat()
             }
 
-            fn write_tables(&self, file: &mut $crate::declare::File) {
+            fn write_plain(&self, file: &mut $crate::declare::File) {
+                $(
+                    if $crate::section!(@when self $(, $when)?)
+                        && !$crate::section!(@hidden self, $name, $key $(, $brief)?)
+                    {
+                        $crate::section!(
+                            @plain [$($inline $($($except)+)?)?] self.$key, file,
+                            $crate::declare::write_key(
+                                $crate::section!(@name $key $(, $file_key)?),
+                                &self.$key,
+                                file,
+                            )
+                        );
+                    }
+                )*
+            }
+
+            fn write_sections(&self, file: &mut $crate::declare::File) {
                 $($crate::section!(
                     @tables [$($inline)?] self.$key, file,
                     $crate::declare::write_section(
@@ -194,6 +215,7 @@ macro_rules! section {
                     $(, within $limit:expr)?
                     $(, field $($field:ident).+)?
                     $(, get $get:expr, set $set:expr)?
+                    $(, required $example:literal)?
                     $(, derived $formula:literal)?
                     $(, source $source:literal)?
                     $(, when $when:expr)?
@@ -244,7 +266,7 @@ macro_rules! section {
                             $crate::section!(@name $key $(, $file_key)?),
                             &mut keys.$key,
                             &$crate::section!(@limit $type $(, $limit)?),
-                            None,
+                            $crate::section!(@some $($example)?),
                         );
                         if let Some(value) = keys.$key.get().cloned() {
                             $crate::section!(
@@ -269,7 +291,7 @@ macro_rules! section {
                             &$crate::section!(@limit $type $(, $limit)?)
                         ),
                         fallback: $crate::declare::fallback(
-                            None,
+                            $crate::section!(@some $($example)?),
                             $crate::section!(@some $($formula)?),
                             &$crate::declare::Key {
                                 given: None::<$type>.or(
@@ -299,12 +321,55 @@ macro_rules! section {
                 .concat()
             }
 
-            fn write_tables(&self, file: &mut $crate::declare::File) {
+            fn write_plain(&self, file: &mut $crate::declare::File) {
+                $($crate::declare::write_key(
+                    $crate::section!(@name $key $(, $file_key)?),
+                    &self.$key,
+                    file,
+                );)*
+            }
+
+            fn write_sections(&self, file: &mut $crate::declare::File) {
                 $($crate::declare::write_section(
                     $crate::section!(@name $key $(, $file_key)?),
                     &self.$key,
                     file,
                 );)*
+            }
+        }
+
+        impl $crate::declare::Fills for $name {
+            type Config = $config;
+
+            fn base() -> $config {
+                $base
+            }
+
+            fn of(config: &$config) -> $name {
+                $name::of(config)
+            }
+
+            fn fill(section: &mut $crate::declare::Section<'_>, config: &mut $config) -> $name {
+                $name::fill(section, config)
+            }
+
+            fn info() -> $crate::declare::Info {
+                $name::info()
+            }
+
+            fn is_complete(&self) -> bool {
+                [$(self.$key.is_good($crate::section!(@some $($example)?))),*]
+                    .into_iter()
+                    .all(|is_good| is_good)
+            }
+
+            fn places(&self) -> Vec<(&'static str, $crate::declare::Place)> {
+                let places = [$((
+                    $crate::section!(@name $key $(, $file_key)?),
+                    self.$key.place().cloned(),
+                )),*];
+                let places = places.into_iter();
+                places.filter_map(|(name, place)| Some((name, place?))).collect()
             }
         }
     };
@@ -327,8 +392,12 @@ macro_rules! section {
         $crate::declare::shown_inline(&$self.$key, &[$(stringify!($except)),*])
     };
     (@shown [] $self:ident.$key:ident, $shown:expr) => { $shown };
+    (@plain [inline $($except:ident)*] $self:ident.$key:ident, $file:ident, $write:expr) => {
+        $crate::declare::write_inline(&$self.$key, &[$(stringify!($except)),*], $file)
+    };
+    (@plain [] $self:ident.$key:ident, $file:ident, $write:expr) => { $write };
     (@tables [inline] $self:ident.$key:ident, $file:ident, $write:expr) => {
-        $crate::declare::Written::write_tables(&$self.$key, $file)
+        $crate::declare::Written::write_sections(&$self.$key, $file)
     };
     (@tables [] $self:ident.$key:ident, $file:ident, $write:expr) => { $write };
     (@name $key:ident) => { stringify!($key) };

@@ -42,12 +42,15 @@ pub use compound::{Joined, Named, Nested, OneOrMany};
 pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Variants, about};
 pub use field::{Field, Filled, Key};
 pub use machinery::{
-    fallback, holds, inline_keys, look, need, put, read_inline, read_key, show_key, shown_inline,
-    write_section,
+    context_of, fallback, holds, inline_keys, look, need, put, read_inline, read_key, show_key,
+    shown_inline, write_inline, write_key, write_section,
 };
 pub use macros::Words;
-pub use value::{Each, FileValue, List, Permille, Tables, TablesOrOne, What, Within};
-pub use variant::{Choice, Registry, Variant, Written};
+pub(crate) use value::quantity;
+pub use value::{
+    Each, FileValue, List, LongList, Map, Permille, Tables, TablesOrOne, What, Within,
+};
+pub use variant::{Choice, Fills, Registry, Variant, Written};
 
 pub use crate::problem::Sink;
 pub use crate::scenario::file::File;

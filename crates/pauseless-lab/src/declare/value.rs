@@ -5,7 +5,8 @@ use std::ops::{Deref, RangeInclusive};
 use pauseless_core::unit::{Bytes, Rate, Span};
 
 use super::describe::{Declared, Kind};
-use crate::scenario::file::{File, quote};
+use super::variant::Written;
+use crate::scenario::file::{self, File, TableStyle, quote};
 use crate::scenario::reader::{At, Item};
 use crate::scenario::unit::Quantity;
 
@@ -49,23 +50,24 @@ impl<T> From<RangeInclusive<T>> for Within<T> {
     }
 }
 
+/// Lets quantities stand behind keys; `Quantity` must be in scope.
 macro_rules! quantity {
     ($($type:ty),*) => {$(
-        impl FileValue for $type {
-            type Limit = Within<$type>;
+        impl $crate::declare::FileValue for $type {
+            type Limit = $crate::declare::Within<$type>;
 
-            fn take(item: Item<'_>, limit: &Within<$type>) -> Option<At<$type>> {
+            fn take(item: $crate::declare::Item<'_>, limit: &$crate::declare::Within<$type>) -> Option<$crate::declare::At<$type>> {
                 match &limit.0 {
                     Some(range) => item.quantity_within(range),
                     None => item.quantity(),
                 }
             }
 
-            fn kind(limit: &Within<$type>) -> Kind {
-                let ends = |range: &RangeInclusive<$type>| {
+            fn kind(limit: &$crate::declare::Within<$type>) -> $crate::declare::Kind {
+                let ends = |range: &std::ops::RangeInclusive<$type>| {
                     [range.start().exact(), range.end().exact()]
                 };
-                Kind::Quantity {
+                $crate::declare::Kind::Quantity {
                     noun: <$type>::NOUN,
                     units: <$type>::UNITS.iter().map(|(unit, _)| *unit).collect(),
                     range: limit.0.as_ref().map(ends),
@@ -73,11 +75,12 @@ macro_rules! quantity {
             }
 
             fn show(&self) -> String {
-                quote(&self.exact())
+                $crate::scenario::file::quote(&self.exact())
             }
         }
     )*};
 }
+pub(crate) use quantity;
 
 quantity!(Span, Rate, Bytes);
 
@@ -273,6 +276,75 @@ impl<T: FileValue> FileValue for List<T> {
     }
 }
 
+/// A list that is written in as many lines as it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LongList<T>(pub List<T>);
+
+impl<T> FromIterator<T> for LongList<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> LongList<T> {
+        LongList(values.into_iter().map(At::of).collect())
+    }
+}
+
+impl<T: FileValue> FileValue for LongList<T> {
+    type Limit = Each<T::Limit>;
+
+    fn take(item: Item<'_>, each: &Self::Limit) -> Option<At<LongList<T>>> {
+        let At { value, place } = List::take(item, each)?;
+        let value = LongList(value);
+        Some(At { value, place })
+    }
+
+    fn kind(each: &Self::Limit) -> Kind {
+        List::<T>::kind(each)
+    }
+
+    fn show(&self) -> String {
+        self.0.show()
+    }
+
+    fn write(&self, key: &str, file: &mut File) {
+        file.wrapped(key, self.0.iter().map(|at| at.value.show()));
+    }
+}
+
+/// A table whose keys are names, in the order of the names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Map<T>(pub Vec<(At<String>, T)>);
+
+impl<T: FileValue> FileValue for Map<T> {
+    type Limit = T::Limit;
+    const IS_SECTION: bool = true;
+
+    fn take(item: Item<'_>, limit: &T::Limit) -> Option<At<Map<T>>> {
+        let place = item.place.clone();
+        let entries = item.table()?.entries().into_iter();
+        let entries = entries.filter_map(|(name, item)| Some((name, T::take(item, limit)?.value)));
+        let value = Map(entries.collect());
+        Some(At { value, place })
+    }
+
+    fn kind(limit: &T::Limit) -> Kind {
+        Kind::Map(Box::new(T::kind(limit)))
+    }
+
+    fn show(&self) -> String {
+        String::new()
+    }
+
+    /// A map of maps needs no header of its own unless it is empty.
+    fn write(&self, key: &str, file: &mut File) {
+        let path = file.inner_path(key);
+        if self.0.is_empty() || !T::IS_SECTION {
+            file.section(&format!("[{path}]"));
+        }
+        for (name, value) in &self.0 {
+            file.path.clone_from(&path);
+            value.write(&file::key(&name.value), file);
+        }
+    }
+}
+
 /// Sections `[[key]]` that may be written several times.
 #[derive(Clone, Debug, Default)]
 pub struct Tables<T>(pub Vec<T>);
@@ -291,7 +363,7 @@ macro_rules! tables {
             }
         }
 
-        impl<T: Declared + Clone> FileValue for $type<T> {
+        impl<T: Declared + Written + Clone> FileValue for $type<T> {
             type Limit = ();
             const IS_SECTION: bool = true;
 
@@ -316,6 +388,9 @@ macro_rules! tables {
 
             fn write(&self, key: &str, file: &mut File) {
                 let path = file.inner_path(key);
+                if file.tables == TableStyle::Inline {
+                    return file.inline_tables(key, self.0.iter().map(Written::shown));
+                }
                 for table in &self.0 {
                     file.section(&format!("[[{path}]]"));
                     table.write(file);

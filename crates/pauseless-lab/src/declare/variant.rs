@@ -4,7 +4,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::describe::{Info, Variants};
 use crate::scenario::file::File;
-use crate::scenario::reader::{At, Section, did_you_mean, quoted};
+use crate::scenario::reader::{At, Place, Section, did_you_mean, quoted};
 
 /// One of the kinds of a section: a congestion control, a topology, a kind of traffic.
 ///
@@ -25,15 +25,16 @@ pub trait Written {
     /// Every key that has a value and is no section of its own, as it would be written.
     fn shown(&self) -> Vec<(&'static str, String)>;
 
-    /// Writes the keys that are sections of their own.
-    fn write_tables(&self, file: &mut File);
+    /// Writes every key that has a value and is no section of its own.
+    fn write_plain(&self, file: &mut File);
+
+    /// Writes the sections inside this one, which stand behind all plain keys.
+    fn write_sections(&self, file: &mut File);
 
     /// Writes every key that has a value.
     fn write_keys(&self, file: &mut File) {
-        for (key, value) in self.shown() {
-            file.plain(key, value);
-        }
-        self.write_tables(file);
+        self.write_plain(file);
+        self.write_sections(file);
     }
 }
 
@@ -42,9 +43,48 @@ impl<W: Written> Written for &W {
         (**self).shown()
     }
 
-    fn write_tables(&self, file: &mut File) {
-        (**self).write_tables(file);
+    fn write_plain(&self, file: &mut File) {
+        (**self).write_plain(file);
     }
+
+    fn write_sections(&self, file: &mut File) {
+        (**self).write_sections(file);
+    }
+}
+
+/// Of a kind without keys.
+impl Written for () {
+    fn shown(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn write_plain(&self, _: &mut File) {}
+
+    fn write_sections(&self, _: &mut File) {}
+}
+
+/// Keys that fill a configuration that exists, as [`section!`](crate::section) declares them.
+pub trait Fills: Written + Sized {
+    /// What they fill.
+    type Config;
+
+    /// The configuration in which every key has its default.
+    fn base() -> Self::Config;
+
+    /// The keys that say what `config` is.
+    fn of(config: &Self::Config) -> Self;
+
+    /// Takes the keys out of `section` and puts them into `config`.
+    fn fill(section: &mut Section<'_>, config: &mut Self::Config) -> Self;
+
+    /// What the keys are, with the defaults of the configuration.
+    fn info() -> Info;
+
+    /// Whether all that is required is there, and nothing that was written is wrong.
+    fn is_complete(&self) -> bool;
+
+    /// Where each key was written.
+    fn places(&self) -> Vec<(&'static str, Place)>;
 }
 
 /// All kinds of one section.
@@ -92,6 +132,14 @@ impl<T: 'static> Choice<T> {
     pub fn keys_of<'v>(&self, value: &'v T) -> Option<(&'static str, Box<dyn Written + 'v>)> {
         let mut variants = self.variants.iter();
         variants.find_map(|variant| Some((variant.name, (variant.keys_of)(value)?)))
+    }
+
+    /// Writes the kind of a value, and its keys.
+    pub fn write(&self, value: &T, file: &mut File) {
+        if let Some((name, keys)) = self.keys_of(value) {
+            file.text(self.key, name);
+            keys.write_keys(file);
+        }
     }
 
     /// For documents and schemas.

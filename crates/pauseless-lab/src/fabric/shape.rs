@@ -13,7 +13,7 @@ use super::Fabric;
 use crate::import::source::Source;
 use crate::problem::{Problem, Problems};
 use crate::scenario::check;
-use crate::scenario::topology::lead_key;
+use crate::scenario::topology::kinds;
 
 /// The fabric that `spec` describes. Links have 100 Gb/s and 1 us unless it says otherwise.
 pub fn parse(spec: &str) -> Result<Fabric, Problems> {
@@ -36,6 +36,9 @@ fn table(spec: &str) -> Result<DeTable<'_>, Box<Problem>> {
         Spanned::new(0..kind_end, "kind".into()),
         Spanned::new(0..kind_end, DeValue::String(kind.into())),
     );
+    // Of every kind the first size may stand without its key.
+    let lead = kinds().named(kind).map(|kind| (kind.info)());
+    let lead = lead.map(|info| info.keys[0].name);
     let mut start = kind_end + 1;
     // Nothing may stand behind the kind, but an empty part after a comma is a slip.
     let parts = spec.get(start..).filter(|rest| !rest.is_empty());
@@ -47,10 +50,10 @@ fn table(spec: &str) -> Result<DeTable<'_>, Box<Problem>> {
                 let middle = at.start + key.len();
                 tables.add((key, at.start..middle), (value, middle + 1..at.end))?;
             }
-            None => match lead_key(kind).filter(|_| at.start == kind_end + 1) {
+            None => match lead.filter(|_| at.start == kind_end + 1) {
                 Some(key) => tables.add((key, at.clone()), (part, at))?,
                 // An unknown kind is reported once, and well, by whoever reads the table.
-                None if lead_key(kind).is_none() => {}
+                None if lead.is_none() => {}
                 None => {
                     let problem = Problem::new(at, format!("{part:?} has no key"));
                     return Err(Box::new(problem.expected("KEY=VALUE")));

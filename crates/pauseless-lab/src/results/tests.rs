@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::report::{json};
+use crate::report::json;
 use crate::sample::{Asked, Sample};
 use crate::scenario::{Overrides, Scenario};
 

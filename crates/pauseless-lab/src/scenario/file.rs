@@ -11,6 +11,18 @@ pub struct File {
     pub text: String,
     /// The section that is being written, such as `switch.memory`.
     pub path: String,
+    /// How lists of tables are written.
+    pub tables: TableStyle,
+}
+
+/// How a list of tables is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TableStyle {
+    /// Each as a section `[[key]]`.
+    #[default]
+    Sections,
+    /// As a list with a line for each.
+    Inline,
 }
 
 impl File {
@@ -68,15 +80,20 @@ impl File {
 
     /// The same, in as many lines as it takes.
     pub fn texts_wrapped(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
+        self.wrapped(key, values.into_iter().map(|value| quote(&value)));
+    }
+
+    /// Writes a key with a list of values that are TOML already, in as many lines as it takes.
+    pub fn wrapped(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
         const WIDTH: usize = 100;
-        let quoted = Vec::from_iter(values.into_iter().map(|value| quote(&value)));
-        let width: usize = quoted.iter().map(|value| value.chars().count() + 2).sum();
+        let values = Vec::from_iter(values);
+        let width: usize = values.iter().map(|value| value.chars().count() + 2).sum();
         if key.len() + width < WIDTH {
-            return self.plain(key, format_args!("[{}]", quoted.join(", ")));
+            return self.plain(key, format_args!("[{}]", values.join(", ")));
         }
         self.line(format_args!("{key} = ["));
         let mut line = String::new();
-        for value in quoted {
+        for value in values {
             if !line.is_empty() && line.len() + value.len() > WIDTH {
                 self.line(std::mem::take(&mut line));
             }
@@ -85,6 +102,21 @@ impl File {
             line.push(',');
         }
         self.line(line);
+        self.line("]");
+    }
+
+    /// Writes a key with a list of tables, each with its keys on a line.
+    pub fn inline_tables<'k>(
+        &mut self,
+        key: &str,
+        tables: impl Iterator<Item = Vec<(&'k str, String)>>,
+    ) {
+        self.line(format_args!("{key} = ["));
+        for keys in tables {
+            let keys = keys.iter().map(|(key, value)| format!("{key} = {value}"));
+            let keys = Vec::from_iter(keys).join(", ");
+            self.line(format_args!("    {{ {keys} }},"));
+        }
         self.line("]");
     }
 }

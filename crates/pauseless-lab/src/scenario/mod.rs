@@ -40,6 +40,7 @@ mod wire_loss;
 
 use std::ops::RangeInclusive;
 use std::path::Path;
+use std::sync::Arc;
 
 use pauseless_core::class_map::{ClassMap, LANE_COUNT};
 use pauseless_core::id::{Class, FlowId};
@@ -70,7 +71,7 @@ use observe::{WrittenProbe, WrittenReceiver};
 pub(crate) use reader::At;
 use reader::{Place, Section};
 use switch::Switches;
-use topology::Fabric;
+use topology::{Fabric, Network};
 use traffic::Traffic;
 use verdict::Verdicts;
 
@@ -199,7 +200,7 @@ pub(crate) fn parse_table(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
 struct Parts {
     general: General,
     /// The generator and its links; `None` for a custom fabric.
-    shape: Option<(Shape, LinkSpecs)>,
+    shape: Option<(Arc<dyn Shape>, LinkSpecs)>,
     /// Before the failures.
     healthy: Topology,
     failed: Failures,
@@ -289,7 +290,8 @@ impl Written {
     fn read(mut root: Section<'_>, sink: &Sink, how: (&Overrides, Aim, &Path)) -> Written {
         let (overrides, aim, folder) = how;
         let general = General::read(&mut root, overrides, aim);
-        let fabric = Fabric::read(&mut root, sink, aim);
+        let network = Network::read(&mut root);
+        let fabric = network.and_then(|network| network.resolve(aim, sink));
         let context = routing::Context {
             seed: general.seed,
             fabric: fabric.as_ref(),

@@ -27,6 +27,14 @@ pub struct At<T> {
     pub place: Place,
 }
 
+impl<T> At<T> {
+    /// A value that was never written.
+    pub fn of(value: T) -> At<T> {
+        let place = Place::default();
+        At { value, place }
+    }
+}
+
 impl At<String> {
     /// The name of a node, and which of parallel links to it is meant if it is written `NODE#2`;
     /// `None` and a report if what follows the mark is no number.
@@ -71,6 +79,21 @@ impl Place {
             expected: String::new(),
             help: String::new(),
         }
+    }
+
+    /// The problem that `key` is missing in the section that begins here.
+    pub fn missing(&self, key: &str, example: &str) -> Problem {
+        let key_path = match self.key.as_str() {
+            "" => key.to_string(),
+            section => format!("{section}.{key}"),
+        };
+        let place = Place {
+            key: key_path,
+            span: self.span.clone(),
+        };
+        place
+            .problem("missing")
+            .help(format!("add {key} = {example}"))
     }
 }
 

@@ -7,10 +7,9 @@ use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Release;
 use pauseless_core::unit::Bytes;
-use pauseless_fabric::generate::{LinkSpecs, Shape};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, TieBreak};
-use pauseless_fabric::topology::{NodeKind, Topology};
+use pauseless_fabric::topology::Topology;
 
 use pauseless_sim::config::{DrawsFrom, Flow, Follow, Ties, Transmission};
 
@@ -21,9 +20,8 @@ use super::mitigation;
 use super::port_group::PortGroup;
 use super::routing::{write_tables, written_rule};
 use super::switch::RELEASES;
-use super::topology::written_shape;
 use super::unit::Quantity;
-use super::{Parts, Rules, Scenario, classes, verdict, wire_loss};
+use super::{Parts, Rules, Scenario, classes, topology, verdict, wire_loss};
 use crate::fabric::toml::write_classes;
 
 /// Every default and every derived value, written out.
@@ -39,7 +37,7 @@ pub(crate) fn write(scenario: &Scenario) -> String {
     file.quantity("duration", general.duration);
     file.quantity("mtu", general.mtu);
     file.quantity("wire_overhead", general.wire_overhead);
-    write_topology(&mut file, parts);
+    topology::write(&mut file, parts);
     write_routing(&mut file, scenario);
     write_class_map(&mut file, scenario);
     // The most common parameters stand for all, the others for the ports that they are about.
@@ -74,56 +72,6 @@ pub(crate) fn write(scenario: &Scenario) -> String {
     }
     write_rest(&mut file, scenario);
     file.text
-}
-
-fn write_topology(file: &mut File, parts: &Parts) {
-    let healthy = &parts.healthy;
-    file.section("[topology]");
-    match parts.shape {
-        Some((shape, links)) => write_shape(file, shape, links),
-        None => file.text("kind", "custom"),
-    }
-    let pairs = parts.failed.ends(healthy);
-    let pairs = pairs.map(|([a, b], number)| match number {
-        1 => format!("[{}, {}]", quote(a), quote(b)),
-        _ => format!("[{}, {}]", quote(a), quote(&format!("{b}#{number}"))),
-    });
-    let pairs: Vec<String> = pairs.collect();
-    file.plain("failed_links", format_args!("[{}]", pairs.join(", ")));
-    if parts.shape.is_some() {
-        return;
-    }
-    for node in healthy.nodes() {
-        file.section("[[topology.node]]");
-        file.text("name", &node.name);
-        let kind = match node.kind {
-            NodeKind::Switch => "switch",
-            NodeKind::Host => "host",
-        };
-        file.text("kind", kind);
-        if node.layer > 1 {
-            file.plain("layer", node.layer);
-        }
-    }
-    for link in healthy.links() {
-        file.section("[[topology.link]]");
-        let ends = [link.a, link.b].map(|end| healthy.node(end).name.clone());
-        file.texts("between", ends);
-        file.quantity("rate", link.rate);
-        file.quantity("delay", link.delay);
-    }
-}
-
-fn write_shape(file: &mut File, shape: Shape, links: LinkSpecs) {
-    let (kind, keys) = written_shape(shape);
-    file.text("kind", kind);
-    for (key, value) in keys {
-        file.plain(key, value);
-    }
-    file.quantity("rate", links.switch.rate);
-    file.quantity("delay", links.switch.delay);
-    file.quantity("host_rate", links.host.rate);
-    file.quantity("host_delay", links.host.delay);
 }
 
 fn write_routing(file: &mut File, scenario: &Scenario) {

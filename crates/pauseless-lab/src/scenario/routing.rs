@@ -4,7 +4,6 @@ mod tables;
 mod write;
 
 use pauseless_core::table::Hashing;
-use pauseless_fabric::generate::Shape;
 use pauseless_fabric::routing::{
     Algorithm, Dimensions, HopOrder, Multipath, RouteBuilder, Routing, Spread, TieBreak,
 };
@@ -172,20 +171,14 @@ impl Context<'_> {
     }
 
     fn dimensions(self, place: &Place) -> Option<Dimensions> {
-        let (grid, wraps) = match self.fabric?.shape {
-            Some((Shape::Torus(grid), _)) => (grid, true),
-            Some((Shape::Mesh(grid), _)) => (grid, false),
-            _ => {
-                let message = "only a torus or mesh has dimensions to route by";
-                let help = "choose another kind of routing, or topology.kind = \"torus\"";
-                self.sink.push(place.problem(message).help(help));
-                return None;
-            }
-        };
-        Some(Dimensions {
-            sizes: grid.dimensions,
-            wraps,
-        })
+        let shape = self.fabric?.shape.as_ref();
+        let dimensions = shape.and_then(|(shape, _)| shape.dimensions());
+        if dimensions.is_none() {
+            let message = "only a torus or mesh has dimensions to route by";
+            let help = "choose another kind of routing, or topology.kind = \"torus\"";
+            self.sink.push(place.problem(message).help(help));
+        }
+        dimensions
     }
 
     fn tables(self, section: &mut Section<'_>) -> Option<Tables> {

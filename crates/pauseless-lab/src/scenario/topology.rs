@@ -1,22 +1,31 @@
-//! The sections `[topology]` and `[routing]`.
+//! The section `[topology]`.
 
 mod failures;
-mod shape;
+mod kinds;
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::failure::Failures;
-use pauseless_fabric::generate::{LinkSpecs, Shape};
-use pauseless_fabric::topology::Topology;
+use pauseless_fabric::generate::{LinkSpecs, Shape, SizeError};
+use pauseless_fabric::topology::{LinkSpec, Topology};
 
-use super::Aim;
-use super::reader::{At, Place, Section, did_you_mean};
+use super::custom::Custom;
+use super::reader::did_you_mean;
+use super::{Aim, Parts};
+use crate::declare::{At, Declared, File, Info, Key, List, Place, Section, Written};
 use crate::fabric::{Device, Names};
 use crate::problem::Sink;
+use crate::section;
 
-pub(crate) use shape::{lead_key, written as written_shape};
+pub(crate) use failures::Pair;
+use failures::RandomFailures;
+pub(crate) use kinds::{Generated, Layout, kinds};
+
+/// The name of the section.
+pub(crate) const NAME: &str = "topology";
 
 /// A byte lasts at least 5 ps, so that times stay exact; see [`pauseless_core::unit`].
 pub(crate) const RATES: RangeInclusive<Rate> = Rate::mbps(1)..=Rate::gbps(1_600);
@@ -24,45 +33,98 @@ pub(crate) const RATES: RangeInclusive<Rate> = Rate::mbps(1)..=Rate::gbps(1_600)
 pub(crate) const DELAYS: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
 /// Table entries, or pairs of ports, above which a run would not fit the memory of a workstation.
 const CELLS_MAX: u64 = 1 << 28;
+/// More hosts than any fabric has; each may need a row in every switch.
+const HOSTS_MAX: u64 = 1 << 18;
 
-/// The fabric of a scenario, and what it was made from.
-#[derive(Clone, Debug)]
-pub(crate) struct Fabric {
-    /// What is left after the failures.
-    pub topology: Topology,
-    /// Before the failures.
-    pub healthy: Topology,
-    /// The generator and its links; `None` for a custom fabric.
-    pub shape: Option<(Shape, LinkSpecs)>,
-    /// The links of the healthy fabric that are down.
-    pub failed: Failures,
-    /// What its own tools call its nodes, and their ports before the failures.
-    pub names: Names,
-    /// Where the section begins.
-    pub place: Place,
-    aim: Aim,
+section! {
+    /// The network: its kind with its size, its links, and what of it is down.
+    pub(crate) struct Common {
+        /// The rate of all links; in a `custom` topology of those that have none of their own.
+        rate: Rate, within RATES, derived "required, unless all links of a `custom` topology have one";
+        /// The propagation delay of all links; in a `custom` topology of those that have none of
+        /// their own.
+        delay: Span, within DELAYS, derived "required, unless all links of a `custom` topology have one";
+        /// The rate of the links between a host and its switch.
+        host_rate: Rate, within RATES, derived "`rate`";
+        /// The propagation delay of the links between a host and its switch.
+        host_delay: Span, within DELAYS, derived "`delay`";
+        /// Links that are down, each by its two nodes: `[["A1", "C2"]]`; name a pair twice to fail two
+        /// parallel links, or write `["A1", "C2#2"]` for the second one.
+        failed_links: List<Pair>, derived "`[]`";
+        /// Switches that are down; `["C2"]` is all links of `C2`.
+        failed_switches: List<String>, within "a list of strings", derived "`[]`";
+        /// What fails at random; what is listed fails as well.
+        random_failures: RandomFailures, derived "none";
+    }
 }
 
-impl Fabric {
-    /// Reads `[topology]`.
-    pub(crate) fn read(root: &mut Section<'_>, sink: &Sink, aim: Aim) -> Option<Fabric> {
-        let is_written = root.has("topology");
-        let Some(mut section) = root.table("topology") else {
+/// `[topology]` as it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    /// The links, and what is down.
+    pub common: Common,
+    /// How nodes are joined; `None` if its keys are wrong, which was reported.
+    pub layout: Option<Layout>,
+}
+
+impl Network {
+    /// Reads `[topology]`; `None` if not even its kind is known.
+    pub(crate) fn read(root: &mut Section<'_>) -> Option<Network> {
+        let is_written = root.has(NAME);
+        let Some(mut section) = root.table(NAME) else {
             if !is_written {
-                root.missing_section("topology");
+                root.missing_section(NAME);
             }
             return None;
         };
-        let place = section.place.clone();
-        let healthy = shape::read_healthy(&mut section, aim);
-        let failures = failures::Written::read(&mut section);
+        let kind = kinds().take(&mut section)?.value;
+        let layout = (kind.read)(&mut section);
+        let common = Common::read(&mut section);
+        if !matches!(layout, Some(Layout::Custom(_))) {
+            if !common.rate.is_written {
+                section.missing("rate", "\"10 Gbps\"");
+            }
+            if !common.delay.is_written {
+                section.missing("delay", "\"1 us\"");
+            }
+        }
+        if let Some(random) = common.random_failures.get() {
+            random.check(&section);
+        }
         section.finish();
-        let shape::Healthy {
-            topology: healthy,
-            names,
-            shape,
-        } = healthy?;
-        let failed = failures.resolve(&healthy, sink);
+        Some(Network { common, layout })
+    }
+
+    /// Writes the section.
+    pub(crate) fn write(&self, file: &mut File) {
+        file.section(&format!("[{NAME}]"));
+        let kinds = kinds();
+        let Some((kind, keys)) = self.layout.as_ref().and_then(|it| kinds.keys_of(it)) else {
+            return;
+        };
+        file.text(kinds.key, kind);
+        keys.write_plain(file);
+        self.common.write_plain(file);
+        keys.write_sections(file);
+        self.common.write_sections(file);
+    }
+
+    /// The fabric, or reports.
+    pub(crate) fn resolve(&self, aim: Aim, sink: &Sink) -> Option<Fabric> {
+        let specs = self.common.links();
+        let place = self.common.place.clone();
+        let (healthy, names, shape) = match self.layout.as_ref()? {
+            Layout::Custom(custom) => {
+                let (topology, names) = custom.build(&self.common, sink)?;
+                (topology, names, None)
+            }
+            Layout::Generated(generated) => {
+                let topology = generated.build(specs, (aim, &place), sink)?;
+                let shape = generated.shape.clone();
+                (topology, Names::default(), Some((shape, specs?)))
+            }
+        };
+        let failed = self.common.failures(&healthy, sink);
         Some(Fabric {
             topology: failed.apply(&healthy),
             names,
@@ -73,7 +135,123 @@ impl Fabric {
             aim,
         })
     }
+}
 
+/// The whole section, for documents and schemas.
+pub(crate) fn info() -> Info {
+    Info {
+        variants: Some(kinds().describe()),
+        ..Common::info()
+    }
+}
+
+impl Common {
+    /// All links alike.
+    pub(crate) fn of_links(links: LinkSpecs) -> Common {
+        Common {
+            rate: Key::of(links.switch.rate),
+            delay: Key::of(links.switch.delay),
+            host_rate: Key::of(links.host.rate),
+            host_delay: Key::of(links.host.delay),
+            ..Common::default()
+        }
+    }
+
+    fn links(&self) -> Option<LinkSpecs> {
+        let (rate, delay) = self.rate.copied().zip(self.delay.copied())?;
+        let host = LinkSpec {
+            rate: self.host_rate.or(rate),
+            delay: self.host_delay.or(delay),
+        };
+        let switch = LinkSpec { rate, delay };
+        Some(LinkSpecs { host, switch })
+    }
+}
+
+impl Generated {
+    /// The fabric before any failure. Its size is judged even if no link can be made.
+    fn build(
+        &self,
+        specs: Option<LinkSpecs>,
+        (aim, section): (Aim, &Place),
+        sink: &Sink,
+    ) -> Option<Topology> {
+        let hosts = self.shape.size().hosts;
+        let hosts_max = match aim {
+            Aim::Run => CELLS_MAX.isqrt(),
+            Aim::Check => HOSTS_MAX,
+        };
+        if hosts > hosts_max {
+            let problem = section.problem(format!("too large: it would have {hosts} hosts"));
+            sink.push(problem.help("make the fabric smaller"));
+            return None;
+        }
+        let any = LinkSpec {
+            rate: *RATES.start(),
+            delay: Span::ZERO,
+        };
+        let built = self.shape.build(specs.unwrap_or(LinkSpecs::same(any)));
+        let report = |error: SizeError| {
+            let mut places = self.places.iter();
+            let place = places.find(|(key, _)| Some(*key) == error.field());
+            let place = place.map_or(section, |(_, place)| place);
+            let problem = place.problem(error.to_string());
+            sink.push(match error.field() {
+                Some(_) => problem,
+                None => problem.help("make the fabric smaller"),
+            });
+        };
+        built.map_err(report).ok()
+    }
+}
+
+/// The fabric of a scenario, and what it was made from.
+#[derive(Clone, Debug)]
+pub(crate) struct Fabric {
+    /// What is left after the failures.
+    pub topology: Topology,
+    /// Before the failures.
+    pub healthy: Topology,
+    /// The generator and its links; `None` for a custom fabric.
+    pub shape: Option<(Arc<dyn Shape>, LinkSpecs)>,
+    /// The links of the healthy fabric that are down.
+    pub failed: Failures,
+    /// What its own tools call its nodes, and their ports before the failures.
+    pub names: Names,
+    /// Where the section begins.
+    pub place: Place,
+    aim: Aim,
+}
+
+/// Writes `[topology]` with nothing left out: everything that is down is listed.
+pub(super) fn write(file: &mut File, parts: &Parts) {
+    let down = parts.failed.ends(&parts.healthy);
+    let down = down.map(|(ends, number)| At::of(Pair::of_link(ends, number)));
+    let (common, layout) = match &parts.shape {
+        None => {
+            let common = Common::default();
+            let custom = Custom::of(&parts.healthy, &common, &Names::default());
+            (common, Layout::Custom(custom))
+        }
+        Some((shape, links)) => {
+            let generated = Generated {
+                shape: shape.clone(),
+                places: Vec::new(),
+            };
+            (Common::of_links(*links), Layout::Generated(generated))
+        }
+    };
+    let network = Network {
+        common: Common {
+            failed_links: Key::of(down.collect()),
+            ..common
+        },
+        layout: Some(layout),
+    };
+    network.write(file);
+}
+
+impl Fabric {
     /// What its own tools call the nodes and ports that are left: ports are numbered anew when
     /// links fail.
     pub(crate) fn names_left(&self) -> Names {

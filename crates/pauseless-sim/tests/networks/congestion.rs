@@ -12,7 +12,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{Dumbbell, LinkSpecs, ParkingLot, Shape};
 use pauseless_fabric::routing::{Groups, Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{
@@ -313,7 +313,7 @@ pub fn gfc_fig20(mark_at: MarkAt) -> Config {
 /// Flows of unequal rates that together just fill one link, each from a host of its own, and a
 /// round trip that is short against PCN's period: what the fluid model speaks of.
 pub fn fluid_network(flow_count: u32, control: pcn::Config) -> Config {
-    let shape = Shape::Dumbbell {
+    let shape = Dumbbell {
         left: flow_count,
         right: flow_count,
     };
@@ -365,7 +365,7 @@ pub fn pcn_dumbbell(flow_count: usize, control: CongestionControl) -> Config {
 /// The same with links of another speed.
 pub fn dumbbell_at(flow_count: usize, gbps: u64, control: CongestionControl) -> Config {
     let link = spec(gbps, Span::us(83));
-    let shape = Shape::Dumbbell { left: 3, right: 3 };
+    let shape = Dumbbell { left: 3, right: 3 };
     let topology = shape.build(LinkSpecs::same(link)).expect("a dumbbell");
     let quarter = flow_count / 4;
     let mut wishes = Vec::new();
@@ -409,7 +409,7 @@ pub fn pcn_for_many(flow_count: usize) -> Config {
 
 /// PCN B.3: F0 passes every link of a row, each other flow one of them.
 pub fn parking_lot(links: u32, control: CongestionControl) -> Config {
-    let shape = Shape::ParkingLot { links };
+    let shape = ParkingLot { links };
     let topology = shape.build(LinkSpecs::same(spec(40, Span::us(5))));
     let topology = topology.expect("a parking lot");
     let mut wishes = vec![Wish::new("F00", "A0", "B0")];

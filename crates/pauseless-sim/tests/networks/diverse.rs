@@ -13,7 +13,7 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::dependency::{Demand, Lane};
 use pauseless_fabric::failure::{Draw, Failures};
-use pauseless_fabric::generate::{Grid, LinkSpecs, RandomRegular, Shape};
+use pauseless_fabric::generate::{FatTree, Line, LinkSpecs, RandomRegular, Ring, Shape, Torus};
 use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routes, Routing, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_fabric::trace::{Header, trace};
@@ -258,45 +258,46 @@ pub fn pin(topology: &Topology, routes: &mut Routes, path: &[(NodeId, PortId)]) 
 /// with links doubled.
 pub fn fabric(random: &mut Stream) -> Topology {
     let hosts_per_switch = 1 + random.below(2) as u32;
-    let shape = match random.below(8) {
-        0 | 1 => Shape::Ring {
+    let shape: Box<dyn Shape> = match random.below(8) {
+        0 | 1 => Box::new(Ring {
             switches: 3 + random.below(5) as u32,
             hosts_per_switch,
-        },
-        2 => Shape::Line {
+        }),
+        2 => Box::new(Line {
             switches: 2 + random.below(4) as u32,
             hosts_per_switch,
-        },
-        3 => Shape::RandomRegular(RandomRegular {
+        }),
+        3 => Box::new(RandomRegular {
             switches: 4 + 2 * random.below(3) as u32,
             degree: 2 + random.below(2) as u32,
             hosts_per_switch: 1,
             seed: random.next_u64(),
         }),
-        4 => Shape::Torus(Grid {
+        4 => Box::new(Torus {
             dimensions: [3 + random.below(3) as u32, 1 + random.below(3) as u32, 1],
             hosts_per_switch: 1,
         }),
-        5 => Shape::FatTree { k: 4 },
+        5 => return failed_tree(random),
         6 => return tree(random, 0),
         _ => {
             let extra = 1 + random.below(5);
             return tree(random, extra);
         }
     };
-    let topology = shape.build(LinkSpecs::same(SPEC)).expect("a small fabric");
-    match shape {
-        Shape::FatTree { .. } => {
-            let draw = Draw {
-                seed: random.next_u64(),
-                sample: 0,
-            };
-            let count = 1 + random.below(7) as usize;
-            let failures = Failures::random_count(&topology, count, draw);
-            failures.expect("32 links").apply(&topology)
-        }
-        _ => topology,
-    }
+    shape.build(LinkSpecs::same(SPEC)).expect("a small fabric")
+}
+
+/// A fat tree with failed links.
+fn failed_tree(random: &mut Stream) -> Topology {
+    let tree = FatTree { k: 4 }.build(LinkSpecs::same(SPEC));
+    let tree = tree.expect("a small fabric");
+    let draw = Draw {
+        seed: random.next_u64(),
+        sample: 0,
+    };
+    let count = 1 + random.below(7) as usize;
+    let failures = Failures::random_count(&tree, count, draw);
+    failures.expect("32 links").apply(&tree)
 }
 
 /// Any routing, the usual one more often.

@@ -5,7 +5,7 @@ use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::memory::{Alpha, HeadroomPool, LaneMemory, SharedConfig, Threshold};
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{LinkSpecs, NToOne, Shape};
 use pauseless_fabric::topology::LinkSpec;
 use pauseless_sim::Config;
 use pauseless_sim::config::Ingress;
@@ -116,7 +116,7 @@ pub fn incast(senders: u32) -> Config {
         rate: Rate::gbps(10),
         delay: Span::us(1),
     };
-    let shape = Shape::NToOne { senders };
+    let shape = NToOne { senders };
     let topology = shape.build(LinkSpecs::same(spec)).expect("a star");
     let names = (1..=senders).map(|n| &*Box::leak(format!("H{n}").into_boxed_str()));
     let flows = Vec::from_iter(names.map(|source| Wanted {

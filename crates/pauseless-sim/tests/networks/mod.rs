@@ -17,7 +17,7 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Discipline;
 use pauseless_core::transport::Transport;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{LinkSpecs, Ring, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::Config;
@@ -130,7 +130,7 @@ pub fn gfc_ring(scheme: Scheme, discipline: Discipline, seed: u64) -> Config {
         rate: Rate::gbps(10),
         delay: Span::us(1),
     };
-    let shape = Shape::Ring {
+    let shape = Ring {
         switches: 3,
         hosts_per_switch: 1,
     };

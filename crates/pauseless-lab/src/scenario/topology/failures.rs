@@ -3,35 +3,34 @@
 use std::collections::BTreeSet;
 
 use pauseless_core::id::NodeId;
-use pauseless_fabric::failure::{Draw, Failures, PPM_MAX};
+use pauseless_fabric::failure::{Draw, FailureError, Failures, PPM_MAX};
 use pauseless_fabric::topology::{LinkIndex, Topology};
 
-use super::super::reader::{At, Item, Place, Section};
 use super::super::unit::Quantity;
-use super::find_node;
+use super::{Common, find_node};
+use crate::declare::{self, At, FileValue, Item, Kind, Place, Section};
 use crate::problem::Sink;
+use crate::scenario::file::quote;
+use crate::section;
 
-/// The failures as they were written.
-pub(super) struct Written<'s> {
-    links: Vec<Item<'s>>,
-    switches: Vec<At<String>>,
-    random: Option<Random>,
-}
-
-/// Failures that are drawn.
-struct Random {
-    amount: Amount,
-    draw: Draw,
-}
-
-enum Amount {
-    Share(Share),
-    Count(At<u64>),
+section! {
+    /// Failures that are drawn: links between switches only, as in `{ share = "5 %", seed = 7 }`.
+    pub(crate) struct RandomFailures {
+        /// Every link fails with this probability, independently of the others.
+        share: Share, within Share(0)..=Share(PPM_MAX as u64), derived "this or `count`";
+        /// Exactly so many links fail, every choice of them being equally likely.
+        count: u32, derived "this or `share`";
+        /// What they are drawn from; it is not the general `seed`, so that the fabric stays while
+        /// flows and jitter vary.
+        seed: u64, default 1;
+        /// The number of the draw, for many draws from one seed.
+        sample: u64, default 0;
+    }
 }
 
 /// Parts of a million.
-#[derive(Clone, Copy)]
-struct Share(u64);
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share(u64);
 
 impl Quantity for Share {
     const NOUN: &'static str = "a share";
@@ -47,76 +46,135 @@ impl Quantity for Share {
     }
 }
 
-impl<'s> Written<'s> {
-    /// Reads the keys of `[topology]` that say what is down.
-    pub(super) fn read(section: &mut Section<'s>) -> Written<'s> {
-        let links = section.list("failed_links");
-        let switches = section.strings("failed_switches");
-        let random = section.table("random_failures");
-        Written {
-            links: links.map_or(Vec::new(), |list| list.value),
-            switches: switches.map_or(Vec::new(), |list| list.value),
-            random: random.and_then(read_random),
+declare::quantity!(Share);
+
+/// Two names in a list, such as the nodes at the ends of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    pub names: [At<String>; 2],
+    /// Where the list begins.
+    pub place: Place,
+}
+
+/// What two names are, for messages.
+pub(crate) struct Two(&'static str);
+
+impl Default for Two {
+    fn default() -> Two {
+        Two("a list of two node names")
+    }
+}
+
+impl From<&'static str> for Two {
+    fn from(what: &'static str) -> Two {
+        Two(what)
+    }
+}
+
+impl Pair {
+    /// These two, written nowhere.
+    pub(crate) fn of(names: [&str; 2]) -> Pair {
+        Pair {
+            names: names.map(|name| At::of(name.to_string())),
+            place: Place::default(),
         }
     }
 
+    /// The ends of a link, of which the second says which of parallel links it is.
+    pub(super) fn of_link([a, b]: [&str; 2], number: usize) -> Pair {
+        match number {
+            1 => Pair::of([a, b]),
+            _ => Pair::of([a, &format!("{b}#{number}")]),
+        }
+    }
+}
+
+impl FileValue for Pair {
+    type Limit = Two;
+
+    fn take(item: Item<'_>, what: &Two) -> Option<At<Pair>> {
+        let sink = item.sink();
+        let At { value, place } = item.list(what.0)?;
+        let names = Vec::from_iter(value.into_iter().filter_map(Item::string));
+        match <[At<String>; 2]>::try_from(names) {
+            Ok(names) => {
+                let value = Pair {
+                    names,
+                    place: place.clone(),
+                };
+                Some(At { value, place })
+            }
+            Err(names) => {
+                let problem = place.problem(format!("{} names stand here", names.len()));
+                sink.push(problem.expected(what.0));
+                None
+            }
+        }
+    }
+
+    fn kind(what: &Two) -> Kind {
+        Kind::List {
+            of: Box::new(Kind::Text(what.0)),
+            least: 2,
+            most: Some(2),
+        }
+    }
+
+    fn show(&self) -> String {
+        let [a, b] = self.names.each_ref().map(|name| quote(&name.value));
+        format!("[{a}, {b}]")
+    }
+}
+
+impl Common {
     /// The links of `healthy` that are down, all together.
-    pub(super) fn resolve(self, healthy: &Topology, sink: &Sink) -> Failures {
+    pub(super) fn failures(&self, healthy: &Topology, sink: &Sink) -> Failures {
         let links = Links {
             healthy,
             sink,
             listed: BTreeSet::new(),
         };
-        let links = links.read(self.links);
-        let switches = fail_switches(healthy, sink, &self.switches);
-        let random = self.random.map(|random| random.draw(healthy, sink));
+        let listed = self.failed_links.get().into_iter().flatten();
+        let links = links.take(listed.map(|pair| &pair.value));
+        let switches = self.failed_switches.get().map_or(&[][..], |list| list);
+        let switches = fail_switches(healthy, sink, switches);
+        let random = self.random_failures.get();
+        let random = random.and_then(|random| random.draw(healthy, sink));
         links.union(&switches).union(&random.unwrap_or_default())
     }
 }
 
-fn read_random(mut section: Section<'_>) -> Option<Random> {
-    let (has_share, has_count) = (section.has("share"), section.has("count"));
-    let share = section.quantity_within("share", Share(0)..=Share(u64::from(PPM_MAX)));
-    let count = section.integer("count", 0..=u64::from(u32::MAX));
-    let seed = section.integer("seed", 0..=u64::MAX);
-    let sample = section.integer("sample", 0..=u64::MAX);
-    match (has_share, has_count) {
-        (true, true) => {
-            let problem = section.place.problem("both share and count stand here");
-            section.report(problem.help("write one of them"));
-        }
-        (false, false) => section.missing("share", "\"5 %\", or count = 3"),
-        _ => {}
-    }
-    section.finish();
-    let amount = match (share, count) {
-        (Some(share), None) if !has_count => Amount::Share(share.value),
-        (None, Some(count)) if !has_share => Amount::Count(count),
-        _ => return None,
-    };
-    let draw = Draw {
-        seed: seed.map_or(1, |seed| seed.value),
-        sample: sample.map_or(0, |sample| sample.value),
-    };
-    Some(Random { amount, draw })
-}
-
-impl Random {
-    fn draw(self, healthy: &Topology, sink: &Sink) -> Failures {
-        match self.amount {
-            Amount::Share(share) => Failures::random_links(healthy, share.0 as u32, self.draw),
-            Amount::Count(count) => {
-                let failures = Failures::random_count(healthy, count.value as usize, self.draw);
-                failures.unwrap_or_else(|error| {
-                    sink.push(count.place.problem(error.to_string()));
-                    Failures::default()
-                })
+impl RandomFailures {
+    /// Reports unless it says by which of the two rules links fail.
+    pub(super) fn check(&self, section: &Section<'_>) {
+        match (self.share.is_written, self.count.is_written) {
+            (true, true) => {
+                let problem = self.place.problem("both share and count stand here");
+                section.report(problem.help("write one of them"));
             }
+            (false, false) => {
+                section.report(self.place.missing("share", "\"5 %\", or count = 3"));
+            }
+            _ => {}
         }
+    }
+
+    fn draw(&self, healthy: &Topology, sink: &Sink) -> Option<Failures> {
+        let draw = Draw {
+            seed: self.seed.value,
+            sample: self.sample.value,
+        };
+        let Some(count) = &self.count.given else {
+            let share = self.share.copied()?;
+            return Some(Failures::random_links(healthy, share.0 as u32, draw));
+        };
+        let failures = Failures::random_count(healthy, count.value as usize, draw);
+        let report = |error: FailureError| sink.push(count.place.problem(error.to_string()));
+        failures.map_err(report).ok()
     }
 }
 
-/// Reads `failed_links`.
+/// Takes `failed_links` down.
 struct Links<'a> {
     healthy: &'a Topology,
     sink: &'a Sink,
@@ -124,23 +182,22 @@ struct Links<'a> {
 }
 
 impl Links<'_> {
-    fn read(mut self, list: Vec<Item<'_>>) -> Failures {
-        for item in list {
-            if let Some((place, pair)) = read_pair(item, self.sink) {
-                self.add(&place, pair);
-            }
+    fn take<'p>(mut self, pairs: impl Iterator<Item = &'p Pair>) -> Failures {
+        for pair in pairs {
+            self.add(pair);
         }
         Failures::of_links(self.listed)
     }
 
     /// Takes the link between two nodes down. Behind the second name may stand which of parallel
     /// links it is; otherwise it is the first that is not listed yet.
-    fn add(&mut self, place: &Place, [a, b]: [At<String>; 2]) {
+    fn add(&mut self, Pair { names, place }: &Pair) {
+        let [a, b] = names;
         let written = [a.value.clone(), b.value.clone()];
         let Some((b, number)) = b.split_link(self.sink) else {
             return;
         };
-        let first = find_node(self.healthy, self.sink, &a);
+        let first = find_node(self.healthy, self.sink, a);
         let Some((first, second)) = first.zip(find_node(self.healthy, self.sink, &b)) else {
             return;
         };
@@ -174,7 +231,7 @@ impl Links<'_> {
     }
 }
 
-/// Reads `failed_switches`.
+/// Takes `failed_switches` down.
 fn fail_switches(healthy: &Topology, sink: &Sink, names: &[At<String>]) -> Failures {
     let mut failures = Failures::default();
     let mut listed = BTreeSet::new();
@@ -215,18 +272,4 @@ fn cut_off(topology: &Topology, hosts: &[NodeId]) -> String {
     };
     let noun = if hosts.len() == 1 { "host" } else { "hosts" };
     format!("{noun} {}{more} would have no link left", names.join(", "))
-}
-
-/// Two names in a list.
-fn read_pair(item: Item<'_>, sink: &Sink) -> Option<(Place, [At<String>; 2])> {
-    let At { value, place } = item.list("a list of two node names")?;
-    let names: Vec<At<String>> = value.into_iter().filter_map(Item::string).collect();
-    match <[At<String>; 2]>::try_from(names) {
-        Ok(pair) => Some((place, pair)),
-        Err(names) => {
-            let problem = place.problem(format!("{} names stand here", names.len()));
-            sink.push(problem.expected("a list of two node names"));
-            None
-        }
-    }
 }

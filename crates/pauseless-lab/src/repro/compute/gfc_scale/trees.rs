@@ -12,7 +12,7 @@ use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Checker, Lane, Lossy, Network, Traffic};
 use pauseless_fabric::failure::{Draw, Failures};
-use pauseless_fabric::generate::{LinkSpecs, Shape};
+use pauseless_fabric::generate::{FatTree, LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_fabric::trace::{Header, trace};
@@ -68,7 +68,7 @@ impl Trees {
             rate: Rate::gbps(10),
             delay: Span::us(1),
         };
-        let shape = Shape::FatTree { k };
+        let shape = FatTree { k };
         let topology = shape.build(LinkSpecs::same(spec)).expect("a fat tree");
         Trees {
             checker: Checker::new(&topology, 1),

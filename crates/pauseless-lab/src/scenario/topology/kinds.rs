@@ -1,0 +1,321 @@
+//! The kinds of fabrics, each declared once: its name, its sentence and its keys.
+//!
+//! A new kind is its shape in `pauseless_fabric::generate`, a block of keys here, and a line in
+//! [`KINDS`]. Its first key may be written without its name, as in `--generate fat-tree:48`.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use pauseless_fabric::generate::{
+    Dragonfly, Dumbbell, FatTree, LeafSpine, Line, Mesh, NToOne, ParkingLot, RailOptimised,
+    RandomRegular, Ring, Shape, ThreeTierClos, Torus,
+};
+
+use super::super::custom::Custom;
+use crate::declare::{At, Choice, Declared, FileValue, Fills, Item, Kind, Place, Section, Variant};
+use crate::section;
+
+/// How nodes are joined, as it was written.
+#[derive(Clone, Debug)]
+pub(crate) enum Layout {
+    /// By a generator.
+    Generated(Generated),
+    /// Node by node and link by link.
+    Custom(Custom),
+}
+
+/// A shape, and where its numbers were written.
+#[derive(Clone, Debug)]
+pub(crate) struct Generated {
+    pub shape: Arc<dyn Shape>,
+    pub places: Vec<(&'static str, Place)>,
+}
+
+/// All kinds, in the order of the documents.
+pub(crate) fn kinds() -> Choice<Layout> {
+    Choice {
+        key: "kind",
+        default: None,
+        variants: KINDS.iter().collect(),
+    }
+}
+
+static KINDS: [Variant<Layout>; 14] = [
+    generated::<RingKeys>("ring"),
+    generated::<LineKeys>("line"),
+    generated::<DumbbellKeys>("dumbbell"),
+    generated::<NToOneKeys>("n-to-1"),
+    generated::<ParkingLotKeys>("parking-lot"),
+    generated::<FatTreeKeys>("fat-tree"),
+    generated::<LeafSpineKeys>("leaf-spine"),
+    generated::<ClosKeys>("clos"),
+    generated::<RailOptimisedKeys>("rail-optimised"),
+    generated::<DragonflyKeys>("dragonfly"),
+    generated::<TorusKeys>("torus"),
+    generated::<MeshKeys>("mesh"),
+    generated::<RandomRegularKeys>("random-regular"),
+    Variant {
+        name: "custom",
+        info: Custom::info,
+        read: |section| Some(Layout::Custom(Custom::read(section))),
+        keys_of: |layout| match layout {
+            Layout::Custom(custom) => Some(Box::new(custom.clone())),
+            Layout::Generated(_) => None,
+        },
+    },
+];
+
+section! {
+    /// Switches `S1`.. in a circle; the host of `S1` is `H1`, several are `H1a`, `H1b`..
+    pub(crate) struct RingKeys for Ring = Ring::default(), {
+        /// How many switches there are, at least 3.
+        switches: u32, required "a whole number";
+        /// How many hosts each switch has.
+        hosts_per_switch: u32, required "a whole number";
+    }
+}
+
+section! {
+    /// A ring without the closing link.
+    pub(crate) struct LineKeys for Line = Line::default(), {
+        /// How many switches there are.
+        switches: u32, required "a whole number";
+        /// How many hosts each switch has.
+        hosts_per_switch: u32, required "a whole number";
+    }
+}
+
+section! {
+    /// Hosts `X1`.. on `SW0`, hosts `Y1`.. on `SW1`, and one link between the two.
+    pub(crate) struct DumbbellKeys for Dumbbell = Dumbbell::default(), {
+        /// How many hosts are on `SW0`.
+        left: u32, required "a whole number";
+        /// How many hosts are on `SW1`.
+        right: u32, required "a whole number";
+    }
+}
+
+section! {
+    /// Hosts `H1`.. and the sink `R` on `S1`.
+    pub(crate) struct NToOneKeys for NToOne = NToOne::default(), {
+        /// How many hosts there are beside the sink.
+        senders: u32, required "a whole number";
+    }
+}
+
+section! {
+    /// Switches `X0`.. in a row; `A0` on the first and `B0` on the last, and for every link i `Ai` on
+    /// the switch before it and `Bi` on the one behind it.
+    pub(crate) struct ParkingLotKeys for ParkingLot = ParkingLot::default(), {
+        /// How many links the row has.
+        links: u32, required "a whole number";
+    }
+}
+
+section! {
+    /// Hosts `H0`.., edges `E1`.., aggregations `A1`.., cores `C1`.., numbered as in GFC Fig. 11.
+    pub(crate) struct FatTreeKeys for FatTree = FatTree::default(), {
+        /// The ports of each switch; even, up to 64.
+        k: u32, required "a whole number";
+    }
+}
+
+section! {
+    /// Leaves `L0`.., each joined to every spine `S0`..; hosts `H0`.., the first so many on the first
+    /// leaf, and so on.
+    pub(crate) struct LeafSpineKeys for LeafSpine = LeafSpine {
+        links_per_pair: 1,
+        ..LeafSpine::default()
+    }, {
+        /// How many switches have hosts.
+        leaves: u32, required "a whole number";
+        /// How many switches join the leaves.
+        spines: u32, required "a whole number";
+        /// How many hosts each leaf has.
+        hosts_per_leaf: u32, required "a whole number";
+        /// How many links join a leaf and a spine.
+        links_per_pair: u32;
+    }
+}
+
+section! {
+    /// Top-of-rack switches `T0`.. and leaves `L0`.., numbered through all pods, each leaf joined to
+    /// every spine `S0`..; hosts `H0`.., the first so many on the first ToR, and so on.
+    ///
+    /// The network of PCN 7.4 has 8 pods of 4 ToRs and 2 leaves, 8 spines, 16 hosts on a ToR and
+    /// `links_per_tor_leaf = 2`; oversubscription is a matter of these numbers and of `host_rate`.
+    pub(crate) struct ClosKeys for ThreeTierClos = ThreeTierClos {
+        links_per_tor_leaf: 1,
+        links_per_leaf_spine: 1,
+        ..ThreeTierClos::default()
+    }, {
+        /// How many pods there are.
+        pods: u32, required "a whole number";
+        /// How many top-of-rack switches a pod has.
+        tors_per_pod: u32, required "a whole number";
+        /// How many leaves a pod has, each joined to all its ToRs.
+        leaves_per_pod: u32, required "a whole number";
+        /// How many switches join the leaves of all pods.
+        spines: u32, required "a whole number";
+        /// How many hosts each ToR has.
+        hosts_per_tor: u32, required "a whole number";
+        /// How many links join a ToR and a leaf of its pod.
+        links_per_tor_leaf: u32;
+        /// How many links join a leaf and a spine.
+        links_per_leaf_spine: u32;
+    }
+}
+
+section! {
+    /// NIC 0 of server 3 is the host `N3r0`, with servers numbered through all blocks; it is on the
+    /// rail switch `B0r0` of its block, and every rail switch is joined to every spine `S0`.. A server is
+    /// as many hosts as it has NICs; what joins its accelerators inside is not simulated.
+    pub(crate) struct RailOptimisedKeys for RailOptimised = RailOptimised {
+        links_per_pair: 1,
+        ..RailOptimised::default()
+    }, {
+        /// How many blocks of servers there are.
+        blocks: u32, required "a whole number";
+        /// How many servers a block has.
+        servers_per_block: u32, required "a whole number";
+        /// How many NICs a server has, and rail switches a block.
+        rails: u32, required "a whole number";
+        /// How many switches join the rails; with 0 every rail of every block is alone.
+        spines: u32, required "a whole number";
+        /// How many links join a rail switch and a spine.
+        links_per_pair: u32;
+    }
+}
+
+section! {
+    /// Router 1 of group 0 is `G0R1`; hosts `H0`.., the first so many on the first router, and so on.
+    /// Groups are fully connected inside. With fewer than a h + 1 groups any two are joined by the same
+    /// number of links, as many as there are ports for; ports that are left over are not connected.
+    pub(crate) struct DragonflyKeys for Dragonfly = Dragonfly::default(), {
+        /// How many groups of routers there are, up to a h + 1.
+        groups: u32, required "a whole number";
+        /// a, how many routers a group has.
+        routers_per_group: u32, required "a whole number";
+        /// p, how many hosts each router has.
+        hosts_per_router: u32, required "a whole number";
+        /// h, how many links to other groups a router has at most.
+        global_links_per_router: u32, required "a whole number";
+    }
+}
+
+section! {
+    /// The switch at x = 1, y = 0 is `S1_0`, or `S1_0_2` with z = 2; hosts `H0`.., the first so many on
+    /// the first switch, and so on. Rows close to rings, but a dimension of two has one link and not
+    /// two, and a dimension of one has none.
+    pub(crate) struct TorusKeys for Torus = Torus::default(), {
+        /// How many switches there are along x, y and z; `[4, 4]` or `[4, 4, 4]`.
+        dimensions: [u32; 3], required "[4, 4], or three numbers";
+        /// How many hosts each switch has.
+        hosts_per_switch: u32, required "a whole number";
+    }
+}
+
+section! {
+    /// A torus without the links that close the rows.
+    pub(crate) struct MeshKeys for Mesh = Mesh::default(), {
+        /// How many switches there are along x, y and z; `[4, 4]` or `[4, 4, 4]`.
+        dimensions: [u32; 3], required "[4, 4], or three numbers";
+        /// How many hosts each switch has.
+        hosts_per_switch: u32, required "a whole number";
+    }
+}
+
+section! {
+    /// Switches `S0`.. that are joined at random, no two of them twice and all of them connected; hosts
+    /// `H0`.., the first so many on the first switch, and so on.
+    pub(crate) struct RandomRegularKeys for RandomRegular = RandomRegular {
+        seed: 1,
+        ..RandomRegular::default()
+    }, {
+        /// How many switches there are.
+        switches: u32, required "a whole number";
+        /// How many others each switch is joined to; times `switches` it must be even.
+        degree: u32, required "a whole number";
+        /// How many hosts each switch has.
+        hosts_per_switch: u32, required "a whole number";
+        /// What the links are drawn from; the general `seed` does not change them.
+        seed: u64;
+    }
+}
+
+/// The kind of a shape that `K` fills.
+const fn generated<K>(name: &'static str) -> Variant<Layout>
+where
+    K: Fills + 'static,
+    K::Config: Shape,
+{
+    Variant {
+        name,
+        info: K::info,
+        read: read::<K>,
+        keys_of: |layout| match layout {
+            Layout::Generated(Generated { shape, .. }) => {
+                let shape: &dyn Any = &**shape;
+                let keys = K::of(shape.downcast_ref()?);
+                Some(Box::new(keys))
+            }
+            Layout::Custom(_) => None,
+        },
+    }
+}
+
+fn read<K>(section: &mut Section<'_>) -> Option<Layout>
+where
+    K: Fills,
+    K::Config: Shape,
+{
+    let mut shape = K::base();
+    let keys = K::fill(section, &mut shape);
+    keys.is_complete().then(|| {
+        Layout::Generated(Generated {
+            shape: Arc::new(shape),
+            places: keys.places(),
+        })
+    })
+}
+
+/// The sides of a grid: two or three numbers in a list, of which the third is 1 if it is left out.
+impl FileValue for [u32; 3] {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<[u32; 3]>> {
+        let sink = item.sink();
+        let At { value, place } = item.list("a list")?;
+        let count = value.len();
+        let integer = |item: Item<'_>| item.integer(0..=u64::from(u32::MAX));
+        let numbers = Vec::from_iter(value.into_iter().filter_map(integer));
+        if numbers.len() < count {
+            return None;
+        }
+        if !(2..=3).contains(&count) {
+            let problem = place.problem(format!("{count} numbers stand here"));
+            sink.push(problem.expected("two or three of them, as in [4, 4]"));
+            return None;
+        }
+        let mut value = [1; 3];
+        for (side, number) in value.iter_mut().zip(numbers) {
+            *side = number.value as u32;
+        }
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::List {
+            of: Box::new(u32::kind(&Default::default())),
+            least: 2,
+            most: Some(3),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            [x, y, 1] => format!("[{x}, {y}]"),
+            [x, y, z] => format!("[{x}, {y}, {z}]"),
+        }
+    }
+}
