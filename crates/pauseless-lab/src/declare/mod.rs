@@ -42,6 +42,7 @@ pub use machinery::{
     write_section,
 };
 pub use macros::Words;
+pub(crate) use value::quantity;
 pub use value::{Each, FileValue, List, Permille, Tables, TablesOrOne, What, Within};
 pub use variant::{Choice, Variant, Written};
 

@@ -7,7 +7,6 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use super::describe::{Declared, Kind};
 use crate::scenario::file::{File, quote};
 use crate::scenario::reader::{At, Item};
-use crate::scenario::unit::Quantity;
 
 /// A kind of value that stands behind a key.
 pub trait FileValue: Sized + Clone {
@@ -49,35 +48,35 @@ impl<T> From<RangeInclusive<T>> for Within<T> {
     }
 }
 
+/// Makes a [`Quantity`] a kind of value that stands behind a key.
 macro_rules! quantity {
     ($($type:ty),*) => {$(
-        impl FileValue for $type {
-            type Limit = Within<$type>;
+        impl $crate::declare::FileValue for $type {
+            type Limit = $crate::declare::Within<$type>;
 
-            fn take(item: Item<'_>, limit: &Within<$type>) -> Option<At<$type>> {
+            fn take(
+                item: $crate::declare::Item<'_>,
+                limit: &Self::Limit,
+            ) -> Option<$crate::declare::At<$type>> {
                 match &limit.0 {
                     Some(range) => item.quantity_within(range),
                     None => item.quantity(),
                 }
             }
 
-            fn kind(limit: &Within<$type>) -> Kind {
-                let ends = |range: &RangeInclusive<$type>| {
-                    [range.start().exact(), range.end().exact()]
-                };
-                Kind::Quantity {
-                    noun: <$type>::NOUN,
-                    units: <$type>::UNITS.iter().map(|(unit, _)| *unit).collect(),
-                    range: limit.0.as_ref().map(ends),
-                }
+            fn kind(limit: &Self::Limit) -> $crate::declare::Kind {
+                $crate::declare::Kind::quantity(&limit.0)
             }
 
             fn show(&self) -> String {
-                quote(&self.exact())
+                use $crate::scenario::unit::Quantity;
+                $crate::scenario::file::quote(&self.exact())
             }
         }
     )*};
 }
+
+pub(crate) use quantity;
 
 quantity!(Span, Rate, Bytes);
 

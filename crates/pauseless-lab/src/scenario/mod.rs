@@ -303,7 +303,7 @@ struct Written {
     congestion: congestion::Written,
     transport: transport::Written,
     control: Option<flow_control::Written>,
-    flows: flows::Written,
+    flows: flows::Flows,
     receivers: Vec<WrittenReceiver>,
     wire_losses: Vec<wire_loss::Written>,
     mitigation: mitigation::Written,
@@ -343,8 +343,10 @@ impl Written {
             },
             aim,
             folder,
+            topology: fabric.as_ref().map(|fabric| &fabric.topology),
+            sink,
         };
-        let flows = flows::Written::read(&mut root, limits);
+        let flows = flows::Flows::read(&mut root, limits);
         let receivers = WrittenReceiver::read_all(&mut root);
         let wire_losses = wire_loss::Written::read_all(&mut root);
         let mitigation = mitigation::Written::read(&mut root, switches.lane_count());
@@ -381,7 +383,7 @@ impl Written {
             written: self.control.as_ref()?,
             switches: &self.switches,
             mtu: self.general.mtu,
-            wire_jitter: self.flows.timing.wire_jitter,
+            wire_jitter: self.flows.timing.wire_jitter.value,
             wire_overhead: self.general.wire_overhead,
             sink,
         };
@@ -431,7 +433,7 @@ impl Written {
 
     /// What wires lose by themselves.
     fn wire_loss(&self, fabric: &Fabric, sink: &Sink) -> WireLoss {
-        let share = self.flows.timing.wire_loss;
+        let share = self.flows.timing.wire_loss.value;
         wire_loss::resolve(share, &self.wire_losses, (&fabric.topology, sink))
     }
 
@@ -439,8 +441,8 @@ impl Written {
     fn hardware(&self) -> Hardware {
         Hardware {
             control_frame: self.switches.control_frame,
-            transmission: self.flows.timing.transmission,
-            ties: self.flows.timing.ties,
+            transmission: self.flows.timing.transmission.value,
+            ties: self.flows.timing.ties.value,
             release: self.switches.release,
             draws: self.switches.draws,
         }
@@ -475,7 +477,7 @@ impl Written {
             self.apply_cycle_aware(&fabric, &mut control, (classes.clone(), margin))?;
         }
         let rules = Rules::new(&self.routing, &routing.routes);
-        let mut flows = routing.flows(&plans, self.flows.timing, seed)?;
+        let mut flows = routing.flows(&plans, &self.flows.timing, seed)?;
         let mut answers = congestion::Answers {
             written: &mut self.congestion,
             transport: &self.transport,
@@ -492,7 +494,7 @@ impl Written {
             ingress: control.table.clone(),
             processing: self.switches.processing,
             processing_jitter: self.switches.processing_jitter,
-            wire_jitter: self.flows.timing.wire_jitter,
+            wire_jitter: self.flows.timing.wire_jitter.value,
             wire_overhead: self.general.wire_overhead,
             hardware: self.hardware(),
             congestion: self.congestion.resolved(),

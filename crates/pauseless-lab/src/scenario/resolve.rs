@@ -8,14 +8,13 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Release;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::generate::{LinkSpecs, Shape};
-use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::{NodeKind, Topology};
 
-use pauseless_sim::config::{DrawsFrom, Follow, Ties, Transmission};
+use pauseless_sim::config::{DrawsFrom, Follow};
 
 use super::file::{File, quote};
-use super::flows::Plan;
+use super::flows::{Flow, Plan};
 use super::memory::{self, write_lane};
 use super::mitigation;
 use super::port_group::PortGroup;
@@ -23,7 +22,8 @@ use super::routing::{write_tables, written_rule};
 use super::switch::RELEASES;
 use super::topology::written_shape;
 use super::unit::Quantity;
-use super::{Parts, Rules, classes, verdict, wire_loss};
+use super::{At, Parts, Rules, classes, verdict, wire_loss};
+use crate::declare::{Declared, Key};
 use crate::fabric::toml::write_classes;
 
 /// Every default and every derived value, written out.
@@ -64,12 +64,12 @@ pub(crate) fn write(parts: &Parts) -> String {
     }
     for (index, plan) in parts.plans.iter().enumerate() {
         if !plan.is_made {
-            write_flow(&mut file, parts, plan);
-            write_after(&mut file, parts, after.get(&index));
+            let follows = after.get(&index).map_or(&[][..], Vec::as_slice);
+            write_flow(&mut file, parts, plan, follows);
         }
     }
     for traffic in &parts.traffic {
-        traffic.write(&mut file, &parts.fabric.topology);
+        traffic.write(&mut file);
     }
     write_rest(&mut file, parts);
     file.text
@@ -301,64 +301,22 @@ fn ports_by_classes(topology: &Topology, group: &PortGroup) -> BTreeMap<Vec<u8>,
     ports
 }
 
-fn write_flow(file: &mut File, parts: &Parts, plan: &Plan) {
-    let name = |node: &NodeId| parts.fabric.topology.node(*node).name.clone();
+/// A flow and what it waits for.
+fn write_flow(file: &mut File, parts: &Parts, plan: &Plan, follows: &[&Follow]) {
+    let mut flow = Flow::of(plan, &parts.fabric.topology);
+    if let [first, ..] = follows {
+        let firsts = follows.iter().map(|follow| follow.first.index());
+        let names = firsts.map(|first| At::of(parts.plans[first].name.clone()));
+        flow.after = Key::of(names.collect());
+        flow.delay = Key::of(first.delay);
+    }
     file.section("[[flow]]");
-    file.text("name", &plan.name);
-    file.text("source", &name(&plan.source));
-    file.text("target", &name(&plan.target));
-    let step = |step: &Step| match step.link {
-        1 => name(&step.node),
-        number => format!("{}#{number}", name(&step.node)),
-    };
-    match (plan.path.as_deref(), &plan.round[..]) {
-        (Some([_, switches @ .., _]), []) => file.texts("path", switches.iter().map(step)),
-        (Some([_, switches @ ..]), [_, ..]) => {
-            file.texts("path", switches.iter().map(step));
-            file.texts("loop", plan.round.iter().map(step));
-        }
-        _ => {}
-    }
-    if let Some([_, switches @ .., _]) = plan.return_path.as_deref() {
-        file.texts("return_path", switches.iter().map(step));
-    }
-    file.quantity("rate", plan.pace);
-    if let Some(size) = plan.terms.size {
-        file.quantity("size", size);
-    }
-    if let Some(initial) = plan.initial {
-        file.quantity("initial_rate", initial);
-    }
-    plan.terms.write(file);
-}
-
-/// What a flow waits for; `plans` and `flows` are in the same order.
-fn write_after(file: &mut File, parts: &Parts, follows: Option<&Vec<&Follow>>) {
-    let Some((first, follows)) = follows.and_then(|follows| follows.first().zip(Some(follows)))
-    else {
-        return;
-    };
-    let name = |follow: &&Follow| parts.plans[follow.first.index()].name.clone();
-    file.texts("after", follows.iter().map(name));
-    file.quantity("delay", first.delay);
+    flow.write(file);
 }
 
 fn write_rest(file: &mut File, parts: &Parts) {
     file.section("[timing]");
-    file.quantity("start_jitter", parts.timing.start_jitter);
-    file.quantity("wire_jitter", parts.timing.wire_jitter);
-    if parts.timing.wire_loss > 0.0 {
-        file.number("wire_loss", parts.timing.wire_loss);
-    }
-    if parts.timing.transmission != Transmission::Exact {
-        file.text("transmission", "whole-ns");
-    }
-    if parts.timing.ties == Ties::Arrivals {
-        file.text("ties", "arrivals-first");
-    }
-    if let Some(stop) = parts.timing.sources_stop {
-        file.quantity("sources_stop", stop);
-    }
+    parts.timing.write(file);
     let config = &parts.config;
     wire_loss::write(file, &config.topology, &config.wire_loss);
     for receiver in &config.receivers {
