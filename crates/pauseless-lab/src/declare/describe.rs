@@ -1,7 +1,10 @@
 //! What a declaration says about itself: for documents, schemas, `explain` and messages.
 
+use std::ops::RangeInclusive;
+
 use crate::scenario::file::File;
 use crate::scenario::reader::Section;
+use crate::scenario::unit::Quantity;
 
 /// A section that [`section!`](crate::section) declared.
 pub trait Declared: Sized {
@@ -118,6 +121,8 @@ pub enum Kind {
     Flag,
     /// A text, of which this says what it is.
     Text(&'static str),
+    /// A text of lines, of which the first names some of these columns.
+    Rows(Vec<KeyInfo>),
     /// One of these words.
     Word(Vec<&'static str>),
     /// A list.
@@ -150,6 +155,16 @@ impl Kind {
             self,
             Kind::Table(_) | Kind::Tables(_) | Kind::TablesOrOne(_)
         )
+    }
+
+    /// A number with the units of `Q`.
+    pub fn quantity<Q: Quantity>(range: &Option<RangeInclusive<Q>>) -> Kind {
+        let ends = |range: &RangeInclusive<Q>| [range.start().exact(), range.end().exact()];
+        Kind::Quantity {
+            noun: Q::NOUN,
+            units: Q::UNITS.iter().map(|(unit, _)| *unit).collect(),
+            range: range.as_ref().map(ends),
+        }
     }
 }
 

@@ -110,12 +110,10 @@ macro_rules! section {
                         );
                     }
                 )*
-                $($(
-                    if $crate::declare::holds(&keys, $needed) {
-                        let name = $crate::section!(@name $key $(, $file_key)?);
-                        $crate::declare::need(section, name, &keys.$key, $needed_example);
-                    }
-                )?)*
+                $($crate::section!(
+                    @need section, keys.$key, $crate::section!(@name $key $(, $file_key)?)
+                    $(, $needed, $needed_example)?
+                );)*
                 $(section.set_context($crate::declare::context_of(&keys, $context));)?
                 keys
             }
@@ -388,6 +386,12 @@ macro_rules! section {
         $keys.$key = $crate::declare::read_inline($section, &[$(stringify!($except)),*])
     };
     (@read [] $section:ident, $keys:ident.$key:ident, $read:expr) => { $read };
+    (@need $section:ident, $keys:ident.$key:ident, $name:expr) => {};
+    (@need $section:ident, $keys:ident.$key:ident, $name:expr, $when:expr, $example:expr) => {
+        if $crate::declare::holds(&$keys, $when) {
+            $crate::declare::need($section, $name, &$keys.$key, $example);
+        }
+    };
     (@shown [inline $($except:ident)*] $self:ident.$key:ident, $shown:expr) => {
         $crate::declare::shown_inline(&$self.$key, &[$(stringify!($except)),*])
     };

@@ -109,6 +109,7 @@ fn values(kind: &Kind) -> String {
         Kind::Table(_) => "section".to_string(),
         Kind::Tables(_) | Kind::TablesOrOne(_) => "sections".to_string(),
         Kind::Map(of) => format!("table of: {}", values(of)),
+        Kind::Rows(_) => "rows of words".to_string(),
         Kind::Any => "anything".to_string(),
     }
 }

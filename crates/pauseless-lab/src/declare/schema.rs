@@ -132,6 +132,7 @@ fn value(kind: &Kind) -> Value {
             json!({"anyOf": [{"type": "array", "items": one.clone()}, one]})
         }
         Kind::Map(of) => json!({"type": "object", "additionalProperties": value(of)}),
+        Kind::Rows(_) => json!({"type": "string"}),
         Kind::Any => json!({}),
     }
 }

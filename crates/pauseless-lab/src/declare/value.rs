@@ -8,7 +8,6 @@ use super::describe::{Declared, Kind};
 use super::variant::Written;
 use crate::scenario::file::{self, File, TableStyle, quote};
 use crate::scenario::reader::{At, Item};
-use crate::scenario::unit::Quantity;
 
 /// A kind of value that stands behind a key.
 pub trait FileValue: Sized + Clone {
@@ -50,31 +49,28 @@ impl<T> From<RangeInclusive<T>> for Within<T> {
     }
 }
 
-/// Lets quantities stand behind keys; `Quantity` must be in scope.
+/// Makes a [`Quantity`] a kind of value that stands behind a key.
 macro_rules! quantity {
     ($($type:ty),*) => {$(
         impl $crate::declare::FileValue for $type {
             type Limit = $crate::declare::Within<$type>;
 
-            fn take(item: $crate::declare::Item<'_>, limit: &$crate::declare::Within<$type>) -> Option<$crate::declare::At<$type>> {
+            fn take(
+                item: $crate::declare::Item<'_>,
+                limit: &Self::Limit,
+            ) -> Option<$crate::declare::At<$type>> {
                 match &limit.0 {
                     Some(range) => item.quantity_within(range),
                     None => item.quantity(),
                 }
             }
 
-            fn kind(limit: &$crate::declare::Within<$type>) -> $crate::declare::Kind {
-                let ends = |range: &std::ops::RangeInclusive<$type>| {
-                    [range.start().exact(), range.end().exact()]
-                };
-                $crate::declare::Kind::Quantity {
-                    noun: <$type>::NOUN,
-                    units: <$type>::UNITS.iter().map(|(unit, _)| *unit).collect(),
-                    range: limit.0.as_ref().map(ends),
-                }
+            fn kind(limit: &Self::Limit) -> $crate::declare::Kind {
+                $crate::declare::Kind::quantity(&limit.0)
             }
 
             fn show(&self) -> String {
+                use $crate::scenario::unit::Quantity;
                 $crate::scenario::file::quote(&self.exact())
             }
         }

@@ -1,48 +1,29 @@
 //! The sections `[[flow]]` and `[timing]`, and what all flows have in common.
 
+mod keys;
 mod waits;
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
-use pauseless_core::class_map::LANE_COUNT;
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, NodeId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::path::Step;
-use pauseless_sim::config::{Follow, Ties, Transmission};
+use pauseless_fabric::topology::Topology;
+use pauseless_sim::config::Follow;
 
-use super::congestion::number;
-use super::file::File;
 use super::reader::{At, Place, Section};
-use super::topology::{DELAYS, Fabric};
+use super::topology::Fabric;
 use super::traffic::{MadePlans, Traffic};
 use super::unit::Quantity;
 use super::{Aim, classes, routing};
+use crate::declare::{Declared, Info, Key, List};
 use crate::problem::Sink;
+pub(crate) use keys::{Common, Flow, FlowName, SIZES, TIMES, Timing};
 use waits::Waits;
-
-/// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.
-pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
-/// What may come first at one instant.
-pub(crate) const TIES: [(&str, Ties); 2] = [
-    ("control-first", Ties::Control),
-    ("arrivals-first", Ties::Arrivals),
-];
-/// What the ways to reckon how long a frame takes are called in files.
-pub(crate) const TRANSMISSIONS: [(&str, Transmission); 2] = [
-    ("exact", Transmission::Exact),
-    ("whole-ns", Transmission::WholeNanoseconds),
-];
-/// The most flows of one `[[flow]]`: more are the business of `[[traffic]]`.
-const COUNT_MAX: u64 = 100_000;
-/// The TTL of a flow that circles, if none was written: what hosts commonly send with.
-const TTL_OF_LOOPS: u8 = 64;
-/// What a flow may send.
-pub(crate) const SIZES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000_000);
 
 /// A flow as it was written, or made by a rule.
 #[derive(Clone, Debug)]
@@ -89,14 +70,6 @@ pub(crate) struct Terms {
     pub is_controlled: bool,
 }
 
-/// The keys that `[[flow]]` and `[[traffic]]` have in common.
-#[derive(Clone, Debug)]
-pub(crate) struct Wanted {
-    pub terms: Terms,
-    rate: Option<At<Rate>>,
-    initial: Option<At<Rate>>,
-}
-
 /// What flows are read against.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits<'l> {
@@ -105,50 +78,35 @@ pub(crate) struct Limits<'l> {
     pub aim: Aim,
     /// What paths of other files are relative to.
     pub folder: &'l Path,
-}
-
-/// `[timing]`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Timing {
-    pub start_jitter: Span,
-    pub wire_jitter: Span,
-    /// The share of frames that every wire loses.
-    pub wire_loss: f64,
-    pub transmission: Transmission,
-    /// What comes first at one instant.
-    pub ties: Ties,
-    pub sources_stop: Option<Span>,
+    /// The hosts and switches; `None` where something is wrong with them.
+    pub topology: Option<&'l Topology>,
+    pub sink: &'l Sink,
 }
 
 /// All flows as they were written.
 #[derive(Debug)]
-pub(crate) struct Written {
-    flows: Vec<WrittenFlow>,
+pub(crate) struct Flows {
+    flows: Vec<Flow>,
     pub traffic: Vec<Traffic>,
     pub timing: Timing,
 }
 
-#[derive(Debug)]
-struct WrittenFlow {
-    name: Option<At<String>>,
-    source: At<String>,
-    target: At<String>,
-    path: Option<At<Vec<At<String>>>>,
-    return_path: Option<At<Vec<At<String>>>>,
-    round: Option<At<Vec<At<String>>>>,
-    wanted: Wanted,
-    count: u64,
-    waits: Option<Arc<Waits>>,
-    place: Place,
-}
-
-impl Written {
+impl Flows {
     /// Reads everything that makes flows.
-    pub(crate) fn read(root: &mut Section<'_>, limits: Limits<'_>) -> Written {
-        let timing = read_timing(root);
+    pub(crate) fn read(root: &mut Section<'_>, limits: Limits<'_>) -> Flows {
+        let timing = root.table("timing").map(|mut section| {
+            let timing = Timing::read(&mut section);
+            section.finish();
+            timing
+        });
         let is_flow_written = root.has("flow");
-        let flows = root.tables("flow").into_iter();
-        let flows = flows.filter_map(|section| WrittenFlow::read(section, limits));
+        let sections = root.tables("flow").into_iter();
+        let flows = sections.map(|mut section| {
+            let mut flow = Flow::read(&mut section);
+            flow.complete(limits);
+            section.finish();
+            flow
+        });
         let flows = flows.collect();
         let is_traffic_written = root.has("traffic");
         let traffic = Traffic::read_all(root, limits);
@@ -157,175 +115,17 @@ impl Written {
             let problem = root.place.problem("no flows: nothing would happen");
             root.report(problem.help("add [[flow]] with a source and a target, or [[traffic]]"));
         }
-        Written {
+        Flows {
             flows,
             traffic,
-            timing,
+            timing: timing.unwrap_or_default(),
         }
     }
 }
 
-fn read_timing(root: &mut Section<'_>) -> Timing {
-    let mut timing = Timing {
-        start_jitter: Span::us(5),
-        wire_jitter: Span::ZERO,
-        wire_loss: 0.0,
-        transmission: Transmission::Exact,
-        ties: Ties::Control,
-        sources_stop: None,
-    };
-    if let Some(mut section) = root.table("timing") {
-        if let Some(jitter) = section.quantity_within("start_jitter", TIMES) {
-            timing.start_jitter = jitter.value;
-        }
-        if let Some(jitter) = section.quantity_within("wire_jitter", DELAYS) {
-            timing.wire_jitter = jitter.value;
-        }
-        if let Some(share) = number(&mut section, "wire_loss", 0.0..=0.5) {
-            timing.wire_loss = share.value;
-        }
-        if let Some(transmission) = section.choice("transmission", &TRANSMISSIONS) {
-            timing.transmission = transmission.value;
-        }
-        if let Some(ties) = section.choice("ties", &TIES) {
-            timing.ties = ties.value;
-        }
-        let stop = section.quantity_within("sources_stop", TIMES);
-        timing.sources_stop = stop.map(|stop| stop.value);
-        section.finish();
-    }
-    timing
-}
-
-impl WrittenFlow {
-    fn read(mut section: Section<'_>, limits: Limits<'_>) -> Option<WrittenFlow> {
-        let name = section.string("name");
-        let name = name.filter(|name| check_name(&section, name));
-        let mut end = |key: &'static str, example: &str| {
-            let is_written = section.has(key);
-            let found = section.string(key);
-            if !is_written {
-                section.missing(key, example);
-            }
-            found
-        };
-        let (source, target) = (end("source", "\"H1\""), end("target", "\"H2\""));
-        let path = section.strings("path");
-        let return_path = section.strings("return_path");
-        let round = section.strings("loop");
-        let mut wanted = Wanted::read(&mut section, limits);
-        if round.is_some() {
-            wanted.terms.circle();
-        }
-        wanted.terms.duty = read_duty(&mut section);
-        let count = section.integer("count", 1..=COUNT_MAX);
-        let waits = Waits::read(&mut section);
-        let place = section.place.clone();
-        section.finish();
-        let (source, target) = source.zip(target)?;
-        Some(WrittenFlow {
-            name,
-            source,
-            target,
-            path,
-            return_path,
-            round,
-            wanted,
-            count: count.map_or(1, |count| count.value),
-            waits,
-            place,
-        })
-    }
-}
-
-/// Whether this can be a name; reports if not.
-pub(crate) fn check_name(section: &Section<'_>, name: &At<String>) -> bool {
-    let is_good = !name.value.is_empty() && !name.value.contains(char::is_control);
-    if !is_good {
-        let problem = name.place.problem("a name of a flow is a line of text");
-        section.report(problem.expected("at least one character, none of them control"));
-    }
-    is_good
-}
-
-/// Reads `on` and `off`.
-fn read_duty(section: &mut Section<'_>) -> Duty {
-    let written = [section.has("on"), section.has("off")];
-    let spans = Span::ps(1)..=*TIMES.end();
-    let on = section.quantity_within("on", spans.clone());
-    let off = section.quantity_within("off", spans);
-    match written {
-        [true, false] => section.missing("off", "\"1 ms\", how long it is silent"),
-        [false, true] => section.missing("on", "\"1 ms\", how long it sends"),
-        _ => {}
-    }
-    on.zip(off).map_or(Duty::ALWAYS, |(on, off)| Duty {
-        on: on.value,
-        off: off.value,
-    })
-}
-
-impl Wanted {
-    /// Reads the keys.
-    pub(crate) fn read(section: &mut Section<'_>, limits: Limits<'_>) -> Wanted {
-        let packets = Bytes::new(64).min(limits.mtu)..=limits.mtu;
-        let packet = section.quantity_within("packet", packets);
-        let classes = 0..=u64::from(limits.class_count) - 1;
-        let class = section.integer("class", classes);
-        let label = section.integer("label", 0..=LANE_COUNT as u64 - 1);
-        let ttl = section.integer("ttl", 1..=u64::from(u8::MAX));
-        let start = section.quantity_within("start", TIMES);
-        let stop = section.quantity_within("stop", TIMES);
-        if let (start, Some(stop)) = (start.as_ref().map_or(Span::ZERO, |at| at.value), &stop)
-            && stop.value <= start
-        {
-            let problem = stop.place.problem("the flow stops before it starts");
-            section.report(problem.expected(format!("later than {}", start.exact())));
-        }
-        let size = section.quantity_within("size", SIZES);
-        let control = section.boolean("congestion_control");
-        Wanted {
-            rate: section.quantity("rate"),
-            initial: section.quantity("initial_rate"),
-            terms: Terms {
-                size: size.map(|size| size.value),
-                packet: packet.map_or(limits.mtu, |packet| packet.value),
-                start: start.map_or(Span::ZERO, |start| start.value),
-                stop: stop.map(|stop| stop.value),
-                class: class.map_or(0, |class| class.value as u8),
-                label: label.map(|label| label.value as u8),
-                ttl: ttl.map(|ttl| ttl.value as u8),
-                duty: Duty::ALWAYS,
-                is_controlled: control.is_none_or(|control| control.value),
-            },
-        }
-    }
-
-    /// The pace, if it was written.
-    pub(crate) fn rate(&self) -> Option<Rate> {
-        self.rate.as_ref().map(|rate| rate.value)
-    }
-
-    /// Writes the keys that do not depend on who sends, except for `size`.
-    pub(crate) fn write(&self, file: &mut File) {
-        if let Some(rate) = &self.rate {
-            file.quantity("rate", rate.value);
-        }
-        if let Some(initial) = &self.initial {
-            file.quantity("initial_rate", initial.value);
-        }
-        self.terms.write(file);
-    }
-
-    /// What orders flows that have no name of their own.
-    fn order(&self) -> impl Ord + use<> {
-        let terms = &self.terms;
-        let rate = self.rate.as_ref().map(|rate| rate.value);
-        let initial = self.initial.as_ref().map(|rate| rate.value);
-        let first = (terms.start, terms.size, rate, terms.class, terms.packet);
-        let rest = (terms.stop, terms.duty, initial, terms.is_controlled);
-        (first, rest, (terms.label, terms.ttl))
-    }
+/// The sections `[timing]` and `[[flow]]`, for documents and schemas.
+pub(crate) fn infos() -> [Info; 2] {
+    [Timing::info(), Flow::info()]
 }
 
 impl Terms {
@@ -337,31 +137,12 @@ impl Terms {
         }
     }
 
-    /// Nobody receives what circles, so nobody answers; and it has to end.
-    fn circle(&mut self) {
-        self.is_controlled = false;
-        self.ttl = self.ttl.or(Some(TTL_OF_LOOPS));
-    }
-
-    /// Writes the keys, except for `size`.
-    pub(crate) fn write(&self, file: &mut File) {
-        file.quantity("packet", self.packet);
-        file.quantity("start", self.start);
-        if let Some(stop) = self.stop {
-            file.quantity("stop", stop);
-        }
-        file.plain("class", self.class);
-        if let Some(label) = self.label {
-            file.plain("label", label);
-        }
-        if let Some(ttl) = self.ttl {
-            file.plain("ttl", ttl);
-        }
-        if self.duty != Duty::ALWAYS {
-            file.quantity("on", self.duty.on);
-            file.quantity("off", self.duty.off);
-        }
-        file.plain("congestion_control", self.is_controlled);
+    /// What orders flows that have no name of their own.
+    fn order(&self, common: &Common) -> impl Ord + use<> {
+        let (rate, initial) = (common.rate.copied(), common.initial_rate.copied());
+        let first = (self.start, self.size, rate, self.class, self.packet);
+        let rest = (self.stop, self.duty, initial, self.is_controlled);
+        (first, rest, (self.label, self.ttl))
     }
 }
 
@@ -402,10 +183,10 @@ pub(crate) struct Planned {
 
 /// A flow whose name is not settled yet, and how often it was wanted.
 struct Unnamed<'w> {
-    name: Option<At<String>>,
+    name: Option<&'w At<FlowName>>,
     count: u64,
     plan: Plan,
-    wanted: &'w Wanted,
+    common: &'w Common,
 }
 
 /// Flows by name.
@@ -415,20 +196,20 @@ type Copies = BTreeMap<String, Vec<String>>;
 
 impl Planner<'_> {
     /// All flows, named and in order of name.
-    pub(crate) fn plans(&self, written: &Written) -> Planned {
+    pub(crate) fn plans(&self, written: &Flows) -> Planned {
         let mut flows = Vec::new();
         for flow in &written.flows {
             flows.extend(self.plan(flow));
         }
-        for (plan, wanted) in self.permutations(written) {
+        for (plan, common) in self.make_by_ends(written) {
             flows.push(Unnamed {
                 name: None,
                 count: 1,
                 plan,
-                wanted,
+                common,
             });
         }
-        if let Some(stop) = written.timing.sources_stop {
+        if let Some(stop) = written.timing.sources_stop.copied() {
             let late = flows.iter().map(|flow| &flow.plan);
             for plan in late.filter(|plan| plan.terms.start >= stop) {
                 let message = "the flow starts when all sources have stopped";
@@ -480,24 +261,23 @@ impl Planner<'_> {
         Planned { plans, follows }
     }
 
-    fn plan<'w>(&self, flow: &'w WrittenFlow) -> Option<Unnamed<'w>> {
-        let source = self.fabric.host(self.sink, &flow.source);
-        let target = self.fabric.host(self.sink, &flow.target);
-        let steps = |written: &At<Vec<At<String>>>| {
-            let steps = written.value.iter().map(|written| self.step(written));
+    fn plan<'w>(&self, flow: &'w Flow) -> Option<Unnamed<'w>> {
+        let (source, target) = flow.source.given.as_ref().zip(flow.target.given.as_ref())?;
+        let target_place = &target.place;
+        let source = self.fabric.host(self.sink, source);
+        let target = self.fabric.host(self.sink, target);
+        let steps = |key: &Key<List<String>>| {
+            let steps = key.get()?.iter().map(|written| self.step(written));
             // All of them are read before one that is wrong ends it, so that all are reported.
             let steps = Vec::from_iter(steps);
-            steps.into_iter().collect::<Option<Vec<Step>>>()
+            Some(steps.into_iter().collect::<Option<Vec<Step>>>())
         };
-        let path = flow.path.as_ref().map(steps);
-        let round = flow.round.as_ref().map(steps);
-        let return_path = flow.return_path.as_ref().map(steps);
+        let path = steps(&flow.path);
+        let round = steps(&flow.round);
+        let return_path = steps(&flow.return_path);
         let (source, target) = source.zip(target)?;
         if source == target {
-            let problem = flow
-                .target
-                .place
-                .problem("source and target are the same host");
+            let problem = target_place.problem("source and target are the same host");
             self.sink.push(problem.help("choose another target"));
             return None;
         }
@@ -512,7 +292,8 @@ impl Planner<'_> {
             Some(steps) => Some(complete(steps?, target, source)),
             None => None,
         };
-        let (pace, initial) = self.rates(source, &flow.wanted)?;
+        let (pace, initial) = self.rates(source, &flow.common)?;
+        let place = flow.round.over(&flow.path).place();
         let plan = Plan {
             name: String::new(),
             source,
@@ -520,22 +301,19 @@ impl Planner<'_> {
             path,
             return_path,
             round: round.unwrap_or_default(),
-            terms: flow.wanted.terms,
+            terms: flow.common.terms(),
             pace,
             initial,
-            place: Arc::new(match flow.round.as_ref().or(flow.path.as_ref()) {
-                Some(path) => path.place.clone(),
-                None => flow.place.clone(),
-            }),
+            place: Arc::new(place.unwrap_or(&flow.place).clone()),
             is_made: false,
             is_exact: false,
-            waits: flow.waits.clone(),
+            waits: Waits::of(flow),
         };
         Some(Unnamed {
-            name: flow.name.clone(),
-            count: flow.count,
+            name: flow.name.given.as_ref(),
+            count: flow.count.value,
             plan,
-            wanted: &flow.wanted,
+            common: &flow.common,
         })
     }
 
@@ -549,7 +327,7 @@ impl Planner<'_> {
 
     /// The pace that was written, or that of the host's link, and the rate at which a flow is to
     /// start, if one was written.
-    pub(crate) fn rates(&self, source: NodeId, wanted: &Wanted) -> Option<(Rate, Option<Rate>)> {
+    pub(crate) fn rates(&self, source: NodeId, common: &Common) -> Option<(Rate, Option<Rate>)> {
         let line = self.fabric.topology.ports(source)[0].rate;
         let refuse = |rate: &At<Rate>, message: &str, most: Rate| {
             let message = format!("{} is more than {message}", rate.value.exact());
@@ -558,7 +336,7 @@ impl Planner<'_> {
                 .push(problem.expected(format!("at most {}", most.exact())));
             None
         };
-        let pace = match &wanted.rate {
+        let pace = match &common.rate.given {
             Some(rate) if rate.value > line => {
                 let name = &self.fabric.topology.node(source).name;
                 return refuse(rate, &format!("the link of {name} carries"), line);
@@ -566,7 +344,7 @@ impl Planner<'_> {
             Some(rate) => rate.value,
             None => line,
         };
-        match &wanted.initial {
+        match &common.initial_rate.given {
             Some(initial) if initial.value > pace => refuse(initial, "the flow's pace", pace),
             Some(initial) => Some((pace, Some(initial.value))),
             None => Some((pace, None)),
@@ -579,10 +357,11 @@ impl Planner<'_> {
         let mut copies = Copies::new();
         let mut unnamed = Vec::new();
         for flow in flows {
-            let Some(At { value, place }) = &flow.name else {
+            let Some(At { value, place }) = flow.name else {
                 unnamed.push(flow);
                 continue;
             };
+            let value = &value.0;
             for number in 1..=flow.count {
                 let name = match flow.count {
                     1 => value.clone(),
@@ -603,7 +382,7 @@ impl Planner<'_> {
                 }
             }
         }
-        unnamed.sort_by_cached_key(|Unnamed { plan, wanted, .. }| {
+        unnamed.sort_by_cached_key(|Unnamed { plan, common, .. }| {
             let ends = (plan.source, plan.target);
             let waits = plan.waits.as_ref().map(|waits| waits.order());
             let way = (
@@ -611,7 +390,7 @@ impl Planner<'_> {
                 plan.round.clone(),
                 plan.return_path.clone(),
             );
-            (ends, wanted.order(), way, waits)
+            (ends, plan.terms.order(common), way, waits)
         });
         self.number(&mut named, unnamed);
         (named, copies)

@@ -277,7 +277,7 @@ struct Written {
     congestion: congestion::Written,
     transport: transport::Written,
     control: Option<flow_control::Written>,
-    flows: flows::Written,
+    flows: flows::Flows,
     receivers: Vec<WrittenReceiver>,
     wire_losses: Vec<wire_loss::Written>,
     mitigation: mitigation::Written,
@@ -318,8 +318,10 @@ impl Written {
             },
             aim,
             folder,
+            topology: fabric.as_ref().map(|fabric| &fabric.topology),
+            sink,
         };
-        let flows = flows::Written::read(&mut root, limits);
+        let flows = flows::Flows::read(&mut root, limits);
         let receivers = WrittenReceiver::read_all(&mut root);
         let wire_losses = wire_loss::Written::read_all(&mut root);
         let mitigation = mitigation::Written::read(&mut root, switches.lane_count());
@@ -356,7 +358,7 @@ impl Written {
             written: self.control.as_ref()?,
             switches: &self.switches,
             mtu: self.general.mtu,
-            wire_jitter: self.flows.timing.wire_jitter,
+            wire_jitter: self.flows.timing.wire_jitter.value,
             wire_overhead: self.general.wire_overhead,
             sink,
         };
@@ -406,7 +408,7 @@ impl Written {
 
     /// What wires lose by themselves.
     fn wire_loss(&self, fabric: &Fabric, sink: &Sink) -> WireLoss {
-        let share = self.flows.timing.wire_loss;
+        let share = self.flows.timing.wire_loss.value;
         wire_loss::resolve(share, &self.wire_losses, (&fabric.topology, sink))
     }
 
@@ -414,8 +416,8 @@ impl Written {
     fn hardware(&self) -> Hardware {
         Hardware {
             control_frame: self.switches.control_frame,
-            transmission: self.flows.timing.transmission,
-            ties: self.flows.timing.ties,
+            transmission: self.flows.timing.transmission.value,
+            ties: self.flows.timing.ties.value,
             release: self.switches.release,
             draws: self.switches.draws,
         }
@@ -449,7 +451,7 @@ impl Written {
         if let Some(margin) = self.cycle_margin() {
             self.apply_cycle_aware(&fabric, &mut control, (classes.clone(), margin))?;
         }
-        let mut flows = routing.flows(&plans, self.flows.timing, seed)?;
+        let mut flows = routing.flows(&plans, &self.flows.timing, seed)?;
         let mut answers = congestion::Answers {
             written: &mut self.congestion,
             transport: &self.transport,
@@ -490,7 +492,7 @@ impl Written {
             ingress: found.control.table,
             processing: self.switches.processing,
             processing_jitter: self.switches.processing_jitter,
-            wire_jitter: self.flows.timing.wire_jitter,
+            wire_jitter: self.flows.timing.wire_jitter.value,
             wire_overhead: self.general.wire_overhead,
             hardware: self.hardware(),
             congestion: self.congestion.resolved(),

@@ -59,6 +59,20 @@ impl At<String> {
     }
 }
 
+impl<Q: Quantity> At<Q> {
+    /// Whether it lies within `range`; reports it if not.
+    pub fn is_within(&self, range: &RangeInclusive<Q>, sink: &Sink) -> bool {
+        let (low, high) = (range.start(), range.end());
+        if (low.to_base()..=high.to_base()).contains(&self.value.to_base()) {
+            return true;
+        }
+        let message = format!("{} is out of range", self.value.exact());
+        let range = format!("{} from {} to {}", Q::NOUN, low.exact(), high.exact());
+        sink.push(self.place.problem(message).expected(range));
+        false
+    }
+}
+
 impl Place {
     /// Where `key` would stand in the section that begins here.
     pub fn inner(&self, key: &str) -> Place {
@@ -68,6 +82,15 @@ impl Place {
         };
         let span = self.span.clone();
         Place { key: path, span }
+    }
+
+    /// Whether a whole number that stands here lies within `range`; reports it if not.
+    pub fn has_within(&self, number: u64, range: &RangeInclusive<u64>, sink: &Sink) -> bool {
+        if !range.contains(&number) {
+            let problem = self.problem(format!("{number} is out of range"));
+            sink.push(problem.expected(integers(range)));
+        }
+        range.contains(&number)
     }
 
     /// A problem here.
@@ -381,12 +404,7 @@ impl<'s> Item<'s> {
 
     /// A whole number within `range`.
     pub fn integer(self, range: RangeInclusive<u64>) -> Option<At<u64>> {
-        let (low, high) = (range.start(), range.end());
-        let expected = match *high {
-            _ if low == high => format!("{low}, the only possible value"),
-            u64::MAX => format!("a whole number from {low} on"),
-            _ => format!("a whole number from {low} to {high}"),
-        };
+        let expected = integers(&range);
         let DeValue::Integer(number) = &self.value else {
             return self.wrong_type(&expected);
         };
@@ -407,14 +425,7 @@ impl<'s> Item<'s> {
     pub fn quantity_within<Q: Quantity>(self, range: &RangeInclusive<Q>) -> Option<At<Q>> {
         let sink = self.sink;
         let found = self.quantity::<Q>()?;
-        let (low, high) = (range.start(), range.end());
-        if (low.to_base()..=high.to_base()).contains(&found.value.to_base()) {
-            return Some(found);
-        }
-        let message = format!("{} is out of range", found.value.exact());
-        let range = format!("{} from {} to {}", Q::NOUN, low.exact(), high.exact());
-        sink.push(found.place.problem(message).expected(range));
-        None
+        found.is_within(range, sink).then_some(found)
     }
 
     /// One of a few words.
@@ -621,6 +632,16 @@ impl<'s> Item<'s> {
                 self.wrong_type(&format!("a table, such as [{name}]"))
             }
         }
+    }
+}
+
+/// What whole numbers of `range` are called in messages.
+fn integers(range: &RangeInclusive<u64>) -> String {
+    let (low, high) = (range.start(), range.end());
+    match *high {
+        _ if low == high => format!("{low}, the only possible value"),
+        u64::MAX => format!("a whole number from {low} on"),
+        _ => format!("a whole number from {low} to {high}"),
     }
 }
 

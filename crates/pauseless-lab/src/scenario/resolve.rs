@@ -7,21 +7,21 @@ use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Release;
 use pauseless_core::unit::Bytes;
-use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::Topology;
 
-use pauseless_sim::config::{DrawsFrom, Flow, Follow, Ties, Transmission};
+use pauseless_sim::config::{DrawsFrom, Follow};
 
 use super::file::{File, quote};
-use super::flows::Plan;
+use super::flows::{Flow, Plan};
 use super::memory::{self, write_lane};
 use super::mitigation;
 use super::port_group::PortGroup;
 use super::routing::{write_tables, written_rule};
 use super::switch::RELEASES;
 use super::unit::Quantity;
-use super::{Parts, Rules, Scenario, classes, topology, verdict, wire_loss};
+use super::{At, Parts, Rules, Scenario, classes, topology, verdict, wire_loss};
+use crate::declare::{Declared, Key};
 use crate::fabric::toml::write_classes;
 
 /// Every default and every derived value, written out.
@@ -62,13 +62,11 @@ pub(crate) fn write(scenario: &Scenario) -> String {
         after.entry(follow.then).or_default().push(follow);
     }
     for (flow, plan) in &parts.plans {
-        write_flow(&mut file, topology, plan);
-        if let Some(follows) = after.get(flow) {
-            write_after(&mut file, &config.flows, follows);
-        }
+        let follows = after.get(flow).map_or(&[][..], Vec::as_slice);
+        write_flow(&mut file, scenario, plan, follows);
     }
     for traffic in &parts.traffic {
-        traffic.write(&mut file, topology);
+        traffic.write(&mut file);
     }
     write_rest(&mut file, scenario);
     file.text
@@ -252,65 +250,24 @@ fn ports_by_classes(topology: &Topology, group: &PortGroup) -> BTreeMap<Vec<u8>,
     ports
 }
 
-fn write_flow(file: &mut File, topology: &Topology, plan: &Plan) {
-    let name = |node: &NodeId| topology.node(*node).name.clone();
+/// A flow and what it waits for, all after the same delay.
+fn write_flow(file: &mut File, scenario: &Scenario, plan: &Plan, follows: &[&Follow]) {
+    let config = &scenario.config;
+    let mut flow = Flow::of(plan, &config.topology);
+    if let [first, ..] = follows {
+        let firsts = follows.iter().map(|follow| follow.first.index());
+        let names = firsts.map(|first| At::of(config.flows[first].name.clone()));
+        flow.after = Key::of(names.collect());
+        flow.delay = Key::of(first.delay);
+    }
     file.section("[[flow]]");
-    file.text("name", &plan.name);
-    file.text("source", &name(&plan.source));
-    file.text("target", &name(&plan.target));
-    let step = |step: &Step| match step.link {
-        1 => name(&step.node),
-        number => format!("{}#{number}", name(&step.node)),
-    };
-    match (plan.path.as_deref(), &plan.round[..]) {
-        (Some([_, switches @ .., _]), []) => file.texts("path", switches.iter().map(step)),
-        (Some([_, switches @ ..]), [_, ..]) => {
-            file.texts("path", switches.iter().map(step));
-            file.texts("loop", plan.round.iter().map(step));
-        }
-        _ => {}
-    }
-    if let Some([_, switches @ .., _]) = plan.return_path.as_deref() {
-        file.texts("return_path", switches.iter().map(step));
-    }
-    file.quantity("rate", plan.pace);
-    if let Some(size) = plan.terms.size {
-        file.quantity("size", size);
-    }
-    if let Some(initial) = plan.initial {
-        file.quantity("initial_rate", initial);
-    }
-    plan.terms.write(file);
-}
-
-/// What a flow waits for, all after the same delay.
-fn write_after(file: &mut File, flows: &[Flow], follows: &[&Follow]) {
-    let names = follows
-        .iter()
-        .map(|follow| &flows[follow.first.index()].name);
-    file.texts("after", names.cloned());
-    if let Some(first) = follows.first() {
-        file.quantity("delay", first.delay);
-    }
+    flow.write(file);
 }
 
 fn write_rest(file: &mut File, scenario: &Scenario) {
     let Scenario { parts, config, .. } = scenario;
     file.section("[timing]");
-    file.quantity("start_jitter", parts.timing.start_jitter);
-    file.quantity("wire_jitter", parts.timing.wire_jitter);
-    if parts.timing.wire_loss > 0.0 {
-        file.number("wire_loss", parts.timing.wire_loss);
-    }
-    if parts.timing.transmission != Transmission::Exact {
-        file.text("transmission", "whole-ns");
-    }
-    if parts.timing.ties == Ties::Arrivals {
-        file.text("ties", "arrivals-first");
-    }
-    if let Some(stop) = parts.timing.sources_stop {
-        file.quantity("sources_stop", stop);
-    }
+    parts.timing.write(file);
     wire_loss::write(file, &config.topology, &config.wire_loss);
     for receiver in &config.receivers {
         file.section("[[receiver]]");

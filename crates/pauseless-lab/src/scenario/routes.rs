@@ -177,16 +177,21 @@ impl Routing {
     }
 
     /// The flows as the simulator wants them, in canonical order.
-    pub(crate) fn flows(&self, plans: &[Plan], timing: Timing, seed: u64) -> Option<Vec<Flow>> {
+    pub(crate) fn flows(&self, plans: &[Plan], timing: &Timing, seed: u64) -> Option<Vec<Flow>> {
         let mut flows = Vec::new();
         for (plan, group) in plans.iter().zip(&self.groups) {
             let entity = hash_name(&plan.name);
             let mut offsets = Stream::new(seed, Purpose::FlowStart, entity);
             let jitter = match plan.is_exact {
                 true => 0,
-                false => offsets.below(timing.start_jitter.as_ps()),
+                false => offsets.below(timing.start_jitter.value.as_ps()),
             };
-            let stop = plan.terms.stop.into_iter().chain(timing.sources_stop).min();
+            let stop = plan
+                .terms
+                .stop
+                .into_iter()
+                .chain(timing.sources_stop.copied())
+                .min();
             flows.push(Flow {
                 name: plan.name.clone(),
                 source: plan.source,

@@ -6,8 +6,8 @@ use pauseless_core::id::FlowId;
 use pauseless_core::unit::Span;
 use pauseless_sim::config::Follow;
 
-use super::super::reader::{At, Section, did_you_mean};
-use super::{Copies, Plan, Planner, TIMES};
+use super::super::reader::{At, did_you_mean};
+use super::{Copies, Flow, Plan, Planner};
 
 /// What a flow waits for, as it was written.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,20 +17,11 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// Reads `after` and `delay`.
-    pub(super) fn read(section: &mut Section<'_>) -> Option<Arc<Waits>> {
-        let after = section.strings("after");
-        let delay = section.quantity_within("delay", TIMES);
-        if let (None, Some(delay)) = (&after, &delay) {
-            let problem = delay.place.problem("a delay after what?");
-            section.report(problem.help("add after = [\"NAME\"], or write start instead"));
-        }
-        let after = after?.value;
-        if after.is_empty() {
-            return None;
-        }
-        let delay = delay.map_or(Span::ZERO, |delay| delay.value);
-        Some(Arc::new(Waits { after, delay }))
+    /// What a flow waits for; `None` if for nothing.
+    pub(super) fn of(flow: &Flow) -> Option<Arc<Waits>> {
+        let after = flow.after.get()?.clone();
+        let delay = flow.delay.or(Span::ZERO);
+        (!after.is_empty()).then(|| Arc::new(Waits { after, delay }))
     }
 
     /// What orders flows that have no name of their own.

@@ -5,58 +5,84 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::dependency::{Checker, Lossy, Network, Traffic as Packets};
 
-use super::super::flows::Planner;
+use super::super::flows::{Limits, SIZES};
 use super::super::routing;
-use super::{Made, Scene, Traffic};
+use super::scene::{Batch, Made, Scene};
+use super::{AnyKind, TrafficKind, kind};
+use crate::declare::Variant;
+use crate::section;
 
-impl Planner<'_> {
-    /// The pairs of hosts that `pauseless check` names when every host may send to every other;
-    /// `None` and a report if buffers cannot wait for each other in a circle.
-    pub(super) fn closing(&self, traffic: &Traffic) -> Option<Vec<(NodeId, NodeId)>> {
-        let topology = &self.fabric.topology;
-        let routes = self.ways.routing.builder(topology, []).build();
-        let rule = match self.ways.routing {
-            routing::Written::Rule(rule) => Some(*rule),
-            routing::Written::Tables(_) => None,
-        };
-        let classes = self.ways.classes.map(|classes| &classes.value);
-        let classes = classes.map(|classes| classes.resolve(topology, rule, self.sink));
-        let network = Network {
-            topology,
-            routes: &routes,
-            classes: &classes.unwrap_or(ClassMap::Same),
-            traffic: &Packets::AllPairs(vec![traffic.wanted.terms.lane()]),
-            lossy: &Lossy::nothing(),
-        };
-        let nobody = vec![false; topology.nodes().len()];
-        let mut checker = Checker::of(&network);
-        let graph = checker.graph(network, &nobody);
-        let found = checker.explain(network, (&graph, &nobody), 1);
-        let Some(component) = found.first() else {
-            let problem = traffic
-                .place
-                .problem("there is no cycle that flows could close");
-            let help = "choose other failed links or routes; `pauseless check` says which have one";
-            self.sink.push(problem.help(help));
-            return None;
-        };
-        let flows = component.cycle.flows.iter();
-        let pairs = flows.map(|flow| (flow.source, routes.groups.target(flow.group)));
-        Some(pairs.collect())
+section! {
+    /// The fewest flows that close a shortest cycle of buffers, the pairs of hosts that
+    /// `pauseless check` names for the network; an error where there is no cycle.
+    pub(super) struct Closing {
+        /// How much each of them sends.
+        size: Bytes, within SIZES, derived "without end";
+    }
+}
+
+pub(super) static CLOSING: Variant<AnyKind> = kind::<Closing>("closing");
+
+impl TrafficKind for Closing {
+    fn complete(&mut self, _: Limits<'_>) -> Option<()> {
+        Some(())
     }
 
-    /// The flows themselves.
-    pub(super) fn closing_flows(&self, traffic: &Traffic, scene: &Scene<'_>) -> Option<Vec<Made>> {
-        let pairs = self.closing(traffic)?.into_iter();
+    fn flows(&self, scene: &Scene<'_>) -> Option<Batch> {
+        let pairs = closing(scene)?.into_iter();
         let flows = pairs.map(|(source, target)| Made {
             name: scene.pair_name(source, target),
             source,
             target,
-            size: traffic.wanted.terms.size.unwrap_or(Bytes::MAX),
-            start: traffic.wanted.terms.start,
+            size: self.size.copied(),
+            start: scene.start,
+            class: None,
+            way: None,
         });
-        Some(flows.collect())
+        Some(Batch::of(flows.collect()))
     }
+
+    fn pairs(&self, scene: &Scene<'_>) -> Option<Batch> {
+        let pairs = closing(scene)?;
+        let size = self.size.or(Bytes::MAX);
+        let count = pairs.len() as f64;
+        let pairs = pairs.into_iter().map(|(a, b)| (a, b, (size, size)));
+        Some(scene.pairs(count, pairs))
+    }
+}
+
+/// The pairs of hosts that `pauseless check` names when every host may send to every other;
+/// `None` and a report if buffers cannot wait for each other in a circle.
+fn closing(scene: &Scene<'_>) -> Option<Vec<(NodeId, NodeId)>> {
+    let (topology, ways) = (scene.topology, scene.planner.ways);
+    let routes = ways.routing.builder(topology, []).build();
+    let rule = match ways.routing {
+        routing::Written::Rule(rule) => Some(*rule),
+        routing::Written::Tables(_) => None,
+    };
+    let classes = ways.classes.map(|classes| &classes.value);
+    let classes = classes.map(|classes| classes.resolve(topology, rule, scene.sink));
+    let network = Network {
+        topology,
+        routes: &routes,
+        classes: &classes.unwrap_or(ClassMap::Same),
+        traffic: &Packets::AllPairs(vec![scene.traffic.terms.lane()]),
+        lossy: &Lossy::nothing(),
+    };
+    let nobody = vec![false; topology.nodes().len()];
+    let mut checker = Checker::of(&network);
+    let graph = checker.graph(network, &nobody);
+    let found = checker.explain(network, (&graph, &nobody), 1);
+    let Some(component) = found.first() else {
+        let place = &scene.traffic.place;
+        let problem = place.problem("there is no cycle that flows could close");
+        let help = "choose other failed links or routes; `pauseless check` says which have one";
+        scene.sink.push(problem.help(help));
+        return None;
+    };
+    let flows = component.cycle.flows.iter();
+    let pairs = flows.map(|flow| (flow.source, routes.groups.target(flow.group)));
+    Some(pairs.collect())
 }
 
 #[cfg(test)]

@@ -3,111 +3,164 @@
 //! A section and the seed decide its flows, and nothing else does: not the other sections, not
 //! the order of the file, not where a distribution was read from. The resolved scenario therefore
 //! has the sections, and not what they made.
+//!
+//! A kind of traffic is a file: the declaration of its keys, a [`Variant`] with its name, and what
+//! [`TrafficKind`] asks for. [`kinds`] lists the variants.
 
 mod cdf;
-mod chain;
+mod closed_loop;
 mod closing;
 mod collective;
+mod incast;
 mod list;
 mod make;
-mod open;
+mod permutation;
+mod poisson;
 mod pool;
 mod random;
+mod scene;
 mod sizes;
-mod write;
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use pauseless_core::id::NodeId;
-use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_fabric::topology::Topology;
+use pauseless_core::unit::Span;
 use pauseless_sim::config::Flow;
 
-use super::flows::{Limits, Wanted, check_name};
-use super::reader::{At, Place, Section};
-use crate::problem::Sink;
+use super::file::File;
+use super::flows::{Common, FlowName, Limits, Terms};
+use super::reader::{Place, Section};
+use crate::declare::{Choice, Declared, Info, Key, Variant, Written};
+use crate::section;
 pub(crate) use list::inline_rows;
 pub(crate) use make::MadePlans;
 pub(crate) use sizes::inline;
 
-use chain::ClosedLoop;
-use collective::{Collective, Pattern};
-use list::List;
-use open::{Incast, Poisson};
-use sizes::{ClassesBySize, Sizes};
+use scene::{Batch, Scene};
+use sizes::ClassesBySize;
 
-/// `[[traffic]]` as it was written.
+/// What `[[traffic]]` of one `kind` makes. It is what the keys of that kind are read into.
+pub(crate) trait TrafficKind: Any + fmt::Debug + Send + Sync {
+    /// Fills in what was left out, reads files that are named, and checks what depends on several
+    /// keys or on other sections; `None` if something was reported that leaves nothing to make.
+    fn complete(&mut self, limits: Limits<'_>) -> Option<()>;
+
+    /// All flows of a run; `None` if something was reported.
+    fn flows(&self, scene: &Scene<'_>) -> Option<Batch>;
+
+    /// One flow for every pair of hosts that may send to each other and every class that they may
+    /// use, whatever the seed; `None` if something was reported.
+    fn pairs(&self, scene: &Scene<'_>) -> Option<Batch>;
+
+    /// What its flows are called.
+    fn naming(&self) -> Naming {
+        Naming::Section
+    }
+
+    /// Whether the instants of its flows are what it is about, so that `timing.start_jitter` is
+    /// not for them.
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    /// Whether `stop` ends flows that are not finished. Where flows wait for others, nobody can
+    /// know beforehand which of them would start after `stop`, so that it cuts them off.
+    fn is_cut_off(&self) -> bool {
+        true
+    }
+}
+
+/// What the flows of a kind of traffic are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// All names begin with that of the section.
+    Section,
+    /// The same if the section has a name; otherwise they are called by their ends, as flows
+    /// without a name are.
+    EndsIfUnnamed,
+    /// Some may have names of their own.
+    Own,
+}
+
+/// A kind of traffic with its keys.
+pub(crate) type AnyKind = Box<dyn TrafficKind>;
+
+/// The kind of traffic called `name`, whose keys are those of `K`.
+const fn kind<K: TrafficKind + Declared + Written>(name: &'static str) -> Variant<AnyKind> {
+    Variant {
+        name,
+        info: K::info,
+        read: |section| Some(Box::new(K::read(section))),
+        keys_of: |kind| {
+            let kind: &dyn Any = &**kind;
+            Some(Box::new(kind.downcast_ref::<K>()?))
+        },
+    }
+}
+
+/// All kinds of traffic, in the order of the documents.
+pub(crate) fn kinds() -> Choice<AnyKind> {
+    Choice {
+        key: "kind",
+        default: None,
+        variants: vec![
+            &permutation::PERMUTATION,
+            &closing::CLOSING,
+            &poisson::POISSON,
+            &incast::INCAST,
+            &closed_loop::CLOSED_LOOP,
+            &collective::ALL_TO_ALL,
+            &collective::RING_ALL_REDUCE,
+            &collective::TREE_ALL_REDUCE,
+            &list::LIST,
+        ],
+    }
+}
+
+section! {
+    /// What a section is called.
+    pub(crate) struct Named {
+        /// What its flows are called after, unlike that of every other section; they are
+        /// `NAME/SOURCE->TARGET#NUMBER`. Two sections of one kind need names.
+        name: FlowName, derived "the kind";
+    }
+}
+
+section! {
+    /// Flows that are made by a rule, in addition to `[[flow]]`. A section and the seed decide its
+    /// flows, whatever else is in the file; the resolved scenario has the sections, and not the
+    /// flows. A single section may be written `[traffic]`.
+    pub(crate) struct OfEachFlow {
+        common: Common, keys inline except size on off;
+        /// The classes of flows below some sizes; with `[["10 KB", 3], ["100 KB", 2]]`, flows below
+        /// 10 KB have class 3, others below 100 KB class 2.
+        classes_by_size: ClassesBySize, default ClassesBySize::default();
+    }
+}
+
+/// The whole section, for documents and schemas.
+pub(crate) fn info() -> Info {
+    Info {
+        about: OfEachFlow::about(),
+        keys: [Named::keys(), OfEachFlow::keys()].concat(),
+        variants: Some(kinds().describe()),
+    }
+}
+
+/// `[[traffic]]`, with nothing left out.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     /// What its flows' names begin with.
     name: String,
     /// Where the name was written, if it was.
     name_place: Option<Place>,
-    kind: Kind,
-    wanted: Wanted,
-    classes: ClassesBySize,
+    kind: AnyKind,
+    keys: OfEachFlow,
+    /// What the flows do, where the kind says nothing else.
+    terms: Terms,
     place: Arc<Place>,
-}
-
-#[derive(Debug)]
-enum Kind {
-    Permutation,
-    Closing,
-    Poisson(Poisson),
-    Incast(Incast),
-    ClosedLoop(ClosedLoop),
-    Collective(Collective),
-    List(List),
-}
-
-/// The words for the kinds, before their keys are read.
-#[derive(Clone, Copy)]
-enum Word {
-    Permutation,
-    Closing,
-    Poisson,
-    Incast,
-    ClosedLoop,
-    Collective(Pattern),
-    List,
-}
-
-const WORDS: [(&str, Word); 9] = [
-    ("permutation", Word::Permutation),
-    ("closing", Word::Closing),
-    ("poisson", Word::Poisson),
-    ("incast", Word::Incast),
-    ("closed-loop", Word::ClosedLoop),
-    (
-        "all-to-all",
-        Word::Collective(Pattern::AllToAll { is_shifted: false }),
-    ),
-    ("ring-all-reduce", Word::Collective(Pattern::Ring)),
-    (
-        "tree-all-reduce",
-        Word::Collective(Pattern::Tree { chunks: 1 }),
-    ),
-    ("list", Word::List),
-];
-
-impl Kind {
-    fn word(&self) -> &'static str {
-        match self {
-            Kind::Permutation => "permutation",
-            Kind::Closing => "closing",
-            Kind::Poisson(_) => "poisson",
-            Kind::Incast(_) => "incast",
-            Kind::ClosedLoop(_) => "closed-loop",
-            Kind::Collective(collective) => match collective.pattern {
-                Pattern::AllToAll { .. } => "all-to-all",
-                Pattern::Ring => "ring-all-reduce",
-                Pattern::Tree { .. } => "tree-all-reduce",
-            },
-            Kind::List(_) => "list",
-        }
-    }
 }
 
 impl Traffic {
@@ -130,67 +183,46 @@ impl Traffic {
     }
 
     fn read(mut section: Section<'_>, limits: Limits<'_>) -> Option<Traffic> {
-        let has_kind = section.has("kind");
-        let word = section.choice("kind", &WORDS);
-        if !has_kind {
-            section.missing("kind", "\"permutation\"");
-        }
-        let Some(word) = word.map(|word| word.value) else {
-            section.discard();
-            return None;
-        };
-        let name = section.string("name");
-        let name = name.filter(|name| check_name(&section, name));
-        let has_size = section.has("size");
-        let wanted = Wanted::read(&mut section, limits);
-        let size = (has_size, wanted.terms.size);
-        let kind = match word {
-            Word::Permutation => Some(Kind::Permutation),
-            Word::Closing => Some(Kind::Closing),
-            Word::Collective(pattern) => {
-                Collective::read(&mut section, pattern, size).map(Kind::Collective)
-            }
-            Word::List => List::read(&mut section, size.1, limits).map(Kind::List),
-            word => {
-                let sizes = Sizes::read(&mut section, size, limits.folder);
-                match word {
-                    Word::Poisson => Poisson::read(&mut section, sizes).map(Kind::Poisson),
-                    Word::Incast => Incast::read(&mut section, sizes).map(Kind::Incast),
-                    _ => ClosedLoop::read(&mut section, sizes).map(Kind::ClosedLoop),
-                }
-            }
-        };
-        let classes = ClassesBySize::read(&mut section, limits);
+        let variant = kinds().take(&mut section)?.value;
+        let named = Named::read(&mut section);
+        let mut keys = OfEachFlow::read(&mut section);
+        let kind = (variant.read)(&mut section);
         let place = Arc::new(section.place.clone());
-        if let Some(kind) = &kind {
-            section.set_context(format!(" with kind = {:?}", kind.word()));
-        }
         section.finish();
-        let kind = kind?;
-        let (name, name_place) = match name {
-            Some(At { value, place }) => (value, Some(place)),
-            None => (kind.word().to_string(), None),
-        };
+        keys.common.complete(limits);
+        keys.classes_by_size.value.complete(limits);
+        let mut kind = kind?;
+        kind.complete(limits)?;
+        let name = named.name.get().map(|name| name.0.clone());
         Some(Traffic {
-            name,
-            name_place,
+            name: name.unwrap_or_else(|| variant.name.to_string()),
+            name_place: named.name.place().cloned(),
             kind,
-            wanted,
-            classes,
+            terms: keys.common.terms(),
+            keys,
             place,
         })
     }
 
-    /// Whether its flows are named after it. Those of a permutation without a name are called
-    /// by their ends, as flows without a name are.
-    fn is_prefixed(&self) -> bool {
-        self.name_place.is_some() || !matches!(self.kind, Kind::Permutation)
+    /// Writes the section with every key.
+    pub(crate) fn write(&self, file: &mut File) {
+        file.section("[[traffic]]");
+        let name = Key::of(FlowName(self.name.clone()));
+        if self.is_prefixed() {
+            let place = Place::default();
+            Named { name, place }.write(file);
+        }
+        let kinds = kinds();
+        if let Some((word, keys)) = kinds.keys_of(&self.kind) {
+            file.text(kinds.key, word);
+            keys.write_keys(file);
+        }
+        self.keys.write(file);
     }
 
-    /// Whether its flows may send for ever, which those of the other kinds never do.
-    fn is_endless(&self) -> bool {
-        let may_be = matches!(self.kind, Kind::Permutation | Kind::Closing);
-        may_be && self.wanted.terms.size.is_none()
+    /// Whether its flows are named after it.
+    fn is_prefixed(&self) -> bool {
+        self.name_place.is_some() || self.kind.naming() != Naming::EndsIfUnnamed
     }
 
     /// What to say if none of `flows`, which are in order of name, is of this section.
@@ -199,112 +231,14 @@ impl Traffic {
         let place = flows.partition_point(|flow| flow.name < prefix);
         let first = flows.get(place);
         let has_flows = first.is_some_and(|flow| flow.name.starts_with(&prefix));
-        // The flows of a list may have names of their own, and there always are some.
-        let is_list = matches!(self.kind, Kind::List(_));
-        let is_idle = self.is_prefixed() && !has_flows && !is_list;
+        let has_own_names = self.kind.naming() == Naming::Own;
+        let is_idle = self.is_prefixed() && !has_flows && !has_own_names;
         let name = &self.name;
         is_idle.then(|| format!("traffic {name}: no flow starts before the end of the run"))
     }
 
-    /// Whether flows may begin late because of `timing.start_jitter`: not where instants are what
-    /// the section is about.
-    fn is_exact(&self) -> bool {
-        matches!(self.kind, Kind::Poisson(_) | Kind::Incast(_))
-    }
-
-    /// When flows stop although they are not finished. Where flows wait for others, nobody
-    /// can know beforehand which of them would start after `stop`, so that it cuts them off.
+    /// When flows stop although they are not finished.
     fn cut(&self) -> Option<Span> {
-        match self.kind {
-            Kind::Poisson(_) | Kind::Incast(_) => None,
-            _ => self.wanted.terms.stop,
-        }
+        self.terms.stop.filter(|_| self.kind.is_cut_off())
     }
 }
-
-/// A flow that was made.
-struct Made {
-    name: String,
-    source: NodeId,
-    target: NodeId,
-    size: Bytes,
-    start: Span,
-}
-
-/// One flow waits for another; both by their place in a list.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
-    pub first: u32,
-    pub then: u32,
-    pub delay: Span,
-}
-
-/// What a section made.
-#[derive(Default)]
-struct Batch {
-    flows: Vec<Made>,
-    follows: Vec<Link>,
-}
-
-/// Where and when a section makes its flows.
-struct Scene<'s> {
-    topology: &'s Topology,
-    seed: u64,
-    sink: &'s Sink,
-    name: &'s str,
-    rate: Option<Rate>,
-    packet: Bytes,
-    start: Span,
-    /// No flow starts then or later.
-    end: Span,
-}
-
-impl Scene<'_> {
-    /// The rate of a host's link.
-    fn link(&self, host: NodeId) -> Rate {
-        self.topology.ports(host)[0].rate
-    }
-
-    /// The pace of a host's flows.
-    fn pace(&self, host: NodeId) -> Rate {
-        self.rate.unwrap_or(self.link(host))
-    }
-
-    /// The last packet of a flow of `size`.
-    fn last_packet(&self, size: Bytes) -> Bytes {
-        match size.get() % self.packet.get() {
-            0 => size.min(self.packet),
-            rest => Bytes::new(rest),
-        }
-    }
-
-    /// How long a flow of `host` lasts at least. The pace is that of the packets' starts, so that
-    /// the last one, which may be the only one, leaves as fast as the link can.
-    fn lasts(&self, host: NodeId, size: Bytes) -> Span {
-        let (pace, link) = (self.pace(host), self.link(host));
-        if pace == link {
-            return link.tx_span(size);
-        }
-        let last = self.last_packet(size);
-        let paced = pace.tx_span(size - last);
-        Span::ps(paced.as_ps().saturating_add(link.tx_span(last).as_ps()))
-    }
-
-    /// `NAME/SOURCE->TARGET`.
-    fn pair_name(&self, source: NodeId, target: NodeId) -> String {
-        let [source, target] = [source, target].map(|node| &self.topology.node(node).name);
-        format!("{}/{source}->{target}", self.name)
-    }
-
-    /// `NAME/SOURCE->TARGET#NUMBER`.
-    fn flow_name(&self, source: NodeId, target: NodeId, number: fmt::Arguments<'_>) -> String {
-        format!("{}#{number}", self.pair_name(source, target))
-    }
-}
-
-/// Above this, neither a run nor its report fits the memory of a workstation.
-const FLOWS_MAX: usize = 5_000_000;
-/// The same for what flows wait for.
-const FOLLOWS_MAX: usize = 20_000_000;
-/// The same for the pairs of hosts that `check` looks at.
-const PAIRS_MAX: usize = 2_000_000;

@@ -6,50 +6,29 @@ use pauseless_core::id::NodeId;
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::rng::Stream;
 
+use super::super::flows::Limits;
 use super::super::hosts::HostSpan;
 use super::super::pattern::matches;
-use super::super::reader::{At, Place, Section};
-use super::Scene;
+use super::super::reader::{At, Place};
+use super::scene::Scene;
+use crate::declare::{Key, List};
+use crate::section;
 
 /// Hosts as they were written: names, ranges such as `H2..H5`, and names with `*`.
-#[derive(Clone, Debug)]
-pub(super) struct Pool {
-    texts: Vec<At<String>>,
-    pub place: Place,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pool<'k> {
+    texts: &'k [At<String>],
+    pub place: &'k Place,
 }
 
-impl Pool {
-    /// Reads the list `key`; all hosts if it is left out.
-    pub(super) fn read(section: &mut Section<'_>, key: &'static str) -> Pool {
-        let place = section.place.clone();
-        let all = |place: Place| Pool {
-            texts: vec![At {
-                value: "*".to_string(),
-                place: place.clone(),
-            }],
-            place,
-        };
-        match section.strings(key) {
-            None => all(place),
-            Some(At { value, place }) => Pool {
-                texts: value,
-                place,
-            },
-        }
-    }
-
-    /// One host.
-    pub(super) fn of(name: At<String>) -> Pool {
-        let place = name.place.clone();
+impl<'k> Pool<'k> {
+    /// The hosts of a key that was completed.
+    pub(super) fn of(key: &'k Key<List<String>>) -> Pool<'k> {
+        let At { value, place } = key.given.as_ref().expect("it was completed");
         Pool {
-            texts: vec![name],
+            texts: value,
             place,
         }
-    }
-
-    /// What was written.
-    pub(super) fn texts(&self) -> impl Iterator<Item = String> {
-        self.texts.iter().map(|text| text.value.clone())
     }
 
     /// The hosts in the order of the topology, each once; `None` if something was reported.
@@ -57,7 +36,7 @@ impl Pool {
         let hosts = scene.topology.hosts();
         let mut places = Vec::new();
         let mut is_good = true;
-        for text in &self.texts {
+        for text in self.texts {
             let before = places.len();
             if text.value.contains('*') {
                 let name = |place: &usize| &scene.topology.node(hosts[*place]).name;
@@ -94,7 +73,7 @@ impl Pool {
 
 /// Hosts by rack, from which partners are drawn.
 #[derive(Clone, Debug)]
-pub(super) struct Racks<'t> {
+pub(crate) struct Racks<'t> {
     topology: &'t Topology,
     /// By rack, so that those whom a host may not talk to stand together.
     hosts: Vec<(NodeId, NodeId)>,
@@ -187,43 +166,81 @@ fn rack(topology: &Topology, host: NodeId) -> NodeId {
     topology.ports(host)[0].peer
 }
 
-/// Who sends, who receives, and whether they may be neighbours.
-#[derive(Clone, Debug)]
-pub(super) struct Ends {
-    pub sources: Pool,
-    pub targets: Pool,
-    pub other_rack: Option<bool>,
+section! {
+    /// Who sends, who receives, and whether they may be neighbours.
+    pub(super) struct Ends {
+        /// The hosts that send. Lists of hosts have names, ranges in the order of the topology such
+        /// as `"H2..H15"`, and names in which `*` stands for any text.
+        sources: List<String>, within "a list of strings", derived "all hosts";
+        /// The host that receives.
+        target: String, within "the name of a host", derived "one of `targets`";
+        /// The hosts of which one is drawn each time to receive.
+        targets: List<String>, within "a list of strings", derived "all hosts";
+        /// Whether the target is never on the source's own switch; never is it the source itself.
+        other_rack: bool, derived "`true` where there are two racks, `false` with `incast`";
+    }
 }
 
-/// The same, as hosts.
-pub(super) struct Cast<'t> {
+/// Who sends and who receives, as hosts.
+pub(crate) struct Cast<'t> {
     pub sources: Racks<'t>,
     pub targets: Racks<'t>,
 }
 
+/// All hosts where a list of them was left out by the section at `place`.
+pub(super) fn complete_hosts(key: &mut Key<List<String>>, place: &Place) {
+    if key.given.is_none() {
+        let all = At {
+            value: "*".to_string(),
+            place: place.clone(),
+        };
+        *key = Key::at(vec![all], place);
+    }
+}
+
 impl Ends {
-    /// Reads `sources`, `targets` and `other_rack`.
-    pub(super) fn read(section: &mut Section<'_>) -> Ends {
-        let other_rack = section.boolean("other_rack");
-        Ends {
-            sources: Pool::read(section, "sources"),
-            targets: Pool::read(section, "targets"),
-            other_rack: other_rack.map(|other| other.value),
+    /// Fills in what was left out.
+    pub(super) fn complete(&mut self, limits: Limits<'_>) {
+        if let Some(place) = self.target.place().filter(|_| self.targets.is_written) {
+            let problem = place.problem("both target and targets are written");
+            limits.sink.push(problem.help("keep one of them"));
+        }
+        complete_hosts(&mut self.sources, &self.place);
+        if self.target.given.is_none() {
+            complete_hosts(&mut self.targets, &self.place);
+        }
+        if let (None, Some(topology)) = (&self.other_rack.given, limits.topology) {
+            let mut racks = topology.hosts().iter().map(|host| rack(topology, *host));
+            let first = racks.next();
+            self.other_rack = Key::of(racks.any(|rack| Some(rack) != first));
         }
     }
 
-    /// Whether partners are in different racks: as written, or wherever that is possible.
-    pub(super) fn is_apart(&self, topology: &Topology) -> bool {
-        let racks = || topology.hosts().iter().map(|host| rack(topology, *host));
-        let first = racks().next();
-        let has_two = racks().any(|rack| Some(rack) != first);
-        self.other_rack.unwrap_or(has_two)
+    /// The hosts that send.
+    pub(super) fn sources(&self) -> Pool<'_> {
+        Pool::of(&self.sources)
+    }
+
+    /// The hosts that receive.
+    fn targets(&self) -> Pool<'_> {
+        match &self.target.given {
+            Some(target) => Pool {
+                texts: std::slice::from_ref(target),
+                place: &target.place,
+            },
+            None => Pool::of(&self.targets),
+        }
+    }
+
+    /// Whether partners are in different racks.
+    fn is_apart(&self) -> bool {
+        self.other_rack.or(false)
     }
 
     /// The hosts; `None` if something was reported.
     pub(super) fn cast<'t>(&self, scene: &Scene<'t>) -> Option<Cast<'t>> {
-        let is_apart = self.is_apart(scene.topology);
-        let (sources, targets) = (self.sources.hosts(scene), self.targets.hosts(scene));
+        let is_apart = self.is_apart();
+        let (sources, targets) = (self.sources().hosts(scene), self.targets().hosts(scene));
         let racks = |hosts: Vec<NodeId>| Racks::new(scene.topology, &hosts, is_apart);
         let (sources, targets) = sources.zip(targets)?;
         Some(Cast {
@@ -241,8 +258,11 @@ impl Ends {
             return Some(cast);
         };
         let name = &scene.topology.node(lonely).name;
-        let problem = self.targets.place.problem(format!("{name} has no target"));
-        let help = match self.is_apart(scene.topology) {
+        let problem = self
+            .targets()
+            .place
+            .problem(format!("{name} has no target"));
+        let help = match self.is_apart() {
             true => "add targets of other racks, or other_rack = false",
             false => "add a target",
         };
@@ -263,10 +283,10 @@ impl Ends {
             return Some(cast);
         }
         let name = &scene.topology.node(target).name;
-        let problem = self.sources.place.problem(format!(
+        let problem = self.sources().place.problem(format!(
             "{count} sources are needed for {name}, and there are {least}"
         ));
-        let help = match self.is_apart(scene.topology) {
+        let help = match self.is_apart() {
             true => "add sources, ask for fewer at a time, or write other_rack = false",
             false => "add sources, or ask for fewer at a time",
         };

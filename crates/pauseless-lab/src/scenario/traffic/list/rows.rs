@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use pauseless_core::unit::{Bytes, Span};
 
-use super::super::super::flows::{SIZES, TIMES};
 use super::super::super::reader::did_you_mean;
 use super::super::super::unit::{self, Quantity};
-use super::super::FLOWS_MAX;
+use super::super::scene::FLOWS_MAX;
+use super::columns::{COLUMNS, Cell, Titled, header_help, titles};
 
 /// All rows, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,125 +54,15 @@ pub(super) struct Flaw {
     pub help: String,
 }
 
-/// What a column has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Source,
-    Target,
-    Size,
-    Start,
-    Class,
-    Name,
-    After,
-    Delay,
-    Path,
-    ReturnPath,
-}
-
-const FIELDS: [(&str, Field); 10] = [
-    ("source", Field::Source),
-    ("target", Field::Target),
-    ("size", Field::Size),
-    ("start", Field::Start),
-    ("class", Field::Class),
-    ("name", Field::Name),
-    ("after", Field::After),
-    ("delay", Field::Delay),
-    ("path", Field::Path),
-    ("return_path", Field::ReturnPath),
-];
-
-/// What stands behind the `_` of a column, and the unit that its numbers are in then.
-const SIZE_UNITS: [(&str, &str); 3] = [("bytes", "B"), ("kb", "KB"), ("mb", "MB")];
-const TIME_UNITS: [(&str, &str); 5] = [
-    ("ps", "ps"),
-    ("ns", "ns"),
-    ("us", "us"),
-    ("ms", "ms"),
-    ("s", "s"),
-];
-
-/// A column: what it has, and the unit of its numbers; empty where each value has its own.
-#[derive(Clone, Copy, Debug)]
-struct Column {
-    field: Field,
-    unit: &'static str,
-}
-
-impl Field {
-    fn units(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Field::Size => &SIZE_UNITS,
-            Field::Start | Field::Delay => &TIME_UNITS,
-            _ => &[],
-        }
-    }
-
-    fn name(self) -> &'static str {
-        let named = FIELDS.iter().find(|(_, field)| *field == self);
-        named.map_or("", |(name, _)| name)
-    }
-}
-
-impl Column {
-    /// The column called `word`.
-    fn named(word: &str) -> Option<Column> {
-        if let Some((_, field)) = FIELDS.iter().find(|(name, _)| *name == word) {
-            return Some(Column {
-                field: *field,
-                unit: "",
-            });
-        }
-        let (name, suffix) = word.rsplit_once('_')?;
-        let (_, field) = FIELDS.iter().find(|(field, _)| *field == name)?;
-        let (_, unit) = field.units().iter().find(|(name, _)| *name == suffix)?;
-        Some(Column {
-            field: *field,
-            unit,
-        })
-    }
-
-    /// What this column is called.
-    fn title(self) -> String {
-        let name = self.field.name();
-        let units = self.field.units();
-        match units.iter().find(|(_, unit)| *unit == self.unit) {
-            Some((suffix, _)) => format!("{name}_{suffix}"),
-            None => name.to_string(),
-        }
-    }
-}
-
-/// All columns that there could be, with the units that suit most.
-fn titles() -> [&'static str; 10] {
-    [
-        "source",
-        "target",
-        "size_bytes",
-        "start_ns",
-        "class",
-        "name",
-        "after",
-        "delay_ns",
-        "path",
-        "return_path",
-    ]
-}
-
-fn header_help() -> String {
-    let example = titles()[..4].join(" ");
-    format!("the first line names the columns, for example {example:?}")
-}
-
 /// A word and where it stands in the text.
 #[derive(Clone, Copy)]
-struct Word<'t> {
-    text: &'t str,
+pub(super) struct Word<'t> {
+    pub text: &'t str,
     start: usize,
 }
 
 impl Word<'_> {
-    fn at(self) -> Range<usize> {
+    pub fn at(self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }
 }
@@ -196,10 +86,28 @@ impl Rows {
             false => Err(parser.flaws),
         }
     }
+
+    /// The rows as they are written, with the columns that any of them needs.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        let is_needed = |titled: &Titled| {
+            let column = titled.column;
+            column.is_required || self.list.iter().any(column.is_needed)
+        };
+        let all = COLUMNS.iter().map(Titled::exactly);
+        let columns = Vec::from_iter(all.filter(is_needed));
+        let titles = Vec::from_iter(columns.iter().map(|titled| titled.title())).join(" ");
+        let lines = self.list.iter().map(move |row| {
+            let cells = columns.iter().map(|titled| (titled.column.show)(self, row));
+            Vec::from_iter(cells).join(" ")
+        });
+        std::iter::once(titles).chain(lines)
+    }
 }
 
-struct Parser<'t> {
-    class_count: u8,
+/// Reads rows.
+pub(super) struct Parser<'t> {
+    /// Classes are below this.
+    pub class_count: u8,
     line: u32,
     rows: Rows,
     hosts: BTreeMap<&'t str, u32>,
@@ -208,7 +116,7 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn read(&mut self, text: &'t str) {
-        let mut columns: Option<Vec<Column>> = None;
+        let mut columns: Option<Vec<Titled>> = None;
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             self.line += 1;
@@ -243,7 +151,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn flaw(&mut self, at: Range<usize>, message: impl Into<String>) -> &mut Flaw {
+    /// Adds a flaw of the line that is being read.
+    pub fn flaw(&mut self, at: Range<usize>, message: impl Into<String>) -> &mut Flaw {
         self.flaws.push(Flaw {
             line: self.line.max(1),
             at,
@@ -256,32 +165,37 @@ impl<'t> Parser<'t> {
     }
 
     /// The columns that a header names.
-    fn header(&mut self, words: &[Word<'t>]) -> Option<Vec<Column>> {
-        let mut columns: Vec<Column> = Vec::new();
-        if words.iter().all(|word| Column::named(word.text).is_none()) {
+    fn header(&mut self, words: &[Word<'t>]) -> Option<Vec<Titled>> {
+        let mut columns: Vec<Titled> = Vec::new();
+        if words.iter().all(|word| Titled::named(word.text).is_none()) {
             let flaw = self.flaw(words[0].at(), "this line names no columns");
             flaw.expected = format!("some of {}", titles().join(", "));
             flaw.help = header_help();
             return None;
         }
         for word in words {
-            let Some(column) = Column::named(word.text) else {
+            let Some(column) = Titled::named(word.text) else {
                 let message = format!("no column is called {:?}", word.text);
                 let flaw = self.flaw(word.at(), message);
                 flaw.expected = format!("some of {}", titles().join(", "));
-                flaw.help = did_you_mean(word.text, titles());
+                flaw.help = did_you_mean(word.text, titles().iter().map(String::as_str));
                 continue;
             };
-            if columns.iter().any(|other| other.field == column.field) {
-                let message = format!("a second column {}", column.field.name());
+            if columns
+                .iter()
+                .any(|other| other.column.name == column.column.name)
+            {
+                let message = format!("a second column {}", column.column.name);
                 self.flaw(word.at(), message).help = "leave one of them out".to_string();
             }
             columns.push(column);
         }
-        for field in [Field::Source, Field::Target] {
-            let is_there = columns.iter().any(|column| column.field == field);
+        for required in COLUMNS.iter().filter(|column| column.is_required) {
+            let is_there = columns
+                .iter()
+                .any(|titled| titled.column.name == required.name);
             if !is_there && self.flaws.is_empty() {
-                let message = format!("the header has no column {}", field.name());
+                let message = format!("the header has no column {}", required.name);
                 let flaw = self.flaw(words[0].at(), message);
                 flaw.help = header_help();
             }
@@ -289,7 +203,7 @@ impl<'t> Parser<'t> {
         self.flaws.is_empty().then_some(columns)
     }
 
-    fn row(&mut self, columns: &[Column], words: &[Word<'t>], (start, length): (usize, usize)) {
+    fn row(&mut self, columns: &[Titled], words: &[Word<'t>], (start, length): (usize, usize)) {
         if words.len() != columns.len() {
             let (found, wanted) = (words.len(), columns.len());
             let at = words.get(wanted).or(words.last()).map(|word| word.at());
@@ -315,8 +229,11 @@ impl<'t> Parser<'t> {
             return_path: None,
         };
         let before = self.flaws.len();
-        for (column, word) in columns.iter().zip(words) {
-            self.fill(&mut row, *column, *word);
+        for (titled, word) in columns.iter().zip(words) {
+            let (titled, word) = (*titled, *word);
+            if word.text != "-" || titled.column.is_required {
+                (titled.column.fill)(self, &mut row, Cell { titled, word });
+            }
         }
         if self.flaws.len() == before {
             self.check(&row, words);
@@ -336,45 +253,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn fill(&mut self, row: &mut Row, column: Column, word: Word<'t>) {
-        let is_end = matches!(column.field, Field::Source | Field::Target);
-        if word.text == "-" && !is_end {
-            return;
-        }
-        let text = || Some(Box::from(word.text));
-        match column.field {
-            Field::Source => row.source = self.host(word.text),
-            Field::Target => row.target = self.host(word.text),
-            Field::Size => row.size = self.quantity(column, word, SIZES),
-            Field::Start => {
-                row.start = self.quantity(column, word, TIMES).unwrap_or(Span::ZERO);
-            }
-            Field::Delay => {
-                row.delay = self.quantity(column, word, TIMES).unwrap_or(Span::ZERO);
-            }
-            Field::Class => match word.text.parse::<u8>() {
-                Ok(class) if class < self.class_count => row.class = Some(class),
-                _ => {
-                    let most = self.class_count.saturating_sub(1);
-                    let message = format!("class: {:?} is no class", word.text);
-                    let flaw = self.flaw(word.at(), message);
-                    flaw.expected = format!("a whole number from 0 to {most}");
-                }
-            },
-            Field::Name => {
-                row.name = text();
-                if word.text.contains([',', '\u{7f}']) || word.text.contains(char::is_control) {
-                    let flaw = self.flaw(word.at(), "name: it has a comma or a control character");
-                    flaw.help = "choose another name".to_string();
-                }
-            }
-            Field::After => row.after = text(),
-            Field::Path => row.path = text(),
-            Field::ReturnPath => row.return_path = text(),
-        }
-    }
-
-    fn host(&mut self, name: &'t str) -> u32 {
+    /// The number of a host.
+    pub fn host(&mut self, name: &'t str) -> u32 {
         let next = self.hosts.len() as u32;
         let number = *self.hosts.entry(name).or_insert(next);
         if number == next && self.rows.hosts.len() == next as usize {
@@ -383,18 +263,19 @@ impl<'t> Parser<'t> {
         number
     }
 
-    fn quantity<Q: Quantity>(
+    /// A number with its unit, or with that of its column.
+    pub fn quantity<Q: Quantity>(
         &mut self,
-        column: Column,
-        word: Word<'t>,
+        cell: Cell<'t>,
         range: std::ops::RangeInclusive<Q>,
     ) -> Option<Q> {
-        let written = match column.unit {
+        let Cell { titled, word } = cell;
+        let written = match titled.unit {
             "" => unit::parse::<Q>(word.text),
             unit => unit::parse::<Q>(&format!("{}{unit}", word.text)),
         };
         let (low, high) = (range.start(), range.end());
-        let title = column.title();
+        let title = titled.title();
         let refused = match written {
             Ok(value) if (low.to_base()..=high.to_base()).contains(&value.to_base()) => {
                 return Some(value);
@@ -406,16 +287,12 @@ impl<'t> Parser<'t> {
             }
             Err(refused) => refused,
         };
-        match column.unit {
+        match titled.unit {
             "" => {
                 let is_plain = word.text.parse::<f64>().is_ok();
                 let flaw = self.flaw(word.at(), format!("{title}: {}", refused.message));
                 flaw.expected = unit::unit_list::<Q>();
-                flaw.help = match column
-                    .field
-                    .units()
-                    .get(usize::from(column.field != Field::Size))
-                {
+                flaw.help = match titled.column.numbers.usual() {
                     Some((suffix, _)) if is_plain => {
                         format!(
                             "write the unit behind the number, or {title}_{suffix} in the header"
