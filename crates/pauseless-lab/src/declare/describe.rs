@@ -1,7 +1,7 @@
 //! What a declaration says about itself: for documents, schemas, `explain` and messages.
 
 use crate::scenario::file::File;
-use crate::scenario::reader::Section;
+use crate::scenario::reader::{Place, Section};
 
 /// A section that [`section!`](crate::section) declared.
 pub trait Declared: Sized {
@@ -17,6 +17,16 @@ pub trait Declared: Sized {
     /// Writes every key that has a value.
     fn write(&self, file: &mut File);
 
+    /// The same as [`Declared::read`] where something is known before.
+    fn fill(&mut self, section: &mut Section<'_>) {
+        *self = Self::read(section);
+    }
+
+    /// The keys whose condition does not hold.
+    fn absent(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// The whole description.
     fn info() -> Info {
         Info {
@@ -25,6 +35,23 @@ pub trait Declared: Sized {
             variants: None,
         }
     }
+
+    /// The description without the keys whose condition does not hold.
+    fn info_here(&self) -> Info {
+        let absent = self.absent();
+        let mut info = Self::info();
+        info.keys.retain(|key| !absent.contains(&key.name));
+        info
+    }
+}
+
+/// A section that can stand for a part of the network, over one that stands for all of it.
+pub trait Overlay: Declared {
+    /// This section, with the keys of `base` where they are left out here.
+    fn over(&self, base: &Self) -> Self;
+
+    /// Where the value of `key` was written.
+    fn place_of(&self, key: &str) -> Option<&Place>;
 }
 
 /// A section as documents and schemas show it.
@@ -130,6 +157,23 @@ pub enum Kind {
     Map(Box<Kind>),
     /// Whatever another program wrote there.
     Any,
+}
+
+impl Info {
+    /// A kind that has no keys of its own.
+    pub fn without_keys(about: &str) -> Info {
+        Info {
+            about: about.to_string(),
+            keys: Vec::new(),
+            variants: None,
+        }
+    }
+
+    /// The same with the keys of `other` behind its own.
+    pub fn with(mut self, other: Info) -> Info {
+        self.keys.extend(other.keys);
+        self
+    }
 }
 
 impl KeyInfo {

@@ -31,6 +31,12 @@ pub trait Field {
 
     /// The value, unless the key is left out.
     fn value(&self) -> Option<&Self::Value>;
+
+    /// Where the value was written.
+    fn place(&self) -> Option<&Place>;
+
+    /// This key, or `base` where it is left out.
+    fn over(&self, base: &Self) -> Self;
 }
 
 impl<T> Default for Key<T> {
@@ -114,6 +120,14 @@ impl<T: FileValue> Field for Key<T> {
     fn value(&self) -> Option<&T> {
         self.get()
     }
+
+    fn place(&self) -> Option<&Place> {
+        self.place()
+    }
+
+    fn over(&self, base: &Key<T>) -> Key<T> {
+        self.over(base).clone()
+    }
 }
 
 impl<T: FileValue> Field for Filled<T> {
@@ -128,5 +142,13 @@ impl<T: FileValue> Field for Filled<T> {
 
     fn value(&self) -> Option<&T> {
         Some(&self.value)
+    }
+
+    fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    fn over(&self, base: &Filled<T>) -> Filled<T> {
+        if self.is_written() { self } else { base }.clone()
     }
 }

@@ -15,6 +15,9 @@
 ///
 /// A key whose name is a word of Rust is declared as `field as "name": Type`.
 ///
+/// `struct NAME given FIELD: TYPE = VALUE, {` adds a field that is no key: what conditions may ask
+/// and whoever reads the section sets before, such as the kind of the section around it.
+///
 /// The second form, `struct NAME for CONFIG = DEFAULT`, declares the keys of a configuration that
 /// exists already. A key fills the field of its name; `field OTHER` names another one, and
 /// `get FUNCTION, set FUNCTION` is for what is no field by itself. Defaults are those of `DEFAULT`.
@@ -22,7 +25,7 @@
 macro_rules! section {
     (
         $(#[doc = $about:literal])*
-        $vis:vis struct $name:ident {
+        $vis:vis struct $name:ident $(given $given:ident : $given_type:ty = $given_value:expr,)? {
             $(
                 $(#[doc = $doc:literal])*
                 $key:ident $(as $file_key:literal)? : $type:ty
@@ -43,6 +46,10 @@ macro_rules! section {
             /// Where the section begins.
             pub place: $crate::declare::Place,
             $(
+                /// What is known before the section is read.
+                pub $given: $given_type,
+            )?
+            $(
                 $(#[doc = $doc])*
                 pub $key: $crate::section!(@field $type $(, $default)?),
             )*
@@ -52,6 +59,7 @@ macro_rules! section {
             fn default() -> $name {
                 $name {
                     place: Default::default(),
+                    $($given: $given_value,)?
                     $($key: $crate::section!(@new $($default)?),)*
                 }
             }
@@ -82,19 +90,32 @@ macro_rules! section {
 
             fn read(section: &mut $crate::declare::Section<'_>) -> $name {
                 let mut keys = $name::default();
-                keys.place = section.place.clone();
+                keys.fill(section);
+                keys
+            }
+
+            fn fill(&mut self, section: &mut $crate::declare::Section<'_>) {
+                self.place = section.place.clone();
                 $(
-                    if $crate::section!(@when &keys $(, $when)?) {
+                    if $crate::section!(@when &*self $(, $when)?) {
                         $crate::declare::read_key(
                             section,
                             $crate::section!(@name $key $(, $file_key)?),
-                            &mut keys.$key,
+                            &mut self.$key,
                             &$crate::section!(@limit $type $(, $limit)?),
                             $crate::section!(@some $($example)?),
                         );
                     }
                 )*
-                keys
+            }
+
+            fn absent(&self) -> Vec<&'static str> {
+                let keys: Vec<(&'static str, bool)> = vec![$((
+                    $crate::section!(@name $key $(, $file_key)?),
+                    $crate::section!(@when self $(, $when)?),
+                )),*];
+                let absent = keys.into_iter().filter(|(_, is_there)| !is_there);
+                absent.map(|(key, _)| key).collect()
             }
 
             fn write(&self, file: &mut $crate::declare::File) {
@@ -102,9 +123,30 @@ macro_rules! section {
             }
         }
 
+        impl $crate::declare::Overlay for $name {
+            fn over(&self, base: &$name) -> $name {
+                let _ = base;
+                $name {
+                    place: self.place.clone(),
+                    $($given: self.$given.clone(),)?
+                    $($key: $crate::declare::Field::over(&self.$key, &base.$key),)*
+                }
+            }
+
+            fn place_of(&self, key: &str) -> Option<&$crate::declare::Place> {
+                let _ = key;
+                $(
+                    if key == $crate::section!(@name $key $(, $file_key)?) {
+                        return $crate::declare::Field::place(&self.$key);
+                    }
+                )*
+                None
+            }
+        }
+
         impl $crate::declare::Written for $name {
             fn shown(&self) -> Vec<(&'static str, String)> {
-                [$(
+                let shown: Vec<Option<(&'static str, String)>> = vec![$(
                     if $crate::section!(@when self $(, $when)?)
                         && !$crate::section!(@hidden self, $name, $key $(, $brief)?)
                     {
@@ -115,21 +157,23 @@ macro_rules! section {
                     } else {
                         None
                     }
-                ),*]
-                .into_iter()
-                .flatten()
-                .collect()
+                ),*];
+                shown.into_iter().flatten().collect()
             }
 
             fn write_keys(&self, file: &mut $crate::declare::File) {
                 for (key, value) in self.shown() {
                     file.plain(key, value);
                 }
-                $($crate::declare::write_section(
-                    $crate::section!(@name $key $(, $file_key)?),
-                    &self.$key,
-                    file,
-                );)*
+                $(
+                    if $crate::section!(@when self $(, $when)?) {
+                        $crate::declare::write_section(
+                            $crate::section!(@name $key $(, $file_key)?),
+                            &self.$key,
+                            file,
+                        );
+                    }
+                )*
             }
         }
 

@@ -35,11 +35,13 @@ mod macros;
 mod value;
 mod variant;
 
-pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Variants, about};
+pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Overlay, Variants, about};
 pub use field::{Field, Filled, Key};
 pub use machinery::{fallback, holds, look, put, read_key, show_key, write_section};
 pub use macros::Words;
-pub use value::{Each, FileValue, List, Permille, Tables, TablesOrOne, What, Within};
+pub use value::{
+    Counted, Each, FileValue, List, Permille, Tables, TablesOrOne, What, Within, WordOr, list,
+};
 pub use variant::{Choice, Variant, Written};
 
 pub use crate::problem::Sink;

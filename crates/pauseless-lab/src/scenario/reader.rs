@@ -75,6 +75,8 @@ pub struct Section<'s> {
     known: Vec<&'static str>,
     /// What the set of keys depends on, for messages.
     context: String,
+    /// Whether required keys may be left out.
+    is_lenient: bool,
 }
 
 #[derive(Debug)]
@@ -111,6 +113,7 @@ impl<'s> Section<'s> {
             entries: entries.collect(),
             known: Vec::new(),
             context: String::new(),
+            is_lenient: false,
         }
     }
 
@@ -122,6 +125,11 @@ impl<'s> Section<'s> {
     /// Says what the set of keys depends on, such as `with kind = "pfc"`.
     pub fn set_context(&mut self, context: String) {
         self.context = context;
+    }
+
+    /// What the set of keys depends on, for the tables inside.
+    pub fn context(&self) -> String {
+        self.context.clone()
     }
 
     /// Whether nothing has been reported so far.
@@ -241,8 +249,19 @@ impl<'s> Section<'s> {
         self.take(key).map_or(Vec::new(), Item::tables_or_one)
     }
 
+    /// Reads something of which required keys may be left out.
+    pub fn leniently<T>(&mut self, read: impl FnOnce(&mut Section<'s>) -> T) -> T {
+        self.is_lenient = true;
+        let found = read(self);
+        self.is_lenient = false;
+        found
+    }
+
     /// Reports that `key`, which was asked for already, must be written.
     pub fn missing(&self, key: &str, example: &str) {
+        if self.is_lenient {
+            return;
+        }
         let place = Place {
             key: self.path(key),
             span: self.place.span.clone(),
@@ -296,6 +315,11 @@ pub struct Item<'s> {
 }
 
 impl<'s> Item<'s> {
+    /// Where problems go, for those that are found after the value was taken.
+    pub fn sink(&self) -> &'s Sink {
+        self.sink
+    }
+
     fn wrong_type<T>(&self, expected: &str) -> Option<T> {
         let found = self.value.type_str();
         let article = if found.starts_with(['a', 'i']) {
@@ -334,12 +358,7 @@ impl<'s> Item<'s> {
 
     /// A whole number within `range`.
     pub fn integer(self, range: RangeInclusive<u64>) -> Option<At<u64>> {
-        let (low, high) = (range.start(), range.end());
-        let expected = match *high {
-            _ if low == high => format!("{low}, the only possible value"),
-            u64::MAX => format!("a whole number from {low} on"),
-            _ => format!("a whole number from {low} to {high}"),
-        };
+        let expected = whole_numbers(&range);
         let DeValue::Integer(number) = &self.value else {
             return self.wrong_type(&expected);
         };
@@ -622,6 +641,15 @@ pub fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) ->
             format!("did you mean {name}?")
         }
         _ => String::new(),
+    }
+}
+
+/// What is expected where a whole number within `range` is.
+pub fn whole_numbers(range: &RangeInclusive<u64>) -> String {
+    match (*range.start(), *range.end()) {
+        (low, high) if low == high => format!("{low}, the only possible value"),
+        (low, u64::MAX) => format!("a whole number from {low} on"),
+        (low, high) => format!("a whole number from {low} to {high}"),
     }
 }
 
