@@ -6,6 +6,8 @@ use pauseless_core::derive::{self, Derivation, GUARD_FRAMES_MIN, HOLD_FRAMES, La
 use pauseless_core::flow_control::{Control, FlowControl, cbfc, gfc, pfc};
 use pauseless_core::unit::{Bytes, Rate, Span};
 
+use crate::declare::{Fallback, Info, Written};
+use crate::scenario::flow_control::scheme_of;
 use crate::scenario::unit::Quantity;
 use crate::scenario::{PortGroup, Scenario};
 
@@ -132,12 +134,17 @@ fn stages(config: &gfc::BufferConfig, line: Rate) -> Vec<Stage> {
 
 /// Rows in the making.
 #[derive(Default)]
-struct Steps {
+pub(crate) struct Steps {
     rows: Vec<Row>,
 }
 
 impl Steps {
-    fn add(&mut self, names: (&str, &str), value: impl fmt::Display, source: &'static str) {
+    pub(crate) fn add(
+        &mut self,
+        names: (&str, &str),
+        value: impl fmt::Display,
+        source: &'static str,
+    ) {
         let (symbol, formula) = (names.0.to_string(), names.1.to_string());
         let value = value.to_string();
         self.rows.push(Row {
@@ -196,28 +203,31 @@ impl Steps {
     }
 
     fn scheme(&mut self, group: &PortGroup) {
-        let derivation = &group.derivation;
         if let Some(memory) = &group.memory {
             return self.memory(group, memory);
         }
-        match &group.ingress.control {
-            FlowControl::None => {
-                self.add(
-                    ("loss", "whatever exceeds the buffer"),
-                    "expected",
-                    "scenario",
-                );
-            }
-            FlowControl::Pfc(config) => self.pfc(derivation, config),
-            FlowControl::Cbfc(config) => self.cbfc(&derivation.latency, config),
-            FlowControl::GfcBuffer(config) => self.gfc_buffer(derivation, config),
-            FlowControl::GfcTime(config) => self.gfc_time(derivation, config),
-            FlowControl::GfcConceptual(config) => self.gfc_conceptual(group, config),
-            FlowControl::Outside(_) => {}
+        scheme_of(&group.ingress.control).explain(group, self);
+    }
+
+    /// A row for each key of a section that has a value, with its sentence.
+    pub(crate) fn declared(&mut self, info: Info, keys: &dyn Written) {
+        let shown = keys.shown();
+        for key in info.keys {
+            let shown = shown.iter().find(|(name, _)| *name == key.name);
+            let (value, is_default) = match (shown, &key.fallback) {
+                (Some((_, value)), Fallback::Value(default)) => (value.as_str(), default == value),
+                (Some((_, value)), Fallback::Derived(_)) => (value.as_str(), true),
+                (Some((_, value)), _) => (value.as_str(), false),
+                (None, Fallback::Derived(formula)) => (*formula, true),
+                (None, _) => continue,
+            };
+            let value = value.trim_matches('"');
+            let source = if is_default { key.source } else { "scenario" };
+            self.add((key.name, key.brief()), value, source);
         }
     }
 
-    fn pfc(&mut self, derivation: &Derivation, config: &pfc::Config) {
+    pub(crate) fn pfc(&mut self, derivation: &Derivation, config: &pfc::Config) {
         const RULE: &str = "802.1Q 36, PROTOCOLS 1";
         let latency = &derivation.latency;
         let messages = Control::SIZE * u64::from(latency.classes);
@@ -248,7 +258,7 @@ impl Steps {
         );
     }
 
-    fn cbfc(&mut self, latency: &Latency, config: &cbfc::Config) {
+    pub(crate) fn cbfc(&mut self, latency: &Latency, config: &cbfc::Config) {
         const RULE: &str = "InfiniBand 7.9, PROTOCOLS 2";
         let frame = cbfc::BLOCK * cbfc::blocks(latency.mtu);
         self.bytes(("frame", "one MTU in whole blocks of 64 B"), frame, RULE);
@@ -278,7 +288,7 @@ impl Steps {
         }
     }
 
-    fn gfc_buffer(&mut self, derivation: &Derivation, config: &gfc::BufferConfig) {
+    pub(crate) fn gfc_buffer(&mut self, derivation: &Derivation, config: &gfc::BufferConfig) {
         self.bm(derivation, config.bm);
         let width = derive::buffer_width(&derivation.latency);
         self.bytes(("2 C tau", "B_m - B_1 at least"), width, "gfc19 5.4");
@@ -302,7 +312,7 @@ impl Steps {
         self.guard(derivation, config.bm, (config.hold, floor));
     }
 
-    fn gfc_time(&mut self, derivation: &Derivation, config: &gfc::TimeConfig) {
+    pub(crate) fn gfc_time(&mut self, derivation: &Derivation, config: &gfc::TimeConfig) {
         const THEOREM: &str = "gfc19 theorem 5.1";
         let mapping = &config.mapping;
         self.bm(derivation, mapping.bm);
@@ -332,7 +342,7 @@ impl Steps {
         self.guard(derivation, mapping.bm, (mapping.hold, mapping.floor));
     }
 
-    fn gfc_conceptual(&mut self, group: &PortGroup, config: &gfc::ConceptualConfig) {
+    pub(crate) fn gfc_conceptual(&mut self, group: &PortGroup, config: &gfc::ConceptualConfig) {
         const THEOREM: &str = "gfc19 theorem 4.1";
         let mapping = &config.mapping;
         self.bm(&group.derivation, mapping.bm);

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::scenario::file::File;
-use crate::scenario::reader::Section;
+use crate::scenario::reader::{Place, Section};
 use crate::scenario::unit::Quantity;
 
 /// A section that [`section!`](crate::section) declared.
@@ -20,6 +20,16 @@ pub trait Declared: Sized {
     /// Writes every key that has a value.
     fn write(&self, file: &mut File);
 
+    /// The same as [`Declared::read`] where something is known before.
+    fn fill(&mut self, section: &mut Section<'_>) {
+        *self = Self::read(section);
+    }
+
+    /// The keys whose condition does not hold.
+    fn absent(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// The whole description.
     fn info() -> Info {
         Info {
@@ -28,6 +38,23 @@ pub trait Declared: Sized {
             variants: None,
         }
     }
+
+    /// The description without the keys whose condition does not hold.
+    fn info_here(&self) -> Info {
+        let absent = self.absent();
+        let mut info = Self::info();
+        info.keys.retain(|key| !absent.contains(&key.name));
+        info
+    }
+}
+
+/// A section that can stand for a part of the network, over one that stands for all of it.
+pub trait Overlay: Declared {
+    /// This section, with the keys of `base` where they are left out here.
+    fn over(&self, base: &Self) -> Self;
+
+    /// Where the value of `key` was written.
+    fn place_of(&self, key: &str) -> Option<&Place>;
 }
 
 /// A section as documents and schemas show it.
@@ -39,17 +66,6 @@ pub struct Info {
     pub keys: Vec<KeyInfo>,
     /// The key that the rest depends on, mostly `kind`, and what it can be.
     pub variants: Option<Variants>,
-}
-
-impl Info {
-    /// A kind without keys of its own.
-    pub fn without_keys(about: &str) -> Info {
-        Info {
-            about: about.to_string(),
-            keys: Vec::new(),
-            variants: None,
-        }
-    }
 }
 
 /// The keys that depend on the value of one key.
@@ -165,6 +181,23 @@ impl Kind {
             units: Q::UNITS.iter().map(|(unit, _)| *unit).collect(),
             range: range.as_ref().map(ends),
         }
+    }
+}
+
+impl Info {
+    /// A kind that has no keys of its own.
+    pub fn without_keys(about: &str) -> Info {
+        Info {
+            about: about.to_string(),
+            keys: Vec::new(),
+            variants: None,
+        }
+    }
+
+    /// The same with the keys of `other` behind its own.
+    pub fn with(mut self, other: Info) -> Info {
+        self.keys.extend(other.keys);
+        self
     }
 }
 

@@ -37,6 +37,12 @@ pub trait Field {
 
     /// Whether the key was written, be the value good or not.
     fn is_written(&self) -> bool;
+
+    /// Where the value was written.
+    fn place(&self) -> Option<&Place>;
+
+    /// This key, or `base` where it is left out.
+    fn over(&self, base: &Self) -> Self;
 }
 
 impl<T> Default for Key<T> {
@@ -143,6 +149,14 @@ impl<T: FileValue> Field for Key<T> {
     fn is_written(&self) -> bool {
         self.is_written
     }
+
+    fn place(&self) -> Option<&Place> {
+        self.place()
+    }
+
+    fn over(&self, base: &Key<T>) -> Key<T> {
+        self.over(base).clone()
+    }
 }
 
 impl<T: FileValue> Field for Filled<T> {
@@ -161,5 +175,13 @@ impl<T: FileValue> Field for Filled<T> {
 
     fn is_written(&self) -> bool {
         self.place.is_some()
+    }
+
+    fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    fn over(&self, base: &Filled<T>) -> Filled<T> {
+        if self.place.is_some() { self } else { base }.clone()
     }
 }

@@ -21,6 +21,9 @@
 /// `field: Section, keys inline` stands for all keys of another section, as if they were declared
 /// here; `keys inline except KEY KEY` for all but those.
 ///
+/// `struct NAME given FIELD: TYPE = VALUE, {` adds a field that is no key: what conditions may ask
+/// and whoever reads the section sets before, such as the kind of the section around it.
+///
 /// The second form, `struct NAME for CONFIG = DEFAULT`, declares the keys of a configuration that
 /// exists already. A key fills the field of its name; `field OTHER` names another one, and
 /// `get FUNCTION, set FUNCTION` is for what is no field by itself. Defaults are those of `DEFAULT`,
@@ -29,7 +32,10 @@
 macro_rules! section {
     (
         $(#[doc = $about:literal])*
-        $vis:vis struct $name:ident $(, context $context:expr,)? {
+        $vis:vis struct $name:ident
+            $(given $given:ident : $given_type:ty = $given_value:expr,)?
+            $(, context $context:expr,)?
+        {
             $(
                 $(#[doc = $doc:literal])*
                 $key:ident $(as $file_key:literal)? : $type:ty
@@ -52,6 +58,10 @@ macro_rules! section {
             /// Where the section begins.
             pub place: $crate::declare::Place,
             $(
+                /// What is known before the section is read.
+                pub $given: $given_type,
+            )?
+            $(
                 $(#[doc = $doc])*
                 pub $key: $crate::section!(@field [$($inline)?] $type $(, $default)?),
             )*
@@ -61,6 +71,7 @@ macro_rules! section {
             fn default() -> $name {
                 $name {
                     place: Default::default(),
+                    $($given: $given_value,)?
                     $($key: $crate::section!(@new [$($inline)?] $($default)?),)*
                 }
             }
@@ -74,7 +85,7 @@ macro_rules! section {
             fn keys() -> Vec<$crate::declare::KeyInfo> {
                 let default = $name::default();
                 let _ = &default;
-                [$($crate::section!(
+                let keys: Vec<Vec<$crate::declare::KeyInfo>> = vec![$($crate::section!(
                     @info [$($inline $($($except)+)?)?] $type,
                     $crate::declare::KeyInfo {
                         name: $crate::section!(@name $key $(, $file_key)?),
@@ -89,21 +100,26 @@ macro_rules! section {
                         ),
                         source: concat!($($source)?),
                     }
-                )),*]
-                .concat()
+                )),*];
+                keys.concat()
             }
 
             fn read(section: &mut $crate::declare::Section<'_>) -> $name {
                 let mut keys = $name::default();
-                keys.place = section.place.clone();
+                keys.fill(section);
+                keys
+            }
+
+            fn fill(&mut self, section: &mut $crate::declare::Section<'_>) {
+                self.place = section.place.clone();
                 $(
-                    if $crate::section!(@when &keys $(, $when)?) {
+                    if $crate::section!(@when &*self $(, $when)?) {
                         $crate::section!(
-                            @read [$($inline $($($except)+)?)?] section, keys.$key,
+                            @read [$($inline $($($except)+)?)?] section, self.$key,
                             $crate::declare::read_key(
                                 section,
                                 $crate::section!(@name $key $(, $file_key)?),
-                                &mut keys.$key,
+                                &mut self.$key,
                                 &$crate::section!(@limit $type $(, $limit)?),
                                 $crate::section!(@some $($example)?),
                             )
@@ -111,11 +127,19 @@ macro_rules! section {
                     }
                 )*
                 $($crate::section!(
-                    @need section, keys.$key, $crate::section!(@name $key $(, $file_key)?)
+                    @need section, self.$key, $crate::section!(@name $key $(, $file_key)?)
                     $(, $needed, $needed_example)?
                 );)*
-                $(section.set_context($crate::declare::context_of(&keys, $context));)?
-                keys
+                $(section.set_context($crate::declare::context_of(&*self, $context));)?
+            }
+
+            fn absent(&self) -> Vec<&'static str> {
+                let keys: Vec<(&'static str, bool)> = vec![$((
+                    $crate::section!(@name $key $(, $file_key)?),
+                    $crate::section!(@when self $(, $when)?),
+                )),*];
+                let absent = keys.into_iter().filter(|(_, is_there)| !is_there);
+                absent.map(|(key, _)| key).collect()
             }
 
             fn write(&self, file: &mut $crate::declare::File) {
@@ -123,9 +147,29 @@ macro_rules! section {
             }
         }
 
+        impl $crate::declare::Overlay for $name {
+            fn over(&self, base: &$name) -> $name {
+                let _ = base;
+                $name {
+                    place: self.place.clone(),
+                    $($given: self.$given.clone(),)?
+                    $($key: $crate::section!(@over [$($inline)?] self.$key, base.$key),)*
+                }
+            }
+
+            fn place_of(&self, key: &str) -> Option<&$crate::declare::Place> {
+                let _ = key;
+                $($crate::section!(
+                    @place_of [$($inline)?] self.$key, key,
+                    $crate::section!(@name $key $(, $file_key)?)
+                );)*
+                None
+            }
+        }
+
         impl $crate::declare::Written for $name {
             fn shown(&self) -> Vec<(&'static str, String)> {
-                [$(
+                let shown: Vec<Vec<(&'static str, String)>> = vec![$(
                     if $crate::section!(@when self $(, $when)?)
                         && !$crate::section!(@hidden self, $name, $key $(, $brief)?)
                     {
@@ -139,11 +183,12 @@ macro_rules! section {
                     } else {
                         Vec::new()
                     }
-                ),*]
-                .concat()
+                ),*];
+                shown.concat()
             }
 
             fn write_plain(&self, file: &mut $crate::declare::File) {
+                let _ = &file;
                 $(
                     if $crate::section!(@when self $(, $when)?)
                         && !$crate::section!(@hidden self, $name, $key $(, $brief)?)
@@ -161,14 +206,19 @@ macro_rules! section {
             }
 
             fn write_sections(&self, file: &mut $crate::declare::File) {
-                $($crate::section!(
-                    @tables [$($inline)?] self.$key, file,
-                    $crate::declare::write_section(
-                        $crate::section!(@name $key $(, $file_key)?),
-                        &self.$key,
-                        file,
-                    )
-                );)*
+                let _ = &file;
+                $(
+                    if $crate::section!(@when self $(, $when)?) {
+                        $crate::section!(
+                            @tables [$($inline)?] self.$key, file,
+                            $crate::declare::write_section(
+                                $crate::section!(@name $key $(, $file_key)?),
+                                &self.$key,
+                                file,
+                            )
+                        );
+                    }
+                )*
             }
         }
 
@@ -388,7 +438,7 @@ macro_rules! section {
     (@read [] $section:ident, $keys:ident.$key:ident, $read:expr) => { $read };
     (@need $section:ident, $keys:ident.$key:ident, $name:expr) => {};
     (@need $section:ident, $keys:ident.$key:ident, $name:expr, $when:expr, $example:expr) => {
-        if $crate::declare::holds(&$keys, $when) {
+        if $crate::declare::holds(&*$keys, $when) {
             $crate::declare::need($section, $name, &$keys.$key, $example);
         }
     };
@@ -396,6 +446,22 @@ macro_rules! section {
         $crate::declare::shown_inline(&$self.$key, &[$(stringify!($except)),*])
     };
     (@shown [] $self:ident.$key:ident, $shown:expr) => { $shown };
+    (@over [inline] $self:ident.$key:ident, $base:ident.$same:ident) => {
+        $crate::declare::Overlay::over(&$self.$key, &$base.$same)
+    };
+    (@over [] $self:ident.$key:ident, $base:ident.$same:ident) => {
+        $crate::declare::Field::over(&$self.$key, &$base.$same)
+    };
+    (@place_of [inline] $self:ident.$key:ident, $asked:ident, $name:expr) => {
+        if let Some(place) = $crate::declare::Overlay::place_of(&$self.$key, $asked) {
+            return Some(place);
+        }
+    };
+    (@place_of [] $self:ident.$key:ident, $asked:ident, $name:expr) => {
+        if $asked == $name {
+            return $crate::declare::Field::place(&$self.$key);
+        }
+    };
     (@plain [inline $($except:ident)*] $self:ident.$key:ident, $file:ident, $write:expr) => {
         $crate::declare::write_inline(&$self.$key, &[$(stringify!($except)),*], $file)
     };

@@ -39,7 +39,7 @@ mod value;
 mod variant;
 
 pub use compound::{Joined, Named, Nested, OneOrMany};
-pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Variants, about};
+pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Overlay, Variants, about};
 pub use field::{Field, Filled, Key};
 pub use machinery::{
     context_of, fallback, holds, inline_keys, look, need, put, read_inline, read_key, show_key,
@@ -48,7 +48,8 @@ pub use machinery::{
 pub use macros::Words;
 pub(crate) use value::quantity;
 pub use value::{
-    Each, FileValue, List, LongList, Map, Permille, Tables, TablesOrOne, What, Within,
+    Counted, Each, FileValue, List, LongList, Map, Permille, Tables, TablesOrOne, What, Within,
+    WordOr, list,
 };
 pub use variant::{Choice, Fills, Registry, Variant, Written};
 

@@ -5,9 +5,10 @@ use std::ops::{Deref, RangeInclusive};
 use pauseless_core::unit::{Bytes, Rate, Span};
 
 use super::describe::{Declared, Kind};
+use super::macros::Words;
 use super::variant::Written;
 use crate::scenario::file::{self, File, TableStyle, quote};
-use crate::scenario::reader::{At, Item};
+use crate::scenario::reader::{At, Item, Place};
 
 /// A kind of value that stands behind a key.
 pub trait FileValue: Sized + Clone {
@@ -133,19 +134,35 @@ impl FileValue for f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Permille(pub u32);
 
-impl FileValue for Permille {
-    type Limit = ();
+impl Permille {
+    fn share(thousandths: u32) -> f64 {
+        f64::from(thousandths) / 1_000.0
+    }
+}
 
-    fn take(item: Item<'_>, (): &()) -> Option<At<Permille>> {
+impl FileValue for Permille {
+    type Limit = Within<u32>;
+
+    fn take(item: Item<'_>, limit: &Within<u32>) -> Option<At<Permille>> {
+        let sink = item.sink();
         let At { value, place } = item.permille()?;
+        if let Some(range) = &limit.0
+            && !range.contains(&value)
+        {
+            let problem = place.problem(format!("{} is out of range", Permille::share(value)));
+            let [low, high] = [*range.start(), *range.end()].map(Permille::share);
+            sink.push(problem.expected(format!("a share from {low} to {high}")));
+            return None;
+        }
         let value = Permille(value);
         Some(At { value, place })
     }
 
-    fn kind((): &()) -> Kind {
+    fn kind(limit: &Within<u32>) -> Kind {
+        let range = limit.0.clone().unwrap_or(0..=1_000);
         Kind::Number {
-            low: 0.0,
-            high: 1.0,
+            low: Permille::share(*range.start()),
+            high: Permille::share(*range.end()),
         }
     }
 
@@ -337,6 +354,97 @@ impl<T: FileValue> FileValue for Map<T> {
         for (name, value) in &self.0 {
             file.path.clone_from(&path);
             value.write(&file::key(&name.value), file);
+        }
+    }
+}
+
+/// A list without places, for a key that nobody wrote.
+pub fn list<T>(values: impl IntoIterator<Item = T>) -> List<T> {
+    let place = Place::default();
+    let values = values.into_iter();
+    let places = values.map(|value| At {
+        value,
+        place: place.clone(),
+    });
+    places.collect()
+}
+
+/// A list whose length matters: how many elements were written, whether they are good or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted<T> {
+    /// Those that are good.
+    pub good: List<T>,
+    /// All of them.
+    pub count: usize,
+}
+
+impl<T> Counted<T> {
+    /// A list that nobody wrote.
+    pub fn of(values: impl IntoIterator<Item = T>) -> Counted<T> {
+        let good = list(values);
+        let count = good.len();
+        Counted { good, count }
+    }
+
+    /// The elements, if all of them are good.
+    pub fn all(&self) -> Option<&List<T>> {
+        (self.good.len() == self.count).then_some(&self.good)
+    }
+}
+
+impl<T: FileValue> FileValue for Counted<T> {
+    type Limit = Each<T::Limit>;
+
+    fn take(item: Item<'_>, each: &Self::Limit) -> Option<At<Counted<T>>> {
+        let At { value, place } = item.list(each.expected)?;
+        let count = value.len();
+        let items = value.into_iter();
+        let good = items.filter_map(|item| T::take(item, &each.limit));
+        let good = good.collect();
+        let value = Counted { good, count };
+        Some(At { value, place })
+    }
+
+    fn kind(each: &Self::Limit) -> Kind {
+        List::<T>::kind(each)
+    }
+
+    fn show(&self) -> String {
+        self.good.show()
+    }
+}
+
+/// One of a few words, or something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordOr<W, T> {
+    /// One of the words.
+    Word(W),
+    /// Something else.
+    Value(T),
+}
+
+impl<W: Words + FileValue<Limit = ()>, T: FileValue> FileValue for WordOr<W, T> {
+    type Limit = T::Limit;
+
+    fn take(item: Item<'_>, limit: &T::Limit) -> Option<At<WordOr<W, T>>> {
+        let mut words = W::words().into_iter();
+        if let Some((_, word)) = words.find(|(word, _)| item.is_text(word)) {
+            let (value, place) = (WordOr::Word(word), item.place);
+            return Some(At { value, place });
+        }
+        let At { value, place } = T::take(item, limit)?;
+        let value = WordOr::Value(value);
+        Some(At { value, place })
+    }
+
+    fn kind(limit: &T::Limit) -> Kind {
+        Kind::Either(vec![W::kind(&()), T::kind(limit)])
+    }
+
+    fn show(&self) -> String {
+        match self {
+            WordOr::Word(word) => word.show(),
+            WordOr::Value(value) => value.show(),
         }
     }
 }

@@ -4,7 +4,6 @@ use pauseless_core::congestion::CongestionControl;
 use pauseless_sim::config::Reaction;
 
 use super::{Group, Steps};
-use crate::declare::Fallback;
 use crate::scenario::Scenario;
 use crate::scenario::congestion::{Chosen, schemes};
 
@@ -70,19 +69,6 @@ impl Steps {
         let variant = schemes
             .named(name)
             .expect("a kind that has keys has a name");
-        let shown = keys.shown();
-        for key in (variant.info)().keys {
-            let shown = shown.iter().find(|(name, _)| *name == key.name);
-            let (value, is_default) = match (shown, &key.fallback) {
-                (Some((_, value)), Fallback::Value(default)) => (value.as_str(), default == value),
-                (Some((_, value)), Fallback::Derived(_)) => (value.as_str(), true),
-                (Some((_, value)), _) => (value.as_str(), false),
-                (None, Fallback::Derived(formula)) => (*formula, true),
-                (None, _) => continue,
-            };
-            let value = value.trim_matches('"');
-            let source = origin(is_default, key.source);
-            self.add((key.name, key.brief()), value, source);
-        }
+        self.declared((variant.info)(), &*keys);
     }
 }

@@ -16,12 +16,14 @@ use pauseless_core::unit::Span;
 use pauseless_dataplane::clock::Pace;
 use pauseless_fabric::topology::{Port, Topology};
 
+use crate::declare::Declared;
 use crate::import::source::Source;
 use crate::problem::{Problem, Problems, Sink};
-use crate::scenario::mitigation::read_watchdog;
+use crate::scenario::mitigation::{WATCHDOG, read_watchdog};
 use crate::scenario::reader::{At, Section, did_you_mean};
 use crate::scenario::unit::Quantity;
 use crate::scenario::{FILE_MAX, Overrides, Scenario, parse_table};
+use crate::section;
 use crate::testbed::plan::{self, NodeConfig, NodePlan, Options};
 use address::Addresses;
 use ports::Ports;
@@ -185,6 +187,16 @@ impl NodeFile {
     }
 }
 
+section! {
+    /// The file of one node.
+    pub(crate) struct NodeKeys {
+        /// The file of the network, relative to the folder of this one.
+        scenario: String, within "a path", required "\"ring.toml\"";
+        /// Which node of it this is.
+        node: String, within "the name of a node", required "\"S1\"";
+    }
+}
+
 /// The file as it was written.
 struct Written {
     scenario: Option<At<String>>,
@@ -197,28 +209,19 @@ struct Written {
 
 impl Written {
     fn read(mut root: Section<'_>) -> Written {
-        let has = |root: &Section<'_>, key: &str| root.has(key);
-        let (has_scenario, has_node) = (has(&root, "scenario"), has(&root, "node"));
-        let scenario = root.string("scenario");
-        let node = root.string("node");
-        if !has_scenario {
-            root.missing("scenario", "\"ring.toml\"");
-        }
-        if !has_node {
-            root.missing("node", "\"S1\"");
-        }
+        let keys = NodeKeys::read(&mut root);
         let has_ports = root.has("interfaces");
         let ports = root.table("interfaces").map(Ports::read);
         if !has_ports {
             root.missing_section("interfaces");
         }
         let written = Written {
-            scenario,
-            node,
+            scenario: keys.scenario.given,
+            node: keys.node.given,
             ports: ports.unwrap_or_default(),
             wire: root.table("wire").map_or(Wire::default(), Wire::read),
             addresses: root.table("addresses").map(Addresses::read),
-            watchdog: root.table("watchdog").map(read_watchdog),
+            watchdog: root.table(WATCHDOG).map(read_watchdog),
         };
         root.finish();
         written

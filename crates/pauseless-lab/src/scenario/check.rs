@@ -43,7 +43,7 @@ impl Written {
         let topology = &fabric.topology;
         let planner = Planner {
             fabric: &fabric,
-            seed: self.general.seed,
+            seed: self.general.seed.value,
             sink,
             until: None,
             ways: Ways::new(&self.routing, self.classes.as_ref()),

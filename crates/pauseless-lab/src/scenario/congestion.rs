@@ -22,8 +22,8 @@ use super::reader::{At, Place, Section};
 use super::routes::Routing;
 use super::switch::Switches;
 use super::topology::RATES;
-use super::transport::{self, WindowSize};
-use crate::declare::{Choice, Declared, Filled, Info, Key, Registry, Variant};
+use super::transport::{self, WindowRule};
+use crate::declare::{Choice, Declared, Filled, Info, Key, Registry, Variant, WordOr};
 use crate::problem::Sink;
 use crate::{section, words};
 
@@ -346,7 +346,7 @@ impl Written {
 /// Arranges how sources are told.
 pub(crate) struct Answers<'a> {
     pub written: &'a mut Written,
-    pub transport: &'a transport::Written,
+    pub transport: &'a transport::Setting,
     pub switches: &'a Switches,
     pub planner: &'a Planner<'a>,
     pub routing: &'a Routing,
@@ -408,13 +408,13 @@ impl Answers<'_> {
                 continue;
             };
             let trip = trips.next().expect("every controlled flow has a way");
-            let is_largest = size == WindowSize::LargestBdp;
+            let is_largest = size == WordOr::Word(WindowRule::LargestBdp);
             *round_trip = longest.filter(|_| is_largest).unwrap_or(trip.whole);
             *window = match size {
-                WindowSize::None => Bytes::MAX,
-                WindowSize::Bdp => trip.held(),
-                WindowSize::LargestBdp => largest.unwrap_or(Bytes::MAX),
-                WindowSize::Bytes(bytes) => bytes,
+                WordOr::Word(WindowRule::None) => Bytes::MAX,
+                WordOr::Word(WindowRule::Bdp) => trip.held(),
+                WordOr::Word(WindowRule::LargestBdp) => largest.unwrap_or(Bytes::MAX),
+                WordOr::Value(bytes) => bytes,
             };
         }
     }

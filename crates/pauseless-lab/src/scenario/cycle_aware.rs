@@ -29,7 +29,7 @@ impl Written {
         let sink = Sink::default();
         let planner = Planner {
             fabric,
-            seed: self.general.seed,
+            seed: self.general.seed.value,
             sink: &sink,
             until: None,
             ways: Ways::new(&self.routing, self.classes.as_ref()),

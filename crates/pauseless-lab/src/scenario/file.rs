@@ -44,6 +44,13 @@ impl File {
         self.section(&format!("[{path}]"));
     }
 
+    /// Begins another of the sections `[[key]]` of the section at `path`, or of the file.
+    pub fn inner_tables(&mut self, path: &str, key: &str) {
+        self.path = path.to_string();
+        let path = self.inner_path(key);
+        self.section(&format!("[[{path}]]"));
+    }
+
     /// The path of `key` in the section that is being written.
     pub fn inner_path(&self, key: &str) -> String {
         match self.path.as_str() {

@@ -1,117 +1,182 @@
 //! The section `[flow_control]`: what was written, what follows from it, and whether it is safe.
 
+mod cbfc;
+mod gfc;
+mod none;
+mod pfc;
+mod scheme;
+
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use pauseless_core::derive::Latency;
-use pauseless_core::flow_control::pfc;
+use pauseless_core::flow_control::pfc::QUANTA_MAX;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::IngressTable;
 
-use super::congestion::number;
+use super::file::File;
 use super::memory::Share;
-use super::parameters::{KINDS, Kind, Params};
-use super::pattern;
+use super::pattern::{self, ClassNumber};
 use super::port_group::{Draft, PortGroup};
-use super::reader::{At, Item, Place, Section};
+use super::reader::{At, Place, Section};
 use super::switch::{BUFFERS, Switches};
 use crate::cycle_aware::MARGIN;
+use crate::declare::{Choice, Declared, Filled, Info, Key, List, list};
 use crate::problem::Sink;
+use crate::section;
 
-/// `[flow_control]` as it was written.
+use scheme::{AnyScheme, schemes};
+pub(crate) use scheme::{Scheme, scheme_of};
+
+/// The name of the section.
+pub(crate) const SECTION: &str = "flow_control";
+/// The name of the sections in it for some ports.
+const AT: &str = "at";
+/// How often messages may be sent.
+const PERIODS: RangeInclusive<Span> = Span::ps(1)..=Span::s(1);
+
+section! {
+    /// How receivers keep their senders from sending more than there is room for.
+    pub(crate) struct Common {
+        /// Whether a violated bound is a warning instead of an error.
+        unsafe_parameters: bool, default false;
+    }
+}
+
+section! {
+    /// Thresholds of ports on and before cycles of buffers.
+    pub(crate) struct CycleAware {
+        /// Whether ports that feed a cycle of buffers throttle early; see
+        /// [cycle-aware.md](cycle-aware.md). Not with shared memory.
+        cycle_aware: bool, default false;
+        /// With `cycle_aware`: K is to be this many times rho m L; below 1 no cycle is safe.
+        cycle_margin: f64, within 0.1..=100.0, default MARGIN, when |keys| keys.cycle_aware.value;
+    }
+}
+
+section! {
+    /// Other values at some ports; later ones win.
+    pub(crate) struct PortValues {
+        /// Port names, in which `*` stands for any text: `["S*:H*", "A3:C1"]`; a pattern that names
+        /// no port is an error.
+        ports: List<String>, within "a list of strings", required "[\"S1:H1\"]";
+        /// Only these classes.
+        classes: List<ClassNumber>, derived "all";
+        /// The physical buffer there.
+        buffer: Bytes, within BUFFERS, derived "`switch.buffer`";
+    }
+}
+
+/// The whole section, for documents and schemas.
+pub(crate) fn info() -> Info {
+    Info {
+        variants: Some(schemes().describe()),
+        ..Common::info()
+    }
+}
+
+/// `[flow_control]` as it was written, with the buffer of `[switch]`.
 #[derive(Clone, Debug)]
-pub(crate) struct Written {
-    kind: Kind,
+pub(crate) struct Setting {
     pub is_unsafe: bool,
     /// Where ports on and before a cycle have thresholds of their own, the room that they leave.
     pub cycle_margin: Option<f64>,
-    base: Params,
-    others: Vec<Other>,
+    scheme: Arc<AnyScheme>,
+    buffer: Key<Bytes>,
+    others: Vec<PortSetting>,
 }
 
 /// `[[flow_control.at]]` as it was written.
 #[derive(Clone, Debug)]
-struct Other {
-    ports: Vec<At<String>>,
-    /// Empty for all.
-    classes: Vec<At<u64>>,
-    params: Params,
+struct PortSetting {
+    values: PortValues,
+    scheme: Arc<AnyScheme>,
 }
 
-impl Written {
+impl Setting {
     /// Reads `[flow_control]`.
-    pub(crate) fn read(root: &mut Section<'_>, switches: &Switches) -> Option<Written> {
-        let is_written = root.has("flow_control");
-        let Some(mut section) = root.table("flow_control") else {
+    pub(crate) fn read(root: &mut Section<'_>, switches: &Switches) -> Option<Setting> {
+        let is_written = root.has(SECTION);
+        let Some(mut section) = root.table(SECTION) else {
             if !is_written {
-                root.missing_section("flow_control");
+                root.missing_section(SECTION);
             }
             return None;
         };
-        let has_kind = section.has("kind");
-        let Some(kind) = section.choice("kind", &KINDS) else {
-            if !has_kind {
-                let words = "\"pfc\", \"cbfc\", \"gfc-buffer\", \"gfc-time\", \"gfc-conceptual\" or \"none\"";
-                section.missing("kind", words);
-            }
-            section.discard();
-            return None;
+        let schemes = schemes();
+        let kind = schemes.take(&mut section)?;
+        let common = Common::read(&mut section);
+        let scheme = (kind.value.read)(&mut section)?;
+        let cycle = match scheme.is_lossless() {
+            true => CycleAware::read(&mut section),
+            false => CycleAware::default(),
         };
-        let name = KINDS[kind.value as usize].0;
-        let context = format!(" with kind = {name:?}");
-        section.set_context(context.clone());
-        let is_unsafe = section.boolean("unsafe_parameters");
-        let cycle_margin = match kind.value {
-            Kind::None => None,
-            _ => read_cycle_margin(&mut section),
-        };
-        let mut base = Params::read(&mut section, kind.value);
-        base.buffer = switches.buffer.clone();
         let mut others = Vec::new();
-        for mut other in section.tables("at") {
-            other.set_context(context.clone());
-            others.extend(Other::read(other, kind.value, switches.lane_count()));
+        for mut other in section.tables(AT) {
+            other.set_context(section.context());
+            others.extend(PortSetting::read(other, &kind.value.read, switches));
         }
+        let is_aware = cycle.cycle_aware.value;
+        let mut setting = Setting {
+            is_unsafe: common.unsafe_parameters.value,
+            cycle_margin: is_aware.then_some(cycle.cycle_margin.value),
+            scheme,
+            buffer: switches.buffer.clone(),
+            others,
+        };
         if switches.is_sharing {
-            refuse_private(&section, &kind, (&base, &others));
-            // What is refused is not held against any bound: that would be a second error for it.
-            (base.xoff, base.xon) = (None, None);
-            others.clear();
-            if cycle_margin.is_some() {
-                let message = "cycle_aware sets thresholds, but the shared memory decides";
-                let problem = section.place.problem(message);
-                section.report(problem.help("remove cycle_aware, or [switch.memory]"));
-            }
-        } else if !switches.is_buffer_written && kind.value != Kind::None {
+            let name = kind.value.name;
+            setting.share_memory(
+                &section,
+                At {
+                    value: name,
+                    place: kind.place,
+                },
+            );
+        } else if !switches.buffer.is_written && setting.scheme.is_lossless() {
             let problem = section.place.problem("the switches have no buffer");
             section.report(problem.help("add buffer = \"1 MB\" to [switch]"));
         }
         section.finish();
-        Some(Written {
-            kind: kind.value,
-            is_unsafe: is_unsafe.is_some_and(|is_unsafe| is_unsafe.value),
-            cycle_margin,
-            base,
-            others,
-        })
+        Some(setting)
     }
-}
 
-impl Written {
+    /// Leaves out what makes no sense where ports share their memory, and reports it.
+    fn share_memory(&mut self, section: &Section<'_>, kind: At<&str>) {
+        match self.scheme.sharing_memory(section) {
+            Some(scheme) => self.scheme = scheme,
+            None => {
+                let message = format!("{:?} needs a buffer of each port and class", kind.value);
+                let help = "a grant or a rate is about bytes that nobody else can take; use \"pfc\" \
+                            or \"none\", or leave out [switch.memory]";
+                section.report(kind.place.problem(message).help(help));
+            }
+        }
+        let mut ports = self.others.iter().flat_map(PortSetting::ports);
+        if let Some(port) = ports.next() {
+            let problem = port
+                .place
+                .problem("the shared memory decides when to pause");
+            section.report(problem.help("use [[switch.memory.at]] instead"));
+        }
+        self.others.clear();
+        if self.cycle_margin.is_some() {
+            let message = "cycle_aware sets thresholds, but the shared memory decides";
+            let problem = section.place.problem(message);
+            section.report(problem.help("remove cycle_aware, or [switch.memory]"));
+        }
+    }
+
     /// What the command line says of `cycle_aware`.
-    pub(crate) fn make_cycle_aware(
-        &mut self,
-        is_aware: bool,
-        (switches, sink): (&Switches, &Sink),
-    ) {
+    pub(crate) fn make_cycle_aware(&mut self, is_aware: bool, switches: &Switches, sink: &Sink) {
         let margin = self.cycle_margin.unwrap_or(MARGIN);
         self.cycle_margin = is_aware.then_some(margin);
-        let message = match (self.kind, switches.is_sharing) {
+        let message = match (self.scheme.is_lossless(), switches.is_sharing) {
             _ if !is_aware => return,
-            (Kind::None, _) => {
-                "--cycle-aware sets thresholds, but without flow control there are none"
-            }
+            (false, _) => "--cycle-aware sets thresholds, but without flow control there are none",
             (_, true) => "--cycle-aware sets thresholds, but the shared memory decides",
             _ => return,
         };
@@ -122,72 +187,62 @@ impl Written {
     }
 }
 
-/// `cycle_aware` and `cycle_margin`.
-fn read_cycle_margin(section: &mut Section<'_>) -> Option<f64> {
-    let is_aware = section.boolean("cycle_aware");
-    if !is_aware.is_some_and(|is_aware| is_aware.value) {
-        return None;
-    }
-    let margin = number(section, "cycle_margin", 0.1..=100.0);
-    Some(margin.map_or(MARGIN, |margin| margin.value))
-}
-
-/// Refuses what makes no sense where ports share their memory.
-fn refuse_private(section: &Section<'_>, kind: &At<Kind>, (base, others): (&Params, &[Other])) {
-    if !matches!(kind.value, Kind::Pfc | Kind::None) {
-        let name = KINDS[kind.value as usize].0;
-        let message = format!("{name:?} needs a buffer of each port and class");
-        let help = "a grant or a rate is about bytes that nobody else can take; use \"pfc\" or \
-                    \"none\", or leave out [switch.memory]";
-        section.report(kind.place.problem(message).help(help));
-    }
-    let written = [(&base.xoff, "xoff"), (&base.xon, "xon")];
-    for (value, name) in written {
-        if let Some(value) = value {
-            let problem = value
-                .place
-                .problem("the shared memory decides when to pause");
-            let instead = match name {
-                "xoff" => "alpha or threshold",
-                _ => "resume_offset",
-            };
-            section.report(problem.help(format!("use {instead} in [switch.memory] instead")));
-        }
-    }
-    if let Some(port) = others.iter().flat_map(|other| &other.ports).next() {
-        let problem = port
-            .place
-            .problem("the shared memory decides when to pause");
-        section.report(problem.help("use [[switch.memory.at]] instead"));
-    }
-}
-
-impl Other {
-    fn read(mut section: Section<'_>, kind: Kind, class_count: u8) -> Option<Other> {
-        let is_written = section.has("ports");
-        let ports = section.strings("ports");
-        if !is_written {
-            section.missing("ports", "[\"S1:H1\"]");
-        }
-        let classes = section
-            .list("classes")
-            .map_or(Vec::new(), |list| list.value);
-        let class = |item: Item<'_>| item.integer(0..=u64::from(class_count) - 1);
-        let classes = classes.into_iter().filter_map(class).collect();
-        let mut params = Params::read(&mut section, kind);
-        params.buffer = section.quantity_within("buffer", BUFFERS);
+impl PortSetting {
+    fn read(
+        mut section: Section<'_>,
+        read: &fn(&mut Section<'_>) -> Option<Arc<AnyScheme>>,
+        switches: &Switches,
+    ) -> Option<PortSetting> {
+        let values = PortValues::read(&mut section);
+        pattern::check_classes(values.classes.get(), switches.lane_count(), &section);
+        let scheme = read(&mut section);
         section.finish();
-        Some(Other {
-            ports: ports?.value,
-            classes,
-            params,
-        })
+        let scheme = scheme?;
+        Some(PortSetting { values, scheme })
+    }
+
+    fn ports(&self) -> &[At<String>] {
+        self.values.ports.get().map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Writes `[flow_control]` with the parameters of `base`.
+pub(crate) fn write(file: &mut File, base: &PortGroup, is_unsafe: bool) {
+    let Choice { key, .. } = schemes();
+    file.section(&format!("[{SECTION}]"));
+    file.text(key, base.ingress.control.name());
+    let common = Common {
+        unsafe_parameters: Filled::new(is_unsafe),
+        ..Common::default()
+    };
+    common.write(file);
+    write_keys(file, base);
+}
+
+/// Writes `[[flow_control.at]]` with the parameters of `group`, once for each set of classes.
+pub(crate) fn write_at(file: &mut File, topology: &Topology, group: &PortGroup) {
+    for (classes, ports) in group.ports_by_classes(topology) {
+        file.inner_tables(SECTION, AT);
+        let values = PortValues {
+            ports: Key::of(list(ports)),
+            classes: Key::of(list(classes)),
+            buffer: Key::of(group.ingress.buffer),
+            ..PortValues::default()
+        };
+        values.write(file);
+        write_keys(file, group);
+    }
+}
+
+fn write_keys(file: &mut File, group: &PortGroup) {
+    if let Some(keys) = scheme_of(&group.ingress.control).keys_of(group) {
+        keys.write_keys(file);
     }
 }
 
 /// Turns what was written into the parameters of every port.
 pub(crate) struct Resolver<'r> {
-    pub written: &'r Written,
+    pub setting: &'r Setting,
     pub switches: &'r Switches,
     pub mtu: Bytes,
     pub wire_jitter: Span,
@@ -231,11 +286,12 @@ impl Resolver<'_> {
         let mut warnings = Vec::new();
         let mut is_good = true;
         for ((named, rate, delay, shared), members) in cells {
-            let mut params = named
-                .iter()
-                .fold(self.written.base.clone(), |params, other| {
-                    params.overlaid(&self.written.others[*other].params)
-                });
+            let mut scheme = self.setting.scheme.clone();
+            let mut buffer = self.setting.buffer.clone();
+            for other in named.iter().map(|other| &self.setting.others[*other]) {
+                scheme = other.scheme.over(&*scheme);
+                buffer = other.values.buffer.over(&buffer).clone();
+            }
             let latency = Latency {
                 mtu: self.mtu,
                 line: rate,
@@ -253,16 +309,17 @@ impl Resolver<'_> {
                 add(&mut groups, group);
                 continue;
             }
-            if share.is_some() && params.buffer.is_none() {
-                params.buffer = Some(own_buffer(&latency));
+            if share.is_some() && buffer.given.is_none() {
+                // The buffer of a host where nothing is said about it: far more than it needs.
+                buffer = Key::of(Bytes::mb(1) + latency.pfc_headroom());
             }
-            let draft = Draft::new(&params, latency, self.sink);
-            let Some(group) = draft.group(self.written.kind, members) else {
+            let draft = Draft::new(&*scheme, &buffer, latency, self.sink);
+            let Some(group) = draft.group(members) else {
                 is_good = false;
                 continue;
             };
             let port = first_port(topology, &group);
-            warnings.extend(draft.check(&group, &port, self.written.is_unsafe));
+            warnings.extend(draft.check(&group, &port, self.setting.is_unsafe));
             add(&mut groups, group);
         }
         warnings.sort();
@@ -272,13 +329,14 @@ impl Resolver<'_> {
 
     /// The memory of switches, if their ports share it.
     fn share(&self) -> Option<Share<'_>> {
-        let quanta = self.written.base.pause_quanta.as_ref();
+        let scheme = &self.setting.scheme;
+        let quanta = scheme.pause_quanta();
         Some(Share {
             written: self.switches.memory.as_ref()?,
-            is_lossless: self.written.kind != Kind::None,
-            is_unsafe: self.written.is_unsafe,
-            quanta: quanta.map_or(pfc::QUANTA_MAX, |quanta| quanta.value as u16),
-            quanta_place: quanta.map(|quanta| quanta.place.clone()),
+            is_lossless: scheme.is_lossless(),
+            is_unsafe: self.setting.is_unsafe,
+            quanta: quanta.map_or(QUANTA_MAX, |quanta| quanta.value),
+            quanta_place: quanta.and_then(|quanta| quanta.place.clone()),
             mtu: self.mtu,
             class_count: self.switches.lane_count(),
             sink: self.sink,
@@ -313,15 +371,14 @@ impl Resolver<'_> {
     }
 
     fn covers(&self, other: usize, class: Class) -> bool {
-        let classes = &self.written.others[other].classes;
-        classes.is_empty() || classes.iter().any(|at| at.value == u64::from(class.0))
+        pattern::covers(&self.setting.others[other].values.classes, class)
     }
 
     /// Which `[[flow_control.at]]` name each port, in the order of the file.
     fn overlays(&self, topology: &Topology) -> BTreeMap<(NodeId, PortId), Vec<usize>> {
         let mut overlays: BTreeMap<(NodeId, PortId), Vec<usize>> = BTreeMap::new();
-        for (index, other) in self.written.others.iter().enumerate() {
-            for port in pattern::ports(topology, &other.ports, self.sink) {
+        for (index, other) in self.setting.others.iter().enumerate() {
+            for port in pattern::ports(topology, other.ports(), self.sink) {
                 overlays.entry(port).or_default().push(index);
             }
         }
@@ -339,13 +396,5 @@ fn add(groups: &mut Vec<PortGroup>, group: PortGroup) {
     match groups.iter_mut().find(|other| other.is_like(&group)) {
         Some(other) => other.members.extend(group.members),
         None => groups.push(group),
-    }
-}
-
-/// The buffer of a host where nothing is said about it: far more than it needs.
-fn own_buffer(latency: &Latency) -> At<Bytes> {
-    At {
-        value: Bytes::mb(1) + latency.pfc_headroom(),
-        place: Place::default(),
     }
 }

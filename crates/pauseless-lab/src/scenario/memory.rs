@@ -4,43 +4,32 @@ mod share;
 
 use std::ops::RangeInclusive;
 
-use pauseless_core::id::Class;
-use pauseless_core::memory::{Alpha, ResumeOn};
+use pauseless_core::flow_control::FlowControl;
+use pauseless_core::memory::{Alpha, LaneMemory, ResumeOn, Threshold};
 use pauseless_core::unit::Bytes;
+use pauseless_fabric::topology::Topology;
 
 use super::file::{File, quote};
-use super::reader::{At, Item, Place, Section};
+use super::pattern::ClassNumber;
+use super::port_group::PortGroup;
+use super::reader::{At, Item, Section};
 use super::switch::BUFFERS;
 use super::unit::Quantity;
+use crate::declare::{
+    self, Choice, Declared, Fallback, FileValue, Filled, Info, Key, KeyInfo, List, Overlay,
+    Variant, Written, list,
+};
+use crate::problem::Sink;
+use crate::{section, words};
 
-pub(crate) use share::{Share, write_lane};
-
-/// What a scheme of sharing is called in files.
-const KINDS: [(&str, Option<Kind>); 3] = [
-    ("private", None),
-    ("shared", Some(Kind::Shared)),
-    ("partitions", Some(Kind::Partitions)),
-];
-
-/// What a rule of resuming is called in files.
-const RESUMES: [(&str, ResumeOn); 2] = [
-    ("any-departure", ResumeOn::AnyDeparture),
-    ("own-departure", ResumeOn::OwnDeparture),
-];
-
-/// What the total is divided by, in files.
-const SET_ASIDE: [(&str, bool); 2] = [("per-class", false), ("per-port", true)];
-
-const POOLS: [(&str, Pool); 3] = [
-    ("class", Pool::Class),
-    ("port", Pool::Port),
-    ("switch", Pool::Switch),
-];
+pub(crate) use share::Share;
 
 /// Offsets may be nothing, unlike buffers.
 const PARTS: RangeInclusive<Bytes> = Bytes::ZERO..=*BUFFERS.end();
 /// Chips have 1/128 to 8.
 const ALPHA_MAX: u32 = 1_024;
+/// The name of the sections in it for some ports.
+const AT: &str = "at";
 
 /// Whether dedicated memory is that of an (ingress, class) or of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,192 +46,381 @@ pub(crate) enum Pool {
     Switch,
 }
 
-/// `[switch.memory]` as it was written, unless every port has its own.
+/// For whom reserve and headroom are taken from the total.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SetAside {
+    PerClass,
+    PerPort,
+}
+
+words! { Pool { "class" => Pool::Class, "port" => Pool::Port, "switch" => Pool::Switch } }
+words! { SetAside { "per-class" => SetAside::PerClass, "per-port" => SetAside::PerPort } }
+words! {
+    ResumeOn {
+        "any-departure" => ResumeOn::AnyDeparture,
+        "own-departure" => ResumeOn::OwnDeparture,
+    }
+}
+
+section! {
+    /// The memory of a switch as a whole.
+    pub(crate) struct SwitchMemory given kind: Kind = Kind::Shared, {
+        /// The whole memory of each switch. What is not kept for somebody is the pool that all share.
+        total: Bytes, within BUFFERS, required "\"12 MB\"";
+        /// What each class has of its own in the whole switch; one size for all, or a list with one for
+        /// each.
+        partitions: Sizes, derived "one MTU for each port",
+            when |keys| keys.kind == Kind::Partitions;
+        /// Who shares headroom; nobody, the classes of a `"port"`, or all ports of the `"switch"`.
+        headroom_pool: Pool, default Pool::Class;
+        /// With `"port"` and `"switch"`: what they have together. Less than all may need at once is an
+        /// error, or a warning with `unsafe_parameters`.
+        headroom_total: Bytes, within BUFFERS, derived "enough for all of them",
+            when |keys| keys.headroom_pool.value != Pool::Class;
+        /// Whether reserve and headroom are taken from `total` for each class of a port, or
+        /// `"per-port"`, once for all of them, as in public simulators, which promise the same bytes to
+        /// several classes.
+        set_aside: SetAside, default SetAside::PerClass, written if_changed;
+        /// When it is looked at whether a paused port and class may go on; whenever memory becomes
+        /// free, or on an `"own-departure"` only, as in public simulators.
+        resume_on: ResumeOn, default ResumeOn::AnyDeparture, written if_changed;
+    }
+}
+
+section! {
+    /// What one ingress port and class may have.
+    pub(crate) struct Lane given kind: Kind = Kind::Shared, {
+        /// What each ingress port and class has of its own.
+        reserve: Bytes, within PARTS, derived "one MTU", when |keys| keys.kind == Kind::Shared;
+        /// A sender is paused when its port and class have this many times what is free of the pool;
+        /// with `"partitions"` by equation 16 of the TTL note. A text, `"1/8"`, or a number; 1/1024 to
+        /// 1024.
+        alpha: Alpha, derived "`\"1/8\"`";
+        /// Instead of `alpha`: paused at this many bytes of the pool.
+        threshold: Bytes, within BUFFERS, derived "none", when |keys| keys.kind == Kind::Shared;
+        /// The most that a port and class may have in headroom; less than the default is an error, or
+        /// a warning with `unsafe_parameters`.
+        headroom: Bytes, within PARTS, derived "C tau + MTU + 64 B per class";
+        /// A sender goes on this far below the threshold, when its headroom is empty.
+        resume_offset: Bytes, within PARTS, derived "2 MTU";
+    }
+}
+
+section! {
+    /// Other values at some ports; later ones win.
+    pub(crate) struct LanePorts {
+        /// Port names, in which `*` stands for any text.
+        ports: List<String>, within "a list of strings", required "[\"S1:H1\"]";
+        /// Only these classes.
+        classes: List<ClassNumber>, derived "all";
+    }
+}
+
+/// `[switch.memory]` as it was written.
 #[derive(Clone, Debug)]
-pub(crate) struct Written {
-    kind: Kind,
+pub(crate) enum Memory {
+    /// Every port has its own.
+    Private,
+    /// All ports have it together.
+    Shared(Box<SharedMemory>),
+    /// It is to be shared, but how is written wrongly, which was reported.
+    Refused,
+}
+
+/// A memory that ports share.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedMemory {
+    whole: SwitchMemory,
     total: At<Bytes>,
-    base: Params,
-    partitions: Option<At<Vec<Bytes>>>,
-    pool: Pool,
-    headroom_total: Option<At<Bytes>>,
-    resume_on: ResumeOn,
-    /// Whether reserve and headroom take from the total once for each port, and not for each class.
-    is_aside_by_port: bool,
-    others: Vec<Other>,
+    lane: Lane,
+    others: Vec<LaneAt>,
 }
 
-/// What one (ingress, class) may have, as far as it was written.
-#[derive(Clone, Debug, Default)]
-struct Params {
-    reserve: Option<At<Bytes>>,
-    headroom: Option<At<Bytes>>,
-    limit: Option<Limit>,
-    resume_offset: Option<At<Bytes>>,
+/// `[[switch.memory.at]]` as it was written.
+#[derive(Clone, Debug)]
+struct LaneAt {
+    at: LanePorts,
+    lane: Lane,
 }
 
+/// Where the threshold of a sender is.
 #[derive(Clone, Copy, Debug)]
 enum Limit {
     Alpha(Alpha),
     Static(Bytes),
 }
 
-/// `[[switch.memory.at]]` as it was written.
-#[derive(Clone, Debug)]
-struct Other {
-    ports: Vec<At<String>>,
-    /// Empty for all.
-    classes: Vec<At<u64>>,
-    params: Params,
+static PRIVATE: Variant<Memory> = Variant {
+    name: "private",
+    info: || Info::without_keys("Every ingress port and class has its `switch.buffer`."),
+    read: |_| Some(Memory::Private),
+    keys_of: |_| None,
+};
+
+static SHARED: Variant<Memory> = Variant {
+    name: "shared",
+    info: || {
+        SharedMemory::info(
+            Kind::Shared,
+            "All ports share one pool, beyond their reserves.",
+        )
+    },
+    read: |section| SharedMemory::read(section, Kind::Shared),
+    keys_of: |memory| memory.keys_of(Kind::Shared),
+};
+
+static PARTITIONS: Variant<Memory> = Variant {
+    name: "partitions",
+    info: || {
+        SharedMemory::info(
+            Kind::Partitions,
+            "Each class has memory of its own, and a pool.",
+        )
+    },
+    read: |section| SharedMemory::read(section, Kind::Partitions),
+    keys_of: |memory| memory.keys_of(Kind::Partitions),
+};
+
+fn kinds() -> Choice<Memory> {
+    Choice {
+        key: "kind",
+        default: None,
+        variants: vec![&PRIVATE, &SHARED, &PARTITIONS],
+    }
 }
 
-impl Written {
-    /// Reads `memory` of `[switch]`; the second is whether it is there at all and wants sharing.
-    pub(crate) fn read(switch: &mut Section<'_>) -> (Option<Written>, bool) {
-        let Some(mut section) = switch.table("memory") else {
-            return (None, false);
-        };
-        let has_kind = section.has("kind");
-        let Some(At { value: kind, .. }) = section.choice("kind", &KINDS) else {
-            if !has_kind {
-                section.missing("kind", "\"private\", \"shared\" or \"partitions\"");
-            }
-            section.discard();
-            return (None, true);
-        };
-        let name = KINDS.iter().find(|(_, other)| *other == kind);
-        let name = name.map_or("", |(name, _)| name);
-        section.set_context(format!(" with kind = {name:?}"));
-        let Some(kind) = kind else {
-            section.finish();
-            return (None, false);
-        };
-        let written = Written::read_shared(&mut section, kind);
+impl Memory {
+    fn keys_of(&self, kind: Kind) -> Option<Box<dyn Written>> {
+        match self {
+            Memory::Shared(memory) if memory.lane.kind == kind => Some(memory.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl FileValue for Memory {
+    type Limit = ();
+    const IS_SECTION: bool = true;
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Memory>> {
+        let place = item.place.clone();
+        let mut section = item.table()?;
+        let kind = kinds().take(&mut section);
+        let value = kind.and_then(|kind| (kind.value.read)(&mut section));
         section.finish();
-        (written, true)
+        let value = value.unwrap_or(Memory::Refused);
+        Some(At { value, place })
     }
 
-    fn read_shared(section: &mut Section<'_>, kind: Kind) -> Option<Written> {
-        let has_total = section.has("total");
-        let total = section.quantity_within("total", BUFFERS);
-        if !has_total {
-            section.missing("total", "\"12 MB\"");
+    fn kind((): &()) -> declare::Kind {
+        declare::Kind::Table(Box::new(Info {
+            variants: Some(kinds().describe()),
+            ..Info::without_keys("How the ports of each switch share its packet memory.")
+        }))
+    }
+
+    fn show(&self) -> String {
+        String::new()
+    }
+
+    fn write(&self, key: &str, file: &mut File) {
+        let kinds = kinds();
+        if let Some((kind, keys)) = kinds.keys_of(self) {
+            file.inner_section(key);
+            file.text(kinds.key, kind);
+            keys.write_keys(file);
         }
-        let base = Params::read(section, kind);
-        let partitions = match kind {
-            Kind::Shared => None,
-            Kind::Partitions => section
-                .take("partitions")
-                .and_then(|item| read_sizes(item, section)),
+    }
+}
+
+impl SharedMemory {
+    fn read(section: &mut Section<'_>, kind: Kind) -> Option<Memory> {
+        let mut whole = SwitchMemory {
+            kind,
+            ..SwitchMemory::default()
         };
-        let pool = section.choice("headroom_pool", &POOLS);
-        let pool = pool.map_or(Pool::Class, |pool| pool.value);
-        let headroom_total = match pool {
-            Pool::Class => None,
-            Pool::Port | Pool::Switch => section.quantity_within("headroom_total", BUFFERS),
-        };
-        let resume_on = section.choice("resume_on", &RESUMES);
-        let resume_on = resume_on.map_or(ResumeOn::AnyDeparture, |rule| rule.value);
-        let is_aside_by_port = section.choice("set_aside", &SET_ASIDE);
+        whole.fill(section);
+        let lane = Lane::read_as(kind, section);
         let mut others = Vec::new();
-        for mut other in section.tables("at") {
-            others.extend(Other::read(&mut other, kind));
+        for mut other in section.tables(AT) {
+            others.push(LaneAt {
+                at: LanePorts::read(&mut other),
+                lane: Lane::read_as(kind, &mut other),
+            });
             other.finish();
         }
-        Some(Written {
-            kind,
-            total: total?,
-            base,
-            partitions,
-            pool,
-            headroom_total,
-            resume_on,
-            is_aside_by_port: is_aside_by_port.is_some_and(|by_port| by_port.value),
+        Some(Memory::Shared(Box::new(SharedMemory {
+            total: whole.total.given.clone()?,
+            whole,
+            lane,
             others,
-        })
+        })))
+    }
+
+    fn info(kind: Kind, about: &str) -> Info {
+        // With this pool there are all keys that the kind can have.
+        let whole = SwitchMemory {
+            kind,
+            headroom_pool: Filled::new(Pool::Switch),
+            ..SwitchMemory::default()
+        };
+        let lane = Lane::of(kind).info_here();
+        let at = LanePorts::info().with(lane.clone());
+        let mut info = Info::without_keys(about).with(whole.info_here()).with(lane);
+        info.keys.push(KeyInfo {
+            name: AT,
+            about: at.about.clone(),
+            kind: declare::Kind::Tables(Box::new(at)),
+            fallback: Fallback::Absent,
+            source: "",
+        });
+        info
     }
 
     /// What the whole switch has.
     pub(crate) fn total(&self) -> Bytes {
         self.total.value
     }
-}
 
-impl Params {
-    fn read(section: &mut Section<'_>, kind: Kind) -> Params {
-        let reserve = match kind {
-            Kind::Shared => section.quantity_within("reserve", PARTS),
-            Kind::Partitions => None,
-        };
-        Params {
-            reserve,
-            headroom: section.quantity_within("headroom", PARTS),
-            limit: read_limit(section, kind),
-            resume_offset: section.quantity_within("resume_offset", PARTS),
+    /// The section with nothing left out, if ports share their memory as `groups` say; `None` where
+    /// none does.
+    pub(crate) fn resolved(&self, groups: &[PortGroup], topology: &Topology) -> Option<Memory> {
+        let groups = groups.iter();
+        let groups = groups.filter_map(|group| Some((group, group.memory?)));
+        let groups = Vec::from_iter(groups);
+        let (base, lane) = groups.iter().max_by_key(|(group, _)| group.members.len())?;
+        let is_lossless = base.ingress.control != FlowControl::None;
+        let kind = self.lane.kind;
+        let mut others = Vec::new();
+        for (group, other) in groups.iter().filter(|(_, other)| other != lane) {
+            for (classes, ports) in group.ports_by_classes(topology) {
+                others.push(LaneAt {
+                    at: LanePorts {
+                        ports: Key::of(list(ports)),
+                        classes: Key::of(list(classes)),
+                        ..LanePorts::default()
+                    },
+                    lane: Lane::of_memory(kind, other, is_lossless),
+                });
+            }
         }
-    }
-
-    /// `self`, with what `other` has written instead.
-    fn overlaid(&self, other: &Params) -> Params {
-        fn pick<T: Clone>(base: &Option<T>, other: &Option<T>) -> Option<T> {
-            other.as_ref().or(base.as_ref()).cloned()
-        }
-        Params {
-            reserve: pick(&self.reserve, &other.reserve),
-            headroom: pick(&self.headroom, &other.headroom),
-            limit: other.limit.or(self.limit),
-            resume_offset: pick(&self.resume_offset, &other.resume_offset),
-        }
-    }
-}
-
-impl Other {
-    fn read(section: &mut Section<'_>, kind: Kind) -> Option<Other> {
-        let is_written = section.has("ports");
-        let ports = section.strings("ports");
-        if !is_written {
-            section.missing("ports", "[\"S1:H1\"]");
-        }
-        let classes = section.list("classes").map(|list| list.value);
-        let class = |item: Item<'_>| item.integer(0..=Class::COUNT_MAX as u64 - 1);
-        let classes = classes.into_iter().flatten().filter_map(class);
-        let classes = classes.collect();
-        let params = Params::read(section, kind);
-        Some(Other {
-            ports: ports?.value,
-            classes,
-            params,
-        })
+        Some(Memory::Shared(Box::new(SharedMemory {
+            whole: self.whole.clone(),
+            total: self.total.clone(),
+            lane: Lane::of_memory(kind, lane, is_lossless),
+            others,
+        })))
     }
 }
 
-/// `alpha` or, instead of it, `threshold`.
-fn read_limit(section: &mut Section<'_>, kind: Kind) -> Option<Limit> {
-    let alpha = section
-        .take("alpha")
-        .and_then(|item| read_alpha(item, section));
-    if kind == Kind::Partitions {
-        return alpha.map(Limit::Alpha);
+impl Written for SharedMemory {
+    fn shown(&self) -> Vec<(&'static str, String)> {
+        let mut shown = self.whole.shown();
+        shown.extend(self.lane.shown());
+        shown
     }
-    let threshold = section.quantity_within("threshold", BUFFERS);
-    match (alpha, threshold) {
-        (Some(_), Some(threshold)) => {
-            let problem = threshold.place.problem("alpha is written as well");
+
+    fn write_plain(&self, file: &mut File) {
+        self.whole.write_plain(file);
+        self.lane.write_plain(file);
+    }
+
+    fn write_sections(&self, file: &mut File) {
+        let path = file.path.clone();
+        for other in &self.others {
+            file.inner_tables(&path, AT);
+            other.at.write_keys(file);
+            other.lane.write_keys(file);
+        }
+    }
+}
+
+impl Lane {
+    fn of(kind: Kind) -> Lane {
+        Lane {
+            kind,
+            ..Lane::default()
+        }
+    }
+
+    fn read_as(kind: Kind, section: &mut Section<'_>) -> Lane {
+        let mut lane = Lane::of(kind);
+        lane.fill(section);
+        if let (Some(_), Some(threshold)) = (&lane.alpha.given, lane.threshold.place()) {
+            let problem = threshold.problem("alpha is written as well");
             section.report(problem.help("keep alpha for a threshold that moves, or threshold"));
-            None
+            lane.alpha.given = None;
+            lane.threshold.given = None;
         }
-        (Some(alpha), None) => Some(Limit::Alpha(alpha)),
-        (None, threshold) => threshold.map(|threshold| Limit::Static(threshold.value)),
+        lane
+    }
+
+    /// The keys that say what `memory` is; headroom makes sense only if senders can be paused.
+    fn of_memory(kind: Kind, memory: &LaneMemory, is_lossless: bool) -> Lane {
+        let mut lane = Lane {
+            reserve: Key::of(memory.reserve),
+            resume_offset: Key::of(memory.resume_offset),
+            ..Lane::of(kind)
+        };
+        match memory.threshold {
+            Threshold::Partition { alpha, .. } | Threshold::Dynamic(alpha) => {
+                lane.alpha = Key::of(alpha);
+            }
+            Threshold::Static(bytes) => lane.threshold = Key::of(bytes),
+        }
+        if is_lossless {
+            lane.headroom = Key::of(memory.headroom);
+        }
+        lane
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        let alpha = self.alpha.copied().map(Limit::Alpha);
+        alpha.or(self.threshold.copied().map(Limit::Static))
+    }
+
+    /// This lane, with what `base` says where nothing is written here.
+    fn laid_over(&self, base: &Lane) -> Lane {
+        let mut lane = self.over(base);
+        if self.limit().is_some() {
+            lane.alpha = self.alpha.clone();
+            lane.threshold = self.threshold.clone();
+        }
+        lane
+    }
+}
+
+impl FileValue for Alpha {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Alpha>> {
+        let (place, sink) = (item.place.clone(), item.sink());
+        let value = read_alpha(item, sink)?;
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> declare::Kind {
+        declare::Kind::Either(vec![
+            declare::Kind::Text("a fraction, such as `1/8`"),
+            declare::Kind::Number {
+                low: 1.0 / f64::from(ALPHA_MAX),
+                high: f64::from(ALPHA_MAX),
+            },
+        ])
+    }
+
+    fn show(&self) -> String {
+        quote(&written_alpha(*self))
     }
 }
 
 /// A fraction as text, `"1/8"`, or a number, `0.125` or `8`.
-fn read_alpha(item: Item<'_>, section: &Section<'_>) -> Option<Alpha> {
+fn read_alpha(item: Item<'_>, sink: &Sink) -> Option<Alpha> {
     let place = item.place.clone();
     let refuse = |message: String| {
         let problem = place.problem(message);
         let range = format!("a fraction from 1/{ALPHA_MAX} to {ALPHA_MAX}");
-        section.report(problem.expected(range).help("write for example \"1/8\""));
+        sink.push(problem.expected(range).help("write for example \"1/8\""));
         None
     };
     let (numerator, denominator, text) = if item.is_string() {
@@ -280,27 +458,49 @@ fn gcd(a: u32, b: u32) -> u32 {
     }
 }
 
-/// One size for all, or a list.
-fn read_sizes(item: Item<'_>, section: &Section<'_>) -> Option<At<Vec<Bytes>>> {
-    let place = item.place.clone();
-    let items = match item.is_list() {
-        true => item.list("a list")?.value,
-        false => vec![item],
-    };
-    let count = items.len();
-    let sizes = items.into_iter().filter_map(Item::quantity::<Bytes>);
-    let sizes = Vec::from_iter(sizes.map(|size| size.value));
-    if sizes.len() < count {
-        return None;
+/// One size for all classes, or one for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes(pub Vec<Bytes>);
+
+impl FileValue for Sizes {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Sizes>> {
+        let (place, sink) = (item.place.clone(), item.sink());
+        let items = match item.is_list() {
+            true => item.list("a list")?.value,
+            false => vec![item],
+        };
+        let count = items.len();
+        let sizes = items.into_iter().filter_map(Item::quantity::<Bytes>);
+        let sizes = Vec::from_iter(sizes.map(|size| size.value));
+        if sizes.len() < count {
+            return None;
+        }
+        if sizes.is_empty() || sizes.iter().any(|size| !BUFFERS.contains(size)) {
+            let (low, high) = (BUFFERS.start().exact(), BUFFERS.end().exact());
+            let expected = format!("sizes from {low} to {high}, one for each class");
+            sink.push(place.problem("out of range").expected(expected));
+            return None;
+        }
+        let value = Sizes(sizes);
+        Some(At { value, place })
     }
-    if sizes.is_empty() || sizes.iter().any(|size| !BUFFERS.contains(size)) {
-        let (low, high) = (BUFFERS.start().exact(), BUFFERS.end().exact());
-        let expected = format!("sizes from {low} to {high}, one for each class");
-        section.report(place.problem("out of range").expected(expected));
-        return None;
+
+    fn kind((): &()) -> declare::Kind {
+        let one = Bytes::kind(&BUFFERS.into());
+        let list = declare::Kind::List {
+            of: Box::new(one.clone()),
+            least: 1,
+            most: None,
+        };
+        declare::Kind::Either(vec![one, list])
     }
-    let value = sizes;
-    Some(At { value, place })
+
+    fn show(&self) -> String {
+        let sizes = self.0.iter().map(|size| quote(&size.exact()));
+        format!("[{}]", Vec::from_iter(sizes).join(", "))
+    }
 }
 
 /// As in files.
@@ -308,35 +508,5 @@ pub(crate) fn written_alpha(alpha: Alpha) -> String {
     match alpha.denominator() {
         1 => alpha.numerator().to_string(),
         denominator => format!("{}/{denominator}", alpha.numerator()),
-    }
-}
-
-fn place_of<T>(value: &Option<At<T>>) -> Option<Place> {
-    value.as_ref().map(|value| value.place.clone())
-}
-
-impl Written {
-    /// What is written once for all.
-    pub(crate) fn write(&self, file: &mut File) {
-        let name = KINDS.iter().find(|(_, kind)| *kind == Some(self.kind));
-        file.text("kind", name.map_or("", |(name, _)| name));
-        file.quantity("total", self.total.value);
-        if let Some(partitions) = &self.partitions {
-            let sizes = partitions.value.iter().map(|size| quote(&size.exact()));
-            let sizes = Vec::from_iter(sizes).join(", ");
-            file.plain("partitions", format_args!("[{sizes}]"));
-        }
-        let pool = POOLS.iter().find(|(_, pool)| *pool == self.pool);
-        file.text("headroom_pool", pool.map_or("", |(name, _)| name));
-        if let Some(total) = &self.headroom_total {
-            file.quantity("headroom_total", total.value);
-        }
-        if self.is_aside_by_port {
-            file.text("set_aside", "per-port");
-        }
-        if self.resume_on != ResumeOn::AnyDeparture {
-            let resume_on = RESUMES.iter().find(|(_, rule)| *rule == self.resume_on);
-            file.text("resume_on", resume_on.map_or("", |(name, _)| name));
-        }
     }
 }

@@ -12,45 +12,134 @@ use pauseless_sim::config::{IngressTable, Mitigation, RateLimit, Recovery, Watch
 
 use super::file::File;
 use super::flows::TIMES;
-use super::pattern;
-use super::reader::{At, Item, Section};
+use super::pattern::{self, ClassNumber};
+use super::reader::{At, Section};
 use super::topology::RATES;
 use super::unit::Quantity;
+use crate::declare::{Choice, Declared, Filled, Info, Key, List, Variant, Written, list};
 use crate::problem::Sink;
+use crate::{section, words};
 
+/// The names of the sections.
+pub(crate) const WATCHDOG: &str = "watchdog";
+const RECOVERY: &str = "recovery";
+const RATE_LIMIT: &str = "rate_limit";
 /// SONiC's default.
 const DETECTION: Span = Span::ms(200);
 /// A storm takes some time, and no sum of these overflows.
 const STORMS: RangeInclusive<Span> = Span::ns(1)..=*TIMES.end();
+/// What a watchdog does by default.
+const USUAL: watchdog::Config = watchdog::Config {
+    detection: DETECTION,
+    restoration: Span::ms(400),
+    poll: Span::ZERO,
+    action: Action::Drop,
+};
+
+words!(Action, Action::ALL.map(|action| (action.name(), action)));
+
+section! {
+    /// A watchdog on every egress queue of every switch that PFC can pause, as SONiC has it; without
+    /// this section there is none.
+    pub(crate) struct WatchdogKeys for watchdog::Config = USUAL, {
+        /// How long a queue may stand still under a pause.
+        detection: Span, within STORMS;
+        /// How long there must be no PAUSE; more than half of `pause_quanta`, or a pause that lasts is
+        /// taken for its end.
+        restoration: Span, within STORMS, derived "twice `detection`";
+        /// Look only at multiples of this, as a switch's software does; 0 looks all the time.
+        poll: Span, within TIMES;
+        /// What is done about a storm. With `"drop"` what waits is dropped, and so is what comes, until
+        /// it is restored. `"forward"`: the queue ignores the pause, and the far end may have no room.
+        /// `"alert"`: only the report knows.
+        action: Action;
+    }
+}
+
+section! {
+    /// One queue of the cycle is emptied, and its packets are lost.
+    pub(crate) struct Drain {
+        /// So long after the deadlock was found.
+        delay: Span, within TIMES, default Span::ZERO;
+    }
+}
+
+section! {
+    /// Ports that send no faster than they are told, per class: a host's, at the edge of the network,
+    /// or a switch's; later ones win.
+    pub(crate) struct Limit {
+        /// Port names with `*`, which is the sending end: `["H*:*", "E1:A1"]`.
+        ports: List<String>, within "a list of strings", required "[\"H*:*\"]";
+        /// Only these classes, each with a limit of its own.
+        classes: List<ClassNumber>, derived "all";
+        /// At most the rate of the link. Frame bytes count, `wire_overhead` does not.
+        rate: Rate, within Rate::bps(1_000)..=*RATES.end(), required "\"4 Gbps\"";
+    }
+}
+
+static NONE: Variant<Recovery> = Variant {
+    name: "none",
+    info: || Info::without_keys("A deadlock stays."),
+    read: |_| Some(Recovery::None),
+    keys_of: |_| None,
+};
+
+static DRAIN: Variant<Recovery> = Variant {
+    name: "drain",
+    info: Drain::info,
+    read: |section| {
+        let delay = Drain::read(section).delay.value;
+        Some(Recovery::Drain { delay })
+    },
+    keys_of: |recovery| match recovery {
+        Recovery::None => None,
+        Recovery::Drain { delay } => Some(Box::new(Drain {
+            delay: Filled::new(*delay),
+            ..Drain::default()
+        })),
+    },
+};
+
+fn recoveries() -> Choice<Recovery> {
+    Choice {
+        key: "kind",
+        default: None,
+        variants: vec![&NONE, &DRAIN],
+    }
+}
+
+/// `[recovery]`, for documents and schemas.
+pub(crate) fn recovery_info() -> Info {
+    let about =
+        "What happens when the detector has found a deadlock; without this section it stays.";
+    Info {
+        variants: Some(recoveries().describe()),
+        ..Info::without_keys(about)
+    }
+}
 
 /// The three sections as they were written.
 #[derive(Debug)]
-pub(crate) struct Written {
+pub(crate) struct Setting {
     watchdog: Option<At<watchdog::Config>>,
     recovery: Recovery,
-    limits: Vec<WrittenLimit>,
+    limits: Vec<Limit>,
 }
 
-/// `[[rate_limit]]` as it was written.
-#[derive(Debug)]
-struct WrittenLimit {
-    ports: Vec<At<String>>,
-    /// Empty for all.
-    classes: Vec<At<u64>>,
-    rate: At<Rate>,
-}
-
-impl Written {
-    pub(crate) fn read(root: &mut Section<'_>, class_count: u8) -> Written {
-        let watchdog = root.table("watchdog").map(read_watchdog);
-        let recovery = root.table("recovery").map(read_recovery);
-        let limits = root.tables("rate_limit").into_iter();
-        Written {
+impl Setting {
+    pub(crate) fn read(root: &mut Section<'_>, class_count: u8) -> Setting {
+        let watchdog = root.table(WATCHDOG).map(read_watchdog);
+        let recovery = root.table(RECOVERY).and_then(read_recovery);
+        let limits = root.tables(RATE_LIMIT).into_iter().map(|mut section| {
+            let limit = Limit::read(&mut section);
+            pattern::check_classes(limit.classes.get(), class_count, &section);
+            section.finish();
+            limit
+        });
+        Setting {
             watchdog,
             recovery: recovery.unwrap_or_default(),
-            limits: limits
-                .filter_map(|section| WrittenLimit::read(section, class_count))
-                .collect(),
+            limits: limits.collect(),
         }
     }
 
@@ -79,22 +168,21 @@ impl Written {
     fn limits(&self, topology: &Topology, class_count: usize, sink: &Sink) -> Vec<RateLimit> {
         let mut rates: BTreeMap<(NodeId, PortId, Class), Rate> = BTreeMap::new();
         for limit in &self.limits {
-            for (node, port) in pattern::ports(topology, &limit.ports, sink) {
+            let (Some(ports), Some(rate)) = (limit.ports.get(), &limit.rate.given) else {
+                continue;
+            };
+            for (node, port) in pattern::ports(topology, ports, sink) {
                 let line = topology.port(node, port).rate;
-                if limit.rate.value > line {
+                if rate.value > line {
                     let name = topology.port_name(node, port);
                     let message = format!("faster than {name}, which has {}", line.exact());
-                    let problem = limit.rate.place.problem(message);
+                    let problem = rate.place.problem(message);
                     sink.push(problem.expected("at most the rate of the link"));
                     break;
                 }
                 let all = (0..class_count as u8).map(Class);
-                let is_named = |class: &Class| {
-                    let mut named = limit.classes.iter();
-                    limit.classes.is_empty() || named.any(|at| at.value == u64::from(class.0))
-                };
-                for class in all.filter(is_named) {
-                    rates.insert((node, port, class), limit.rate.value);
+                for class in all.filter(|class| pattern::covers(&limit.classes, *class)) {
+                    rates.insert((node, port, class), rate.value);
                 }
             }
         }
@@ -140,80 +228,36 @@ impl Written {
     }
 }
 
+/// Reads `[watchdog]`.
 pub(crate) fn read_watchdog(mut section: Section<'_>) -> At<watchdog::Config> {
-    let detection = section.quantity_within("detection", STORMS);
-    let detection = detection.map_or(DETECTION, |at| at.value);
-    let restoration = section.quantity_within("restoration", STORMS);
-    let poll = section.quantity_within("poll", TIMES);
-    let actions = Action::ALL.map(|action| (action.name(), action));
-    let action = section.choice("action", &actions);
+    let mut value = USUAL;
+    let keys = WatchdogKeys::fill(&mut section, &mut value);
+    if keys.restoration.given.is_none() {
+        value.restoration = value.detection * 2;
+    }
     let place = section.place.clone();
     section.finish();
-    let value = watchdog::Config {
-        detection,
-        restoration: restoration.map_or(detection * 2, |at| at.value),
-        poll: poll.map_or(Span::ZERO, |at| at.value),
-        action: action.map_or(Action::Drop, |at| at.value),
-    };
     At { value, place }
 }
 
-fn read_recovery(mut section: Section<'_>) -> Recovery {
-    let is_written = section.has("kind");
-    let kind = section.choice("kind", &[("none", false), ("drain", true)]);
-    if !is_written {
-        section.missing("kind", "\"drain\"");
-    }
-    let is_draining = kind.is_some_and(|kind| kind.value);
-    if is_written && !is_draining {
-        section.set_context(" with kind = \"none\"".to_string());
-        section.finish();
-        return Recovery::None;
-    }
-    let delay = section.quantity_within("delay", TIMES);
+fn read_recovery(mut section: Section<'_>) -> Option<Recovery> {
+    let kind = recoveries().take(&mut section)?;
+    let recovery = (kind.value.read)(&mut section);
     section.finish();
-    Recovery::Drain {
-        delay: delay.map_or(Span::ZERO, |at| at.value),
-    }
-}
-
-impl WrittenLimit {
-    fn read(mut section: Section<'_>, class_count: u8) -> Option<WrittenLimit> {
-        let are_ports_written = section.has("ports");
-        let ports = section.strings("ports");
-        if !are_ports_written {
-            section.missing("ports", "[\"H*:*\"]");
-        }
-        let classes = section.list("classes").map_or(Vec::new(), |at| at.value);
-        let class = |item: Item<'_>| item.integer(0..=u64::from(class_count) - 1);
-        let classes = classes.into_iter().filter_map(class).collect();
-        let is_rate_written = section.has("rate");
-        let rate = section.quantity_within("rate", Rate::bps(1_000)..=*RATES.end());
-        if !is_rate_written {
-            section.missing("rate", "\"4 Gbps\"");
-        }
-        section.finish();
-        Some(WrittenLimit {
-            ports: ports?.value,
-            classes,
-            rate: rate?,
-        })
-    }
+    recovery
 }
 
 /// Writes what is done about storms and deadlocks, if anything is.
 pub(crate) fn write(file: &mut File, topology: &Topology, mitigation: &Mitigation) {
     if let Watchdog::On(config) = &mitigation.watchdog {
-        file.section("[watchdog]");
-        file.quantity("detection", config.detection);
-        file.quantity("restoration", config.restoration);
-        file.quantity("poll", config.poll);
-        file.text("action", config.action.name());
+        file.section(&format!("[{WATCHDOG}]"));
+        WatchdogKeys::of(config).write_keys(file);
     }
-    if let Recovery::Drain { delay } = mitigation.recovery {
-        file.section("[recovery]");
-        file.text("kind", "drain");
-        file.quantity("delay", delay);
+    let recoveries = recoveries();
+    if let Some((kind, keys)) = recoveries.keys_of(&mitigation.recovery) {
+        file.section(&format!("[{RECOVERY}]"));
+        file.text(recoveries.key, kind);
+        keys.write_keys(file);
     }
     let mut alike: BTreeMap<(Class, Rate), Vec<String>> = BTreeMap::new();
     for limit in &mitigation.limits {
@@ -222,9 +266,13 @@ pub(crate) fn write(file: &mut File, topology: &Topology, mitigation: &Mitigatio
         ports.push(name);
     }
     for ((class, rate), ports) in alike {
-        file.section("[[rate_limit]]");
-        file.texts("ports", ports);
-        file.plain("classes", format_args!("[{}]", class.0));
-        file.quantity("rate", rate);
+        file.inner_tables("", RATE_LIMIT);
+        let limit = Limit {
+            ports: Key::of(list(ports)),
+            classes: Key::of(list([ClassNumber(class.0.into())])),
+            rate: Key::of(rate),
+            ..Limit::default()
+        };
+        limit.write(file);
     }
 }

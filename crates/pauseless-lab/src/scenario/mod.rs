@@ -13,7 +13,7 @@ mod custom;
 mod cycle_aware;
 pub mod describe;
 pub(crate) mod file;
-mod flow_control;
+pub(crate) mod flow_control;
 mod flows;
 pub(crate) mod hosts;
 pub(crate) mod lanes;
@@ -21,7 +21,6 @@ mod lifetime;
 pub(crate) mod memory;
 pub(crate) mod mitigation;
 mod observe;
-mod parameters;
 pub(crate) mod patch;
 pub(crate) mod pattern;
 mod port_group;
@@ -61,19 +60,22 @@ pub use port_group::PortGroup;
 pub(crate) use reader::did_you_mean;
 pub use verdict::StopOn;
 
+use crate::declare::{Declared, Filled, Key};
 use crate::import::{self, source::Source};
 use crate::problem::Sink;
+use crate::section;
 use check_only::CheckOnly;
 use flow_control::Resolver;
 use flows::{Limits, Plan, Planned, Planner, Timing, Ways};
 
-use observe::{WrittenProbe, WrittenReceiver};
+use observe::{Probe, ReceiverKeys};
 pub(crate) use reader::At;
 use reader::{Place, Section};
 use switch::Switches;
 use topology::{Fabric, Network};
 use traffic::Traffic;
-use verdict::Verdicts;
+use verdict::Verdict;
+use wire_loss::LossyPorts;
 
 /// A scenario that can be run: everything typed was checked, everything left out was derived.
 #[derive(Debug)]
@@ -209,12 +211,12 @@ struct Parts {
     classes: classes::Written,
     is_unsafe: bool,
     congestion: congestion::Written,
-    transport: transport::Written,
+    transport: transport::Setting,
     timing: Timing,
     /// The flows that no traffic made.
     plans: Vec<(FlowId, Plan)>,
     traffic: Vec<Traffic>,
-    probe: Option<WrittenProbe>,
+    probe: Option<Probe>,
 }
 
 /// By what a run forwards.
@@ -234,35 +236,40 @@ impl Rules {
     }
 }
 
-/// The keys outside all sections.
-#[derive(Debug)]
-struct General {
-    title: Option<String>,
-    seed: u64,
-    duration: Span,
-    mtu: Bytes,
-    wire_overhead: Bytes,
+section! {
+    /// The keys outside all sections.
+    pub(crate) struct General {
+        /// One line that says what the scenario shows.
+        title: String, within "one line", derived "the name of the file";
+        /// The seed of everything random: start offsets, jitter, hashes, permutations, seeded routes.
+        seed: u64, default 1;
+        /// How long to simulate.
+        duration: Span, within Span::ps(1)..=*flows::TIMES.end(), required "\"100 ms\"";
+        /// The largest frame, and the packet size of flows.
+        mtu: Bytes, within FRAMES, default Bytes::new(1_500);
+        /// Bytes that every frame takes on the wire beyond its size; `"20 B"` counts preamble and gap.
+        wire_overhead: Bytes, within Bytes::ZERO..=*FRAMES.end(), default Bytes::ZERO;
+    }
 }
 
 impl General {
-    fn read(root: &mut Section<'_>, overrides: &Overrides, aim: Aim) -> General {
-        let title = root.string("title").map(|title| title.value);
-        let seed = root.integer("seed", 0..=u64::MAX).map(|seed| seed.value);
-        let is_written = root.has("duration") || overrides.duration.is_some();
-        let duration = root.quantity_within("duration", Span::ps(1)..=*flows::TIMES.end());
-        if !is_written && aim == Aim::Run {
-            root.missing("duration", "\"100 ms\"");
+    fn read_from(root: &mut Section<'_>, overrides: &Overrides, aim: Aim) -> General {
+        let needs_duration = aim == Aim::Run && overrides.duration.is_none();
+        let mut general = match needs_duration {
+            true => General::read(root),
+            false => root.leniently(General::read),
+        };
+        if let Some(seed) = overrides.seed {
+            general.seed = Filled::new(seed);
         }
-        let duration = duration.map(|duration| duration.value);
-        let mtu = root.quantity_within("mtu", FRAMES).map(|mtu| mtu.value);
-        let overhead = root.quantity_within("wire_overhead", Bytes::ZERO..=*FRAMES.end());
-        General {
-            title,
-            seed: overrides.seed.or(seed).unwrap_or(1),
-            duration: overrides.duration.or(duration).unwrap_or(Span::ps(1)),
-            mtu: mtu.unwrap_or(Bytes::new(1_500)),
-            wire_overhead: overhead.map_or(Bytes::ZERO, |overhead| overhead.value),
+        if let Some(duration) = overrides.duration {
+            general.duration = Key::of(duration);
         }
+        general
+    }
+
+    fn duration(&self) -> Span {
+        self.duration.or(Span::ps(1))
     }
 }
 
@@ -275,43 +282,43 @@ struct Written {
     classes: Option<At<classes::Written>>,
     switches: Switches,
     congestion: congestion::Written,
-    transport: transport::Written,
-    control: Option<flow_control::Written>,
+    transport: transport::Setting,
+    control: Option<flow_control::Setting>,
     flows: flows::Flows,
-    receivers: Vec<WrittenReceiver>,
-    wire_losses: Vec<wire_loss::Written>,
-    mitigation: mitigation::Written,
-    probe: Option<WrittenProbe>,
+    receivers: Vec<ReceiverKeys>,
+    wire_losses: Vec<LossyPorts>,
+    mitigation: mitigation::Setting,
+    probe: Option<Probe>,
     is_tracing: bool,
-    verdicts: Verdicts,
+    verdict: Verdict,
 }
 
 impl Written {
     fn read(mut root: Section<'_>, sink: &Sink, how: (&Overrides, Aim, &Path)) -> Written {
         let (overrides, aim, folder) = how;
-        let general = General::read(&mut root, overrides, aim);
+        let general = General::read_from(&mut root, overrides, aim);
         let network = Network::read(&mut root);
         let fabric = network.and_then(|network| network.resolve(aim, sink));
         let context = routing::Context {
-            seed: general.seed,
+            seed: general.seed.value,
             fabric: fabric.as_ref(),
             sink,
         };
         let routing = routing::Written::read(&mut root, context);
         let check_only = CheckOnly::read(&mut root, fabric.as_ref(), sink);
         let classes = classes::Written::read(&mut root);
-        let is_any_class = aim == Aim::Check && !root.has("switch");
+        let is_any_class = aim == Aim::Check && !root.has(switch::SECTION);
         let mut switches = Switches::read(&mut root);
         switches.discipline = overrides.discipline.unwrap_or(switches.discipline);
         let mut congestion = congestion::Written::read(&mut root, overrides.congestion);
-        let transport = transport::Written::read(&mut root, &mut congestion);
+        let transport = transport::Setting::read(&mut root, &mut congestion);
         congestion.claim_class(&mut switches, &root);
         let mut control = read_control(&mut root, &switches, aim);
         if let (Some(control), Some(is_aware)) = (&mut control, overrides.cycle_aware) {
-            control.make_cycle_aware(is_aware, (&switches, sink));
+            control.make_cycle_aware(is_aware, &switches, sink);
         }
         let limits = Limits {
-            mtu: general.mtu,
+            mtu: general.mtu.value,
             class_count: match is_any_class {
                 true => LANE_COUNT as u8,
                 false => switches.class_count,
@@ -322,13 +329,15 @@ impl Written {
             sink,
         };
         let flows = flows::Flows::read(&mut root, limits);
-        let receivers = WrittenReceiver::read_all(&mut root);
-        let wire_losses = wire_loss::Written::read_all(&mut root);
-        let mitigation = mitigation::Written::read(&mut root, switches.lane_count());
-        let probe = WrittenProbe::read(&mut root);
+        let receivers = ReceiverKeys::read_all(&mut root);
+        let wire_losses = LossyPorts::read_all(&mut root);
+        let mitigation = mitigation::Setting::read(&mut root, switches.lane_count());
+        let probe = Probe::read_from(&mut root);
         let is_tracing = observe::read_provenance(&mut root) || overrides.provenance;
-        let mut verdicts = Verdicts::read(&mut root);
-        verdicts.stop_on = overrides.stop_on.unwrap_or(verdicts.stop_on);
+        let mut verdict = Verdict::read_from(&mut root);
+        if let Some(stop_on) = overrides.stop_on {
+            verdict.stop_on = Key::of(stop_on);
+        }
         root.finish();
         Written {
             general,
@@ -346,7 +355,7 @@ impl Written {
             mitigation,
             probe,
             is_tracing,
-            verdicts,
+            verdict,
         }
     }
 
@@ -355,11 +364,11 @@ impl Written {
         let hosts = fabric.topology.host_count();
         fabric.check_size(sink, hosts, u64::from(self.switches.lane_count()))?;
         let resolver = Resolver {
-            written: self.control.as_ref()?,
+            setting: self.control.as_ref()?,
             switches: &self.switches,
-            mtu: self.general.mtu,
+            mtu: self.general.mtu.value,
             wire_jitter: self.flows.timing.wire_jitter.value,
-            wire_overhead: self.general.wire_overhead,
+            wire_overhead: self.general.wire_overhead.value,
             sink,
         };
         resolver.resolve(&fabric.topology)
@@ -409,7 +418,7 @@ impl Written {
     /// What wires lose by themselves.
     fn wire_loss(&self, fabric: &Fabric, sink: &Sink) -> WireLoss {
         let share = self.flows.timing.wire_loss.value;
-        wire_loss::resolve(share, &self.wire_losses, (&fabric.topology, sink))
+        wire_loss::resolve(share, &self.wire_losses, &fabric.topology, sink)
     }
 
     /// How wires and switches work in detail.
@@ -426,7 +435,7 @@ impl Written {
     /// Holds everything against the fabric; `None` if something was reported.
     fn resolve(mut self, name: &str, sink: &Sink) -> Option<Scenario> {
         let fabric = self.fabric.take()?;
-        let (seed, duration) = (self.general.seed, self.general.duration);
+        let (seed, duration) = (self.general.seed.value, self.general.duration());
         let mut control = self.control(&fabric, sink);
         let mitigate = |control| self.mitigation(&fabric, control, sink);
         let mitigation = control.as_mut().map(mitigate);
@@ -439,7 +448,7 @@ impl Written {
         };
         let Planned { plans, follows } = planner.plans(&self.flows);
         let classes = self.run_classes(&fabric, &plans, sink);
-        let receivers = observe::receivers(&fabric, std::mem::take(&mut self.receivers), sink);
+        let receivers = observe::receivers(&fabric, &self.receivers, sink);
         let run = (duration, &plans[..]);
         let probes = self.probe.as_ref();
         let probes = probes.map(|probe| probe.probes(&fabric.topology, sink, run));
@@ -493,7 +502,7 @@ impl Written {
             processing: self.switches.processing,
             processing_jitter: self.switches.processing_jitter,
             wire_jitter: self.flows.timing.wire_jitter.value,
-            wire_overhead: self.general.wire_overhead,
+            wire_overhead: self.general.wire_overhead.value,
             hardware: self.hardware(),
             congestion: self.congestion.resolved(),
             transport: self.transport.resolved(),
@@ -502,14 +511,14 @@ impl Written {
             flows: found.flows,
             table: found.routes.table,
             receivers: found.receivers,
-            duration: self.general.duration,
-            stop: self.verdicts.stop(self.general.duration),
-            starvation_permille: self.verdicts.starvation_permille,
+            duration: self.general.duration(),
+            stop: self.verdict.stop(self.general.duration()),
+            starvation_permille: self.verdict.starvation_share.value.0,
             mitigation: found.mitigation,
             is_tracing: self.is_tracing,
             replay: Replay::Off,
             probes: found.probes,
-            seed: self.general.seed,
+            seed: self.general.seed.value,
         };
         let is_cycle_aware = self.cycle_margin().is_some();
         let plans = (0..).map(FlowId).zip(found.plans);
@@ -531,7 +540,7 @@ impl Written {
         };
         let mut scenario = Scenario {
             name: name.to_string(),
-            title: parts.general.title.as_deref().unwrap_or(name).to_string(),
+            title: parts.general.title.get().cloned().unwrap_or_else(|| name.to_string()),
             warnings: found.control.warnings,
             port_groups: found.control.groups,
             is_cycle_aware,
@@ -563,17 +572,17 @@ fn read_control(
     root: &mut Section<'_>,
     switches: &Switches,
     aim: Aim,
-) -> Option<flow_control::Written> {
+) -> Option<flow_control::Setting> {
     match aim {
-        Aim::Run => flow_control::Written::read(root, switches),
-        Aim::Check if !root.has("flow_control") => {
-            root.take("flow_control");
+        Aim::Run => flow_control::Setting::read(root, switches),
+        Aim::Check if !root.has(flow_control::SECTION) => {
+            root.take(flow_control::SECTION);
             None
         }
         Aim::Check => {
             let mut switches = switches.clone();
-            switches.is_buffer_written = true;
-            flow_control::Written::read(root, &switches)
+            switches.buffer.is_written = true;
+            flow_control::Setting::read(root, &switches)
         }
     }
 }

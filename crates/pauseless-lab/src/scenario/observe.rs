@@ -12,7 +12,11 @@ use super::flows::{Plan, TIMES};
 use super::pattern;
 use super::reader::{At, Item, Section, did_you_mean};
 use super::topology::{Fabric, RATES};
+use crate::declare::{
+    Counted, Declared, Each, FileValue, Key, Kind, List, Within, WordOr, Written, list,
+};
 use crate::problem::Sink;
+use crate::{section, words};
 
 /// Ports that are recorded without being asked for, at most.
 const PORTS_MAX: usize = 64;
@@ -21,159 +25,225 @@ const NAMES_MAX: usize = 10_000;
 /// Numbers that a run may record: 400 MB of them.
 const VALUES_MAX: u64 = 50_000_000;
 
-/// A slow host as it was written.
-#[derive(Debug)]
-pub(crate) struct WrittenReceiver {
-    host: At<String>,
-    steps: Vec<(Time, Option<Rate>)>,
+/// The names of the sections.
+const RECEIVER: &str = "receiver";
+const PROBE: &str = "probe";
+const PROVENANCE: &str = "provenance";
+
+section! {
+    /// A host that does not take every packet at once.
+    pub(crate) struct ReceiverKeys {
+        /// Which host; one `[[receiver]]` for each.
+        host: String, within "the name of a host", required "\"H1\"";
+        /// The pace at which it takes packets out of its buffer.
+        rate: Rate, within Rate::bps(1)..=*RATES.end(), derived "this or `steps`";
+        /// The pace from a time on: `[["0 ms", "2 Gbps"], ["5 ms", "stop"], ["8 ms", "10 Gbps"]]`, from
+        /// time 0 on and in order.
+        steps: Counted<Step>, derived "this or `rate`";
+    }
 }
 
-impl WrittenReceiver {
+section! {
+    /// What is recorded over time; without this section nothing is.
+    pub(crate) struct Probe {
+        /// The time between two samples.
+        resolution: Span, within Span::ps(1)..=*TIMES.end(), required "\"100 us\"";
+        /// Port names with `*`, whose ingress and egress are recorded.
+        ports: List<String>, within "a list of strings",
+            derived "the switch ports that face hosts, if they are at most 64";
+        /// Whether the goodput of every flow is recorded, and its allowed rate if it obeys a congestion
+        /// control; or a list of names with `*`, such as `["F0", "burst/*"]`.
+        flows: ProbedFlows, default ProbedFlows::All(true);
+    }
+}
+
+section! {
+    /// Records where the pauses of PFC come from, for text, JSON and page.
+    pub(crate) struct Provenance {
+        /// Whether to.
+        record: bool, default true;
+    }
+}
+
+/// Instead of a rate: the receiver stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stop;
+
+words! { Stop { "stop" => Stop } }
+
+/// The pace of a receiver from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    time: Span,
+    rate: WordOr<Stop, Rate>,
+}
+
+impl FileValue for Step {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Step>> {
+        let (place, sink) = (item.place.clone(), item.sink());
+        let [time, rate] = item.pair("a list of a time and a rate, or \"stop\"")?;
+        let time = time.quantity::<Span>()?;
+        if time.value > *TIMES.end() {
+            sink.push(time.place.problem("later than any run lasts"));
+            return None;
+        }
+        let value = Step {
+            time: time.value,
+            rate: WordOr::take(rate, &Within::default())?.value,
+        };
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        let time = Span::kind(&TIMES.into());
+        let rate = WordOr::<Stop, Rate>::kind(&Within::default());
+        Kind::List {
+            of: Box::new(Kind::Either(vec![time, rate])),
+            least: 2,
+            most: Some(2),
+        }
+    }
+
+    fn show(&self) -> String {
+        format!("[{}, {}]", self.time.show(), self.rate.show())
+    }
+}
+
+impl ReceiverKeys {
     /// Reads every `[[receiver]]`.
-    pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<WrittenReceiver> {
-        let sections = root.tables("receiver").into_iter();
-        sections.filter_map(WrittenReceiver::read).collect()
+    pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<ReceiverKeys> {
+        let sections = root.tables(RECEIVER).into_iter();
+        let receivers = sections.map(|mut section| {
+            let keys = ReceiverKeys::read(&mut section);
+            keys.check(&section);
+            section.finish();
+            keys
+        });
+        receivers.collect()
     }
 
-    fn read(mut section: Section<'_>) -> Option<WrittenReceiver> {
-        let is_host_written = section.has("host");
-        let host = section.string("host");
-        if !is_host_written {
-            section.missing("host", "\"H1\"");
-        }
-        let is_rate_written = section.has("rate");
-        let rate = section.quantity_within("rate", Rate::bps(1)..=*RATES.end());
-        let steps = match (is_rate_written, section.has("steps")) {
+    fn check(&self, section: &Section<'_>) {
+        match (self.rate.is_written, self.steps.is_written) {
             (true, true) => {
-                let problem = section.place.problem("both rate and steps are written");
+                let problem = self.place.problem("both rate and steps are written");
                 section.report(problem.help("keep one of them"));
-                section.take("steps");
-                None
             }
-            (false, false) => {
-                section.missing(
-                    "rate",
-                    "\"1 Gbps\", or steps = [[\"0 ms\", \"1 Gbps\"], [\"5 ms\", \"stop\"]]",
-                );
-                None
-            }
-            (true, false) => {
-                section.take("steps");
-                rate.map(|rate| vec![(Time::ZERO, Some(rate.value))])
-            }
-            (false, true) => read_steps(&mut section),
-        };
-        section.finish();
-        let (host, steps) = host.zip(steps)?;
-        Some(WrittenReceiver { host, steps })
-    }
-}
-
-fn read_steps(section: &mut Section<'_>) -> Option<Vec<(Time, Option<Rate>)>> {
-    let At { value, place } = section.list("steps")?;
-    let mut steps: Vec<(Time, Option<Rate>)> = Vec::new();
-    let count = value.len();
-    for item in value {
-        let at = item.place.clone();
-        let Some((time, rate)) = read_step(section, item) else {
-            continue;
-        };
-        if steps.last().is_some_and(|(last, _)| *last >= time) {
-            section.report(at.problem("steps are in order of time, and no two at once"));
+            (false, false) => section.missing(
+                "rate",
+                "\"1 Gbps\", or steps = [[\"0 ms\", \"1 Gbps\"], [\"5 ms\", \"stop\"]]",
+            ),
+            _ => {}
         }
-        steps.push((time, rate));
+        let Some(At { value, place }) = &self.steps.given else {
+            return;
+        };
+        for pair in value.good.windows(2) {
+            if pair[0].value.time >= pair[1].value.time {
+                let place = &pair[1].place;
+                section.report(place.problem("steps are in order of time, and no two at once"));
+            }
+        }
+        let begins =
+            |steps: &List<Step>| steps.first().is_some_and(|it| it.value.time == Span::ZERO);
+        if value.all().is_some_and(|steps| !begins(steps)) {
+            let problem = place.problem("nothing says how the host begins");
+            section.report(problem.help("make the first step [\"0 ms\", \"10 Gbps\"]"));
+        }
     }
-    if steps.len() < count {
-        return None;
+
+    fn steps(&self) -> Vec<(Time, Option<Rate>)> {
+        let steps = self.steps.get().into_iter().flat_map(|steps| &steps.good);
+        let steps = steps.map(|At { value, .. }| match value.rate {
+            WordOr::Word(Stop) => (Time::ZERO + value.time, None),
+            WordOr::Value(rate) => (Time::ZERO + value.time, Some(rate)),
+        });
+        let always = self.rate.copied().map(|rate| (Time::ZERO, Some(rate)));
+        steps.chain(always).collect()
     }
-    if steps.first().is_none_or(|(time, _)| *time != Time::ZERO) {
-        let problem = place.problem("nothing says how the host begins");
-        section.report(problem.help("make the first step [\"0 ms\", \"10 Gbps\"]"));
-        return None;
-    }
-    Some(steps)
 }
 
-fn read_step(section: &Section<'_>, item: Item<'_>) -> Option<(Time, Option<Rate>)> {
-    let expected = "a list of a time and a rate, or \"stop\"";
-    let At { value, place } = item.list(expected)?;
-    let pair = <[Item<'_>; 2]>::try_from(value);
-    let Ok([time, rate]) = pair else {
-        section.report(place.problem("not a pair").expected(expected));
-        return None;
-    };
-    let time = time.quantity::<Span>()?;
-    if time.value > *TIMES.end() {
-        section.report(time.place.problem("later than any run lasts"));
-        return None;
+/// Writes every `[[receiver]]`.
+pub(crate) fn write_receivers(file: &mut File, config: &Config) {
+    for receiver in &config.receivers {
+        let steps = receiver.steps.iter();
+        let steps = steps.map(|(time, rate)| Step {
+            time: time.saturating_since(Time::ZERO),
+            rate: rate.map_or(WordOr::Word(Stop), WordOr::Value),
+        });
+        let keys = ReceiverKeys {
+            host: Key::of(config.topology.node(receiver.host).name.to_string()),
+            steps: Key::of(Counted::of(steps)),
+            ..ReceiverKeys::default()
+        };
+        file.inner_tables("", RECEIVER);
+        keys.write_keys(file);
     }
-    let time = Time::ZERO + time.value;
-    if rate.is_text("stop") {
-        return Some((time, None));
-    }
-    let rate = rate.quantity::<Rate>()?;
-    Some((time, Some(rate.value)))
 }
 
 /// The receivers of one fabric, in order of host.
-pub(crate) fn receivers(
-    fabric: &Fabric,
-    written: Vec<WrittenReceiver>,
-    sink: &Sink,
-) -> Vec<Receiver> {
+pub(crate) fn receivers(fabric: &Fabric, written: &[ReceiverKeys], sink: &Sink) -> Vec<Receiver> {
     let mut receivers: Vec<Receiver> = Vec::new();
-    for one in written {
-        let Some(host) = fabric.host(sink, &one.host) else {
+    for keys in written {
+        let Some(name) = &keys.host.given else {
+            continue;
+        };
+        let Some(host) = fabric.host(sink, name) else {
             continue;
         };
         if receivers.iter().any(|other| other.host == host) {
-            let message = format!("{} has two [[receiver]]", one.host.value);
-            sink.push(
-                one.host
-                    .place
-                    .problem(message)
-                    .help("merge them with steps"),
-            );
+            let message = format!("{} has two [[receiver]]", name.value);
+            sink.push(name.place.problem(message).help("merge them with steps"));
         }
-        let steps = one.steps;
+        let steps = keys.steps();
         receivers.push(Receiver { host, steps });
     }
     receivers.sort_by_key(|receiver| receiver.host);
     receivers
 }
 
-/// `[probe]` as it was written.
-#[derive(Debug)]
-pub(crate) struct WrittenProbe {
-    resolution: At<Span>,
-    ports: Option<Vec<At<String>>>,
-    flows: WrittenFlows,
-}
-
 /// Which flows are recorded.
-#[derive(Debug)]
-enum WrittenFlows {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ProbedFlows {
+    /// All or none.
     All(bool),
     /// Names, in which `*` stands for any text.
-    Named(Vec<At<String>>),
+    Named(List<String>),
 }
 
-impl WrittenFlows {
-    fn read(section: &mut Section<'_>) -> WrittenFlows {
+impl FileValue for ProbedFlows {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<ProbedFlows>> {
         let expected = "true, false or a list of names";
-        let flows = section.take("flows").and_then(|item| match item.is_list() {
-            true => Some(WrittenFlows::Named(item.strings(expected)?.value)),
-            false => Some(WrittenFlows::All(item.boolean(expected)?.value)),
-        });
-        flows.unwrap_or(WrittenFlows::All(true))
+        let place = item.place.clone();
+        let value = match item.is_list() {
+            true => ProbedFlows::Named(item.strings(expected)?.value),
+            false => ProbedFlows::All(item.boolean(expected)?.value),
+        };
+        Some(At { value, place })
     }
 
+    fn kind((): &()) -> Kind {
+        Kind::Either(vec![Kind::Flag, List::<String>::kind(&Each::default())])
+    }
+
+    fn show(&self) -> String {
+        match self {
+            ProbedFlows::All(all) => all.show(),
+            ProbedFlows::Named(names) => names.show(),
+        }
+    }
+}
+
+impl ProbedFlows {
     /// The flows among `plans`, which are in order of name, each once and in this order.
     fn resolve(&self, plans: &[Plan], sink: &Sink) -> Vec<FlowId> {
         let names = match self {
-            WrittenFlows::All(false) => return Vec::new(),
-            WrittenFlows::All(true) => return (0..plans.len() as u32).map(FlowId).collect(),
-            WrittenFlows::Named(names) => names,
+            ProbedFlows::All(false) => return Vec::new(),
+            ProbedFlows::All(true) => return (0..plans.len() as u32).map(FlowId).collect(),
+            ProbedFlows::Named(names) => names,
         };
         // A flow with a problem of its own is not among them.
         let is_whole = sink.is_empty();
@@ -205,51 +275,50 @@ impl WrittenFlows {
     }
 }
 
-impl WrittenProbe {
-    pub(crate) fn read(root: &mut Section<'_>) -> Option<WrittenProbe> {
-        let mut section = root.table("probe")?;
-        let is_written = section.has("resolution");
-        let resolution = section.quantity_within("resolution", Span::ps(1)..=*TIMES.end());
-        if !is_written {
-            section.missing("resolution", "\"100 us\"");
-        }
-        let ports = section.strings("ports").map(|ports| ports.value);
-        let flows = WrittenFlows::read(&mut section);
+impl Probe {
+    /// Reads `[probe]`.
+    pub(crate) fn read_from(root: &mut Section<'_>) -> Option<Probe> {
+        let mut section = root.table(PROBE)?;
+        let keys = Probe::read(&mut section);
         section.finish();
-        Some(WrittenProbe {
-            resolution: resolution?,
-            ports,
-            flows,
-        })
+        Some(keys)
     }
 
-    /// Writes `flows` as it was meant: what was made by a rule is not listed.
-    pub(crate) fn write_flows(&self, file: &mut File) {
-        match &self.flows {
-            WrittenFlows::All(all) => file.plain("flows", all),
-            WrittenFlows::Named(names) => {
-                file.texts("flows", names.iter().map(|name| name.value.clone()));
-            }
-        }
+    /// Writes the section with the ports that are recorded. Flows are as they were meant: what was
+    /// made by a rule is not listed.
+    pub(crate) fn write_resolved(&self, file: &mut File, config: &Config) {
+        let ports = config.probes.ports.iter();
+        let ports = ports.map(|(node, port)| config.topology.port_name(*node, *port));
+        let keys = Probe {
+            resolution: Key::of(config.probes.resolution),
+            ports: Key::of(list(ports)),
+            ..self.clone()
+        };
+        file.section(&format!("[{PROBE}]"));
+        keys.write_keys(file);
     }
 
     /// What to record of the flows of `plans` during `duration`.
     pub(crate) fn probes(&self, topology: &Topology, sink: &Sink, run: (Span, &[Plan])) -> Probes {
         let (duration, plans) = run;
-        let flows = self.flows.resolve(plans, sink);
-        let ports = match &self.ports {
+        let flows = self.flows.value.resolve(plans, sink);
+        let ports = match self.ports.get() {
             Some(patterns) => pattern::ports(topology, patterns, sink),
             None => Some(host_ports(topology))
                 .filter(|ports| ports.len() <= PORTS_MAX)
                 .unwrap_or_default(),
         };
-        let resolution = self.resolution.value;
+        let Some(resolution) = &self.resolution.given else {
+            return Probes::default();
+        };
+        let place = &resolution.place;
+        let resolution = resolution.value;
         let samples = duration.as_ps() / resolution.as_ps();
         let columns = 4 * ports.len() as u64 + flows.len() as u64 + 1;
         let values = samples.saturating_mul(columns);
         if values > VALUES_MAX {
             let message = format!("{values} numbers would be recorded");
-            let problem = self.resolution.place.problem(message);
+            let problem = place.problem(message);
             let help = "choose a coarser resolution, fewer ports or fewer flows";
             sink.push(problem.expected(format!("at most {VALUES_MAX}")).help(help));
         }
@@ -273,12 +342,20 @@ fn host_ports(topology: &Topology) -> Vec<(NodeId, PortId)> {
 
 /// `[provenance]`: whether to record where pauses come from.
 pub(crate) fn read_provenance(root: &mut Section<'_>) -> bool {
-    let Some(mut section) = root.table("provenance") else {
+    let Some(mut section) = root.table(PROVENANCE) else {
         return false;
     };
-    let record = section.boolean("record");
+    let keys = Provenance::read(&mut section);
     section.finish();
-    record.is_none_or(|record| record.value)
+    keys.record.value
+}
+
+/// Writes `[provenance]`, if anything is recorded.
+pub(crate) fn write_provenance(file: &mut File, is_tracing: bool) {
+    if is_tracing {
+        file.section(&format!("[{PROVENANCE}]"));
+        Provenance::default().write_keys(file);
+    }
 }
 
 /// What is said where there are no pauses to look for.

@@ -1,10 +1,59 @@
-//! Port names with `*`, such as `S*:H*`.
+//! What a section is about: port names with `*`, such as `S*:H*`, and numbers of classes.
 
-use pauseless_core::id::{NodeId, PortId};
+use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_fabric::topology::Topology;
 
-use super::reader::At;
+use super::reader::{At, Item, Section, whole_numbers};
+use crate::declare::{FileValue, Key, Kind, List};
 use crate::problem::Sink;
+
+/// The number of a class. How many classes there are is known only when `[switch]` was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ClassNumber(pub u64);
+
+impl FileValue for ClassNumber {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<ClassNumber>> {
+        let At { value, place } = item.integer(0..=u64::MAX)?;
+        let value = ClassNumber(value);
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::Integer {
+            low: 0,
+            high: Class::COUNT_MAX as u64 - 1,
+        }
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// Reports the classes of `section` that the switches do not have.
+pub(crate) fn check_classes(
+    classes: Option<&List<ClassNumber>>,
+    class_count: u8,
+    section: &Section<'_>,
+) {
+    let range = 0..=u64::from(class_count) - 1;
+    for At { value, place } in classes.into_iter().flatten() {
+        if !range.contains(&value.0) {
+            let problem = place.problem(format!("{} is out of range", value.0));
+            section.report(problem.expected(whole_numbers(&range)));
+        }
+    }
+}
+
+/// Whether `class` is among `classes`; all are if none is written.
+pub(crate) fn covers(classes: &Key<List<ClassNumber>>, class: Class) -> bool {
+    let number = ClassNumber(class.0.into());
+    let covers =
+        |list: &List<ClassNumber>| list.is_empty() || list.iter().any(|at| at.value == number);
+    classes.get().is_none_or(covers)
+}
 
 /// The ports that any of `patterns` names, each once, in order.
 /// A pattern that names none is reported.

@@ -1,17 +1,21 @@
 //! The parameters of the ports that are alike: derived where nothing was written, then checked.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
-use pauseless_core::derive::{self, Derivation, Latency, Violation};
-use pauseless_core::flow_control::{Control, FlowControl, limiter};
+use pauseless_core::derive::{Derivation, Latency, Violation};
+use pauseless_core::flow_control::Control;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::memory::LaneMemory;
 use pauseless_core::unit::{Bytes, Span};
+use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::Ingress;
 
-use super::parameters::{Kind, Params, value};
+use super::flow_control::Scheme;
+use super::pattern::ClassNumber;
 use super::reader::Place;
 use super::unit::Quantity;
+use crate::declare::Key;
 use crate::problem::{Problem, Sink};
 
 /// Ingress queues that are all configured alike, and why they are as they are.
@@ -34,121 +38,78 @@ impl PortGroup {
         let facts = |group: &PortGroup| (group.derivation, group.tau, group.ingress, group.memory);
         facts(self) == facts(other)
     }
+
+    /// The names of the ports, by the classes that are meant.
+    pub(crate) fn ports_by_classes(
+        &self,
+        topology: &Topology,
+    ) -> BTreeMap<Vec<ClassNumber>, Vec<String>> {
+        let mut classes: BTreeMap<(NodeId, PortId), Vec<ClassNumber>> = BTreeMap::new();
+        for (node, port, class) in &self.members {
+            let classes = classes.entry((*node, *port)).or_default();
+            classes.push(ClassNumber(class.0.into()));
+        }
+        let mut ports: BTreeMap<Vec<ClassNumber>, Vec<String>> = BTreeMap::new();
+        for ((node, port), classes) in classes {
+            let name = topology.port_name(node, port);
+            ports.entry(classes).or_default().push(name);
+        }
+        ports
+    }
 }
 
 /// What was written for some ports, on its way to be complete.
 pub(crate) struct Draft<'d> {
-    params: &'d Params,
-    derivation: Derivation,
+    /// What parameters are derived with.
+    pub derivation: Derivation,
+    scheme: &'d dyn Scheme,
+    buffer: &'d Key<Bytes>,
     sink: &'d Sink,
     is_good: Cell<bool>,
 }
 
 impl<'d> Draft<'d> {
-    pub(crate) fn new(params: &'d Params, latency: Latency, sink: &'d Sink) -> Draft<'d> {
-        let derivation = Derivation {
-            latency,
-            // Without flow control the buffer only decides what is lost.
-            buffer: value(&params.buffer).unwrap_or(Bytes::mb(1)),
-            guard_frames: value(&params.guard).unwrap_or(derive::GUARD_FRAMES),
-            unit: value(&params.rate_unit).unwrap_or(limiter::RATE_UNIT),
-        };
+    pub(crate) fn new(
+        scheme: &'d dyn Scheme,
+        buffer: &'d Key<Bytes>,
+        latency: Latency,
+        sink: &'d Sink,
+    ) -> Draft<'d> {
+        // Without flow control the buffer only decides what is lost.
+        let mut derivation = Derivation::new(latency, buffer.or(Bytes::mb(1)));
+        scheme.adjust(&mut derivation);
         Draft {
-            params,
             derivation,
+            scheme,
+            buffer,
             sink,
             is_good: Cell::new(true),
         }
     }
 
     /// The complete parameters; `None` if what was written makes no sense on any link.
-    pub(crate) fn group(
-        &self,
-        kind: Kind,
-        members: Vec<(NodeId, PortId, Class)>,
-    ) -> Option<PortGroup> {
+    pub(crate) fn group(&self, members: Vec<(NodeId, PortId, Class)>) -> Option<PortGroup> {
         let Derivation {
             buffer, latency, ..
         } = self.derivation;
         self.at_least("buffer", buffer, (latency.mtu, "mtu"));
-        let (control, tau) = match kind {
-            Kind::None => (FlowControl::None, latency.tau()),
-            Kind::Pfc => (self.pfc(), latency.tau()),
-            Kind::Cbfc => (self.cbfc(), latency.tau()),
-            Kind::GfcBuffer => (self.gfc_buffer()?, latency.tau()),
-            Kind::GfcTime => (self.gfc_time()?, latency.tau()),
-            Kind::GfcConceptual => self.gfc_conceptual()?,
-        };
+        let control = self.scheme.control(self)?;
         self.is_good.get().then_some(PortGroup {
             members,
             derivation: self.derivation,
-            tau,
+            tau: self.scheme.tau(&latency),
             ingress: Ingress { control, buffer },
             memory: None,
         })
     }
 
-    fn pfc(&self) -> FlowControl {
-        use pauseless_core::flow_control::pfc;
-        let derived = self.derivation.pfc();
-        let xoff = value(&self.params.xoff).unwrap_or(derived.xoff);
-        let xon = pfc::default_xon(xoff, self.derivation.latency.mtu);
-        let quanta = value(&self.params.pause_quanta).map(|quanta| quanta as u16);
-        FlowControl::Pfc(pfc::Config {
-            xoff,
-            xon: value(&self.params.xon).unwrap_or(xon),
-            quanta: quanta.unwrap_or(derived.quanta),
-        })
-    }
-
-    fn cbfc(&self) -> FlowControl {
-        let mut config = self.derivation.cbfc();
-        let params = self.params;
-        config.capacity = value(&params.credits).unwrap_or(config.capacity);
-        config.period = value(&params.period).unwrap_or(config.period);
-        config.counters = value(&params.counters).unwrap_or(config.counters);
-        self.check_period("period", config.period);
-        FlowControl::Cbfc(config)
-    }
-
-    fn gfc_buffer(&self) -> Option<FlowControl> {
-        let bm = self.check_gfc("b1", value(&self.params.b1))?;
-        let mut config = self.derivation.gfc_buffer(Some(bm), value(&self.params.b1));
-        config.refresh = value(&self.params.refresh);
-        if let Some(refresh) = config.refresh {
-            self.check_period("refresh", refresh);
-        }
-        Some(FlowControl::GfcBuffer(config))
-    }
-
-    fn gfc_time(&self) -> Option<FlowControl> {
-        let params = self.params;
-        let bm = self.check_gfc("b0", value(&params.b0))?;
-        let (b0, period) = (value(&params.b0), value(&params.period));
-        let mut config = self.derivation.gfc_time(Some(bm), b0, period);
-        config.measure = value(&params.measure).unwrap_or(config.measure);
-        self.check_period("period", config.period);
-        Some(FlowControl::GfcTime(config))
-    }
-
-    fn gfc_conceptual(&self) -> Option<(FlowControl, Span)> {
-        let latency = self.derivation.latency;
-        let tau = value(&self.params.tau).unwrap_or(latency.tau());
-        let frames = latency.line.tx_span((latency.mtu + latency.overhead) * 2);
-        self.at_least(
-            "tau",
-            tau,
-            (frames + latency.wire, "2 MTU / C and the wire"),
-        );
-        let bm = self.check_gfc("b0", value(&self.params.b0))?;
-        let derivation = with_tau(self.derivation, tau);
-        let mut config = derivation.gfc_conceptual(Some(bm), value(&self.params.b0));
-        config.delay = tau.saturating_sub(latency.wire);
-        Some((FlowControl::GfcConceptual(config), tau))
-    }
-
     /// B_m, if the thresholds of a GFC scheme are in order.
-    fn check_gfc(&self, name: &'static str, threshold: Option<Bytes>) -> Option<Bytes> {
+    pub(crate) fn check_gfc(
+        &self,
+        bm: Option<Bytes>,
+        name: &'static str,
+        threshold: Option<Bytes>,
+    ) -> Option<Bytes> {
         let Derivation {
             unit,
             latency,
@@ -156,14 +117,14 @@ impl<'d> Draft<'d> {
             ..
         } = self.derivation;
         self.at_most("rate_unit", unit, (latency.line, "the rate of the link"));
-        let bm = value(&self.params.bm).unwrap_or(self.derivation.bm());
+        let bm = bm.unwrap_or(self.derivation.bm());
         self.at_most("bm", bm, (buffer, "the buffer"));
         self.at_most(name, threshold.unwrap_or(Bytes::ZERO), (bm, "bm"));
         self.is_good.get().then_some(bm)
     }
 
     /// Messages that come faster than the link can carry them would never end.
-    fn check_period(&self, name: &str, period: Span) {
+    pub(crate) fn check_period(&self, name: &str, period: Span) {
         let Latency { line, classes, .. } = self.derivation.latency;
         let frames = line.tx_span(Control::SIZE * u64::from(classes));
         self.at_least(
@@ -173,7 +134,12 @@ impl<'d> Draft<'d> {
         );
     }
 
-    fn at_least<Q: Quantity + PartialOrd>(&self, name: &str, value: Q, limit: (Q, &str)) {
+    pub(crate) fn at_least<Q: Quantity + PartialOrd>(
+        &self,
+        name: &str,
+        value: Q,
+        limit: (Q, &str),
+    ) {
         if value < limit.0 {
             self.refuse(name, value, ("below", limit));
         }
@@ -202,7 +168,8 @@ impl<'d> Draft<'d> {
     }
 
     fn place(&self, name: &str) -> Place {
-        self.params.place(name).cloned().unwrap_or_default()
+        let place = self.scheme.place_of(name).or(self.buffer.place());
+        place.cloned().unwrap_or_default()
     }
 
     /// Holds the parameters against the bounds of their scheme.
@@ -221,7 +188,7 @@ impl<'d> Draft<'d> {
 
 /// The same derivation with another feedback latency: all of it that is not frames counts as
 /// processing, so that equation 6 gives `tau`.
-fn with_tau(mut derivation: Derivation, tau: Span) -> Derivation {
+pub(crate) fn with_tau(mut derivation: Derivation, tau: Span) -> Derivation {
     let latency = &mut derivation.latency;
     if latency.tau() != tau {
         let frames = latency.line.tx_span(latency.mtu * 2);

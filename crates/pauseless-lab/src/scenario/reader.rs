@@ -88,7 +88,7 @@ impl Place {
     pub fn has_within(&self, number: u64, range: &RangeInclusive<u64>, sink: &Sink) -> bool {
         if !range.contains(&number) {
             let problem = self.problem(format!("{number} is out of range"));
-            sink.push(problem.expected(integers(range)));
+            sink.push(problem.expected(whole_numbers(range)));
         }
         range.contains(&number)
     }
@@ -133,6 +133,8 @@ pub struct Section<'s> {
     withheld: Vec<&'static str>,
     /// What the set of keys depends on, for messages.
     context: String,
+    /// Whether required keys may be left out.
+    is_lenient: bool,
 }
 
 #[derive(Debug)]
@@ -170,6 +172,7 @@ impl<'s> Section<'s> {
             known: Vec::new(),
             withheld: Vec::new(),
             context: String::new(),
+            is_lenient: false,
         }
     }
 
@@ -181,6 +184,11 @@ impl<'s> Section<'s> {
     /// Says what the set of keys depends on, such as `with kind = "pfc"`.
     pub fn set_context(&mut self, context: String) {
         self.context = context;
+    }
+
+    /// What the set of keys depends on, for the tables inside.
+    pub fn context(&self) -> String {
+        self.context.clone()
     }
 
     /// Whether nothing has been reported so far.
@@ -313,8 +321,19 @@ impl<'s> Section<'s> {
         self.take(key).map_or(Vec::new(), Item::tables_or_one)
     }
 
+    /// Reads something of which required keys may be left out.
+    pub fn leniently<T>(&mut self, read: impl FnOnce(&mut Section<'s>) -> T) -> T {
+        self.is_lenient = true;
+        let found = read(self);
+        self.is_lenient = false;
+        found
+    }
+
     /// Reports that `key`, which was asked for already, must be written.
     pub fn missing(&self, key: &str, example: &str) {
+        if self.is_lenient {
+            return;
+        }
         let context = &self.context;
         let problem = self.place.inner(key).problem(format!("missing{context}"));
         self.report(problem.help(format!("add {key} = {example}")));
@@ -404,7 +423,7 @@ impl<'s> Item<'s> {
 
     /// A whole number within `range`.
     pub fn integer(self, range: RangeInclusive<u64>) -> Option<At<u64>> {
-        let expected = integers(&range);
+        let expected = whole_numbers(&range);
         let DeValue::Integer(number) = &self.value else {
             return self.wrong_type(&expected);
         };
@@ -635,16 +654,6 @@ impl<'s> Item<'s> {
     }
 }
 
-/// What whole numbers of `range` are called in messages.
-fn integers(range: &RangeInclusive<u64>) -> String {
-    let (low, high) = (range.start(), range.end());
-    match *high {
-        _ if low == high => format!("{low}, the only possible value"),
-        u64::MAX => format!("a whole number from {low} on"),
-        _ => format!("a whole number from {low} to {high}"),
-    }
-}
-
 /// A value without its places; fails with a number that is none.
 fn plain(value: DeValue<'_>) -> Result<Value, String> {
     Ok(match value {
@@ -690,6 +699,15 @@ pub fn did_you_mean<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) ->
             format!("did you mean {name}?")
         }
         _ => String::new(),
+    }
+}
+
+/// What is expected where a whole number within `range` is.
+pub fn whole_numbers(range: &RangeInclusive<u64>) -> String {
+    match (*range.start(), *range.end()) {
+        (low, high) if low == high => format!("{low}, the only possible value"),
+        (low, u64::MAX) => format!("a whole number from {low} on"),
+        (low, high) => format!("a whole number from {low} to {high}"),
     }
 }
 

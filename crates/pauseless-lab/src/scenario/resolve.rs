@@ -2,58 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use pauseless_core::flow_control::{Control, FlowControl, cbfc, gfc};
-use pauseless_core::id::{FlowId, NodeId, PortId};
-use pauseless_core::schedule::Scheduler;
-use pauseless_core::switch::Release;
-use pauseless_core::unit::Bytes;
+use pauseless_core::id::FlowId;
 use pauseless_fabric::routing::{Multipath, TieBreak};
-use pauseless_fabric::topology::Topology;
 
-use pauseless_sim::config::{DrawsFrom, Follow};
+use pauseless_sim::config::Follow;
 
-use super::file::{File, quote};
+use super::file::File;
 use super::flows::{Flow, Plan};
-use super::memory::{self, write_lane};
-use super::mitigation;
 use super::port_group::PortGroup;
 use super::routing::{write_tables, written_rule};
-use super::switch::RELEASES;
-use super::unit::Quantity;
-use super::{At, Parts, Rules, Scenario, classes, topology, verdict, wire_loss};
+use super::{
+    At, Rules, Scenario, classes, flow_control, mitigation, observe, switch, topology, verdict,
+    wire_loss,
+};
 use crate::declare::{Declared, Key};
 use crate::fabric::toml::write_classes;
 
 /// Every default and every derived value, written out.
 pub(crate) fn write(scenario: &Scenario) -> String {
     let Scenario { parts, config, .. } = scenario;
-    let topology = &config.topology;
     let mut file = File::default();
-    let general = &parts.general;
-    if let Some(title) = &general.title {
-        file.text("title", title);
-    }
-    file.plain("seed", general.seed);
-    file.quantity("duration", general.duration);
-    file.quantity("mtu", general.mtu);
-    file.quantity("wire_overhead", general.wire_overhead);
+    parts.general.write(&mut file);
     topology::write(&mut file, parts);
     write_routing(&mut file, scenario);
     write_class_map(&mut file, scenario);
     // The most common parameters stand for all, the others for the ports that they are about.
     let groups = &scenario.port_groups;
     let base = groups.iter().max_by_key(|group| group.members.len());
-    if let Some(memory) = &parts.switches.memory {
-        write_shared(&mut file, scenario, memory);
-    } else if let Some(base) = base {
-        write_switch(&mut file, parts, Some(base.ingress.buffer));
-        file.section("[flow_control]");
-        file.text("kind", base.ingress.control.name());
-        file.plain("unsafe_parameters", parts.is_unsafe);
-        write_parameters(&mut file, base);
-        for group in groups.iter().filter(|group| !group.is_like(base)) {
-            write_others(&mut file, topology, group);
-        }
+    if let Some(base) = base {
+        write_switch(&mut file, scenario, base);
     }
     parts.congestion.write(&mut file);
     parts.transport.write(&mut file);
@@ -106,148 +83,31 @@ fn write_class_map(file: &mut File, scenario: &Scenario) {
     }
 }
 
-fn write_switch(file: &mut File, parts: &Parts, buffer: Option<Bytes>) {
-    let switches = &parts.switches;
-    file.section("[switch]");
-    file.text("discipline", switches.discipline.name());
-    if let Some(buffer) = buffer {
-        file.quantity("buffer", buffer);
-    }
-    file.plain("classes", switches.class_count);
-    match switches.scheduler {
-        Scheduler::Strict => file.text("scheduler", "strict"),
-        Scheduler::Random => file.text("scheduler", "random"),
-        Scheduler::RoundRobin { .. } => file.text("scheduler", "round-robin"),
-        Scheduler::Weighted(weights) => {
-            file.text("scheduler", "weighted");
-            let weights = &weights[..usize::from(switches.class_count)];
-            file.plain("weights", format_args!("{weights:?}"));
-        }
-    }
-    file.quantity("processing", switches.processing);
-    file.quantity("processing_jitter", switches.processing_jitter);
-    if switches.control_frame != Control::SIZE {
-        file.quantity("control_frame", switches.control_frame);
-    }
-    if switches.draws == DrawsFrom::Ns3 {
-        file.text("draws", "ns-3");
-    }
-    if switches.release != Release::LastBit {
-        let release = RELEASES.iter().find(|(_, rule)| *rule == switches.release);
-        file.text("release", release.map_or("", |(name, _)| name));
-    }
-}
-
-/// `[switch]` and `[flow_control]` where ports share their memory. The buffers of hosts follow from
-/// their links unless they were written.
-fn write_shared(file: &mut File, scenario: &Scenario, memory: &memory::Written) {
+/// `[switch]` and `[flow_control]`. The parameters of `base` stand for all ports, but those of switches
+/// do where ports share their memory: the buffers of hosts follow from their links then, unless they
+/// were written.
+fn write_switch(file: &mut File, scenario: &Scenario, base: &PortGroup) {
     let parts = &scenario.parts;
-    let buffer = parts.switches.buffer.as_ref().map(|buffer| buffer.value);
-    write_switch(file, parts, buffer);
-    let groups = scenario.port_groups.iter();
-    let groups = groups.filter_map(|group| Some((group, group.memory?)));
-    let groups = Vec::from_iter(groups);
-    let base = groups.iter().max_by_key(|(group, _)| group.members.len());
-    let Some((base, lane)) = base else {
-        return;
+    let switches = &parts.switches;
+    let (groups, topology) = (&scenario.port_groups, &scenario.config.topology);
+    let memory = switches.memory.as_ref();
+    let shared = memory.map(|memory| memory.resolved(groups, topology));
+    let mut keys = switches.keys();
+    keys.buffer = match shared {
+        None => Key::of(base.ingress.buffer),
+        Some(_) => switches.buffer.clone(),
     };
-    file.section("[switch.memory]");
-    memory.write(file);
-    let is_lossless = base.ingress.control != FlowControl::None;
-    write_lane(file, lane, is_lossless);
-    for (group, other) in groups.iter().filter(|(_, other)| other != lane) {
-        for (classes, ports) in ports_by_classes(&scenario.config.topology, group) {
-            file.section("[[switch.memory.at]]");
-            file.texts("ports", ports);
-            file.plain("classes", format_args!("{classes:?}"));
-            write_lane(file, other, is_lossless);
+    keys.memory = shared.flatten().map_or(Key::default(), Key::of);
+    file.section(&format!("[{}]", switch::SECTION));
+    keys.write(file);
+    let sharing = groups.iter().filter(|group| group.memory.is_some());
+    let sharing = sharing.max_by_key(|group| group.members.len());
+    flow_control::write(file, sharing.unwrap_or(base), parts.is_unsafe);
+    if sharing.is_none() {
+        for group in groups.iter().filter(|group| !group.is_like(base)) {
+            flow_control::write_at(file, topology, group);
         }
     }
-    file.section("[flow_control]");
-    file.text("kind", base.ingress.control.name());
-    file.plain("unsafe_parameters", parts.is_unsafe);
-    if let FlowControl::Pfc(config) = &base.ingress.control {
-        file.plain("pause_quanta", config.quanta);
-    }
-}
-
-fn write_parameters(file: &mut File, group: &PortGroup) {
-    let is_gfc = match &group.ingress.control {
-        FlowControl::None | FlowControl::Outside(_) => false,
-        FlowControl::Pfc(config) => {
-            file.quantity("xoff", config.xoff);
-            file.quantity("xon", config.xon);
-            file.plain("pause_quanta", config.quanta);
-            false
-        }
-        FlowControl::Cbfc(config) => {
-            file.quantity("credits", config.capacity);
-            file.quantity("period", config.period);
-            let counters = match config.counters {
-                cbfc::Counters::Wide => "wide",
-                cbfc::Counters::Iba => "iba",
-            };
-            file.text("counters", counters);
-            false
-        }
-        FlowControl::GfcBuffer(config) => {
-            file.quantity("bm", config.bm);
-            file.quantity("b1", config.b1);
-            if let Some(refresh) = config.refresh {
-                file.quantity("refresh", refresh);
-            }
-            true
-        }
-        FlowControl::GfcTime(config) => {
-            write_mapping(file, &config.mapping);
-            file.quantity("period", config.period);
-            let measure = match config.measure {
-                gfc::Measure::Message => "message",
-                gfc::Measure::Credit => "credit",
-            };
-            file.text("measure", measure);
-            true
-        }
-        FlowControl::GfcConceptual(config) => {
-            write_mapping(file, &config.mapping);
-            file.quantity("tau", group.tau);
-            true
-        }
-    };
-    if is_gfc {
-        file.quantity("rate_unit", group.derivation.unit);
-        file.plain("guard", group.derivation.guard_frames);
-    }
-}
-
-fn write_mapping(file: &mut File, mapping: &gfc::Mapping) {
-    file.quantity("bm", mapping.bm);
-    file.quantity("b0", mapping.b0);
-}
-
-/// `[[flow_control.at]]` for the ports of `group`, once for each set of classes.
-fn write_others(file: &mut File, topology: &Topology, group: &PortGroup) {
-    for (classes, ports) in ports_by_classes(topology, group) {
-        file.section("[[flow_control.at]]");
-        file.texts("ports", ports);
-        file.plain("classes", format_args!("{classes:?}"));
-        file.quantity("buffer", group.ingress.buffer);
-        write_parameters(file, group);
-    }
-}
-
-/// The ports of `group`, by the classes that are meant.
-fn ports_by_classes(topology: &Topology, group: &PortGroup) -> BTreeMap<Vec<u8>, Vec<String>> {
-    let mut classes: BTreeMap<(NodeId, PortId), Vec<u8>> = BTreeMap::new();
-    for (node, port, class) in &group.members {
-        classes.entry((*node, *port)).or_default().push(class.0);
-    }
-    let mut ports: BTreeMap<Vec<u8>, Vec<String>> = BTreeMap::new();
-    for ((node, port), classes) in classes {
-        let name = topology.port_name(node, port);
-        ports.entry(classes).or_default().push(name);
-    }
-    ports
 }
 
 /// A flow and what it waits for, all after the same delay.
@@ -269,36 +129,11 @@ fn write_rest(file: &mut File, scenario: &Scenario) {
     file.section("[timing]");
     parts.timing.write(file);
     wire_loss::write(file, &config.topology, &config.wire_loss);
-    for receiver in &config.receivers {
-        file.section("[[receiver]]");
-        file.text("host", &config.topology.node(receiver.host).name);
-        let steps = receiver.steps.iter().map(|(time, rate)| {
-            let time = quote(&time.saturating_since(Default::default()).exact());
-            let rate = rate.map_or("stop".to_string(), Quantity::exact);
-            format!("[{time}, {}]", quote(&rate))
-        });
-        let steps: Vec<String> = steps.collect();
-        file.plain("steps", format_args!("[{}]", steps.join(", ")));
-    }
+    observe::write_receivers(file, config);
     mitigation::write(file, &config.topology, &config.mitigation);
-    let probes = &config.probes;
-    if probes.resolution.as_ps() > 0 {
-        file.section("[probe]");
-        file.quantity("resolution", probes.resolution);
-        let ports = probes.ports.iter();
-        file.texts(
-            "ports",
-            ports.map(|(node, port)| config.topology.port_name(*node, *port)),
-        );
-        if let Some(probe) = &parts.probe {
-            probe.write_flows(file);
-        }
+    if let Some(probe) = &parts.probe {
+        probe.write_resolved(file, config);
     }
-    if config.is_tracing {
-        file.section("[provenance]");
-        file.plain("record", config.is_tracing);
-    }
-    file.section("[verdict]");
-    verdict::share(file, "starvation_share", config.starvation_permille);
-    verdict::write(file, &config.stop);
+    observe::write_provenance(file, config.is_tracing);
+    verdict::write(file, config);
 }

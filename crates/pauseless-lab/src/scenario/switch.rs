@@ -10,9 +10,13 @@ use pauseless_core::unit::{Bytes, Span};
 
 use pauseless_sim::config::DrawsFrom;
 
-use super::memory;
-use super::reader::{At, Item, Section};
+use super::memory::{Memory, SharedMemory};
+use super::reader::Section;
+use crate::declare::{Counted, Declared, Filled, Info, Key, Words};
+use crate::{section, words};
 
+/// The name of the section.
+pub(crate) const SECTION: &str = "switch";
 /// A switch counts the bytes between two of its ports in 32 bits.
 pub(crate) const BUFFERS: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(4_000);
 /// More than any switch needs to act on a message, and no sum of them overflows.
@@ -20,11 +24,66 @@ pub(crate) const PROCESSING: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
 
 /// From nothing, which is beside the wire, to a full frame.
 const CONTROL_FRAMES: RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::new(1_500);
-/// What a moment of release is called in files.
-pub(crate) const RELEASES: [(&str, Release); 2] = [
-    ("last-bit", Release::LastBit),
-    ("first-bit", Release::FirstBit),
-];
+/// What `"weighted"` is before its weights are known.
+const WEIGHTED: Scheduler = Scheduler::Weighted([1; Class::COUNT_MAX]);
+
+words!(
+    Discipline,
+    Discipline::ALL.map(|discipline| (discipline.name(), discipline))
+);
+words! {
+    Scheduler {
+        "strict" => Scheduler::Strict,
+        "weighted" => WEIGHTED,
+        "random" => Scheduler::Random,
+        "round-robin" => Scheduler::RoundRobin { express: 0 },
+    }
+}
+words! { Release { "last-bit" => Release::LastBit, "first-bit" => Release::FirstBit } }
+words! { DrawsFrom { "per-egress" => DrawsFrom::Egress, "ns-3" => DrawsFrom::Ns3 } }
+
+section! {
+    /// How every switch works.
+    pub(crate) struct Switch {
+        /// How packets wait.
+        discipline: Discipline, default Discipline::OutputQueued;
+        /// The physical buffer of each ingress port and class. With `[switch.memory]` that of hosts,
+        /// by default 1 MB and their headroom.
+        buffer: Bytes, within BUFFERS, derived "required; `\"1 MB\"` without flow control";
+        /// How many traffic classes there are.
+        classes: u8, within 1..=Class::COUNT_MAX as u64, default 1;
+        /// How an egress chooses between classes; `"strict"`, the highest first, `"weighted"`,
+        /// `"round-robin"`, one frame of each in turn (a class of its own for answers goes first), or
+        /// `"random"`, any that may send with the same probability, and where it serves ingresses in
+        /// turn any of those, too.
+        scheduler: Scheduler, default Scheduler::Strict;
+        /// With `"weighted"`: one for each class, such as `[1, 2, 5]`.
+        weights: Counted<u16>, within 1..=u64::from(u16::MAX),
+            required "[1, 2], one weight for each class",
+            when |keys| keys.scheduler.value == WEIGHTED;
+        /// t_r, from the arrival of a control frame to its effect.
+        processing: Span, within PROCESSING, default Span::us(3), source "gfc19 5.4";
+        /// Up to this much is added to `processing`, at random for each control frame.
+        processing_jitter: Span, within PROCESSING, default Span::ZERO;
+        /// Frame bytes of a PAUSE, credit or GFC message on the wire. Bounds are derived for 64 B. With
+        /// `"0 B"` it travels beside the wire, takes no place on it and waits for nothing.
+        control_frame: Bytes, within CONTROL_FRAMES, default Control::SIZE, written if_changed;
+        /// What random marks are drawn from; a sequence for each egress, or `"ns-3"`, the one of older
+        /// ns-3 simulators for all switches ([hpcc.md](hpcc.md)).
+        draws: DrawsFrom, default DrawsFrom::Egress, written if_changed;
+        /// When a packet that is sent leaves its ingress counter and the shared memory; with its last
+        /// bit, or its `"first-bit"`, as in public simulators.
+        release: Release, default Release::LastBit, written if_changed;
+        /// How the ports of each switch share its packet memory; [buffers.md](buffers.md) says how it
+        /// works.
+        memory: Memory;
+    }
+}
+
+/// The section, for documents and schemas.
+pub(crate) fn info() -> Info {
+    Switch::info()
+}
 
 /// How every switch works.
 #[derive(Clone, Debug)]
@@ -32,9 +91,7 @@ pub(crate) struct Switches {
     pub discipline: Discipline,
     pub scheduler: Scheduler,
     /// The buffer of every (ingress port, class), where it was written.
-    pub buffer: Option<At<Bytes>>,
-    /// Whether it was written, be it well or not.
-    pub is_buffer_written: bool,
+    pub buffer: Key<Bytes>,
     /// Those that data can travel in.
     pub class_count: u8,
     /// Whether there is one more, for what sources are told.
@@ -48,7 +105,7 @@ pub(crate) struct Switches {
     /// What random numbers come from.
     pub draws: DrawsFrom,
     /// How ports share their memory, if they do; then `buffer` is that of hosts.
-    pub memory: Option<memory::Written>,
+    pub memory: Option<SharedMemory>,
     /// Whether they are to, be it written well or not.
     pub is_sharing: bool,
 }
@@ -56,27 +113,40 @@ pub(crate) struct Switches {
 impl Switches {
     /// Reads `[switch]`.
     pub(crate) fn read(root: &mut Section<'_>) -> Switches {
-        let mut switches = Switches {
-            discipline: Discipline::OutputQueued,
-            scheduler: Scheduler::Strict,
-            buffer: None,
-            is_buffer_written: false,
-            class_count: 1,
-            has_feedback_class: false,
-            // The upper limit that gfc19 5.4 gives for t_r.
-            processing: Span::us(3),
-            processing_jitter: Span::ZERO,
-            control_frame: Control::SIZE,
-            release: Release::LastBit,
-            draws: DrawsFrom::Egress,
-            memory: None,
-            is_sharing: false,
+        let Some(mut section) = root.table(SECTION) else {
+            return Switches::new(Switch::default(), Scheduler::Strict);
         };
-        if let Some(mut section) = root.table("switch") {
-            switches.fill(&mut section);
-            section.finish();
+        let keys = Switch::read(&mut section);
+        if keys.absent().iter().any(|key| section.has(key)) {
+            let scheduler = keys.scheduler.value.word();
+            section.set_context(format!(" with scheduler = {scheduler:?}"));
         }
-        switches
+        let scheduler = keys.scheduler(&section);
+        section.finish();
+        Switches::new(keys, scheduler)
+    }
+
+    fn new(keys: Switch, scheduler: Scheduler) -> Switches {
+        let memory = keys.memory.given.map(|memory| memory.value);
+        let (memory, is_sharing) = match memory {
+            None | Some(Memory::Private) => (None, false),
+            Some(Memory::Shared(memory)) => (Some(*memory), true),
+            Some(Memory::Refused) => (None, true),
+        };
+        Switches {
+            discipline: keys.discipline.value,
+            scheduler,
+            buffer: keys.buffer,
+            class_count: keys.classes.value,
+            has_feedback_class: false,
+            processing: keys.processing.value,
+            processing_jitter: keys.processing_jitter.value,
+            control_frame: keys.control_frame.value,
+            release: keys.release.value,
+            draws: keys.draws.value,
+            memory,
+            is_sharing,
+        }
     }
 
     /// All classes.
@@ -84,79 +154,50 @@ impl Switches {
         self.class_count + u8::from(self.has_feedback_class)
     }
 
-    fn fill(&mut self, section: &mut Section<'_>) {
-        let names = Discipline::ALL.map(|discipline| (discipline.name(), discipline));
-        if let Some(discipline) = section.choice("discipline", &names) {
-            self.discipline = discipline.value;
-        }
-        self.is_buffer_written = section.has("buffer");
-        self.buffer = section.quantity_within("buffer", BUFFERS);
-        (self.memory, self.is_sharing) = memory::Written::read(section);
-        if let Some(classes) = section.integer("classes", 1..=Class::COUNT_MAX as u64) {
-            self.class_count = classes.value as u8;
-        }
-        if let Some(processing) = section.quantity_within("processing", PROCESSING) {
-            self.processing = processing.value;
-        }
-        if let Some(jitter) = section.quantity_within("processing_jitter", PROCESSING) {
-            self.processing_jitter = jitter.value;
-        }
-        if let Some(frame) = section.quantity_within("control_frame", CONTROL_FRAMES) {
-            self.control_frame = frame.value;
-        }
-        if let Some(release) = section.choice("release", &RELEASES) {
-            self.release = release.value;
-        }
-        let names = [("per-egress", DrawsFrom::Egress), ("ns-3", DrawsFrom::Ns3)];
-        if let Some(draws) = section.choice("draws", &names) {
-            self.draws = draws.value;
-        }
-        self.fill_scheduler(section);
-    }
-
-    fn fill_scheduler(&mut self, section: &mut Section<'_>) {
-        let names = [
-            ("strict", Scheduler::Strict),
-            ("weighted", Scheduler::Weighted([1; Class::COUNT_MAX])),
-            ("random", Scheduler::Random),
-            ("round-robin", Scheduler::RoundRobin { express: 0 }),
-        ];
-        if let Some(scheduler) = section.choice("scheduler", &names) {
-            self.scheduler = scheduler.value;
-        }
-        if !matches!(self.scheduler, Scheduler::Weighted(_)) {
-            if section.has("weights") {
-                let name = names
-                    .iter()
-                    .find(|(_, scheduler)| *scheduler == self.scheduler);
-                let name = name.map_or("strict", |(name, _)| name);
-                section.set_context(format!(" with scheduler = {name:?}"));
+    /// The section with nothing left out but the buffer and the memory.
+    pub(crate) fn keys(&self) -> Switch {
+        let (scheduler, weights) = match self.scheduler {
+            Scheduler::Weighted(weights) => {
+                let weights = weights.into_iter().take(self.class_count.into());
+                (WEIGHTED, Key::of(Counted::of(weights)))
             }
-            return;
-        }
-        self.scheduler = Scheduler::Strict;
-        let is_written = section.has("weights");
-        let Some(At { value, place }) = section.list("weights") else {
-            if !is_written {
-                section.missing("weights", "[1, 2], one weight for each class");
-            }
-            return;
+            Scheduler::RoundRobin { .. } => (Scheduler::RoundRobin { express: 0 }, Key::default()),
+            other => (other, Key::default()),
         };
-        let count = value.len();
-        let integer = |item: Item<'_>| item.integer(1..=u64::from(u16::MAX));
-        let found: Vec<u16> = value
-            .into_iter()
-            .filter_map(integer)
-            .map(|weight| weight.value as u16)
-            .collect();
-        if count != usize::from(self.class_count) {
-            let problem = place.problem(format!("{count} weights stand here"));
-            let expected = format!("one for each of the {} classes", self.class_count);
-            section.report(problem.expected(expected));
-            return;
+        Switch {
+            discipline: Filled::new(self.discipline),
+            classes: Filled::new(self.class_count),
+            scheduler: Filled::new(scheduler),
+            weights,
+            processing: Filled::new(self.processing),
+            processing_jitter: Filled::new(self.processing_jitter),
+            control_frame: Filled::new(self.control_frame),
+            draws: Filled::new(self.draws),
+            release: Filled::new(self.release),
+            ..Switch::default()
+        }
+    }
+}
+
+impl Switch {
+    /// The scheduler with its weights.
+    fn scheduler(&self, section: &Section<'_>) -> Scheduler {
+        if self.scheduler.value != WEIGHTED {
+            return self.scheduler.value;
+        }
+        let Some(written) = &self.weights.given else {
+            return Scheduler::Strict;
+        };
+        let (count, classes) = (written.value.count, self.classes.value);
+        if count != usize::from(classes) {
+            let problem = written.place.problem(format!("{count} weights stand here"));
+            section.report(problem.expected(format!("one for each of the {classes} classes")));
+            return Scheduler::Strict;
         }
         let mut weights = [1; Class::COUNT_MAX];
-        weights[..found.len()].copy_from_slice(&found);
-        self.scheduler = Scheduler::Weighted(weights);
+        for (weight, written) in weights.iter_mut().zip(&written.value.good) {
+            *weight = written.value;
+        }
+        Scheduler::Weighted(weights)
     }
 }

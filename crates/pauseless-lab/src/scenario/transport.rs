@@ -10,128 +10,202 @@ use pauseless_core::unit::{Bytes, Span};
 
 use super::congestion;
 use super::file::File;
-use super::reader::{At, Item, Section};
+use super::reader::{At, Section};
+use crate::declare::{Declared, Info, Key, WordOr, Written};
+use crate::{section, words};
 
-/// How flows are carried, as it was written.
-#[derive(Clone, Debug)]
-pub(crate) struct Written {
-    transport: Transport,
-    pub window: WindowSize,
+/// The name of the section.
+const SECTION: &str = "transport";
+const NO_WINDOW: WindowSize = WordOr::Word(WindowRule::None);
+const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
+const WINDOWS: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000);
+/// From less than any Ethernet frame to far more than any answer needs.
+const ANSWERS: RangeInclusive<Bytes> = Bytes::new(20)..=Bytes::new(1_000);
+
+words! { Finish { "target" => Finish::Target, "source" => Finish::Source } }
+words! { Answering { "held" => Answering::Held, "free" => Answering::Free } }
+words! {
+    Pacing {
+        "catch-up" => Pacing::CatchUp,
+        "strict" => Pacing::Strict,
+        "strict-whole-ns" => Pacing::StrictWhole,
+        "own-pace" => Pacing::Pace,
+    }
+}
+words! {
+    Recovery {
+        "none" => Recovery::None,
+        "go-back-n" => Recovery::GoBackN(GoBackN::default()),
+    }
+}
+
+section! {
+    /// What sources and targets do beside congestion control; without this section a source sends
+    /// and forgets.
+    pub(crate) struct Keys {
+        /// Who decides that a flow is finished; when its target has the last byte, or when its
+        /// `"source"` has been told. Flows that come `after` it wait for the same.
+        finish: Finish, default Finish::Target;
+        /// When the next frame of a flow may start. With `"catch-up"` a frame that had to wait makes up
+        /// for that, but for one frame at the most. `"strict"`: the next one starts no earlier than the
+        /// last one's start plus its time at the rate of then; `"strict-whole-ns"` reckons that in
+        /// whole nanoseconds, as public simulators do. `"own-pace"`: the same at the flow's `rate`, so
+        /// that congestion control rules the window only.
+        pacing: Pacing, default Pacing::CatchUp;
+        /// What a host's answers obey; the flow control of their class, or nothing (`"free"`), as in
+        /// simulators that have a queue of their own for them.
+        host_answers: Answering, default Answering::Held;
+        /// The frames that carry acknowledgements of either kind.
+        ack_size: Bytes, within ANSWERS, default AnswerSizes::default().ack;
+        /// The frames that carry CNPs or PCN's notifications.
+        cnp_size: Bytes, within ANSWERS, default AnswerSizes::default().cnp;
+        /// What is done about packets that are missing. With `"go-back-n"` a target takes packets in
+        /// order only and asks for the one that is missing; the source goes on from there.
+        recovery: Recovery, default Recovery::None;
+        /// With `"go-back-n"`: at most one request for the same packet in this time.
+        nack_interval: Span, within SPANS, default GoBackN::default().nack_interval,
+            when Keys::is_going_back;
+        /// With `"go-back-n"`: a source that has heard nothing new for so long sends again what is not
+        /// acknowledged. Without it, a flow that has lost its last packets does not finish.
+        timeout: WordOr<Never, Span>, within SPANS, default WordOr::Word(Never),
+            when Keys::is_going_back;
+        /// No packet starts while so many bytes are unacknowledged; a size, `"bdp"` (what fits on the
+        /// flow's own way: its round-trip time without queues at its lowest rate) or `"largest-bdp"`
+        /// (the largest of all controlled flows, whose round-trip time HPCC takes then, too).
+        window: WindowSize, within WINDOWS, derived "`\"none\"`, HPCC `\"bdp\"`";
+        /// Whether the window is multiplied by the rate over that of the line.
+        window_follows_rate: bool, derived "`false`, HPCC `true`";
+    }
+}
+
+/// The section, for documents and schemas.
+pub(crate) fn info() -> Info {
+    Keys::info()
 }
 
 /// How many bytes a window has.
+pub(crate) type WindowSize = WordOr<WindowRule, Bytes>;
+
+/// A window whose size was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WindowSize {
+pub(crate) enum WindowRule {
     /// There is none.
     None,
     /// What the flow's own way holds: its round-trip time at its lowest rate.
     Bdp,
     /// The largest of those of all flows.
     LargestBdp,
-    /// As many as were written.
-    Bytes(Bytes),
 }
 
-/// The name of go-back-N beside that of doing nothing.
-const RECOVERIES: [(&str, bool); 2] = [("none", false), ("go-back-n", true)];
-const FINISHES: [(&str, Finish); 2] = [("target", Finish::Target), ("source", Finish::Source)];
-const PACINGS: [(&str, Pacing); 4] = [
-    ("catch-up", Pacing::CatchUp),
-    ("strict", Pacing::Strict),
-    ("strict-whole-ns", Pacing::StrictWhole),
-    ("own-pace", Pacing::Pace),
-];
-const ANSWERING: [(&str, Answering); 2] = [("held", Answering::Held), ("free", Answering::Free)];
-const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
-const WINDOWS: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000);
-/// From less than any Ethernet frame to far more than any answer needs.
-const ANSWERS: RangeInclusive<Bytes> = Bytes::new(20)..=Bytes::new(1_000);
+/// Instead of a time: it does not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Never;
 
-impl Written {
-    /// Reads `[transport]`, and makes targets acknowledge if it needs that.
-    pub(crate) fn read(root: &mut Section<'_>, congestion: &mut congestion::Written) -> Written {
-        let mut written = Written {
-            transport: Transport::default(),
-            window: WindowSize::None,
+words! { Never { "never" => Never } }
+words! {
+    WindowRule {
+        "none" => WindowRule::None,
+        "bdp" => WindowRule::Bdp,
+        "largest-bdp" => WindowRule::LargestBdp,
+    }
+}
+
+/// How flows are carried.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    keys: Keys,
+    transport: Transport,
+    pub window: WindowSize,
+}
+
+impl Keys {
+    fn is_going_back(&self) -> bool {
+        self.recovery.value != Recovery::None
+    }
+
+    /// All but the window.
+    fn transport(&self) -> Transport {
+        let go_back_n = GoBackN {
+            nack_interval: self.nack_interval.value,
+            timeout: match self.timeout.value {
+                WordOr::Word(Never) => Span::MAX,
+                WordOr::Value(timeout) => timeout,
+            },
         };
+        Transport {
+            recovery: match self.recovery.value {
+                Recovery::None => Recovery::None,
+                Recovery::GoBackN(_) => Recovery::GoBackN(go_back_n),
+            },
+            window: Window::None,
+            finish: self.finish.value,
+            pacing: self.pacing.value,
+            sizes: AnswerSizes {
+                ack: self.ack_size.value,
+                cnp: self.cnp_size.value,
+            },
+            answering: self.host_answers.value,
+        }
+    }
+}
+
+impl Setting {
+    /// Reads `[transport]`, and makes targets acknowledge if it needs that.
+    pub(crate) fn read(root: &mut Section<'_>, congestion: &mut congestion::Written) -> Setting {
         let is_hpcc = matches!(congestion.control, CongestionControl::Hpcc(_));
-        let mut follows = None;
-        if is_hpcc {
-            written.window = WindowSize::Bdp;
+        let usual = if is_hpcc {
+            WordOr::Word(WindowRule::Bdp)
+        } else {
+            NO_WINDOW
+        };
+        let section = root.table(SECTION);
+        let Some(mut section) = section else {
+            let mut setting = Setting {
+                keys: Keys::default(),
+                transport: Transport::default(),
+                window: usual,
+            };
+            setting.follow(is_hpcc);
+            return setting;
+        };
+        let keys = Keys::read(&mut section);
+        if !keys.is_going_back() {
+            section.set_context(" with recovery = \"none\"".to_string());
         }
-        if let Some(mut section) = root.table("transport") {
-            follows = written.fill(&mut section);
-            written.refuse_windows(&section, (follows.as_ref(), congestion));
-            written.need_acknowledgements(&section, congestion);
-            section.finish();
-        }
-        let is_following = follows.map_or(is_hpcc, |follows| follows.value);
-        written.transport.window = match (written.window, is_following) {
-            (WindowSize::None, _) => Window::None,
+        let mut setting = Setting {
+            transport: keys.transport(),
+            window: keys.window.or(usual),
+            keys,
+        };
+        setting.refuse_windows(&section, congestion);
+        setting.need_acknowledgements(&section, congestion);
+        section.finish();
+        setting.follow(setting.keys.window_follows_rate.or(is_hpcc));
+        setting
+    }
+
+    /// Says whether windows follow rates, and completes the keys.
+    fn follow(&mut self, is_following: bool) {
+        self.transport.window = match (self.window, is_following) {
+            (NO_WINDOW, _) => Window::None,
             (_, false) => Window::Fixed,
             (_, true) => Window::FollowsRate,
         };
-        written
+        self.keys.window = Key::of(self.window);
+        self.keys.window_follows_rate = match self.window {
+            NO_WINDOW => Key::default(),
+            _ => Key::of(is_following),
+        };
     }
 
-    /// Takes the keys; whether windows follow rates, if that was said.
-    fn fill(&mut self, section: &mut Section<'_>) -> Option<At<bool>> {
-        let transport = &mut self.transport;
-        if let Some(finish) = section.choice("finish", &FINISHES) {
-            transport.finish = finish.value;
-        }
-        if let Some(pacing) = section.choice("pacing", &PACINGS) {
-            transport.pacing = pacing.value;
-        }
-        if let Some(answering) = section.choice("host_answers", &ANSWERING) {
-            transport.answering = answering.value;
-        }
-        let AnswerSizes { ack, cnp } = &mut transport.sizes;
-        for (key, size) in [("ack_size", ack), ("cnp_size", cnp)] {
-            if let Some(found) = section.quantity_within(key, ANSWERS) {
-                *size = found.value;
-            }
-        }
-        let is_going_back = section.choice("recovery", &RECOVERIES);
-        if is_going_back.is_some_and(|it| it.value) {
-            let mut config = GoBackN::default();
-            if let Some(interval) = section.quantity_within("nack_interval", SPANS) {
-                config.nack_interval = interval.value;
-            }
-            if let Some(timeout) = section.take("timeout")
-                && !timeout.is_text("never")
-                && let Some(timeout) = within(section, timeout, SPANS)
-            {
-                config.timeout = timeout;
-            }
-            transport.recovery = Recovery::GoBackN(config);
-        } else {
-            section.set_context(" with recovery = \"none\"".to_string());
-        }
-        if let Some(window) = section.take("window") {
-            self.window = match &window {
-                window if window.is_text("none") => WindowSize::None,
-                window if window.is_text("bdp") => WindowSize::Bdp,
-                window if window.is_text("largest-bdp") => WindowSize::LargestBdp,
-                _ => within(section, window, WINDOWS).map_or(WindowSize::None, WindowSize::Bytes),
-            };
-        }
-        section.boolean("window_follows_rate")
-    }
-
-    fn refuse_windows(
-        &self,
-        section: &Section<'_>,
-        (follows, congestion): (Option<&At<bool>>, &congestion::Written),
-    ) {
-        if let Some(follows) = follows
-            && follows.value
-            && self.window == WindowSize::None
+    fn refuse_windows(&self, section: &Section<'_>, congestion: &congestion::Written) {
+        if let Some(At { value: true, place }) = &self.keys.window_follows_rate.given
+            && self.window == NO_WINDOW
         {
-            let problem = follows.place.problem("there is no window to follow it");
+            let problem = place.problem("there is no window to follow it");
             section.report(problem.help("add window = \"bdp\""));
         }
-        if self.window != WindowSize::None && congestion.ack_every > 1 {
+        if self.window != NO_WINDOW && congestion.ack_every > 1 {
             let every = congestion.ack_every;
             let problem = section.place.problem(format!(
                 "a window waits for packets that are acknowledged only every {every}"
@@ -142,7 +216,7 @@ impl Written {
 
     /// Makes targets acknowledge every packet if sources wait for that.
     fn need_acknowledgements(&self, section: &Section<'_>, congestion: &mut congestion::Written) {
-        let is_waiting = self.window != WindowSize::None || self.transport.awaits();
+        let is_waiting = self.window != NO_WINDOW || self.transport.awaits();
         if !is_waiting || congestion.ack_every > 0 {
             return;
         }
@@ -162,62 +236,9 @@ impl Written {
 
     /// Writes the section with nothing left out, unless nobody would notice.
     pub(crate) fn write(&self, file: &mut File) {
-        if self.transport == Transport::default() {
-            return;
-        }
-        let Transport {
-            recovery,
-            finish,
-            pacing,
-            sizes,
-            window,
-            answering,
-        } = self.transport;
-        file.section("[transport]");
-        file.text("finish", name(&FINISHES, finish));
-        file.text("pacing", name(&PACINGS, pacing));
-        file.text("host_answers", name(&ANSWERING, answering));
-        file.quantity("ack_size", sizes.ack);
-        file.quantity("cnp_size", sizes.cnp);
-        file.text("recovery", name(&RECOVERIES, recovery != Recovery::None));
-        if let Recovery::GoBackN(config) = recovery {
-            file.quantity("nack_interval", config.nack_interval);
-            match config.timeout {
-                Span::MAX => file.text("timeout", "never"),
-                timeout => file.quantity("timeout", timeout),
-            }
-        }
-        match self.window {
-            WindowSize::None => file.text("window", "none"),
-            WindowSize::Bdp => file.text("window", "bdp"),
-            WindowSize::LargestBdp => file.text("window", "largest-bdp"),
-            WindowSize::Bytes(bytes) => file.quantity("window", bytes),
-        }
-        if window != Window::None {
-            file.plain("window_follows_rate", window == Window::FollowsRate);
+        if self.transport != Transport::default() {
+            file.section(&format!("[{SECTION}]"));
+            self.keys.write_keys(file);
         }
     }
-}
-
-/// The name of a value in scenario files.
-fn name<T: PartialEq>(names: &[(&'static str, T)], value: T) -> &'static str {
-    let found = names.iter().find(|(_, other)| *other == value);
-    found.expect("every value has a name").0
-}
-
-/// A quantity that may be a word instead.
-fn within<Q: super::unit::Quantity + PartialOrd + Copy>(
-    section: &Section<'_>,
-    item: Item<'_>,
-    range: RangeInclusive<Q>,
-) -> Option<Q> {
-    let found = item.quantity::<Q>()?;
-    if range.contains(&found.value) {
-        return Some(found.value);
-    }
-    let message = format!("{} is out of range", found.value.exact());
-    let (low, high) = (range.start().exact(), range.end().exact());
-    let problem = found.place.problem(message);
-    section.report(problem.expected(format!("from {low} to {high}")));
-    None
 }

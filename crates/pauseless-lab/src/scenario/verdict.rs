@@ -1,11 +1,14 @@
 //! The section `[verdict]`: what is called starvation, and when the question is answered.
 
 use pauseless_core::unit::Span;
+use pauseless_sim::Config;
 use pauseless_sim::config::{Steady, Stop};
 
 use super::file::File;
 use super::flows::TIMES;
 use super::reader::{At, Item, Section, did_you_mean, quoted};
+use crate::declare::{Declared, FileValue, Filled, Info, Key, Kind, Permille, Written};
+use crate::section;
 
 /// What may end a run before its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,124 +50,140 @@ impl StopOn {
     }
 }
 
-/// `[verdict]`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Verdicts {
-    pub starvation_permille: u32,
-    pub stop_on: StopOn,
-    steady: WrittenSteady,
-}
-
-/// `[verdict.steady]` as it was written.
-#[derive(Clone, Copy, Debug, Default)]
-struct WrittenSteady {
-    window: Option<Span>,
-    windows: Option<u32>,
-    tolerance_permille: Option<u32>,
-}
-
+/// The name of the section.
+const SECTION: &str = "verdict";
 /// Windows that the duration is cut into, unless their length is written: as for starvation.
 const WINDOWS_IN_DURATION: u64 = 64;
-const WINDOWS: u32 = 8;
-const TOLERANCE_PERMILLE: u32 = 10;
-/// With fewer there is no trend, and with more every one would have to be like every other for ever.
-const WINDOWS_RANGE: std::ops::RangeInclusive<u64> = 4..=64;
 
-impl Verdicts {
-    pub(crate) fn read(root: &mut Section<'_>) -> Verdicts {
-        let mut verdicts = Verdicts {
-            starvation_permille: 100,
-            stop_on: StopOn::NONE,
-            steady: WrittenSteady::default(),
-        };
-        if let Some(mut section) = root.table("verdict") {
-            if let Some(share) = section.take("starvation_share").and_then(Item::permille) {
-                verdicts.starvation_permille = share.value;
+section! {
+    /// What is called starvation, and when the question of a run is answered.
+    pub(crate) struct Verdict {
+        /// A flow that stays below this share of its max-min fair rate starves.
+        starvation_share: Permille, default Permille(100);
+        /// End the run when its question is answered; any of `"deadlock"`, `"done"`, `"steady"`.
+        /// `pauseless run --stop-on deadlock,done` says so instead.
+        stop_on: StopOn, derived "`[]`";
+        /// As `stop_on` used to be written: `true` is `stop_on = ["deadlock"]`.
+        stop_on_deadlock: bool, derived "`false`";
+        /// What counts as a steady state, where `stop_on` has `"steady"`.
+        steady: SteadyKeys;
+    }
+}
+
+section! {
+    /// What counts as a steady state, where `stop_on` has `"steady"`.
+    pub(crate) struct SteadyKeys {
+        /// Time is cut into windows of this length, to begin with.
+        window: Span, within Span::ns(1)..=*TIMES.end(), derived "a 64th of `duration`";
+        /// So many in a row are held against each other. With fewer there is no trend, and with more
+        /// every one would have to be like every other for ever.
+        windows: u32, within 4..=64, default 8;
+        /// How far each of them may be from their mean, as a share of it.
+        tolerance: Permille, within 1..=1_000, default Permille(10);
+    }
+}
+
+/// The section, for documents and schemas.
+pub(crate) fn info() -> Info {
+    Verdict::info()
+}
+
+impl FileValue for StopOn {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<StopOn>> {
+        let sink = item.sink();
+        let At {
+            value: words,
+            place,
+        } = item.strings("a list of strings")?;
+        let mut value = StopOn::NONE;
+        for At { value: word, place } in words {
+            if !value.add(&word) {
+                let problem = place.problem(format!("unknown value {word:?}"));
+                let problem = problem.expected(format!("any of {}", quoted(&StopOn::NAMES)));
+                sink.push(problem.help(did_you_mean(&word, StopOn::NAMES)));
             }
-            verdicts.stop_on = read_stop_on(&mut section);
-            verdicts.steady = WrittenSteady::read(&mut section);
-            section.finish();
         }
-        verdicts
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::List {
+            of: Box::new(Kind::Word(StopOn::NAMES.to_vec())),
+            least: 0,
+            most: None,
+        }
+    }
+
+    fn show(&self) -> String {
+        let names = StopOn::NAMES.into_iter();
+        let names = names.zip([self.deadlock, self.done, self.steady]);
+        let set = names.filter(|(_, is_set)| *is_set);
+        let set = Vec::from_iter(set.map(|(name, _)| name));
+        format!("[{}]", quoted(&set))
+    }
+}
+
+impl Verdict {
+    /// Reads `[verdict]`.
+    pub(crate) fn read_from(root: &mut Section<'_>) -> Verdict {
+        let Some(mut section) = root.table(SECTION) else {
+            return Verdict::default();
+        };
+        let mut keys = Verdict::read(&mut section);
+        if keys.stop_on.is_written && keys.stop_on_deadlock.is_written {
+            let problem = keys
+                .place
+                .problem("both stop_on and stop_on_deadlock are written");
+            let help = "keep stop_on, with \"deadlock\" in it if that is wanted";
+            section.report(problem.help(help));
+        }
+        if keys.stop_on_deadlock.or(false) {
+            keys.stop_on = Key::of(StopOn::DEADLOCK);
+        }
+        section.finish();
+        keys
     }
 
     /// What ends a run that lasts for `duration` at most.
     pub(crate) fn stop(&self, duration: Span) -> Stop {
+        let stop_on = self.stop_on.or(StopOn::NONE);
+        let steady = self.steady.get().cloned().unwrap_or_default();
         let window = Span::ps((duration.as_ps() / WINDOWS_IN_DURATION).max(1));
         let steady = Steady {
-            window: self.steady.window.unwrap_or(window),
-            windows: self.steady.windows.unwrap_or(WINDOWS),
-            tolerance_permille: self.steady.tolerance_permille.unwrap_or(TOLERANCE_PERMILLE),
+            window: steady.window.or(window),
+            windows: steady.windows.value,
+            tolerance_permille: steady.tolerance.value.0,
         };
         Stop {
-            deadlock: self.stop_on.deadlock,
-            done: self.stop_on.done,
-            steady: self.stop_on.steady.then_some(steady),
+            deadlock: stop_on.deadlock,
+            done: stop_on.done,
+            steady: stop_on.steady.then_some(steady),
         }
     }
 }
 
-/// `stop_on`, or `stop_on_deadlock` as it used to be written.
-fn read_stop_on(section: &mut Section<'_>) -> StopOn {
-    let mut stop_on = StopOn::NONE;
-    let place = section.place.clone();
-    let is_twice = section.has("stop_on") && section.has("stop_on_deadlock");
-    if let Some(stop) = section.boolean("stop_on_deadlock") {
-        stop_on.deadlock = stop.value;
-    }
-    let words = section.strings("stop_on");
-    if is_twice {
-        let problem = place.problem("both stop_on and stop_on_deadlock are written");
-        let help = "keep stop_on, with \"deadlock\" in it if that is wanted";
-        section.report(problem.help(help));
-    }
-    for At { value: word, place } in words.into_iter().flat_map(|words| words.value) {
-        if !stop_on.add(&word) {
-            let problem = place.problem(format!("unknown value {word:?}"));
-            let problem = problem.expected(format!("any of {}", quoted(&StopOn::NAMES)));
-            section.report(problem.help(did_you_mean(&word, StopOn::NAMES)));
-        }
-    }
-    stop_on
-}
-
-impl WrittenSteady {
-    fn read(section: &mut Section<'_>) -> WrittenSteady {
-        let Some(mut section) = section.table("steady") else {
-            return WrittenSteady::default();
-        };
-        let window = section.quantity_within("window", Span::ns(1)..=*TIMES.end());
-        let windows = section.integer("windows", WINDOWS_RANGE);
-        let tolerance = section.take("tolerance").and_then(Item::permille);
-        if let Some(At { value: 0, place }) = &tolerance {
-            let problem = place.problem("0 is out of range");
-            section.report(problem.expected("a share from 0.001 to 1"));
-        }
-        section.finish();
-        WrittenSteady {
-            window: window.map(|window| window.value),
-            windows: windows.map(|windows| windows.value as u32),
-            tolerance_permille: tolerance.map(|share| share.value),
-        }
-    }
-}
-
-/// Writes what ends a run.
-pub(crate) fn write(file: &mut File, stop: &Stop) {
-    let set = [stop.deadlock, stop.done, stop.steady.is_some()];
-    let names = StopOn::NAMES.into_iter().zip(set);
-    let names = names.filter(|(_, is_set)| *is_set);
-    file.texts("stop_on", names.map(|(name, _)| name.to_string()));
-    if let Some(steady) = &stop.steady {
-        file.section("[verdict.steady]");
-        file.quantity("window", steady.window);
-        file.plain("windows", steady.windows);
-        share(file, "tolerance", steady.tolerance_permille);
-    }
-}
-
-/// Writes a share in parts per thousand.
-pub(crate) fn share(file: &mut File, key: &str, permille: u32) {
-    let value = format_args!("{}.{:03}", permille / 1_000, permille % 1_000);
-    file.plain(key, value);
+/// Writes `[verdict]` with nothing left out.
+pub(crate) fn write(file: &mut File, config: &Config) {
+    let stop = &config.stop;
+    let stop_on = StopOn {
+        deadlock: stop.deadlock,
+        done: stop.done,
+        steady: stop.steady.is_some(),
+    };
+    let steady = stop.steady.map(|steady| SteadyKeys {
+        window: Key::of(steady.window),
+        windows: Filled::new(steady.windows),
+        tolerance: Filled::new(Permille(steady.tolerance_permille)),
+        ..SteadyKeys::default()
+    });
+    let keys = Verdict {
+        starvation_share: Filled::new(Permille(config.starvation_permille)),
+        stop_on: Key::of(stop_on),
+        steady: steady.map_or(Key::default(), Key::of),
+        ..Verdict::default()
+    };
+    file.section(&format!("[{SECTION}]"));
+    keys.write_keys(file);
 }

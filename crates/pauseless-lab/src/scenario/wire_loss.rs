@@ -3,66 +3,65 @@
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::WireLoss;
 
-use super::congestion::number;
 use super::file::File;
 use super::pattern;
-use super::reader::{At, Section};
+use super::reader::Section;
+use crate::declare::{Declared, Key, List, list};
 use crate::problem::Sink;
+use crate::section;
 
-/// What arrives at some ports, as it was written.
-#[derive(Clone, Debug)]
-pub(crate) struct Written {
-    ports: Vec<At<String>>,
-    share: f64,
+/// The name of the section.
+const SECTION: &str = "wire_loss";
+
+section! {
+    /// Wires with a loss of their own.
+    pub(crate) struct LossyPorts {
+        /// Port names with `*`, such as `["S1:H1", "S2:*"]`.
+        ports: List<String>, within "a list of strings", required "[\"S1:H1\"]";
+        /// The share of what arrives there that is lost, instead of `timing.wire_loss`.
+        share: f64, within 0.0..=0.5, required "0.001";
+    }
 }
 
-impl Written {
-    pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<Written> {
-        let sections = root.tables("wire_loss").into_iter();
-        let written = sections.filter_map(|mut section| {
-            let ports = section.strings("ports");
-            if ports.is_none() && !section.has("ports") {
-                section.missing("ports", "[\"S1:H1\"]");
-            }
-            let is_written = section.has("share");
-            let share = number(&mut section, "share", 0.0..=0.5);
-            if !is_written {
-                section.missing("share", "0.001");
-            }
+impl LossyPorts {
+    /// Reads every `[[wire_loss]]`.
+    pub(crate) fn read_all(root: &mut Section<'_>) -> Vec<LossyPorts> {
+        let sections = root.tables(SECTION).into_iter();
+        let read = sections.map(|mut section| {
+            let keys = LossyPorts::read(&mut section);
             section.finish();
-            Some(Written {
-                ports: ports?.value,
-                share: share?.value,
-            })
+            keys
         });
-        written.collect()
+        read.collect()
     }
 }
 
 /// As the simulator wants it: `share` everywhere else.
 pub(crate) fn resolve(
     share: f64,
-    written: &[Written],
-    (topology, sink): (&Topology, &Sink),
+    written: &[LossyPorts],
+    topology: &Topology,
+    sink: &Sink,
 ) -> WireLoss {
-    let each = written.iter().flat_map(|written| {
-        let ports = pattern::ports(topology, &written.ports, sink);
-        let share = written.share;
-        ports
-            .into_iter()
-            .map(move |(node, port)| (node, port, share))
-    });
-    WireLoss {
-        share,
-        ports: each.collect(),
+    let mut each = Vec::new();
+    for keys in written {
+        if let (Some(ports), Some(share)) = (keys.ports.get(), keys.share.copied()) {
+            let ports = pattern::ports(topology, ports, sink).into_iter();
+            each.extend(ports.map(|(node, port)| (node, port, share)));
+        }
     }
+    WireLoss { share, ports: each }
 }
 
 /// Writes what differs from the rest.
 pub(crate) fn write(file: &mut File, topology: &Topology, wire_loss: &WireLoss) {
     for (node, port, share) in &wire_loss.ports {
-        file.section("[[wire_loss]]");
-        file.texts("ports", [topology.port_name(*node, *port)]);
-        file.number("share", *share);
+        let keys = LossyPorts {
+            ports: Key::of(list([topology.port_name(*node, *port)])),
+            share: Key::of(*share),
+            ..LossyPorts::default()
+        };
+        file.inner_tables("", SECTION);
+        keys.write(file);
     }
 }

@@ -7,8 +7,11 @@ use pauseless_core::wire::Envelope;
 use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::link::Backend;
 
-use crate::scenario::reader::Section;
+use crate::declare::{FileValue, Kind, Words};
+use crate::scenario::file::quote;
+use crate::scenario::reader::{At, Item, Section};
 use crate::scenario::unit::{self, Quantity};
+use crate::{section, words};
 
 /// How frames travel, and by which clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,39 +37,67 @@ impl Default for Wire {
     }
 }
 
-impl Wire {
-    pub(super) fn read(mut section: Section<'_>) -> Wire {
-        let backend = section.choice("backend", &BACKENDS);
-        let envelope = section.choice("envelope", &ENVELOPES);
-        let clock = section.string("clock");
-        let pace = clock.and_then(|at| match parse_clock(&at.value) {
-            Ok(pace) => Some(pace),
+section! {
+    /// How frames travel, and by which clock.
+    pub(crate) struct WireKeys for Wire = Wire::default(), {
+        /// What carries frames.
+        backend: Backend;
+        /// What control frames travel in.
+        envelope: Envelope;
+        /// How time passes; `real`, `elastic` or `elastic:50us`.
+        clock: Pace, field pace;
+        /// How far behind the clock a port may be and still catch up.
+        slack: Span, within SLACKS;
+    }
+}
+
+words! {
+    Backend { "auto" => Backend::Auto, "packet" => Backend::Packet, "xdp" => Backend::Xdp }
+}
+words! {
+    Envelope { "mac-control" => Envelope::MacControl, "private" => Envelope::Private }
+}
+
+impl FileValue for Pace {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Pace>> {
+        let sink = item.sink();
+        let At { value, place } = item.string()?;
+        match parse_clock(&value) {
+            Ok(value) => Some(At { value, place }),
             Err(message) => {
-                section.report(at.place.problem(message));
+                sink.push(place.problem(message));
                 None
             }
-        });
-        let slack = section.quantity_within("slack", SLACKS);
-        section.finish();
-        let default = Wire::default();
-        Wire {
-            backend: backend.map_or(default.backend, |at| at.value),
-            envelope: envelope.map_or(default.envelope, |at| at.value),
-            pace: pace.unwrap_or(default.pace),
-            slack: slack.map_or(default.slack, |at| at.value),
         }
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::Text("a clock")
+    }
+
+    fn show(&self) -> String {
+        quote(&write_clock(*self))
+    }
+}
+
+impl Wire {
+    pub(super) fn read(mut section: Section<'_>) -> Wire {
+        let mut wire = Wire::default();
+        WireKeys::fill(&mut section, &mut wire);
+        section.finish();
+        wire
     }
 
     /// The name of the back end in files.
     pub fn backend_name(&self) -> &'static str {
-        let found = BACKENDS.iter().find(|(_, it)| *it == self.backend);
-        found.expect("all are listed").0
+        self.backend.word()
     }
 
     /// The name of the envelope in files.
     pub fn envelope_name(&self) -> &'static str {
-        let found = ENVELOPES.iter().find(|(_, it)| *it == self.envelope);
-        found.expect("all are listed").0
+        self.envelope.word()
     }
 }
 
@@ -93,15 +124,6 @@ pub fn write_clock(pace: Pace) -> String {
     }
 }
 
-const BACKENDS: [(&str, Backend); 3] = [
-    ("auto", Backend::Auto),
-    ("packet", Backend::Packet),
-    ("xdp", Backend::Xdp),
-];
-const ENVELOPES: [(&str, Envelope); 2] = [
-    ("mac-control", Envelope::MacControl),
-    ("private", Envelope::Private),
-];
 /// Longer than nearly all stalls of a machine that is not idle.
 const SLACK: Span = Span::ms(20);
 const SLACKS: RangeInclusive<Span> = Span::ZERO..=Span::s(1);

@@ -10,9 +10,8 @@ use pauseless_core::unit::Bytes;
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::{Ingress, IngressTable};
 
-use super::{Kind, Limit, Params, Pool, Written, place_of};
+use super::{Kind, Lane, Limit, Pool, SetAside, SharedMemory};
 use crate::problem::Sink;
-use crate::scenario::file::File;
 use crate::scenario::pattern;
 use crate::scenario::port_group::{PortGroup, violation_problem};
 use crate::scenario::reader::{At, Place};
@@ -23,7 +22,7 @@ const ALPHA: (u32, u32) = (1, 8);
 
 /// A memory on its way to be complete.
 pub(crate) struct Share<'s> {
-    pub written: &'s Written,
+    pub written: &'s SharedMemory,
     /// Whether senders can be paused: otherwise headroom makes no sense.
     pub is_lossless: bool,
     pub is_unsafe: bool,
@@ -43,19 +42,17 @@ impl Share<'_> {
     ) -> BTreeMap<(NodeId, PortId, Class), Vec<usize>> {
         let mut overlays: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (index, other) in self.written.others.iter().enumerate() {
-            for class in &other.classes {
-                if class.value >= u64::from(self.class_count) {
-                    let problem = class.place.problem(format!("no class {}", class.value));
+            for class in other.at.classes.get().into_iter().flatten() {
+                if class.value.0 >= u64::from(self.class_count) {
+                    let problem = class.place.problem(format!("no class {}", class.value.0));
                     let last = self.class_count - 1;
                     self.sink
                         .push(problem.expected(format!("a class from 0 to {last}")));
                 }
             }
-            let is_named = |class: &Class| {
-                let mut classes = other.classes.iter();
-                other.classes.is_empty() || classes.any(|at| at.value == u64::from(class.0))
-            };
-            for (node, port) in pattern::ports(topology, &other.ports, self.sink) {
+            let is_named = |class: &Class| pattern::covers(&other.at.classes, *class);
+            let ports = other.at.ports.get().map_or(&[][..], Vec::as_slice);
+            for (node, port) in pattern::ports(topology, ports, self.sink) {
                 for class in (0..self.class_count).map(Class).filter(is_named) {
                     overlays.entry((node, port, class)).or_default().push(index);
                 }
@@ -71,15 +68,15 @@ impl Share<'_> {
         latency: Latency,
         members: Vec<(NodeId, PortId, Class)>,
     ) -> PortGroup {
-        let params = self.params(named);
+        let lane = self.lane(named);
         let headroom = match self.is_lossless {
-            true => value_of(&params.headroom).unwrap_or(latency.pfc_headroom()),
+            true => lane.headroom.or(latency.pfc_headroom()),
             false => Bytes::ZERO,
         };
         let (numerator, denominator) = ALPHA;
         let usual = Alpha::new(numerator, denominator).expect("positive");
         let least = self.mtu;
-        let threshold = match (params.limit, self.written.kind) {
+        let threshold = match (lane.limit(), lane.kind) {
             (Some(Limit::Static(bytes)), _) => Threshold::Static(bytes),
             (Some(Limit::Alpha(alpha)), Kind::Shared) => Threshold::Dynamic(alpha),
             (Some(Limit::Alpha(alpha)), Kind::Partitions) => Threshold::Partition { alpha, least },
@@ -89,15 +86,15 @@ impl Share<'_> {
                 least,
             },
         };
-        let reserve = match self.written.kind {
-            Kind::Shared => value_of(&params.reserve).unwrap_or(self.mtu),
+        let reserve = match lane.kind {
+            Kind::Shared => lane.reserve.or(self.mtu),
             Kind::Partitions => Bytes::ZERO,
         };
         let memory = LaneMemory {
             reserve,
             headroom,
             threshold,
-            resume_offset: value_of(&params.resume_offset).unwrap_or(self.mtu * 2),
+            resume_offset: lane.resume_offset.or(self.mtu * 2),
         };
         let buffer = self.written.total();
         let control = match self.is_lossless {
@@ -113,26 +110,26 @@ impl Share<'_> {
         }
     }
 
-    fn params(&self, named: &[usize]) -> Params {
+    fn lane(&self, named: &[usize]) -> Lane {
         let others = named.iter().map(|other| &self.written.others[*other]);
-        others.fold(self.written.base.clone(), |params, other| {
-            params.overlaid(&other.params)
+        others.fold(self.written.lane.clone(), |lane, other| {
+            other.lane.laid_over(&lane)
         })
     }
 
     /// Holds the parameters of some ports against what their links need.
     pub(crate) fn check(&self, named: &[usize], group: &PortGroup, port: &str) -> Option<String> {
-        let params = self.params(named);
+        let lane = self.lane(named);
         let memory = group.memory.as_ref()?;
         if !self.is_lossless {
-            if let Some(place) = place_of(&params.headroom) {
+            if let Some(place) = lane.headroom.place() {
                 let problem = place.problem("headroom without flow control");
                 let help = "headroom is for what arrives after a PAUSE; remove it, or use PFC";
                 self.sink.push(problem.help(help));
             }
             return None;
         }
-        let place = place_of(&params.headroom);
+        let place = lane.headroom.place().cloned();
         let bound = group.derivation.latency.pfc_headroom();
         if memory.headroom < bound {
             let violation = Violation::BelowBound {
@@ -193,16 +190,16 @@ impl Share<'_> {
         self.check_partitions();
         let ((_, violation), node) = worst?;
         let key = match violation.name() {
-            "partitions" => place_of(&self.written.partitions),
-            _ => place_of(&self.written.headroom_total),
+            "partitions" => self.written.whole.partitions.place(),
+            _ => self.written.whole.headroom_total.place(),
         };
-        self.report(key, &violation, name(node))
+        self.report(key.cloned(), &violation, name(node))
     }
 
     /// What is not shared. Public simulators take a port's share once, and promise it to each of
     /// its classes.
     fn aside(&self, shared: &SharedConfig) -> Bytes {
-        if !self.written.is_aside_by_port {
+        if self.written.whole.set_aside.value == SetAside::PerClass {
             return shared.total();
         }
         let ports = shared.lanes.chunks(shared.class_count);
@@ -218,23 +215,24 @@ impl Share<'_> {
         let class_count = usize::from(self.class_count);
         let port_count = (lanes.len() / class_count) as u64;
         let (of_port, all) = headroom_sums(&lanes, class_count);
-        let size = value_of(&self.written.headroom_total);
-        let headroom = match self.written.pool {
+        let whole = &self.written.whole;
+        let size = whole.headroom_total.copied();
+        let headroom = match whole.headroom_pool.value {
             _ if !self.is_lossless => HeadroomPool::Class,
             Pool::Class => HeadroomPool::Class,
             Pool::Port => HeadroomPool::Port(size.unwrap_or(of_port)),
             Pool::Switch => HeadroomPool::Switch(size.unwrap_or(all)),
         };
-        let partitions = match (self.written.kind, &self.written.partitions) {
+        let partitions = match (whole.kind, whole.partitions.get()) {
             (Kind::Shared, _) => Vec::new(),
             (Kind::Partitions, None) => vec![self.mtu * port_count; class_count],
-            (Kind::Partitions, Some(sizes)) => match sizes.value[..] {
+            (Kind::Partitions, Some(sizes)) => match sizes.0[..] {
                 [size] => vec![size; class_count],
-                _ => sizes.value.clone(),
+                _ => sizes.0.clone(),
             },
         };
         SharedConfig {
-            resume_on: self.written.resume_on,
+            resume_on: whole.resume_on.value,
             pool: Bytes::ZERO,
             partitions: partitions.into(),
             headroom,
@@ -272,10 +270,10 @@ impl Share<'_> {
     }
 
     fn check_partitions(&self) {
-        let Some(At { value, place }) = &self.written.partitions else {
+        let Some(At { value, place }) = &self.written.whole.partitions.given else {
             return;
         };
-        let (count, classes) = (value.len(), self.class_count);
+        let (count, classes) = (value.0.len(), self.class_count);
         if count != 1 && count != usize::from(classes) {
             let problem = place.problem(format!("{count} sizes stand here"));
             let expected = format!("one, or one for each of the {classes} classes");
@@ -320,27 +318,4 @@ fn headroom_sums(lanes: &[LaneMemory], class_count: usize) -> (Bytes, Bytes) {
     };
     let ports = lanes.chunks(class_count).map(sum);
     (ports.max().unwrap_or(Bytes::ZERO), sum(lanes))
-}
-
-fn value_of(written: &Option<At<Bytes>>) -> Option<Bytes> {
-    written.as_ref().map(|written| written.value)
-}
-
-/// The keys of an (ingress, class).
-pub(crate) fn write_lane(file: &mut File, memory: &LaneMemory, is_lossless: bool) {
-    match memory.threshold {
-        Threshold::Partition { alpha, .. } => file.text("alpha", &super::written_alpha(alpha)),
-        Threshold::Dynamic(alpha) => {
-            file.quantity("reserve", memory.reserve);
-            file.text("alpha", &super::written_alpha(alpha));
-        }
-        Threshold::Static(bytes) => {
-            file.quantity("reserve", memory.reserve);
-            file.quantity("threshold", bytes);
-        }
-    }
-    if is_lossless {
-        file.quantity("headroom", memory.headroom);
-    }
-    file.quantity("resume_offset", memory.resume_offset);
 }
