@@ -47,6 +47,13 @@ impl Info {
             variants: None,
         }
     }
+
+    /// Whether it has this key, be it of one of its kinds.
+    pub fn has(&self, name: &str) -> bool {
+        let variants = self.variants.iter().flat_map(|variants| &variants.list);
+        self.keys.iter().any(|key| key.name == name)
+            || variants.into_iter().any(|(_, info)| info.has(name))
+    }
 }
 
 /// The keys that depend on the value of one key.

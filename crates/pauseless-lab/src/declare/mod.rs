@@ -45,6 +45,7 @@ pub(crate) use value::quantity;
 pub use value::{
     Each, FileValue, List, LongList, Map, Permille, Tables, TablesOrOne, What, Within,
 };
+pub(crate) use variant::variant;
 pub use variant::{Choice, Fills, Variant, Written};
 
 pub use crate::problem::Sink;
