@@ -8,21 +8,20 @@ use pauseless_core::schedule::Scheduler;
 use pauseless_core::switch::Release;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::path::Step;
-use pauseless_fabric::routing::{Multipath, TieBreak};
 use pauseless_fabric::topology::Topology;
 
 use pauseless_sim::config::{DrawsFrom, Follow, Ties, Transmission};
 
+use super::classes::ClassRule;
 use super::file::{File, quote};
 use super::flows::Plan;
 use super::memory::{self, write_lane};
 use super::mitigation;
 use super::port_group::PortGroup;
-use super::routing::{write_tables, written_rule};
+use super::routing::{Rule, TableKeys};
 use super::switch::RELEASES;
 use super::unit::Quantity;
-use super::{Parts, Rules, classes, verdict, wire_loss};
-use crate::fabric::toml::write_classes;
+use super::{Parts, Rules, verdict, wire_loss};
 
 /// Every default and every derived value, written out.
 pub(crate) fn write(parts: &Parts) -> String {
@@ -37,7 +36,7 @@ pub(crate) fn write(parts: &Parts) -> String {
     file.quantity("wire_overhead", general.wire_overhead);
     parts.fabric.write(&mut file);
     write_routing(&mut file, parts);
-    write_class_map(&mut file, parts);
+    write_classes(&mut file, parts);
     // The most common parameters stand for all, the others for the ports that they are about.
     let groups = &parts.control.groups;
     let base = groups.iter().max_by_key(|group| group.members.len());
@@ -74,35 +73,17 @@ pub(crate) fn write(parts: &Parts) -> String {
 }
 
 fn write_routing(file: &mut File, parts: &Parts) {
-    file.section("[routing]");
-    match &parts.routing {
-        Rules::Rule(routing) => {
-            for (key, word) in written_rule(*routing) {
-                file.text(key, word);
-            }
-            if let Multipath::Single {
-                tie_break: TieBreak::Seeded(seed),
-            } = routing.multipath
-                && seed != parts.config.seed
-            {
-                file.plain("seed", seed);
-            }
-        }
-        Rules::Tables(routes) => {
-            file.text("kind", "tables");
-            write_tables(file, &parts.fabric.topology, routes);
-        }
-    }
+    let rule = match &parts.routing {
+        Rules::Rule(routing) => Rule::of(*routing, parts.config.seed),
+        Rules::Tables(routes) => Rule::Tables(TableKeys::of(&parts.fabric.topology, routes)),
+    };
+    rule.write(file);
 }
 
-fn write_class_map(file: &mut File, parts: &Parts) {
-    let topology = &parts.fabric.topology;
+fn write_classes(file: &mut File, parts: &Parts) {
     match &parts.classes {
-        classes::Written::Dateline(_) => {
-            file.section("[classes]");
-            file.text("kind", "dateline");
-        }
-        _ => write_classes(file, topology, &parts.config.classes),
+        ClassRule::Dateline => ClassRule::Dateline.write(file),
+        _ => ClassRule::of(&parts.fabric.topology, &parts.config.classes).write(file),
     }
 }
 

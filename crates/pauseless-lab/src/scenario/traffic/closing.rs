@@ -6,7 +6,6 @@ use pauseless_core::unit::Bytes;
 use pauseless_fabric::dependency::{Checker, Lossy, Network, Traffic as Packets};
 
 use super::super::flows::Planner;
-use super::super::routing;
 use super::{Made, Scene, Traffic};
 
 impl Planner<'_> {
@@ -15,11 +14,8 @@ impl Planner<'_> {
     pub(super) fn closing(&self, traffic: &Traffic) -> Option<Vec<(NodeId, NodeId)>> {
         let topology = &self.fabric.topology;
         let routes = self.ways.routing.builder(topology, []).build();
-        let rule = match self.ways.routing {
-            routing::Written::Rule(rule) => Some(*rule),
-            routing::Written::Tables(_) => None,
-        };
-        let classes = self.ways.classes.map(|classes| &classes.value);
+        let rule = self.ways.routing.rule();
+        let classes = self.ways.classes;
         let classes = classes.map(|classes| classes.resolve(topology, rule, self.sink));
         let network = Network {
             topology,
