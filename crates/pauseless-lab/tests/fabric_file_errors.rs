@@ -219,7 +219,7 @@ fn tables() {
         "kind = \"tables\"",
         "",
         expect![[r#"
-        pauseless: t.toml:21:10: routing.tables: unknown key
+        pauseless: t.toml:21:10: routing.tables: unknown key with kind = "shortest"
            |
         21 | [routing.tables.S1]
            |          ^^^^^^ expected one of kind, tie_break

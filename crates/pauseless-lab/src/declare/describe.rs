@@ -194,6 +194,13 @@ impl Info {
         }
     }
 
+    /// Whether it has this key, be it of one of its kinds.
+    pub fn has(&self, name: &str) -> bool {
+        let variants = self.variants.iter().flat_map(|variants| &variants.list);
+        self.keys.iter().any(|key| key.name == name)
+            || variants.into_iter().any(|(_, info)| info.has(name))
+    }
+
     /// The same with the keys of `other` behind its own.
     pub fn with(mut self, other: Info) -> Info {
         self.keys.extend(other.keys);

@@ -76,7 +76,10 @@ pub fn write_section<F: Field>(name: &str, field: &F, file: &mut File) {
     if F::Value::IS_SECTION
         && let Some(value) = field.value()
     {
+        // The next section inside this one stands beside it, not in it.
+        let path = file.path.clone();
         value.write(name, file);
+        file.path = path;
     }
 }
 

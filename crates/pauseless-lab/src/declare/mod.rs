@@ -51,6 +51,7 @@ pub use value::{
     Counted, Each, FileValue, List, LongList, Map, Permille, Tables, TablesOrOne, What, Within,
     WordOr, list,
 };
+pub(crate) use variant::variant;
 pub use variant::{Choice, Fills, Registry, Variant, Written};
 
 pub use crate::problem::Sink;

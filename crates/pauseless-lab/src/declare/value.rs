@@ -321,7 +321,7 @@ impl<T: FileValue> FileValue for LongList<T> {
     }
 }
 
-/// A table whose keys are names, in the order of the names.
+/// A table whose keys are names; what was read is in the order of the names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map<T>(pub Vec<(At<String>, T)>);
 

@@ -63,6 +63,51 @@ impl Written for () {
     fn write_sections(&self, _: &mut File) {}
 }
 
+/// The keys of two sections that are written as one.
+impl<A: Written, B: Written> Written for (A, B) {
+    fn shown(&self) -> Vec<(&'static str, String)> {
+        [self.0.shown(), self.1.shown()].concat()
+    }
+
+    fn write_plain(&self, file: &mut File) {
+        self.0.write_plain(file);
+        self.1.write_plain(file);
+    }
+
+    fn write_sections(&self, file: &mut File) {
+        self.0.write_sections(file);
+        self.1.write_sections(file);
+    }
+}
+
+/// Declares a kind whose keys are a section by themselves, `"name": Arm[Section]`, or that has none,
+/// `"name": Arm, "What it is."`.
+macro_rules! variant {
+    ($name:literal: $arm:path[$keys:ty]) => {
+        $crate::declare::Variant {
+            name: $name,
+            info: <$keys as $crate::declare::Declared>::info,
+            read: |section| Some($arm(<$keys as $crate::declare::Declared>::read(section))),
+            keys_of: |value| match value {
+                $arm(keys) => Some(Box::new(keys.clone())),
+                _ => None,
+            },
+        }
+    };
+    ($name:literal: $arm:path, $about:literal) => {
+        $crate::declare::Variant {
+            name: $name,
+            info: || $crate::declare::Info::without_keys($about),
+            read: |_| Some($arm),
+            keys_of: |value| match value {
+                $arm => Some(Box::new(())),
+                _ => None,
+            },
+        }
+    };
+}
+pub(crate) use variant;
+
 /// Keys that fill a configuration that exists, as [`section!`](crate::section) declares them.
 pub trait Fills: Written + Sized {
     /// What they fill.

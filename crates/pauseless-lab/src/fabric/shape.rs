@@ -6,14 +6,16 @@
 
 use std::ops::Range;
 
+use pauseless_core::unit::{Rate, Span};
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::Fabric;
+use crate::declare::{Info, Key, Written};
 use crate::import::source::Source;
 use crate::problem::{Problem, Problems};
-use crate::scenario::check;
-use crate::scenario::topology::kinds;
+use crate::scenario::topology::Common;
+use crate::scenario::{check, classes, routing, topology};
 
 /// The fabric that `spec` describes. Links have 100 Gb/s and 1 us unless it says otherwise.
 pub fn parse(spec: &str) -> Result<Fabric, Problems> {
@@ -31,14 +33,17 @@ pub fn parse(spec: &str) -> Result<Fabric, Problems> {
 fn table(spec: &str) -> Result<DeTable<'_>, Box<Problem>> {
     let kind_end = spec.find(':').unwrap_or(spec.len());
     let kind = &spec[..kind_end];
-    let mut tables = Tables::default();
+    let info = topology::kinds().named(kind).map(|kind| (kind.info)());
+    // Of every kind the first size may stand without its key.
+    let lead = info.as_ref().map(|info| info.keys[0].name);
+    let mut tables = Tables {
+        kind: info,
+        ..Tables::default()
+    };
     tables.topology.insert(
-        Spanned::new(0..kind_end, "kind".into()),
+        Spanned::new(0..kind_end, topology::kinds().key.into()),
         Spanned::new(0..kind_end, DeValue::String(kind.into())),
     );
-    // Of every kind the first size may stand without its key.
-    let lead = kinds().named(kind).map(|kind| (kind.info)());
-    let lead = lead.map(|info| info.keys[0].name);
     let mut start = kind_end + 1;
     // Nothing may stand behind the kind, but an empty part after a comma is a slip.
     let parts = spec.get(start..).filter(|rest| !rest.is_empty());
@@ -67,6 +72,8 @@ fn table(spec: &str) -> Result<DeTable<'_>, Box<Problem>> {
 /// The sections of the file.
 #[derive(Default)]
 struct Tables<'s> {
+    /// The keys of the kind of topology, if there is such a kind.
+    kind: Option<Info>,
     topology: DeTable<'s>,
     routing: DeTable<'s>,
     classes: DeTable<'s>,
@@ -78,10 +85,14 @@ impl<'s> Tables<'s> {
         (key, key_at): (&'s str, Range<usize>),
         (value, at): (&'s str, Range<usize>),
     ) -> Result<(), Box<Problem>> {
+        let is_of_kind = self.kind.as_ref().is_some_and(|kind| kind.has(key));
+        // A key that two sections have is the topology's; so is one that nobody has.
         let (table, name) = match key {
-            "routing" => (&mut self.routing, "kind"),
-            "multipath" | "tie_break" => (&mut self.routing, key),
-            "classes" => (&mut self.classes, "kind"),
+            routing::NAME => (&mut self.routing, routing::kinds().key),
+            classes::NAME => (&mut self.classes, classes::kinds().key),
+            _ if is_of_kind => (&mut self.topology, key),
+            _ if routing::info().has(key) => (&mut self.routing, key),
+            _ if classes::info().has(key) => (&mut self.classes, key),
             _ => (&mut self.topology, key),
         };
         let value = self::value(value, at);
@@ -94,17 +105,22 @@ impl<'s> Tables<'s> {
     }
 
     fn finish(mut self) -> DeTable<'s> {
-        for (key, value) in [("rate", "100 Gbps"), ("delay", "1 us")] {
+        let links = Common {
+            rate: Key::of(RATE),
+            delay: Key::of(DELAY),
+            ..Common::default()
+        };
+        for (key, value) in links.shown() {
             if !self.topology.contains_key(key) {
-                let value = DeValue::String(value.into());
+                let value = DeValue::String(value.trim_matches('"').to_string().into());
                 let key = Spanned::new(0..0, key.into());
                 self.topology.insert(key, Spanned::new(0..0, value));
             }
         }
         let sections = [
-            ("topology", self.topology),
-            ("routing", self.routing),
-            ("classes", self.classes),
+            (topology::NAME, self.topology),
+            (routing::NAME, self.routing),
+            (classes::NAME, self.classes),
         ];
         let mut root = DeTable::new();
         for (name, table) in sections.into_iter().filter(|(_, table)| !table.is_empty()) {
@@ -139,3 +155,6 @@ fn value(text: &str, at: Range<usize>) -> Spanned<DeValue<'_>> {
 
 /// What messages call the text.
 const NAME: &str = "--generate";
+/// What links have unless the text says otherwise.
+const RATE: Rate = Rate::gbps(100);
+const DELAY: Span = Span::us(1);

@@ -8,7 +8,6 @@ use crate::problem::Problems;
 use crate::scenario;
 
 pub use write::write;
-pub(crate) use write::write_classes;
 
 /// Whether it is a fabric file or a scenario.
 pub fn is_toml(source: &Source) -> bool {

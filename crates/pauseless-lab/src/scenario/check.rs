@@ -6,10 +6,10 @@ use pauseless_fabric::dependency::{Demand, Lane, Traffic};
 use toml::de::DeTable;
 
 use super::flows::{Plan, Planner, Ways};
-use super::lanes::WrittenLossy;
+use super::lanes::Lossy;
 use super::reader::Section;
 use super::routes::Routing;
-use super::routing::{self, Addresses};
+use super::routing::Addresses;
 use super::{Aim, Overrides, Written, folder_of, parse_table};
 use crate::fabric::{Fabric, Origin};
 use crate::import::source::Source;
@@ -49,10 +49,12 @@ impl Written {
             ways: Ways::new(&self.routing, self.classes.as_ref()),
         };
         let plans = planner.plans(&self.flows).plans;
-        let lanes = self.check_only.lanes.as_ref();
-        let targets = lanes.into_iter().flat_map(|lanes| lanes.value.targets());
+        let packets = self.check_only.packets.as_ref();
+        let targets = packets.into_iter();
+        let targets = targets.flat_map(|packets| packets.value.targets());
         let targets = Vec::from_iter(targets.cloned());
-        if let routing::Written::Rule(_) = &self.routing {
+        let rule = self.routing.rule();
+        if rule.is_some() {
             for target in targets.iter().filter(|target| target.value.address > 1) {
                 let problem = target.place.problem("with a rule, hosts have one address");
                 sink.push(problem.help("further addresses need routing.kind = \"tables\""));
@@ -61,14 +63,10 @@ impl Written {
         let others = Vec::from_iter(targets.iter().map(|target| target.value));
         let builder = self.routing.builder(topology, others.iter().copied());
         let routing = planner.route(builder, &plans)?;
-        let rule = match &self.routing {
-            routing::Written::Rule(rule) => Some(*rule),
-            routing::Written::Tables(_) => None,
-        };
         let mut classes = self.class_map(topology, rule, sink);
-        let lossy = WrittenLossy::resolve(&self.check_only.lossy, topology, sink);
-        if let Some(lanes) = lanes.filter(|_| !plans.is_empty()) {
-            let problem = lanes
+        let lossy = Lossy::resolve(&self.check_only.lossy, topology, sink);
+        if let Some(packets) = packets.filter(|_| !plans.is_empty()) {
+            let problem = packets
                 .place
                 .problem("the flows of this file have classes already");
             sink.push(problem.help("remove [lanes], or the flows"));

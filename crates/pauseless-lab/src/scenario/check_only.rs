@@ -2,40 +2,68 @@
 
 use pauseless_fabric::dependency::Traffic;
 
-use super::lanes;
-use super::reader::{At, Section};
+use super::lanes::{Lanes, Lossy, Packets};
+use super::routing::Addresses;
 use super::topology::Fabric;
+use crate::declare::{At, Declared, LongList, Section, Tables};
 use crate::fabric::Medium;
 use crate::problem::Sink;
+use crate::{section, words};
 
-/// The keys and sections that a run has no use for.
+words! { Medium, [Medium::Ethernet, Medium::InfiniBand].map(|medium| (medium.name(), medium)) }
+
+section! {
+    /// The keys and sections that a run has no use for.
+    pub(crate) struct CheckKeys {
+        /// What a class is called in reports; a priority, or with `"infiniband"` a virtual lane.
+        medium: Medium, default Medium::Ethernet, written if_changed;
+        /// What the reader of a verdict should know about where the file comes from.
+        notes: LongList<String>, within "a list of strings", default LongList(Vec::new()),
+            written if_changed;
+        /// Which packets there are, in a file without flows.
+        lanes: Lanes, derived "every host sends to every other one in class 0";
+        /// Buffers that drop rather than make anybody wait.
+        lossy: Tables<Lossy>, derived "none";
+    }
+}
+
+/// The same, held against the fabric.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckOnly {
     pub medium: Medium,
     pub notes: Vec<String>,
-    pub lanes: Option<At<lanes::Written>>,
-    pub lossy: Vec<lanes::WrittenLossy>,
+    pub packets: Option<At<Packets>>,
+    pub lossy: Vec<Lossy>,
 }
 
 impl CheckOnly {
     /// Reads them.
     pub(crate) fn read(root: &mut Section<'_>, fabric: Option<&Fabric>, sink: &Sink) -> CheckOnly {
-        let media = [Medium::Ethernet, Medium::InfiniBand].map(|medium| (medium.name(), medium));
-        let medium = root.choice("medium", &media);
-        let notes = root.strings("notes").map_or(Vec::new(), |list| list.value);
+        let keys = CheckKeys::read(root);
+        let topology = fabric.map(|fabric| &fabric.topology);
+        let packets = keys.lanes.given.and_then(
+            |At {
+                 value: lanes,
+                 place,
+             }| {
+                let value = lanes.packets(topology, sink)?;
+                Some(At { value, place })
+            },
+        );
+        let notes = keys.notes.value.0.into_iter();
         CheckOnly {
-            medium: medium.map_or(Medium::Ethernet, |medium| medium.value),
-            notes: notes.into_iter().map(|note| note.value).collect(),
-            lanes: lanes::Written::read(root, fabric, sink),
-            lossy: lanes::WrittenLossy::read_all(root),
+            medium: keys.medium.value,
+            notes: notes.map(|note| note.value).collect(),
+            packets,
+            lossy: keys.lossy.given.map_or(Vec::new(), |lossy| lossy.value.0),
         }
     }
 
     /// Reports what would change a run if the simulator knew it.
     pub(crate) fn refuse_run(&self, sink: &Sink) {
-        if let Some(lanes) = &self.lanes {
+        if let Some(packets) = &self.packets {
             let message = "a run takes classes from its flows";
-            let problem = lanes.place.problem(message).expected("no [lanes]");
+            let problem = packets.place.problem(message).expected("no [lanes]");
             sink.push(problem.help(CHECK_READS));
         }
         if let Some(lossy) = self.lossy.first() {
@@ -46,13 +74,9 @@ impl CheckOnly {
     }
 
     /// The packets of a fabric; `None` where nothing is said of them.
-    pub(crate) fn traffic(
-        &self,
-        fabric: &Fabric,
-        addresses: &super::routing::Addresses,
-    ) -> Option<Traffic> {
-        let lanes = self.lanes.as_ref()?;
-        Some(lanes.value.resolve(&fabric.topology, addresses))
+    pub(crate) fn traffic(&self, fabric: &Fabric, addresses: &Addresses) -> Option<Traffic> {
+        let packets = self.packets.as_ref()?;
+        Some(packets.value.resolve(&fabric.topology, addresses))
     }
 }
 

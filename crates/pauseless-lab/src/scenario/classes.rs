@@ -1,99 +1,142 @@
 //! The section `[classes]`: how the class of a packet changes from hop to hop.
 
+mod write;
+
 use std::collections::BTreeSet;
 
-use pauseless_core::class_map::{Beyond, ClassMap, ClassTable, Hops, Key, LANE_COUNT, Passage};
+use pauseless_core::class_map::{self, Beyond, ClassMap, ClassTable, Hops, LANE_COUNT, Passage};
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_fabric::dependency::Lane;
 use pauseless_fabric::routing::{Algorithm, Routing, port_counts};
 use pauseless_fabric::topology::Topology;
 
-use super::file::File;
 use super::flows::Plan;
 use super::hosts::find_switch;
-use super::reader::{At, Item, Place, Section};
+use crate::declare::{
+    At, Choice, File, FileValue, Fills, Info, Item, Kind, LongList, Place, Section, Tables,
+    Variant, variant,
+};
 use crate::problem::Sink;
+use crate::{section, words};
+
+/// The name of the section.
+pub(crate) const NAME: &str = "classes";
 
 /// `[classes]` as it was written.
 #[derive(Clone, Debug)]
-pub(crate) enum Written {
+pub(crate) enum ClassRule {
     Same,
     Hops(Hops),
-    Dateline(Place),
-    Table { key: Key, rows: Vec<Row> },
-}
-
-/// `[[classes.row]]` as it was written.
-#[derive(Clone, Debug)]
-pub(crate) struct Row {
-    classes: [u8; LANE_COUNT],
-    passages: Vec<At<String>>,
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Same,
-    Hops,
     Dateline,
-    Table,
+    Table(TableKeys),
 }
 
-/// In the order of the variants.
-const KINDS: [(&str, Kind); 4] = [
-    ("same", Kind::Same),
-    ("hops", Kind::Hops),
-    ("dateline", Kind::Dateline),
-    ("table", Kind::Table),
+words! { Beyond { "drop" => Beyond::Drop, "stay" => Beyond::Stay } }
+words! { class_map::Key { "label" => class_map::Key::Label, "class" => class_map::Key::Class } }
+
+section! {
+    /// One higher after every `width` switches, as TTL-based buffer management does; the link to its
+    /// target needs no further class. Packets that enter in a class from `count` on stay there. See
+    /// [ttl.md](ttl.md).
+    pub(crate) struct HopKeys for Hops = Hops { count: 1, width: 1, beyond: Beyond::Drop }, {
+        /// How many classes count hops; in a run `[switch]` must have as many.
+        count: u8, within 1..=LANE_COUNT as u64, required "4, the number of classes";
+        /// So many switches hold a packet in each class.
+        width: u8, within 1..=u64::from(Hops::WIDTH_MAX);
+        /// What becomes of packets after the last class; they are dropped, or `"stay"` in it.
+        last: Beyond, field beyond;
+    }
+}
+
+section! {
+    /// By tables of the switches. Later rows win, and a packet whose way has no row stays in its class.
+    pub(crate) struct TableKeys {
+        /// What a row is indexed by; the class in which a packet came, or with `"label"` what it carries
+        /// all the way, such as the service level of InfiniBand.
+        key: class_map::Key, required "\"label\" or key = \"class\"";
+        /// The next classes on some ways through switches.
+        row: Tables<Row>;
+    }
+}
+
+section! {
+    /// The next classes on some ways through switches.
+    pub(crate) struct Row {
+        /// The next class for the index 0, 1 and so on, or `"drop"`; an index behind the end of the list
+        /// gives the class of its own number.
+        classes: NextClasses, required "[0, 1, \"drop\"]";
+        /// The ways through switches that have this row; `"S1: S2 > S3"` is from S2 through S1 to S3.
+        /// Several neighbours may stand on each side, and `*` stands for all of them, or for all
+        /// switches.
+        passages: LongList<String>, within "a list of strings", required "[\"S1: S2 > S3\"]";
+    }
+}
+
+/// All kinds, in the order of the documents.
+pub(crate) fn kinds() -> Choice<ClassRule> {
+    Choice {
+        key: "kind",
+        default: None,
+        variants: KINDS.iter().collect(),
+    }
+}
+
+static KINDS: [Variant<ClassRule>; 4] = [
+    variant!("same": ClassRule::Same, "Packets stay in their class, as without this section."),
+    Variant {
+        name: "hops",
+        info: HopKeys::info,
+        read: |section| {
+            let mut hops = HopKeys::base();
+            HopKeys::fill(section, &mut hops);
+            Some(ClassRule::Hops(hops))
+        },
+        keys_of: |rule| match rule {
+            ClassRule::Hops(hops) => Some(Box::new(HopKeys::of(hops))),
+            _ => None,
+        },
+    },
+    variant!(
+        "dateline": ClassRule::Dateline,
+        "Class 1 from the link that closes a ring, class 0 again along the next dimension; only with \
+         `routing.kind = \"dimension-order\"`."
+    ),
+    variant!("table": ClassRule::Table[TableKeys]),
 ];
 
-/// What becomes of a packet after the last class.
-const BEYOND: [(&str, Beyond); 2] = [("drop", Beyond::Drop), ("stay", Beyond::Stay)];
-
-/// Writes the keys of classes that count hops.
-pub(crate) fn write_hops(file: &mut File, hops: Hops) {
-    file.plain("count", hops.count);
-    file.plain("width", hops.width);
-    let word = BEYOND.iter().find(|(_, beyond)| *beyond == hops.beyond);
-    file.text("last", word.expect("both have names").0);
+/// The whole section, for documents and schemas.
+pub(crate) fn info() -> Info {
+    let about = "How the class of a packet changes from hop to hop; InfiniBand calls classes virtual \
+                 lanes, Ethernet priorities. Without this section packets stay in theirs.";
+    Info {
+        variants: Some(kinds().describe()),
+        ..Info::without_keys(about)
+    }
 }
 
-impl Written {
-    /// Reads `[classes]`, with its place if it is there.
-    pub(crate) fn read(root: &mut Section<'_>) -> Option<At<Written>> {
-        let mut section = root.table("classes")?;
+/// The rule, and where it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Classes {
+    pub rule: ClassRule,
+    /// Where the kind was written.
+    pub kind: Place,
+    /// Where the section begins.
+    pub place: Place,
+}
+
+impl Classes {
+    /// Reads `[classes]`, if it is there.
+    pub(crate) fn read(root: &mut Section<'_>) -> Option<Classes> {
+        let mut section = root.table(NAME)?;
         let place = section.place.clone();
-        let has_kind = section.has("kind");
-        let Some(kind) = section.choice("kind", &KINDS) else {
-            if !has_kind {
-                let words = "\"same\", \"hops\", \"dateline\" or \"table\"";
-                section.missing("kind", words);
-            }
-            section.discard();
-            return None;
-        };
-        let (name, _) = KINDS[kind.value as usize];
-        section.set_context(format!(" with kind = {name:?}"));
-        let value = match kind.value {
-            Kind::Same => Written::Same,
-            Kind::Dateline => Written::Dateline(kind.place),
-            Kind::Hops => {
-                let has_count = section.has("count");
-                let count = section.integer("count", 1..=LANE_COUNT as u64);
-                if !has_count {
-                    section.missing("count", "4, the number of classes");
-                }
-                let width = section.integer("width", 1..=u64::from(Hops::WIDTH_MAX));
-                let beyond = section.choice("last", &BEYOND);
-                Written::Hops(Hops {
-                    count: count.map_or(1, |count| count.value as u8),
-                    width: width.map_or(1, |width| width.value as u8),
-                    beyond: beyond.map_or(Beyond::Drop, |beyond| beyond.value),
-                })
-            }
-            Kind::Table => read_table(&mut section),
-        };
+        let kind = kinds().take(&mut section)?;
+        let rule = (kind.value.read)(&mut section);
         section.finish();
-        Some(At { value, place })
+        Some(Classes {
+            rule: rule?,
+            kind: kind.place,
+            place,
+        })
     }
 
     /// How classes change in a fabric.
@@ -103,88 +146,122 @@ impl Written {
         routing: Option<Routing>,
         sink: &Sink,
     ) -> ClassMap {
-        match self {
-            Written::Same => ClassMap::Same,
-            Written::Hops(hops) => ClassMap::Hops(*hops),
-            Written::Dateline(place) => match routing.map(|routing| routing.algorithm) {
+        match &self.rule {
+            ClassRule::Same => ClassMap::Same,
+            ClassRule::Hops(hops) => ClassMap::Hops(*hops),
+            ClassRule::Dateline => match routing.map(|routing| routing.algorithm) {
                 Some(Algorithm::DimensionOrder(dimensions)) => {
                     dimensions.dateline_classes(topology)
                 }
                 _ => {
                     let message = "only routing by dimensions has datelines";
                     let help = "set routing.kind = \"dimension-order\"";
-                    sink.push(place.problem(message).help(help));
+                    sink.push(self.kind.problem(message).help(help));
                     ClassMap::Same
                 }
             },
-            Written::Table { key, rows } => {
-                let mut table = ClassTable::new(*key, port_counts(topology));
-                for row in rows {
-                    for text in &row.passages {
-                        let passages = Passages { topology, sink };
-                        passages.read(text, |passage| table.set(passage, row.classes));
-                    }
-                }
-                ClassMap::Table(table)
-            }
+            ClassRule::Table(keys) => keys.resolve(topology, sink),
         }
     }
 }
 
-fn read_table(section: &mut Section<'_>) -> Written {
-    let has_key = section.has("key");
-    let key = section.choice("key", &[("label", Key::Label), ("class", Key::Class)]);
-    if !has_key {
-        section.missing("key", "\"label\" or key = \"class\"");
-    }
-    let mut rows = Vec::new();
-    for mut row in section.tables("row") {
-        let classes = match row.list("classes") {
-            Some(list) => read_row(&row, list),
-            None => {
-                row.missing("classes", "[0, 1, \"drop\"]");
-                None
-            }
-        };
-        let has_passages = row.has("passages");
-        let passages = row.strings("passages");
-        if !has_passages {
-            row.missing("passages", "[\"S1: S2 > S3\"]");
-        }
-        row.finish();
-        if let Some((classes, passages)) = classes.zip(passages) {
-            let passages = passages.value;
-            rows.push(Row { classes, passages });
+impl ClassRule {
+    /// Writes `[classes]`, unless packets stay in theirs.
+    pub(crate) fn write(&self, file: &mut File) {
+        if !matches!(self, ClassRule::Same) {
+            file.section(&format!("[{NAME}]"));
+            kinds().write(self, file);
         }
     }
-    let key = key.map_or(Key::Class, |key| key.value);
-    Written::Table { key, rows }
 }
 
-/// The next class by number; numbers behind the end of the list stay themselves.
-fn read_row(section: &Section<'_>, list: At<Vec<Item<'_>>>) -> Option<[u8; LANE_COUNT]> {
-    let count = list.value.len();
-    if count > LANE_COUNT {
-        let problem = list.place.problem(format!("{count} classes stand here"));
-        section.report(problem.expected(format!("at most {LANE_COUNT}")));
-        return None;
+impl TableKeys {
+    fn resolve(&self, topology: &Topology, sink: &Sink) -> ClassMap {
+        let key = self.key.or(class_map::Key::Class);
+        let mut table = ClassTable::new(key, port_counts(topology));
+        for row in self.row.get().into_iter().flat_map(|rows| &rows.0) {
+            let Some((classes, passages)) = row.classes.get().zip(row.passages.get()) else {
+                continue;
+            };
+            for text in &passages.0 {
+                let passages = Passages { topology, sink };
+                passages.read(text, |passage| table.set(passage, classes.0));
+            }
+        }
+        ClassMap::Table(table)
     }
-    let mut row = std::array::from_fn(|class| class as u8);
-    for (class, item) in row.iter_mut().zip(list.value) {
-        if item.is_string() && !item.is_text("drop") {
-            let text = item.string()?;
-            let problem = text.place.problem(format!("{:?} is no class", text.value));
-            let highest = LANE_COUNT - 1;
-            let expected = format!("a whole number from 0 to {highest}, or \"drop\"");
-            section.report(problem.expected(expected));
+}
+
+/// The next class by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NextClasses([u8; LANE_COUNT]);
+
+impl NextClasses {
+    /// Every class stays itself.
+    const IDENTITY: NextClasses = {
+        let mut row = [0; LANE_COUNT];
+        let mut class = 0;
+        while class < LANE_COUNT {
+            row[class] = class as u8;
+            class += 1;
+        }
+        NextClasses(row)
+    };
+}
+
+impl FileValue for NextClasses {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<NextClasses>> {
+        let sink = item.sink();
+        let At { value: list, place } = item.list("a list")?;
+        let count = list.len();
+        if count > LANE_COUNT {
+            let problem = place.problem(format!("{count} classes stand here"));
+            sink.push(problem.expected(format!("at most {LANE_COUNT}")));
             return None;
         }
-        *class = match item.is_string() {
-            true => ClassTable::DROP,
-            false => item.integer(0..=LANE_COUNT as u64 - 1)?.value as u8,
-        };
+        let mut value = NextClasses::IDENTITY;
+        for (class, item) in value.0.iter_mut().zip(list) {
+            if item.is_string() && !item.is_text("drop") {
+                let text = item.string()?;
+                let problem = text.place.problem(format!("{:?} is no class", text.value));
+                let highest = LANE_COUNT - 1;
+                let expected = format!("a whole number from 0 to {highest}, or \"drop\"");
+                sink.push(problem.expected(expected));
+                return None;
+            }
+            *class = match item.is_string() {
+                true => ClassTable::DROP,
+                false => item.integer(0..=LANE_COUNT as u64 - 1)?.value as u8,
+            };
+        }
+        Some(At { value, place })
     }
-    Some(row)
+
+    fn kind((): &()) -> Kind {
+        let class = Kind::Integer {
+            low: 0,
+            high: LANE_COUNT as u64 - 1,
+        };
+        Kind::List {
+            of: Box::new(Kind::Either(vec![class, Kind::Word(vec!["drop"])])),
+            least: 0,
+            most: Some(LANE_COUNT),
+        }
+    }
+
+    /// Of some that change, those behind them need not be written.
+    fn show(&self) -> String {
+        let mut pairs = self.0.iter().zip(NextClasses::IDENTITY.0);
+        let changed = pairs.rposition(|(a, b)| *a != b);
+        let words = self.0[..changed.map_or(LANE_COUNT, |last| last + 1)].iter();
+        let words = words.map(|class| match *class {
+            ClassTable::DROP => "\"drop\"".to_string(),
+            class => class.to_string(),
+        });
+        format!("[{}]", Vec::from_iter(words).join(", "))
+    }
 }
 
 /// Reports flows that can get into a class that the switches do not have.

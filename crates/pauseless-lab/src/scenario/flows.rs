@@ -19,7 +19,7 @@ use super::reader::{At, Place, Section};
 use super::topology::Fabric;
 use super::traffic::{MadePlans, Traffic};
 use super::unit::Quantity;
-use super::{Aim, classes, routing};
+use super::{Aim, Classes, Forwarding};
 use crate::declare::{Declared, Info, Key, List};
 use crate::problem::Sink;
 pub(crate) use keys::{Common, Flow, FlowName, SIZES, TIMES, Timing};
@@ -160,15 +160,12 @@ pub(crate) struct Planner<'p> {
 /// Where packets go, and in which class.
 #[derive(Clone, Copy)]
 pub(crate) struct Ways<'p> {
-    pub routing: &'p routing::Written,
-    pub classes: Option<&'p At<classes::Written>>,
+    pub routing: &'p Forwarding,
+    pub classes: Option<&'p Classes>,
 }
 
 impl<'p> Ways<'p> {
-    pub(crate) fn new(
-        routing: &'p routing::Written,
-        classes: Option<&'p At<classes::Written>>,
-    ) -> Ways<'p> {
+    pub(crate) fn new(routing: &'p Forwarding, classes: Option<&'p Classes>) -> Ways<'p> {
         Ways { routing, classes }
     }
 }

@@ -4,7 +4,7 @@
 use pauseless_core::id::NodeId;
 use pauseless_fabric::topology::Topology;
 
-use super::reader::{At, Item, Section, did_you_mean};
+use super::reader::{At, did_you_mean};
 use crate::problem::{Problem, Sink};
 
 /// Consecutive hosts, each by the address of the same number.
@@ -29,14 +29,14 @@ impl HostSpan {
     }
 
     /// Reads a list of such texts. What is wrong is reported and left out.
-    pub(crate) fn read_all(topology: &Topology, sink: &Sink, item: Item<'_>) -> Vec<At<HostSpan>> {
-        let Some(list) = item.list("a list of hosts, such as [\"H1\", \"H3..H5\"]") else {
-            return Vec::new();
-        };
-        let texts = list.value.into_iter().filter_map(Item::string);
-        let spans = texts.filter_map(|text| {
-            let value = HostSpan::read(topology, sink, &text)?;
-            let place = text.place;
+    pub(crate) fn find_all(
+        topology: &Topology,
+        sink: &Sink,
+        texts: &[At<String>],
+    ) -> Vec<At<HostSpan>> {
+        let spans = texts.iter().filter_map(|text| {
+            let value = HostSpan::read(topology, sink, text)?;
+            let place = text.place.clone();
             Some(At { value, place })
         });
         spans.collect()
@@ -151,13 +151,6 @@ pub(crate) fn find_switch(topology: &Topology, sink: &Sink, name: &At<String>) -
     };
     sink.push(problem);
     None
-}
-
-/// The tables of `section`, each with the name that it stands under.
-pub(crate) fn named_tables<'s>(mut section: Section<'s>) -> Vec<(At<String>, Section<'s>)> {
-    let entries = section.entries().into_iter();
-    let tables = entries.filter_map(|(name, item)| Some((name, item.table()?)));
-    tables.collect()
 }
 
 #[cfg(test)]

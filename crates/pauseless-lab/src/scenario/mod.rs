@@ -6,10 +6,10 @@
 //! reference of the format.
 
 pub(crate) mod check;
-mod check_only;
+pub(crate) mod check_only;
 pub(crate) mod classes;
 pub mod congestion;
-mod custom;
+pub(crate) mod custom;
 mod cycle_aware;
 pub mod describe;
 pub(crate) mod file;
@@ -65,12 +65,14 @@ use crate::import::{self, source::Source};
 use crate::problem::Sink;
 use crate::section;
 use check_only::CheckOnly;
+use classes::{ClassRule, Classes};
 use flow_control::Resolver;
 use flows::{Limits, Plan, Planned, Planner, Timing, Ways};
 
 use observe::{Probe, ReceiverKeys};
 pub(crate) use reader::At;
 use reader::{Place, Section};
+use routing::Forwarding;
 use switch::Switches;
 use topology::{Fabric, Network};
 use traffic::Traffic;
@@ -208,7 +210,7 @@ struct Parts {
     failed: Failures,
     routing: Rules,
     switches: Switches,
-    classes: classes::Written,
+    classes: ClassRule,
     is_unsafe: bool,
     congestion: congestion::Written,
     transport: transport::Setting,
@@ -228,10 +230,10 @@ enum Rules {
 }
 
 impl Rules {
-    fn new(written: &routing::Written, groups: Groups) -> Rules {
-        match written {
-            routing::Written::Rule(rule) => Rules::Rule(*rule),
-            routing::Written::Tables(_) => Rules::Tables(groups),
+    fn new(forwarding: &Forwarding, groups: Groups) -> Rules {
+        match forwarding.rule() {
+            Some(rule) => Rules::Rule(rule),
+            None => Rules::Tables(groups),
         }
     }
 }
@@ -277,9 +279,9 @@ impl General {
 struct Written {
     general: General,
     fabric: Option<Fabric>,
-    routing: routing::Written,
+    routing: Forwarding,
     check_only: CheckOnly,
-    classes: Option<At<classes::Written>>,
+    classes: Option<Classes>,
     switches: Switches,
     congestion: congestion::Written,
     transport: transport::Setting,
@@ -304,9 +306,10 @@ impl Written {
             fabric: fabric.as_ref(),
             sink,
         };
-        let routing = routing::Written::read(&mut root, context);
+        let rule = routing::Rule::read(&mut root);
+        let routing = rule.value.resolve(&rule.place, context);
         let check_only = CheckOnly::read(&mut root, fabric.as_ref(), sink);
-        let classes = classes::Written::read(&mut root);
+        let classes = Classes::read(&mut root);
         let is_any_class = aim == Aim::Check && !root.has(switch::SECTION);
         let mut switches = Switches::read(&mut root);
         switches.discipline = overrides.discipline.unwrap_or(switches.discipline);
@@ -382,18 +385,14 @@ impl Written {
     /// How classes change from hop to hop.
     fn class_map(&self, topology: &Topology, rule: Option<Routing>, sink: &Sink) -> ClassMap {
         let classes = self.classes.as_ref();
-        let classes = classes.map_or(&classes::Written::Same, |classes| &classes.value);
-        classes.resolve(topology, rule, sink)
+        let map = classes.map(|classes| classes.resolve(topology, rule, sink));
+        map.unwrap_or(ClassMap::Same)
     }
 
     /// The same for a run: the switches must have all classes that the flows can get into.
     fn run_classes(&self, fabric: &Fabric, plans: &[Plan], sink: &Sink) -> ClassMap {
-        let rule = match &self.routing {
-            routing::Written::Rule(rule) => Some(*rule),
-            routing::Written::Tables(_) => None,
-        };
-        let mut map = self.class_map(&fabric.topology, rule, sink);
-        if let Some(At { place, .. }) = &self.classes {
+        let mut map = self.class_map(&fabric.topology, self.routing.rule(), sink);
+        if let Some(Classes { place, .. }) = &self.classes {
             classes::check_count((&map, place), plans, (self.switches.class_count, sink));
         }
         if self.switches.has_feedback_class {
@@ -535,7 +534,7 @@ impl Written {
             failed,
             routing: Rules::new(&self.routing, found.routes.groups),
             switches: self.switches,
-            classes: self.classes.map_or(classes::Written::Same, |at| at.value),
+            classes: self.classes.map_or(ClassRule::Same, |it| it.rule),
             plans: plans.filter(|(_, plan)| !plan.is_made).collect(),
         };
         let mut scenario = Scenario {

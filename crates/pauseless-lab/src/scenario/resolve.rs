@@ -3,20 +3,18 @@
 use std::collections::BTreeMap;
 
 use pauseless_core::id::FlowId;
-use pauseless_fabric::routing::{Multipath, TieBreak};
 
 use pauseless_sim::config::Follow;
 
+use super::classes::ClassRule;
 use super::file::File;
 use super::flows::{Flow, Plan};
 use super::port_group::PortGroup;
-use super::routing::{write_tables, written_rule};
+use super::routing::{Rule, TableKeys};
 use super::{
-    At, Rules, Scenario, classes, flow_control, mitigation, observe, switch, topology, verdict,
-    wire_loss,
+    At, Rules, Scenario, flow_control, mitigation, observe, switch, topology, verdict, wire_loss,
 };
 use crate::declare::{Declared, Key};
-use crate::fabric::toml::write_classes;
 
 /// Every default and every derived value, written out.
 pub(crate) fn write(scenario: &Scenario) -> String {
@@ -25,7 +23,7 @@ pub(crate) fn write(scenario: &Scenario) -> String {
     parts.general.write(&mut file);
     topology::write(&mut file, parts);
     write_routing(&mut file, scenario);
-    write_class_map(&mut file, scenario);
+    write_classes(&mut file, scenario);
     // The most common parameters stand for all, the others for the ports that they are about.
     let groups = &scenario.port_groups;
     let base = groups.iter().max_by_key(|group| group.members.len());
@@ -51,35 +49,20 @@ pub(crate) fn write(scenario: &Scenario) -> String {
 
 fn write_routing(file: &mut File, scenario: &Scenario) {
     let config = &scenario.config;
-    file.section("[routing]");
-    match &scenario.parts.routing {
-        Rules::Rule(routing) => {
-            for (key, word) in written_rule(*routing) {
-                file.text(key, word);
-            }
-            if let Multipath::Single {
-                tie_break: TieBreak::Seeded(seed),
-            } = routing.multipath
-                && seed != config.seed
-            {
-                file.plain("seed", seed);
-            }
-        }
+    let rule = match &scenario.parts.routing {
+        Rules::Rule(routing) => Rule::of(*routing, config.seed),
         Rules::Tables(groups) => {
-            file.text("kind", "tables");
-            write_tables(file, &config.topology, &config.table, groups);
+            Rule::Tables(TableKeys::of(&config.topology, &config.table, groups))
         }
-    }
+    };
+    rule.write(file);
 }
 
-fn write_class_map(file: &mut File, scenario: &Scenario) {
+fn write_classes(file: &mut File, scenario: &Scenario) {
     let config = &scenario.config;
     match &scenario.parts.classes {
-        classes::Written::Dateline(_) => {
-            file.section("[classes]");
-            file.text("kind", "dateline");
-        }
-        _ => write_classes(file, &config.topology, &config.classes),
+        ClassRule::Dateline => ClassRule::Dateline.write(file),
+        _ => ClassRule::of(&config.topology, &config.classes).write(file),
     }
 }
 

@@ -10,41 +10,163 @@ use pauseless_fabric::routing::{
 use pauseless_fabric::topology::Topology;
 
 use super::hosts::HostSpan;
-use super::reader::{Place, Section};
 use super::topology::Fabric;
+use crate::declare::{
+    At, Choice, Declared, File, Filled, Info, Key, LongList, Map, Place, Section, Variant, variant,
+};
 use crate::problem::Sink;
+use crate::{section, words};
 
 pub(crate) use tables::{Addresses, Tables};
-pub(crate) use write::{Address, addresses, facing, spans, write_tables};
+pub(crate) use write::{Address, addresses, facing, spans};
+
+/// The name of the section.
+pub(crate) const NAME: &str = "routing";
+
+/// `[routing]` as it was written.
+#[derive(Clone, Debug)]
+pub(crate) enum Rule {
+    Shortest(SinglePath),
+    Ecmp(Spreading),
+    UpDown(SinglePath),
+    UpDownEcmp(Spreading),
+    DimensionOrder,
+    Tables(TableKeys),
+}
+
+/// How many equally good next hops are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PathCount {
+    Single,
+    Ecmp,
+}
+
+/// Which of equally good next hops is the single one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tie {
+    Lowest,
+    Seeded,
+}
+
+words! { PathCount { "single" => PathCount::Single, "ecmp" => PathCount::Ecmp } }
+words! { Tie { "lowest" => Tie::Lowest, "seeded" => Tie::Seeded } }
+words! { Hashing { "name" => Hashing::Mixed, "five-tuple" => Hashing::FiveTuple } }
+words! { HopOrder { "port" => HopOrder::Port, "search" => HopOrder::Search } }
+
+section! {
+    /// Up*/down*: never up again after down, in the order of a tree, so that no cycle can form.
+    pub(crate) struct Paths {
+        /// Whether one of equally good next hops is used, or with `"ecmp"` all of them.
+        multipath: PathCount, default PathCount::Single;
+    }
+}
+
+section! {
+    /// One shortest path for each switch and target.
+    pub(crate) struct SinglePath {
+        /// Which of equally good next hops is used; the `"lowest"` port number, or `"seeded"`, a random
+        /// one for each switch and target.
+        tie_break: Tie, default Tie::Lowest;
+        /// What seeded paths are drawn from, so that the routes can stay while flows and jitter vary.
+        seed: u64, derived "the general `seed`", when |keys| keys.tie_break.value == Tie::Seeded;
+    }
+}
+
+section! {
+    /// All shortest paths, chosen by the hash of the flow.
+    pub(crate) struct Spreading {
+        /// What chooses between next hops; a hash of the flow's name, or `"five-tuple"`: MurmurHash3 of
+        /// addresses and ports with the number of the switch as its seed, as in [hpcc.md](hpcc.md).
+        /// Ports stand at the end of the name, `3:10000->16:100`.
+        hash: Hashing, default Hashing::Mixed, written if_changed;
+        /// In which order next hops stand to be chosen from; by port number, or `"search"`, as a search
+        /// from the target comes by them, the switch with the highest number first.
+        next_hops: HopOrder, default HopOrder::Port, written if_changed;
+    }
+}
+
+section! {
+    /// By the switches' own tables; see [fabric.md](fabric.md).
+    pub(crate) struct TableKeys {
+        /// For each switch by next hop the hosts that are reached by it; `[routing.tables.S1]` with
+        /// `S2 = ["H5..H9"]`.
+        tables: Map<Map<LongList<String>>>,
+            within "a list of hosts, such as [\"H1\", \"H3..H5\"]";
+    }
+}
+
+impl Default for Rule {
+    fn default() -> Rule {
+        Rule::Shortest(SinglePath::default())
+    }
+}
+
+/// All kinds, in the order of the documents.
+pub(crate) fn kinds() -> Choice<Rule> {
+    Choice {
+        key: "kind",
+        default: Some(KINDS[0].name),
+        variants: KINDS.iter().collect(),
+    }
+}
+
+static KINDS: [Variant<Rule>; 5] = [
+    variant!("shortest": Rule::Shortest[SinglePath]),
+    variant!("ecmp": Rule::Ecmp[Spreading]),
+    Variant {
+        name: "up-down",
+        info: || Info {
+            keys: [Paths::keys(), SinglePath::keys(), Spreading::keys()].concat(),
+            ..Paths::info()
+        },
+        read: |section| match Paths::read(section).multipath.value {
+            PathCount::Single => Some(Rule::UpDown(SinglePath::read(section))),
+            PathCount::Ecmp => {
+                let context = " with kind = \"up-down\" and multipath = \"ecmp\"";
+                section.set_context(context.to_string());
+                Some(Rule::UpDownEcmp(Spreading::read(section)))
+            }
+        },
+        keys_of: |rule| match rule {
+            Rule::UpDown(keys) => Some(Box::new((Paths::of(PathCount::Single), keys.clone()))),
+            Rule::UpDownEcmp(keys) => Some(Box::new((Paths::of(PathCount::Ecmp), keys.clone()))),
+            _ => None,
+        },
+    },
+    variant!(
+        "dimension-order": Rule::DimensionOrder,
+        "Along x, then y, then z, the shorter way round; only on a `torus` or `mesh`."
+    ),
+    variant!("tables": Rule::Tables[TableKeys]),
+];
+
+impl Paths {
+    fn of(count: PathCount) -> Paths {
+        Paths {
+            multipath: Filled::new(count),
+            ..Paths::default()
+        }
+    }
+}
+
+/// The whole section, for documents and schemas.
+pub(crate) fn info() -> Info {
+    Info {
+        variants: Some(kinds().describe()),
+        ..Info::without_keys("Where packets go.")
+    }
+}
 
 /// Where packets go.
 #[derive(Clone, Debug)]
-pub(crate) enum Written {
+pub(crate) enum Forwarding {
     /// By a rule.
     Rule(Routing),
     /// By what each switch was told.
     Tables(Tables),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Shortest,
-    Ecmp,
-    UpDown,
-    DimensionOrder,
-    Tables,
-}
-
-/// In the order of the variants.
-const KINDS: [(&str, Kind); 5] = [
-    ("shortest", Kind::Shortest),
-    ("ecmp", Kind::Ecmp),
-    ("up-down", Kind::UpDown),
-    ("dimension-order", Kind::DimensionOrder),
-    ("tables", Kind::Tables),
-];
-
-/// What `[routing]` is read against.
+/// What `[routing]` is held against.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'c> {
     pub seed: u64,
@@ -53,56 +175,145 @@ pub(crate) struct Context<'c> {
     pub sink: &'c Sink,
 }
 
-/// What is used where nothing is written.
-const DEFAULT: Routing = Routing {
-    algorithm: Algorithm::Shortest,
-    multipath: LOWEST,
-    spread: Spread {
-        hashing: Hashing::Mixed,
-        order: HopOrder::Port,
-    },
-};
-/// What hashes may be made of.
-const HASHES: [(&str, Hashing); 2] = [("name", Hashing::Mixed), ("five-tuple", Hashing::FiveTuple)];
-/// How next hops may stand.
-const ORDERS: [(&str, HopOrder); 2] = [("port", HopOrder::Port), ("search", HopOrder::Search)];
-const LOWEST: Multipath = Multipath::Single {
-    tie_break: TieBreak::Lowest,
-};
-
-impl Written {
-    /// Reads `[routing]`.
-    pub(crate) fn read(root: &mut Section<'_>, context: Context<'_>) -> Written {
-        let Some(mut section) = root.table("routing") else {
-            return Written::Rule(DEFAULT);
+impl Rule {
+    /// Reads `[routing]`; the place is that of its kind.
+    pub(crate) fn read(root: &mut Section<'_>) -> At<Rule> {
+        let Some(mut section) = root.table(NAME) else {
+            return At::of(Rule::default());
         };
-        let has_kind = section.has("kind");
-        let kind = match section.choice("kind", &KINDS) {
-            None if has_kind => {
-                section.discard();
-                return Written::Rule(DEFAULT);
-            }
-            found => found,
+        let Some(At { value: kind, place }) = kinds().take(&mut section) else {
+            return At::of(Rule::default());
         };
-        let place = kind.as_ref().map_or(&section.place, |kind| &kind.place);
-        let place = place.clone();
-        let kind = kind.map_or(Kind::Shortest, |kind| kind.value);
-        if kind != Kind::Shortest {
-            let (name, _) = KINDS[kind as usize];
-            section.set_context(format!(" with kind = {name:?}"));
+        let rule = (kind.read)(&mut section);
+        if let Some(Rule::Tables(keys)) = &rule
+            && !keys.tables.is_written
+        {
+            let problem = section.place.problem("there are no tables");
+            section.report(problem.help("add [routing.tables.SWITCH] for each switch"));
         }
-        let written = context.read(&mut section, (kind, &place));
         section.finish();
-        written.unwrap_or(Written::Rule(DEFAULT))
+        let value = rule.unwrap_or_default();
+        At { value, place }
+    }
+
+    /// The keys that say the same as a rule that can be read back on any fabric, in a file with this
+    /// general seed.
+    pub(crate) fn of(routing: Routing, general_seed: u64) -> Rule {
+        let single = match routing.multipath {
+            Multipath::Ecmp => None,
+            Multipath::Single { tie_break } => Some(SinglePath::of(tie_break, general_seed)),
+        };
+        let spreading = Spreading {
+            hash: Filled::new(routing.spread.hashing),
+            next_hops: Filled::new(routing.spread.order),
+            ..Spreading::default()
+        };
+        match (routing.algorithm, single) {
+            (Algorithm::Shortest, None) => Rule::Ecmp(spreading),
+            (Algorithm::Shortest, Some(single)) => Rule::Shortest(single),
+            (Algorithm::UpDown, None) => Rule::UpDownEcmp(spreading),
+            (Algorithm::UpDown, Some(single)) => Rule::UpDown(single),
+            (Algorithm::DimensionOrder(_), _) => Rule::DimensionOrder,
+        }
+    }
+
+    /// Writes `[routing]`.
+    pub(crate) fn write(&self, file: &mut File) {
+        file.section(&format!("[{NAME}]"));
+        kinds().write(self, file);
+    }
+
+    /// Holds the rule against the fabric; `place` is that of its kind. What is wrong is reported, and
+    /// then paths are shortest ones.
+    pub(crate) fn resolve(&self, place: &Place, context: Context<'_>) -> Forwarding {
+        let forwarding = match self {
+            Rule::Tables(keys) => keys.resolve(context).map(Forwarding::Tables),
+            rule => rule.routing(place, context).map(Forwarding::Rule),
+        };
+        forwarding.unwrap_or(Forwarding::Rule(DEFAULT))
+    }
+
+    fn routing(&self, place: &Place, context: Context<'_>) -> Option<Routing> {
+        let algorithm = match self {
+            Rule::Shortest(_) | Rule::Ecmp(_) => Algorithm::Shortest,
+            Rule::UpDown(_) | Rule::UpDownEcmp(_) => Algorithm::UpDown,
+            Rule::DimensionOrder => Algorithm::DimensionOrder(context.dimensions(place)?),
+            Rule::Tables(_) => return None,
+        };
+        let (multipath, spread) = match self {
+            Rule::Shortest(keys) | Rule::UpDown(keys) => {
+                (keys.multipath(context.seed), Spread::default())
+            }
+            Rule::Ecmp(keys) | Rule::UpDownEcmp(keys) => (Multipath::Ecmp, keys.spread()),
+            Rule::DimensionOrder | Rule::Tables(_) => (LOWEST, Spread::default()),
+        };
+        Some(Routing {
+            algorithm,
+            multipath,
+            spread,
+        })
     }
 }
 
-impl Written {
+impl SinglePath {
+    fn of(tie_break: TieBreak, general_seed: u64) -> SinglePath {
+        let (tie, seed) = match tie_break {
+            TieBreak::Lowest => (Tie::Lowest, None),
+            TieBreak::Seeded(seed) => (Tie::Seeded, Some(seed)),
+        };
+        let seed = seed.filter(|seed| *seed != general_seed);
+        SinglePath {
+            tie_break: Filled::new(tie),
+            seed: seed.map_or(Key::default(), Key::of),
+            ..SinglePath::default()
+        }
+    }
+
+    fn multipath(&self, general_seed: u64) -> Multipath {
+        let tie_break = match self.tie_break.value {
+            Tie::Lowest => TieBreak::Lowest,
+            Tie::Seeded => TieBreak::Seeded(self.seed.or(general_seed)),
+        };
+        Multipath::Single { tie_break }
+    }
+}
+
+impl Spreading {
+    fn spread(&self) -> Spread {
+        Spread {
+            hashing: self.hash.value,
+            order: self.next_hops.value,
+        }
+    }
+}
+
+impl Context<'_> {
+    fn dimensions(self, place: &Place) -> Option<Dimensions> {
+        let shape = self.fabric?.shape.as_ref();
+        let dimensions = shape.and_then(|(shape, _)| shape.dimensions());
+        if dimensions.is_none() {
+            let message = "only a torus or mesh has dimensions to route by";
+            let help = "choose another kind of routing, or topology.kind = \"torus\"";
+            self.sink.push(place.problem(message).help(help));
+        }
+        dimensions
+    }
+}
+
+impl Forwarding {
+    /// The rule, if it is one.
+    pub(crate) fn rule(&self) -> Option<Routing> {
+        match self {
+            Forwarding::Rule(rule) => Some(*rule),
+            Forwarding::Tables(_) => None,
+        }
+    }
+
     /// All lists of hosts in the tables.
     pub(crate) fn spans(&self) -> impl Iterator<Item = HostSpan> + '_ {
         let tables = match self {
-            Written::Rule(_) => None,
-            Written::Tables(tables) => Some(tables),
+            Forwarding::Rule(_) => None,
+            Forwarding::Tables(tables) => Some(tables),
         };
         tables.into_iter().flat_map(Tables::spans)
     }
@@ -115,8 +326,8 @@ impl Written {
         others: impl IntoIterator<Item = HostSpan>,
     ) -> RouteBuilder<'t> {
         match self {
-            Written::Rule(routing) => RouteBuilder::new(topology, *routing),
-            Written::Tables(tables) => {
+            Forwarding::Rule(routing) => RouteBuilder::new(topology, *routing),
+            Forwarding::Tables(tables) => {
                 let addresses = Addresses::new(topology, self.spans().chain(others));
                 RouteBuilder::from_routes(topology, tables.routes(topology, addresses))
             }
@@ -124,125 +335,15 @@ impl Written {
     }
 }
 
-impl Context<'_> {
-    fn read(self, section: &mut Section<'_>, kind: (Kind, &Place)) -> Option<Written> {
-        let (algorithm, multipath) = match kind.0 {
-            Kind::Shortest => (Algorithm::Shortest, self.single(section)),
-            Kind::Ecmp => (Algorithm::Shortest, Multipath::Ecmp),
-            Kind::UpDown => {
-                let choice = section.choice("multipath", &[("single", false), ("ecmp", true)]);
-                let multipath = match choice.is_some_and(|choice| choice.value) {
-                    true => {
-                        let context = " with kind = \"up-down\" and multipath = \"ecmp\"";
-                        section.set_context(context.to_string());
-                        Multipath::Ecmp
-                    }
-                    false => self.single(section),
-                };
-                (Algorithm::UpDown, multipath)
-            }
-            Kind::DimensionOrder => {
-                let dimensions = self.dimensions(kind.1)?;
-                (Algorithm::DimensionOrder(dimensions), LOWEST)
-            }
-            Kind::Tables => return self.tables(section).map(Written::Tables),
-        };
-        let spread = match multipath {
-            Multipath::Ecmp => read_spread(section),
-            Multipath::Single { .. } => Spread::default(),
-        };
-        Some(Written::Rule(Routing {
-            algorithm,
-            multipath,
-            spread,
-        }))
-    }
-
-    fn single(self, section: &mut Section<'_>) -> Multipath {
-        let choice = section.choice("tie_break", &[("lowest", false), ("seeded", true)]);
-        let tie_break = match choice.is_some_and(|choice| choice.value) {
-            true => {
-                let seed = section.integer("seed", 0..=u64::MAX);
-                TieBreak::Seeded(seed.map_or(self.seed, |seed| seed.value))
-            }
-            false => TieBreak::Lowest,
-        };
-        Multipath::Single { tie_break }
-    }
-
-    fn dimensions(self, place: &Place) -> Option<Dimensions> {
-        let shape = self.fabric?.shape.as_ref();
-        let dimensions = shape.and_then(|(shape, _)| shape.dimensions());
-        if dimensions.is_none() {
-            let message = "only a torus or mesh has dimensions to route by";
-            let help = "choose another kind of routing, or topology.kind = \"torus\"";
-            self.sink.push(place.problem(message).help(help));
-        }
-        dimensions
-    }
-
-    fn tables(self, section: &mut Section<'_>) -> Option<Tables> {
-        let is_written = section.has("tables");
-        let Some(mut tables) = section.table("tables") else {
-            if !is_written {
-                let problem = section.place.problem("there are no tables");
-                let help = "add [routing.tables.SWITCH] for each switch";
-                section.report(problem.help(help));
-            }
-            return None;
-        };
-        match self.fabric {
-            Some(fabric) => Tables::read(tables, &fabric.topology, self.sink),
-            None => {
-                tables.discard();
-                None
-            }
-        }
-    }
-}
-
-/// Reads how flows are spread over equal next hops.
-fn read_spread(section: &mut Section<'_>) -> Spread {
-    let hashing = section.choice("hash", &HASHES);
-    let order = section.choice("next_hops", &ORDERS);
-    Spread {
-        hashing: hashing.map_or(Hashing::Mixed, |hashing| hashing.value),
-        order: order.map_or(HopOrder::Port, |order| order.value),
-    }
-}
-
-/// The keys of `[routing]` that say the same as a rule that can be read back on any fabric.
-pub(crate) fn written_rule(routing: Routing) -> Vec<(&'static str, &'static str)> {
-    let tie_break = match routing.multipath {
-        Multipath::Ecmp => None,
-        Multipath::Single {
-            tie_break: TieBreak::Lowest,
-        } => Some("lowest"),
-        Multipath::Single {
-            tie_break: TieBreak::Seeded(_),
-        } => Some("seeded"),
-    };
-    let mut keys = match (routing.algorithm, tie_break) {
-        (Algorithm::Shortest, None) => vec![("kind", "ecmp")],
-        (Algorithm::Shortest, Some(tie_break)) => {
-            vec![("kind", "shortest"), ("tie_break", tie_break)]
-        }
-        (Algorithm::UpDown, None) => vec![("kind", "up-down"), ("multipath", "ecmp")],
-        (Algorithm::UpDown, Some(tie_break)) => vec![
-            ("kind", "up-down"),
-            ("multipath", "single"),
-            ("tie_break", tie_break),
-        ],
-        (Algorithm::DimensionOrder(_), _) => vec![("kind", "dimension-order")],
-    };
-    let Spread { hashing, order } = routing.spread;
-    let hash = HASHES.iter().find(|(_, other)| *other == hashing);
-    keys.extend(
-        hash.filter(|_| hashing != Hashing::Mixed)
-            .map(|(name, _)| ("hash", *name)),
-    );
-    let next_hops = ORDERS.iter().find(|(_, other)| *other == order);
-    let next_hops = next_hops.filter(|_| order != HopOrder::Port);
-    keys.extend(next_hops.map(|(name, _)| ("next_hops", *name)));
-    keys
-}
+/// What is used where nothing is written.
+const DEFAULT: Routing = Routing {
+    algorithm: Algorithm::Shortest,
+    multipath: LOWEST,
+    spread: Spread {
+        hashing: Hashing::Mixed,
+        order: HopOrder::Port,
+    },
+};
+const LOWEST: Multipath = Multipath::Single {
+    tie_break: TieBreak::Lowest,
+};

@@ -2,57 +2,63 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pauseless_core::class_map::{ClassMap, ClassTable, Key, LANE_COUNT, Passage};
 use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_fabric::dependency::{Demand, Lane, Traffic};
-use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routes, Routing, TieBreak};
-use pauseless_fabric::topology::{NodeKind, Topology};
+use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
 use pauseless_fabric::trace::{Header, circle, trace};
 
-use super::super::{Fabric, Medium, Origin};
-use crate::scenario::classes::write_hops;
-use crate::scenario::file::{File, key, quote};
-use crate::scenario::lanes::write_lane;
-use crate::scenario::routing::{Address, addresses, facing, spans, write_tables, written_rule};
-use crate::scenario::unit::Quantity;
+use super::super::{Fabric, Origin};
+use crate::declare::{Filled, Key, Tables, Written};
+use crate::scenario::check_only::CheckKeys;
+use crate::scenario::classes::ClassRule;
+use crate::scenario::custom::Custom;
+use crate::scenario::file::{File, TableStyle};
+use crate::scenario::lanes::{Lanes, Lossy};
+use crate::scenario::routing::{self, Address, Rule, TableKeys, facing};
+use crate::scenario::topology::{Common, Layout, Network};
 
 /// The file that reads back as the same fabric.
 pub fn write(fabric: &Fabric) -> String {
     let mut file = File::default();
     file.line("# A fabric file of pauseless; docs/fabric.md describes it.");
-    if fabric.medium != Medium::Ethernet {
-        file.text("medium", fabric.medium.name());
-    }
-    if !fabric.notes.is_empty() {
-        file.texts_wrapped("notes", fabric.notes.iter().cloned());
-    }
+    let flows = flows(fabric);
+    let keys = CheckKeys {
+        medium: Filled::new(fabric.medium),
+        notes: Filled::new(fabric.notes.iter().cloned().collect()),
+        lanes: match flows {
+            Some(_) => Key::default(),
+            None => lanes(fabric),
+        },
+        lossy: Key::of(Tables(lossy(fabric))),
+        ..CheckKeys::default()
+    };
+    keys.write_plain(&mut file);
     let rule = rule(fabric);
-    if let Some(Multipath::Single {
-        tie_break: TieBreak::Seeded(seed),
-    }) = rule.map(|rule| rule.multipath)
-    {
+    let seed = rule.and_then(|rule| match rule.multipath {
+        Multipath::Single {
+            tie_break: TieBreak::Seeded(seed),
+        } => Some(seed),
+        _ => None,
+    });
+    if let Some(seed) = seed {
         file.plain("seed", seed);
     }
     write_topology(&mut file, fabric);
-    file.section("[routing]");
-    match rule {
-        Some(rule) => {
-            for (key, word) in written_rule(rule) {
-                file.text(key, word);
-            }
-        }
-        None => {
-            file.text("kind", "tables");
-            let Routes { table, groups } = &fabric.routes;
-            write_tables(&mut file, &fabric.topology, table, groups);
-        }
+    let rule = match rule {
+        Some(rule) => Rule::of(rule, seed.unwrap_or_default()),
+        None => Rule::Tables(TableKeys::of(
+            &fabric.topology,
+            &fabric.routes.table,
+            &fabric.routes.groups,
+        )),
+    };
+    rule.write(&mut file);
+    ClassRule::of(&fabric.topology, &fabric.classes).write(&mut file);
+    for flow in flows.into_iter().flatten() {
+        flow.write(&mut file);
     }
-    write_classes(&mut file, &fabric.topology, &fabric.classes);
-    match &fabric.traffic {
-        Traffic::AllPairs(lanes) => write_lanes(&mut file, lanes),
-        Traffic::Demands(demands) => write_demands(&mut file, fabric, demands),
-    }
-    write_lossy(&mut file, fabric);
+    file.path.clear();
+    keys.write_sections(&mut file);
     file.text
 }
 
@@ -69,61 +75,24 @@ fn rule(fabric: &Fabric) -> Option<Routing> {
     (again == fabric.routes).then_some(rule)
 }
 
+/// All nodes and links, one on a line.
 fn write_topology(file: &mut File, fabric: &Fabric) {
-    let topology = &fabric.topology;
-    file.section("[topology]");
-    file.text("kind", "custom");
-    let rate = most_common(topology.links().iter().map(|link| link.rate));
-    let delay = most_common(topology.links().iter().map(|link| link.delay));
-    if let Some((rate, delay)) = rate.zip(delay) {
-        file.quantity("rate", rate);
-        file.quantity("delay", delay);
-    }
-    file.line("node = [");
-    for (number, node) in topology.nodes().iter().enumerate() {
-        let kind = match node.kind {
-            NodeKind::Switch => "switch",
-            NodeKind::Host => "host",
-        };
-        let mut line = format!("    {{ name = {}, kind = {kind:?}", quote(&node.name));
-        if node.kind == NodeKind::Switch && node.layer != 1 {
-            line.push_str(&format!(", layer = {}", node.layer));
-        }
-        if let Some(device) = fabric.names.device(NodeId(number as u32)) {
-            if !device.description.is_empty() {
-                line.push_str(&format!(", description = {}", quote(&device.description)));
-            }
-            if let Some(guid) = device.guid {
-                line.push_str(&format!(", guid = \"{guid:#018x}\""));
-            }
-        }
-        file.line(line + " },");
-    }
-    file.line("]");
-    file.line("link = [");
-    let mut next = vec![0; topology.nodes().len()];
-    for link in topology.links() {
-        let ends = [link.a, link.b];
-        let names = ends.map(|end| quote(&topology.node(end).name));
-        let mut line = format!("    {{ between = [{}, {}]", names[0], names[1]);
-        let ports = ends.map(|end| {
-            let port = PortId(next[end.index()]);
-            next[end.index()] += 1;
-            fabric.names.port(end, port).unwrap_or("")
-        });
-        if ports != ["", ""] {
-            let [a, b] = ports.map(quote);
-            line.push_str(&format!(", ports = [{a}, {b}]"));
-        }
-        if Some(link.rate) != rate {
-            line.push_str(&format!(", rate = {}", quote(&link.rate.exact())));
-        }
-        if Some(link.delay) != delay {
-            line.push_str(&format!(", delay = {}", quote(&link.delay.exact())));
-        }
-        file.line(line + " },");
-    }
-    file.line("]");
+    let links = fabric.topology.links();
+    let rate = most_common(links.iter().map(|link| link.rate));
+    let delay = most_common(links.iter().map(|link| link.delay));
+    let common = Common {
+        rate: rate.map_or(Key::default(), Key::of),
+        delay: delay.map_or(Key::default(), Key::of),
+        ..Common::default()
+    };
+    let custom = Custom::of(&fabric.topology, &common, &fabric.names);
+    let network = Network {
+        common,
+        layout: Some(Layout::Custom(custom)),
+    };
+    file.tables = TableStyle::Inline;
+    network.write(file);
+    file.tables = TableStyle::Sections;
 }
 
 fn most_common<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<T> {
@@ -135,186 +104,38 @@ fn most_common<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<T> {
     most.map(|(value, _)| value)
 }
 
-/// Writes `[classes]`, unless packets stay in theirs.
-pub(crate) fn write_classes(file: &mut File, topology: &Topology, classes: &ClassMap) {
-    match classes {
-        ClassMap::Same => {}
-        ClassMap::Hops(hops) => {
-            file.section("[classes]");
-            file.text("kind", "hops");
-            write_hops(file, *hops);
-        }
-        ClassMap::Table(table) => {
-            file.section("[classes]");
-            file.text("kind", "table");
-            let key = match table.key() {
-                Key::Label => "label",
-                Key::Class => "class",
-            };
-            file.text("key", key);
-            for (row, passages) in rows(topology, table) {
-                file.section("[[classes.row]]");
-                file.plain("classes", format_args!("[{}]", write_row(&row)));
-                file.texts_wrapped("passages", passages);
-            }
+/// The packets, unless every host sends to every other one in class 0.
+fn lanes(fabric: &Fabric) -> Key<Lanes> {
+    match &fabric.traffic {
+        Traffic::AllPairs(lanes) if lanes[..] == [Lane::ONLY] => Key::default(),
+        Traffic::AllPairs(lanes) => Key::of(Lanes::of_all(lanes)),
+        Traffic::Demands(demands) => {
+            let addresses = addresses(fabric);
+            Key::of(Lanes::of_demands(&fabric.topology, demands, &addresses))
         }
     }
 }
 
-type ClassRow = [u8; LANE_COUNT];
-
-/// The row that leaves every class as it is, in a table by class.
-const IDENTITY: ClassRow = {
-    let mut row = [0; LANE_COUNT];
-    let mut class = 0;
-    while class < LANE_COUNT {
-        row[class] = class as u8;
-        class += 1;
-    }
-    row
-};
-
-/// The next classes; of some that change, those behind them need not be written.
-fn write_row(row: &ClassRow) -> String {
-    let changed = row.iter().zip(IDENTITY).rposition(|(a, b)| *a != b);
-    let words = row[..changed.map_or(LANE_COUNT, |last| last + 1)].iter();
-    let words = words.map(|class| match *class {
-        ClassTable::DROP => "\"drop\"".to_string(),
-        class => class.to_string(),
-    });
-    Vec::from_iter(words).join(", ")
+/// The addresses by which everybody may send.
+fn addresses(fabric: &Fabric) -> BTreeMap<GroupId, Address> {
+    let known = routing::addresses(&fabric.topology, &fabric.routes.groups).into_iter();
+    known.map(|address| (address.group, address)).collect()
 }
 
-/// The rows with the ways through switches that have them. The most common one comes first and
-/// stands for all switches, if that leaves no way without a row.
-fn rows(topology: &Topology, table: &ClassTable) -> Vec<(ClassRow, Vec<String>)> {
-    let row = |passage| match (table.row(passage).copied(), table.key()) {
-        (None, Key::Class) => Some(IDENTITY),
-        (row, _) => row,
+/// The demands as flows; `None` where `[lanes]` says it all.
+fn flows(fabric: &Fabric) -> Option<BTreeSet<Flow<'_>>> {
+    let Traffic::Demands(demands) = &fabric.traffic else {
+        return None;
     };
-    let mut counts: BTreeMap<Option<ClassRow>, usize> = BTreeMap::new();
-    for passage in topology
-        .switches()
-        .iter()
-        .flat_map(|s| passages(topology, *s))
-    {
-        *counts.entry(row(passage)).or_default() += 1;
+    let addresses = addresses(fabric);
+    let mut groups = demands.iter().map(|demand| demand.group);
+    let has_paths = groups.any(|group| !addresses.contains_key(&group));
+    if !has_paths && fabric.origin != Origin::Flows {
+        return None;
     }
-    let common = counts.iter().max_by_key(|(_, count)| **count);
-    let common = common.and_then(|(row, _)| *row);
-    let common = common.filter(|_| !counts.contains_key(&None));
-    let mut texts: BTreeMap<ClassRow, Vec<String>> = BTreeMap::new();
-    for &switch in topology.switches() {
-        let mut ways: BTreeMap<ClassRow, Vec<Passage>> = BTreeMap::new();
-        for passage in passages(topology, switch) {
-            if let Some(row) = row(passage).filter(|row| Some(*row) != common) {
-                ways.entry(row).or_default().push(passage);
-            }
-        }
-        for (row, ways) in ways {
-            let all = texts.entry(row).or_default();
-            all.extend(write_passages(topology, switch, &ways));
-        }
-    }
-    let is_default = |row: &ClassRow| table.key() == Key::Class && *row == IDENTITY;
-    let first = common.filter(|row| !is_default(row));
-    let first = first.map(|row| (row, vec!["*: * > *".to_string()]));
-    // Where nothing stands for all, a table by class says nothing of what stays itself.
-    let is_said = first.is_some();
-    let others = texts
-        .into_iter()
-        .filter(|(row, _)| is_said || !is_default(row));
-    first.into_iter().chain(others).collect()
-}
-
-/// All ways through a switch.
-fn passages(topology: &Topology, node: NodeId) -> impl Iterator<Item = Passage> {
-    let count = topology.ports(node).len() as u16;
-    let pairs = (0..count).flat_map(move |a| (0..count).map(move |b| (PortId(a), PortId(b))));
-    pairs.map(move |(ingress, egress)| Passage {
-        node,
-        ingress,
-        egress,
-    })
-}
-
-/// These ways through a switch, those with the same egresses together.
-fn write_passages(topology: &Topology, switch: NodeId, ways: &[Passage]) -> Vec<String> {
-    let mut egresses: BTreeMap<PortId, Vec<PortId>> = BTreeMap::new();
-    for way in ways {
-        egresses.entry(way.ingress).or_default().push(way.egress);
-    }
-    let mut ingresses: BTreeMap<Vec<PortId>, Vec<PortId>> = BTreeMap::new();
-    for (ingress, egresses) in egresses {
-        ingresses.entry(egresses).or_default().push(ingress);
-    }
-    let side = |ports: &[PortId]| match ports.len() == topology.ports(switch).len() {
-        true => "*".to_string(),
-        false => {
-            let names = ports.iter().map(|port| facing(topology, switch, *port));
-            Vec::from_iter(names).join(" ")
-        }
-    };
-    let name = &topology.node(switch).name;
-    let texts = ingresses
-        .iter()
-        .map(|(to, from)| format!("{name}: {} > {}", side(from), side(to)));
-    texts.collect()
-}
-
-fn write_lanes(file: &mut File, lanes: &[Lane]) {
-    if lanes == [Lane::ONLY] {
-        return;
-    }
-    if lanes.is_empty() {
-        return file.section("[lanes.pairs]");
-    }
-    file.section("[lanes]");
-    let lanes = lanes.iter().map(|lane| match lane.label == lane.class.0 {
-        true => write_lane(*lane),
-        false => quote(&write_lane(*lane)),
-    });
-    let lanes = Vec::from_iter(lanes).join(", ");
-    file.plain("classes", format_args!("[{lanes}]"));
-}
-
-fn write_demands(file: &mut File, fabric: &Fabric, demands: &[Demand]) {
-    let Fabric {
-        topology, routes, ..
-    } = fabric;
-    let known = addresses(topology, &routes.groups);
-    let by_group = known.iter().map(|address| (address.group, *address));
-    let by_group: BTreeMap<GroupId, Address> = by_group.collect();
-    let has_paths = demands
-        .iter()
-        .any(|demand| !by_group.contains_key(&demand.group));
-    if has_paths || fabric.origin == Origin::Flows {
-        let flows = demands.iter().map(|demand| Flow::new(fabric, *demand));
-        // The order of demands is that of groups, which other files number differently.
-        let flows: BTreeSet<Flow<'_>> = flows.collect();
-        for flow in flows {
-            flow.write(file);
-        }
-        return;
-    }
-    file.section("[lanes.pairs]");
-    let mut by_source: BTreeMap<NodeId, BTreeMap<Lane, Vec<Address>>> = BTreeMap::new();
-    for demand in demands {
-        let lanes = by_source.entry(demand.source).or_default();
-        let targets = lanes.entry(demand.lane).or_default();
-        targets.push(by_group[&demand.group]);
-    }
-    for (source, lanes) in by_source {
-        let name = &topology.node(source).name;
-        file.section(&format!("[lanes.pairs.{}]", key(name)));
-        for (lane, mut targets) in lanes {
-            targets.sort_unstable();
-            targets.dedup();
-            let hosts = spans(targets).into_iter();
-            let hosts = hosts.flat_map(|span| span.write(topology));
-            file.texts_wrapped(&key(&write_lane(lane)), hosts);
-        }
-    }
+    // The order of demands is that of groups, which other files number differently.
+    let flows = demands.iter().map(|demand| Flow::new(fabric, *demand));
+    Some(flows.collect())
 }
 
 /// A demand as a flow.
@@ -387,7 +208,7 @@ impl<'f> Flow<'f> {
 }
 
 /// The lossy classes of each port of a switch, ports that are alike together.
-fn write_lossy(file: &mut File, fabric: &Fabric) {
+fn lossy(fabric: &Fabric) -> Vec<Lossy> {
     let topology = &fabric.topology;
     let mut alike: BTreeMap<u16, Vec<String>> = BTreeMap::new();
     let mut port_count = 0;
@@ -402,14 +223,14 @@ fn write_lossy(file: &mut File, fabric: &Fabric) {
             }
         }
     }
-    for (classes, ports) in alike {
-        file.section("[[lossy]]");
-        match ports.len() == port_count {
-            true => file.texts("ports", ["*".to_string()]),
-            false => file.texts_wrapped("ports", ports),
-        }
-        let numbers = (0..LANE_COUNT).filter(|class| classes >> class & 1 == 1);
-        let numbers = Vec::from_iter(numbers.map(|class| class.to_string()));
-        file.plain("classes", format_args!("[{}]", numbers.join(", ")));
-    }
+    let lossy = alike.into_iter().map(|(classes, ports)| {
+        let is_everywhere = ports.len() == port_count;
+        let ports = if is_everywhere {
+            vec!["*".to_string()]
+        } else {
+            ports
+        };
+        Lossy::of(ports, classes)
+    });
+    lossy.collect()
 }

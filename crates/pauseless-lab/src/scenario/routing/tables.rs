@@ -7,27 +7,29 @@ use pauseless_core::table::{ForwardingTable, WayId};
 use pauseless_fabric::routing::{Groups, Routes};
 use pauseless_fabric::topology::Topology;
 
-use super::super::hosts::{HostSpan, find_switch, named_tables};
-use super::super::reader::{At, Section};
+use super::super::hosts::{HostSpan, find_switch};
+use super::{Context, TableKeys};
+use crate::declare::{At, LongList, Map};
 use crate::problem::Sink;
 
-/// The tables as they were written.
+/// The tables of all switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
     /// The next hops of each switch, in the order of its ports.
     switches: BTreeMap<NodeId, BTreeMap<PortId, Vec<HostSpan>>>,
 }
 
-impl Tables {
-    /// Reads `[routing.tables]`; `None` if something is wrong.
-    pub(crate) fn read(section: Section<'_>, topology: &Topology, sink: &Sink) -> Option<Tables> {
-        let place = section.place.clone();
+impl TableKeys {
+    /// Holds the tables against the fabric; `None` if something is wrong.
+    pub(super) fn resolve(&self, context: Context<'_>) -> Option<Tables> {
+        let (sink, topology) = (context.sink, &context.fabric?.topology);
+        let At { value: map, place } = self.tables.given.as_ref()?;
         let mut tables = Tables {
             switches: BTreeMap::new(),
         };
         let mut is_good = true;
-        for (name, section) in named_tables(section) {
-            let Some(switch) = find_switch(topology, sink, &name) else {
+        for (name, next_hops) in &map.0 {
+            let Some(switch) = find_switch(topology, sink, name) else {
                 is_good = false;
                 continue;
             };
@@ -36,7 +38,7 @@ impl Tables {
                 sink,
                 switch: &name.value,
             };
-            let table = reader.read(section);
+            let table = reader.read(next_hops);
             is_good &= table.is_some();
             tables.switches.insert(switch, table.unwrap_or_default());
         }
@@ -50,7 +52,9 @@ impl Tables {
         }
         is_good.then_some(tables)
     }
+}
 
+impl Tables {
     /// All lists of hosts.
     pub(crate) fn spans(&self) -> impl Iterator<Item = HostSpan> + '_ {
         let next_hops = self.switches.values().flat_map(BTreeMap::values);
@@ -101,12 +105,12 @@ struct TableReader<'r> {
 }
 
 impl TableReader<'_> {
-    fn read(&self, mut section: Section<'_>) -> Option<BTreeMap<PortId, Vec<HostSpan>>> {
+    fn read(&self, next_hops: &Map<LongList<String>>) -> Option<BTreeMap<PortId, Vec<HostSpan>>> {
         let mut table = BTreeMap::new();
         let mut names: BTreeMap<PortId, String> = BTreeMap::new();
         let mut is_good = true;
-        for (next, item) in section.entries() {
-            let spans = HostSpan::read_all(self.topology, self.sink, item);
+        for (next, hosts) in &next_hops.0 {
+            let spans = HostSpan::find_all(self.topology, self.sink, &hosts.0);
             let port = self
                 .topology
                 .port_named(&format!("{}:{}", self.switch, next.value));

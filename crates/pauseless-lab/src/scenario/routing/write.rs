@@ -1,12 +1,13 @@
-//! Forwarding tables as `[routing.tables]`.
+//! Forwarding tables as the keys of `[routing.tables]`.
 
 use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_core::table::ForwardingTable;
 use pauseless_fabric::routing::Groups;
 use pauseless_fabric::topology::Topology;
 
-use super::super::file::{File, key};
 use super::super::hosts::HostSpan;
+use super::TableKeys;
+use crate::declare::{At, Key, Map};
 
 /// An address by which everybody may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,28 +67,29 @@ pub(crate) fn facing(topology: &Topology, node: NodeId, port: PortId) -> String 
     facing.unwrap_or(name)
 }
 
-/// Writes `[routing.tables]`; paths are left to their flows.
-pub(crate) fn write_tables(
-    file: &mut File,
-    topology: &Topology,
-    table: &ForwardingTable,
-    groups: &Groups,
-) {
-    let addresses = addresses(topology, groups);
-    for &switch in topology.switches() {
-        let name = &topology.node(switch).name;
-        file.section(&format!("[routing.tables.{}]", key(name)));
-        let mut by_port = vec![Vec::new(); topology.ports(switch).len()];
-        for address in &addresses {
-            for port in table.next_hops(switch, address.group) {
-                add(&mut by_port[port.index()], *address);
+impl TableKeys {
+    /// The tables of all switches; paths are left to their flows.
+    pub(crate) fn of(topology: &Topology, table: &ForwardingTable, groups: &Groups) -> TableKeys {
+        let addresses = addresses(topology, groups);
+        let tables = topology.switches().iter().map(|&switch| {
+            let mut by_port = vec![Vec::new(); topology.ports(switch).len()];
+            for address in &addresses {
+                for port in table.next_hops(switch, address.group) {
+                    add(&mut by_port[port.index()], *address);
+                }
             }
-        }
-        for (port, spans) in (0..).map(PortId).zip(by_port) {
-            if !spans.is_empty() {
+            let by_port = (0..).map(PortId).zip(by_port);
+            let by_port = by_port.filter(|(_, spans)| !spans.is_empty());
+            let next_hops = by_port.map(|(port, spans)| {
                 let hosts = spans.into_iter().flat_map(|span| span.write(topology));
-                file.texts_wrapped(&key(&facing(topology, switch, port)), hosts);
-            }
+                (At::of(facing(topology, switch, port)), hosts.collect())
+            });
+            let name = topology.node(switch).name.clone();
+            (At::of(name), Map(next_hops.collect()))
+        });
+        TableKeys {
+            tables: Key::of(Map(tables.collect())),
+            ..TableKeys::default()
         }
     }
 }

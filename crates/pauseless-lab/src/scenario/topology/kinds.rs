@@ -12,7 +12,7 @@ use pauseless_fabric::generate::{
 };
 
 use super::super::custom::Custom;
-use crate::declare::{At, Choice, Declared, FileValue, Fills, Item, Kind, Place, Section, Variant};
+use crate::declare::{At, Choice, FileValue, Fills, Item, Kind, Place, Section, Variant, variant};
 use crate::section;
 
 /// How nodes are joined, as it was written.
@@ -54,15 +54,7 @@ static KINDS: [Variant<Layout>; 14] = [
     generated::<TorusKeys>("torus"),
     generated::<MeshKeys>("mesh"),
     generated::<RandomRegularKeys>("random-regular"),
-    Variant {
-        name: "custom",
-        info: Custom::info,
-        read: |section| Some(Layout::Custom(Custom::read(section))),
-        keys_of: |layout| match layout {
-            Layout::Custom(custom) => Some(Box::new(custom.clone())),
-            Layout::Generated(_) => None,
-        },
-    },
+    variant!("custom": Layout::Custom[Custom]),
 ];
 
 section! {

@@ -6,7 +6,6 @@ use pauseless_core::unit::Bytes;
 use pauseless_fabric::dependency::{Checker, Lossy, Network, Traffic as Packets};
 
 use super::super::flows::{Limits, SIZES};
-use super::super::routing;
 use super::scene::{Batch, Made, Scene};
 use super::{AnyKind, TrafficKind, kind};
 use crate::declare::Variant;
@@ -56,11 +55,8 @@ impl TrafficKind for Closing {
 fn closing(scene: &Scene<'_>) -> Option<Vec<(NodeId, NodeId)>> {
     let (topology, ways) = (scene.topology, scene.planner.ways);
     let routes = ways.routing.builder(topology, []).build();
-    let rule = match ways.routing {
-        routing::Written::Rule(rule) => Some(*rule),
-        routing::Written::Tables(_) => None,
-    };
-    let classes = ways.classes.map(|classes| &classes.value);
+    let rule = ways.routing.rule();
+    let classes = ways.classes;
     let classes = classes.map(|classes| classes.resolve(topology, rule, scene.sink));
     let network = Network {
         topology,
