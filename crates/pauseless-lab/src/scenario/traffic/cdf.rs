@@ -1,12 +1,11 @@
 //! Distributions of flow sizes: points of the cumulative distribution, straight lines between them.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use pauseless_core::unit::Bytes;
 
 use super::super::flows::SIZES;
+use super::read_text;
 
 /// A distribution of sizes.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,23 +81,7 @@ impl Cdf {
     /// The distribution in the file at `path`, or what is wrong with it.
     pub(super) fn read(path: &Path) -> Result<Cdf, String> {
         let name = path.display();
-        let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}");
-        // Opening a pipe or a device might wait for ever.
-        if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
-            return Err(format!("{name} is no file"));
-        }
-        let mut bytes = Vec::new();
-        let opened = File::open(path).map_err(unreadable)?;
-        let mut limited = opened.take(FILE_MAX + 1);
-        limited.read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > FILE_MAX {
-            return Err(format!("{name} is larger than {} MiB", FILE_MAX >> 20));
-        }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-            format!("{name}:{line}: not UTF-8 text")
-        })?;
+        let text = read_text(path, FILE_MAX)?;
         Cdf::parse(&text).map_err(|(line, message)| format!("{name}:{line}: {message}"))
     }
 

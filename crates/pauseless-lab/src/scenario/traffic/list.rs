@@ -7,7 +7,6 @@ mod columns;
 mod rows;
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -15,10 +14,10 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::path::Step;
 
-use super::super::flows::{Limits, SIZES, complete};
+use super::super::flows::{Limits, SIZES, complete, still_waiting};
 use super::super::reader::{At, Item, Place, did_you_mean};
 use super::scene::{Batch, Link, Made, Scene, Way};
-use super::{AnyKind, Naming, TrafficKind, kind};
+use super::{AnyKind, Naming, TrafficKind, kind, read_text};
 use crate::declare::{FileValue, Key, Kind, Variant};
 use crate::section;
 use columns::columns;
@@ -137,7 +136,7 @@ impl TrafficKind for List {
             return None;
         }
         if let Some(At { value: file, place }) = self.file.given.take() {
-            let text = read_text(&limits.folder.join(&file));
+            let text = read_text(&limits.folder.join(&file), FILE_MAX);
             let text = text
                 .map_err(|flaw| limits.sink.push(place.problem(flaw)))
                 .ok()?;
@@ -290,25 +289,8 @@ impl List {
     /// Reports the first row that waits for itself, through whichever others.
     fn refuse_circle(&self, scene: &Scene<'_>, follows: &[Link]) {
         let rows = &self.listed().rows.list;
-        let mut sorted = Vec::from_iter(follows.iter().map(|link| (link.first, link.then)));
-        sorted.sort_unstable();
-        sorted.dedup();
-        let mut waiting = vec![0u32; rows.len()];
-        for (_, then) in &sorted {
-            waiting[*then as usize] += 1;
-        }
-        let is_free = |row: &u32| waiting[*row as usize] == 0;
-        let mut ready = Vec::from_iter((0..rows.len() as u32).filter(is_free));
-        while let Some(first) = ready.pop() {
-            let from = sorted.partition_point(|link| link.0 < first);
-            let thens = sorted[from..].iter().take_while(|link| link.0 == first);
-            for (_, then) in thens {
-                waiting[*then as usize] -= 1;
-                if waiting[*then as usize] == 0 {
-                    ready.push(*then);
-                }
-            }
-        }
+        let links = follows.iter().map(|link| (link.first, link.then));
+        let waiting = still_waiting(rows.len(), links.collect());
         let stuck = waiting.iter().position(|count| *count > 0);
         if let Some(row) = stuck.map(|row| &rows[row]) {
             let message = "after: it waits for rows that wait in a circle";
@@ -367,32 +349,10 @@ fn opening(outer: usize, inner: usize) -> usize {
     }
 }
 
-/// The text of a file of rows, or what is wrong with it.
-fn read_text(path: &Path) -> Result<String, String> {
-    let name = path.display();
-    let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}");
-    // Opening a pipe or a device might wait for ever.
-    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(format!("{name} is no file"));
-    }
-    let mut bytes = Vec::new();
-    let opened = std::fs::File::open(path).map_err(unreadable)?;
-    let mut limited = opened.take(FILE_MAX + 1);
-    limited.read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > FILE_MAX {
-        return Err(format!("{name} is larger than {} MiB", FILE_MAX >> 20));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("{name}:{line}: not UTF-8 text")
-    })
-}
-
-/// As much as [`super::FLOWS_MAX`] rows with paths take.
+/// As much as a run's rows with paths take.
 const FILE_MAX: u64 = 1 << 30;
 
 /// The text of the rows in `file`; `None` if it cannot be read.
 pub(crate) fn inline_rows(file: &str, folder: &Path) -> Option<String> {
-    read_text(&folder.join(file)).ok()
+    read_text(&folder.join(file), FILE_MAX).ok()
 }

@@ -24,6 +24,9 @@ mod sizes;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
 use std::rc::Rc;
 
 use pauseless_core::unit::Span;
@@ -45,7 +48,9 @@ use sizes::ClassesBySize;
 pub(crate) trait TrafficKind: Any + fmt::Debug {
     /// Fills in what was left out, reads files that are named, and checks what depends on several
     /// keys or on other sections; `None` if something was reported that leaves nothing to make.
-    fn complete(&mut self, limits: Limits<'_>) -> Option<()>;
+    fn complete(&mut self, _limits: Limits<'_>) -> Option<()> {
+        Some(())
+    }
 
     /// All flows of a run; `None` if something was reported.
     fn flows(&self, scene: &Scene<'_>) -> Option<Batch>;
@@ -241,4 +246,26 @@ impl Traffic {
     fn cut(&self) -> Option<Span> {
         self.terms.stop.filter(|_| self.kind.is_cut_off())
     }
+}
+
+/// The text of a file of at most `max` bytes that a section names, or what is wrong with it.
+fn read_text(path: &Path, max: u64) -> Result<String, String> {
+    let name = path.display();
+    let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}");
+    // Opening a pipe or a device might wait for ever.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(format!("{name} is no file"));
+    }
+    let mut bytes = Vec::new();
+    let opened = fs::File::open(path).map_err(unreadable)?;
+    let mut limited = opened.take(max + 1);
+    limited.read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > max {
+        return Err(format!("{name} is larger than {} MiB", max >> 20));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        format!("{name}:{line}: not UTF-8 text")
+    })
 }
