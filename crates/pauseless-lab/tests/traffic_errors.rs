@@ -18,13 +18,13 @@ fn keys_of_all_kinds() {
     traffic(
         "load = \"10 %\"",
         expect![[r#"
-        pauseless: t.toml:13:1: traffic[0].kind: missing
-           |
-        13 | [[traffic]]
-           | ^^^^^^^^^^^
-           |
-           = help: add kind = "permutation"
-    "#]],
+            pauseless: t.toml:13:1: traffic[0].kind: missing
+               |
+            13 | [[traffic]]
+               | ^^^^^^^^^^^
+               |
+               = help: add kind = "permutation", "closing", "poisson", "incast", "closed-loop", "all-to-all", "ring-all-reduce", "tree-all-reduce" or "list"
+        "#]],
     );
     traffic(
         "kind = \"poison\"\nload = 3",
@@ -40,13 +40,13 @@ fn keys_of_all_kinds() {
     traffic(
         "kind = \"poisson\"\nsize = \"1 KB\"",
         expect![[r#"
-        pauseless: t.toml:13:1: traffic[0].load: missing
-           |
-        13 | [[traffic]]
-           | ^^^^^^^^^^^
-           |
-           = help: add load = "60 %"
-    "#]],
+            pauseless: t.toml:13:1: traffic[0].load: missing with kind = "poisson"
+               |
+            13 | [[traffic]]
+               | ^^^^^^^^^^^
+               |
+               = help: add load = "60 %"
+        "#]],
     );
     traffic(
         "kind = \"poisson\"\nload = \"300 %\"\nsize = \"1 KB\"",
@@ -71,13 +71,13 @@ fn keys_of_all_kinds() {
     traffic(
         "kind = \"poisson\"\nload = \"10 %\"",
         expect![[r#"
-        pauseless: t.toml:13:1: traffic[0].size: missing
-           |
-        13 | [[traffic]]
-           | ^^^^^^^^^^^
-           |
-           = help: add size = "100 KB", or sizes = "websearch", or a cdf
-    "#]],
+            pauseless: t.toml:13:1: traffic[0].size: missing with kind = "poisson"
+               |
+            13 | [[traffic]]
+               | ^^^^^^^^^^^
+               |
+               = help: add size = "100 KB", or sizes = "websearch", or a cdf
+        "#]],
     );
     traffic(
         "kind = \"poisson\"\nload = \"10 %\"\nsize = \"1 KB\"\nsizes = \"websearch\"",
@@ -325,13 +325,13 @@ fn hosts() {
     traffic(
         &incast("repeat = 3"),
         expect![[r#"
-        pauseless: t.toml:13:1: traffic[0].interval: missing
-           |
-        13 | [[traffic]]
-           | ^^^^^^^^^^^
-           |
-           = help: add interval = "1 ms", the time from one to the next
-    "#]],
+            pauseless: t.toml:13:1: traffic[0].interval: missing with kind = "incast"
+               |
+            13 | [[traffic]]
+               | ^^^^^^^^^^^
+               |
+               = help: add interval = "1 ms", the time from one to the next
+        "#]],
     );
     traffic(
         "kind = \"ring-all-reduce\"\nhosts = [\"H1\"]\nsize = \"1 MB\"",
@@ -358,18 +358,18 @@ fn hosts() {
     traffic(
         "kind = \"tree-all-reduce\"\nchunks = 0",
         expect![[r#"
-        pauseless: t.toml:13:1: traffic[0].size: missing
-           |
-        13 | [[traffic]]
-           | ^^^^^^^^^^^
-           |
-           = help: add size = "1 MB", the buffer of each rank
+            pauseless: t.toml:13:1: traffic[0].size: missing with kind = "tree-all-reduce"
+               |
+            13 | [[traffic]]
+               | ^^^^^^^^^^^
+               |
+               = help: add size = "1 MB", the buffer of each rank
 
-        pauseless: t.toml:15:10: traffic[0].chunks: 0 is out of range
-           |
-        15 | chunks = 0
-           |          ^ expected a whole number from 1 to 1000000
-    "#]],
+            pauseless: t.toml:15:10: traffic[0].chunks: 0 is out of range
+               |
+            15 | chunks = 0
+               |          ^ expected a whole number from 1 to 1000000
+        "#]],
     );
 }
 

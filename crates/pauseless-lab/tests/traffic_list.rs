@@ -168,13 +168,13 @@ fn wrong_lists() {
     wrong(
         "",
         expect![[r#"
-        pauseless: t.toml:13:1: traffic[0].rows: missing
-           |
-        13 | [[traffic]]
-           | ^^^^^^^^^^^
-           |
-           = help: add rows = """..""", or file = "flows.txt"
-    "#]],
+            pauseless: t.toml:13:1: traffic[0].rows: missing with kind = "list"
+               |
+            13 | [[traffic]]
+               | ^^^^^^^^^^^
+               |
+               = help: add rows = """..""", or file = "flows.txt"
+        "#]],
     );
     wrong(
         "rows = \"\"\nfile = \"x\"",

@@ -24,6 +24,7 @@ use crate::declare::{Declared, Info, Key, List};
 use crate::problem::Sink;
 pub(crate) use keys::{Common, Flow, FlowName, SIZES, TIMES, Timing};
 use waits::Waits;
+pub(crate) use waits::still_waiting;
 
 /// A flow as it was written, or made by a rule.
 #[derive(Clone, Debug)]

@@ -85,25 +85,8 @@ impl Planner<'_> {
     /// Reports a circle. Only written flows can be in one: those that were made wait for nothing
     /// but each other, and never for one that comes later.
     fn refuse_circle(&self, plans: &[Plan], follows: &[Follow]) {
-        let mut waiting = vec![0u32; plans.len()];
-        for follow in follows {
-            waiting[follow.then.index()] += 1;
-        }
-        let thens = |first: usize| {
-            let start = follows.partition_point(|follow| follow.first.index() < first);
-            let rest = follows[start..].iter();
-            let same = rest.take_while(move |follow| follow.first.index() == first);
-            same.map(|follow| follow.then.index())
-        };
-        let mut ready = Vec::from_iter((0..plans.len()).filter(|plan| waiting[*plan] == 0));
-        while let Some(first) = ready.pop() {
-            for then in thens(first) {
-                waiting[then] -= 1;
-                if waiting[then] == 0 {
-                    ready.push(then);
-                }
-            }
-        }
+        let links = follows.iter().map(|follow| (follow.first.0, follow.then.0));
+        let waiting = still_waiting(plans.len(), links.collect());
         // Whatever still waits has something before it that waits, too: going back from there
         // ends in a circle.
         let Some(mut at) = waiting.iter().position(|count| *count > 0) else {
@@ -141,6 +124,29 @@ impl Planner<'_> {
                 .help("let one of them start by itself"),
         );
     }
+}
+
+/// For each of `count` flows, for how many others it waits in vain; each of `links` is a flow and
+/// one that waits for it. It is for none if nobody waits in a circle.
+pub(crate) fn still_waiting(count: usize, mut links: Vec<(u32, u32)>) -> Vec<u32> {
+    links.sort_unstable();
+    let mut waiting = vec![0u32; count];
+    for (_, then) in &links {
+        waiting[*then as usize] += 1;
+    }
+    let is_free = |flow: &u32| waiting[*flow as usize] == 0;
+    let mut ready = Vec::from_iter((0..count as u32).filter(is_free));
+    while let Some(first) = ready.pop() {
+        let from = links.partition_point(|link| link.0 < first);
+        let thens = links[from..].iter().take_while(|link| link.0 == first);
+        for (_, then) in thens {
+            waiting[*then as usize] -= 1;
+            if waiting[*then as usize] == 0 {
+                ready.push(*then);
+            }
+        }
+    }
+    waiting
 }
 
 /// Comparing with more names than this takes too long.

@@ -5,7 +5,7 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::dependency::{Checker, Lossy, Network, Traffic as Packets};
 
-use super::super::flows::{Limits, SIZES};
+use super::super::flows::SIZES;
 use super::scene::{Batch, Made, Scene};
 use super::{AnyKind, TrafficKind, kind};
 use crate::declare::Variant;
@@ -23,20 +23,11 @@ section! {
 pub(super) static CLOSING: Variant<AnyKind> = kind::<Closing>("closing");
 
 impl TrafficKind for Closing {
-    fn complete(&mut self, _: Limits<'_>) -> Option<()> {
-        Some(())
-    }
-
     fn flows(&self, scene: &Scene<'_>) -> Option<Batch> {
         let pairs = closing(scene)?.into_iter();
-        let flows = pairs.map(|(source, target)| Made {
-            name: scene.pair_name(source, target),
-            source,
-            target,
-            size: self.size.copied(),
-            start: scene.start,
-            class: None,
-            way: None,
+        let flows = pairs.map(|(source, target)| {
+            let name = scene.pair_name(source, target);
+            Made::new(name, [source, target], self.size.copied(), scene.start)
         });
         Some(Batch::of(flows.collect()))
     }

@@ -14,7 +14,7 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::path::Step;
 
-use super::super::flows::{Limits, SIZES, complete};
+use super::super::flows::{Limits, SIZES, complete, still_waiting};
 use super::super::reader::{At, Item, Place, did_you_mean};
 use super::scene::{Batch, Link, Made, Scene, Way};
 use super::{AnyKind, Naming, TrafficKind, kind};
@@ -290,25 +290,8 @@ impl List {
     /// Reports the first row that waits for itself, through whichever others.
     fn refuse_circle(&self, scene: &Scene<'_>, follows: &[Link]) {
         let rows = &self.listed().rows.list;
-        let mut sorted = Vec::from_iter(follows.iter().map(|link| (link.first, link.then)));
-        sorted.sort_unstable();
-        sorted.dedup();
-        let mut waiting = vec![0u32; rows.len()];
-        for (_, then) in &sorted {
-            waiting[*then as usize] += 1;
-        }
-        let is_free = |row: &u32| waiting[*row as usize] == 0;
-        let mut ready = Vec::from_iter((0..rows.len() as u32).filter(is_free));
-        while let Some(first) = ready.pop() {
-            let from = sorted.partition_point(|link| link.0 < first);
-            let thens = sorted[from..].iter().take_while(|link| link.0 == first);
-            for (_, then) in thens {
-                waiting[*then as usize] -= 1;
-                if waiting[*then as usize] == 0 {
-                    ready.push(*then);
-                }
-            }
-        }
+        let links = follows.iter().map(|link| (link.first, link.then));
+        let waiting = still_waiting(rows.len(), links.collect());
         let stuck = waiting.iter().position(|count| *count > 0);
         if let Some(row) = stuck.map(|row| &rows[row]) {
             let message = "after: it waits for rows that wait in a circle";
@@ -367,7 +350,7 @@ fn opening(outer: usize, inner: usize) -> usize {
     }
 }
 
-/// As much as [`super::FLOWS_MAX`] rows with paths take.
+/// As much as a run's rows with paths take.
 const FILE_MAX: u64 = 1 << 30;
 
 /// The text of the rows in `file`; `None` if it cannot be read.

@@ -45,7 +45,9 @@ use sizes::ClassesBySize;
 pub(crate) trait TrafficKind: Any + fmt::Debug + Send + Sync {
     /// Fills in what was left out, reads files that are named, and checks what depends on several
     /// keys or on other sections; `None` if something was reported that leaves nothing to make.
-    fn complete(&mut self, limits: Limits<'_>) -> Option<()>;
+    fn complete(&mut self, _limits: Limits<'_>) -> Option<()> {
+        Some(())
+    }
 
     /// All flows of a run; `None` if something was reported.
     fn flows(&self, scene: &Scene<'_>) -> Option<Batch>;
@@ -242,3 +244,4 @@ impl Traffic {
         self.terms.stop.filter(|_| self.kind.is_cut_off())
     }
 }
+

@@ -4,7 +4,7 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::Bytes;
 use pauseless_sim::rng::{Purpose, Stream, hash_name};
 
-use super::super::flows::{Limits, SIZES};
+use super::super::flows::SIZES;
 use super::pool::{Cast, Racks};
 use super::scene::{Batch, Made, Scene};
 use super::{AnyKind, Naming, TrafficKind, kind};
@@ -23,10 +23,6 @@ section! {
 pub(super) static PERMUTATION: Variant<AnyKind> = kind::<Permutation>("permutation");
 
 impl TrafficKind for Permutation {
-    fn complete(&mut self, _: Limits<'_>) -> Option<()> {
-        Some(())
-    }
-
     fn flows(&self, scene: &Scene<'_>) -> Option<Batch> {
         let mut hosts = hosts(scene)?;
         let entity = match scene.traffic.is_prefixed() {
@@ -35,14 +31,9 @@ impl TrafficKind for Permutation {
         };
         Stream::new(scene.seed, Purpose::Workload, entity).shuffle(&mut hosts);
         let targets = hosts.iter().cycle().skip(1);
-        let flows = hosts.iter().zip(targets).map(|(source, target)| Made {
-            name: scene.pair_name(*source, *target),
-            source: *source,
-            target: *target,
-            size: self.size.copied(),
-            start: scene.start,
-            class: None,
-            way: None,
+        let flows = hosts.iter().zip(targets).map(|(source, target)| {
+            let name = scene.pair_name(*source, *target);
+            Made::new(name, [*source, *target], self.size.copied(), scene.start)
         });
         Some(Batch::of(flows.collect()))
     }

@@ -51,12 +51,17 @@ pub(crate) struct Way {
 
 impl Made {
     /// A flow from the first to the second host, in the class and by the way that others have.
-    pub fn new(name: String, [source, target]: [NodeId; 2], size: Bytes, start: Span) -> Made {
+    pub fn new(
+        name: String,
+        [source, target]: [NodeId; 2],
+        size: impl Into<Option<Bytes>>,
+        start: Span,
+    ) -> Made {
         Made {
             name,
             source,
             target,
-            size: Some(size),
+            size: size.into(),
             start,
             class: None,
             way: None,
@@ -191,19 +196,17 @@ impl Scene<'_> {
         let mut pairs = Vec::from_iter(pairs);
         pairs.sort_unstable();
         pairs.dedup();
-        let flows = pairs.into_iter().map(|(source, target, class)| Made {
-            name: self.flow_name(source, target, format_args!("{class}")),
-            source,
-            target,
-            size: None,
-            start: self.start,
-            class: Some(class),
-            way: None,
+        let flows = pairs.into_iter().map(|(source, target, class)| {
+            let name = self.flow_name(source, target, format_args!("{class}"));
+            let class = Some(class);
+            Made {
+                class,
+                ..Made::new(name, [source, target], None, self.start)
+            }
         });
         Batch {
             count,
-            flows: flows.collect(),
-            follows: Vec::new(),
+            ..Batch::of(flows.collect())
         }
     }
 

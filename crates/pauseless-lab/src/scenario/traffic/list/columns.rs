@@ -26,6 +26,20 @@ pub(super) struct Column {
     pub show: fn(&Rows, &Row) -> String,
 }
 
+impl Column {
+    /// Words that every row may leave out, with nothing done about them.
+    const WORDS: Column = Column {
+        name: "",
+        about: "",
+        default: "",
+        is_required: false,
+        numbers: Numbers::None,
+        fill: |_, _, _| {},
+        is_needed: |_| true,
+        show: |_, _| String::new(),
+    };
+}
+
 /// What the words of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
@@ -73,106 +87,96 @@ pub(super) static COLUMNS: [Column; 10] = [
     Column {
         name: "source",
         about: "The host that sends.",
-        default: "",
         is_required: true,
-        numbers: Numbers::None,
         fill: |parser, row, cell| row.source = parser.host(cell.word.text),
-        is_needed: |_| true,
         show: |rows, row| rows.hosts[row.source as usize].clone(),
+        ..Column::WORDS
     },
     Column {
         name: "target",
         about: "The host that receives.",
-        default: "",
         is_required: true,
-        numbers: Numbers::None,
         fill: |parser, row, cell| row.target = parser.host(cell.word.text),
-        is_needed: |_| true,
         show: |rows, row| rows.hosts[row.target as usize].clone(),
+        ..Column::WORDS
     },
     Column {
         name: "size",
         about: "Frame bytes to send, with a unit, such as `2MB`; `size_bytes`, `size_kb` and \
                 `size_mb` have plain numbers.",
         default: "the section's `size`",
-        is_required: false,
         numbers: Numbers::Sizes,
         fill: |parser, row, cell| row.size = parser.quantity(cell, SIZES),
         is_needed: |row| row.size.is_some(),
         show: |_, row| row.size.map_or("-".into(), |size| size.get().to_string()),
+        ..Column::WORDS
     },
     Column {
         name: "start",
         about: "When it starts, counted from the section's `start`, with a unit; `start_ps`, \
                 `start_ns`, `start_us`, `start_ms` and `start_s` have plain numbers.",
         default: "0",
-        is_required: false,
         numbers: Numbers::Times,
         fill: |parser, row, cell| row.start = parser.quantity(cell, TIMES).unwrap_or(Span::ZERO),
-        is_needed: |_| true,
         show: |_, row| row.start.as_ps().to_string(),
+        ..Column::WORDS
     },
     Column {
         name: "class",
         about: "The traffic class.",
         default: "the section's",
-        is_required: false,
-        numbers: Numbers::None,
         fill: |parser, row, cell| row.class = class(parser, cell.word),
         is_needed: |row| row.class.is_some(),
         show: |_, row| row.class.map_or("-".into(), |class| class.to_string()),
+        ..Column::WORDS
     },
     Column {
         name: "name",
         about: "What the flow is called, as it stands.",
         default: "`NAME/SOURCE->TARGET`, from the second on with `#NUMBER`",
-        is_required: false,
-        numbers: Numbers::None,
         fill: |parser, row, cell| row.name = name(parser, cell.word),
         is_needed: |row| row.name.is_some(),
         show: |_, row| word(&row.name),
+        ..Column::WORDS
     },
     Column {
         name: "after",
         about: "Names of rows of this list that must be finished before it starts, with commas \
                 between them.",
         default: "none",
-        is_required: false,
-        numbers: Numbers::None,
         fill: |_, row, cell| row.after = Some(cell.word.text.into()),
         is_needed: |row| row.after.is_some(),
         show: |_, row| word(&row.after),
+        ..Column::WORDS
     },
     Column {
         name: "delay",
         about: "How long after the last of them it starts; with units as `start`.",
         default: "0",
-        is_required: false,
         numbers: Numbers::Times,
         fill: |parser, row, cell| row.delay = parser.quantity(cell, TIMES).unwrap_or(Span::ZERO),
         is_needed: |row| row.delay != Span::ZERO,
         show: |_, row| row.delay.as_ps().to_string(),
+        ..Column::WORDS
     },
     Column {
         name: "path",
         about: "The switches from source to target, with commas between them; `NODE#2` for the \
                 second of parallel links.",
         default: "by `[routing]`",
-        is_required: false,
-        numbers: Numbers::None,
         fill: |_, row, cell| row.path = Some(cell.word.text.into()),
         is_needed: |row| row.path.is_some(),
         show: |_, row| word(&row.path),
+        ..Column::WORDS
     },
     Column {
         name: "return_path",
         about: "The switches from target to source, for what the source is told, as `path`.",
         default: "by `[routing]`",
-        is_required: false,
-        numbers: Numbers::None,
         fill: |_, row, cell| row.return_path = Some(cell.word.text.into()),
         is_needed: |row| row.return_path.is_some(),
         show: |_, row| word(&row.return_path),
+        ..Column::WORDS
     },
 ];
 
