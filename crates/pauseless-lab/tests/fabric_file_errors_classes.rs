@@ -272,7 +272,7 @@ fn specs() {
         pauseless: --generate:1:1: topology.kind: unknown value "fattree"
           |
         1 | fattree:4
-          | ^^^^^^^ expected one of "ring", "line", "dumbbell", "n-to-1", "parking-lot", "fat-tree", "leaf-spine", "clos", "rail-optimised", "dragonfly", "torus", "mesh", "random-regular", "custom"
+          | ^^^^^^^ expected one of "ring", "line", "dumbbell", "n-to-1", "parking-lot", "fat-tree", "leaf-spine", "clos", "rail-optimised", "dragonfly", "torus", "mesh", "hyperx", "random-regular", "custom"
           |
           = help: did you mean fat-tree?
     "#]],

@@ -138,13 +138,13 @@ fn recoveries_that_make_no_sense() {
     check(
         &with("[recovery]\ndelay = \"1 ms\"\n"),
         expect![[r#"
-        pauseless: t.toml:16:1: recovery.kind: missing
-           |
-        16 | [recovery]
-           | ^^^^^^^^^^
-           |
-           = help: add kind = "drain"
-    "#]],
+            pauseless: t.toml:16:1: recovery.kind: missing
+               |
+            16 | [recovery]
+               | ^^^^^^^^^^
+               |
+               = help: add kind = "none" or "drain"
+        "#]],
     );
     check(
         &with("[recovery]\nkind = \"reboot\"\n"),

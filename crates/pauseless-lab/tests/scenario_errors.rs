@@ -211,7 +211,7 @@ fn keys() {
             pauseless: t.toml:3:8: topology.kind: unknown value "donut"
               |
             3 | kind = "donut"
-              |        ^^^^^^^ expected one of "ring", "line", "dumbbell", "n-to-1", "parking-lot", "fat-tree", "leaf-spine", "clos", "rail-optimised", "dragonfly", "torus", "mesh", "random-regular", "custom"
+              |        ^^^^^^^ expected one of "ring", "line", "dumbbell", "n-to-1", "parking-lot", "fat-tree", "leaf-spine", "clos", "rail-optimised", "dragonfly", "torus", "mesh", "hyperx", "random-regular", "custom"
         "#]],
     );
     check_edit(

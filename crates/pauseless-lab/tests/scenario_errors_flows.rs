@@ -199,13 +199,18 @@ fn observations() {
         from,
         &add("[probe]\nports = [\"S1:S9\"]"),
         expect![[r#"
-        pauseless: t.toml:10:1: probe.resolution: missing
-           |
-        10 | [probe]
-           | ^^^^^^^
-           |
-           = help: add resolution = "100 us"
-    "#]],
+            pauseless: t.toml:10:1: probe.resolution: missing
+               |
+            10 | [probe]
+               | ^^^^^^^
+               |
+               = help: add resolution = "100 us"
+
+            pauseless: t.toml:11:10: probe.ports[0]: S1 has no link to "S9"; its neighbours are H1, S2, S3
+               |
+            11 | ports = ["S1:S9"]
+               |          ^^^^^^^
+        "#]],
     );
     check_edit(
         from,
@@ -263,20 +268,27 @@ fn observations() {
         from,
         &add("[[receiver]]\nrate = \"1 Gbps\"\nsteps = []"),
         expect![[r#"
-        pauseless: t.toml:10:1: receiver[0]: both rate and steps are written
-           |
-        10 | [[receiver]]
-           | ^^^^^^^^^^^^
-           |
-           = help: keep one of them
+            pauseless: t.toml:10:1: receiver[0]: both rate and steps are written
+               |
+            10 | [[receiver]]
+               | ^^^^^^^^^^^^
+               |
+               = help: keep one of them
 
-        pauseless: t.toml:10:1: receiver[0].host: missing
-           |
-        10 | [[receiver]]
-           | ^^^^^^^^^^^^
-           |
-           = help: add host = "H1"
-    "#]],
+            pauseless: t.toml:10:1: receiver[0].host: missing
+               |
+            10 | [[receiver]]
+               | ^^^^^^^^^^^^
+               |
+               = help: add host = "H1"
+
+            pauseless: t.toml:12:9: receiver[0].steps: nothing says how the host begins
+               |
+            12 | steps = []
+               |         ^^
+               |
+               = help: make the first step ["0 ms", "10 Gbps"]
+        "#]],
     );
     check_edit(
         from,

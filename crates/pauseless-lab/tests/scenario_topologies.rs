@@ -110,6 +110,11 @@ fn every_kind_survives_being_written_out() {
             [16, 16, 40],
         ),
         (
+            "kind = \"hyperx\"\ndimensions = [4, 3]\nhosts_per_switch = 2\nlinks_per_pair = 1",
+            ["H0", "H23"],
+            [24, 12, 24 + 18 + 12],
+        ),
+        (
             "kind = \"random-regular\"\nswitches = 20\ndegree = 4\nhosts_per_switch = 2",
             ["H0", "H39"],
             [40, 20, 80],
@@ -256,7 +261,7 @@ fn wrong_sizes_point_at_their_key() {
         2 | [topology]
           | ^^^^^^^^^^
           |
-          = help: add kind = "ring", "line", "dumbbell", "n-to-1", "parking-lot", "fat-tree", "leaf-spine", "clos", "rail-optimised", "dragonfly", "torus", "mesh", "random-regular" or "custom"
+          = help: add kind = "ring", "line", "dumbbell", "n-to-1", "parking-lot", "fat-tree", "leaf-spine", "clos", "rail-optimised", "dragonfly", "torus", "mesh", "hyperx", "random-regular" or "custom"
     "#]],
     );
     check(

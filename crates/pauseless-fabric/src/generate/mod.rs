@@ -37,6 +37,7 @@
 mod chain;
 mod dragonfly;
 mod grid;
+mod hyperx;
 mod random;
 mod size;
 mod tree;
@@ -53,6 +54,7 @@ use crate::topology::{LinkSpec, Topology};
 pub use chain::{Dumbbell, Line, NToOne, ParkingLot, Ring};
 pub use dragonfly::Dragonfly;
 pub use grid::{Mesh, Torus};
+pub use hyperx::HyperX;
 pub use random::RandomRegular;
 pub use size::{Numbers, Size, SizeError};
 pub use tree::{FatTree, LeafSpine, RailOptimised, ThreeTierClos};

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use pauseless_fabric::generate::{
-    Dragonfly, Dumbbell, FatTree, LeafSpine, Line, Mesh, NToOne, ParkingLot, RailOptimised,
+    Dragonfly, Dumbbell, FatTree, HyperX, LeafSpine, Line, Mesh, NToOne, ParkingLot, RailOptimised,
     RandomRegular, Ring, Shape, ThreeTierClos, Torus,
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn kinds() -> Choice<Layout> {
     }
 }
 
-static KINDS: [Variant<Layout>; 14] = [
+static KINDS: [Variant<Layout>; 15] = [
     generated::<RingKeys>("ring"),
     generated::<LineKeys>("line"),
     generated::<DumbbellKeys>("dumbbell"),
@@ -53,6 +53,7 @@ static KINDS: [Variant<Layout>; 14] = [
     generated::<DragonflyKeys>("dragonfly"),
     generated::<TorusKeys>("torus"),
     generated::<MeshKeys>("mesh"),
+    generated::<HyperXKeys>("hyperx"),
     generated::<RandomRegularKeys>("random-regular"),
     variant!("custom": Layout::Custom[Custom]),
 ];
@@ -214,6 +215,22 @@ section! {
         dimensions: [u32; 3], required "[4, 4], or three numbers";
         /// How many hosts each switch has.
         hosts_per_switch: u32, required "a whole number";
+    }
+}
+
+section! {
+    /// A grid of switches, named as those of a torus, in which every switch is joined to all others of
+    /// each of its rows (HyperX, SC 2009); with sides of two a hypercube, with `[8, 1]` a full mesh.
+    pub(crate) struct HyperXKeys for HyperX = HyperX {
+        links_per_pair: 1,
+        ..HyperX::default()
+    }, {
+        /// How many switches there are along x, y and z; `[4, 4]` or `[4, 4, 4]`.
+        dimensions: [u32; 3], required "[4, 4], or three numbers";
+        /// How many hosts each switch has.
+        hosts_per_switch: u32, required "a whole number";
+        /// How many links join two switches of a row.
+        links_per_pair: u32;
     }
 }
 
