@@ -24,6 +24,11 @@ impl Document {
             schema: || document("A scenario of Pauseless", &scenario::describe::info()),
         },
         Document {
+            name: "fabric",
+            about: "a fabric file, which `check`, `plan` and `convert` read",
+            schema: || document("A fabric of Pauseless", &scenario::describe::fabric_info()),
+        },
+        Document {
             name: "run",
             about: "what `run --json` prints",
             schema: printed::<report::json::RunDocument>,

@@ -41,6 +41,9 @@ pub(crate) use sizes::inline;
 use scene::{Batch, Scene};
 use sizes::ClassesBySize;
 
+/// The name of the sections.
+pub(crate) const SECTION: &str = "traffic";
+
 /// What `[[traffic]]` of one `kind` makes. It is what the keys of that kind are read into.
 pub(crate) trait TrafficKind: Any + fmt::Debug + Send + Sync {
     /// Fills in what was left out, reads files that are named, and checks what depends on several
@@ -169,7 +172,7 @@ impl Traffic {
     /// Reads all sections. Two of one name are reported: a number that told them apart would
     /// depend on their order, or on each other.
     pub(crate) fn read_all(root: &mut Section<'_>, limits: Limits<'_>) -> Vec<Traffic> {
-        let sections = root.tables_or_one("traffic").into_iter();
+        let sections = root.tables_or_one(SECTION).into_iter();
         let traffic = sections.filter_map(|section| Traffic::read(section, limits));
         let mut named: BTreeMap<String, Traffic> = BTreeMap::new();
         for one in traffic {
@@ -208,7 +211,7 @@ impl Traffic {
 
     /// Writes the section with every key.
     pub(crate) fn write(&self, file: &mut File) {
-        file.section("[[traffic]]");
+        file.section(&format!("[[{SECTION}]]"));
         let name = Key::of(FlowName(self.name.clone()));
         if self.is_prefixed() {
             let place = Place::default();
@@ -244,4 +247,3 @@ impl Traffic {
         self.terms.stop.filter(|_| self.kind.is_cut_off())
     }
 }
-
