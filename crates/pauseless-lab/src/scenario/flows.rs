@@ -22,7 +22,7 @@ use super::unit::Quantity;
 use super::{Aim, Classes, Forwarding};
 use crate::declare::{Declared, Key, List};
 use crate::problem::Sink;
-pub(crate) use keys::{Common, Flow, FlowName, SIZES, TIMES, Timing};
+pub(crate) use keys::{CLASSES, Common, Flow, FlowName, SIZES, TIMES, Timing};
 use waits::Waits;
 pub(crate) use waits::still_waiting;
 

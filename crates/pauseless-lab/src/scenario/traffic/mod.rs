@@ -247,3 +247,33 @@ impl Traffic {
         self.terms.stop.filter(|_| self.kind.is_cut_off())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::declare::KeyInfo;
+
+    #[test]
+    fn every_kind_describes_its_own_keys() {
+        let names = |keys: &[KeyInfo]| Vec::from_iter(keys.iter().map(|key| key.name)).join(" ");
+        let info = info();
+        let shared = "name rate initial_rate packet start stop class label ttl \
+                      congestion_control classes_by_size";
+        assert_eq!(names(&info.keys), shared);
+        let kinds = info.variants.expect("a kind").list;
+        let kinds = kinds.iter();
+        let kinds = kinds.map(|(name, info)| format!("{name}: {}", names(&info.keys)));
+        let expected = [
+            "permutation: size",
+            "closing: size",
+            "poisson: load sources targets other_rack arrivals fan_in size sizes cdf",
+            "incast: degree sources target targets other_rack interval repeat size sizes cdf",
+            "closed-loop: sources targets other_rack think parallel size sizes cdf",
+            "all-to-all: hosts size rounds repeat gap",
+            "ring-all-reduce: hosts size repeat gap",
+            "tree-all-reduce: hosts size chunks repeat gap",
+            "list: size rows file",
+        ];
+        assert_eq!(Vec::from_iter(kinds), expected);
+    }
+}
