@@ -129,6 +129,11 @@ impl<'s> Section<'s> {
         self.sink.push(problem);
     }
 
+    /// Where problems are put.
+    pub fn sink(&self) -> &'s Sink {
+        self.sink
+    }
+
     /// Says what the set of keys depends on, such as `with kind = "pfc"`.
     pub fn set_context(&mut self, context: String) {
         self.context = context;
@@ -295,6 +300,11 @@ pub struct Item<'s> {
 }
 
 impl<'s> Item<'s> {
+    /// Where problems are put.
+    pub fn sink(&self) -> &'s Sink {
+        self.sink
+    }
+
     /// Reports that something else was expected here.
     pub fn wrong_type<T>(&self, expected: &str) -> Option<T> {
         let found = self.value.type_str();
