@@ -3,7 +3,7 @@
 use pauseless_core::id::NodeId;
 
 use super::size::{product, sum};
-use super::{Build, Numbers, Shape, Size, SizeError};
+use super::{Wiring, Numbers, Shape, Size, SizeError};
 
 /// A grid of switches in which every switch is joined to all others of each of its rows.
 ///
@@ -45,8 +45,8 @@ impl Shape for HyperX {
     }
 
     /// The links along x come first, then those along y and z, and so do the ports.
-    fn draw(&self, build: &mut Build) {
-        build.points(self.dimensions, self.hosts_per_switch);
+    fn draw(&self, wiring: &mut Wiring) {
+        wiring.points(self.dimensions, self.hosts_per_switch);
         let [x, y, z] = self.dimensions;
         for (length, step) in [(x, 1), (y, x), (z, x * y)] {
             for n in 0..x * y * z {
@@ -55,7 +55,7 @@ impl Shape for HyperX {
                     .zip(further)
                     .map(|(ahead, _)| NodeId(n + ahead * step));
                 let others = Vec::from_iter(others);
-                build.join_all(&[NodeId(n)], &others, self.links_per_pair);
+                wiring.join_all(&[NodeId(n)], &others, self.links_per_pair);
             }
         }
     }

@@ -539,7 +539,12 @@ impl Written {
         };
         let mut scenario = Scenario {
             name: name.to_string(),
-            title: parts.general.title.get().cloned().unwrap_or_else(|| name.to_string()),
+            title: parts
+                .general
+                .title
+                .get()
+                .cloned()
+                .unwrap_or_else(|| name.to_string()),
             warnings: found.control.warnings,
             port_groups: found.control.groups,
             is_cycle_aware,

@@ -244,4 +244,3 @@ impl Traffic {
         self.terms.stop.filter(|_| self.kind.is_cut_off())
     }
 }
-
