@@ -321,7 +321,10 @@ fn what_is_wrong_is_named() {
         "cites = \"nobody\"",
         "cites = \"n\"\ncompute = \"magic\"",
     );
-    assert!(wrong.contains("no function \"magic\""), "{wrong}");
+    assert!(
+        wrong.contains("star.claims.toml:4:11: compute: unknown value \"magic\""),
+        "{wrong}"
+    );
     let wrong = told("host", "sources = [\"H2\"]", "sources = [\"H7\"]");
     assert!(wrong.contains("group second: no host \"H7\""), "{wrong}");
     for (name, number, expected) in [

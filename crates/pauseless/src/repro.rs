@@ -48,7 +48,7 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     for entry in entries {
         let mut done = match pool.install(|| carry_out(args, &entry, &interrupt)) {
             Err(Failure::Interrupted) => return Ok(stopped(args)),
-            Err(Failure::Scenario(problems)) => return Err(problems.into()),
+            Err(Failure::File(problems)) => return Err(problems.into()),
             Err(failure) => return Err(failure.into()),
             Ok(done) => done,
         };
@@ -83,14 +83,14 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
 fn list(entries: &[Entry]) -> anyhow::Result<String> {
     let mut table = Table::new("name paper shows <claims <quick <full");
     for entry in entries {
-        let it = entry.experiment().map_err(anyhow::Error::msg)?;
+        let it = entry.experiment()?;
         table.push(vec![
             entry.name(),
-            it.cites.clone(),
-            it.title.clone(),
+            it.cites.value.clone(),
+            it.title.value.clone(),
             it.claims.len().to_string(),
-            text::duration(it.seconds.quick),
-            text::duration(it.seconds.full),
+            text::duration(it.seconds.quick.value),
+            text::duration(it.seconds.full.value),
         ]);
     }
     Ok(
@@ -103,10 +103,10 @@ fn list(entries: &[Entry]) -> anyhow::Result<String> {
 fn announce(args: &ReproArgs, entries: &[Entry], threads: usize) -> anyhow::Result<()> {
     let mut seconds = 0.0;
     for entry in entries {
-        let it = entry.experiment().map_err(anyhow::Error::msg)?;
+        let it = entry.experiment()?;
         seconds += match args.scale() {
-            Scale::Quick => it.seconds.quick,
-            Scale::Full => it.seconds.full,
+            Scale::Quick => it.seconds.quick.value,
+            Scale::Full => it.seconds.full.value,
         };
     }
     let threads = NonZeroUsize::new(threads).map_or(1, NonZeroUsize::get);

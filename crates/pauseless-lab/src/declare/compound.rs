@@ -2,10 +2,10 @@
 
 use toml::{Table, Value};
 
-use super::describe::{Declared, Info, KeyInfo, Kind};
+use super::describe::Kind;
 use super::value::{Each, FileValue, List};
 use crate::scenario::file::{self, File};
-use crate::scenario::reader::{At, Item, Section};
+use crate::scenario::reader::{At, Item};
 
 /// A list, where a single element needs no brackets. Elements that are wrong are left out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -117,75 +117,5 @@ impl FileValue for Table {
 
     fn show(&self) -> String {
         Value::Table(self.clone()).to_string()
-    }
-}
-
-/// Two sections whose keys stand in one table.
-#[derive(Clone, Debug, Default)]
-pub struct Joined<A, B> {
-    /// The first section, whose sentence is that of both.
-    pub first: A,
-    /// The second section.
-    pub second: B,
-}
-
-impl<A: Declared, B: Declared> Declared for Joined<A, B> {
-    fn about() -> String {
-        A::about()
-    }
-
-    fn keys() -> Vec<KeyInfo> {
-        [A::keys(), B::keys()].concat()
-    }
-
-    fn read(section: &mut Section<'_>) -> Joined<A, B> {
-        Joined {
-            first: A::read(section),
-            second: B::read(section),
-        }
-    }
-
-    fn write(&self, file: &mut File) {
-        self.first.write(file);
-        self.second.write(file);
-    }
-}
-
-/// A declared section as the value of a key, for sections that no [`section!`](crate::section)
-/// declares alone.
-#[derive(Clone, Debug, Default)]
-pub struct Nested<T>(pub T);
-
-impl<T: Declared + Clone> FileValue for Nested<T> {
-    type Limit = ();
-    const IS_SECTION: bool = true;
-
-    fn take(item: Item<'_>, (): &()) -> Option<At<Nested<T>>> {
-        let place = item.place.clone();
-        let mut section = item.table()?;
-        let value = Nested(T::read(&mut section));
-        section.finish();
-        Some(At { value, place })
-    }
-
-    fn kind((): &()) -> Kind {
-        Kind::Table(Box::new(<T as Declared>::info()))
-    }
-
-    fn show(&self) -> String {
-        String::new()
-    }
-
-    fn write(&self, key: &str, file: &mut File) {
-        file.inner_section(key);
-        self.0.write(file);
-    }
-}
-
-impl Info {
-    /// This section with the keys of another one behind its own.
-    pub fn and(mut self, other: Info) -> Info {
-        self.keys.extend(other.keys);
-        self
     }
 }

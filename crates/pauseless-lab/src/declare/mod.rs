@@ -38,7 +38,7 @@ pub mod schema;
 mod value;
 mod variant;
 
-pub use compound::{Joined, Named, Nested, OneOrMany};
+pub use compound::{Named, OneOrMany};
 pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Overlay, Variants, about};
 pub use field::{Field, Filled, Key};
 pub use machinery::{

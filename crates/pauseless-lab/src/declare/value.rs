@@ -227,6 +227,7 @@ pub type List<T> = Vec<At<T>>;
 pub struct Each<L> {
     limit: L,
     expected: &'static str,
+    least: usize,
 }
 
 impl<L> Each<L> {
@@ -236,11 +237,22 @@ impl<L> Each<L> {
     }
 }
 
+impl<L: Default> Each<L> {
+    /// Elements without a limit, of which there must be some.
+    pub fn some() -> Each<L> {
+        Each {
+            least: 1,
+            ..Each::default()
+        }
+    }
+}
+
 impl<L: Default> Default for Each<L> {
     fn default() -> Each<L> {
         Each {
             limit: L::default(),
             expected: "a list",
+            least: 0,
         }
     }
 }
@@ -250,6 +262,7 @@ impl<T> From<RangeInclusive<T>> for Each<Within<T>> {
         Each {
             limit: range.into(),
             expected: "a list",
+            least: 0,
         }
     }
 }
@@ -259,6 +272,7 @@ impl From<&'static str> for Each<What> {
         Each {
             limit: What::default(),
             expected,
+            least: 0,
         }
     }
 }
@@ -267,7 +281,12 @@ impl<T: FileValue> FileValue for List<T> {
     type Limit = Each<T::Limit>;
 
     fn take(item: Item<'_>, each: &Self::Limit) -> Option<At<List<T>>> {
+        let sink = item.sink();
         let At { value, place } = item.list(each.expected)?;
+        if value.len() < each.least {
+            sink.push(place.problem("an empty list").help("write some values"));
+            return None;
+        }
         let items = value.into_iter();
         let value = items
             .filter_map(|item| T::take(item, &each.limit))
@@ -278,7 +297,7 @@ impl<T: FileValue> FileValue for List<T> {
     fn kind(each: &Self::Limit) -> Kind {
         Kind::List {
             of: Box::new(T::kind(&each.limit)),
-            least: 0,
+            least: each.least,
             most: None,
         }
     }

@@ -52,6 +52,20 @@ impl<W: Written> Written for &W {
     }
 }
 
+impl<W: Written + ?Sized> Written for Box<W> {
+    fn shown(&self) -> Vec<(&'static str, String)> {
+        (**self).shown()
+    }
+
+    fn write_plain(&self, file: &mut File) {
+        (**self).write_plain(file);
+    }
+
+    fn write_sections(&self, file: &mut File) {
+        (**self).write_sections(file);
+    }
+}
+
 /// Of a kind without keys.
 impl Written for () {
     fn shown(&self) -> Vec<(&'static str, String)> {

@@ -29,20 +29,29 @@ impl Entry {
     }
 
     /// What the claims file says.
-    pub fn experiment(&self) -> Result<Experiment, String> {
-        let read = Experiment::parse(&self.claims);
-        read.map_err(|wrong| format!("{}/{}{CLAIMS}: {wrong}", self.paper, self.stem))
+    pub fn experiment(&self) -> Result<Experiment, Problems> {
+        Experiment::parse(&self.file(), &self.claims)
+    }
+
+    /// The claims file, as messages call it.
+    fn file(&self) -> String {
+        format!("{}/{}{CLAIMS}", self.paper, self.stem)
     }
 
     /// The scenario file of `experiment`, empty if it needs none.
-    pub fn scenario(&self, experiment: &Experiment) -> Result<&str, String> {
-        let file = match experiment.scenario.as_deref() {
+    pub fn scenario(&self, experiment: &Experiment) -> Result<&str, Problems> {
+        let file = match experiment.scenario.get().map(String::as_str) {
             Some("none") => return Ok(""),
             Some(file) => file.to_string(),
             None => format!("{}.toml", self.stem),
         };
         let found = self.scenarios.iter().find(|(name, _)| *name == file);
-        let missing = || format!("{}/{}{CLAIMS}: there is no {file}", self.paper, self.stem);
+        let missing = || {
+            let place = experiment.scenario.place().unwrap_or(&experiment.place);
+            let problem = place.problem(format!("there is no {file}"));
+            let problem = problem.help("add it to the folder, or write scenario = \"none\"");
+            Problems::new(&self.file(), &self.claims, vec![problem])
+        };
         found.map(|(_, text)| text.as_str()).ok_or_else(missing)
     }
 }
@@ -180,7 +189,6 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::repro::compute;
 
     #[test]
     fn every_file_under_papers_is_embedded() {
@@ -216,12 +224,6 @@ mod tests {
                 !claims.iter().all(|it| it.is_numeric()),
                 "{name}: only numbers"
             );
-            if let Some(hook) = &experiment.compute {
-                assert!(compute::compute(hook).is_some(), "{name}: {hook}");
-            }
-            if let Some(hook) = &experiment.per_run {
-                assert!(compute::per_run(hook).is_some(), "{name}: {hook}");
-            }
         }
     }
 }

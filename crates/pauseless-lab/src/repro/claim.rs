@@ -4,7 +4,9 @@ use pauseless_core::switch::Discipline;
 
 use super::Scale;
 use super::file::{Claim, Experiment, Met, Paper};
+use crate::problem::Problem;
 use crate::repro::data::Values;
+use crate::scenario::reader::At;
 
 /// A claim and what came of it.
 #[derive(Clone, Debug)]
@@ -74,7 +76,7 @@ impl Claim {
             findings,
             verdict,
         };
-        if self.scale.is_some_and(|only| only != scale) {
+        if self.scale.copied().is_some_and(|only| only != scale) {
             return judged(Vec::new(), Verdict::OtherScale);
         }
         let places: Vec<Option<Discipline>> = match self.hangs_on_discipline() {
@@ -88,35 +90,37 @@ impl Claim {
     }
 
     /// What is wrong with how it is written.
-    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), String> {
-        self.criterion()?;
-        let is_sure = self.met == Met::Always(true);
+    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), Problem> {
+        let wrong = |message: &str| Err(self.place.problem(message));
+        self.criterion()
+            .map_err(|message| self.place.problem(message))?;
+        let is_sure = *self.met == Met::Always(true);
         if !is_sure && self.reason.is_empty() {
-            return Err("a claim that is not met everywhere needs a reason".to_string());
+            return wrong("a claim that is not met everywhere needs a reason");
         }
         if self.names().is_empty() {
-            return Err("neither value nor order".to_string());
+            return wrong("neither value nor order");
         }
-        if !self.order.is_empty() && !self.value.as_slice().is_empty() {
-            return Err("both value and order".to_string());
+        if !self.order.is_empty() && !self.value.0.is_empty() {
+            return wrong("both value and order");
         }
-        if self.order.is_empty() && self.slack_percent.is_some() {
-            return Err("slack_percent without order".to_string());
+        if self.order.is_empty() && self.slack_percent.is_written {
+            return wrong("slack_percent without order");
         }
-        for name in self.names().iter().flat_map(|name| name.split(" : ")) {
-            let over = name.rsplit_once('@').map_or("median", |(_, over)| over);
-            if !OVER_SEEDS.contains(&over.trim()) {
-                return Err(format!(
-                    "{name}: @{over} is none of {}",
-                    OVER_SEEDS.join(", ")
-                ));
+        for At { value, place } in self.names() {
+            for name in value.split(" : ") {
+                let over = name.rsplit_once('@').map_or("median", |(_, over)| over);
+                if !OVER_SEEDS.contains(&over.trim()) {
+                    let known = OVER_SEEDS.join(", ");
+                    return Err(place.problem(format!("{name}: @{over} is none of {known}")));
+                }
             }
         }
         if self.hangs_on_discipline() && experiment.disciplines.is_empty() {
-            return Err("{d} without disciplines".to_string());
+            return wrong("{d} without disciplines");
         }
-        if matches!(self.met, Met::In(_)) && !self.hangs_on_discipline() {
-            return Err("met in disciplines, but no value has {d}".to_string());
+        if matches!(*self.met, Met::In(_)) && !self.hangs_on_discipline() {
+            return wrong("met in disciplines, but no value has {d}");
         }
         Ok(())
     }
@@ -142,7 +146,8 @@ impl Claim {
             });
             values.get(name).is_some() || metric.is_some_and(is_metric)
         };
-        let names = self.names().iter().flat_map(|name| name.split(" : "));
+        let names = self.names().iter();
+        let names = names.flat_map(|name| name.value.split(" : "));
         let mut names = names.flat_map(|name| match name.contains("{d}") {
             true => Discipline::ALL
                 .map(|it| name.replace("{d}", it.name()))
@@ -163,18 +168,18 @@ impl Claim {
 
     /// Whether the paper says nothing of it.
     pub fn is_ours(&self) -> bool {
-        self.paper == Paper::Words(NOT_IN_THE_PAPER.to_string())
+        *self.paper == Paper::Words(NOT_IN_THE_PAPER.to_string())
     }
 
     /// Whether it is a number that is compared.
     pub fn is_numeric(&self) -> bool {
-        matches!(self.paper, Paper::Number(_))
+        matches!(*self.paper, Paper::Number(_))
     }
 
     /// The values that it speaks of.
-    pub fn names(&self) -> &[String] {
+    pub fn names(&self) -> &[At<String>] {
         match self.order.is_empty() {
-            true => self.value.as_slice(),
+            true => &self.value.0,
             false => &self.order,
         }
     }
@@ -185,17 +190,19 @@ impl Claim {
             "" => String::new(),
             unit => format!(" {unit}"),
         };
-        match (self.within, self.within_percent, self.factor) {
+        let percent = self.within_percent.copied();
+        match (self.within.copied(), percent, self.factor.copied()) {
             (Some(within), _, _) => return format!("within {within}{unit}"),
             (_, Some(percent), _) => return format!("within {percent} %"),
             (_, _, Some(factor)) => return format!("within a factor of {factor}"),
             _ => {}
         }
-        match (self.at_most, self.at_least, self.between) {
+        let (most, least) = (self.at_most.copied(), self.at_least.copied());
+        match (most, least, self.between.copied()) {
             (Some(most), _, _) => format!("at most {most}{unit}"),
             (_, Some(least), _) => format!("at least {least}{unit}"),
-            (_, _, Some((low, high))) => format!("{low} to {high}{unit}"),
-            _ => match self.slack_percent {
+            (_, _, Some([low, high])) => format!("{low} to {high}{unit}"),
+            _ => match self.slack_percent.copied() {
                 Some(slack) => format!("in this order, within {slack} %"),
                 None => "in this order".to_string(),
             },
@@ -203,39 +210,35 @@ impl Claim {
     }
 
     fn hangs_on_discipline(&self) -> bool {
-        self.names().iter().any(|name| name.contains("{d}"))
+        self.names().iter().any(|name| name.value.contains("{d}"))
     }
 
     fn criterion(&self) -> Result<Criterion, String> {
-        let paper = || match self.paper {
+        let paper = || match *self.paper {
             Paper::Number(number) => Ok(number),
             Paper::Words(_) => Err("the paper gives no number to be near to".to_string()),
         };
         let mut found = Vec::new();
-        if let Some(within) = self.within {
+        if let Some(within) = self.within.copied() {
             let paper = paper()?;
             found.push(Criterion::Within(paper - within, paper + within));
         }
-        if let Some(percent) = self.within_percent {
+        if let Some(percent) = self.within_percent.copied() {
             let paper = paper()?;
             let within = paper.abs() * percent / 100.0;
             found.push(Criterion::Within(paper - within, paper + within));
         }
-        if let Some(factor) = self.factor {
+        if let Some(factor) = self.factor.copied() {
             let paper = paper()?;
             found.push(Criterion::Within(paper / factor, paper * factor));
         }
-        found.extend(
-            self.at_most
-                .map(|most| Criterion::Within(f64::NEG_INFINITY, most)),
-        );
-        found.extend(
-            self.at_least
-                .map(|least| Criterion::Within(least, f64::INFINITY)),
-        );
-        found.extend(self.between.map(|(low, high)| Criterion::Within(low, high)));
+        let (most, least) = (self.at_most.copied(), self.at_least.copied());
+        found.extend(most.map(|most| Criterion::Within(f64::NEG_INFINITY, most)));
+        found.extend(least.map(|least| Criterion::Within(least, f64::INFINITY)));
+        let between = self.between.copied();
+        found.extend(between.map(|[low, high]| Criterion::Within(low, high)));
         if self.order.len() > 1 {
-            let slack = self.slack_percent.unwrap_or(0.0) / 100.0;
+            let slack = self.slack_percent.or(0.0) / 100.0;
             found.push(Criterion::Rising { slack });
         }
         match found[..] {
@@ -250,8 +253,8 @@ impl Claim {
 
     fn find(&self, values: &Values, discipline: Option<Discipline>) -> Finding {
         let names = self.names().iter().map(|name| match discipline {
-            Some(discipline) => name.replace("{d}", discipline.name()),
-            None => name.clone(),
+            Some(discipline) => name.value.replace("{d}", discipline.name()),
+            None => name.value.clone(),
         });
         let measured: Vec<Option<f64>> = names.map(|name| values.evaluate(&name)).collect();
         let known: Option<Vec<f64>> = measured.iter().copied().collect();
@@ -349,9 +352,17 @@ const OVER_SEEDS: [&str; 7] = ["median", "mean", "min", "max", "sum", "count", "
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::declare::{Declared, Section, Sink};
+    use crate::scenario::parse_table;
 
     fn claim(text: &str) -> Claim {
-        toml::from_str(&format!("text = \"t\"\n{text}")).unwrap_or_else(|it| panic!("{it}"))
+        let text = format!("text = \"t\"\n{text}");
+        let sink = Sink::default();
+        let mut root = Section::root(&sink, parse_table(&text).expect("TOML"));
+        let claim = Claim::read(&mut root);
+        root.finish();
+        assert!(sink.is_empty(), "{:?}", sink.into_list());
+        claim
     }
 
     fn values(pairs: &[(&str, &[f64])]) -> Values {
@@ -474,7 +485,7 @@ mod tests {
         let unknown = |name: &str| {
             let text = format!("paper = 1\nvalue = \"{name}\"\nwithin = 1\nmet = true");
             let file = "title = \"t\"\ncites = \"c\"\nseconds = { quick = 1, full = 1 }";
-            let experiment = Experiment::parse(file).expect("a claims file");
+            let experiment = Experiment::parse("f.claims.toml", file).expect("a claims file");
             claim(&text).unknown(&experiment, &values, &prefixes)
         };
         assert_eq!(unknown("PFC/pauses@max"), None);
@@ -497,7 +508,8 @@ mod tests {
             let file = format!(
                 "title = \"t\"\ncites = \"c\"\nseconds = {{ quick = 1, full = 1 }}\n[[claim]]\ntext = \"t\"\n{text}"
             );
-            Experiment::parse(&file).expect_err(text)
+            let wrong = Experiment::parse("f.claims.toml", &file).expect_err(text);
+            wrong.to_string()
         };
         for (text, message) in [
             ("paper = 1\nvalue = \"a\"\nmet = true", "no criterion"),
@@ -521,7 +533,10 @@ mod tests {
                 "paper = 1\nmet = true\nwithin = 1",
                 "neither value nor order",
             ),
-            ("paper = 1\nvalue = \"a\"\nmet = true\nwithni = 1", "withni"),
+            (
+                "paper = 1\nvalue = \"a\"\nmet = true\nwithni = 1",
+                "did you mean within?",
+            ),
         ] {
             let wrong = refused(text);
             assert!(wrong.contains(message), "{text}: {wrong}");

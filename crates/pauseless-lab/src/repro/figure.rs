@@ -6,9 +6,9 @@ use pauseless_core::switch::Discipline;
 
 use super::file::{Experiment, FigureFile, FigureKind};
 use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Spread};
-use crate::report::quantity::parse_delay;
 use crate::repro::data::Values;
 use crate::sample::Sample;
+use crate::scenario::reader::At;
 
 /// A run of a case, and what was kept of it.
 #[derive(Clone, Debug)]
@@ -30,18 +30,25 @@ pub(super) struct Filler<'a> {
     pub outcomes: &'a [Outcome],
 }
 
+impl FigureFile {
+    /// Whether a case is shown in it.
+    pub(super) fn is_about(&self, case: &str) -> bool {
+        self.cases.is_empty() || self.cases.iter().any(|it| it.value == case)
+    }
+}
+
 impl Filler<'_> {
     /// The figure that `file` describes.
     pub(super) fn figure(&self, file: &FigureFile) -> Result<Figure, String> {
-        let panels = match file.kind {
+        let panels = match file.kind.value {
             FigureKind::Time => self.time(file)?,
             FigureKind::Bars => self.bars(file)?,
             FigureKind::Lines => vec![self.lines(file)],
             FigureKind::Cdf => self.cdf(file),
         };
         Ok(Figure {
-            name: file.name.clone(),
-            caption: file.caption.clone(),
+            name: file.name.value.clone(),
+            caption: file.caption.value.clone(),
             panels,
         })
     }
@@ -50,7 +57,7 @@ impl Filler<'_> {
     fn first_runs<'s>(&'s self, file: &'s FigureFile) -> impl Iterator<Item = &'s Outcome> {
         self.outcomes.iter().filter(|it| {
             let name = &self.experiment.cases[it.case].name;
-            let is_case = file.cases.is_empty() || file.cases.contains(name);
+            let is_case = file.is_about(name);
             let is_discipline = match it.discipline {
                 Some(discipline) if !file.disciplines.is_empty() => {
                     file.disciplines.contains(&discipline)
@@ -65,18 +72,16 @@ impl Filler<'_> {
         let name = &self.experiment.cases[outcome.case].name;
         match outcome.discipline {
             Some(discipline) => format!("{name}, {}", discipline.name()),
-            None => name.clone(),
+            None => name.value.clone(),
         }
     }
 
     fn time(&self, file: &FigureFile) -> Result<Vec<Panel>, String> {
-        let end = match &file.to {
-            None => f64::INFINITY,
-            Some(text) => parse_delay(text)?.as_secs_f64() * 1e3,
-        };
+        let end = file.to.copied();
+        let end = end.map_or(f64::INFINITY, |span| span.as_secs_f64() * 1e3);
         let panels = self.first_runs(file).map(|outcome| {
             let sample = &outcome.sample;
-            let series = file.series.iter().map(|name| {
+            let series = file.series.iter().map(|At { value: name, .. }| {
                 let missing = || format!("figure {}: no curve {name:?}", file.name);
                 let curve = sample.curves.get(name).ok_or_else(missing)?;
                 let points = sample.times_ms.iter().copied().zip(curve.iter().copied());
@@ -97,7 +102,7 @@ impl Filler<'_> {
             Ok(Panel {
                 title: self.title(outcome),
                 x: axis("time (ms)", false),
-                y: axis(&file.y, file.y_log),
+                y: axis(&file.y, file.y_log.value),
                 series: series.collect::<Result<_, String>>()?,
                 marks: marks.into_iter().collect(),
                 heat: None,
@@ -128,11 +133,12 @@ impl Filler<'_> {
     ) -> Result<Panel, String> {
         let mut groups: Vec<String> = Vec::new();
         let mut series: Vec<Series> = Vec::new();
-        for bar in &file.bars {
+        for bar in file.bars.iter() {
             // Without groups every bar is a group, and all are of one series.
-            let (group, label) = match &bar.group {
-                Some(group) => (group.clone(), bar.label.clone()),
-                None => (bar.label.clone(), "measured".to_string()),
+            let label = bar.label.value.clone();
+            let (group, label) = match bar.group.get() {
+                Some(group) => (group.clone(), label),
+                None => (label, "measured".to_string()),
             };
             let place = groups
                 .iter()
@@ -143,7 +149,7 @@ impl Filler<'_> {
                 });
             let value = match discipline {
                 Some(discipline) => bar.value.replace("{d}", discipline.name()),
-                None => bar.value.clone(),
+                None => bar.value.value.clone(),
             };
             let mut add = |label: &str, is_paper: bool, height: f64| {
                 let is_it = |it: &&mut Series| it.label == label && it.is_paper == is_paper;
@@ -163,8 +169,8 @@ impl Filler<'_> {
             if let Some(height) = self.values.evaluate(&value) {
                 add(&label, false, height);
             }
-            if let Some(paper) = bar.paper {
-                let label = match bar.group {
+            if let Some(paper) = bar.paper.copied() {
+                let label = match bar.group.get() {
                     Some(_) => format!("{label}, paper"),
                     None => "paper".to_string(),
                 };
@@ -176,7 +182,7 @@ impl Filler<'_> {
         Ok(Panel {
             title: discipline.map_or(String::new(), |it| it.name().to_string()),
             x,
-            y: axis(&file.y, file.y_log),
+            y: axis(&file.y, file.y_log.value),
             series,
             marks: Vec::new(),
             heat: None,
@@ -186,9 +192,8 @@ impl Filler<'_> {
     fn lines(&self, file: &FigureFile) -> Panel {
         let mut curves: BTreeMap<(usize, String), Vec<(f64, f64)>> = BTreeMap::new();
         let mut order: Vec<String> = Vec::new();
-        for case in &self.experiment.cases {
-            let is_case = file.cases.is_empty() || file.cases.contains(&case.name);
-            let (Some(x), true) = (case.x, is_case) else {
+        for case in self.experiment.cases.iter() {
+            let (Some(x), true) = (case.x.copied(), file.is_about(&case.name)) else {
                 continue;
             };
             let of = match case.disciplines.is_empty() {
@@ -205,7 +210,7 @@ impl Filler<'_> {
             };
             for place in places.into_iter().filter(is_wanted) {
                 let prefix = super::prefix(&case.name, place);
-                let name = case.series.clone().unwrap_or_default();
+                let name = case.series.get().cloned().unwrap_or_default();
                 let name = match place {
                     Some(place) => format!("{name} {}", place.name()),
                     None => name,
@@ -230,17 +235,17 @@ impl Filler<'_> {
                 points,
             }
         });
-        let theirs = file.paper.iter().map(|(label, points)| Series {
-            label: format!("{label}, paper"),
+        let theirs = file.paper.0.iter().map(|(label, points)| Series {
+            label: format!("{}, paper", label.value),
             mark: Drawn::Marked,
             is_paper: true,
             spread: Spread::None,
-            points: points.clone(),
+            points: points.value.iter().map(|it| it.value.into()).collect(),
         });
         Panel {
             title: String::new(),
-            x: axis(&file.x, file.x_log),
-            y: axis(&file.y, file.y_log),
+            x: axis(&file.x, file.x_log.value),
+            y: axis(&file.y, file.y_log.value),
             series: ours.chain(theirs).collect(),
             marks: Vec::new(),
             heat: None,
@@ -259,7 +264,7 @@ impl Filler<'_> {
             let points = values.iter().enumerate();
             let points = points.map(|(n, value)| (*value, (n + 1) as f64 / count));
             let series = Series {
-                label: self.experiment.cases[outcome.case].name.clone(),
+                label: self.experiment.cases[outcome.case].name.value.clone(),
                 mark: Drawn::Line,
                 is_paper: false,
                 spread: Spread::None,
@@ -273,7 +278,7 @@ impl Filler<'_> {
         }
         let panels = panels.into_iter().map(|(discipline, series)| Panel {
             title: discipline.map_or(String::new(), |it| it.name().to_string()),
-            x: axis(&file.x, file.x_log),
+            x: axis(&file.x, file.x_log.value),
             y: axis("share of flows", false),
             series,
             marks: Vec::new(),

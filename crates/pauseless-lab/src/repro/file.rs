@@ -1,182 +1,276 @@
 //! A claims file: an experiment of a paper, what it says came out, and how we look.
 
 use std::collections::BTreeSet;
+use std::ops::Deref;
 
 use pauseless_core::switch::Discipline;
-use serde::{Deserialize, Deserializer};
+use pauseless_core::unit::Span;
+use toml::Table;
 
 use super::Scale;
+use super::compute::{Compute, Function, PerRun};
+use crate::declare::{
+    At, Declared, FileValue, Info, Item, Kind, List, Named, OneOrMany, Place, Section, Tables,
+};
+use crate::problem::{Problem, Problems, Sink};
 use crate::results::Reference;
 use crate::sample::Asked;
-use crate::sample::curve::Measure;
+use crate::sample::curve::{INSTANTS, Measure};
+use crate::scenario::parse_table;
+use crate::{section, words};
 
-/// An experiment as its file has it. `docs/repro.md` is the reference of the format.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Experiment {
-    /// What it shows, in one line.
-    pub title: String,
-    /// Where in the paper it stands.
-    pub cites: String,
-    /// The scenario file, `none`, or by default the one with the same name.
-    pub scenario: Option<String>,
-    /// The function that measures what cases alone cannot.
-    pub compute: Option<String>,
-    /// The function that adds metrics to each run.
-    pub per_run: Option<String>,
-    /// How packets wait: every case is run in each of these.
-    #[serde(default, deserialize_with = "disciplines")]
-    pub disciplines: Vec<Discipline>,
-    /// How long it takes.
-    pub seconds: Seconds,
-    /// How it is changed for a quick run.
-    #[serde(default)]
-    pub quick: Resize,
-    /// How it is changed for a full run.
-    #[serde(default)]
-    pub full: Resize,
-    /// What the paper leaves open.
-    #[serde(default, rename = "choice")]
-    pub choices: Vec<Choice>,
-    /// What is run.
-    #[serde(default, rename = "case")]
-    pub cases: Vec<Case>,
-    /// Flows whose completion is measured by itself.
-    #[serde(default, rename = "group")]
-    pub groups: Vec<Group>,
-    /// Numbers taken from curves.
-    #[serde(default, rename = "measure")]
-    pub measures: Vec<Measure>,
-    /// What the paper says.
-    #[serde(default, rename = "claim")]
-    pub claims: Vec<Claim>,
-    /// What is drawn.
-    #[serde(default, rename = "figure")]
-    pub figures: Vec<FigureFile>,
-}
-
-/// The time of one core that an experiment takes, in seconds.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Seconds {
-    /// In a quick run.
-    pub quick: f64,
-    /// At the paper's scale.
-    pub full: f64,
-}
-
-/// What one scale has that the scenario file has not.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Resize {
-    /// What differs, in words.
-    #[serde(default)]
-    pub note: String,
-    /// What is set in every case.
-    #[serde(default)]
-    pub set: toml::Table,
-}
-
-/// A parameter that the paper leaves open.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Choice {
-    /// The parameter.
-    pub what: String,
-    /// What we have chosen.
-    pub ours: String,
-    /// Why.
-    pub why: String,
-}
-
-/// A variant of the scenario.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Case {
-    /// Its name in values and figures.
-    pub name: String,
-    /// How many seeds a quick run tries.
-    #[serde(default = "one")]
-    pub seeds: u64,
-    /// How many seeds a full run tries.
-    pub seeds_full: Option<u64>,
-    /// Values of the scenario by their paths.
-    #[serde(default)]
-    pub set: toml::Table,
-    /// The place on the axis of a figure of lines.
-    pub x: Option<f64>,
-    /// The curve in a figure of lines.
-    pub series: Option<String>,
-    /// Instead of the experiment's.
-    #[serde(default, deserialize_with = "disciplines")]
-    pub disciplines: Vec<Discipline>,
-}
-
-impl Case {
-    /// The seeds that are tried.
-    pub fn seeds(&self, scale: Scale) -> std::ops::RangeInclusive<u64> {
-        match scale {
-            Scale::Quick => 1..=self.seeds,
-            Scale::Full => 1..=self.seeds_full.unwrap_or(self.seeds),
-        }
+section! {
+    /// An experiment of a paper: a scenario, what is run of it, and what the paper says came out.
+    pub struct Experiment {
+        /// What the experiment shows, in one line.
+        title: String, required "\"Three flows in a ring of four switches\"", default String::new();
+        /// Where in the paper it stands.
+        cites: String, required "\"HotNets'16, section 3.2, Fig. 4\"", default String::new();
+        /// The scenario, another file of the folder, or `none`.
+        scenario: String, derived "the file with the same stem";
+        /// A function of `repro/compute/` that measures what cases alone cannot.
+        compute: Function<Compute>;
+        /// A function of `repro/compute/` that adds metrics to each run.
+        per_run: Function<PerRun>;
+        /// How packets wait; every case is run in each of these, and values then have the discipline in
+        /// their name.
+        disciplines: Disciplines, default Disciplines::default();
+        /// The measured time of one core, shown by `--list` and before long work.
+        seconds: Seconds, required "seconds = { quick = 1, full = 20 }", default Seconds::default();
+        /// How the experiment is changed for a quick run.
+        quick: Resize, default Resize::default();
+        /// How the experiment is changed for a full run.
+        full: Resize, default Resize::default();
+        /// The parameters that the paper leaves open.
+        choices as "choice": Tables<Choice>, default Tables::default();
+        /// What is run.
+        cases as "case": Tables<Case>, default Tables::default();
+        /// Flows whose completion is measured by itself.
+        groups as "group": Tables<Group>, default Tables::default();
+        /// Numbers that are taken from recorded curves of every run.
+        measures as "measure": Tables<Measure>, default Tables::default();
+        /// What the paper says.
+        claims as "claim": Tables<Claim>, default Tables::default();
+        /// What is drawn.
+        figures as "figure": Tables<FigureFile>, default Tables::default();
     }
 }
 
-/// The flows from some hosts.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Group {
-    /// Its name in metrics.
-    pub name: String,
-    /// The hosts, such as `H2..H15`.
-    pub sources: Vec<String>,
+section! {
+    /// The time of one core that an experiment takes, in seconds.
+    pub struct Seconds {
+        /// The time of a quick run.
+        quick: f64, required "1", default 0.0;
+        /// The time at the paper's scale.
+        full: f64, required "20", default 0.0;
+    }
 }
 
-/// Something that the paper says.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// What it says.
-    pub text: String,
-    /// Where.
-    pub cites: Option<String>,
-    /// The paper's number, or its words.
-    pub paper: Paper,
-    /// The unit of the number.
-    #[serde(default)]
-    pub unit: String,
-    /// The values that are judged, each by itself.
-    #[serde(default)]
-    pub value: OneOrMany,
-    /// Values that rise from each to the next.
-    #[serde(default)]
-    pub order: Vec<String>,
-    /// How far an order may be violated.
-    pub slack_percent: Option<f64>,
-    /// At most so far from the paper's number.
-    pub within: Option<f64>,
-    /// At most so much of the paper's number away from it.
-    pub within_percent: Option<f64>,
-    /// Between the paper's number divided and multiplied by this.
-    pub factor: Option<f64>,
-    /// At most this.
-    pub at_most: Option<f64>,
-    /// At least this.
-    pub at_least: Option<f64>,
-    /// Between these two.
-    pub between: Option<(f64, f64)>,
-    /// Where we meet it.
-    pub met: Met,
-    /// Why not, or why not everywhere.
-    #[serde(default)]
-    pub reason: String,
-    /// The only scale at which it is judged.
-    pub scale: Option<Scale>,
+section! {
+    /// What one scale has that the scenario file has not.
+    pub struct Resize {
+        /// What differs, in words.
+        note: String, default String::new();
+        /// Values of the scenario by their paths, for all cases.
+        set: Table, default Table::new();
+    }
+}
+
+section! {
+    /// A parameter that the paper leaves open.
+    pub struct Choice {
+        /// The parameter.
+        what: String, required "\"link delay\"", default String::new();
+        /// What we have chosen.
+        ours: String, required "\"1 us\"", default String::new();
+        /// Why we have chosen it.
+        why: String, required "\"not stated; the queues of Fig. 3 fit\"", default String::new();
+    }
+}
+
+section! {
+    /// A variant of the scenario.
+    pub struct Case {
+        /// Its name in values and figures, without `/` and `@`.
+        name: String, required "\"PFC\"", default String::new();
+        /// How many seeds a quick run tries.
+        seeds: u64, within SEEDS, default 1;
+        /// How many seeds a full run tries.
+        seeds_full: u64, within SEEDS, derived "`seeds`";
+        /// Values of the scenario by their paths, such as `duration`, `"switch.buffer"`, `flow_control`
+        /// (the whole section), `"flow.F1.rate"` or `"traffic.1.load"`; elements of lists are found by
+        /// name, by kind or by position from 1. What is there is replaced, what is not is added.
+        set: Table, default Table::new();
+        /// The place on the horizontal axis of a figure of lines.
+        x: f64;
+        /// The curve in a figure of lines.
+        series: String;
+        /// The disciplines of this case alone.
+        disciplines: Disciplines, default Disciplines::default();
+    }
+}
+
+section! {
+    /// The flows from some hosts, whose completion is measured by itself.
+    pub struct Group {
+        /// Its name in metrics.
+        name: String, required "\"background\"", default String::new();
+        /// The hosts, such as `H2..H15`.
+        sources: List<String>, within "a list of hosts", required "[\"H2..H15\"]", default List::new();
+    }
+}
+
+section! {
+    /// Something that the paper says, and how our numbers are judged by it.
+    pub struct Claim {
+        /// What the paper says.
+        text: String, required "\"the third flow closes the cycle\"", default String::new();
+        /// Where the paper says it.
+        cites: String;
+        /// The paper's number, or its words; `"not in the paper"` marks a claim of your own, which is
+        /// counted apart.
+        paper: Paper, required "\"deadlock\"", default Paper::Words(String::new());
+        /// The unit of the number.
+        unit: String, default String::new();
+        /// The values that are judged, each by itself.
+        value: OneOrMany<String>, default OneOrMany::default();
+        /// Values that rise from each to the next.
+        order: List<String>, within "a list of values", default List::new();
+        /// How far an order may be violated, in percent; without it values rise strictly.
+        slack_percent: f64;
+        /// The values are at most so far from the paper's number.
+        within: f64;
+        /// The values are at most so many percent of the paper's number away from it.
+        within_percent: f64;
+        /// The values lie between the paper's number divided and multiplied by this.
+        factor: f64;
+        /// The values are at most this.
+        at_most: f64;
+        /// The values are at least this.
+        at_least: f64;
+        /// The values lie between these two.
+        between: [f64; 2];
+        /// Where it is met; everywhere, nowhere, or in these disciplines and no others.
+        met: Met, required "true", default Met::Always(true);
+        /// Why it is not met, or not everywhere.
+        reason: String, default String::new();
+        /// The only scale at which it is judged.
+        scale: Scale;
+    }
+}
+
+section! {
+    /// A figure.
+    pub struct FigureFile {
+        /// The stem of its files.
+        name: String, required "\"queues\"", default String::new();
+        /// What it shows.
+        caption: String, required "\"the queues over time\"", default String::new();
+        /// What kind of figure it is; curves over time in a panel for each case and discipline, bars, a
+        /// metric of each case at its `x`, or distributions of completion times with a curve for each
+        /// case.
+        kind: FigureKind, required "\"time\"", default FigureKind::Time;
+        /// What the horizontal axis measures.
+        x: String, default String::new();
+        /// What the vertical axis measures.
+        y: String, default String::new();
+        /// Whether the horizontal axis has powers of ten.
+        x_log: bool, default false;
+        /// Whether the vertical axis has powers of ten.
+        y_log: bool, default false;
+        /// The curves of a figure over time.
+        series: List<String>, within "a list of curves", default List::new();
+        /// The only cases in it.
+        cases: List<String>, within "a list of cases", default List::new(), derived "all cases";
+        /// The only disciplines in it.
+        disciplines: Disciplines, default Disciplines::default(), derived "all disciplines";
+        /// The end of a time axis.
+        to: Span, within INSTANTS, derived "the end of the run";
+        /// The bars.
+        bars: Tables<Bar>, default Tables::default();
+        /// The metric of lines, or `fct` or `slowdown` of a distribution.
+        metric: String, default String::new();
+        /// The paper's curves, points by the name of the curve.
+        paper: Named<List<[f64; 2]>>, default Named::default();
+    }
+}
+
+section! {
+    /// A bar.
+    pub struct Bar {
+        /// What stands below it.
+        label: String, required "\"PFC\"", default String::new();
+        /// The group that it is in.
+        group: String;
+        /// The value.
+        value: String, required "\"PFC/pauses\"", default String::new();
+        /// The paper's number.
+        paper: f64;
+    }
+}
+
+/// The whole file, for documents and schemas.
+pub(crate) fn info() -> Info {
+    Experiment::info()
+}
+
+words! { Scale { "quick" => Scale::Quick, "full" => Scale::Full } }
+
+/// A kind of figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureKind {
+    /// Curves over time, a panel for each case.
+    Time,
+    /// Bars, with the paper's beside ours.
+    Bars,
+    /// A metric against a number of the case.
+    Lines,
+    /// Distributions of completion times.
+    Cdf,
+}
+
+words! {
+    FigureKind {
+        "time" => FigureKind::Time,
+        "bars" => FigureKind::Bars,
+        "lines" => FigureKind::Lines,
+        "cdf" => FigureKind::Cdf,
+    }
+}
+
+/// Some queueing disciplines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Disciplines(pub Vec<Discipline>);
+
+impl Deref for Disciplines {
+    type Target = [Discipline];
+
+    fn deref(&self) -> &[Discipline] {
+        &self.0
+    }
+}
+
+impl FileValue for Disciplines {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Disciplines>> {
+        let At { value, place } = List::<Discipline>::take(item, &Default::default())?;
+        let value = Disciplines(value.into_iter().map(|it| it.value).collect());
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        List::<Discipline>::kind(&Default::default())
+    }
+
+    fn show(&self) -> String {
+        let shown = Vec::from_iter(self.iter().map(FileValue::show));
+        format!("[{}]", shown.join(", "))
+    }
 }
 
 /// What a paper gives.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Paper {
     /// A number.
     Number(f64),
@@ -184,41 +278,38 @@ pub enum Paper {
     Words(String),
 }
 
-/// One text or a list of them.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum OneOrMany {
-    /// One.
-    One(String),
-    /// Several.
-    Many(Vec<String>),
-}
+impl FileValue for Paper {
+    type Limit = ();
 
-impl Default for OneOrMany {
-    fn default() -> OneOrMany {
-        OneOrMany::Many(Vec::new())
+    fn take(item: Item<'_>, (): &()) -> Option<At<Paper>> {
+        let place = item.place.clone();
+        let value = match item.is_string() {
+            true => Paper::Words(item.string()?.value),
+            false => Paper::Number(item.number()?.value),
+        };
+        Some(At { value, place })
     }
-}
 
-impl OneOrMany {
-    /// All of them.
-    pub fn as_slice(&self) -> &[String] {
+    fn kind((): &()) -> Kind {
+        let number = f64::kind(&Default::default());
+        Kind::Either(vec![number, Kind::Text("the paper's words")])
+    }
+
+    fn show(&self) -> String {
         match self {
-            OneOrMany::One(one) => std::slice::from_ref(one),
-            OneOrMany::Many(many) => many,
+            Paper::Number(number) => number.show(),
+            Paper::Words(words) => words.show(),
         }
     }
 }
 
 /// Where a claim is marked as met.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Met {
     /// Everywhere or nowhere.
     Always(bool),
     /// In these disciplines and no others.
-    #[serde(deserialize_with = "disciplines")]
-    In(Vec<Discipline>),
+    In(Disciplines),
 }
 
 impl Met {
@@ -231,104 +322,109 @@ impl Met {
     }
 }
 
-/// A figure as its file has it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FigureFile {
-    /// The stem of its files.
-    pub name: String,
-    /// What it shows.
-    pub caption: String,
-    /// What kind of figure it is.
-    pub kind: FigureKind,
-    /// What the horizontal axis measures.
-    #[serde(default)]
-    pub x: String,
-    /// What the vertical axis measures.
-    #[serde(default)]
-    pub y: String,
-    /// Whether the horizontal axis has powers of ten.
-    #[serde(default)]
-    pub x_log: bool,
-    /// Whether the vertical axis has powers of ten.
-    #[serde(default)]
-    pub y_log: bool,
-    /// The curves of a figure over time.
-    #[serde(default)]
-    pub series: Vec<String>,
-    /// The only cases in it.
-    #[serde(default)]
-    pub cases: Vec<String>,
-    /// The only disciplines in it.
-    #[serde(default, deserialize_with = "disciplines")]
-    pub disciplines: Vec<Discipline>,
-    /// The end of a time axis.
-    pub to: Option<String>,
-    /// The bars.
-    #[serde(default)]
-    pub bars: Vec<Bar>,
-    /// The metric of lines, or `fct` or `slowdown` of a distribution.
-    #[serde(default)]
-    pub metric: String,
-    /// The paper's curves, by name.
-    #[serde(default)]
-    pub paper: std::collections::BTreeMap<String, Vec<(f64, f64)>>,
+impl FileValue for Met {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Met>> {
+        let place = item.place.clone();
+        let value = match item.is_list() {
+            true => Met::In(Disciplines::take(item, &())?.value),
+            false => Met::Always(item.boolean("true, false or a list of disciplines")?.value),
+        };
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::Either(vec![Kind::Flag, Disciplines::kind(&())])
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Met::Always(met) => met.show(),
+            Met::In(list) => list.show(),
+        }
+    }
 }
 
-/// A kind of figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FigureKind {
-    /// Curves over time, a panel for each case.
-    Time,
-    /// Bars, with the paper's beside ours.
-    Bars,
-    /// A metric against a number of the case.
-    Lines,
-    /// Distributions of completion times.
-    Cdf,
+/// Two numbers, such as the ends of a range or a point of a curve.
+impl FileValue for [f64; 2] {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<[f64; 2]>> {
+        let place = item.place.clone();
+        let [first, second] = item.pair("two numbers")?.map(Item::number);
+        let value = [first?.value, second?.value];
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::List {
+            of: Box::new(f64::kind(&Default::default())),
+            least: 2,
+            most: Some(2),
+        }
+    }
+
+    fn show(&self) -> String {
+        format!("[{:?}, {:?}]", self[0], self[1])
+    }
 }
 
-/// A bar.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bar {
-    /// What stands below it.
-    pub label: String,
-    /// The group that it is in.
-    pub group: Option<String>,
-    /// The value.
-    pub value: String,
-    /// The paper's.
-    pub paper: Option<f64>,
+impl Case {
+    /// The seeds that are tried.
+    pub fn seeds(&self, scale: Scale) -> std::ops::RangeInclusive<u64> {
+        let quick = self.seeds.value;
+        match scale {
+            Scale::Quick => 1..=quick,
+            Scale::Full => 1..=self.seeds_full.or(quick),
+        }
+    }
 }
 
 impl Experiment {
-    /// Reads a claims file; else what is wrong with it.
-    pub fn parse(text: &str) -> Result<Experiment, String> {
-        let experiment: Experiment = toml::from_str(text).map_err(|error| error.to_string())?;
-        for claim in &experiment.claims {
-            claim
-                .check(&experiment)
-                .map_err(|wrong| format!("claim {:?}: {wrong}", claim.text))?;
+    /// Reads a claims file, which messages call `file`.
+    pub fn parse(file: &str, text: &str) -> Result<Experiment, Problems> {
+        let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
+        let table = parse_table(text).map_err(refuse)?;
+        let sink = Sink::default();
+        let mut root = Section::root(&sink, table);
+        let experiment = Experiment::read(&mut root);
+        root.finish();
+        if sink.is_empty() {
+            experiment.check(&sink);
         }
-        for name in experiment.value_names() {
-            let metric = experiment.metric(name).filter(|it| it.contains('{'));
-            if let Some(Err(wrong)) = metric.map(|metric| experiment.reference(metric)) {
-                return Err(format!("{name}: no run has such a number: {wrong}"));
+        match sink.is_empty() {
+            true => Ok(experiment),
+            false => Err(refuse(sink.into_list())),
+        }
+    }
+
+    /// Reports what is wrong although each key is right by itself.
+    fn check(&self, sink: &Sink) {
+        for claim in self.claims.iter() {
+            if let Err(problem) = claim.check(self) {
+                sink.push(problem);
             }
         }
-        for case in &experiment.cases {
+        for (name, place) in self.values() {
+            let metric = self.metric(name).filter(|it| it.contains('{'));
+            if let Some(Err(wrong)) = metric.map(|metric| self.reference(metric)) {
+                let message = format!("{name}: no run has such a number: {wrong}");
+                sink.push(place.problem(message));
+            }
+        }
+        for case in self.cases.iter() {
             if case.name.contains(['/', '@']) {
-                return Err(format!("case {:?}: no / or @ in a name", case.name));
+                let place = case.name.place.as_ref().unwrap_or(&case.place);
+                let message = format!("case {:?}: no / or @ in a name", case.name.value);
+                sink.push(place.problem(message));
             }
         }
-        Ok(experiment)
     }
 
     /// The numbers that claims and figures ask for by their names in the registry of results.
     pub fn asked(&self) -> Vec<Asked> {
-        let metrics = self.value_names().filter_map(|name| self.metric(name));
+        let metrics = self.values().filter_map(|(name, _)| self.metric(name));
         let lines = self.figures.iter().map(|figure| figure.metric.as_str());
         let metrics: BTreeSet<&str> = metrics.chain(lines).collect();
         let asked = metrics.into_iter().filter_map(|metric| {
@@ -339,12 +435,19 @@ impl Experiment {
         asked.collect()
     }
 
-    /// The values that claims and bars speak of, such as `PFC/{d}/rate.min@max`.
-    fn value_names(&self) -> impl Iterator<Item = &str> {
+    /// The values that claims and bars speak of, such as `PFC/{d}/rate.min@max`, and where.
+    fn values(&self) -> impl Iterator<Item = (&str, &Place)> {
         let claims = self.claims.iter().flat_map(|claim| claim.names());
-        let bars = self.figures.iter().flat_map(|figure| &figure.bars);
-        let names = claims.chain(bars.map(|bar| &bar.value));
-        names.flat_map(|name| name.split(" : ")).map(str::trim)
+        let claims = claims.map(|name| (name.value.as_str(), &name.place));
+        let bars = self.figures.iter().flat_map(|figure| figure.bars.iter());
+        let bars = bars.map(|bar| {
+            let place = bar.value.place.as_ref();
+            (bar.value.as_str(), place.unwrap_or(&bar.place))
+        });
+        claims.chain(bars).flat_map(|(names, place)| {
+            let names = names.split(" : ").map(str::trim);
+            names.map(move |name| (name, place))
+        })
     }
 
     /// The metric of a value, if it is that of a case: `rate.min`.
@@ -375,16 +478,85 @@ impl Experiment {
     }
 }
 
-fn one() -> u64 {
-    1
-}
+/// More seeds are the business of campaigns.
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
 
-fn disciplines<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Discipline>, D::Error> {
-    let names = Vec::<String>::deserialize(from)?;
-    let find = |name: &String| Discipline::ALL.into_iter().find(|it| it.name() == name);
-    let unknown = |name: &String| serde::de::Error::custom(format!("no discipline {name:?}"));
-    let all = names
-        .iter()
-        .map(|name| find(name).ok_or_else(|| unknown(name)));
-    all.collect()
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_shown_at_its_place_with_what_was_meant() {
+        let text = r#"title = "t"
+cites = 3
+seconds = { quick = 1 }
+disciplines = ["output-queud"]
+compute = "pcn-fig91"
+quik = { note = "less" }
+[[case]]
+nam = "PFC"
+seeds = 0
+[[measure]]
+name = "m"
+series = "queue.S1:H1"
+from = 1
+take = "often"
+[[claim]]
+text = "c"
+paper = true
+value = [1]
+between = [1]
+met = "yes"
+[[figure]]
+name = "f"
+caption = "c"
+kind = "bar"
+"#;
+        let wrong = Experiment::parse("f.claims.toml", text).expect_err("it is wrong");
+        let shown = wrong.list().iter().map(|problem| {
+            let (line, _) = wrong.position(problem).expect("a place");
+            let said = [&problem.message, &problem.expected, &problem.help];
+            let said = Vec::from_iter(said.into_iter().filter(|it| !it.is_empty()));
+            format!("{line}: {}: {said:?}", problem.key)
+        });
+        expect![[r#"
+            2: cites: ["an integer stands here", "a string"]
+            3: seconds.full: ["missing", "add full = 20"]
+            4: disciplines[0]: ["unknown value \"output-queud\"", "one of \"output-queued\", \"virtual-output-queued\", \"input-queued\"", "did you mean output-queued?"]
+            5: compute: ["unknown value \"pcn-fig91\"", "one of \"gfc-parameters\", \"gfc-stages\", \"hotnets-fig2\", \"hotnets-loop\", \"pcn-fig10\", \"pcn-fig19\", \"pcn-table1\", \"ttl-sizes\", \"gfc-table1\", \"gfc-table1-cycles\", \"gfc-servers\", \"gfc-evolution\", \"gfc-feedback\"", "did you mean pcn-fig19?"]
+            6: quik: ["unknown key", "one of case, choice, cites, claim, compute, disciplines, figure, full, group, measure, per_run, quick, scenario, seconds, title", "did you mean quick?"]
+            7: case[0].name: ["missing", "add name = \"PFC\""]
+            8: case[0].nam: ["unknown key", "one of disciplines, name, seeds, seeds_full, series, set, x", "did you mean name?"]
+            9: case[0].seeds: ["0 is out of range", "a whole number from 1 to 1000000"]
+            13: measure[0].from: ["a number without a unit", "a time in ps, ns, us, ms, s", "write a string with a unit, for example \"10 us\""]
+            14: measure[0].take: ["\"often\" cannot be taken", "mean, min, max, last, std, below X, above X, first below X or first above X"]
+            17: claim[0].paper: ["a boolean stands here", "a number"]
+            18: claim[0].value[0]: ["an integer stands here", "a string"]
+            19: claim[0].between: ["not a pair", "two numbers"]
+            20: claim[0].met: ["a string stands here", "true, false or a list of disciplines"]
+            24: figure[0].kind: ["unknown value \"bar\"", "one of \"time\", \"bars\", \"lines\", \"cdf\"", "did you mean bars?"]"#]].assert_eq(&Vec::from_iter(shown).join("\n"));
+    }
+
+    #[test]
+    fn claims_are_checked_at_their_places() {
+        let file = |rest: &str| {
+            format!("title = \"t\"\ncites = \"c\"\nseconds = {{ quick = 1, full = 1 }}\n{rest}")
+        };
+        let claim = "[[claim]]\ntext = \"t\"\npaper = 1\nwithin = 1\nmet = true\n";
+        let shown = [
+            file("[[case]]\nname = \"a@b\"\n"),
+            file(&format!("{claim}value = [\"a/b\", \"a/b@often\"]\n")),
+            file(&format!("{claim}value = \"a\"\nslack_percent = 5\n")),
+        ]
+        .map(|text| {
+            let wrong = Experiment::parse("f.claims.toml", &text).expect_err("it is wrong");
+            wrong.to_string().lines().next().unwrap_or("").to_string()
+        });
+        expect![[r#"
+            pauseless: f.claims.toml:5:8: case[0].name: case "a@b": no / or @ in a name
+            pauseless: f.claims.toml:9:17: claim[0].value[1]: a/b@often: @often is none of median, mean, min, max, sum, count, std
+            pauseless: f.claims.toml:4:1: claim[0]: slack_percent without order"#]].assert_eq(&shown.join("\n"));
+    }
 }

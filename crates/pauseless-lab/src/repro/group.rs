@@ -8,20 +8,15 @@ use super::file::Group;
 use crate::metrics::completion;
 use crate::problem::Sink;
 use crate::run::Run;
-use crate::scenario::At;
 use crate::scenario::hosts::HostSpan;
 
 /// The hosts of `group`.
 pub(super) fn sources(run: &Run, group: &Group) -> Result<BTreeSet<NodeId>, String> {
     let topology = run.topology();
     let mut sources = BTreeSet::new();
-    for text in &group.sources {
-        let text = At {
-            value: text.clone(),
-            place: Default::default(),
-        };
+    for text in group.sources.iter() {
         let sink = Sink::default();
-        let span = HostSpan::read(topology, &sink, &text);
+        let span = HostSpan::read(topology, &sink, text);
         let span = span.ok_or_else(|| format!("group {}: no host {:?}", group.name, text.value))?;
         sources.extend(span.places().map(|place| topology.hosts()[place]));
     }

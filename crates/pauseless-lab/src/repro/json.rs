@@ -78,8 +78,8 @@ fn claim(judged: &Judged) -> ClaimRecord<'_> {
     });
     ClaimRecord {
         text: &claim.text,
-        cites: claim.cites.as_deref(),
-        paper: match &claim.paper {
+        cites: claim.cites.get().map(String::as_str),
+        paper: match &claim.paper.value {
             Paper::Number(number) => PaperRecord::Number(*number),
             Paper::Words(words) => PaperRecord::Words(words),
         },

@@ -24,7 +24,6 @@ pub mod write;
 use std::collections::BTreeSet;
 
 use pauseless_core::switch::Discipline;
-use serde::{Deserialize, Serialize};
 
 use self::catalogue::Entry;
 use self::claim::{Judged, Verdict};
@@ -37,8 +36,7 @@ use crate::scenario::Overrides;
 use crate::table::{Cells, Column, Table};
 
 /// How large experiments are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// All of them in minutes.
     Quick,
@@ -92,17 +90,15 @@ impl Reproduced {
 
 /// Carries an experiment out and judges its claims.
 pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Failure> {
-    let experiment = entry.experiment().map_err(Failure::Claims)?;
-    let scenario = entry.scenario(&experiment).map_err(Failure::Claims)?;
+    let experiment = entry.experiment()?;
+    let scenario = entry.scenario(&experiment)?;
     let name = entry.name();
     let scope = Scope::new(session, (&name, &experiment), scenario);
     let outcomes = run_cases(&scope, &experiment)?;
     let mut measured = Measured::default();
     let prefixes = collect(&experiment, &outcomes, &mut measured.values);
-    if let Some(name) = &experiment.compute {
-        let compute = compute::compute(name);
-        let compute = compute.ok_or_else(|| scope.wrong(format!("no function {name:?}")))?;
-        compute(&scope, &mut measured)?;
+    if let Some(compute) = experiment.compute.copied() {
+        (compute.call)(&scope, &mut measured)?;
     }
     let filler = Filler {
         experiment: &experiment,
@@ -116,15 +112,15 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
         .splice(0..0, figures.map_err(|wrong| scope.wrong(wrong))?);
     measured.tables.insert(0, values_table(&measured));
     measured.tables.extend(curves_table(&experiment, &outcomes));
-    let judged_here = |it: &&file::Claim| it.scale.is_none_or(|scale| scale == session.scale);
+    let judged_here = |it: &&file::Claim| it.scale.or(session.scale) == session.scale;
     for claim in experiment.claims.iter().filter(judged_here) {
         if let Some(name) = claim.unknown(&experiment, &measured.values, &prefixes) {
-            let text = &claim.text;
+            let text = &claim.text.value;
             return Err(scope.wrong(format!("claim {text:?}: nothing is called {name}")));
         }
     }
     let claims = experiment.claims.iter();
-    let place = (experiment.disciplines.as_slice(), session.scale);
+    let place = (&experiment.disciplines[..], session.scale);
     let claims = claims
         .map(|claim| claim.judge(&measured.values, place))
         .collect();
@@ -170,7 +166,7 @@ fn prefix(case: &str, discipline: Option<Discipline>) -> String {
 
 fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>, Failure> {
     let over_time = experiment.figures.iter();
-    let over_time = over_time.filter(|figure| figure.kind == FigureKind::Time);
+    let over_time = over_time.filter(|figure| *figure.kind == FigureKind::Time);
     let text = match experiment.cases.is_empty() {
         true => return Ok(Vec::new()),
         false => scope.text()?,
@@ -180,8 +176,9 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
     for (index, case) in experiment.cases.iter().enumerate() {
         let text = scope.patch(&text, &case.set)?;
         let wanted = over_time.clone();
-        let wanted = wanted.filter(|it| it.cases.is_empty() || it.cases.contains(&case.name));
-        let mut curves: Vec<String> = wanted.flat_map(|it| it.series.clone()).collect();
+        let wanted = wanted.filter(|it| it.is_about(&case.name));
+        let curves = wanted.flat_map(|it| it.series.iter());
+        let mut curves = Vec::from_iter(curves.map(|it| it.value.clone()));
         curves.sort();
         curves.dedup();
         let own = match case.disciplines.is_empty() {

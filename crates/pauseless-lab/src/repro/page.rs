@@ -58,8 +58,8 @@ fn overview(page: &mut String, all: &[Reproduced]) {
         let it = &done.experiment;
         let name = done.entry.name();
         let seconds = match done.scale {
-            Scale::Quick => it.seconds.quick,
-            Scale::Full => it.seconds.full,
+            Scale::Quick => it.seconds.quick.value,
+            Scale::Full => it.seconds.full.value,
         };
         let mut tally = Tally::default();
         tally.add(done);
@@ -159,7 +159,7 @@ fn plain_claims(page: &mut String, done: &Reproduced) {
 
 /// The claims that hang on the queueing discipline: what was measured in each.
 fn claims_by_discipline(page: &mut String, done: &Reproduced) {
-    let places = &done.experiment.disciplines;
+    let places = &done.experiment.disciplines.0;
     let hangs = |judged: &&Judged| judged.findings.iter().any(|it| it.discipline.is_some());
     let claims: Vec<&Judged> = done.claims.iter().filter(hangs).collect();
     if claims.is_empty() {
@@ -190,7 +190,7 @@ fn claims_by_discipline(page: &mut String, done: &Reproduced) {
 /// The claim, what the paper gives and what was asked for, as cells.
 fn said(judged: &Judged) -> String {
     let claim = &judged.claim;
-    let cites = claim.cites.as_deref();
+    let cites = claim.cites.get();
     let cites = cites.map_or(String::new(), |cites| format!(" ({})", cell(cites)));
     let (text, paper) = (cell(&claim.text), cell(&text::paper(claim)));
     format!("{text}{cites} | {paper} | {}", cell(&claim.asks()))
@@ -202,7 +202,7 @@ fn word(judged: &Judged) -> String {
         Verdict::Met | Verdict::Partly | Verdict::Unmarked => judged.verdict.name().to_string(),
         Verdict::NotMet | Verdict::Broken => format!("**{}**", judged.verdict.name()),
         Verdict::OtherScale => {
-            let scale = judged.claim.scale.unwrap_or(Scale::Full).name();
+            let scale = judged.claim.scale.or(Scale::Full).name();
             format!("only with `--{scale}`")
         }
     }
@@ -227,7 +227,7 @@ fn choices(page: &mut String, done: &Reproduced) {
         return;
     }
     page.push_str("\n| what the paper leaves open | our choice | why |\n|---|---|---|\n");
-    for choice in &done.experiment.choices {
+    for choice in done.experiment.choices.iter() {
         let [what, ours, why] = [&choice.what, &choice.ours, &choice.why].map(|it| cell(it));
         let _ = writeln!(page, "| {what} | {ours} | {why} |");
     }

@@ -79,7 +79,7 @@ fn choices(done: &Reproduced) -> String {
     let mut text = "<details>\n<summary>what the paper leaves open, and our choice</summary>\n\
                     <ul>\n"
         .to_string();
-    for choice in choices {
+    for choice in choices.iter() {
         let _ = writeln!(
             text,
             "<li>{}: {} ({})</li>",

@@ -11,7 +11,8 @@ use toml::{Table, Value};
 
 use super::file::Experiment;
 use super::store::Store;
-use super::{Scale, compute, group};
+use super::{Scale, group};
+use crate::declare::Written;
 use crate::report::{json, scene};
 use crate::results::Facts;
 use crate::run::Run;
@@ -22,10 +23,10 @@ use crate::scenario::{Overrides, Problems, Scenario};
 /// Why an experiment was not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A scenario that cannot be run.
+    /// A claims file or a scenario with something wrong in it.
     #[error("{0}")]
-    Scenario(#[from] Problems),
-    /// A claims file that asks for something that is not there.
+    File(#[from] Problems),
+    /// A claims file that asks for something that the runs do not have.
     #[error("{0}")]
     Claims(String),
     /// Finished runs cannot be kept.
@@ -197,7 +198,7 @@ impl<'a> Scope<'a> {
         }
         let groups = self.experiment.groups.iter().map(|group| {
             let sources = group::sources(&run, group).map_err(|wrong| self.wrong(wrong))?;
-            Ok((group.name.clone(), sources))
+            Ok((group.name.value.clone(), sources))
         });
         let groups: Vec<_> = groups.collect::<Result<_, Failure>>()?;
         let facts = Facts::of(&run).with_groups(groups.clone());
@@ -208,19 +209,18 @@ impl<'a> Scope<'a> {
         let mut add = |name: String, value: f64| {
             sample.metrics.insert(name, value);
         };
-        for measure in &self.experiment.measures {
+        for measure in self.experiment.measures.iter() {
             let taken = curve::take(&run, measure).map_err(|wrong| self.wrong(wrong))?;
             if let Some(taken) = taken {
-                add(measure.name.clone(), taken);
+                add(measure.name.value.clone(), taken);
             }
         }
         for (name, sources) in &groups {
             let members = group::completion(&run, sources);
             sample::group(&format!(".{name}"), &members, &mut add);
         }
-        if let Some(name) = &self.experiment.per_run {
-            let hook = compute::per_run(name).ok_or_else(|| self.wrong(format!("no {name:?}")))?;
-            hook(&run, &mut add);
+        if let Some(hook) = self.experiment.per_run.copied() {
+            (hook.call)(&run, &mut add);
         }
         if self.session.keeps_documents {
             sample.document = Some(json::named(&run));
@@ -235,17 +235,15 @@ impl<'a> Scope<'a> {
     /// All that decides what comes of a task, beside the program, which every key has in it.
     fn depends_on(&self, task: &Task) -> [String; 3] {
         let it = self.experiment;
+        // Not where these were written, which changes with every line above them.
+        let measures = Vec::from_iter(it.measures.iter().map(Written::shown));
+        let groups = Vec::from_iter(it.groups.iter().map(Written::shown));
+        let (per_run, curves) = (it.per_run.copied().map(|it| it.name), &task.curves);
+        let asked = Vec::from_iter(it.asked().into_iter().map(|asked| asked.name));
         [
             task.text.clone(),
             format!("{:?}", task.overrides),
-            format!(
-                "{:?} {:?} {:?} {:?} {:?}",
-                it.measures,
-                it.groups,
-                it.per_run,
-                task.curves,
-                Vec::from_iter(it.asked().into_iter().map(|asked| asked.name)),
-            ),
+            format!("{measures:?} {groups:?} {per_run:?} {curves:?} {asked:?}"),
         ]
     }
 

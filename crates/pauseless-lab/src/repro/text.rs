@@ -64,12 +64,12 @@ fn claim(judged: &Judged, paint: Paint) -> String {
     };
     let verdict = format!("{:<13}", judged.verdict.name());
     let mut text = format!("  {} {}", paint.paint(mood, &verdict), claim.text);
-    if let Some(cites) = &claim.cites {
+    if let Some(cites) = claim.cites.get() {
         let _ = write!(text, " ({cites})");
     }
     let _ = write!(text, "\n{INDENT}paper: {}", paper(claim));
     if judged.verdict == Verdict::OtherScale {
-        let scale = claim.scale.unwrap_or(Scale::Full).name();
+        let scale = claim.scale.or(Scale::Full).name();
         let _ = writeln!(text, "; judged with --{scale} only");
         return text;
     }
@@ -95,7 +95,7 @@ fn claim(judged: &Judged, paint: Paint) -> String {
 
 /// What the paper gives, with its unit.
 pub fn paper(claim: &super::file::Claim) -> String {
-    match &claim.paper {
+    match &claim.paper.value {
         Paper::Words(words) => words.clone(),
         Paper::Number(value) => with_unit(&number(*value), &claim.unit),
     }

@@ -1,37 +1,118 @@
 //! Numbers taken from the recorded curves of a run.
 
-use pauseless_core::unit::{Span, Time};
-use serde::Deserialize;
+use std::ops::RangeInclusive;
 
-use crate::report::quantity::parse_delay;
+use pauseless_core::unit::{Span, Time};
+
+use crate::declare::{At, FileValue, Item, Kind};
 use crate::results::curves;
 use crate::run::Run;
+use crate::section;
 
-/// A number taken from a curve.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Measure {
-    /// The name of the metric.
-    pub name: String,
-    /// The curve, or several with ` + ` between them.
-    pub series: String,
-    /// From when; by default from the beginning.
-    pub from: Option<String>,
-    /// Until when; by default to the end.
-    pub to: Option<String>,
-    /// What is taken, such as `mean` or `first above 35`.
-    pub take: String,
+section! {
+    /// A number that is taken from a recorded curve of every run.
+    pub struct Measure {
+        /// The name of the metric.
+        name: String, required "\"peak\"", default String::new();
+        /// The curve, such as `queue.S1:H1`, or several with ` + ` between them.
+        series: String, required "\"queue.S1:H1\"", default String::new();
+        /// From when the curve counts.
+        from: Span, within INSTANTS, derived "the beginning";
+        /// Until when the curve counts.
+        to: Span, within INSTANTS, derived "the end";
+        /// What is taken; `mean`, `min`, `max`, `last`, `std`, `below X` or `above X` (milliseconds spent
+        /// there), `first below X` or `first above X` (milliseconds after `from`).
+        take: Take, required "\"mean\"", default Take::Mean;
+    }
 }
+
+/// The instants of a run that a curve can begin and end at.
+pub(crate) const INSTANTS: RangeInclusive<Span> = Span::ZERO..=Span::s(1_000);
+
+/// What is taken from a curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Take {
+    /// The mean.
+    Mean,
+    /// The least value.
+    Min,
+    /// The greatest value.
+    Max,
+    /// The last value.
+    Last,
+    /// The standard deviation.
+    Std,
+    /// The milliseconds spent below a value.
+    Below(f64),
+    /// The milliseconds spent above a value.
+    Above(f64),
+    /// The milliseconds until the curve is below a value.
+    FirstBelow(f64),
+    /// The milliseconds until the curve is above a value.
+    FirstAbove(f64),
+}
+
+impl Take {
+    fn parse(text: &str) -> Option<Take> {
+        let words = Vec::from_iter(text.split(' '));
+        let limit = words.last()?.parse::<f64>();
+        Some(match words[..] {
+            ["mean"] => Take::Mean,
+            ["min"] => Take::Min,
+            ["max"] => Take::Max,
+            ["last"] => Take::Last,
+            ["std"] => Take::Std,
+            ["below", _] => Take::Below(limit.ok()?),
+            ["above", _] => Take::Above(limit.ok()?),
+            ["first", "below", _] => Take::FirstBelow(limit.ok()?),
+            ["first", "above", _] => Take::FirstAbove(limit.ok()?),
+            _ => return None,
+        })
+    }
+}
+
+impl FileValue for Take {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Take>> {
+        let sink = item.sink();
+        let At { value: text, place } = item.string()?;
+        let Some(value) = Take::parse(&text) else {
+            let problem = place.problem(format!("{text:?} cannot be taken"));
+            sink.push(problem.expected(TAKES));
+            return None;
+        };
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::Text(TAKES)
+    }
+
+    fn show(&self) -> String {
+        let shown = match self {
+            Take::Mean => "mean".to_string(),
+            Take::Min => "min".to_string(),
+            Take::Max => "max".to_string(),
+            Take::Last => "last".to_string(),
+            Take::Std => "std".to_string(),
+            Take::Below(limit) => format!("below {limit}"),
+            Take::Above(limit) => format!("above {limit}"),
+            Take::FirstBelow(limit) => format!("first below {limit}"),
+            Take::FirstAbove(limit) => format!("first above {limit}"),
+        };
+        shown.show()
+    }
+}
+
+const TAKES: &str = "mean, min, max, last, std, below X, above X, first below X or first above X";
 
 /// The number that `measure` takes from a run, if there is one.
 pub fn take(run: &Run, measure: &Measure) -> Result<Option<f64>, String> {
     let curve = curves::sum(run, &measure.series)?;
-    let instant = |text: &Option<String>, otherwise: Time| match text {
-        None => Ok(otherwise),
-        Some(text) => parse_delay(text).map(|span| Time::ZERO + span),
-    };
-    let from = instant(&measure.from, Time::ZERO)?;
-    let to = instant(&measure.to, run.outcome.end)?;
+    let from = Time::ZERO + measure.from.or(Span::ZERO);
+    let to = measure.to.copied();
+    let to = to.map_or(run.outcome.end, |span| Time::ZERO + span);
     let times = &run.outcome.series.times;
     let points = times.iter().copied().zip(curve);
     // A sample is the mean since the one before: the first that counts lies after `from`.
@@ -42,19 +123,7 @@ pub fn take(run: &Run, measure: &Measure) -> Result<Option<f64>, String> {
         return Ok(None);
     }
     let taker = Taker { window, from };
-    let words: Vec<&str> = measure.take.split(' ').collect();
-    let limit = || {
-        let last = words.last().and_then(|word| word.parse::<f64>().ok());
-        last.ok_or_else(|| unknown(&measure.take))
-    };
-    match words[..] {
-        [name] => taker.number(name).map(Some),
-        ["below", _] => limit().map(|limit| Some(taker.spent(|value| value < limit))),
-        ["above", _] => limit().map(|limit| Some(taker.spent(|value| value > limit))),
-        ["first", "below", _] => limit().map(|limit| taker.first(|value| value < limit)),
-        ["first", "above", _] => limit().map(|limit| taker.first(|value| value > limit)),
-        _ => Err(unknown(&measure.take)),
-    }
+    Ok(taker.take(measure.take.value))
 }
 
 struct Taker {
@@ -67,21 +136,24 @@ impl Taker {
         self.window.iter().map(|(_, value)| *value)
     }
 
-    fn number(&self, name: &str) -> Result<f64, String> {
+    fn take(&self, take: Take) -> Option<f64> {
         let values = self.values();
         let count = self.window.len() as f64;
         let mean = values.clone().sum::<f64>() / count;
-        Ok(match name {
-            "mean" => mean,
-            "min" => values.fold(f64::INFINITY, f64::min),
-            "max" => values.fold(f64::NEG_INFINITY, f64::max),
-            "last" => values.last().unwrap_or(mean),
-            "std" => {
+        match take {
+            Take::Mean => Some(mean),
+            Take::Min => Some(values.fold(f64::INFINITY, f64::min)),
+            Take::Max => Some(values.fold(f64::NEG_INFINITY, f64::max)),
+            Take::Last => self.values().last(),
+            Take::Std => {
                 let squares = values.map(|value| (value - mean).powi(2));
-                (squares.sum::<f64>() / count).sqrt()
+                Some((squares.sum::<f64>() / count).sqrt())
             }
-            other => return Err(unknown(other)),
-        })
+            Take::Below(limit) => Some(self.spent(|value| value < limit)),
+            Take::Above(limit) => Some(self.spent(|value| value > limit)),
+            Take::FirstBelow(limit) => self.first(|value| value < limit),
+            Take::FirstAbove(limit) => self.first(|value| value > limit),
+        }
     }
 
     /// Milliseconds during which `is` holds.
@@ -102,10 +174,4 @@ impl Taker {
         let found = self.window.iter().find(|(_, value)| is(*value));
         found.map(|(time, _)| (*time - self.from).as_secs_f64() * 1e3)
     }
-}
-
-fn unknown(take: &str) -> String {
-    format!(
-        "{take:?} cannot be taken: mean, min, max, last, std, below X, above X, first below X, first above X"
-    )
 }

@@ -181,6 +181,11 @@ impl<'s> Section<'s> {
         self.sink.push(problem);
     }
 
+    /// Where problems are put.
+    pub fn sink(&self) -> &'s Sink {
+        self.sink
+    }
+
     /// Says what the set of keys depends on, such as `with kind = "pfc"`.
     pub fn set_context(&mut self, context: String) {
         self.context = context;

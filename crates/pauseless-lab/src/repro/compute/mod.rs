@@ -11,6 +11,7 @@ use crate::repro::data::Measured;
 use crate::results::{Facts, Reference};
 use crate::run::Run;
 use crate::sample::Add;
+use crate::words;
 
 /// Measures what cases alone cannot.
 pub type Compute = fn(&Scope<'_>, &mut Measured) -> Result<(), Failure>;
@@ -18,21 +19,29 @@ pub type Compute = fn(&Scope<'_>, &mut Measured) -> Result<(), Failure>;
 /// Adds metrics of one run.
 pub type PerRun = fn(&Run, Add<'_>);
 
-/// The function that `compute` names in a claims file.
-pub fn compute(name: &str) -> Option<Compute> {
-    COMPUTE
-        .iter()
-        .find(|(it, _)| *it == name)
-        .map(|(_, it)| *it)
+/// A function that `compute` or `per_run` names in a claims file.
+#[derive(Clone, Copy, Debug)]
+pub struct Function<F> {
+    /// Its name in files.
+    pub name: &'static str,
+    /// What it does.
+    pub call: F,
 }
 
-/// The function that `per_run` names in a claims file.
-pub fn per_run(name: &str) -> Option<PerRun> {
-    PER_RUN
-        .iter()
-        .find(|(it, _)| *it == name)
-        .map(|(_, it)| *it)
+impl<F> PartialEq for Function<F> {
+    fn eq(&self, other: &Function<F>) -> bool {
+        self.name == other.name
+    }
 }
+
+words!(
+    Function<Compute>,
+    COMPUTE.map(|(name, call)| (name, Function { name, call }))
+);
+words!(
+    Function<PerRun>,
+    PER_RUN.map(|(name, call)| (name, Function { name, call }))
+);
 
 /// `per_run = "gfc-shares"`: what flows got of what was fair.
 fn shares(run: &Run, add: Add<'_>) {
@@ -45,7 +54,7 @@ fn shares(run: &Run, add: Add<'_>) {
     }
 }
 
-const COMPUTE: &[(&str, Compute)] = &[
+const COMPUTE: [(&str, Compute); 13] = [
     ("gfc-parameters", formulas::gfc_parameters),
     ("gfc-stages", formulas::gfc_stages),
     ("hotnets-fig2", loops::fig2),
@@ -61,7 +70,7 @@ const COMPUTE: &[(&str, Compute)] = &[
     ("gfc-feedback", gfc_scale::feedback),
 ];
 
-const PER_RUN: &[(&str, PerRun)] = &[
+const PER_RUN: [(&str, PerRun); 6] = [
     ("gfc-servers", gfc_scale::servers),
     ("gfc-feedback", gfc_scale::feedback_bins),
     ("gfc-shares", shares),

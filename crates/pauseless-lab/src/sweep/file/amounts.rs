@@ -6,14 +6,143 @@ use pauseless_fabric::rng::{Purpose, Stream, hash_name};
 use toml::Value;
 
 use super::axis::POINTS_MAX;
-use crate::scenario::reader::{At, Item, Section};
+use crate::declare::{Declared, FileValue, Kind};
+use crate::problem::{Problem, Sink};
+use crate::scenario::file::quote;
+use crate::scenario::reader::{At, Item};
 use crate::scenario::vary::{Amount, Unit};
+use crate::{section, words};
 
 /// How values lie between two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scale {
+pub(super) enum Scale {
     Linear,
     Log,
+}
+
+words! { Scale { "linear" => Scale::Linear, "log" => Scale::Log } }
+
+section! {
+    /// Evenly spaced values; `from` and `count`, `from`, `to` and `count`, or `from`, `to` and `step`.
+    pub(super) struct Range {
+        /// The first value.
+        from: Amount, required "0";
+        /// The last value, which is included.
+        to: Amount;
+        /// How many values there are.
+        count: u64, within 1..=POINTS_MAX;
+        /// How far values are apart.
+        step: Amount, derived "`1`, or what `to` and `count` make it";
+        /// Whether values are apart by the same difference (`"linear"`) or the same factor (`"log"`).
+        scale: Scale, default Scale::Linear;
+    }
+}
+
+section! {
+    /// Values that are drawn once from the seed and the axis' name, in ascending order.
+    pub(super) struct Random {
+        /// The least value.
+        from: Amount, required "\"20 KB\"";
+        /// The largest value.
+        to: Amount, required "\"200 KB\"";
+        /// How many values there are.
+        count: u64, within 1..=POINTS_MAX, required "20";
+        /// Whether values are drawn evenly (`"linear"`) or by their logarithm (`"log"`).
+        scale: Scale, default Scale::Linear;
+        /// What the draw depends on.
+        seed: u64, default 1;
+    }
+}
+
+section! {
+    /// Seeds that follow each other.
+    pub(super) struct SeedRange {
+        /// The first seed.
+        first: u64, within 0..=u64::from(u32::MAX), default 1;
+        /// How many seeds there are.
+        count: u64, within 1..=POINTS_MAX, required "100";
+    }
+}
+
+/// `100` seeds from 1 on, or `{ first = 7, count = 100 }`.
+#[derive(Clone, Debug)]
+pub(super) struct Seeds {
+    first: u64,
+    count: u64,
+}
+
+impl FileValue for Seeds {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Seeds>> {
+        let place = item.place.clone();
+        let (first, count) = if item.is_table() {
+            let range = SeedRange::take(item, &())?.value;
+            (range.first.value, range.count.copied()?)
+        } else {
+            (1, item.integer(1..=POINTS_MAX)?.value)
+        };
+        let value = Seeds { first, count };
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        let count = u64::kind(&(1..=POINTS_MAX).into());
+        Kind::Either(vec![count, Kind::Table(Box::new(SeedRange::info()))])
+    }
+
+    fn show(&self) -> String {
+        format!("{{ first = {}, count = {} }}", self.first, self.count)
+    }
+}
+
+impl Seeds {
+    /// All of them.
+    pub(super) fn values(&self) -> Vec<Value> {
+        let seeds = self.first..self.first + self.count;
+        seeds.map(|seed| Value::Integer(seed as i64)).collect()
+    }
+}
+
+/// A number, or a text with a unit.
+impl FileValue for Amount {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Amount>> {
+        let sink = item.sink();
+        let At { value, place } = item.value()?;
+        let text = match &value {
+            Value::Integer(number) => number.to_string(),
+            Value::Float(number) => format!("{number:?}"),
+            Value::String(text) => text.clone(),
+            _ => {
+                let problem = place.problem("neither a number nor a text with a unit");
+                sink.push(problem.expected("for example 16 or \"10 KB\""));
+                return None;
+            }
+        };
+        match Amount::parse(&text) {
+            Ok(value) => Some(At { value, place }),
+            Err(message) => {
+                sink.push(place.problem(message));
+                None
+            }
+        }
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::Either(vec![
+            f64::kind(&Default::default()),
+            Kind::Text("a quantity with its unit"),
+        ])
+    }
+
+    fn show(&self) -> String {
+        match self.unit {
+            Unit::Count | Unit::Billionth => self.exact(),
+            _ => quote(&self.exact()),
+        }
+    }
 }
 
 /// What lies between two amounts of the same.
@@ -23,150 +152,118 @@ struct Between {
     scale: Scale,
 }
 
-/// `seeds = 100`, or `{ first = 7, count = 100 }`.
-pub(super) fn seeds(section: &mut Section<'_>) -> Option<At<Vec<Value>>> {
-    let item = section.take("seeds")?;
-    let place = item.place.clone();
-    let (first, count) = if item.is_table() {
-        let mut section = item.table()?;
-        let first = section.integer("first", 0..=u64::from(u32::MAX));
-        let has_count = section.has("count");
-        let count = section.integer("count", 1..=POINTS_MAX);
-        if !has_count {
-            section.missing("count", "100");
+impl Range {
+    /// All values, unless something is wrong with them.
+    pub(super) fn values(&self, sink: &Sink) -> Option<Vec<Value>> {
+        if self.count.is_written {
+            // What is wrong with it was reported.
+            self.count.get()?;
         }
-        section.finish();
-        (first.map_or(1, |first| first.value), count?.value)
-    } else {
-        (1, item.integer(1..=POINTS_MAX)?.value)
-    };
-    let seeds = (first..first + count).map(|seed| Value::Integer(seed as i64));
-    let value = seeds.collect();
-    Some(At { value, place })
-}
-
-/// `{ from = 0, count = 10, step = 2 }`, or from one value to another, which is included.
-pub(super) fn range(mut section: Section<'_>) -> Option<At<Vec<Value>>> {
-    let range = read_range(&mut section);
-    // Whatever is wrong, it may come of a key that is not spelt right.
-    section.finish();
-    range
-}
-
-fn read_range(section: &mut Section<'_>) -> Option<At<Vec<Value>>> {
-    let place = section.place.clone();
-    let from = amount(section, "from");
-    let to = amount(section, "to");
-    let has_count = section.has("count");
-    let count = section.integer("count", 1..=POINTS_MAX);
-    let step = amount(section, "step");
-    let scale = read_scale(section);
-    if from.is_none() {
-        section.missing("from", "0");
+        let amounts = self.amounts(self.from.given.as_ref()?);
+        let amounts = amounts.map_err(|problem| sink.push(problem)).ok()?;
+        let distinct = BTreeSet::from_iter(&amounts).len();
+        if distinct < amounts.len() {
+            let message = format!("only {distinct} different values lie there");
+            sink.push(self.place.problem(message).help(WIDER));
+            return None;
+        }
+        Some(amounts.into_iter().map(value).collect())
     }
-    if has_count {
-        // What is wrong with it was reported.
-        count.as_ref()?;
-    }
-    let amounts = match (from?, to, count.map(|it| it.value), step) {
-        (from, Some(to), Some(count), None) => {
-            let between = between(section, (&from, &to), scale)?;
-            Some(between.even(count))
-        }
-        (from, None, Some(count), step) if scale == Scale::Linear => {
-            let one = from.value.of(match from.value.unit {
-                Unit::Billionth => 1_000_000_000,
-                _ => 1,
-            });
-            let step = step.map_or(one, |step| step.value.like(from.value));
-            steps(section, (from.value, step), count)
-        }
-        (from, Some(to), None, Some(step)) if scale == Scale::Linear => {
-            let between = between(section, (&from, &to), scale)?;
-            let step = step.value.like(between.from);
-            let way = between.to.base - between.from.base;
-            let count = way / step.base.max(1) + 1;
-            let is_fine = count <= POINTS_MAX;
-            match is_fine {
-                true => steps(section, (between.from, step), count),
-                false => {
-                    let problem = place.problem(format!("{count} values"));
-                    section.report(problem.expected(format!("at most {POINTS_MAX}")));
-                    None
+
+    fn amounts(&self, from: &At<Amount>) -> Result<Vec<Amount>, Problem> {
+        let is_linear = self.scale.value == Scale::Linear;
+        let to = self.to.given.as_ref();
+        match (to, self.count.copied(), self.step.copied()) {
+            (Some(to), Some(count), None) => {
+                Ok(Between::new(from, to, self.scale.value)?.even(count))
+            }
+            (None, Some(count), step) if is_linear => {
+                let one = from.value.of(match from.value.unit {
+                    Unit::Billionth => 1_000_000_000,
+                    _ => 1,
+                });
+                let step = step.map_or(one, |step| step.like(from.value));
+                self.steps(from.value, step, count)
+            }
+            (Some(to), None, Some(step)) if is_linear => {
+                let between = Between::new(from, to, self.scale.value)?;
+                let step = step.like(between.from);
+                let way = between.to.base - between.from.base;
+                let count = way / step.base.max(1) + 1;
+                if count > POINTS_MAX {
+                    let problem = self.place.problem(format!("{count} values"));
+                    return Err(problem.expected(format!("at most {POINTS_MAX}")));
                 }
+                self.steps(between.from, step, count)
+            }
+            _ => {
+                let problem = self
+                    .place
+                    .problem("it does not say how many values there are");
+                let help = "write from and count, from, to and count, or from, to and step";
+                Err(problem.help(help))
             }
         }
-        _ => {
-            let problem = place.problem("it does not say how many values there are");
-            let help = "write from and count, from, to and count, or from, to and step";
-            section.report(problem.help(help));
-            None
-        }
-    };
-    let amounts = amounts?;
-    let distinct = BTreeSet::from_iter(&amounts).len();
-    if distinct < amounts.len() {
-        let message = format!("only {distinct} different values lie there");
-        section.report(
-            place
-                .problem(message)
-                .help("a smaller count, or a wider range"),
-        );
-        return None;
     }
-    let value = amounts.into_iter().map(value).collect();
-    Some(At { value, place })
+
+    /// So many values, each by `step` above the one before.
+    fn steps(&self, from: Amount, step: Amount, count: u64) -> Result<Vec<Amount>, Problem> {
+        let from = from.like(step);
+        let last = step.base.checked_mul(count - 1);
+        let last = last.and_then(|way| way.checked_add(from.base));
+        let fits = last.is_some_and(|last| last <= i64::MAX as u64);
+        if from.unit != step.unit || !fits || (step.base == 0 && count > 1) {
+            let message = format!("{} is no step from {}", step.exact(), from.exact());
+            let problem = self.place.problem(message);
+            return Err(problem.help("write a step of the same unit, above 0"));
+        }
+        let values = (0..count).map(|number| from.of(from.base + number * step.base));
+        Ok(values.collect())
+    }
 }
 
-/// `{ from = .., to = .., count = 20, scale = "log", seed = 1 }`: what the seed and the name of the
-/// axis decide, in ascending order.
-pub(super) fn random(mut section: Section<'_>, name: &str) -> Option<At<Vec<Value>>> {
-    let random = read_random(&mut section, name);
-    section.finish();
-    random
-}
-
-fn read_random(section: &mut Section<'_>, name: &str) -> Option<At<Vec<Value>>> {
-    let place = section.place.clone();
-    let from = amount(section, "from");
-    let to = amount(section, "to");
-    let has_count = section.has("count");
-    let count = section.integer("count", 1..=POINTS_MAX);
-    let scale = read_scale(section);
-    let seed = section.integer("seed", 0..=u64::MAX);
-    for (is_there, key, example) in [
-        (from.is_some(), "from", "\"20 KB\""),
-        (to.is_some(), "to", "\"200 KB\""),
-        (has_count, "count", "20"),
-    ] {
-        if !is_there {
-            section.missing(key, example);
+impl Random {
+    /// What the seed and the name of the axis decide, in ascending order.
+    pub(super) fn values(&self, name: &str, sink: &Sink) -> Option<Vec<Value>> {
+        let (from, to) = (self.from.given.as_ref()?, self.to.given.as_ref()?);
+        let between = Between::new(from, to, self.scale.value);
+        let between = between.map_err(|problem| sink.push(problem)).ok()?;
+        let count = self.count.copied()?;
+        let mut stream = Stream::new(self.seed.value, Purpose::Axis, hash_name(name));
+        let mut drawn = BTreeSet::new();
+        for _ in 0..count.saturating_mul(100) {
+            // 53 bits, as many as a double has.
+            let share = (stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            drawn.insert(between.at(share));
+            if drawn.len() as u64 == count {
+                return Some(drawn.into_iter().map(value).collect());
+            }
         }
+        let message = format!("{count} different values are hard to find there");
+        sink.push(self.place.problem(message).help(WIDER));
+        None
     }
-    let between = between(section, (&from?, &to?), scale)?;
-    let count = count?.value;
-    let seed = seed.map_or(1, |seed| seed.value);
-    let mut stream = Stream::new(seed, Purpose::Axis, hash_name(name));
-    let mut drawn = BTreeSet::new();
-    for _ in 0..count.saturating_mul(100) {
-        // 53 bits, as many as a double has.
-        let share = (stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        drawn.insert(between.at(share));
-        if drawn.len() as u64 == count {
-            let value = drawn.into_iter().map(value).collect();
-            return Some(At { value, place });
-        }
-    }
-    let message = format!("{count} different values are hard to find there");
-    section.report(
-        place
-            .problem(message)
-            .help("a smaller count, or a wider range"),
-    );
-    None
 }
 
 impl Between {
+    fn new(from: &At<Amount>, to: &At<Amount>, scale: Scale) -> Result<Between, Problem> {
+        let (low, high) = (from.value.like(to.value), to.value.like(from.value));
+        if low.unit != high.unit {
+            let message = format!("{} is not of the kind of {}", high.exact(), low.exact());
+            return Err(to.place.problem(message).help("use the same unit in both"));
+        }
+        if low > high {
+            let message = format!("{} lies above {}", low.exact(), high.exact());
+            return Err(from.place.problem(message).help("from is the smaller one"));
+        }
+        if scale == Scale::Log && low.base == 0 {
+            let problem = from.place.problem("a logarithmic scale has no zero");
+            return Err(problem.help("begin above 0, or leave out scale = \"log\""));
+        }
+        let (from, to) = (low, high);
+        Ok(Between { from, to, scale })
+    }
+
     /// So many values from the one to the other.
     fn even(&self, count: u64) -> Vec<Amount> {
         let last = (count - 1).max(1) as f64;
@@ -190,74 +287,6 @@ impl Between {
     }
 }
 
-fn between(
-    section: &Section<'_>,
-    (from, to): (&At<Amount>, &At<Amount>),
-    scale: Scale,
-) -> Option<Between> {
-    let (low, high) = (from.value.like(to.value), to.value.like(from.value));
-    let problem = if low.unit != high.unit {
-        let message = format!("{} is not of the kind of {}", high.exact(), low.exact());
-        to.place.problem(message).help("use the same unit in both")
-    } else if low > high {
-        let message = format!("{} lies above {}", low.exact(), high.exact());
-        from.place.problem(message).help("from is the smaller one")
-    } else if scale == Scale::Log && low.base == 0 {
-        let problem = from.place.problem("a logarithmic scale has no zero");
-        problem.help("begin above 0, or leave out scale = \"log\"")
-    } else {
-        let (from, to) = (low, high);
-        return Some(Between { from, to, scale });
-    };
-    section.report(problem);
-    None
-}
-
-/// So many values, each by `step` above the one before.
-fn steps(section: &Section<'_>, (from, step): (Amount, Amount), count: u64) -> Option<Vec<Amount>> {
-    let from = from.like(step);
-    let last = step.base.checked_mul(count - 1);
-    let last = last.and_then(|way| way.checked_add(from.base));
-    let fits = last.is_some_and(|last| last <= i64::MAX as u64);
-    if from.unit != step.unit || !fits || (step.base == 0 && count > 1) {
-        let message = format!("{} is no step from {}", step.exact(), from.exact());
-        let problem = section.place.problem(message);
-        section.report(problem.help("write a step of the same unit, above 0"));
-        return None;
-    }
-    let values = (0..count).map(|number| from.of(from.base + number * step.base));
-    Some(values.collect())
-}
-
-fn read_scale(section: &mut Section<'_>) -> Scale {
-    let words = [("linear", Scale::Linear), ("log", Scale::Log)];
-    let scale = section.choice("scale", &words);
-    scale.map_or(Scale::Linear, |scale| scale.value)
-}
-
-/// A number, or a text with a unit.
-fn amount(section: &mut Section<'_>, key: &'static str) -> Option<At<Amount>> {
-    let item: Item<'_> = section.take(key)?;
-    let At { value, place } = item.value()?;
-    let text = match &value {
-        Value::Integer(number) => number.to_string(),
-        Value::Float(number) => format!("{number:?}"),
-        Value::String(text) => text.clone(),
-        _ => {
-            let problem = place.problem("neither a number nor a text with a unit");
-            section.report(problem.expected("for example 16 or \"10 KB\""));
-            return None;
-        }
-    };
-    match Amount::parse(&text) {
-        Ok(value) => Some(At { value, place }),
-        Err(message) => {
-            section.report(place.problem(message));
-            None
-        }
-    }
-}
-
 /// As a scenario has it.
 fn value(amount: Amount) -> Value {
     match amount.unit {
@@ -266,3 +295,6 @@ fn value(amount: Amount) -> Value {
         _ => Value::String(amount.exact()),
     }
 }
+
+/// What to do about too many values.
+const WIDER: &str = "a smaller count, or a wider range";

@@ -4,12 +4,87 @@ use std::collections::BTreeSet;
 
 use toml::Value;
 
-use super::{amounts, label, taken};
-use crate::scenario::reader::{At, Place, Section};
+use super::amounts::{Random, Range, Seeds};
+use super::{label, taken};
+use crate::declare::{Declared, Each, FileValue, Kind, List, Named};
+use crate::problem::Sink;
+use crate::scenario::reader::{At, Item, Place};
+use crate::section;
 use crate::sweep::campaign::{Axis, Label, Point};
 use crate::sweep::row;
 
-/// An axis as it was written.
+section! {
+    /// What is varied; axes are nested in the order of the file, the last one is the fastest.
+    pub(super) struct AxisFile {
+        /// The name of its column of results, without a unit; needed with `cases`.
+        name: String, derived "`key`, with underscores for points";
+        /// The key of the scenario that is varied, such as `flow.F1.rate`; elements of lists are found
+        /// by their name, their kind or their position from 1.
+        key: String;
+        /// Several keys that get the same value, instead of `key`.
+        keys: List<String>, within "a list of strings";
+        /// Its values.
+        values: ValueKeys, keys inline;
+    }
+}
+
+section! {
+    /// The values of an axis, in one of several ways.
+    pub(super) struct ValueKeys {
+        /// These values, in this order.
+        values: List<Plain>, within Each::some();
+        /// Evenly spaced values, linear or by a factor.
+        range: Range;
+        /// So many seeds from 1 on, or `{ first = 7, count = 20 }`.
+        seeds: Seeds;
+        /// Values that are drawn once from the seed and the axis' name, in ascending order.
+        random: Random;
+        /// Several keys at once under a name. A section replaces the whole section; a key such as
+        /// `"flow_control.cycle_aware"` beside it is set afterwards.
+        cases: Named<Named<Value>>;
+    }
+}
+
+/// A value of a scenario that is no section, as it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Plain(Value);
+
+impl FileValue for Plain {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Plain>> {
+        if item.is_table() {
+            let problem = item.place.problem("a section has no name to be shown by");
+            let problem = problem.help("write it as one of [axis.cases]");
+            item.sink().push(problem);
+            return None;
+        }
+        let At { value, place } = item.value()?;
+        let value = Plain(value);
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        let list = Kind::List {
+            of: Box::new(Kind::Any),
+            least: 0,
+            most: None,
+        };
+        let number = f64::kind(&Default::default());
+        Kind::Either(vec![
+            Kind::Text("a value of the key"),
+            number,
+            Kind::Flag,
+            list,
+        ])
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// An axis that can be varied.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     /// Its name, without a unit.
@@ -22,11 +97,11 @@ pub(super) struct Draft {
 #[derive(Clone, Debug)]
 pub(super) enum Values {
     /// Each with its place.
-    Listed(At<Vec<At<Value>>>),
+    Listed(List<Plain>),
     /// All at one place.
     Counted(At<Vec<Value>>),
     /// Several keys at once, by name.
-    Cases(At<Vec<Case>>),
+    Cases(Vec<Case>),
 }
 
 /// Several keys at once, by name.
@@ -59,54 +134,36 @@ impl Places {
     }
 }
 
-/// The ways to write values.
-const KINDS: [&str; 5] = ["values", "range", "seeds", "random", "cases"];
 /// More values than this are the business of several axes.
 pub(super) const POINTS_MAX: u64 = 1_000_000;
 
 impl Draft {
-    /// Reads all sections. Those with faults come back as their names, if they have any.
-    pub(super) fn read_all(root: &mut Section<'_>) -> (Vec<Draft>, Vec<String>) {
-        let is_written = root.has("axis");
-        let (mut drafts, mut broken) = (Vec::new(), Vec::new());
-        for section in root.tables("axis") {
-            match Draft::read(section) {
-                Ok(draft) => drafts.push(draft),
-                Err(name) => broken.extend(name),
-            }
-        }
-        if !is_written {
-            let problem = root.place.problem("no axes: nothing is varied");
-            root.report(problem.help("add [[axis]] with a key and its values"));
-        }
-        (drafts, broken)
-    }
-
-    /// Fails with its name, if it has one.
-    fn read(mut section: Section<'_>) -> Result<Draft, Option<String>> {
-        let has_cases = section.has("cases");
-        let name = section.string("name");
-        let keys = read_keys(&mut section);
-        let name = name.or_else(|| {
+    /// Makes what can be varied of what was written; fails with its name, if it has one.
+    pub(super) fn new(written: &AxisFile, sink: &Sink) -> Result<Draft, Option<String>> {
+        let keys = written.all_keys(sink);
+        let name = written.name.given.clone().or_else(|| {
             let key = keys.first()?;
             let value = key.value.replace('.', "_");
             let place = key.place.clone();
             Some(At { value, place })
         });
-        let seed = name.as_ref().map_or("", |name| &name.value);
-        let values = Values::read(&mut section, seed);
-        match (keys.first(), has_cases) {
+        let missing = |key: &str, example: &str| {
+            let problem = written.place.inner(key).problem("missing");
+            sink.push(problem.help(format!("add {key} = {example}")));
+        };
+        match (keys.first(), written.values.cases.is_written) {
             (Some(key), true) => {
                 let problem = key.place.problem("cases have their keys in themselves");
-                section.report(problem.help("remove it, or use values"));
+                sink.push(problem.help("remove it, or use values"));
             }
             (None, true) if name.is_none() => {
-                section.missing("name", "\"scheme\", the name of its column");
+                missing("name", "\"scheme\", the name of its column");
             }
-            (None, false) => section.missing("key", "\"flow_control.xoff\""),
+            (None, false) => missing("key", "\"flow_control.xoff\""),
             _ => {}
         }
-        section.finish();
+        let seed = name.as_ref().map_or("", |name| &name.value);
+        let values = Values::new(&written.values, seed, sink);
         match (name, values) {
             (Some(name), Some(values)) => Ok(Draft { name, keys, values }),
             (name, _) => Err(name.map(|name| name.value)),
@@ -130,8 +187,8 @@ impl Draft {
                     label: Label::Text(case.name.value.clone()),
                     set: case.set.clone(),
                 };
-                let points = Vec::from_iter(cases.value.iter().map(point));
-                let places = cases.value.into_iter().map(|case| case.name.place);
+                let points = Vec::from_iter(cases.iter().map(point));
+                let places = cases.into_iter().map(|case| case.name.place);
                 ("", points, places.collect())
             }
             values => {
@@ -154,55 +211,80 @@ impl Draft {
     }
 }
 
-/// `key`, or `keys` that all get the same value.
-fn read_keys(section: &mut Section<'_>) -> Vec<At<String>> {
-    let one = section.string("key");
-    let many = section.strings("keys");
-    if let (Some(one), Some(_)) = (&one, &many) {
-        let problem = one.place.problem("both key and keys stand here");
-        section.report(problem.help("keep one of them"));
-    }
-    let many = many.map_or(Vec::new(), |many| many.value);
-    let keys = Vec::from_iter(one.into_iter().chain(many));
-    for key in &keys {
-        if key.value.split('.').any(str::is_empty) {
-            let problem = key.place.problem(format!("{:?} is no key", key.value));
-            section.report(problem.help("write for example \"flow_control.xoff\""));
+impl AxisFile {
+    /// `key`, or `keys` that all get the same value.
+    fn all_keys(&self, sink: &Sink) -> Vec<At<String>> {
+        let (one, many) = (self.key.given.as_ref(), self.keys.get());
+        if let (Some(one), Some(_)) = (one, many) {
+            let problem = one.place.problem("both key and keys stand here");
+            sink.push(problem.help("keep one of them"));
         }
+        let keys = one.into_iter().chain(many.into_iter().flatten());
+        let keys = Vec::from_iter(keys.cloned());
+        for key in &keys {
+            if key.value.split('.').any(str::is_empty) {
+                let problem = key.place.problem(format!("{:?} is no key", key.value));
+                sink.push(problem.help("write for example \"flow_control.xoff\""));
+            }
+        }
+        keys
     }
-    keys
+}
+
+impl ValueKeys {
+    /// The ways to write values that the file has.
+    fn written(&self) -> Vec<&'static str> {
+        let is_written = [
+            self.values.is_written,
+            self.range.is_written,
+            self.seeds.is_written,
+            self.random.is_written,
+            self.cases.is_written,
+        ];
+        let keys = ValueKeys::keys().into_iter().zip(is_written);
+        let written = keys.filter(|(_, is_written)| *is_written);
+        written.map(|(key, _)| key.name).collect()
+    }
 }
 
 impl Values {
-    /// Reads one of the ways to write values; `name` is what random ones are drawn for.
-    pub(super) fn read(section: &mut Section<'_>, name: &str) -> Option<Values> {
-        let written = KINDS.into_iter().filter(|kind| section.has(kind));
-        let written = Vec::from_iter(written);
-        if let [first, second, ..] = written[..] {
-            let message = format!("both {first} and {second} stand here");
-            section.report(section.place.problem(message).help("keep one of them"));
+    /// The values that were written; `name` is what random ones are drawn for.
+    pub(super) fn new(written: &ValueKeys, name: &str, sink: &Sink) -> Option<Values> {
+        match written.written()[..] {
+            [_] => {}
+            [] => {
+                let problem = written.place.problem("it has no values");
+                let help = "add values = [1, 2], range, seeds, random or cases";
+                sink.push(problem.help(help));
+            }
+            [first, second, ..] => {
+                let message = format!("both {first} and {second} stand here");
+                sink.push(written.place.problem(message).help("keep one of them"));
+                return None;
+            }
         }
-        if written.is_empty() {
-            let problem = section.place.problem("it has no values");
-            let help = "add values = [1, 2], range, seeds, random or cases";
-            section.report(problem.help(help));
+        if let Some(list) = written.values.get() {
+            return (!list.is_empty()).then(|| Values::Listed(list.clone()));
         }
-        let listed = read_listed(section);
-        let range = section.table("range").and_then(amounts::range);
-        let seeds = amounts::seeds(section);
-        let random = section.table("random");
-        let random = random.and_then(|random| amounts::random(random, name));
-        let cases = read_cases(section);
-        let counted = range.or(seeds).or(random).map(Values::Counted);
-        (written.len() == 1).then_some(())?;
-        listed.map(Values::Listed).or(counted).or(cases)
+        if let Some(cases) = &written.cases.given {
+            return read_cases(cases, sink).map(Values::Cases);
+        }
+        let range = written.range.given.as_ref();
+        let range = range.map(|it| (it.value.values(sink), &it.place));
+        let seeds = written.seeds.given.as_ref();
+        let seeds = seeds.map(|it| (Some(it.value.values()), &it.place));
+        let random = written.random.given.as_ref();
+        let random = random.map(|it| (it.value.values(name, sink), &it.place));
+        let (value, place) = range.or(seeds).or(random)?;
+        let (value, place) = (value?, place.clone());
+        Some(Values::Counted(At { value, place }))
     }
 
     /// All values, and their places or the one of all.
     fn flat(self) -> (Vec<Value>, Vec<Place>) {
         match self {
             Values::Listed(list) => {
-                let pairs = list.value.into_iter().map(|at| (at.value, at.place));
+                let pairs = list.into_iter().map(|at| (at.value.0, at.place));
                 pairs.unzip()
             }
             Values::Counted(list) => (list.value, vec![list.place]),
@@ -211,57 +293,32 @@ impl Values {
     }
 }
 
-fn read_listed(section: &mut Section<'_>) -> Option<At<Vec<At<Value>>>> {
-    let At { value, place } = section.list("values")?;
-    if value.is_empty() {
-        section.report(place.problem("an empty list").help("write some values"));
-        return None;
-    }
-    let values = Vec::from_iter(value.into_iter().filter_map(|item| item.value()));
-    for at in &values {
-        if at.value.is_table() {
-            let problem = at.place.problem("a section has no name to be shown by");
-            section.report(problem.help("write it as one of [axis.cases]"));
-            return None;
-        }
-    }
-    let value = values;
-    Some(At { value, place })
-}
-
-fn read_cases(section: &mut Section<'_>) -> Option<Values> {
-    let mut table = section.table("cases")?;
-    let place = table.place.clone();
-    let mut entries = table.entries();
-    // In the order of the file, which is the order of the tables of a report.
+/// All cases, in the order of the file, which is the order of the tables of a report.
+fn read_cases(cases: &At<Named<Named<Value>>>, sink: &Sink) -> Option<Vec<Case>> {
+    let mut entries = Vec::from_iter(&cases.value.0);
     entries.sort_by_key(|(name, _)| name.place.span.start);
     if entries.is_empty() {
-        section.report(
-            place
-                .problem("no cases")
-                .help("write NAME = { key = value }"),
-        );
+        // Unless there are some that something is wrong with.
+        if sink.is_empty() {
+            let problem = cases.place.problem("no cases");
+            sink.push(problem.help("write NAME = { key = value }"));
+        }
+        return None;
     }
-    let cases = entries.into_iter().filter_map(|(name, item)| {
-        let mut case = item.table()?.entries();
-        case.sort_by_key(|(name, _)| name.place.span.start);
-        let set = case.into_iter().filter_map(|(key, item)| {
-            let value = item.value()?.value;
-            Some((key.value, value))
-        });
-        let set = set.collect();
-        Some(Case { name, set })
+    let cases = entries.into_iter().map(|(name, set)| {
+        let mut set = set.value.0.clone();
+        set.sort_by_key(|(key, _)| key.place.span.start);
+        let set = set.into_iter().map(|(key, at)| (key.value, at.value));
+        Case {
+            name: name.clone(),
+            set: set.collect(),
+        }
     });
-    let value = Vec::from_iter(cases);
-    (!value.is_empty()).then_some(Values::Cases(At { value, place }))
+    Some(cases.collect())
 }
 
 /// What the axes are in the plan, with their places. What two of them share is reported.
-pub(super) fn finish(
-    drafts: Vec<Draft>,
-    root: &Section<'_>,
-    keep: &[String],
-) -> Vec<(Axis, Places)> {
+pub(super) fn finish(drafts: Vec<Draft>, sink: &Sink, keep: &[String]) -> Vec<(Axis, Places)> {
     let (mut names, mut columns) = (BTreeSet::new(), BTreeSet::new());
     let mut keys = BTreeSet::new();
     let mut axes = Vec::new();
@@ -270,34 +327,34 @@ pub(super) fn finish(
         let is_seed = draft.keys.len() == 1 && draft.keys[0].value == "seed";
         if is_seed && name != "seed" {
             let problem = place.problem(format!("the seed is called {name:?}"));
-            root.report(problem.help("leave the name out: results have a column seed"));
+            sink.push(problem.help("leave the name out: results have a column seed"));
         }
         for key in &draft.keys {
             if !keys.insert(key.value.clone()) {
                 let problem = key.place.problem("another axis varies this key");
-                root.report(problem.help("put both into one axis"));
+                sink.push(problem.help("put both into one axis"));
             }
         }
         let (axis, places) = draft.finish();
         let clash = taken(&axis.name, keep).filter(|_| !is_seed);
         if let Some(why) = clash {
             let problem = place.problem(format!("no axis can be called {:?}: {why}", axis.name));
-            root.report(problem.help("give it another name"));
+            sink.push(problem.help("give it another name"));
         }
         // The same name with another unit would be another column, which only confuses.
         let is_new = names.insert(row::column(&name));
         if !columns.insert(axis.name.clone()) || !is_new {
             let problem = place.problem(format!("two axes are called {name:?}"));
-            root.report(problem.help("give each a name of its own"));
+            sink.push(problem.help("give each a name of its own"));
         }
-        refuse_twice(root, &axis, &places);
+        refuse_twice(sink, &axis, &places);
         axes.push((axis, places));
     }
     axes
 }
 
 /// Reports a value that occurs twice: its runs could not be told apart.
-fn refuse_twice(root: &Section<'_>, axis: &Axis, places: &Places) {
+fn refuse_twice(sink: &Sink, axis: &Axis, places: &Places) {
     let mut seen = BTreeSet::new();
     for (number, point) in axis.points.iter().enumerate() {
         let label = match &point.label {
@@ -306,7 +363,7 @@ fn refuse_twice(root: &Section<'_>, axis: &Axis, places: &Places) {
         };
         if !seen.insert(label) {
             let message = format!("{} is there twice", point.label);
-            root.report(places.point(number).problem(message).help("keep one"));
+            sink.push(places.point(number).problem(message).help("keep one"));
             return;
         }
     }

@@ -19,24 +19,99 @@ use toml::{Table, Value};
 use super::campaign::{Campaign, FLOWS, Filter};
 use super::plan::{TASKS_MAX, combinations};
 use super::report::file::{Known, Sections};
+use super::report::keys::ReportKeys;
 use super::row::column;
+use crate::declare::{Declared, FileValue, Info, Key, Kind, List, Named, Tables};
 use crate::import::{self, source::Source};
 use crate::problem::{Problem, Problems, Sink};
 use crate::results::{self, Kept, Reference};
-use crate::scenario::reader::{At, Place, Section};
-use crate::scenario::{FILE_MAX, parse_table, traffic};
+use crate::scenario::reader::{At, Item, Place, Section};
+use crate::scenario::{FILE_MAX, StopOn, parse_table, traffic};
+use crate::{section, words};
 use asked::Asked;
-use axis::Draft;
-use size::Size;
+use axis::{AxisFile, Draft};
+use size::{Drafts, Size, SizeFile};
 
 /// Columns that all results have.
 const TAKEN: [&str; 6] = ["task", "version", "scenario", "seed", "ended", "error"];
-/// What may end a run before its time.
-const STOPS: [(&str, &str); 3] = [
-    ("deadlock", "deadlock"),
-    ("done", "done"),
-    ("steady", "steady"),
-];
+
+section! {
+    /// One scenario over many values, seeds or networks, with one row of results per run.
+    struct CampaignFile {
+        /// One line that says what the campaign shows.
+        title: String, derived "the name of the file";
+        /// The scenario that all runs begin with; its file as seen from this one, or the scenario
+        /// itself as `[scenario]`.
+        scenario: Beginning, required "\"FILE.toml\", or a section [scenario]";
+        /// The numbers that are kept of each run, beside `deadlock`, `starved`, `lost` and `warnings`.
+        keep: List<String>, within "a list of strings", derived "the usual ones";
+        /// The recorded curves that are kept of each run; they must be in `[probe]` of the scenario.
+        curves: List<String>, within "a list of strings", default List::new();
+        /// What ends a run before its time; `verdict.stop_on` of all runs.
+        stop: List<Stop>, derived "what the scenario says";
+        /// What is varied.
+        axis: Tables<AxisFile>, required "[[axis]] with a key and its values";
+        /// Which networks are run; it looks at the network alone, once for each.
+        filter: FilterKeys, default FilterKeys::default();
+        /// The same campaign with other values, for `--size NAME`.
+        size: Named<SizeFile>, default Named::default();
+    }
+}
+
+section! {
+    /// Leaves out networks that do not fit, before anything is run.
+    struct FilterKeys {
+        /// Only networks with a cyclic buffer dependency when every host may send to every other over
+        /// the routes (`true`), or only those without (`false`); a `path` of a single flow does not
+        /// count.
+        cyclic: bool;
+        /// Only networks in which every host reaches every other (`true`), or only those in which some
+        /// do not (`false`).
+        connected: bool;
+    }
+}
+
+/// The whole file, for documents and schemas.
+pub(crate) fn info() -> Info {
+    CampaignFile::info().with(ReportKeys::info())
+}
+
+/// What may end a run before its time, as `verdict.stop_on` has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stop(&'static str);
+
+words!(Stop, StopOn::NAMES.map(|name| (name, Stop(name))));
+
+/// The scenario that all runs begin with, as it was written.
+#[derive(Clone, Debug)]
+enum Beginning {
+    File(String),
+    Inline(Table),
+}
+
+impl FileValue for Beginning {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<Beginning>> {
+        let place = item.place.clone();
+        let value = match item.is_table() {
+            true => Beginning::Inline(Table::take(item, &())?.value),
+            false => Beginning::File(item.string()?.value),
+        };
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::Either(vec![Kind::Text("the path of a scenario"), Table::kind(&())])
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Beginning::File(path) => path.show(),
+            Beginning::Inline(table) => table.show(),
+        }
+    }
+}
 
 impl Campaign {
     /// Reads the campaign at `path`, at one of the sizes that it has or as it is written.
@@ -47,12 +122,16 @@ impl Campaign {
         let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
         let table = parse_table(text).map_err(refuse)?;
         let sink = Sink::default();
-        let reading = Reading {
-            path,
-            stem: source.stem(),
-            size,
-        };
-        let read = reading.read(Section::root(&sink, table));
+        let mut root = Section::root(&sink, table);
+        let is_scenario = root.has("topology");
+        let keys = CampaignFile::read(&mut root);
+        if is_scenario && !keys.scenario.is_written {
+            let problem = root.place.problem("this is a scenario, and no campaign");
+            let help = "run it with `pauseless run`, or name it in a campaign's `scenario`";
+            return Err(refuse(vec![problem.help(help)]));
+        }
+        let stem = source.stem();
+        let read = Reading { path, stem, size }.read(keys, root);
         let Some(written) = read?.filter(|_| sink.is_empty()) else {
             return Err(refuse(sink.into_list()));
         };
@@ -99,31 +178,25 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     /// Fails with what is wrong with the scenario's own file; `None` if something was reported.
-    fn read(&self, mut root: Section<'_>) -> Result<Option<Written>, Problems> {
-        if root.has("topology") && !root.has("scenario") {
-            let problem = root.place.problem("this is a scenario, and no campaign");
-            let help = "run it with `pauseless run`, or name it in a campaign's `scenario`";
-            root.report(problem.help(help));
-            return Ok(None);
-        }
-        let title = root.string("title").map(|title| title.value);
-        let scenario = self.scenario(&mut root)?;
-        let mut keep = read_keep(&mut root);
-        let curves = root.strings("curves").map_or(Vec::new(), |it| it.value);
-        let stop = read_stop(&mut root);
-        let mut drafts = Draft::read_all(&mut root);
-        let filter = root.table("filter").map(read_filter);
+    fn read(&self, file: CampaignFile, mut root: Section<'_>) -> Result<Option<Written>, Problems> {
+        let sink = root.sink();
+        let scenario = self.scenario(file.scenario.given, sink)?;
+        let mut keep = file.keep.get().cloned();
+        refuse_unknown(keep.as_deref(), sink);
+        let mut drafts = drafts(&file.axis, sink);
         let mut note = String::new();
-        let sizes = Size::read_all(&mut root, &drafts);
-        let values = size::all_values(&drafts.0, &sizes);
+        let sizes = file.size.value.0.iter();
+        let sizes = sizes.map(|(name, it)| Size::new(&name.value, &it.value, &drafts, sink));
+        let sizes = Vec::from_iter(sizes);
+        let values = size::all_values(&drafts.sound, &sizes);
         if let Some(size) = self.chosen(&root, sizes) {
             note = size.note.clone();
             keep = size.keep.clone().or(keep);
-            size.apply(&mut drafts.0);
+            size.apply(&mut drafts.sound);
         }
         let keeps_flows = take_flows(&mut keep);
         let names = kept(keep.as_deref());
-        let axes = axis::finish(drafts.0, &root, &names);
+        let axes = axis::finish(drafts.sound, sink, &names);
         let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
         let known = Known::of((&axes, &values), &names);
         let Sections { reports, claims } = Sections::read(&mut root, known);
@@ -136,21 +209,25 @@ impl Reading<'_> {
             root.finish();
             return Ok(None);
         };
-        if let Some(stop) = stop {
-            set_stop(&mut base, stop);
+        if let Some(stop) = file.stop.get() {
+            stop_on(&mut base, stop);
         }
         let name = self.name();
+        let curves = file.curves.value;
         let mut campaign = Campaign {
-            title: title.unwrap_or_else(|| name.clone()),
+            title: file.title.given.map_or(name.clone(), |title| title.value),
             name,
             note,
             base,
             folder,
             axes,
-            filter: filter.unwrap_or_default(),
+            filter: Filter {
+                cyclic: file.filter.cyclic.copied(),
+                connected: file.filter.connected.copied(),
+            },
             keep: names,
             keeps_flows,
-            curves: texts(curves.clone()),
+            curves: curves.iter().map(|it| it.value.clone()).collect(),
             distributions: BTreeMap::new(),
             reports,
             claims,
@@ -199,34 +276,32 @@ impl Reading<'_> {
         found
     }
 
-    /// The scenario that all runs begin with.
-    fn scenario(&self, root: &mut Section<'_>) -> Result<Option<Base>, Problems> {
+    /// The scenario that all runs begin with; `None` if it was reported as missing.
+    fn scenario(
+        &self,
+        written: Option<At<Beginning>>,
+        sink: &Sink,
+    ) -> Result<Option<Base>, Problems> {
         let here = self.path.parent().unwrap_or(Path::new(""));
-        let Some(item) = root.take("scenario") else {
-            root.missing("scenario", "\"FILE.toml\", or a section [scenario]");
+        let Some(At { value, place }) = written else {
             return Ok(None);
         };
-        if item.is_table() {
-            let Some(At { value, place }) = item.value() else {
-                return Ok(None);
-            };
-            let table = value.as_table().cloned().unwrap_or_default();
-            let source = Origin { place, file: None };
-            let folder = here.to_path_buf();
-            return Ok(Some(Base {
-                table,
-                folder,
-                source,
-            }));
-        }
-        let Some(At { value, place }) = item.string() else {
-            return Ok(None);
+        let path = match value {
+            Beginning::File(path) => here.join(path),
+            Beginning::Inline(table) => {
+                let source = Origin { place, file: None };
+                let folder = here.to_path_buf();
+                return Ok(Some(Base {
+                    table,
+                    folder,
+                    source,
+                }));
+            }
         };
-        let path = here.join(&value);
         let shown = path.display().to_string();
         if !path.exists() {
             let problem = place.problem(format!("there is no file {shown}"));
-            root.report(problem.help("write its path as seen from this file"));
+            sink.push(problem.help("write its path as seen from this file"));
             return Ok(None);
         }
         let text = Source::read_within(&path, FILE_MAX)?.text;
@@ -244,16 +319,27 @@ impl Reading<'_> {
     }
 }
 
-/// `keep`, without names that no run could have.
-fn read_keep(section: &mut Section<'_>) -> Option<Vec<At<String>>> {
-    let list = section.strings("keep")?;
-    for At { value, place } in list.value.iter().filter(|it| it.value != FLOWS) {
-        if let Err(help) = Reference::parse(value) {
-            let problem = place.problem(format!("no run has a number {value:?}"));
-            section.report(problem.help(help));
+/// The axes, as far as they can be varied.
+fn drafts(axes: &Key<Tables<AxisFile>>, sink: &Sink) -> Drafts {
+    let (mut sound, mut broken) = (Vec::new(), Vec::new());
+    for axis in axes.get().into_iter().flat_map(|axes| axes.iter()) {
+        match Draft::new(axis, sink) {
+            Ok(draft) => sound.push(draft),
+            Err(name) => broken.extend(name),
         }
     }
-    Some(list.value)
+    Drafts { sound, broken }
+}
+
+/// Reports names of `keep` that no run could have.
+fn refuse_unknown(keep: Option<&[At<String>]>, sink: &Sink) {
+    let names = keep.unwrap_or_default().iter();
+    for At { value, place } in names.filter(|it| it.value != FLOWS) {
+        if let Err(help) = Reference::parse(value) {
+            let problem = place.problem(format!("no run has a number {value:?}"));
+            sink.push(problem.help(help));
+        }
+    }
 }
 
 /// Takes `flows` out of `keep`, which is no number; whether it was there. If nothing else was, the
@@ -286,42 +372,16 @@ fn kept(keep: Option<&[At<String>]>) -> Vec<String> {
     all
 }
 
-/// `stop`, as `verdict.stop_on` has it.
-fn read_stop(root: &mut Section<'_>) -> Option<Value> {
-    let list = root.strings("stop")?;
-    let words = STOPS.map(|(word, _)| word);
-    for At { value, place } in &list.value {
-        if !words.contains(&value.as_str()) {
-            let problem = place.problem(format!("nothing stops on {value:?}"));
-            let problem = problem.expected(format!("some of {}", words.join(", ")));
-            root.report(problem.help(crate::scenario::did_you_mean(value, words)));
-        }
-    }
-    let words = texts(list.value).into_iter().map(Value::String);
-    Some(Value::Array(words.collect()))
-}
-
-/// Writes `verdict.stop_on` into a scenario.
-fn set_stop(base: &mut Table, stop: Value) {
-    let verdict = base.entry("verdict").or_insert(Value::Table(Table::new()));
-    if let Value::Table(verdict) = verdict {
+/// Sets `verdict.stop_on` of a scenario.
+fn stop_on(scenario: &mut Table, stop: &List<Stop>) {
+    let words = stop.iter().map(|it| Value::String(it.value.0.to_string()));
+    let words = Value::Array(words.collect());
+    let verdict = scenario.entry("verdict");
+    if let Value::Table(verdict) = verdict.or_insert(Value::Table(Table::new())) {
         // The older way to write it would contradict this one.
         verdict.remove("stop_on_deadlock");
-        verdict.insert("stop_on".to_string(), stop);
+        verdict.insert("stop_on".to_string(), words);
     }
-}
-
-fn read_filter(mut section: Section<'_>) -> Filter {
-    let filter = Filter {
-        cyclic: section.boolean("cyclic").map(|it| it.value),
-        connected: section.boolean("connected").map(|it| it.value),
-    };
-    section.finish();
-    filter
-}
-
-fn texts(list: Vec<At<String>>) -> Vec<String> {
-    list.into_iter().map(|it| it.value).collect()
 }
 
 /// Reports that there are more runs than anybody could want. With a filter only those combinations

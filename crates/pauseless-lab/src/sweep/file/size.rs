@@ -1,15 +1,42 @@
 //! `[size.NAME]`: the same campaign with fewer values, or more.
 
-use super::axis::{Draft, Values};
-use super::{Section, read_keep};
+use super::axis::{Draft, ValueKeys, Values};
+use super::refuse_unknown;
+use crate::declare::{At, List, Named};
+use crate::problem::Sink;
 use crate::scenario::did_you_mean;
-use crate::scenario::reader::At;
+use crate::section;
 use crate::sweep::campaign::Axis;
 
-/// The axes, and the names of those that have faults.
-type Drafts = (Vec<Draft>, Vec<String>);
+section! {
+    /// The same campaign with other values, for `--size NAME`.
+    pub(super) struct SizeFile {
+        /// What differs, in words.
+        note: String, default String::new();
+        /// The numbers that are kept of each run at this size.
+        keep: List<String>, within "a list of strings", derived "`keep` of the campaign";
+        /// Other values of axes, by the axis' name.
+        axis: Named<SizeAxis>;
+    }
+}
 
-/// A size as it was written.
+section! {
+    /// Other values of an axis, in the words of `[[axis]]`, or some of its cases.
+    pub(super) struct SizeAxis {
+        /// The names of the cases that are left, for an axis with cases.
+        only: List<String>, within "a list of strings";
+        /// Its values.
+        values: ValueKeys, keys inline;
+    }
+}
+
+/// The axes, and the names of those that have faults.
+pub(super) struct Drafts {
+    pub sound: Vec<Draft>,
+    pub broken: Vec<String>,
+}
+
+/// A size of a campaign.
 pub(super) struct Size {
     pub name: String,
     /// What differs, in words.
@@ -20,49 +47,28 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// Reads all of them, so that what is wrong with any is found.
-    pub(super) fn read_all(root: &mut Section<'_>, drafts: &Drafts) -> Vec<Size> {
-        let Some(mut table) = root.table("size") else {
-            return Vec::new();
-        };
-        let sizes = table.entries().into_iter();
-        let sizes = sizes.filter_map(|(name, item)| {
-            let section = item.table()?;
-            Some(Size::read(name.value, section, drafts))
-        });
-        sizes.collect()
-    }
-
-    fn read(name: String, mut section: Section<'_>, (drafts, broken): &Drafts) -> Size {
-        let note = section.string("note").map(|note| note.value);
-        let keep = read_keep(&mut section);
+    pub(super) fn new(name: &str, file: &SizeFile, drafts: &Drafts, sink: &Sink) -> Size {
+        let keep = file.keep.get().cloned();
+        refuse_unknown(keep.as_deref(), sink);
         let mut axes = Vec::new();
-        let entries = section.table("axis").map(|mut table| table.entries());
-        for (name, item) in entries.unwrap_or_default() {
-            let Some(mut values) = item.table() else {
-                continue;
-            };
-            let found = drafts.iter().position(|it| it.name.value == name.value);
-            let Some(axis) = found else {
-                if broken.contains(&name.value) {
-                    // What is wrong with it was reported.
-                    continue;
+        for (name, written) in file.axis.get().into_iter().flat_map(|axes| &axes.0) {
+            let mut places = drafts.sound.iter();
+            let Some(axis) = places.position(|it| it.name.value == name.value) else {
+                // What is wrong with a broken one was reported.
+                if !drafts.broken.contains(&name.value) {
+                    let message = format!("there is no axis {:?}", name.value);
+                    let names = drafts.sound.iter().map(|draft| draft.name.value.as_str());
+                    let help = did_you_mean(&name.value, names);
+                    sink.push(name.place.problem(message).help(help));
                 }
-                let problem = name
-                    .place
-                    .problem(format!("there is no axis {:?}", name.value));
-                let names = drafts.iter().map(|draft| draft.name.value.as_str());
-                section.report(problem.help(did_you_mean(&name.value, names)));
                 continue;
             };
-            let read = read_values(&mut values, &drafts[axis]);
-            values.finish();
-            axes.extend(read.map(|values| (axis, values)));
+            let values = values_of(&written.value, &drafts.sound[axis], sink);
+            axes.extend(values.map(|values| (axis, values)));
         }
-        section.finish();
         Size {
-            name,
-            note: note.unwrap_or_default(),
+            name: name.to_string(),
+            note: file.note.value.clone(),
             keep,
             axes,
         }
@@ -92,41 +98,41 @@ pub(super) fn all_values(drafts: &[Draft], sizes: &[Size]) -> Vec<Axis> {
 }
 
 /// Values in the words of an axis, or `only` some of its cases.
-fn read_values(section: &mut Section<'_>, draft: &Draft) -> Option<Values> {
+fn values_of(written: &SizeAxis, draft: &Draft, sink: &Sink) -> Option<Values> {
+    let only = &written.only;
     let Values::Cases(all) = &draft.values else {
-        let values = Values::read(section, &draft.name.value)?;
+        if let Some(place) = only.place() {
+            let problem = place.problem("the axis has no cases");
+            sink.push(problem.help("write values, range, seeds or random"));
+            return None;
+        }
+        let values = Values::new(&written.values, &draft.name.value, sink)?;
         if matches!(values, Values::Cases(_)) {
-            let problem = section.place.problem("the axis has a key, and no cases");
-            section.report(problem.help("write values, range, seeds or random"));
+            let problem = written.place.problem("the axis has a key, and no cases");
+            sink.push(problem.help("write values, range, seeds or random"));
             return None;
         }
         return Some(values);
     };
-    let At { value: only, place } = match section.has("only") {
-        true => section.strings("only")?,
-        false => {
-            section.take("only");
-            let problem = section.place.problem("the axis has cases");
-            section.report(problem.help("write only = [..] with the names of some of them"));
-            section.discard();
-            return None;
-        }
-    };
-    for name in &only {
-        let mut names = all.value.iter().map(|case| case.name.value.as_str());
+    if !only.is_written {
+        let problem = written.place.problem("the axis has cases");
+        sink.push(problem.help("write only = [..] with the names of some of them"));
+    }
+    let At { value: only, place } = only.given.as_ref()?;
+    for name in only {
+        let mut names = all.iter().map(|case| case.name.value.as_str());
         if !names.clone().any(|case| case == name.value) {
-            let problem = name
-                .place
-                .problem(format!("there is no case {:?}", name.value));
-            section.report(problem.help(did_you_mean(&name.value, names.by_ref())));
+            let message = format!("there is no case {:?}", name.value);
+            let help = did_you_mean(&name.value, names.by_ref());
+            sink.push(name.place.problem(message).help(help));
         }
     }
     let is_in = |case: &str| only.iter().any(|name| name.value == case);
-    let cases = all.value.iter().filter(|case| is_in(&case.name.value));
-    let value = Vec::from_iter(cases.cloned());
-    if value.is_empty() {
-        section.report(place.problem("no cases are left").help("name some"));
+    let cases = all.iter().filter(|case| is_in(&case.name.value));
+    let cases = Vec::from_iter(cases.cloned());
+    if cases.is_empty() {
+        sink.push(place.problem("no cases are left").help("name some"));
         return None;
     }
-    Some(Values::Cases(At { value, place }))
+    Some(Values::Cases(cases))
 }

@@ -328,7 +328,7 @@ fn bad_files_are_refused_with_a_fix() {
     ];
     let shown = Vec::from_iter(cases.iter().map(|text| brief(text)));
     expect![[r#"
-        c.sweep.toml:1:1: no axes: nothing is varied
+        c.sweep.toml:1:1: axis: this section is missing
         = help: add [[axis]] with a key and its values
         c.sweep.toml:1:12: scenario: there is no file t.toml
         = help: write its path as seen from this file
@@ -340,7 +340,7 @@ fn bad_files_are_refused_with_a_fix() {
         = help: did you mean pauses?
         c.sweep.toml:1:19: keep[1]: no run has a number "rte.F1"
         = help: did you mean rate?
-        c.sweep.toml:1:9: stop[0]: nothing stops on "dedlock"
+        c.sweep.toml:1:9: stop[0]: unknown value "dedlock"
         = help: did you mean deadlock?
         c.sweep.toml:6:10: filter.cyclic: an integer stands here
         c.sweep.toml:6:1: filter.cycles: unknown key
@@ -349,6 +349,69 @@ fn bad_files_are_refused_with_a_fix() {
     let wrong = read(&format!("{seeds}[size.quick]"), Some("quik")).expect_err("no such size");
     assert!(wrong.contains("did you mean quick?"), "{wrong}");
     assert!(Campaign::read(Path::new("/nowhere.toml"), None).is_err());
+}
+
+/// What stands in documents and schemas: every key once in its table, with a sentence.
+#[test]
+fn every_key_of_campaigns_and_claims_files_is_described() {
+    fn walk(info: &Info, seen: &mut usize) {
+        let mut names = BTreeSet::new();
+        for key in &info.keys {
+            *seen += 1;
+            assert!(names.insert(key.name), "{} twice", key.name);
+            assert!(key.about.ends_with('.'), "{}: {}", key.name, key.about);
+            inner(&key.kind, seen);
+        }
+        for (_, info) in info.variants.iter().flat_map(|it| &it.list) {
+            walk(info, seen);
+        }
+    }
+    fn inner(kind: &Kind, seen: &mut usize) {
+        match kind {
+            Kind::Table(info) | Kind::Tables(info) | Kind::TablesOrOne(info) => walk(info, seen),
+            Kind::Map(of) | Kind::List { of, .. } => inner(of, seen),
+            Kind::Either(kinds) => kinds.iter().for_each(|kind| inner(kind, seen)),
+            _ => {}
+        }
+    }
+    let mut counts = [0, 0];
+    walk(&info(), &mut counts[0]);
+    walk(&crate::repro::file::info(), &mut counts[1]);
+    assert!(counts.iter().all(|count| *count > 50), "{counts:?}");
+}
+
+/// Values of sizes are in the words of their axis.
+#[test]
+fn sizes_are_checked_against_their_axes() {
+    let axes = "key = \"seed\"\nseeds = 2\n[[axis]]\nname = \"scheme\"\n[axis.cases]\nPFC = {}\n\
+                GFC = { flow_control = { kind = \"gfc-buffer\" } }\n[size.small]\n";
+    let sizes = [
+        "axis.scheme = { onyl = [\"PFC\"] }",
+        "axis.scheme = { only = [\"PCF\"] }",
+        "axis.seed = { only = [\"PFC\"] }",
+        "axis.seed = { cases = { PFC = {} } }",
+        "axis.seed = {}",
+        "keep = [\"puases\"]",
+    ];
+    let shown = sizes.map(|size| brief(&axis(&format!("{axes}{size}"))));
+    expect![[r#"
+        c.sweep.toml:11:15: size.small.axis.scheme: the axis has cases
+        = help: write only = [..] with the names of some of them
+        c.sweep.toml:11:17: size.small.axis.scheme.onyl: unknown key
+        = help: did you mean only?
+        c.sweep.toml:11:24: size.small.axis.scheme.only: no cases are left
+        = help: name some
+        c.sweep.toml:11:25: size.small.axis.scheme.only[0]: there is no case "PCF"
+        = help: did you mean PFC?
+        c.sweep.toml:11:22: size.small.axis.seed.only: the axis has no cases
+        = help: write values, range, seeds or random
+        c.sweep.toml:11:13: size.small.axis.seed: the axis has a key, and no cases
+        = help: write values, range, seeds or random
+        c.sweep.toml:11:13: size.small.axis.seed: it has no values
+        = help: add values = [1, 2], range, seeds, random or cases
+        c.sweep.toml:11:9: size.small.keep[0]: no run has a number "puases"
+        = help: did you mean pauses?"#]]
+    .assert_eq(&shown.join("\n"));
 }
 
 /// An axis that is there and has a fault is not missing.

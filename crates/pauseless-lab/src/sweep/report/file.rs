@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use super::super::campaign::{Axis, Label};
 use super::super::row::column;
+use super::keys::{ClaimFile, Conditions, KindKeys, ProportionKeys, ReportFile, ReportKeys};
 use super::rows::is_same;
 use super::words;
+use crate::declare::{Declared, Key, OneOrMany};
+use crate::problem::Sink;
 use crate::scenario::did_you_mean;
-use crate::scenario::reader::{At, Item, Section};
+use crate::scenario::reader::{At, Section};
 
 /// What is asked of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -176,38 +179,35 @@ impl<'a> Known<'a> {
 impl Sections {
     /// Takes the sections out of a campaign's file.
     pub(crate) fn read(root: &mut Section<'_>, known: Known<'_>) -> Sections {
-        if !root.is_sound() {
-            // What is unknown here may be a slip of the pen there.
-            let _ = (root.take("report"), root.take("claim"));
+        // What is unknown here may be a slip of the pen there.
+        let is_sound = root.is_sound();
+        let file = ReportKeys::read(root);
+        if !is_sound {
             return Sections::default();
         }
-        let names = Names::of(known);
+        let names = Names::of(known, root.sink());
         let mut reports: Vec<Wanted> = Vec::new();
-        for section in root.tables("report") {
-            let place = section.place.clone();
-            let report = |message| root.report(place.problem(message));
-            match names.wanted(section) {
-                Some(it) if reports.iter().any(|other| other.name == it.name) => report(format!(
-                    "a second report {:?}; the name is that of its files",
-                    it.name
-                )),
+        for report in file.report.get().into_iter().flat_map(|it| it.iter()) {
+            match names.wanted(report) {
+                Some(it) if reports.iter().any(|other| other.name == it.name) => {
+                    let name = &it.name;
+                    let message =
+                        format!("a second report {name:?}; the name is that of its files");
+                    names.sink.push(report.common.place.problem(message));
+                }
                 Some(it) => reports.push(it),
                 None => {}
             }
         }
-        let claims = root.tables("claim");
-        Sections {
-            reports,
-            claims: claims
-                .into_iter()
-                .filter_map(|it| names.claim(it))
-                .collect(),
-        }
+        let claims = file.claim.get().into_iter().flat_map(|it| it.iter());
+        let claims = claims.filter_map(|it| names.claim(it)).collect();
+        Sections { reports, claims }
     }
 }
 
 /// The names that sections may use.
 struct Names<'a> {
+    sink: &'a Sink,
     axes: &'a [Axis],
     values: &'a [Axis],
     /// What runs can be told apart by.
@@ -216,7 +216,8 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn of(Known { axes, values, keep }: Known<'a>) -> Names<'a> {
+    fn of(known: Known<'a>, sink: &'a Sink) -> Names<'a> {
+        let Known { axes, values, keep } = known;
         let mut columns: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
         for more in ["seed", "ended"] {
             if !columns.contains(&more) {
@@ -230,6 +231,7 @@ impl<'a> Names<'a> {
             }
         }
         Names {
+            sink,
             axes,
             values,
             columns,
@@ -237,192 +239,132 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn wanted(&self, mut section: Section<'_>) -> Option<Wanted> {
-        let is_written = section.has("kind");
-        let kind = section.choice(
-            "kind",
-            &[
-                ("proportion", Written::Proportion),
-                ("cdf", Written::Cdf),
-                ("line", Written::Line),
-                ("heatmap", Written::Heatmap),
-            ],
-        );
-        let name = section.string("name");
-        let Some(At { value: kind, .. }) = kind else {
-            if !is_written {
-                section.missing("kind", "\"proportion\"");
-            }
-            section.discard();
-            return None;
-        };
-        section.set_context(format!(" with kind = \"{}\"", kind.name()));
-        let name = match name {
-            Some(name) if is_stem(&name.value) => Some(name.value),
-            Some(name) => {
-                let problem = name.place.problem("not fit for the name of a file");
-                section.report(problem.expected("letters, digits, - and _"));
-                None
-            }
-            None => {
-                section.missing("name", "\"verdicts\"");
-                None
-            }
-        };
-        let title = section.string("title").map_or(String::new(), |it| it.value);
-        let select = self.conditions(&mut section, "where");
-        let by = self.columns(&mut section, "by");
-        let made = self.kind(kind, &mut section);
-        section.finish();
+    fn wanted(&self, file: &ReportFile) -> Option<Wanted> {
+        let ReportFile { common, kind } = file;
+        let select = self.conditions(&common.select);
+        let by = self.columns(&common.by);
+        let kind = self.kind(kind.as_ref()?);
         Some(Wanted {
-            name: name?,
-            title,
-            kind: made?,
+            name: common.name.get()?.0.clone(),
+            title: common.title.get().cloned().unwrap_or_default(),
+            kind: kind?,
             select,
             by,
         })
     }
 
-    fn kind(&self, kind: Written, section: &mut Section<'_>) -> Option<Kind> {
+    fn kind(&self, kind: &KindKeys) -> Option<Kind> {
         match kind {
-            Written::Proportion => {
-                let of = self.numbers(section);
-                let columns = self.column(section, "columns");
-                let per = self.columns(section, "per");
+            KindKeys::Proportion(keys) => {
+                let of = self.numbers(keys);
+                let columns = self.axis(&keys.columns);
+                let per = self.columns(&keys.per);
                 let of = of?;
                 Some(Kind::Proportion { of, columns, per })
             }
-            Written::Cdf => {
-                let of = self.number(section);
-                let is_log = is_log(section);
-                Some(Kind::Cdf { of: of?, is_log })
+            KindKeys::Cdf(keys) => {
+                let of = self.number(&keys.of)?;
+                let is_log = keys.x_log.value;
+                Some(Kind::Cdf { of, is_log })
             }
-            Written::Line => {
-                let x = self.numeric(section);
-                let of = self.number(section);
-                let middles = [("median", Middle::Median), ("mean", Middle::Mean)];
-                let middle = section.choice("middle", &middles);
-                let bands = [
-                    ("95%", Band::Confidence),
-                    ("quartiles", Band::Quartiles),
-                    ("range", Band::Range),
-                ];
-                let band = section.choice("band", &bands);
-                let is_log = is_log(section);
+            KindKeys::Line(keys) => {
+                let (x, of) = (self.numeric(&keys.x), self.number(&keys.of));
                 Some(Kind::Line {
                     x: x?,
                     of: of?,
-                    middle: middle.map_or(Middle::Median, |it| it.value),
-                    band: band.map_or(Band::Confidence, |it| it.value),
-                    is_log,
+                    middle: keys.middle.value,
+                    band: keys.band.value,
+                    is_log: keys.x_log.value,
                 })
             }
-            Written::Heatmap => {
-                let x = self.axis(section, "x");
-                let y = self.axis(section, "y");
-                let of = self.number(section);
-                let takes = [
-                    ("mean", Take::Mean),
-                    ("median", Take::Median),
-                    ("max", Take::Max),
-                    ("proportion", Take::Proportion),
-                ];
-                let take = section.choice("take", &takes);
+            KindKeys::Heatmap(keys) => {
+                let (x, y) = (self.axis(&keys.x), self.axis(&keys.y));
+                let of = self.number(&keys.of);
                 Some(Kind::Heatmap {
                     x: x?,
                     y: y?,
                     of: of?,
-                    take: take.map_or(Take::Mean, |it| it.value),
+                    take: keys.take.value,
                 })
             }
         }
     }
 
-    fn claim(&self, mut section: Section<'_>) -> Option<Claim> {
-        let text = section.string("text");
-        if text.is_none() {
-            section.missing("text", "\"GFC deadlocks in none\"");
-        }
-        let of = self.number(&mut section);
-        let per = self.columns(&mut section, "per");
-        let select = self.conditions(&mut section, "where");
-        let asks = self.asks(&mut section);
-        let is_met = section.boolean("met").is_none_or(|it| it.value);
-        let reason = section
-            .string("reason")
-            .map_or(String::new(), |it| it.value);
+    fn claim(&self, file: &ClaimFile) -> Option<Claim> {
+        let of = self.number(&file.of);
+        let per = self.columns(&file.per);
+        let select = self.conditions(&file.select);
+        let asks = self.asks(file);
+        let is_met = file.met.value;
+        let reason = file.reason.value.clone();
         if !is_met && reason.is_empty() {
-            section.missing("reason", "\"why it does not hold\"");
+            let problem = file.place.inner("reason").problem("missing");
+            let help = "add reason = \"why it does not hold\"";
+            self.sink.push(problem.help(help));
         }
-        let sizes = section.strings("sizes").map_or(Vec::new(), |it| it.value);
-        section.finish();
+        let sizes = file.sizes.get().into_iter().flatten();
         Some(Claim {
-            text: text?.value,
+            text: file.text.get()?.clone(),
             of: of?,
             per,
             select,
             asks: asks?,
             is_met,
             reason,
-            sizes: sizes.into_iter().map(|it| it.value).collect(),
+            sizes: sizes.map(|it| it.value.clone()).collect(),
         })
     }
 
-    fn asks(&self, section: &mut Section<'_>) -> Option<Asks> {
-        let mut found = Vec::new();
-        let keys = ["at_most", "at_least", "fewer_than", "more_than"];
-        let count = keys.iter().filter(|key| section.has(key)).count();
-        found.extend(share(section, "at_most").map(Asks::AtMost));
-        found.extend(share(section, "at_least").map(Asks::AtLeast));
-        let has = ["fewer_than", "more_than"].map(|key| section.has(key));
-        let fewer = Asks::FewerThan(self.conditions(section, "fewer_than"));
-        let more = Asks::MoreThan(self.conditions(section, "more_than"));
-        found.extend(has[0].then_some(fewer));
-        found.extend(has[1].then_some(more));
-        if count == 1 {
-            return found.pop();
-        }
-        let problem = section.place.problem(match count == 0 {
-            true => "nothing is asked of the share",
-            false => "more than one thing is asked of the share",
-        });
+    fn asks(&self, file: &ClaimFile) -> Option<Asks> {
+        let conditions = |key: &Key<Conditions>| key.is_written.then(|| self.conditions(key));
+        let asks = [
+            file.at_most.copied().map(Asks::AtMost),
+            file.at_least.copied().map(Asks::AtLeast),
+            conditions(&file.fewer_than).map(Asks::FewerThan),
+            conditions(&file.more_than).map(Asks::MoreThan),
+        ];
+        let is_written = [
+            file.at_most.is_written,
+            file.at_least.is_written,
+            file.fewer_than.is_written,
+            file.more_than.is_written,
+        ];
+        let message = match is_written.iter().filter(|it| **it).count() {
+            1 => return asks.into_iter().flatten().next(),
+            0 => "nothing is asked of the share",
+            _ => "more than one thing is asked of the share",
+        };
         let help = "write one of at_most = 0, at_least = 0.8, fewer_than = { axis = \"value\" }, \
                     more_than = { .. }";
-        section.report(problem.help(help));
+        self.sink.push(file.place.problem(message).help(help));
         None
     }
 
     /// Conditions on axes.
-    fn conditions(&self, section: &mut Section<'_>, key: &'static str) -> Vec<Condition> {
-        let Some(mut table) = section.table(key) else {
-            return Vec::new();
-        };
+    fn conditions(&self, written: &Key<Conditions>) -> Vec<Condition> {
         let mut conditions = Vec::new();
-        for (name, item) in table.entries() {
-            let Some(axis) = self.known(section, &name) else {
+        for (name, literals) in written.get().into_iter().flat_map(|it| &it.0) {
+            let Some(axis) = self.known(name) else {
                 continue;
             };
             let unit = self.axes.iter().find(|it| it.name == axis);
             let unit = unit.map_or("", |axis| axis.unit);
-            let items = match item.is_list() {
-                true => item
-                    .list("a list of values")
-                    .map_or(Vec::new(), |it| it.value),
-                false => vec![item],
-            };
-            let values = items.into_iter().filter_map(|item| label(item, unit));
-            let values = values.map(|value| {
-                self.refuse_stranger(section, (&axis, &value));
+            let values = literals.value.0.iter().map(|literal| {
+                let value = At {
+                    value: literal.value.label(unit),
+                    place: literal.place.clone(),
+                };
+                self.refuse_stranger(&axis, &value);
                 value.value
             });
-            let values: Vec<Label> = values.collect();
+            let values = values.collect();
             conditions.push(Condition { axis, values });
         }
         conditions
     }
 
     /// Reports a value that its axis does not have at any size.
-    fn refuse_stranger(&self, section: &Section<'_>, (name, value): (&str, &At<Label>)) {
+    fn refuse_stranger(&self, name: &str, value: &At<Label>) {
         let Some(axis) = self.values.iter().find(|it| it.name == name) else {
             return;
         };
@@ -444,48 +386,31 @@ impl<'a> Names<'a> {
         };
         let problem = value.place.problem(message);
         let problem = problem.expected(format!("one of {}", words::some(&known)));
-        section.report(problem.help(help));
+        self.sink.push(problem.help(help));
     }
 
     /// A number that is kept of each run.
-    fn number(&self, section: &mut Section<'_>) -> Option<String> {
-        match section.take("of") {
-            Some(item) => {
-                let name = item.string()?;
-                self.known_number(section, &name)
-            }
-            None => {
-                section.missing("of", "\"deadlock\"");
-                None
-            }
-        }
+    fn number(&self, name: &Key<String>) -> Option<String> {
+        self.known_number(name.given.as_ref()?)
     }
 
     /// One or several of those.
-    fn numbers(&self, section: &mut Section<'_>) -> Option<Vec<String>> {
-        let Some(item) = section.take("of") else {
-            section.missing("of", "[\"deadlock\"]");
-            return None;
-        };
-        let names = match item.is_list() {
-            true => item.strings("a list of numbers' names")?.value,
-            false => vec![item.string()?],
-        };
+    fn numbers(&self, keys: &ProportionKeys) -> Option<Vec<String>> {
+        let names = &keys.of.get()?.0;
         if names.len() > NUMBERS_MAX {
-            let problem = section
+            let problem = keys
                 .place
                 .problem(format!("of has {} numbers", names.len()));
-            section.report(problem.help(format!("at most {NUMBERS_MAX} fit into a table")));
+            let help = format!("at most {NUMBERS_MAX} fit into a table");
+            self.sink.push(problem.help(help));
             return None;
         }
-        let names: Option<Vec<String>> = names
-            .iter()
-            .map(|name| self.known_number(section, name))
-            .collect();
+        let names = names.iter().map(|name| self.known_number(name));
+        let names: Option<Vec<String>> = names.collect();
         names.filter(|names| !names.is_empty())
     }
 
-    fn known_number(&self, section: &Section<'_>, name: &At<String>) -> Option<String> {
+    fn known_number(&self, name: &At<String>) -> Option<String> {
         let found = column(&name.value);
         if self.numbers.contains(&found) {
             return Some(found);
@@ -496,58 +421,41 @@ impl<'a> Names<'a> {
         if help.is_empty() {
             help = format!("add it to keep; kept are {}", self.numbers.join(", "));
         }
-        section.report(name.place.problem(message).help(help));
+        self.sink.push(name.place.problem(message).help(help));
         None
     }
 
-    fn column(&self, section: &mut Section<'_>, key: &'static str) -> Option<String> {
-        let name = section.string(key)?;
-        self.known(section, &name)
-    }
-
-    /// An axis that must be there.
-    fn axis(&self, section: &mut Section<'_>, key: &'static str) -> Option<String> {
-        if !section.has(key) {
-            section.missing(key, &format!("{:?}", self.columns[0]));
-        }
-        self.column(section, key)
+    /// An axis, or another thing that runs can be told apart by.
+    fn axis(&self, name: &Key<String>) -> Option<String> {
+        self.known(name.given.as_ref()?)
     }
 
     /// An axis of numbers.
-    fn numeric(&self, section: &mut Section<'_>) -> Option<String> {
-        let Some(written) = section.take("x") else {
-            section.missing("x", &format!("{:?}", self.columns[0]));
-            return None;
-        };
-        let written = written.string()?;
-        let name = self.known(section, &written)?;
+    fn numeric(&self, written: &Key<String>) -> Option<String> {
+        let name = self.axis(written)?;
         let axis = self.axes.iter().find(|axis| axis.name == name);
         let is_text = |axis: &Axis| {
             let mut points = axis.points.iter();
             points.any(|point| matches!(point.label, Label::Text(_)))
         };
         if name == "ended" || axis.is_some_and(is_text) {
-            let message = format!("{name} has names, not numbers");
-            let problem = written.place.problem(message);
-            section.report(problem.help("use it as by, and an axis of numbers as x"));
+            let problem = written
+                .place()?
+                .problem(format!("{name} has names, not numbers"));
+            let help = "use it as by, and an axis of numbers as x";
+            self.sink.push(problem.help(help));
             return None;
         }
         Some(name)
     }
 
-    fn columns(&self, section: &mut Section<'_>, key: &'static str) -> Vec<String> {
-        let Some(item) = section.take(key) else {
-            return Vec::new();
-        };
-        let names = match item.is_list() {
-            true => item.strings("a list of axes").map(|it| it.value),
-            false => item.string().map(|it| vec![it]),
-        };
+    fn columns(&self, names: &Key<OneOrMany<String>>) -> Vec<String> {
         let mut known: Vec<String> = Vec::new();
-        for name in names.unwrap_or_default() {
-            match self.known(section, &name) {
+        for name in names.get().into_iter().flat_map(|names| &names.0) {
+            match self.known(name) {
                 Some(axis) if known.contains(&axis) => {
-                    section.report(name.place.problem(format!("{axis} a second time")));
+                    let problem = name.place.problem(format!("{axis} a second time"));
+                    self.sink.push(problem);
                 }
                 Some(axis) => known.push(axis),
                 None => {}
@@ -556,7 +464,7 @@ impl<'a> Names<'a> {
         known
     }
 
-    fn known(&self, section: &Section<'_>, name: &At<String>) -> Option<String> {
+    fn known(&self, name: &At<String>) -> Option<String> {
         if self.columns.contains(&name.value.as_str()) {
             return Some(name.value.clone());
         }
@@ -568,68 +476,9 @@ impl<'a> Names<'a> {
         let problem = name.place.problem(format!("no axis {:?}", name.value));
         let problem = problem.expected(format!("one of {}", self.columns.join(", ")));
         let columns = self.columns.iter().copied();
-        section.report(problem.help(did_you_mean(&name.value, columns)));
+        self.sink
+            .push(problem.help(did_you_mean(&name.value, columns)));
         None
-    }
-}
-
-/// A value of an axis as it is written: a number, a quantity, a name, or true or false.
-fn label(item: Item<'_>, unit: &str) -> Option<At<Label>> {
-    if item.is_boolean() {
-        let At { value, place } = item.boolean("a value of the axis")?;
-        let value = Label::Text(value.to_string());
-        return Some(At { value, place });
-    }
-    if !item.is_string() {
-        let At { value, place } = item.number()?;
-        let value = Label::Number(value);
-        return Some(At { value, place });
-    }
-    let At { value: text, place } = item.string()?;
-    let amount = match unit {
-        "" => None,
-        _ => words::parse(&text, unit),
-    };
-    let value = amount.map_or(Label::Text(text), Label::Number);
-    Some(At { value, place })
-}
-
-/// A share from 0 to 1.
-fn share(section: &mut Section<'_>, key: &'static str) -> Option<f64> {
-    let At { value, place } = section.take(key).and_then(Item::number)?;
-    if (0.0..=1.0).contains(&value) {
-        return Some(value);
-    }
-    let problem = place.problem(format!("{value} is out of range"));
-    section.report(problem.expected("a share from 0 to 1"));
-    None
-}
-
-fn is_log(section: &mut Section<'_>) -> bool {
-    section.boolean("x_log").is_some_and(|it| it.value)
-}
-
-fn is_stem(name: &str) -> bool {
-    let is_fit = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
-    !name.is_empty() && name.len() <= 64 && name.chars().all(is_fit)
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Written {
-    Proportion,
-    Cdf,
-    Line,
-    Heatmap,
-}
-
-impl Written {
-    fn name(self) -> &'static str {
-        match self {
-            Written::Proportion => "proportion",
-            Written::Cdf => "cdf",
-            Written::Line => "line",
-            Written::Heatmap => "heatmap",
-        }
     }
 }
 

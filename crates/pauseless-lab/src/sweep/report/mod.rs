@@ -12,6 +12,7 @@ mod found;
 mod group;
 mod heatmap;
 pub(crate) mod json;
+pub(crate) mod keys;
 mod line;
 mod page;
 mod proportion;

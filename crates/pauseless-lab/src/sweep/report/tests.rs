@@ -347,7 +347,7 @@ at_most = 2
             pauseless: it.sweep.toml:18:11: claim[0].at_most: 2 is out of range
                |
             18 | at_most = 2
-               |           ^ expected a share from 0 to 1"#]],
+               |           ^ expected a number from 0 to 1"#]],
     );
 }
 
