@@ -7,11 +7,13 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::unit::{self, Quantity};
-use crate::problem::{Problem, Sink};
+use crate::problem::{FileId, Problem, Sink};
 
-/// Where something was written: the key path and the bytes of the text.
+/// Where something was written: the file, the key path and the bytes of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
+    /// The first, unless several are read together.
+    pub file: FileId,
     pub key: String,
     pub span: Range<usize>,
 }
@@ -48,14 +50,23 @@ impl At<String> {
 }
 
 impl Place {
+    /// These bytes of the text of a file that is read alone.
+    pub(crate) fn new(key: impl Into<String>, span: Range<usize>) -> Place {
+        Place::default().beside(key, span)
+    }
+
+    /// Another place of the same file.
+    pub(crate) fn beside(&self, key: impl Into<String>, span: Range<usize>) -> Place {
+        let (file, key) = (self.file, key.into());
+        Place { file, key, span }
+    }
+
     /// A problem here.
     pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
         Problem {
-            at: Some(self.span.clone()),
+            file: self.file,
             key: self.key.clone(),
-            message: message.into(),
-            expected: String::new(),
-            help: String::new(),
+            ..Problem::new(self.span.clone(), message)
         }
     }
 }
@@ -133,7 +144,7 @@ impl<'s> Section<'s> {
         let span = entry.value.span();
         let key = self.path(key);
         Some(Item {
-            place: Place { key, span },
+            place: self.place.beside(key, span),
             sink: self.sink,
             key_span: entry.key_span,
             value: entry.value.into_inner(),
@@ -220,16 +231,10 @@ impl<'s> Section<'s> {
             let key = self.path(&name);
             let name = At {
                 value: name,
-                place: Place {
-                    key: key.clone(),
-                    span: entry.key_span.clone(),
-                },
+                place: self.place.beside(key.clone(), entry.key_span.clone()),
             };
             let item = Item {
-                place: Place {
-                    key,
-                    span: entry.value.span(),
-                },
+                place: self.place.beside(key, entry.value.span()),
                 sink: self.sink,
                 key_span: entry.key_span,
                 value: entry.value.into_inner(),
@@ -281,10 +286,7 @@ impl<'s> Section<'s> {
 
     /// Reports that `key`, which was asked for already, must be written.
     pub(crate) fn missing(&self, key: &str, example: &str) {
-        let place = Place {
-            key: self.path(key),
-            span: self.place.span.clone(),
-        };
+        let place = self.place.beside(self.path(key), self.place.span.clone());
         let context = &self.context;
         let problem = place.problem(format!("missing{context}"));
         self.report(problem.help(format!("add {key} = {example}")));
@@ -292,10 +294,7 @@ impl<'s> Section<'s> {
 
     /// Reports that the section `key`, which was asked for already, must be written.
     pub(crate) fn missing_section(&self, key: &str) {
-        let place = Place {
-            key: self.path(key),
-            span: self.place.span.clone(),
-        };
+        let place = self.place.beside(self.path(key), self.place.span.clone());
         let problem = place.problem("this section is missing");
         self.report(problem.help(format!("add a section [{key}]")));
     }
@@ -303,10 +302,7 @@ impl<'s> Section<'s> {
     /// Reports every key that nobody asked for.
     pub(crate) fn finish(self) {
         for (key, entry) in &self.entries {
-            let place = Place {
-                key: self.path(key),
-                span: entry.key_span.clone(),
-            };
+            let place = self.place.beside(self.path(key), entry.key_span.clone());
             let context = &self.context;
             let problem = place.problem(format!("unknown key{context}"));
             let mut known = self.known.clone();
@@ -512,10 +508,9 @@ impl<'s> Item<'s> {
         let items = array.into_iter().enumerate().map(|(index, value)| {
             let span = value.span();
             Item {
-                place: Place {
-                    key: format!("{}[{index}]", self.place.key),
-                    span: span.clone(),
-                },
+                place: self
+                    .place
+                    .beside(format!("{}[{index}]", self.place.key), span.clone()),
                 sink: self.sink,
                 key_span: span,
                 value: value.into_inner(),

@@ -20,7 +20,9 @@ use super::super::reader::{At, Place, Section, did_you_mean};
 use super::make::MadePlans;
 use super::{Kind, Link, Scene, Traffic};
 use crate::import::source::Source;
-use rows::{Flaw, Row, Rows};
+use crate::problem::Problem;
+use crate::text::line_number;
+use rows::{Row, Rows};
 
 /// `kind = "list"`.
 #[derive(Debug)]
@@ -41,14 +43,15 @@ enum Origin {
 impl Origin {
     fn place(&self, line: u32, at: std::ops::Range<usize>) -> Place {
         match self {
-            Origin::Inline { place, start } => Place {
-                key: format!("{}, line {line}", place.key),
-                span: (start + at.start).min(place.span.end)..(start + at.end).min(place.span.end),
-            },
-            Origin::File { place, file } => Place {
-                key: format!("{}: {file}:{line}", place.key),
-                span: place.span.clone(),
-            },
+            Origin::Inline { place, start } => {
+                let end = place.span.end;
+                let span = (start + at.start).min(end)..(start + at.end).min(end);
+                place.beside(format!("{}, line {line}", place.key), span)
+            }
+            Origin::File { place, file } => {
+                let key = format!("{}: {file}:{line}", place.key);
+                place.beside(key, place.span.clone())
+            }
         }
     }
 }
@@ -88,8 +91,10 @@ impl List {
             }
             (_, None, None) => return None,
         };
-        let report = |flaw: Flaw| {
-            let problem = origin.place(flaw.line, flaw.at).problem(flaw.message);
+        let report = |flaw: Problem| {
+            let at = flaw.at.unwrap_or(0..0);
+            let line = line_number(&text, at.start) as u32;
+            let problem = origin.place(line, at).problem(flaw.message);
             section.report(problem.expected(flaw.expected).help(flaw.help));
         };
         let rows = match Rows::parse(&text, limits.class_count) {

@@ -9,9 +9,10 @@ use std::ops::Range;
 use pauseless_core::unit::{Bytes, Span};
 
 use super::super::super::flows::{SIZES, TIMES};
-use super::super::super::reader::did_you_mean;
 use super::super::super::unit::{self, Quantity};
 use super::super::FLOWS_MAX;
+use crate::problem::Problem;
+use crate::text::{Lines, Word};
 
 /// All rows, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,16 +43,6 @@ pub(super) struct Row {
     pub path: Option<Box<str>>,
     /// The same for what its source is told.
     pub return_path: Option<Box<str>>,
-}
-
-/// Something wrong with the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Flaw {
-    pub line: u32,
-    pub at: Range<usize>,
-    pub message: String,
-    pub expected: String,
-    pub help: String,
 }
 
 /// What a column has.
@@ -164,25 +155,12 @@ fn header_help() -> String {
     format!("the first line names the columns, for example {example:?}")
 }
 
-/// A word and where it stands in the text.
-#[derive(Clone, Copy)]
-struct Word<'t> {
-    text: &'t str,
-    start: usize,
-}
-
-impl Word<'_> {
-    fn at(self) -> Range<usize> {
-        self.start..self.start + self.text.len()
-    }
-}
-
 /// More flaws than this nobody reads.
 const FLAWS_MAX: usize = 50;
 
 impl Rows {
     /// Reads `text`; classes are below `class_count`.
-    pub(super) fn parse(text: &str, class_count: u8) -> Result<Rows, Vec<Flaw>> {
+    pub(super) fn parse(text: &str, class_count: u8) -> Result<Rows, Vec<Problem>> {
         let mut parser = Parser {
             class_count,
             line: 0,
@@ -203,18 +181,16 @@ struct Parser<'t> {
     line: u32,
     rows: Rows,
     hosts: BTreeMap<&'t str, u32>,
-    flaws: Vec<Flaw>,
+    /// Their places are those in the text of the rows.
+    flaws: Vec<Problem>,
 }
 
 impl<'t> Parser<'t> {
     fn read(&mut self, text: &'t str) {
         let mut columns: Option<Vec<Column>> = None;
-        let mut start = 0;
-        for line in text.split_inclusive('\n') {
+        for line in Lines::new(text) {
             self.line += 1;
-            let words = words(line, start);
-            let line_start = start;
-            start += line.len();
+            let words = Vec::from_iter(line.words());
             let Some(first) = words.first() else { continue };
             if first.text.starts_with('#') {
                 continue;
@@ -228,81 +204,68 @@ impl<'t> Parser<'t> {
                 continue;
             };
             if self.rows.list.len() == FLOWS_MAX {
-                let flaw = self.flaw(first.at(), "more rows than a run can have");
-                flaw.expected = format!("at most {FLOWS_MAX}");
+                let flaw = first.problem("more rows than a run can have");
+                self.flaws
+                    .push(flaw.expected(format!("at most {FLOWS_MAX}")));
                 return;
             }
-            self.row(columns, &words, (line_start, line.trim_end().len()));
+            self.row(columns, &words, line.range());
             if self.flaws.len() >= FLAWS_MAX {
                 return;
             }
         }
         if self.rows.list.is_empty() && self.flaws.is_empty() {
-            let flaw = self.flaw(0..text.len().min(1), "no rows: no flow is listed");
-            flaw.help = header_help();
+            let flaw = Problem::new(0..text.len().min(1), "no rows: no flow is listed");
+            self.flaws.push(flaw.help(header_help()));
         }
-    }
-
-    fn flaw(&mut self, at: Range<usize>, message: impl Into<String>) -> &mut Flaw {
-        self.flaws.push(Flaw {
-            line: self.line.max(1),
-            at,
-            message: message.into(),
-            expected: String::new(),
-            help: String::new(),
-        });
-        let last = self.flaws.len() - 1;
-        &mut self.flaws[last]
     }
 
     /// The columns that a header names.
     fn header(&mut self, words: &[Word<'t>]) -> Option<Vec<Column>> {
         let mut columns: Vec<Column> = Vec::new();
         if words.iter().all(|word| Column::named(word.text).is_none()) {
-            let flaw = self.flaw(words[0].at(), "this line names no columns");
-            flaw.expected = format!("some of {}", titles().join(", "));
-            flaw.help = header_help();
+            let flaw = words[0].problem("this line names no columns");
+            let flaw = flaw.expected(format!("some of {}", titles().join(", ")));
+            self.flaws.push(flaw.help(header_help()));
             return None;
         }
         for word in words {
             let Some(column) = Column::named(word.text) else {
                 let message = format!("no column is called {:?}", word.text);
-                let flaw = self.flaw(word.at(), message);
-                flaw.expected = format!("some of {}", titles().join(", "));
-                flaw.help = did_you_mean(word.text, titles());
+                let flaw = word.unknown(message, titles());
+                let expected = format!("some of {}", titles().join(", "));
+                self.flaws.push(flaw.expected(expected));
                 continue;
             };
             if columns.iter().any(|other| other.field == column.field) {
-                let message = format!("a second column {}", column.field.name());
-                self.flaw(word.at(), message).help = "leave one of them out".to_string();
+                let flaw = word.problem(format!("a second column {}", column.field.name()));
+                self.flaws.push(flaw.help("leave one of them out"));
             }
             columns.push(column);
         }
         for field in [Field::Source, Field::Target] {
             let is_there = columns.iter().any(|column| column.field == field);
             if !is_there && self.flaws.is_empty() {
-                let message = format!("the header has no column {}", field.name());
-                let flaw = self.flaw(words[0].at(), message);
-                flaw.help = header_help();
+                let flaw = words[0].problem(format!("the header has no column {}", field.name()));
+                self.flaws.push(flaw.help(header_help()));
             }
         }
         self.flaws.is_empty().then_some(columns)
     }
 
-    fn row(&mut self, columns: &[Column], words: &[Word<'t>], (start, length): (usize, usize)) {
+    fn row(&mut self, columns: &[Column], words: &[Word<'t>], line: Range<usize>) {
         if words.len() != columns.len() {
             let (found, wanted) = (words.len(), columns.len());
             let at = words.get(wanted).or(words.last()).map(|word| word.at());
             let message = format!("{found} words in {wanted} columns");
-            let flaw = self.flaw(at.unwrap_or(start..start + length), message);
             let titles = Vec::from_iter(columns.iter().map(|column| column.title()));
-            flaw.expected = titles.join(" ");
-            flaw.help = "write - for what is not there".to_string();
+            let flaw = Problem::new(at.unwrap_or(line), message).expected(titles.join(" "));
+            self.flaws.push(flaw.help("write - for what is not there"));
             return;
         }
         let mut row = Row {
             line: self.line,
-            at: (start as u32, (start + length) as u32),
+            at: (line.start as u32, line.end as u32),
             source: u32::MAX,
             target: u32::MAX,
             size: None,
@@ -328,11 +291,12 @@ impl<'t> Parser<'t> {
     fn check(&mut self, row: &Row, words: &[Word<'t>]) {
         let at = words[0].start..words[words.len() - 1].at().end;
         if row.source == row.target {
-            let flaw = self.flaw(at, "source and target are the same host");
-            flaw.help = "choose another target".to_string();
+            let flaw = Problem::new(at, "source and target are the same host");
+            self.flaws.push(flaw.help("choose another target"));
         } else if row.after.is_none() && row.delay != Span::ZERO {
-            let flaw = self.flaw(at, "a delay after what?");
-            flaw.help = "name a row in column after, or write a start instead".to_string();
+            let flaw = Problem::new(at, "a delay after what?");
+            let help = "name a row in column after, or write a start instead";
+            self.flaws.push(flaw.help(help));
         }
     }
 
@@ -356,16 +320,16 @@ impl<'t> Parser<'t> {
                 Ok(class) if class < self.class_count => row.class = Some(class),
                 _ => {
                     let most = self.class_count.saturating_sub(1);
-                    let message = format!("class: {:?} is no class", word.text);
-                    let flaw = self.flaw(word.at(), message);
-                    flaw.expected = format!("a whole number from 0 to {most}");
+                    let flaw = word.problem(format!("class: {:?} is no class", word.text));
+                    let expected = format!("a whole number from 0 to {most}");
+                    self.flaws.push(flaw.expected(expected));
                 }
             },
             Field::Name => {
                 row.name = text();
                 if word.text.contains([',', '\u{7f}']) || word.text.contains(char::is_control) {
-                    let flaw = self.flaw(word.at(), "name: it has a comma or a control character");
-                    flaw.help = "choose another name".to_string();
+                    let flaw = word.problem("name: it has a comma or a control character");
+                    self.flaws.push(flaw.help("choose another name"));
                 }
             }
             Field::After => row.after = text(),
@@ -400,8 +364,9 @@ impl<'t> Parser<'t> {
                 return Some(value);
             }
             Ok(_) => {
-                let flaw = self.flaw(word.at(), format!("{title}: {} is out of range", word.text));
-                flaw.expected = format!("from {} to {}", low.exact(), high.exact());
+                let flaw = word.problem(format!("{title}: {} is out of range", word.text));
+                let expected = format!("from {} to {}", low.exact(), high.exact());
+                self.flaws.push(flaw.expected(expected));
                 return None;
             }
             Err(refused) => refused,
@@ -409,9 +374,8 @@ impl<'t> Parser<'t> {
         match column.unit {
             "" => {
                 let is_plain = word.text.parse::<f64>().is_ok();
-                let flaw = self.flaw(word.at(), format!("{title}: {}", refused.message));
-                flaw.expected = unit::unit_list::<Q>();
-                flaw.help = match column
+                let flaw = word.problem(format!("{title}: {}", refused.message));
+                let help = match column
                     .field
                     .units()
                     .get(usize::from(column.field != Field::Size))
@@ -423,22 +387,15 @@ impl<'t> Parser<'t> {
                     }
                     _ => refused.help,
                 };
+                self.flaws
+                    .push(flaw.expected(unit::unit_list::<Q>()).help(help));
             }
             unit => {
-                let message = format!("{title}: {:?} is no number", word.text);
-                let flaw = self.flaw(word.at(), message);
-                flaw.expected = format!("a number of {unit}, exact to {}", Q::UNITS[0].0);
+                let flaw = word.problem(format!("{title}: {:?} is no number", word.text));
+                let expected = format!("a number of {unit}, exact to {}", Q::UNITS[0].0);
+                self.flaws.push(flaw.expected(expected));
             }
         }
         None
     }
-}
-
-/// The words of a line that begins at `start`.
-fn words(line: &str, start: usize) -> Vec<Word<'_>> {
-    let words = line.split_ascii_whitespace().map(|text| Word {
-        text,
-        start: start + (text.as_ptr() as usize - line.as_ptr() as usize),
-    });
-    words.collect()
 }
