@@ -7,7 +7,7 @@
 
 pub mod campaign;
 pub mod execute;
-mod file;
+pub(crate) mod file;
 mod network;
 pub mod plan;
 pub mod report;
