@@ -29,6 +29,16 @@ impl Document {
             schema: || document("A fabric of Pauseless", &scenario::describe::fabric_info()),
         },
         Document {
+            name: "campaign",
+            about: "a campaign file, which `sweep` reads",
+            schema: || document("A campaign of Pauseless", &sweep::file::info()),
+        },
+        Document {
+            name: "claims",
+            about: "a claims file, which `repro` reads",
+            schema: || document("Claims of a paper", &repro::file::info()),
+        },
+        Document {
             name: "run",
             about: "what `run --json` prints",
             schema: printed::<report::json::RunDocument>,
