@@ -266,13 +266,9 @@ impl<'s> Section<'s> {
 
     /// Reports that `key`, which was asked for already, must be written.
     pub fn missing(&self, key: &str, example: &str) {
-        let place = Place {
-            key: self.path(key),
-            span: self.place.span.clone(),
-        };
-        let context = &self.context;
-        let problem = place.problem(format!("missing{context}"));
-        self.report(problem.help(format!("add {key} = {example}")));
+        let mut problem = self.place.missing(key, example);
+        problem.message.push_str(&self.context);
+        self.report(problem);
     }
 
     /// Reports that the section `key`, which was asked for already, must be written.
