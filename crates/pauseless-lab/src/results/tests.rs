@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 
 use super::*;
 use crate::report::json;
+use crate::run::Run;
 use crate::sample::{Asked, Sample};
 use crate::scenario::{Overrides, Scenario};
 

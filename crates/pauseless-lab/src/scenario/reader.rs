@@ -335,9 +335,9 @@ impl<'s> Section<'s> {
         if self.is_lenient {
             return;
         }
-        let context = &self.context;
-        let problem = self.place.inner(key).problem(format!("missing{context}"));
-        self.report(problem.help(format!("add {key} = {example}")));
+        let mut problem = self.place.missing(key, example);
+        problem.message.push_str(&self.context);
+        self.report(problem);
     }
 
     /// Reports that the section `key`, which was asked for already, must be written.
