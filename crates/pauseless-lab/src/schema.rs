@@ -24,6 +24,16 @@ impl Document {
             schema: || document("A scenario of Pauseless", &scenario::describe::info()),
         },
         Document {
+            name: "campaign",
+            about: "a campaign file, which `sweep` reads",
+            schema: || document("A campaign of Pauseless", &sweep::file::info()),
+        },
+        Document {
+            name: "claims",
+            about: "a claims file of `repro`",
+            schema: || document("Claims of a paper for Pauseless", &repro::file::info()),
+        },
+        Document {
             name: "run",
             about: "what `run --json` prints",
             schema: printed::<report::json::RunDocument>,

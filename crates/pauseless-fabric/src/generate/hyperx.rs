@@ -3,7 +3,7 @@
 use pauseless_core::id::NodeId;
 
 use super::size::{product, sum};
-use super::{Wiring, Numbers, Shape, Size, SizeError};
+use super::{Numbers, Shape, Size, SizeError, Wiring};
 
 /// A grid of switches in which every switch is joined to all others of each of its rows.
 ///
