@@ -25,6 +25,7 @@ pub mod sweep;
 pub mod table;
 #[cfg(target_os = "linux")]
 pub mod testbed;
+mod text;
 pub mod threshold;
 
 /// The program's version: that of the package, and behind a `+` a hash of the sources that decide

@@ -7,9 +7,17 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::import::source::Source;
+
+/// One of several files that are read together, by its place among them; the first if it is alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileId(pub u16);
+
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// In which file.
+    pub file: FileId,
     /// Where in the text, in bytes; `None` when there is no text.
     pub at: Option<Range<usize>>,
     /// The key, such as `flow_control.xoff` or `flow[2].source`; empty for the whole file.
@@ -19,19 +27,26 @@ pub struct Problem {
     /// What would have been right; may be empty.
     pub expected: String,
     /// What to do about it; may be empty.
-    pub help: String,
+    pub help: Box<str>,
 }
 
 impl Problem {
     /// Something wrong at these bytes of the text.
     pub fn new(at: Range<usize>, message: impl Into<String>) -> Problem {
         Problem {
+            file: FileId::default(),
             at: Some(at),
             key: String::new(),
             message: message.into(),
             expected: String::new(),
-            help: String::new(),
+            help: Box::default(),
         }
+    }
+
+    /// Says in which of several files it is.
+    pub fn in_file(mut self, file: FileId) -> Problem {
+        self.file = file;
+        self
     }
 
     /// Says what would have been right.
@@ -42,50 +57,68 @@ impl Problem {
 
     /// Says what to do about it.
     pub fn help(mut self, help: impl Into<String>) -> Problem {
-        self.help = help.into();
+        self.help = help.into().into();
         self
     }
 }
 
-/// Everything that is wrong with a file.
+/// Everything that is wrong with a file, or with several that are read together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
-    file: String,
-    text: String,
+    files: Vec<Source>,
     list: Vec<Problem>,
 }
 
 impl Problems {
     /// `list` of what is wrong with `text`, in order of place.
-    pub(crate) fn new(file: &str, text: &str, mut list: Vec<Problem>) -> Problems {
-        let place = |problem: &Problem| problem.at.as_ref().map_or(0, |at| at.start);
-        list.sort_by(|a, b| (place(a), &a.message).cmp(&(place(b), &b.message)));
-        list.dedup();
-        Problems {
+    pub(crate) fn new(file: &str, text: &str, list: Vec<Problem>) -> Problems {
+        let source = Source {
             file: file.to_string(),
             text: text.to_string(),
-            list,
-        }
+        };
+        Problems::of_sources(vec![source], list)
+    }
+
+    /// `list` of what is wrong with `files`, by file and in order of place.
+    pub(crate) fn of_sources(files: Vec<Source>, mut list: Vec<Problem>) -> Problems {
+        let place = |problem: &Problem| {
+            let start = problem.at.as_ref().map_or(0, |at| at.start);
+            (problem.file, start)
+        };
+        list.sort_by(|a, b| (place(a), &a.message).cmp(&(place(b), &b.message)));
+        list.dedup();
+        Problems { files, list }
     }
 
     /// One problem with a file that has no text to point into.
     pub(crate) fn of_file(file: &str, message: String, help: &str) -> Problems {
         let problem = Problem {
             at: None,
-            key: String::new(),
-            message,
-            expected: String::new(),
-            help: help.to_string(),
+            ..Problem::new(0..0, message).help(help)
         };
         Problems::new(file, "", vec![problem])
     }
 
-    /// The file, as it was named.
-    pub fn file(&self) -> &str {
-        &self.file
+    /// The files that were read, in the order of their numbers, and all that is wrong with them.
+    pub(crate) fn into_parts(self) -> (Vec<Source>, Vec<Problem>) {
+        (self.files, self.list)
     }
 
-    /// All of them, in order of place.
+    /// The file, as it was named; the first of several.
+    pub fn file(&self) -> &str {
+        &self.files[0].file
+    }
+
+    /// The file that `problem` is in, as it was named.
+    pub fn file_of(&self, problem: &Problem) -> &str {
+        &self.source(problem).file
+    }
+
+    fn source(&self, problem: &Problem) -> &Source {
+        &self.files[usize::from(problem.file.0)]
+    }
+
+    /// All of them, by file and in order of place.
     pub fn list(&self) -> &[Problem] {
         &self.list
     }
@@ -93,8 +126,8 @@ impl Problems {
     /// Line and column of a problem, both from 1; the column counts characters.
     pub fn position(&self, problem: &Problem) -> Option<(usize, usize)> {
         let at = problem.at.as_ref()?;
-        let start = char_floor(&self.text, at.start);
-        let before = &self.text[..start];
+        let text = &self.source(problem).text;
+        let before = &text[..char_floor(text, at.start)];
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Some((line, before[line_start..].chars().count() + 1))
@@ -107,27 +140,28 @@ impl Problems {
         } else {
             Renderer::plain()
         };
-        let shown = self.list.iter().take(SHOWN_MAX);
-        let mut blocks: Vec<String> = shown.map(|one| self.render_one(&renderer, one)).collect();
-        if self.list.len() > SHOWN_MAX {
-            let left = self.list.len() - SHOWN_MAX;
-            blocks.push(format!(
-                "pauseless: {}: and {left} more problems",
-                self.file
-            ));
+        let mut blocks = Vec::new();
+        for list in self.list.chunk_by(|a, b| a.file == b.file) {
+            let shown = list.iter().take(SHOWN_MAX);
+            blocks.extend(shown.map(|one| self.render_one(&renderer, one)));
+            if list.len() > SHOWN_MAX {
+                let left = list.len() - SHOWN_MAX;
+                let file = self.file_of(&list[0]);
+                blocks.push(format!("pauseless: {file}: and {left} more problems"));
+            }
         }
         blocks.join("\n\n")
     }
 
     fn render_one(&self, renderer: &Renderer, problem: &Problem) -> String {
-        let file = &self.file;
+        let file = self.file_of(problem);
         let key = match problem.key.as_str() {
             "" => String::new(),
             key => format!("{}: ", one_line(key)),
         };
         let message = one_line(&problem.message);
         let Some((line, column)) = self.position(problem) else {
-            let help = match problem.help.as_str() {
+            let help = match &*problem.help {
                 "" => String::new(),
                 help => format!("\n  = help: {help}"),
             };
@@ -153,7 +187,7 @@ impl Problems {
     /// The line of a problem, or as much of it as is worth showing.
     fn excerpt(&self, problem: &Problem) -> Excerpt {
         const WIDTH: usize = 120;
-        let text = &self.text;
+        let text = &self.source(problem).text;
         let at = problem.at.clone().unwrap_or(0..0);
         let start = char_floor(text, at.start);
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -199,6 +233,11 @@ impl Sink {
         self.list.borrow_mut().push(problem);
     }
 
+    /// What was read, or a report of why it could not be.
+    pub(crate) fn take<T>(&self, read: Result<T, Problem>) -> Option<T> {
+        read.map_err(|problem| self.push(problem)).ok()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.list.borrow().is_empty()
     }
@@ -234,3 +273,46 @@ fn one_line(text: &str) -> String {
 
 /// More than this nobody reads.
 const SHOWN_MAX: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_of_several_files_are_each_shown_in_its_own() {
+        let source = |file: &str, text: &str| Source {
+            file: file.to_string(),
+            text: text.to_string(),
+        };
+        let files = vec![
+            source("config.txt", "A 1\nB 2\n"),
+            source("flow.txt", "1 2 3\n"),
+        ];
+        let mut list = vec![
+            Problem::new(2..3, "two").in_file(FileId(1)),
+            Problem::new(4..5, "one").help("mend it"),
+        ];
+        let problems = Problems::of_sources(files.clone(), list.clone());
+        let places = problems.list().iter();
+        let places = places.map(|one| (problems.file_of(one), problems.position(one)));
+        assert_eq!(
+            Vec::from_iter(places),
+            [("config.txt", Some((2, 1))), ("flow.txt", Some((1, 3)))]
+        );
+        let text = problems.to_string();
+        assert!(text.starts_with("pauseless: config.txt:2:1: one\n"));
+        assert!(text.contains("2 | B 2"), "{text}");
+        assert!(
+            text.contains("\n\npauseless: flow.txt:1:3: two\n"),
+            "{text}"
+        );
+        assert!(text.contains("1 | 1 2 3"), "{text}");
+        // Many in one file do not hide those in the next.
+        list.extend((0..60).map(|n| Problem::new(0..1, format!("many {n:02}"))));
+        let text = Problems::of_sources(files, list).to_string();
+        assert!(
+            text.contains("pauseless: config.txt: and 11 more problems\n\npauseless: flow.txt:1:3"),
+            "{text}"
+        );
+    }
+}

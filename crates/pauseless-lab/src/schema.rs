@@ -24,14 +24,19 @@ impl Document {
             schema: || document("A scenario of Pauseless", &scenario::describe::info()),
         },
         Document {
+            name: "fabric",
+            about: "a fabric file, which `check`, `plan` and `convert` read",
+            schema: || document("A fabric of Pauseless", &scenario::describe::fabric_info()),
+        },
+        Document {
             name: "campaign",
             about: "a campaign file, which `sweep` reads",
             schema: || document("A campaign of Pauseless", &sweep::file::info()),
         },
         Document {
             name: "claims",
-            about: "a claims file of `repro`",
-            schema: || document("Claims of a paper for Pauseless", &repro::file::info()),
+            about: "a claims file, which `repro` reads",
+            schema: || document("Claims of a paper", &repro::file::info()),
         },
         Document {
             name: "run",

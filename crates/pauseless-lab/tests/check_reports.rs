@@ -62,7 +62,7 @@ fn infiniband(folder: &str, files: &[&str]) -> Fabric {
         let path = data.join(folder).join(file);
         Source::read(&path).unwrap_or_else(|problems| panic!("{problems:?}"))
     });
-    match read::from_sources(&Vec::from_iter(sources)) {
+    match read::from_sources(&Vec::from_iter(sources), Default::default()) {
         Ok(fabric) => fabric,
         Err(problems) => panic!("{problems:?}"),
     }

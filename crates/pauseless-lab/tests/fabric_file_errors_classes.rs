@@ -252,7 +252,7 @@ fn whole_files() {
     "#]],
     );
     let (toml, other) = (source(GOOD), source(GOOD));
-    let problems = read::from_sources(&[toml, other]).expect_err("two files");
+    let problems = read::from_sources(&[toml, other], Default::default()).expect_err("two files");
     expect![[r#"
         pauseless: t.toml: a fabric file or scenario has the whole fabric in it
           = help: pass it alone, without the other files

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
-use pauseless_lab::import::hpcc::{self, Compat, Refused};
+use pauseless_lab::import::hpcc::{self, Compat};
 use pauseless_lab::import::htsim::{self, Options};
 use pauseless_lab::import::source::Source;
+use pauseless_lab::problem::Problems;
 use pauseless_lab::scenario::{Overrides, Scenario};
 use proptest::prelude::*;
 
@@ -91,14 +92,12 @@ fn changed(text: &str, changes: &[(usize, Change)]) -> String {
 }
 
 /// Every problem of a file that could be read has a line.
-fn check_refusal(refused: &Refused) {
-    for file in &refused.files {
-        assert!(!file.list().is_empty(), "{}", file.file());
-        for problem in file.list() {
-            assert!(!problem.message.is_empty());
-            let is_whole = problem.at.is_none();
-            assert!(is_whole || file.position(problem).is_some());
-        }
+fn check_refusal(refused: &Problems) {
+    assert!(!refused.list().is_empty(), "{}", refused.file());
+    for problem in refused.list() {
+        assert!(!problem.message.is_empty());
+        let is_whole = problem.at.is_none();
+        assert!(is_whole || refused.position(problem).is_some());
     }
     assert!(!refused.to_string().is_empty());
 }

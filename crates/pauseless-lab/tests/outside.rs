@@ -117,7 +117,7 @@ section! {
         /// Packets that leave a longer queue behind are marked.
         threshold: Bytes, within Bytes::new(1)..=Bytes::mb(10), source "this test";
         /// The rate grows by this with every acknowledgement.
-        step: Rate, within Rate::kbps(1)..=Rate::gbps(1), source "this test";
+        step: Rate, within Rate::bps(1_000)..=Rate::gbps(1), source "this test";
     }
 }
 

@@ -467,7 +467,7 @@ link = [{ between = ["S1", "H1"], ports = ["Ethernet0", ""] }, { between = ["S1"
         file: "fabric.toml".to_string(),
         text: wired.to_string(),
     };
-    let fabric = read::from_sources(&[wired]).unwrap();
+    let fabric = read::from_sources(&[wired], Default::default()).unwrap();
     let request = Request::default();
     let mut terms = Terms {
         request: &request,

@@ -26,7 +26,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use pauseless_lab::import::hpcc::Refused;
 #[cfg(target_os = "linux")]
 use pauseless_lab::node::file::Role;
 use pauseless_lab::scenario::Problems;
@@ -65,10 +64,7 @@ fn main() -> ExitCode {
             match error.downcast_ref::<Problems>() {
                 // They name their file and carry the prefix already.
                 Some(problems) => output::complain(&problems.render(terminal.colours_stderr())),
-                None => match error.downcast_ref::<Refused>() {
-                    Some(refused) => output::complain(&refused.render(terminal.colours_stderr())),
-                    None => output::complain(&format!("pauseless: {error:#}")),
-                },
+                None => output::complain(&format!("pauseless: {error:#}")),
             }
             ExitCode::from(USAGE)
         }

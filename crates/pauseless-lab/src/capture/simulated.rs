@@ -68,7 +68,7 @@ impl Ports {
         let patterns: Vec<At<String>> = patterns.collect();
         let found = pattern::ports(&config.topology, &patterns, &sink);
         if let Some(problem) = sink.into_list().first() {
-            let help = match problem.help.as_str() {
+            let help = match &*problem.help {
                 "" => "ports are called NODE:NEIGHBOUR, with * for any text",
                 help => help,
             };

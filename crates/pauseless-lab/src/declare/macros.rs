@@ -5,6 +5,8 @@
 /// The plain form declares what was written. Each key is `name: Type`, then as much as applies of
 ///
 /// - `within RANGE`: the range, or what else limits the type ([`FileValue::Limit`](crate::declare::FileValue));
+/// - `within RANGE, checked later`: reading takes any value, because what depends on other sections
+///   narrows the range and then is what messages are to say;
 /// - `required EXAMPLE`: it must be written, and the message shows this example;
 /// - `needed CONDITION, EXAMPLE`: it must be written if this function of all keys is true;
 /// - `default VALUE`: the field is a [`Filled`](crate::declare::Filled) and not a
@@ -40,7 +42,7 @@ macro_rules! section {
                 $(#[doc = $doc:literal])*
                 $key:ident $(as $file_key:literal)? : $type:ty
                     $(, keys $inline:ident $(except $($except:ident)+)?)?
-                    $(, within $limit:expr)?
+                    $(, within $limit:expr $(, checked $later:ident)?)?
                     $(, required $example:literal)?
                     $(, needed $needed:expr, $needed_example:literal)?
                     $(, default $default:expr)?
@@ -120,7 +122,7 @@ macro_rules! section {
                                 section,
                                 $crate::section!(@name $key $(, $file_key)?),
                                 &mut self.$key,
-                                &$crate::section!(@limit $type $(, $limit)?),
+                                &$crate::section!(@checked [$($($later)?)?] $type $(, $limit)?),
                                 $crate::section!(@some $($example)?),
                             )
                         );
@@ -476,6 +478,8 @@ macro_rules! section {
     (@limit $type:ty, $limit:expr) => {
         <<$type as $crate::declare::FileValue>::Limit>::from($limit)
     };
+    (@checked [later] $type:ty, $limit:expr) => { $crate::section!(@limit $type) };
+    (@checked [] $type:ty $(, $limit:expr)?) => { $crate::section!(@limit $type $(, $limit)?) };
     (@some) => { None };
     (@some $value:expr) => { Some($value) };
     (@when $keys:expr) => { true };

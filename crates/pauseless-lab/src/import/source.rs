@@ -9,7 +9,7 @@ use flate2::read::MultiGzDecoder;
 use crate::problem::{Problem, Problems};
 
 /// A file, ready to be parsed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// As the user named it.
     pub file: String,

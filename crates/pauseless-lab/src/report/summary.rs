@@ -1,6 +1,6 @@
 //! The metrics of a run as a few short tables and sentences, for a terminal and for a page.
 
-use pauseless_core::unit::{Span, Time};
+use pauseless_core::unit::Time;
 
 use super::text::Table;
 use super::{Run, mitigation, provenance, quantity};
@@ -8,6 +8,7 @@ use crate::metrics::Metrics;
 use crate::metrics::completion::{Completion, Group};
 use crate::metrics::distribution::Percentile;
 use crate::metrics::links::LayerUse;
+use crate::results::{NUMBERS, Number, Of, Scope, Value};
 
 /// A table and what is to be said below it.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ pub fn sections(run: &Run) -> Vec<Section> {
     sections.chain(mitigation::section(run)).collect()
 }
 
-/// How much there is to say about the completion of flows.
+/// What is shown of completion times beside their mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     Few,
@@ -37,17 +38,16 @@ enum Detail {
 }
 
 impl Detail {
-    /// What is shown beside the mean.
-    fn percentiles(self) -> &'static [Percentile] {
-        const P: [Percentile; 4] = [
-            Percentile::P50,
-            Percentile::P95,
-            Percentile::P99,
-            Percentile::P999,
-        ];
+    /// The percentiles, with the heads of their columns.
+    fn percentiles(self) -> &'static [(&'static str, Percentile)] {
         match self {
-            Detail::Many => &P,
-            Detail::Few => &[Percentile::P50, Percentile::MAX],
+            Detail::Many => &[
+                ("p50", Percentile::P50),
+                ("p95", Percentile::P95),
+                ("p99", Percentile::P99),
+                ("p99.9", Percentile::P999),
+            ],
+            Detail::Few => &[("p50", Percentile::P50), ("largest", Percentile::MAX)],
         }
     }
 }
@@ -58,15 +58,16 @@ fn completion(completion: &Completion) -> Section {
         true => Detail::Many,
         false => Detail::Few,
     };
-    let mut table = match detail {
-        Detail::Many => Table::new(
-            "flows <finished <unfinished <FCT-mean <p50 <p95 <p99 <p99.9 \
-             <slowdown-mean <p50 <p95 <p99 <p99.9",
-        ),
-        Detail::Few => Table::new(
-            "flows <finished <unfinished <FCT-mean <p50 <largest <slowdown-mean <p50 <largest",
-        ),
-    };
+    let mut heads = "flows".to_string();
+    for number in shown(Scope::Flows) {
+        match number.of {
+            Of::Percentile(_) => detail.percentiles().iter().for_each(|(name, _)| {
+                heads += &format!(" {}", number.head.replace("{}", name));
+            }),
+            _ => heads += &format!(" {}", number.head),
+        }
+    }
+    let mut table = Table::new(&heads);
     table.push(group_row("all", all, detail));
     // Of a few flows every one is in the table above.
     if detail == Detail::Many {
@@ -94,62 +95,47 @@ fn completion(completion: &Completion) -> Section {
 }
 
 fn group_row(name: &str, group: &Group, detail: Detail) -> Vec<String> {
-    let mut row = vec![
-        name.to_string(),
-        quantity::count(group.finished as u64),
-        quantity::count(group.unfinished as u64),
-    ];
-    let span = |ps: u64| quantity::time(Time::ZERO + Span::ps(ps));
-    let percentiles = detail.percentiles();
-    let fct = group.fct.as_ref().map(|fct| {
-        let mean = span(fct.mean.round() as u64);
-        let others = percentiles.iter().map(|p| span(fct.at(*p)));
-        Vec::from_iter([mean].into_iter().chain(others))
-    });
-    let slowdown = group.slowdown.as_ref().map(|slowdown| {
-        let others = percentiles.iter().map(|p| slowdown.at(*p));
-        let cells = [slowdown.mean].into_iter().chain(others);
-        cells.map(quantity::number).collect()
-    });
-    let empty = || vec!["-".to_string(); 1 + percentiles.len()];
-    row.extend(fct.unwrap_or_else(empty));
-    row.extend(slowdown.unwrap_or_else(empty));
+    let mut row = vec![name.to_string()];
+    for number in shown(Scope::Flows) {
+        let mut push = |value: Option<Value>| row.push(cell(number, value));
+        match number.of {
+            Of::Flows(of) => push(of(group)),
+            Of::Percentile(of) => {
+                let percentiles = detail.percentiles().iter();
+                percentiles.for_each(|(_, percentile)| push(of(group, *percentile)));
+            }
+            _ => {}
+        }
+    }
     row
 }
 
 fn links(run: &Run, metrics: &Metrics) -> Option<Section> {
     let notes = link_notes(run, metrics);
-    let is_used = metrics
-        .layers
-        .iter()
-        .any(|layer| layer.utilisation_max > 0.0);
+    let layers = &metrics.layers;
+    let is_used = layers.iter().any(|layer| layer.utilisation_max > 0.0);
     if !is_used && notes.is_empty() {
         return None;
     }
-    let is_paused = metrics.layers.iter().any(|layer| layer.pauses > 0);
-    let is_held = metrics.layers.iter().any(|layer| layer.links_held > 0);
-    let mut heads = "sent-by <links <utilisation <busiest".to_string();
-    if is_paused {
-        heads.push_str(" <pauses <per-ms-and-link");
-    }
-    if is_held {
-        heads.push_str(" <held-links");
+    let mut heads = "sent-by".to_string();
+    let mut rows = Vec::from_iter(layers.iter().map(|layer| vec![layer_name(layer)]));
+    for number in shown(Scope::Layer) {
+        let Of::Layer(of) = number.of else {
+            continue;
+        };
+        let values = Vec::from_iter(layers.iter().map(of));
+        let is_zero = |value: &Option<Value>| value.is_none_or(|it| number.unit.of(it) == 0.0);
+        // What is zero everywhere says nothing.
+        if values.iter().all(is_zero) {
+            continue;
+        }
+        heads += &format!(" {}", number.head);
+        for (row, value) in rows.iter_mut().zip(values) {
+            row.push(cell(number, value));
+        }
     }
     let mut table = Table::new(&heads);
-    for layer in metrics.layers.iter().filter(|_| is_used) {
-        let mut row = vec![
-            layer_name(layer),
-            quantity::count(layer.links as u64),
-            quantity::percent(layer.utilisation_mean),
-            quantity::percent(layer.utilisation_max),
-        ];
-        if is_paused {
-            row.push(quantity::count(layer.pauses));
-            row.push(quantity::number(layer.pause_per_ms_per_link));
-        }
-        if is_held {
-            row.push(quantity::count(layer.links_held as u64));
-        }
+    for row in rows.into_iter().filter(|_| is_used) {
         table.push(row);
     }
     Some(Section {
@@ -157,6 +143,17 @@ fn links(run: &Run, metrics: &Metrics) -> Option<Section> {
         table,
         notes,
     })
+}
+
+/// The numbers of a scope that are columns of a table.
+pub(super) fn shown(scope: Scope) -> impl Iterator<Item = &'static Number> {
+    let numbers = NUMBERS.iter().filter(|number| !number.head.is_empty());
+    numbers.filter(move |number| number.scope() == scope)
+}
+
+/// A value as people read it.
+pub(super) fn cell(number: &Number, value: Option<Value>) -> String {
+    value.map_or("-".to_string(), |value| number.unit.text(value))
 }
 
 fn layer_name(layer: &LayerUse) -> String {

@@ -5,6 +5,7 @@ use pauseless_core::unit::{Bytes, Time};
 use super::verdict::{self, Finding};
 use super::{Run, quantity, replica, summary};
 use crate::metrics::has_started;
+use crate::results::{Facts, Of, Scope};
 
 /// Whether escape sequences may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,8 +146,9 @@ fn heading(run: &Run, paint: Paint) -> String {
 }
 
 fn flows(run: &Run) -> String {
-    let flows = run.scenario.config.flows.iter();
-    let rows = flows.zip(&run.outcome.flows).map(|(flow, outcome)| {
+    let numbers = || summary::shown(Scope::Flow);
+    let rows = Facts::flows_of(run).map(|facts| {
+        let (flow, outcome) = (facts.flow, facts.outcome);
         let finish = match outcome.finish {
             Some(finish) => run.instant(finish),
             None if !has_started(&run.outcome, outcome) => "not started".to_string(),
@@ -154,17 +156,20 @@ fn flows(run: &Run) -> String {
             None if flow.stop != Time::MAX => format!("stopped {}", run.instant(flow.stop)),
             None => "endless".to_string(),
         };
-        vec![
+        let mut row = vec![
             flow.name.clone(),
             run.node_name(flow.source).to_string(),
             run.node_name(flow.target).to_string(),
-            quantity::bytes(outcome.delivered),
-            quantity::rate(outcome.goodput_bps),
-            quantity::rate(outcome.goodput_late_bps),
-            finish,
-        ]
+        ];
+        row.extend(numbers().filter_map(|number| match number.of {
+            Of::Flow(of) => Some(summary::cell(number, of(&facts))),
+            _ => None,
+        }));
+        row.push(finish);
+        row
     });
-    let mut table = Table::new("flow source target <delivered <goodput <late-goodput <finish");
+    let heads = Vec::from_iter(numbers().map(|number| number.head)).join(" ");
+    let mut table = Table::new(&format!("flow source target {heads} <finish"));
     let table = table.extend(rows, run.outcome.flows.len());
     format!(
         "{table}  Goodput until the finish, the stop or the end; late: over the last quarter of that.\n"

@@ -517,7 +517,7 @@ kind = "bar"
         let wrong = Experiment::parse("f.claims.toml", text).expect_err("it is wrong");
         let shown = wrong.list().iter().map(|problem| {
             let (line, _) = wrong.position(problem).expect("a place");
-            let said = [&problem.message, &problem.expected, &problem.help];
+            let said = [&*problem.message, &*problem.expected, &*problem.help];
             let said = Vec::from_iter(said.into_iter().filter(|it| !it.is_empty()));
             format!("{line}: {}: {said:?}", problem.key)
         });

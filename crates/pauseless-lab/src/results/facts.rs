@@ -62,7 +62,7 @@ impl<'r> Facts<'r> {
     }
 
     /// All flows of a run.
-    pub(super) fn flows_of(run: &'r Run) -> impl Iterator<Item = FlowFacts<'r>> + use<'r> {
+    pub fn flows_of(run: &'r Run) -> impl Iterator<Item = FlowFacts<'r>> + use<'r> {
         let flows = run.scenario.config.flows.iter().zip(&run.outcome.flows);
         flows
             .enumerate()

@@ -215,7 +215,11 @@ fn markdown(name: &str) -> Option<String> {
 }
 
 fn row(cells: [&str; 4]) -> String {
-    format!("| {} |\n", cells.join(" | ")).replace("|  |", "| |")
+    let cells = cells.map(|cell| match cell {
+        "" => "|".to_string(),
+        cell => format!("| {cell}"),
+    });
+    format!("{} |\n", cells.join(" "))
 }
 
 fn code(text: &str) -> String {

@@ -16,12 +16,13 @@ pub mod reference;
 pub mod rows;
 
 use pauseless_core::id::Class;
-use pauseless_core::unit::Span;
+use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::outcome::QueueOutcome;
 
 use crate::metrics::completion::Group;
 use crate::metrics::distribution::Percentile;
 use crate::metrics::links::{LayerUse, PortUse};
+use crate::report::quantity;
 
 pub use facts::{Facts, FlowFacts};
 pub use numbers::NUMBERS;
@@ -43,6 +44,8 @@ pub struct Number {
     pub json: Json,
     /// The name of its column in `flows.csv` and `flows.parquet`; empty if it has none.
     pub column: &'static str,
+    /// The head of its column in the tables of a report; empty if it is in none.
+    pub head: &'static str,
     /// Whether its values in the base unit are fractions and not whole numbers.
     pub is_real: bool,
     /// When it is computed although nobody has asked for it.
@@ -127,6 +130,23 @@ impl Unit {
             (Unit::Gbps, _) => base / 1e9,
             (Unit::Percent, _) => base * 100.0,
             (Unit::One | Unit::PerSecond | Unit::PerMs, _) => base,
+        }
+    }
+
+    /// A value as people read it: a few digits, and a unit that fits.
+    pub fn text(self, value: Value) -> String {
+        let whole = match value {
+            Value::Whole(whole) => whole,
+            Value::Real(real) => real.round() as u64,
+            Value::Shown(shown) => return quantity::number(shown),
+        };
+        match (self, value) {
+            (Unit::Ms | Unit::Us, _) => quantity::time(Time::ZERO + Span::ps(whole)),
+            (Unit::Kb, _) => quantity::bytes(Bytes::new(whole)),
+            (Unit::Gbps, Value::Real(bps)) => quantity::rate(bps),
+            (Unit::Percent, Value::Real(share)) => quantity::percent(share),
+            (_, Value::Real(real)) => quantity::number(real),
+            _ => quantity::count(whole),
         }
     }
 
@@ -270,6 +290,7 @@ impl Number {
             says,
             json: Json::No,
             column: "",
+            head: "",
             is_real: matches!(
                 unit,
                 Unit::Gbps | Unit::Percent | Unit::PerSecond | Unit::PerMs
@@ -297,6 +318,12 @@ impl Number {
     /// It is a column of `flows.csv` and `flows.parquet`.
     const fn column(mut self, name: &'static str) -> Number {
         self.column = name;
+        self
+    }
+
+    /// It is a column of the tables of a report, under this head as [`crate::report::text::Table::new`] has it.
+    const fn head(mut self, head: &'static str) -> Number {
+        self.head = head;
         self
     }
 

@@ -303,6 +303,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Flows(|it| count(it.finished)),
         "Finite flows whose target has received every byte.",
     )
+    .head("<finished")
     .json("finished")
     .kept(Usually),
     Number::new(
@@ -311,6 +312,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Flows(|it| count(it.unfinished)),
         "Finite flows that have started and not finished: too slow, stopped, stuck, or with a packet lost.",
     )
+    .head("<unfinished")
     .json("unfinished")
     .kept(Sampled),
     Number::new(
@@ -326,6 +328,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Flows(|it| Some(Real(it.fct.as_ref()?.mean))),
         "The mean flow completion time of the finished flows: from the start of a flow at its source until its target has received the last byte.",
     )
+    .head("<FCT-mean")
     .real()
     .json("fct_mean_ps")
     .kept(Usually)
@@ -336,6 +339,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Percentile(|it, p| Some(Whole(it.fct.as_ref()?.at(p)))),
         "A percentile of these completion times.",
     )
+    .head("<{}")
     .json("fct_{}_ps")
     .spelt("fct_{}_us", &[("p50", Sampled), ("p99", Usually)])
     .may_be_missing(),
@@ -345,6 +349,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Flows(|it| Some(Real(it.slowdown.as_ref()?.mean))),
         "The mean slowdown of the finished flows: the completion time divided by the ideal one.",
     )
+    .head("<slowdown-mean")
     .real()
     .json("slowdown_mean")
     .kept(Sampled)
@@ -355,6 +360,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Percentile(|it, p| Some(Real(it.slowdown.as_ref()?.at(p)))),
         "A percentile of these slowdowns.",
     )
+    .head("<{}")
     .real()
     .json("slowdown_{}")
     .spelt("slowdown_{}", &[("p99", Sampled)])
@@ -376,6 +382,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Layer(|it| count(it.links)),
         "How many ports the nodes of the layer have.",
     )
+    .head("<links")
     .json("links"),
     Number::new(
         "utilisation_mean",
@@ -383,6 +390,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Layer(|it| Some(Real(it.utilisation_mean))),
         "The mean utilisation of those ports, each counting the same whatever its rate.",
     )
+    .head("<utilisation")
     .json("utilisation_mean"),
     Number::new(
         "utilisation_max",
@@ -390,6 +398,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Layer(|it| Some(Real(it.utilisation_max))),
         "The largest of their utilisations.",
     )
+    .head("<busiest")
     .json("utilisation_max"),
     Number::new(
         "pauses",
@@ -397,6 +406,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Layer(|it| Some(Whole(it.pauses))),
         "How often those ports were told to stop although they were not stopped.",
     )
+    .head("<pauses")
     .json("pauses"),
     Number::new(
         "pause_per_ms_per_link",
@@ -404,6 +414,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Layer(|it| Some(Real(it.pause_per_ms_per_link))),
         "The PAUSE rate: these pauses divided by the number of ports and by the simulated time.",
     )
+    .head("<per-ms-and-link")
     .json("pause_per_ms_per_link"),
     Number::new(
         "links_held",
@@ -411,6 +422,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Layer(|it| count(it.links_held)),
         "How many of those ports were held at any time.",
     )
+    .head("<held-links")
     .json("links_held"),
     // Ports.
     Number::new(
@@ -500,6 +512,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Flow(|it| Some(bytes(it.outcome.delivered))),
         "Bytes of the flow received by its target.",
     )
+    .head("<delivered")
     .json("delivered_bytes"),
     Number::new(
         "expired_kb",
@@ -577,6 +590,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Flow(|it| Some(Real(it.outcome.goodput_bps))),
         "The mean goodput of the flow over its life: until its finish, its stop or the end.",
     )
+    .head("<goodput")
     .json("goodput_bps")
     .column("goodput_bps")
     .kept(Sampled),
@@ -586,6 +600,7 @@ pub static NUMBERS: &[Number] = &[
         Of::Flow(|it| Some(Real(it.outcome.goodput_late_bps))),
         "The late goodput of the flow: over the last quarter of its life.",
     )
+    .head("<late-goodput")
     .json("goodput_late_bps")
     .kept(Sampled),
 ];

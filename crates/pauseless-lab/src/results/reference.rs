@@ -4,8 +4,6 @@
 //! point: `rate.F1`, `queue_max.S1:S2`, `pauses.class0`, and of flows by their size `fct_mean_us.S`.
 //! Fixed percentiles have names: `fct_p99_us` is `fct_us{p=99}`.
 
-use std::fmt;
-
 use pauseless_core::id::Class;
 use pauseless_core::unit::Bytes;
 use pauseless_sim::config::Config;
@@ -258,12 +256,6 @@ impl Reference {
             add(text.clone());
         }
         name.replace('.', "_")
-    }
-}
-
-impl fmt::Display for Reference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.column())
     }
 }
 

@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 
 use super::*;
 use crate::report::json;
+use crate::run::Run;
 use crate::sample::{Asked, Sample};
 use crate::scenario::{Overrides, Scenario};
 
@@ -17,6 +18,21 @@ fn incast() -> Run {
     let text = include_str!("../../../../scenarios/incast-shared.toml");
     let endless = "\n[[flow]]\nname = \"F1\"\nsource = \"H1\"\ntarget = \"R\"\n";
     run(&format!("{text}{endless}").replace("\"2 ms\"", "\"200 us\""))
+}
+
+/// Finished flows of three sizes.
+fn mixed() -> Run {
+    let text = include_str!("../../../../scenarios/incast-shared.toml");
+    let flow = |name: &str, size: &str| {
+        format!(
+            "\n[[flow]]\nname = \"{name}\"\nsource = \"H1\"\ntarget = \"R\"\nsize = \"{size}\"\n"
+        )
+    };
+    run(&format!(
+        "{text}{}{}",
+        flow("F1", "5 KB"),
+        flow("F2", "50 KB")
+    ))
 }
 
 fn value(facts: &Facts<'_>, name: &str) -> Option<f64> {
@@ -98,7 +114,7 @@ fn numbers_are_where_the_registry_says_they_are_in_json() {
 
 #[test]
 fn parameters_choose_a_part_of_the_run() {
-    let run = incast();
+    let run = mixed();
     let facts = Facts::of(&run);
     let at = |name: &str| value(&facts, name);
     for (one, other) in [
@@ -120,7 +136,7 @@ fn parameters_choose_a_part_of_the_run() {
     // The parts of a partition of sizes make up the whole.
     let parts = ["..10KB", "10KB..100KB", "100KB.."];
     let parts = parts.map(|size| at(&format!("finished{{size={size}}}")).unwrap_or(0.0));
-    assert_eq!(Some(parts.iter().sum::<f64>()), at("finished"));
+    assert_eq!((parts, at("finished")), ([1.0, 1.0, 16.0], Some(18.0)));
     let port = run.topology().hosts()[0];
     let port = run.port_name(port, pauseless_core::id::PortId(0));
     assert_eq!(

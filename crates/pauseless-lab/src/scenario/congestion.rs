@@ -50,6 +50,9 @@ pub(crate) enum FeedbackClass {
     Data,
 }
 
+/// The name of the section.
+pub(crate) const SECTION: &str = "congestion_control";
+
 words! { FeedbackClass { "own" => FeedbackClass::Own, "data" => FeedbackClass::Data } }
 
 section! {
@@ -195,7 +198,7 @@ impl Written {
             is_min_rtt_open: false,
             place: root.place.clone(),
         };
-        let Some(mut section) = root.table("congestion_control") else {
+        let Some(mut section) = root.table(SECTION) else {
             return none.chosen(instead.map(Scheme::defaults));
         };
         let none = Written {
@@ -288,7 +291,7 @@ impl Written {
         }
         if usize::from(switches.class_count) == Class::COUNT_MAX {
             let mut place = self.place.clone();
-            place.key = "congestion_control.feedback_class".to_string();
+            place.key = format!("{SECTION}.feedback_class");
             let problem = place.problem("no class is left for what sources are told");
             let help = "write feedback_class = \"data\", or switch.classes = 7";
             root.report(problem.help(help));
@@ -328,7 +331,7 @@ impl Written {
 
     /// Writes the section with nothing left out.
     pub(crate) fn write(&self, file: &mut File) {
-        file.section("[congestion_control]");
+        file.section(&format!("[{SECTION}]"));
         let schemes = schemes();
         file.text(schemes.key, self.control.name());
         let common = Common {
@@ -514,15 +517,6 @@ impl Trip {
     fn held(&self) -> Bytes {
         self.rate.bytes_in(self.whole)
     }
-}
-
-/// A plain number within `range`.
-pub(super) fn number(
-    section: &mut Section<'_>,
-    key: &'static str,
-    range: RangeInclusive<f64>,
-) -> Option<At<f64>> {
-    section.take(key)?.number_within(&range)
 }
 
 /// Reports a lower end that was written without the upper one, and is above what that is then.

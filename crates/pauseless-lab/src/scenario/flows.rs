@@ -17,14 +17,18 @@ use pauseless_sim::config::Follow;
 
 use super::reader::{At, Place, Section};
 use super::topology::Fabric;
-use super::traffic::{MadePlans, Traffic};
+use super::traffic::{self, MadePlans, Traffic};
 use super::unit::Quantity;
 use super::{Aim, Classes, Forwarding};
-use crate::declare::{Declared, Info, Key, List};
+use crate::declare::{Declared, Key, List};
 use crate::problem::Sink;
-pub(crate) use keys::{Common, Flow, FlowName, SIZES, TIMES, Timing};
+pub(crate) use keys::{CLASSES, Common, Flow, FlowName, SIZES, TIMES, Timing};
 use waits::Waits;
 pub(crate) use waits::still_waiting;
+
+/// The names of the sections.
+pub(crate) const FLOW: &str = "flow";
+pub(crate) const TIMING: &str = "timing";
 
 /// A flow as it was written, or made by a rule.
 #[derive(Clone, Debug)]
@@ -95,13 +99,13 @@ pub(crate) struct Flows {
 impl Flows {
     /// Reads everything that makes flows.
     pub(crate) fn read(root: &mut Section<'_>, limits: Limits<'_>) -> Flows {
-        let timing = root.table("timing").map(|mut section| {
+        let timing = root.table(TIMING).map(|mut section| {
             let timing = Timing::read(&mut section);
             section.finish();
             timing
         });
-        let is_flow_written = root.has("flow");
-        let sections = root.tables("flow").into_iter();
+        let is_flow_written = root.has(FLOW);
+        let sections = root.tables(FLOW).into_iter();
         let flows = sections.map(|mut section| {
             let mut flow = Flow::read(&mut section);
             flow.complete(limits);
@@ -109,7 +113,7 @@ impl Flows {
             flow
         });
         let flows = flows.collect();
-        let is_traffic_written = root.has("traffic");
+        let is_traffic_written = root.has(traffic::SECTION);
         let traffic = Traffic::read_all(root, limits);
         let is_needed = limits.aim == Aim::Run;
         if is_needed && !is_flow_written && !is_traffic_written {
@@ -122,11 +126,6 @@ impl Flows {
             timing: timing.unwrap_or_default(),
         }
     }
-}
-
-/// The sections `[timing]` and `[[flow]]`, for documents and schemas.
-pub(crate) fn infos() -> [Info; 2] {
-    [Timing::info(), Flow::info()]
 }
 
 impl Terms {

@@ -22,8 +22,8 @@ use crate::{section, words};
 
 /// The names of the sections.
 pub(crate) const WATCHDOG: &str = "watchdog";
-const RECOVERY: &str = "recovery";
-const RATE_LIMIT: &str = "rate_limit";
+pub(crate) const RECOVERY: &str = "recovery";
+pub(crate) const RATE_LIMIT: &str = "rate_limit";
 /// SONiC's default.
 const DETECTION: Span = Span::ms(200);
 /// A storm takes some time, and no sum of these overflows.

@@ -71,7 +71,7 @@ use flows::{Limits, Plan, Planned, Planner, Timing, Ways};
 
 use observe::{Probe, ReceiverKeys};
 pub(crate) use reader::At;
-use reader::{Place, Section};
+use reader::Section;
 use routing::Forwarding;
 use switch::Switches;
 use topology::{Fabric, Network};
@@ -190,11 +190,7 @@ pub(crate) fn parse_table(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
     }
     let problems = errors.iter().map(|error| {
         let span = error.span().unwrap_or(0..0);
-        Place {
-            key: String::new(),
-            span,
-        }
-        .problem(error.message())
+        Problem::new(span, error.message())
     });
     Err(problems.collect())
 }

@@ -26,9 +26,9 @@ const NAMES_MAX: usize = 10_000;
 const VALUES_MAX: u64 = 50_000_000;
 
 /// The names of the sections.
-const RECEIVER: &str = "receiver";
-const PROBE: &str = "probe";
-const PROVENANCE: &str = "provenance";
+pub(crate) const RECEIVER: &str = "receiver";
+pub(crate) const PROBE: &str = "probe";
+pub(crate) const PROVENANCE: &str = "provenance";
 
 section! {
     /// A host that does not take every packet at once.

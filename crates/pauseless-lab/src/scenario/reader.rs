@@ -7,11 +7,13 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::unit::{self, Quantity};
-use crate::problem::{Problem, Sink};
+use crate::problem::{FileId, Problem, Sink};
 
-/// Where something was written: the key path and the bytes of the text.
+/// Where something was written: the file, the key path and the bytes of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
+    /// The file; the first, unless several are read together.
+    pub file: FileId,
     /// The path of the key, such as `flow[2].source`; empty for the whole file.
     pub key: String,
     /// The bytes of the text.
@@ -74,14 +76,24 @@ impl<Q: Quantity> At<Q> {
 }
 
 impl Place {
+    /// These bytes of the text of a file that is read alone.
+    pub fn new(key: impl Into<String>, span: Range<usize>) -> Place {
+        Place::default().beside(key, span)
+    }
+
+    /// Another place of the same file.
+    pub fn beside(&self, key: impl Into<String>, span: Range<usize>) -> Place {
+        let (file, key) = (self.file, key.into());
+        Place { file, key, span }
+    }
+
     /// Where `key` would stand in the section that begins here.
     pub fn inner(&self, key: &str) -> Place {
         let path = match self.key.as_str() {
             "" => key.to_string(),
             section => format!("{section}.{key}"),
         };
-        let span = self.span.clone();
-        Place { key: path, span }
+        self.beside(path, self.span.clone())
     }
 
     /// Whether a whole number that stands here lies within `range`; reports it if not.
@@ -96,25 +108,15 @@ impl Place {
     /// A problem here.
     pub fn problem(&self, message: impl Into<String>) -> Problem {
         Problem {
-            at: Some(self.span.clone()),
+            file: self.file,
             key: self.key.clone(),
-            message: message.into(),
-            expected: String::new(),
-            help: String::new(),
+            ..Problem::new(self.span.clone(), message)
         }
     }
 
     /// The problem that `key` is missing in the section that begins here.
     pub fn missing(&self, key: &str, example: &str) -> Problem {
-        let key_path = match self.key.as_str() {
-            "" => key.to_string(),
-            section => format!("{section}.{key}"),
-        };
-        let place = Place {
-            key: key_path,
-            span: self.span.clone(),
-        };
-        place
+        self.inner(key)
             .problem("missing")
             .help(format!("add {key} = {example}"))
     }
@@ -233,7 +235,7 @@ impl<'s> Section<'s> {
         let span = entry.value.span();
         let key = self.path(key);
         Some(Item {
-            place: Place { key, span },
+            place: self.place.beside(key, span),
             sink: self.sink,
             key_span: entry.key_span,
             value: entry.value.into_inner(),
@@ -291,16 +293,10 @@ impl<'s> Section<'s> {
             let key = self.path(&name);
             let name = At {
                 value: name,
-                place: Place {
-                    key: key.clone(),
-                    span: entry.key_span.clone(),
-                },
+                place: self.place.beside(key.clone(), entry.key_span.clone()),
             };
             let item = Item {
-                place: Place {
-                    key,
-                    span: entry.value.span(),
-                },
+                place: self.place.beside(key, entry.value.span()),
                 sink: self.sink,
                 key_span: entry.key_span,
                 value: entry.value.into_inner(),
@@ -339,9 +335,9 @@ impl<'s> Section<'s> {
         if self.is_lenient {
             return;
         }
-        let context = &self.context;
-        let problem = self.place.inner(key).problem(format!("missing{context}"));
-        self.report(problem.help(format!("add {key} = {example}")));
+        let mut problem = self.place.missing(key, example);
+        problem.message.push_str(&self.context);
+        self.report(problem);
     }
 
     /// Reports that the section `key`, which was asked for already, must be written.
@@ -353,10 +349,7 @@ impl<'s> Section<'s> {
     /// Reports every key that nobody asked for.
     pub fn finish(self) {
         for (key, entry) in &self.entries {
-            let place = Place {
-                key: self.path(key),
-                span: entry.key_span.clone(),
-            };
+            let place = self.place.beside(self.path(key), entry.key_span.clone());
             let context = &self.context;
             let problem = place.problem(format!("unknown key{context}"));
             let mut known = self.known.clone();
@@ -632,10 +625,9 @@ impl<'s> Item<'s> {
         let items = array.into_iter().enumerate().map(|(index, value)| {
             let span = value.span();
             Item {
-                place: Place {
-                    key: format!("{}[{index}]", self.place.key),
-                    span: span.clone(),
-                },
+                place: self
+                    .place
+                    .beside(format!("{}[{index}]", self.place.key), span.clone()),
                 sink: self.sink,
                 key_span: span,
                 value: value.into_inner(),

@@ -8,7 +8,7 @@ use pauseless_sim::config::Follow;
 
 use super::classes::ClassRule;
 use super::file::File;
-use super::flows::{Flow, Plan};
+use super::flows::{FLOW, Flow, Plan, TIMING};
 use super::port_group::PortGroup;
 use super::routing::{Rule, TableKeys};
 use super::{
@@ -103,13 +103,13 @@ fn write_flow(file: &mut File, scenario: &Scenario, plan: &Plan, follows: &[&Fol
         flow.after = Key::of(names.collect());
         flow.delay = Key::of(first.delay);
     }
-    file.section("[[flow]]");
+    file.section(&format!("[[{FLOW}]]"));
     flow.write(file);
 }
 
 fn write_rest(file: &mut File, scenario: &Scenario) {
     let Scenario { parts, config, .. } = scenario;
-    file.section("[timing]");
+    file.section(&format!("[{TIMING}]"));
     parts.timing.write(file);
     wire_loss::write(file, &config.topology, &config.wire_loss);
     observe::write_receivers(file, config);

@@ -119,7 +119,8 @@ impl Network {
                 (topology, names, None)
             }
             Layout::Generated(generated) => {
-                let topology = generated.build(specs, (aim, &place), sink)?;
+                generated.check_hosts(aim, &place, sink)?;
+                let topology = generated.build(specs, &place, sink)?;
                 let shape = generated.shape.clone();
                 (topology, Names::default(), Some((shape, specs?)))
             }
@@ -169,23 +170,23 @@ impl Common {
 }
 
 impl Generated {
-    /// The fabric before any failure. Its size is judged even if no link can be made.
-    fn build(
-        &self,
-        specs: Option<LinkSpecs>,
-        (aim, section): (Aim, &Place),
-        sink: &Sink,
-    ) -> Option<Topology> {
+    /// Reports and returns `None` if it has too many hosts.
+    fn check_hosts(&self, aim: Aim, section: &Place, sink: &Sink) -> Option<()> {
         let hosts = self.shape.size().hosts;
         let hosts_max = match aim {
             Aim::Run => CELLS_MAX.isqrt(),
             Aim::Check => HOSTS_MAX,
         };
-        if hosts > hosts_max {
-            let problem = section.problem(format!("too large: it would have {hosts} hosts"));
-            sink.push(problem.help("make the fabric smaller"));
-            return None;
+        if hosts <= hosts_max {
+            return Some(());
         }
+        let problem = section.problem(format!("too large: it would have {hosts} hosts"));
+        sink.push(problem.help("make the fabric smaller"));
+        None
+    }
+
+    /// The fabric before any failure. Its size is judged even if no link can be made.
+    fn build(&self, specs: Option<LinkSpecs>, section: &Place, sink: &Sink) -> Option<Topology> {
         let any = LinkSpec {
             rate: *RATES.start(),
             delay: Span::ZERO,

@@ -15,7 +15,7 @@ use crate::declare::{Declared, Info, Key, WordOr, Written};
 use crate::{section, words};
 
 /// The name of the section.
-const SECTION: &str = "transport";
+pub(crate) const SECTION: &str = "transport";
 const NO_WINDOW: WindowSize = WordOr::Word(WindowRule::None);
 const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
 const WINDOWS: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000);

@@ -69,10 +69,7 @@ impl Knob {
         match headed.filter(Knob::is_where_it_should_be) {
             Some(headed) => Ok(headed),
             None => {
-                let place = Place {
-                    key: key.to_string(),
-                    span: 0..0,
-                };
+                let place = Place::new(key, 0..0);
                 let problem = place.problem("there is no place where this key could be added");
                 Err(refuse(vec![problem.help(
                     "write it into the file, in the section that it belongs to",

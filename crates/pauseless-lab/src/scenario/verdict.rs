@@ -51,7 +51,7 @@ impl StopOn {
 }
 
 /// The name of the section.
-const SECTION: &str = "verdict";
+pub(crate) const SECTION: &str = "verdict";
 /// Windows that the duration is cut into, unless their length is written: as for starvation.
 const WINDOWS_IN_DURATION: u64 = 64;
 

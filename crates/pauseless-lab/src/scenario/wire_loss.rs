@@ -11,7 +11,7 @@ use crate::problem::Sink;
 use crate::section;
 
 /// The name of the section.
-const SECTION: &str = "wire_loss";
+pub(crate) const SECTION: &str = "wire_loss";
 
 section! {
     /// Wires with a loss of their own.

@@ -11,9 +11,10 @@ use crate::same::case::Case;
 pub fn cases(repo: &Repo) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for file in scenario_files(repo) {
-        let density = match file.starts_with("scenarios/") {
-            true => Density::All,
-            false => Density::OnePerLine,
+        let density = if file.starts_with("scenarios/") {
+            Density::All
+        } else {
+            Density::OnePerLine
         };
         let line = format!("explain {file}");
         cases.extend(broken(file, &line, mutate::toml(&read(file)?, density)));
@@ -110,9 +111,10 @@ fn simulators(repo: &Repo) -> io::Result<Vec<Case>> {
         let text = read(name)?;
         let mutants = mutate::words(&text).into_iter();
         // A configuration has a line for each key, and every one is tried.
-        let mutants = match name.ends_with("config.txt") {
-            true => mutants.chain(every_line(&text)).collect(),
-            false => mutants.collect(),
+        let mutants = if name.ends_with("config.txt") {
+            mutants.chain(every_line(&text)).collect()
+        } else {
+            mutants.collect()
         };
         for case in broken(name, &line, mutants) {
             let others = names.iter().filter(|other| *other != name);

@@ -181,9 +181,10 @@ fn inputs(repo: &Repo, step: &Step) -> Vec<Input> {
         if !repo.paths().contains(&path) {
             continue;
         }
-        let beside = match path.ends_with("config.txt") {
-            true => listed(repo, folder(&path), "").map(str::to_owned).collect(),
-            false => vec![path],
+        let beside = if path.ends_with("config.txt") {
+            listed(repo, folder(&path), "").map(str::to_owned).collect()
+        } else {
+            vec![path]
         };
         inputs.extend(beside.into_iter().map(|path| Input { path, text: None }));
     }

@@ -230,7 +230,7 @@ mod tests {
         let first = &wiring.links[0];
         let shown = "\"leaf1:e1-1\", \"spine1:e1-1\"";
         assert_eq!(&text[first.at.clone()], shown);
-        assert_eq!(super::super::line_of(&text, first.at.start), 51);
+        assert_eq!(crate::text::line_number(&text, first.at.start), 51);
     }
 
     #[test]

@@ -64,12 +64,6 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// The line of a byte, from 1.
-fn line_of(text: &str, byte: usize) -> usize {
-    let before = &text.as_bytes()[..byte.min(text.len())];
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
-}
-
 /// `text` without a byte-order mark, which some editors leave at the start.
 fn after_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)

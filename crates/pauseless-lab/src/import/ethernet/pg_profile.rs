@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{after_mark, line_of, quoted, within};
+use super::{after_mark, quoted, within};
 use crate::problem::Problem;
+use crate::text::{Line, Lines, Word, line_number};
 
 /// One row: what a lossless priority group gets at this speed and length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,14 +44,13 @@ pub fn lookup(profiles: &[PgProfile], speed_mbps: u32, cable_m: u32) -> Option<&
 
 /// Whether `text` is meant to be such a table: its first row starts with a speed and a length.
 pub fn looks_like(text: &str) -> bool {
-    let rows = after_mark(text).lines().map(row_of);
-    let Some(row) = rows.into_iter().find(|row| !row.trim().is_empty()) else {
+    let rows = Lines::new(after_mark(text)).map(|line| Row::new(&line));
+    let Some(Row { words }) = rows.into_iter().find(|row| !row.words.is_empty()) else {
         return false;
     };
-    let mut words = row.split_whitespace();
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
-    let speed = words.next().is_some_and(is_number);
-    let cable = words.next().and_then(|word| word.strip_suffix('m'));
+    let speed = is_number(words[0].text);
+    let cable = words.get(1).and_then(|word| word.text.strip_suffix('m'));
     speed && cable.is_some_and(is_number)
 }
 
@@ -59,17 +59,16 @@ pub fn parse(text: &str) -> Result<Vec<PgProfile>, Problem> {
     within(text, SIZE_MAX, "a table of profiles")?;
     let mut profiles: Vec<PgProfile> = Vec::new();
     let mut seen = HashMap::new();
-    let mut start = text.len() - after_mark(text).len();
-    for line in text[start..].split_inclusive('\n') {
-        let row = Row::new(row_of(line), start);
-        start += line.len();
+    let start = text.len() - after_mark(text).len();
+    for line in Lines::within(text, start..text.len()) {
+        let row = Row::new(&line);
         if row.words.is_empty() {
             continue;
         }
         let profile = row.profile()?;
         let key = (profile.speed_mbps, profile.cable_m);
         if let Some(first) = seen.insert(key, profile.at.start) {
-            let line = line_of(text, first);
+            let line = line_number(text, first);
             let message = format!("{} Mb/s over {} m is also on line {line}", key.0, key.1);
             return Err(Problem::new(profile.at, message).expected("one row for each"));
         }
@@ -81,41 +80,29 @@ pub fn parse(text: &str) -> Result<Vec<PgProfile>, Problem> {
     }
 }
 
-/// A line without its comment.
-fn row_of(line: &str) -> &str {
-    line.split('#').next().unwrap_or_default()
-}
-
 struct Row<'t> {
-    /// Words and the byte at which each starts.
-    words: Vec<(&'t str, usize)>,
+    words: Vec<Word<'t>>,
 }
 
 impl<'t> Row<'t> {
-    fn new(row: &'t str, start: usize) -> Row<'t> {
-        let mut words = Vec::new();
-        for word in row.split_whitespace() {
-            // More words than columns are refused anyway.
-            if words.len() > COLUMNS_MAX {
-                break;
-            }
-            let place = word.as_ptr() as usize - row.as_ptr() as usize;
-            words.push((word, start + place));
+    /// The words before a comment. More of them than columns are refused anyway.
+    fn new(line: &Line<'t>) -> Row<'t> {
+        let words = line.before(b'#').words().take(COLUMNS_MAX + 1);
+        Row {
+            words: words.collect(),
         }
-        Row { words }
     }
 
     fn profile(&self) -> Result<PgProfile, Problem> {
-        let (first, start) = self.words[0];
-        let (last, end) = self.words[self.words.len() - 1];
-        let at = start..end + last.len();
+        let (first, last) = (self.words[0], self.words[self.words.len() - 1]);
+        let at = first.start..last.at().end;
         if !(COLUMNS_MAX - 1..=COLUMNS_MAX).contains(&self.words.len()) {
             let found = match self.words.len() {
                 1 => "a row of 1 column".to_string(),
                 n if n > COLUMNS_MAX => format!("a row of more than {COLUMNS_MAX} columns"),
                 n => format!("a row of {n} columns"),
             };
-            let problem = Problem::new(at, format!("{found} beginning {}", quoted(first)));
+            let problem = Problem::new(at, format!("{found} beginning {}", quoted(first.text)));
             return Err(problem.expected(COLUMNS));
         }
         let profile = PgProfile {
@@ -132,37 +119,32 @@ impl<'t> Row<'t> {
             at,
         };
         if profile.speed_mbps == 0 {
-            let problem = Problem::new(self.place(0), "a speed of 0");
+            let problem = self.words[0].problem("a speed of 0");
             return Err(problem.expected("the speed in Mb/s, such as 100000"));
         }
         if profile.xoff == 0 {
-            let problem = Problem::new(self.place(4), "a lossless profile with an xoff of 0");
+            let problem = self.words[4].problem("a lossless profile with an xoff of 0");
             return Err(problem.expected("room for what arrives after the pause was sent"));
         }
         Ok(profile)
     }
 
     fn number<T: std::str::FromStr>(&self, column: usize, what: &str) -> Result<T, Problem> {
-        self.words[column].0.parse().map_err(|_| {
-            let message = format!("{} is not a {what}", quoted(self.words[column].0));
-            Problem::new(self.place(column), message).expected(format!("a {what}, digits only"))
+        let word = self.words[column];
+        word.text.parse().map_err(|_| {
+            let problem = word.problem(format!("{} is not a {what}", quoted(word.text)));
+            problem.expected(format!("a {what}, digits only"))
         })
     }
 
     fn metres(&self) -> Result<u32, Problem> {
-        let word = self.words[1].0;
-        let metres = word
-            .strip_suffix('m')
-            .and_then(|digits| digits.parse().ok());
+        let word = self.words[1];
+        let metres = word.text.strip_suffix('m');
+        let metres = metres.and_then(|digits| digits.parse().ok());
         metres.ok_or_else(|| {
-            let message = format!("{} is not a length of cable", quoted(word));
-            Problem::new(self.place(1), message).expected("metres, such as 40m")
+            let message = format!("{} is not a length of cable", quoted(word.text));
+            word.problem(message).expected("metres, such as 40m")
         })
-    }
-
-    fn place(&self, column: usize) -> Range<usize> {
-        let (word, start) = self.words[column];
-        start..start + word.len()
     }
 }
 

@@ -36,7 +36,11 @@ pub(super) fn check_bad<T>(parse: fn(&str) -> Result<T, Problem>, table: &[(&str
             problem.message
         );
         let start = problem.at.expect("a place in the text").start;
-        assert_eq!(super::line_of(text, start), *line, "{message}:\n{shown}");
+        assert_eq!(
+            crate::text::line_number(text, start),
+            *line,
+            "{message}:\n{shown}"
+        );
     }
 }
 

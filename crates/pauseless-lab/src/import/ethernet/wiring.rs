@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
-use super::{line_of, quoted};
+use super::quoted;
 use crate::problem::Problem;
+use crate::text::line_number;
 
 /// The cables of a fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl<'t> Cabling<'t> {
     pub fn node(&mut self, node: WiredNode) -> Result<(), Problem> {
         match self.known.entry(node.name.clone()) {
             Entry::Occupied(first) => {
-                let line = line_of(self.text, *first.get());
+                let line = line_number(self.text, *first.get());
                 let message = format!("node {} is also on line {line}", quoted(&node.name));
                 Err(Problem::new(node.at, message).expected("a name of its own"))
             }
@@ -133,7 +134,7 @@ impl<'t> Cabling<'t> {
 
     fn taken(&self, end: &(String, String), by: usize, at: Range<usize>) -> Problem {
         let other = &self.wiring.links[by];
-        let line = line_of(self.text, other.at.start);
+        let line = line_number(self.text, other.at.start);
         let peer = &other.ends[usize::from(other.ends[0] == *end)];
         let (end, peer) = (interface(end), interface(peer));
         let message = format!("{end} is cabled twice, on line {line} to {peer}");

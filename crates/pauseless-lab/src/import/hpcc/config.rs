@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use pauseless_core::unit::Rate;
 
-use super::words::{self, Word, Words};
+use super::units;
 use crate::problem::{Problem, Sink};
+use crate::text::{Text, Word, Words};
 
 /// What stands behind a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -110,13 +111,11 @@ pub(super) struct Entry<'t> {
 impl Entry<'_> {
     /// Something wrong with what stands behind the key.
     pub(super) fn problem(&self, message: impl Into<String>) -> Problem {
-        let end = self
-            .values
-            .last()
-            .map_or(self.key.at.end, |word| word.at.end);
-        let mut problem = Problem::new(self.key.at.start..end, message);
-        problem.key = self.key.text.to_string();
-        problem
+        let mut place = self.key.place(self.key.text);
+        if let Some(last) = self.values.last() {
+            place.span.end = last.at().end;
+        }
+        place.problem(message)
     }
 }
 
@@ -134,7 +133,7 @@ fn is_key(word: &str) -> bool {
 
 impl<'t> Config<'t> {
     /// Reads the text; what is wrong goes to `sink`.
-    pub(super) fn parse(text: &'t str, sink: &Sink) -> Config<'t> {
+    pub(super) fn parse(text: Text<'t>, sink: &Sink) -> Config<'t> {
         let mut config = Config::default();
         let mut words = Words::new(text);
         while let Some(word) = words.next() {
@@ -149,7 +148,7 @@ impl<'t> Config<'t> {
                         sink.push(word.problem("nothing stands behind this key"));
                         break;
                     };
-                    let Some(count) = words::integer(&count, MAP_MAX, sink) else {
+                    let Some(count) = sink.take(count.integer(0..=MAP_MAX)) else {
                         continue;
                     };
                     2 * count as usize
@@ -192,7 +191,7 @@ impl<'t> Config<'t> {
     /// A whole number, or `default`.
     pub(super) fn integer(&self, key: &str, default: u64, sink: &Sink) -> u64 {
         let word = self.word(key);
-        let number = word.and_then(|word| words::integer(word, u64::from(u32::MAX), sink));
+        let number = word.and_then(|word| sink.take(word.integer(0..=u64::from(u32::MAX))));
         number.unwrap_or(default)
     }
 
@@ -200,13 +199,13 @@ impl<'t> Config<'t> {
     pub(super) fn long(&self, key: &str, default: u64, sink: &Sink) -> u64 {
         let number = self
             .word(key)
-            .and_then(|word| words::integer(word, u64::MAX, sink));
+            .and_then(|word| sink.take(word.integer(0..=u64::MAX)));
         number.unwrap_or(default)
     }
 
     /// A number, or `default`.
     pub(super) fn number(&self, key: &str, default: f64, sink: &Sink) -> f64 {
-        let number = self.word(key).and_then(|word| words::number(word, sink));
+        let number = self.word(key).and_then(|word| sink.take(word.number()));
         number.unwrap_or(default)
     }
 
@@ -217,15 +216,15 @@ impl<'t> Config<'t> {
 
     /// A rate, if it is there.
     pub(super) fn rate(&self, key: &str, sink: &Sink) -> Option<Rate> {
-        words::rate(self.word(key)?, sink)
+        sink.take(units::rate(self.word(key)?))
     }
 
     /// Values by the rate of a link.
     pub(super) fn by_rate(&self, key: &str, sink: &Sink) -> BTreeMap<u64, f64> {
         let pairs = self.entry(key).map_or(&[][..], |entry| &entry.values);
         let pairs = pairs.chunks_exact(2).filter_map(|pair| {
-            let rate = words::integer(&pair[0], u64::MAX, sink);
-            let value = words::number(&pair[1], sink);
+            let rate = sink.take(pair[0].integer(0..=u64::MAX));
+            let value = sink.take(pair[1].number());
             rate.zip(value)
         });
         pairs.collect()
@@ -249,7 +248,7 @@ mod tests {
         let text = "CC_MODE 1\nfoo bar\nKMAX_MAP 2 25000000000 400 100000000000 1600 BUFFER_SIZE\n32\nCC_MODE 3\nLINK_DOWN 0 0 0";
         assert!(is_config(text));
         let sink = Sink::default();
-        let config = Config::parse(text, &sink);
+        let config = Config::parse(text.into(), &sink);
         assert_eq!(config.integer("CC_MODE", 0, &sink), 3);
         assert_eq!(config.integer("BUFFER_SIZE", 16, &sink), 32);
         assert_eq!(config.integer("HAS_WIN", 1, &sink), 1);
@@ -270,7 +269,7 @@ mod tests {
     fn hostile_values_are_refused() {
         let problems = |text: &str| {
             let sink = Sink::default();
-            let config = Config::parse(text, &sink);
+            let config = Config::parse(text.into(), &sink);
             config.integer("CC_MODE", 0, &sink);
             config.by_rate("KMAX_MAP", &sink);
             let list = sink.into_list().into_iter();

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::words::{self, Word, Words};
-use crate::problem::{Problem, Sink};
+use super::units;
+use crate::problem::Sink;
+use crate::text::{Text, Word, Words};
 
 /// A line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,14 +45,14 @@ impl Ports {
 
 /// Reads the text, for nodes of which some are switches. A later flow never starts earlier in these
 /// simulators: they wait for the next line, whatever comes after it.
-pub(super) fn parse(text: &str, ports: Ports, is_switch: &[bool], sink: &Sink) -> Vec<Flow> {
+pub(super) fn parse(text: Text<'_>, ports: Ports, is_switch: &[bool], sink: &Sink) -> Vec<Flow> {
     let mut words = Words::new(text);
     let Some(count) = words.next() else {
-        let problem = Problem::new(words.end(), "the file is empty");
+        let problem = text.problem_at_end("the file is empty");
         sink.push(problem.help("the first line says how many flows there are"));
         return Vec::new();
     };
-    let Some(count) = words::integer(&count, u64::from(u32::MAX), sink) else {
+    let Some(count) = sink.take(count.integer(0..=u64::from(u32::MAX))) else {
         return Vec::new();
     };
     let mut reader = Reader {
@@ -67,7 +68,7 @@ pub(super) fn parse(text: &str, ports: Ports, is_switch: &[bool], sink: &Sink) -
         let row = Vec::from_iter(words.by_ref().take(ports.column_count()));
         if row.len() < ports.column_count() {
             let message = format!("the file ends before flow {} of {count}", number + 1);
-            let problem = Problem::new(words.end(), message);
+            let problem = text.problem_at_end(message);
             sink.push(problem.help("the first line says how many flows there are"));
             break;
         }
@@ -90,19 +91,19 @@ impl Reader<'_> {
     fn flow(&mut self, row: &[Word<'_>]) -> Option<Flow> {
         let sink = self.sink;
         let ends = [0, 1].map(|column| self.host(&row[column]));
-        let group = words::integer(&row[2], 7, sink);
+        let group = sink.take(row[2].integer(0..=7));
         if group == Some(0) {
             let problem = row[2].problem("priority group 0 is never counted or paused there");
             sink.push(problem.expected("a group from 1 to 7"));
         }
         let (port, rest) = match self.ports {
             Ports::Written => (
-                words::integer(&row[3], u64::from(u16::MAX), sink),
+                sink.take(row[3].integer(0..=u64::from(u16::MAX))),
                 &row[4..],
             ),
             Ports::Counted => (Some(0), &row[3..]),
         };
-        let size = words::integer(&rest[0], u64::from(u32::MAX), sink);
+        let size = sink.take(rest[0].integer(0..=u64::from(u32::MAX)));
         let start = self.start(&rest[1]);
         let [Some(source), Some(target)] = ends else {
             return None;
@@ -148,7 +149,7 @@ impl Reader<'_> {
 
     fn host(&self, word: &Word<'_>) -> Option<usize> {
         let last = self.is_switch.len().saturating_sub(1) as u64;
-        let id = words::integer(word, last, self.sink)? as usize;
+        let id = self.sink.take(word.integer(0..=last))? as usize;
         if self.is_switch.get(id) != Some(&false) {
             let problem = word.problem(format!("node {id} is a switch"));
             self.sink.push(problem.help("flows go from host to host"));
@@ -158,13 +159,13 @@ impl Reader<'_> {
     }
 
     fn start(&mut self, word: &Word<'_>) -> Option<u64> {
-        let seconds = words::number(word, self.sink)?;
+        let seconds = self.sink.take(word.number())?;
         if seconds > SECONDS_MAX {
             let problem = word.problem(format!("{seconds} s is later than a day"));
             self.sink.push(problem.expected("a start within a day"));
             return None;
         }
-        let start = words::seconds(seconds);
+        let start = units::seconds(seconds);
         if start < self.last {
             let problem = word.problem("an earlier start than in the line before");
             let help = "sort the lines by their start: that simulator waits for each line in turn, \
@@ -187,7 +188,7 @@ mod tests {
 
     fn read(text: &str, ports: Ports) -> (Vec<Flow>, Vec<String>) {
         let sink = Sink::default();
-        let flows = parse(text, ports, &NODES, &sink);
+        let flows = parse(text.into(), ports, &NODES, &sink);
         let list = sink.into_list().into_iter();
         (flows, list.map(|problem| problem.message).collect())
     }

@@ -9,17 +9,16 @@ mod output;
 mod replicate;
 mod topology;
 mod translate;
+mod units;
 mod ways;
-mod words;
 
-use std::error::Error;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pauseless_sim::replica::engine::Setup;
 
 use super::source::Source;
-use crate::problem::{Problem, Problems, Sink};
+use crate::problem::{FileId, Problem, Problems, Sink};
+use crate::text::Text;
 use config::Config;
 use flow::{Flow, Ports};
 pub use output::execute;
@@ -104,65 +103,35 @@ pub struct Monitor {
     pub end: u64,
 }
 
-/// What is wrong with the files of a configuration.
-#[derive(Clone, Debug)]
-pub struct Refused {
-    /// One for each file that has problems.
-    pub files: Vec<Problems>,
-}
-
-impl Refused {
-    /// As text for people.
-    pub fn render(&self, colours: bool) -> String {
-        let blocks = self.files.iter().map(|file| file.render(colours));
-        Vec::from_iter(blocks).join("\n\n")
-    }
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render(false))
-    }
-}
-
-impl Error for Refused {}
-
-impl From<Problems> for Refused {
-    fn from(problems: Problems) -> Refused {
-        Refused {
-            files: vec![problems],
-        }
-    }
-}
-
 /// Reads the configuration at `path` and the files that it names.
-pub fn read(path: &Path, compat: Compat) -> Result<Case, Refused> {
+pub fn read(path: &Path, compat: Compat) -> Result<Case, Problems> {
     let source = Source::read(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     read_source(&source, folder, compat)
 }
 
 /// The same for a configuration that has been read, and whose own folder is `folder`.
-pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Case, Refused> {
+pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Case, Problems> {
     let sink = Sink::default();
-    let config = Config::parse(&source.text, &sink);
+    let config = Config::parse(source.text.as_str().into(), &sink);
     let is_conweave = is_conweave(&config);
     let mut reader = Reader {
         folder,
+        sink: &sink,
         notes: Vec::new(),
-        files: Vec::new(),
+        named: Vec::new(),
         inputs: Vec::new(),
     };
-    let topology = reader.file(&config, "TOPOLOGY_FILE", &sink);
+    let topology = reader.file(&config, "TOPOLOGY_FILE");
     let flow_key = match config.entry("FLOW_INPUT_FILE") {
         Some(_) if config.entry("FLOW_FILE").is_none() => "FLOW_INPUT_FILE",
         _ => "FLOW_FILE",
     };
-    let flows = reader.file(&config, flow_key, &sink);
+    let flows = reader.file(&config, flow_key);
     reader.spare(&config, "TRACE_FILE");
-    let topology = topology.and_then(|source| reader.topology(&source));
+    let topology = topology.and_then(|file| reader.topology(file));
     let flows = match (flows, &topology) {
-        (Some(source), Some(topology)) => reader.flows(&source, topology, is_conweave),
+        (Some(file), Some(topology)) => reader.flows(file, topology, is_conweave),
         _ => None,
     };
     let input = translate::Input {
@@ -173,19 +142,23 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
         is_conweave,
         sink: &sink,
     };
-    let case = translate::translate(input, reader.notes).map(|mut case| {
-        case.outputs.inputs = reader.inputs;
-        case.outputs.inputs.push(source.file.clone().into());
-        case
-    });
-    let mut files = reader.files;
-    let list = sink.into_list();
-    if !list.is_empty() {
-        files.insert(0, Problems::new(&source.file, &source.text, list));
-    }
-    match case {
-        Some(case) if files.is_empty() => Ok(case),
-        _ => Err(Refused { files }),
+    let Reader {
+        named,
+        mut inputs,
+        notes,
+        ..
+    } = reader;
+    let case = translate::translate(input, notes);
+    match case.filter(|_| sink.is_empty()) {
+        Some(mut case) => {
+            inputs.push(source.file.clone().into());
+            case.outputs.inputs = inputs;
+            Ok(case)
+        }
+        None => {
+            let files = Vec::from_iter([source.clone()].into_iter().chain(named));
+            Err(Problems::of_sources(files, sink.into_list()))
+        }
     }
 }
 
@@ -203,9 +176,11 @@ fn is_conweave(config: &Config<'_>) -> bool {
 /// Reads the files that a configuration names.
 struct Reader<'r> {
     folder: &'r Path,
+    /// What is wrong with the configuration and with them.
+    sink: &'r Sink,
     notes: Vec<String>,
-    /// What is wrong with them.
-    files: Vec<Problems>,
+    /// Those that were read; the configuration comes before them all.
+    named: Vec<Source>,
     /// Where they are.
     inputs: Vec<PathBuf>,
 }
@@ -213,10 +188,10 @@ struct Reader<'r> {
 impl Reader<'_> {
     /// The file that stands behind a key: paths are relative to the current folder there; here that
     /// of the configuration is tried as well.
-    fn file(&mut self, config: &Config<'_>, key: &str, sink: &Sink) -> Option<Source> {
+    fn file(&mut self, config: &Config<'_>, key: &str) -> Option<FileId> {
         let Some(entry) = config.entry(key) else {
             let end = Problem::new(0..0, format!("{key} is missing"));
-            sink.push(end.help(format!("add a line {key} FILE")));
+            self.sink.push(end.help(format!("add a line {key} FILE")));
             return None;
         };
         let name = Path::new(entry.values[0].text);
@@ -238,18 +213,34 @@ impl Reader<'_> {
             (false, false) => {
                 let problem = entry.problem(format!("there is no file {}", name.display()));
                 let help = "paths are relative to the current folder, or to that of this file";
-                sink.push(problem.help(help));
+                self.sink.push(problem.help(help));
                 return None;
             }
         };
         self.inputs.push(path.clone());
+        let file = FileId(self.named.len() as u16 + 1);
         match Source::read(&path) {
-            Ok(source) => Some(source),
+            Ok(source) => {
+                self.named.push(source);
+                Some(file)
+            }
             Err(problems) => {
-                self.files.push(problems);
+                let (sources, list) = problems.into_parts();
+                self.named.extend(sources);
+                let list = list.into_iter().map(|problem| problem.in_file(file));
+                list.for_each(|problem| self.sink.push(problem));
                 None
             }
         }
+    }
+
+    fn source(&self, file: FileId) -> &Source {
+        &self.named[usize::from(file.0) - 1]
+    }
+
+    fn text(&self, file: FileId) -> Text<'_> {
+        let text = self.source(file).text.as_str();
+        Text { text, file }
     }
 
     /// A file that is not read, and not to be written over either.
@@ -260,42 +251,78 @@ impl Reader<'_> {
         }
     }
 
-    fn topology(&mut self, source: &Source) -> Option<Topology> {
-        let sink = Sink::default();
-        let topology = Topology::parse(&source.text, &sink);
+    /// What is in a file; `None` if anything was wrong with it.
+    fn topology(&mut self, file: FileId) -> Option<Topology> {
+        let before = self.sink.count();
+        let topology = Topology::parse(self.text(file), self.sink);
         if topology.collapsed > 0 {
             self.notes.push(format!(
                 "{}: {} links are left out, since a later one joins the same two nodes, and only \
                  the last one carries anything in that simulator",
-                source.file, topology.collapsed
+                self.source(file).file,
+                topology.collapsed
             ));
         }
-        self.keep(source, sink).then_some(topology)
+        (self.sink.count() == before).then_some(topology)
     }
 
-    fn flows(
-        &mut self,
-        source: &Source,
-        topology: &Topology,
-        is_conweave: bool,
-    ) -> Option<Vec<Flow>> {
-        let sink = Sink::default();
+    /// The same for the flows.
+    fn flows(&self, file: FileId, topology: &Topology, is_conweave: bool) -> Option<Vec<Flow>> {
+        let before = self.sink.count();
         let ports = match is_conweave {
             true => Ports::Counted,
             false => Ports::Written,
         };
-        let flows = flow::parse(&source.text, ports, &topology.is_switch, &sink);
-        self.keep(source, sink).then_some(flows)
+        let flows = flow::parse(self.text(file), ports, &topology.is_switch, self.sink);
+        (self.sink.count() == before).then_some(flows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const CONFIG: &str = "CC_MODE one\nTOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\nBUFFER_SIZE 32\n";
+    const TOPOLOGY: &str = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n";
+
+    /// File, line and message of all that is wrong with these three files.
+    fn refused(topology: &[u8], flows: &str) -> Vec<(String, usize, String)> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("config.txt"), CONFIG).expect("a file");
+        fs::write(path("t.txt"), topology).expect("a file");
+        fs::write(path("f.txt"), flows).expect("a file");
+        let problems = read(&path("config.txt"), Compat::None).expect_err("wrong files");
+        let shown = problems.list().iter().map(|problem| {
+            let file = Path::new(problems.file_of(problem)).file_name();
+            let file = file.unwrap_or_default().to_string_lossy().into_owned();
+            let line = problems.position(problem).map_or(0, |(line, _)| line);
+            (file, line, problem.message.clone())
+        });
+        shown.collect()
     }
 
-    /// Keeps what is wrong with a file; whether it is good.
-    fn keep(&mut self, source: &Source, sink: Sink) -> bool {
-        let list = sink.into_list();
-        let is_good = list.is_empty();
-        if !is_good {
-            self.files
-                .push(Problems::new(&source.file, &source.text, list));
-        }
-        is_good
+    #[test]
+    fn problems_point_into_the_file_that_they_are_in() {
+        let owned = |list: &[(&str, usize, &str)]| {
+            let list = list.iter();
+            let list = list.map(|(file, line, text)| (file.to_string(), *line, text.to_string()));
+            Vec::from_iter(list)
+        };
+        let mode = ("config.txt", 1, "\"one\" is out of place");
+        assert_eq!(
+            refused(TOPOLOGY.as_bytes(), "2\n0 1 3 100 5 2\n0 9 3 100 5 2\n"),
+            owned(&[mode, ("f.txt", 3, "\"9\" is out of place")])
+        );
+        let bad = TOPOLOGY.replace("1 2 100Gbps", "1 2 fast");
+        assert_eq!(
+            refused(bad.as_bytes(), "1\n0 1 3 100 5 2\n"),
+            owned(&[mode, ("t.txt", 4, "\"fast\" is no rate of a link")])
+        );
+        assert_eq!(
+            refused(b"3 1 2\n2\n\xff", "1\n0 1 3 100 5 2\n"),
+            owned(&[mode, ("t.txt", 3, "not UTF-8 text")])
+        );
     }
 }

@@ -2,8 +2,9 @@
 
 use pauseless_core::unit::{Rate, Span};
 
-use super::words::{self, Word, Words};
+use super::units;
 use crate::problem::Sink;
+use crate::text::{Text, Word, Words};
 
 /// The nodes and links of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,7 +38,8 @@ const LINKS_MAX: u64 = 1 << 24;
 
 impl Topology {
     /// Reads the text; what is wrong goes to `sink`.
-    pub(super) fn parse(text: &str, sink: &Sink) -> Topology {
+    pub(super) fn parse(text: Text<'_>, sink: &Sink) -> Topology {
+        let before = sink.count();
         let mut words = Words::new(text);
         let mut header = Vec::new();
         while let Some(word) = match header.is_empty() {
@@ -46,8 +48,7 @@ impl Topology {
         } {
             header.push(word);
         }
-        let Some((node_count, switch_count, link_count)) = read_header(&header, &words, sink)
-        else {
+        let Some((node_count, switch_count, link_count)) = read_header(text, &header, sink) else {
             return Topology::default();
         };
         let mut topology = Topology {
@@ -56,7 +57,7 @@ impl Topology {
         };
         for _ in 0..switch_count {
             let Some(word) = words.next() else {
-                missing(&words, "the number of a switch", sink);
+                missing(text, "the number of a switch", sink);
                 return topology;
             };
             topology.add_switch(&word, sink);
@@ -65,20 +66,23 @@ impl Topology {
         for number in 0..link_count {
             let Some(row) = take_row(&mut words) else {
                 let found = format!("link {} of {link_count}", number + 1);
-                missing(&words, &found, sink);
+                missing(text, &found, sink);
                 break;
             };
             if let Some(link) = topology.read_link(&row, &mut interfaces, sink) {
                 topology.links.push(link);
             }
         }
-        topology.check(text, sink);
+        topology.collapse();
+        if sink.count() == before {
+            topology.check_hosts(text, sink);
+        }
         topology
     }
 
     fn add_switch(&mut self, word: &Word<'_>, sink: &Sink) {
         let last = self.is_switch.len().saturating_sub(1) as u64;
-        let Some(id) = words::integer(word, last, sink) else {
+        let Some(id) = sink.take(word.integer(0..=last)) else {
             return;
         };
         let is_switch = &mut self.is_switch[id as usize];
@@ -92,9 +96,9 @@ impl Topology {
     fn read_link(&mut self, row: &[Word<'_>; 5], count: &mut [u32], sink: &Sink) -> Option<Link> {
         let last = self.is_switch.len().saturating_sub(1) as u64;
         let [a, b, rate, delay, loss] = row;
-        let ends = [a, b].map(|end| words::integer(end, last, sink));
-        let (rate, delay) = (words::rate(rate, sink), words::span(delay, sink));
-        let loss = words::number(loss, sink).filter(|share| {
+        let ends = [a, b].map(|end| sink.take(end.integer(0..=last)));
+        let (rate, delay) = (sink.take(units::rate(rate)), sink.take(units::span(delay)));
+        let loss = sink.take(loss.number()).filter(|share| {
             let is_share = *share < 1.0;
             if !is_share {
                 let problem = loss.problem(format!("{share} is no share of packets"));
@@ -129,8 +133,8 @@ impl Topology {
         })
     }
 
-    /// Leaves out links that carry nothing, and looks at the hosts.
-    fn check(&mut self, text: &str, sink: &Sink) {
+    /// Leaves out links that carry nothing.
+    fn collapse(&mut self) {
         let mut last = std::collections::BTreeMap::new();
         for (number, link) in self.links.iter().enumerate() {
             let [a, b] = link.ends;
@@ -145,20 +149,19 @@ impl Topology {
             last[&(a.min(b), a.max(b))] == number - 1
         });
         self.collapsed = before - self.links.len();
-        if !sink.is_empty() {
-            return;
-        }
+    }
+
+    /// Every host has one link.
+    fn check_hosts(&self, text: Text<'_>, sink: &Sink) {
         let mut counts = vec![0; self.is_switch.len()];
         for end in self.links.iter().flat_map(|link| link.ends) {
             counts[end] += 1;
         }
         for (node, count) in counts.iter().enumerate() {
             if !self.is_switch[node] && *count != 1 {
-                let end = text.trim_end().len();
-                let problem = crate::problem::Problem::new(
-                    0..text.find('\n').unwrap_or(end),
-                    format!("host {node} has {count} links"),
-                );
+                let first_line = text.text.find('\n').unwrap_or(text.text.trim_end().len());
+                let message = format!("host {node} has {count} links");
+                let problem = text.problem(0..first_line, message);
                 sink.push(problem.help("a host has one link here; is it meant to be a switch?"));
             }
         }
@@ -174,14 +177,10 @@ impl Topology {
 
 /// Nodes, switches and links; ns3-datacenter has the number of top-of-rack switches after the
 /// second.
-fn read_header(
-    header: &[Word<'_>],
-    words: &Words<'_>,
-    sink: &Sink,
-) -> Option<(usize, usize, usize)> {
+fn read_header(text: Text<'_>, header: &[Word<'_>], sink: &Sink) -> Option<(usize, usize, usize)> {
     let (nodes, switches, links) = match header {
         [] => {
-            missing(words, "the numbers of nodes, switches and links", sink);
+            missing(text, "the numbers of nodes, switches and links", sink);
             return None;
         }
         [nodes, switches, links] | [nodes, switches, _, links] => (nodes, switches, links),
@@ -192,10 +191,10 @@ fn read_header(
             return None;
         }
     };
-    let nodes = words::integer(nodes, NODES_MAX, sink);
+    let nodes = sink.take(nodes.integer(0..=NODES_MAX));
     let most = nodes.unwrap_or(NODES_MAX);
-    let switches = words::integer(switches, most, sink);
-    let links = words::integer(links, LINKS_MAX, sink);
+    let switches = sink.take(switches.integer(0..=most));
+    let links = sink.take(links.integer(0..=LINKS_MAX));
     Some((nodes? as usize, switches? as usize, links? as usize))
 }
 
@@ -205,8 +204,8 @@ fn take_row<'t>(words: &mut Words<'t>) -> Option<[Word<'t>; 5]> {
     row.try_into().ok()
 }
 
-fn missing(words: &Words<'_>, what: &str, sink: &Sink) {
-    let problem = crate::problem::Problem::new(words.end(), format!("the file ends before {what}"));
+fn missing(text: Text<'_>, what: &str, sink: &Sink) {
+    let problem = text.problem_at_end(format!("the file ends before {what}"));
     sink.push(problem.help("the first line says how many switches and links there are"));
 }
 
@@ -216,7 +215,7 @@ mod tests {
 
     fn problems(text: &str) -> Vec<String> {
         let sink = Sink::default();
-        Topology::parse(text, &sink);
+        Topology::parse(text.into(), &sink);
         let list = sink.into_list().into_iter();
         list.map(|problem| problem.message).collect()
     }
@@ -225,7 +224,7 @@ mod tests {
     fn links_have_interfaces_in_the_order_of_the_file_and_the_last_of_parallel_ones_counts() {
         let text = "4 2 4\n2 3\n0 2 100Gbps 1us 0\n2 3 100Gbps 1us 0\n1 3 40Gbps 1us 0\n3 2 400Gbps 2us 0\ntrailing text\n";
         let sink = Sink::default();
-        let topology = Topology::parse(text, &sink);
+        let topology = Topology::parse(text.into(), &sink);
         assert!(sink.is_empty());
         assert_eq!(topology.is_switch, [false, false, true, true]);
         assert_eq!(topology.collapsed, 1);
@@ -245,7 +244,7 @@ mod tests {
     fn a_count_of_racks_is_skipped_and_bare_numbers_are_rates() {
         let text = "3 1 1 2\n2\n0 2 25000000000 1us 0\n1 2 25000000000 1us 0\n";
         let sink = Sink::default();
-        let topology = Topology::parse(text, &sink);
+        let topology = Topology::parse(text.into(), &sink);
         assert!(sink.is_empty());
         assert_eq!(topology.nic_rate(), Some(Rate::gbps(25)));
     }

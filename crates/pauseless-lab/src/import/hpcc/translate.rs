@@ -8,8 +8,8 @@ mod write;
 use super::config::Config;
 use super::flow::Flow;
 use super::topology::Topology;
+use super::units;
 use super::ways::Ways;
-use super::words;
 use super::{Case, Compat, FlowLine, Monitor, Outputs};
 use crate::problem::{Problem, Sink};
 use keys::Settings;
@@ -172,5 +172,5 @@ pub(super) fn stop_time(input: Input<'_>) -> u64 {
         let problem = entry.problem(format!("{seconds} s is no length of a run"));
         sink.push(problem.expected("more than nothing, and at most a day"));
     }
-    words::seconds((seconds + extra).min(86_400.0)).max(1)
+    units::seconds((seconds + extra).min(86_400.0)).max(1)
 }

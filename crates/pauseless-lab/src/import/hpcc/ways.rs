@@ -154,7 +154,7 @@ mod tests {
         let text =
             "5 2 4\n3 4\n0 3 40Gbps 1us 0\n1 3 40Gbps 1us 0\n2 4 40Gbps 1us 0\n3 4 40Gbps 1us 0\n";
         let sink = Sink::default();
-        let topology = Topology::parse(text, &sink);
+        let topology = Topology::parse(text.into(), &sink);
         let ways = Ways::new(&topology, 1_000);
         let near = ways.get(0, 1).unwrap();
         assert_eq!((near.round_trip(), near.product()), (4_400, 22_000));

@@ -1,10 +1,10 @@
 //! Traffic matrices, `.cm`: who sends how much to whom, and which flow waits for which.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-use super::words::{Word, end, lines};
-use crate::problem::{Problem, Sink};
-use crate::scenario::reader::did_you_mean;
+use crate::problem::Sink;
+use crate::text::{Text, Word};
 
 /// A traffic matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,17 +54,17 @@ struct Trigger<'t> {
 }
 
 /// As far as htsim counts, and no further than memory goes.
-const NODES: (u64, u64) = (1, 100_000);
-const COUNTS: (u64, u64) = (0, 5_000_000);
-const IDS: (u64, u64) = (1, u32::MAX as u64);
+const NODES: RangeInclusive<u64> = 1..=100_000;
+const COUNTS: RangeInclusive<u64> = 0..=5_000_000;
+const IDS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 /// Bytes of a flow, up to a petabyte.
-const SIZES: (u64, u64) = (1, 1_000_000_000_000_000);
+const SIZES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
 /// A day.
 const START_MAX: f64 = 86_400e12;
 
 /// Whether a text is a traffic matrix.
-pub(super) fn is_matrix(text: &str) -> bool {
-    let heads = Vec::from_iter(lines(text).take(20).map(|words| words[0].text));
+pub(super) fn is_matrix(text: Text<'_>) -> bool {
+    let heads = Vec::from_iter(text.rows().take(20).map(|words| words[0].text));
     let is_row = |head: &&str| *head == "Connections" || is_pair(head);
     heads.first().is_some_and(|head| is_head(head)) && heads.iter().any(is_row)
 }
@@ -81,7 +81,7 @@ fn is_pair(word: &str) -> bool {
 
 impl Matrix {
     /// Reads `text`; what is wrong goes to `sink`.
-    pub(super) fn parse(text: &str, sink: &Sink) -> Matrix {
+    pub(super) fn parse(text: Text<'_>, sink: &Sink) -> Matrix {
         let mut parser = Parser {
             sink,
             matrix: Matrix::default(),
@@ -91,7 +91,7 @@ impl Matrix {
             found: [0; 3],
             ignored: BTreeMap::new(),
         };
-        for words in lines(text) {
+        for words in text.rows() {
             parser.line(&words);
         }
         parser.finish(text)
@@ -127,7 +127,6 @@ impl<'t> Parser<'t, '_> {
             }
             text if text.contains("->") => self.connection(words),
             text => {
-                let problem = head.problem(format!("a line cannot begin with {text:?}"));
                 let known = [
                     "Nodes",
                     "Connections",
@@ -136,7 +135,7 @@ impl<'t> Parser<'t, '_> {
                     "trigger",
                     "failure",
                 ];
-                let problem = problem.help(did_you_mean(text, known));
+                let problem = head.unknown(format!("a line cannot begin with {text:?}"), known);
                 let expected = "a header, SOURCE->TARGET, trigger or failure";
                 self.sink.push(problem.expected(expected));
             }
@@ -156,7 +155,7 @@ impl<'t> Parser<'t, '_> {
             return;
         }
         let range = if place == 0 { NODES } else { COUNTS };
-        if let Some(count) = word.integer(range, self.sink) {
+        if let Some(count) = self.sink.take(word.integer(range)) {
             self.counts[place] = Some((count, *word));
             if place == 0 {
                 self.matrix.nodes = count;
@@ -219,8 +218,8 @@ impl<'t> Parser<'t, '_> {
 
     fn term(&mut self, flow: &mut Flow, key: Word<'t>, value: Word<'t>) {
         match key.text {
-            "id" => flow.id = value.integer(IDS, self.sink),
-            "size" => flow.size = value.integer(SIZES, self.sink).unwrap_or(1),
+            "id" => flow.id = self.sink.take(value.integer(IDS)),
+            "size" => flow.size = self.sink.take(value.integer(SIZES)).unwrap_or(1),
             "start" => {
                 let start = value.text.parse::<f64>().ok();
                 let start = start.filter(|start| (0.0..=START_MAX).contains(start));
@@ -232,7 +231,7 @@ impl<'t> Parser<'t, '_> {
                 flow.start = Some(start.unwrap_or(0.0) as u64);
             }
             "prio" => {
-                value.integer((0, u64::from(u32::MAX)), self.sink);
+                self.sink.take(value.integer(0..=u64::from(u32::MAX)));
                 *self.ignored.entry("prio").or_default() += 1;
             }
             "recv_done_trigger" => {
@@ -250,8 +249,7 @@ impl<'t> Parser<'t, '_> {
                     "send_done_trigger",
                     "prio",
                 ];
-                let problem = key.problem(format!("unknown word {text:?}"));
-                let problem = problem.help(did_you_mean(text, known));
+                let problem = key.unknown(format!("unknown word {text:?}"), known);
                 self.sink.push(problem.expected(CONNECTION));
             }
         }
@@ -299,7 +297,7 @@ impl<'t> Parser<'t, '_> {
 
     /// Notes who has to do with the trigger called `word`, which is returned if it can be one.
     fn part(&mut self, word: Word<'t>, note: impl FnOnce(&mut Trigger<'t>)) -> Option<Word<'t>> {
-        let id = word.integer(IDS, self.sink)?;
+        let id = self.sink.take(word.integer(IDS))?;
         let trigger = self.triggers.entry(id).or_default();
         trigger.word.get_or_insert(word);
         note(trigger);
@@ -312,7 +310,10 @@ impl<'t> Parser<'t, '_> {
         let mut rest = words[1..].iter();
         while let Some(word) = rest.next() {
             let mut value = || match rest.next() {
-                Some(value) => value.integer(IDS, self.sink).map(|number| (number, *value)),
+                Some(value) => self
+                    .sink
+                    .take(value.integer(IDS))
+                    .map(|number| (number, *value)),
                 None => {
                     let problem = word.problem(format!("nothing stands behind {:?}", word.text));
                     self.sink.push(problem.expected(TRIGGER));
@@ -327,12 +328,14 @@ impl<'t> Parser<'t, '_> {
                 "barrier" => kind = Some(Kind::Barrier(0)),
                 // What other writers put behind "barrier".
                 text if kind == Some(Kind::Barrier(0)) && text.parse::<u64>().is_ok() => {
-                    count = word.integer(IDS, self.sink).map(|number| (number, *word));
+                    count = self
+                        .sink
+                        .take(word.integer(IDS))
+                        .map(|number| (number, *word));
                 }
                 text => {
-                    let problem = word.problem(format!("unknown word {text:?}"));
                     let known = ["id", "count", "oneshot", "multishot", "barrier"];
-                    let problem = problem.help(did_you_mean(text, known));
+                    let problem = word.unknown(format!("unknown word {text:?}"), known);
                     self.sink.push(problem.expected(TRIGGER));
                 }
             }
@@ -369,7 +372,7 @@ impl<'t> Parser<'t, '_> {
         trigger.kind = kind.or(trigger.kind);
     }
 
-    fn finish(mut self, text: &str) -> Matrix {
+    fn finish(mut self, text: Text<'_>) -> Matrix {
         self.check_counts(text);
         let triggers = std::mem::take(&mut self.triggers);
         for (id, trigger) in &triggers {
@@ -382,14 +385,14 @@ impl<'t> Parser<'t, '_> {
         self.matrix
     }
 
-    fn check_counts(&self, text: &str) {
+    fn check_counts(&self, text: Text<'_>) {
         if self.counts[0].is_none() {
-            let problem = Problem::new(0..0, "the number of hosts is missing");
+            let problem = text.problem(0..0, "the number of hosts is missing");
             self.sink
                 .push(problem.help("begin with a line such as Nodes 128"));
         }
         if self.matrix.flows.is_empty() && self.found[0] == 0 {
-            let problem = Problem::new(end(text), "no connection: nothing would happen");
+            let problem = text.problem_at_end("no connection: nothing would happen");
             self.sink
                 .push(problem.help("add a line such as 0->1 start 0 size 2000000"));
         }
@@ -400,7 +403,7 @@ impl<'t> Parser<'t, '_> {
                 let message = format!("the header says {wanted} {name}, and there are {found}");
                 let at = count.map_or(0..0, |(_, word)| word.at());
                 self.sink
-                    .push(Problem::new(at, message).help("is the file complete?"));
+                    .push(text.problem(at, message).help("is the file complete?"));
             }
         }
     }

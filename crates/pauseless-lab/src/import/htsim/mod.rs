@@ -8,15 +8,14 @@ mod options;
 mod paths;
 mod topo;
 mod translate;
-mod words;
 
 use std::path::PathBuf;
 
 use pauseless_core::unit::Span;
 
-use super::hpcc::Refused;
 use super::source::Source;
-use crate::problem::{Problem, Problems, Sink};
+use crate::problem::{FileId, Problems, Sink};
+use crate::text::Text;
 use matrix::Matrix;
 pub use options::Options;
 use paths::Hops;
@@ -47,6 +46,7 @@ pub enum Kind {
 
 /// What kind of file of htsim `text` is, if it is one.
 pub fn recognise(text: &str) -> Option<Kind> {
+    let text = Text::from(text);
     if paths::is_paths(text) {
         return Some(Kind::Paths);
     }
@@ -57,23 +57,23 @@ pub fn recognise(text: &str) -> Option<Kind> {
 }
 
 /// Reads a traffic matrix and what may stand beside it, in any order.
-pub fn read(files: &[PathBuf], options: &Options) -> Result<Case, Refused> {
+pub fn read(files: &[PathBuf], options: &Options) -> Result<Case, Problems> {
     read_sources(&Source::read_all(files)?, options)
 }
 
 /// The same for files that have been read.
-pub fn read_sources(sources: &[Source], options: &Options) -> Result<Case, Refused> {
+pub fn read_sources(sources: &[Source], options: &Options) -> Result<Case, Problems> {
     let mut found: [Option<&Source>; 3] = [None; 3];
     for source in sources {
         let Some(kind) = recognise(&source.text) else {
             let message = "not a file of htsim".to_string();
             let help = "expected a traffic matrix (.cm), a tree (.topo) or paths";
-            return Err(Problems::of_file(&source.file, message, help).into());
+            return Err(Problems::of_file(&source.file, message, help));
         };
         let slot = &mut found[kind as usize];
         if let Some(other) = slot {
             let message = format!("the same kind of file as {}", other.file);
-            return Err(Problems::of_file(&source.file, message, "name one of them").into());
+            return Err(Problems::of_file(&source.file, message, "name one of them"));
         }
         *slot = Some(source);
     }
@@ -82,79 +82,84 @@ pub fn read_sources(sources: &[Source], options: &Options) -> Result<Case, Refus
         let file = sources.first().map_or("", |source| source.file.as_str());
         let message = "there is no traffic matrix beside it".to_string();
         let help = "name a .cm file, too, as in pauseless run matrix.cm fabric.topo";
-        return Err(Problems::of_file(file, message, help).into());
+        return Err(Problems::of_file(file, message, help));
     };
-    Reader {
+    let files = Vec::from_iter([Some(matrix), topology, paths].into_iter().flatten());
+    let mut reader = Reader {
         options: *options,
-        files: Vec::new(),
+        sink: Sink::default(),
         notes: Vec::new(),
+    };
+    let texts = (0..).map(FileId).zip(&files);
+    let mut texts = texts.map(|(file, source)| Text {
+        text: &source.text,
+        file,
+    });
+    let parts = texts.next().and_then(|matrix| {
+        let topology = topology.and_then(|_| texts.next());
+        let paths = paths.and_then(|_| texts.next());
+        reader.parts(matrix, topology, paths)
+    });
+    match parts.filter(|_| reader.sink.is_empty()) {
+        Some(parts) => Ok(Case {
+            scenario: parts.write(),
+            notes: reader.notes,
+            file: matrix.file.clone(),
+        }),
+        None => {
+            let files = files.into_iter().cloned().collect();
+            Err(Problems::of_sources(files, reader.sink.into_list()))
+        }
     }
-    .read((matrix, topology), paths)
 }
 
 struct Reader {
     options: Options,
-    files: Vec<Problems>,
+    sink: Sink,
     notes: Vec<String>,
 }
 
 impl Reader {
-    fn read(
-        mut self,
-        (matrix_source, topology): (&Source, Option<&Source>),
-        paths: Option<&Source>,
-    ) -> Result<Case, Refused> {
-        let matrix = self.parse(matrix_source, Matrix::parse);
+    /// What the files say; what is wrong with them is in the sink.
+    fn parts(
+        &mut self,
+        matrix_text: Text<'_>,
+        topology: Option<Text<'_>>,
+        paths: Option<Text<'_>>,
+    ) -> Option<Parts> {
+        let matrix = Matrix::parse(matrix_text, &self.sink);
         self.notes.extend(matrix.notes.iter().cloned());
         let tree = match topology {
-            Some(source) => self.parse(source, |text, sink| {
-                let tree = Tree::parse(text, sink);
+            Some(text) => {
+                let tree = Tree::parse(text, &self.sink);
                 let hosts = tree.as_ref().map_or(matrix.nodes, |tree| tree.hosts);
                 if hosts != matrix.nodes {
                     let nodes = matrix.nodes;
                     let message = format!("{hosts} hosts here, and {nodes} in the traffic matrix");
-                    sink.push(Problem::new(0..0, message).help("Nodes must be the same"));
+                    let problem = text.problem(0..0, message);
+                    self.sink.push(problem.help("Nodes must be the same"));
                 }
                 tree
-            }),
-            None => self.default_tree(matrix_source, &matrix),
+            }
+            None => self.default_tree(matrix_text, &matrix),
         };
-        let hops = paths.map(|source| self.parse(source, paths::parse));
-        if let (Some(hops), Some(source)) = (&hops, paths) {
-            self.look_at_paths(&matrix, hops, source);
-        }
-        if !self.files.is_empty() {
-            return Err(Refused { files: self.files });
-        }
-        let Some(tree) = tree else {
-            return Err(Refused { files: self.files });
-        };
+        let hops = paths.map(|text| {
+            let hops = paths::parse(text, &self.sink);
+            self.look_at_paths(&matrix, &hops, text);
+            hops
+        });
+        let tree = tree?;
         self.note(&matrix, &tree);
-        let parts = Parts {
-            matrix: &matrix,
-            tree: &tree,
-            hops: hops.as_ref(),
+        Some(Parts {
+            matrix,
+            tree,
+            hops,
             options: self.options,
-        };
-        Ok(Case {
-            scenario: parts.write(),
-            notes: self.notes,
-            file: matrix_source.file.clone(),
         })
     }
 
-    fn parse<T>(&mut self, source: &Source, parse: impl FnOnce(&str, &Sink) -> T) -> T {
-        let sink = Sink::default();
-        let found = parse(&source.text, &sink);
-        if !sink.is_empty() {
-            let problems = Problems::new(&source.file, &source.text, sink.into_list());
-            self.files.push(problems);
-        }
-        found
-    }
-
     /// The tree that htsim makes if it has no file.
-    fn default_tree(&mut self, source: &Source, matrix: &Matrix) -> Option<Tree> {
+    fn default_tree(&self, text: Text<'_>, matrix: &Matrix) -> Option<Tree> {
         let Options {
             rate,
             delay,
@@ -174,27 +179,27 @@ impl Reader {
         if tree.is_none() && matrix.nodes > 0 {
             let nodes = matrix.nodes;
             let message = format!("no fat tree of {tiers} tiers has {nodes} hosts");
-            let problem = Problem::new(0..0, message);
+            let problem = text.problem(0..0, message);
             let help = "name a .topo file, too; without one k k k / 4 hosts are possible, k even";
-            self.files.push(source.refuse(problem.help(help)));
+            self.sink.push(problem.help(help));
         }
         tree
     }
 
-    fn look_at_paths(&mut self, matrix: &Matrix, hops: &Hops, source: &Source) {
+    fn look_at_paths(&self, matrix: &Matrix, hops: &Hops, text: Text<'_>) {
         if matrix.flows.iter().any(|flow| flow.id.is_none()) {
-            let problem = Problem::new(0..0, "paths are for flows by their id, and some have none");
-            self.files
-                .push(source.refuse(problem.help("give every flow of the matrix an id")));
-            return;
+            let message = "paths are for flows by their id, and some have none";
+            let problem = text.problem(0..0, message);
+            let help = "give every flow of the matrix an id";
+            return self.sink.push(problem.help(help));
         }
         let ids = matrix.flows.iter().filter_map(|flow| flow.id);
         let ids = std::collections::BTreeSet::from_iter(ids);
         if let Some((id, _)) = hops.keys().find(|(id, _)| !ids.contains(id)) {
-            let problem =
-                Problem::new(0..0, format!("the traffic matrix has no flow with id {id}"));
-            self.files
-                .push(source.refuse(problem.help("are these the paths of this matrix?")));
+            let message = format!("the traffic matrix has no flow with id {id}");
+            let problem = text.problem(0..0, message);
+            let help = "are these the paths of this matrix?";
+            self.sink.push(problem.help(help));
         }
     }
 

@@ -3,27 +3,28 @@
 
 use std::collections::BTreeMap;
 
-use super::words::{Word, lines};
 use crate::problem::Sink;
+use crate::text::{Text, Word};
 
 /// The switches behind the first, by flow and target.
 pub(super) type Hops = BTreeMap<(u64, u64), Vec<String>>;
 
 /// Whether a text has paths.
-pub(super) fn is_paths(text: &str) -> bool {
-    lines(text)
+pub(super) fn is_paths(text: Text<'_>) -> bool {
+    text.rows()
         .next()
         .is_some_and(|words| words[0].text == "PATH")
 }
 
 /// Reads `text`; what is wrong goes to `sink`.
-pub(super) fn parse(text: &str, sink: &Sink) -> Hops {
+pub(super) fn parse(text: Text<'_>, sink: &Sink) -> Hops {
     let mut hops = Hops::new();
-    for words in lines(text) {
+    let before = sink.count();
+    for words in text.rows() {
         if let Some((key, node)) = line(&words, sink) {
             hops.entry(key).or_default().push(node);
         }
-        if sink.count() >= PROBLEMS_MAX {
+        if sink.count() - before >= PROBLEMS_MAX {
             break;
         }
     }
@@ -38,8 +39,8 @@ fn line(words: &[Word<'_>], sink: &Sink) -> Option<((u64, u64), String)> {
         sink.push(problem.expected(SHAPE));
         return None;
     };
-    let range = (0, u64::from(u32::MAX));
-    let (flow, target) = (words[2].integer(range, sink), words[4].integer(range, sink));
+    let number = |word: Word<'_>| sink.take(word.integer(0..=u64::from(u32::MAX)));
+    let (flow, target) = (number(words[2]), number(words[4]));
     let next = words[8].text.split_once("->").map(|(_, next)| next);
     let next = next.and_then(node);
     if next.is_none() {

@@ -249,3 +249,21 @@ fn wrong_trees() {
         ["file1: the same kind of file as file0"]
     );
 }
+
+#[test]
+fn problems_of_all_files_are_shown_at_once_each_in_its_own() {
+    let sources = [
+        source("tree.topo", "Nodes 16\nTiers 9\nPodsize 16\n"),
+        source("it.cm", "Nodes 16\nConnections 1\n0->99 start 0 size 1\n"),
+    ];
+    let problems = read_sources(&sources, &Options::default()).unwrap_err();
+    let shown = problems.list().iter().map(|problem| {
+        let line = problems.position(problem).map(|(line, _)| line);
+        (problems.file_of(problem), line, problem.message.as_str())
+    });
+    let shown = Vec::from_iter(shown);
+    assert!(shown.contains(&("it.cm", Some(3), "there is no host 99")));
+    assert!(shown.contains(&("tree.topo", Some(2), "\"9\" is out of place")));
+    // The matrix comes first, whatever was named first.
+    assert_eq!(shown[0].0, "it.cm");
+}

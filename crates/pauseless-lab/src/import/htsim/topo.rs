@@ -1,10 +1,12 @@
 //! Fat trees, `.topo`: how many hosts, and what each tier of switches is like.
 
+use std::ops::{Range, RangeInclusive};
+
 use pauseless_core::unit::{Rate, Span};
 
-use super::words::{Word, end, lines};
-use crate::problem::{Problem, Sink};
+use crate::problem::Sink;
 use crate::scenario::reader::did_you_mean;
+use crate::text::{Text, Word};
 
 /// A tree of two or three tiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,8 +70,8 @@ impl Tree {
 }
 
 /// Whether a text describes a tree.
-pub(super) fn is_topo(text: &str) -> bool {
-    let heads = lines(text).take(20);
+pub(super) fn is_topo(text: Text<'_>) -> bool {
+    let heads = text.rows().take(20);
     let mut heads = heads.map(|words| words[0].text.to_ascii_lowercase());
     heads.any(|head| head == "tiers" || head == "podsize")
 }
@@ -82,16 +84,16 @@ struct Tier<'t> {
 }
 
 /// The keys of a tier, in lower case, and their ranges.
-const KEYS: [(&str, (u64, u64)); 9] = [
-    ("downlink_speed_gbps", (1, 1_600)),
-    ("radix_down", (1, 100_000)),
-    ("radix_up", (1, 100_000)),
-    ("downlink_latency_ns", (1, 1_000_000_000)),
-    ("switch_latency_ns", (0, 1_000_000_000)),
-    ("oversubscribed", (1, 100_000)),
-    ("bundle", (1, 64)),
-    ("queue_up", (0, u32::MAX as u64)),
-    ("queue_down", (0, u32::MAX as u64)),
+const KEYS: [(&str, RangeInclusive<u64>); 9] = [
+    ("downlink_speed_gbps", 1..=1_600),
+    ("radix_down", 1..=100_000),
+    ("radix_up", 1..=100_000),
+    ("downlink_latency_ns", 1..=1_000_000_000),
+    ("switch_latency_ns", 0..=1_000_000_000),
+    ("oversubscribed", 1..=100_000),
+    ("bundle", 1..=64),
+    ("queue_up", 0..=u32::MAX as u64),
+    ("queue_down", 0..=u32::MAX as u64),
 ];
 const SPEED: usize = 0;
 const RADIX_DOWN: usize = 1;
@@ -100,14 +102,16 @@ const LATENCY: usize = 3;
 const SWITCH_LATENCY: usize = 4;
 const OVERSUBSCRIBED: usize = 5;
 const BUNDLE: usize = 6;
-const HEADS: [(&str, (u64, u64)); 3] = [
-    ("nodes", (1, 100_000)),
-    ("tiers", (2, 3)),
-    ("podsize", (1, 100_000)),
+const HEADS: [(&str, RangeInclusive<u64>); 3] = [
+    ("nodes", 1..=100_000),
+    ("tiers", 2..=3),
+    ("podsize", 1..=100_000),
 ];
 
 struct Parser<'t, 's> {
     sink: &'s Sink,
+    /// How many problems other files have.
+    before: usize,
     heads: [Option<(u64, Word<'t>)>; 3],
     tiers: [Tier<'t>; 3],
     /// The tier that keys belong to; one that cannot be has keys that nobody looks at.
@@ -116,14 +120,15 @@ struct Parser<'t, 's> {
 
 impl Tree {
     /// Reads `text`; what is wrong goes to `sink`.
-    pub(super) fn parse(text: &str, sink: &Sink) -> Option<Tree> {
+    pub(super) fn parse(text: Text<'_>, sink: &Sink) -> Option<Tree> {
         let mut parser = Parser {
             sink,
+            before: sink.count(),
             heads: [None; 3],
             tiers: Default::default(),
             at: None,
         };
-        for words in lines(text) {
+        for words in text.rows() {
             parser.line(&words);
         }
         if !parser.is_complete(text) {
@@ -143,7 +148,10 @@ impl<'t> Parser<'t, '_> {
             return;
         };
         if name == "tier" {
-            let tier = value.integer((0, 2), self.sink).map(|tier| tier as usize);
+            let tier = self
+                .sink
+                .take(value.integer(0..=2))
+                .map(|tier| tier as usize);
             if let Some(tier) = tier {
                 self.tiers[tier].word = Some(head);
             }
@@ -151,12 +159,13 @@ impl<'t> Parser<'t, '_> {
             return;
         }
         if let Some(place) = HEADS.iter().position(|(head, _)| *head == name) {
-            let number = value.integer(HEADS[place].1, self.sink);
+            let number = self.sink.take(value.integer(HEADS[place].1.clone()));
             self.heads[place] = number.map(|number| (number, head)).or(self.heads[place]);
             return;
         }
         let Some(place) = KEYS.iter().position(|(key, _)| *key == name) else {
-            let names = HEADS.iter().chain(&KEYS).map(|(name, _)| *name);
+            let (heads, keys) = (HEADS.map(|(name, _)| name), KEYS.map(|(name, _)| name));
+            let names = heads.into_iter().chain(keys);
             let problem = head.problem(format!("unknown key {:?}", head.text));
             let problem = problem.help(did_you_mean(&name, names.clone()));
             self.sink
@@ -176,16 +185,15 @@ impl<'t> Parser<'t, '_> {
             self.sink.push(problem.help("leave one of them out"));
             return;
         }
-        *slot = value
-            .integer(KEYS[place].1, self.sink)
-            .map(|number| (number, head));
+        let number = self.sink.take(value.integer(KEYS[place].1.clone()));
+        *slot = number.map(|number| (number, head));
     }
 
     /// Whether nothing is missing.
-    fn is_complete(&self, text: &str) -> bool {
+    fn is_complete(&self, text: Text<'_>) -> bool {
         let mut is_complete = true;
-        let mut miss = |at: std::ops::Range<usize>, name: &str, help: String| {
-            let problem = Problem::new(at, format!("{name} is missing"));
+        let mut miss = |at: Range<usize>, name: &str, help: String| {
+            let problem = text.problem(at, format!("{name} is missing"));
             self.sink.push(problem.help(help));
             is_complete = false;
         };
@@ -201,8 +209,9 @@ impl<'t> Parser<'t, '_> {
         let tiers = self.heads[1].map_or(2, |(tiers, _)| tiers as usize);
         for (number, tier) in self.tiers[..tiers].iter().enumerate() {
             let Some(word) = tier.word else {
+                let end = text.text.trim_end().len();
                 miss(
-                    end(text),
+                    end..end,
                     &format!("tier {number}"),
                     format!("add Tier {number} and its keys"),
                 );
@@ -217,7 +226,7 @@ impl<'t> Parser<'t, '_> {
                 miss(word.at(), &format!("{name} of tier {number}"), help);
             }
         }
-        is_complete && self.sink.is_empty()
+        is_complete && self.sink.count() == self.before
     }
 
     fn value(&self, tier: usize, key: usize) -> u64 {

@@ -12,10 +12,10 @@ use crate::scenario::file::File;
 use crate::scenario::unit::Quantity;
 
 /// What goes into a scenario.
-pub(super) struct Parts<'p> {
-    pub matrix: &'p Matrix,
-    pub tree: &'p Tree,
-    pub hops: Option<&'p Hops>,
+pub(super) struct Parts {
+    pub matrix: Matrix,
+    pub tree: Tree,
+    pub hops: Option<Hops>,
     pub options: Options,
 }
 
@@ -24,7 +24,7 @@ const HEADER: Bytes = Bytes::new(64);
 /// Packets that fit an ingress, more than PFC ever lets in.
 const INGRESS_PACKETS: u64 = 2_000;
 
-impl Parts<'_> {
+impl Parts {
     /// The text of the scenario.
     pub(super) fn write(&self) -> String {
         let Options {
@@ -101,7 +101,7 @@ impl Parts<'_> {
             };
             let Flow { source, target, .. } = flow;
             write!(text, "\nH{source} H{target} {size} {start} {name} {after}").expect("a string");
-            if let Some(hops) = self.hops {
+            if let Some(hops) = &self.hops {
                 let id = flow.id.unwrap_or(0);
                 let way = |from: u64, to: u64| self.way(hops, id, (from, to));
                 let (there, back) = (way(*source, *target), way(*target, *source));
@@ -127,7 +127,7 @@ impl Parts<'_> {
     }
 
     fn write_tree(&self, file: &mut File) {
-        let tree = self.tree;
+        let tree = &self.tree;
         file.section("[topology]");
         file.text("kind", "custom");
         let mut text = String::from("node = [");

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use super::line::{line_number, nothing, quoted};
 use super::rate::LinkRate;
 use crate::problem::Problem;
+use crate::text::{line_number, nothing, quoted};
 
 /// What is cabled to what.
 #[derive(Clone, Debug, PartialEq, Eq)]

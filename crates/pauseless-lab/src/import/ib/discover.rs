@@ -8,9 +8,10 @@ use std::ops::Range;
 use super::cabling::{
     Builder, Cabling, IbLink, LMC_MAX, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
 };
-use super::line::{Line, Lines, Word, nothing, quoted};
+use super::guid::bare_guid;
 use super::rate::{LaneSpeed, LinkRate, SPEEDS, WIDTHS, is_unknown, width_from_name};
 use crate::problem::Problem;
+use crate::text::{Line, Lines, Word, nothing, quoted};
 
 /// Whether the first line with anything on it is one of this format.
 pub fn looks_like(text: &str) -> bool {
@@ -89,7 +90,7 @@ impl<'t> Reader<'t> {
         let Some(&(_, kind)) = KINDS.iter().find(|(known, _)| *known == name.text) else {
             let message = format!("{} begins no line of ibnetdiscover", quoted(name.text));
             let expected = "`Switch`, `Ca`, `[port]`, `vendid=` or the like";
-            return Err(Problem::new(name.range(), message).expected(expected));
+            return Err(name.problem(message).expected(expected));
         };
         self.block = Some(self.header(kind, &mut line)?);
         Ok(())
@@ -118,7 +119,7 @@ impl<'t> Reader<'t> {
                 "{name} follows the GUID {announced:#x}",
                 name = quoted(name.text)
             );
-            return Err(Problem::new(name.range(), message).expected("the GUID of the line above"));
+            return Err(name.problem(message).expected("the GUID of the line above"));
         }
         let comment = header_comment(kind, line)?;
         let node = self.builder.node(NodeSeen {
@@ -189,15 +190,13 @@ fn node_name<'t>(line: &mut Line<'t>, kind: NodeKind) -> Result<(Word<'t>, u64),
             NodeKind::Switch => "`S-` and the GUID of a switch",
             NodeKind::Adapter => "`H-` or `R-` and the GUID of an adapter or router",
         };
-        return Err(Problem::new(name.range(), message)
+        return Err(name
+            .problem(message)
             .expected(expected)
             .help("names of your own, as ibsim accepts them, have no GUID: use those of a dump"));
     };
-    let digits = Word {
-        text: digits,
-        at: name.at + name.text.len() - digits.len(),
-    };
-    Ok((name, digits.bare_guid()?))
+    let digits = name.part(name.text.len() - digits.len()..name.text.len());
+    Ok((name, bare_guid(digits)?))
 }
 
 /// `[1]`, which may be followed by `[ext 5]` and by the GUID of the port in parentheses.
@@ -268,7 +267,7 @@ fn own_lid(line: &mut Line<'_>, port: u8) -> Result<Option<PortLid>, Problem> {
 fn lid(line: &mut Line<'_>) -> Result<Option<u16>, Problem> {
     line.expect("lid")?;
     let lid = line.word();
-    assigned_lid(lid.decimal(u16::MAX.into(), "a LID")?, lid.range())
+    assigned_lid(lid.decimal(u16::MAX.into(), "a LID")?, lid.at())
 }
 
 /// `"name" lid 4 4xNDR`, of the other end.
@@ -288,7 +287,7 @@ fn peer_comment(line: &mut Line<'_>, port: &mut Port) -> Result<(), Problem> {
         let is_slot = extra.text == "slot" && line.word().decimal(u64::MAX, "a slot").is_ok();
         if !is_code && !is_slot && extra.text != "(scp)" {
             let message = format!("{} after the rate", quoted(extra.text));
-            return Err(Problem::new(extra.range(), message).expected("the end of the line"));
+            return Err(extra.problem(message).expected("the end of the line"));
         }
     }
     Ok(())
@@ -304,7 +303,8 @@ fn rate(word: Word<'_>) -> Result<Option<LinkRate>, Problem> {
     if known.is_none() && !unknown {
         let message = format!("{} is not a rate of a link", quoted(word.text));
         let expected = format!("{WIDTHS}, then {SPEEDS}");
-        return Err(Problem::new(word.range(), message)
+        return Err(word
+            .problem(message)
             .expected("a rate such as 4xNDR")
             .help(expected));
     }

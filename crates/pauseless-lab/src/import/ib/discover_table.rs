@@ -8,9 +8,10 @@ use std::ops::Range;
 use super::cabling::{
     Builder, Cabling, IbLink, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
 };
-use super::line::{Line, Lines, Word, nothing, quoted};
+use super::guid::guid;
 use super::rate::{LaneSpeed, LinkRate, SPEEDS, WIDTHS, is_unknown, width_from_name};
 use crate::problem::Problem;
+use crate::text::{Line, Lines, Word, nothing, quoted};
 
 /// Whether the first line with anything on it is one of this format.
 pub fn looks_like(text: &str) -> bool {
@@ -75,7 +76,8 @@ fn parse_row(builder: &mut Builder<'_>, line: &mut Line<'_>) -> Result<(), Probl
     let mut parts = descriptions.text.split("' - '");
     let (Some(one), Some(other), None) = (parts.next(), parts.next(), parts.next()) else {
         let message = "it is not clear where the first description ends";
-        return Err(Problem::new(descriptions.range(), message)
+        return Err(descriptions
+            .problem(message)
             .expected("`' - '` once, between the descriptions")
             .help("rename the node, or use ibnetdiscover without -p"));
     };
@@ -86,20 +88,17 @@ fn parse_row(builder: &mut Builder<'_>, line: &mut Line<'_>) -> Result<(), Probl
 
 fn parse_end(line: &mut Line<'_>) -> Result<Seen, Problem> {
     let name = line.word();
-    let Some(&(_, kind)) = KINDS.iter().find(|(known, _)| *known == name.text) else {
-        let message = format!("{} is not a kind of node", quoted(name.text));
-        return Err(Problem::new(name.range(), message).expected("SW, CA or RT"));
-    };
+    let kind = name.keyword(&KINDS, "is not a kind of node")?;
     let lid = line.word();
-    let lid = assigned_lid(lid.decimal(u16::MAX.into(), "a LID")?, lid.range())?;
+    let lid = assigned_lid(lid.decimal(u16::MAX.into(), "a LID")?, lid.at())?;
     let port = line.word().decimal(PORT_MAX.into(), "a port")? as u8;
-    let guid = line.word().guid()?;
+    let guid = guid(line.word())?;
     Ok(Seen {
         kind,
         lid,
         port,
         guid,
-        at: name.at..line.here().start,
+        at: name.start..line.here().start,
     })
 }
 
@@ -109,7 +108,7 @@ fn parse_rate(line: &mut Line<'_>) -> Result<Option<LinkRate>, Problem> {
     let known_speed = LaneSpeed::from_name(speed.text);
     let complain = |word: Word<'_>, what: &str, expected: &str| {
         let message = format!("{} is not a {what}", quoted(word.text));
-        Err(Problem::new(word.range(), message).expected(expected))
+        Err(word.problem(message).expected(expected))
     };
     if known_width.is_none() && !is_unknown(width.text) {
         return complain(width, "width of a link", WIDTHS);

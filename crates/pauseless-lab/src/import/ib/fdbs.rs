@@ -5,9 +5,10 @@
 use std::ops::Range;
 
 use super::cabling::{LID_MAX, PORT_MAX};
+use super::guid::guid;
 use super::lft::{Lft, NO_PORT, Row, Sections, Table, holes_allowed};
-use super::line::{Line, Lines, Word, nothing, quoted};
 use crate::problem::Problem;
+use crate::text::{Line, Lines, Word, nothing, quoted};
 
 /// Whether the first line that is no comment is the header of a table.
 pub fn looks_like(text: &str) -> bool {
@@ -148,7 +149,7 @@ impl Reader {
             .find(|header| line.rest().starts_with(**header))
         {
             line.expect(header)?;
-            let guid = line.word().guid()?;
+            let guid = guid(line.word())?;
             line.expect_end()?;
             self.close()?;
             self.open = Some(Table::new(guid, range.start));
@@ -168,7 +169,7 @@ impl Reader {
         if words == ["LID", ":", "Port", ":", "Hops", ":", "Optimal"] {
             return line.expect_end();
         }
-        let problem = Problem::new(line.range(), "not the title of a table");
+        let problem = line.problem("not the title of a table");
         Err(problem.expected("`LID    : Port : Hops : Optimal`"))
     }
 
@@ -193,7 +194,8 @@ fn private_table(mut line: Line<'_>) -> Result<(), Problem> {
     let number = line.word();
     match number.decimal(u64::MAX, "the number of a table")? {
         0 => line.expect_end(),
-        _ => Err(Problem::new(line.range(), "a private forwarding table")
+        _ => Err(line
+            .problem("a private forwarding table")
             .expected("`PLFT_NUM: 0`")
             .help("private tables are not supported: dump the linear ones with opensm")),
     }

@@ -8,9 +8,10 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::fdbs::lid_of;
+use super::guid::guid;
 use super::lft::{Lft, Row, Sections, Table, holes_allowed};
-use super::line::{Line, Lines, nothing, quoted};
 use crate::problem::Problem;
+use crate::text::{Line, Lines, Word, nothing, quoted};
 
 /// Whether the first line with anything on it is the header of a table.
 pub fn looks_like(text: &str) -> bool {
@@ -164,11 +165,11 @@ impl Open {
     /// `8 valid lids dumped`, or what else the line is.
     fn last_line(&self, line: &mut Line<'_>) -> Result<(), Problem> {
         let number = line.word();
-        let number_at = number.range();
+        let number_at = number.at();
         let Ok(count) = number.decimal(u64::MAX, "a number of rows") else {
             let message = format!("{} begins no line of a table", quoted(number.text));
             let expected = "a row, or `8 valid lids dumped` as the last line";
-            return Err(Problem::new(line.range(), message).expected(expected));
+            return Err(line.problem(message).expected(expected));
         };
         let of_valid = line.eat("valid");
         line.expect("lids dumped")?;
@@ -213,7 +214,7 @@ fn parse_header(line: &mut Line<'_>) -> Result<Open, Problem> {
     if line.up_to(" guid ").is_none() {
         return Err(line.unexpected("`guid 0x..`"));
     }
-    let guid = line.word().guid()?;
+    let guid = guid(line.word())?;
     if !line.rest().trim_end().ends_with("):") {
         let problem = Problem::new(line.here(), "the header has no end");
         return Err(problem.expected("a name in parentheses and a colon"));
@@ -227,7 +228,7 @@ fn parse_header(line: &mut Line<'_>) -> Result<Open, Problem> {
 }
 
 /// A LID of a header: decimal in opensm, hexadecimal with a prefix in ibroute.
-fn parse_lid(word: super::line::Word<'_>) -> Result<u16, Problem> {
+fn parse_lid(word: Word<'_>) -> Result<u16, Problem> {
     let lid = match word.text.starts_with("0x") {
         true => word.prefixed_hex(u16::MAX.into(), "a LID")?,
         false => word.decimal(u16::MAX.into(), "a LID")?,

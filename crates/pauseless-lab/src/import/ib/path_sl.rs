@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::cabling::LID_MAX;
-use super::line::{Line, Lines, expect_last_line_end, nothing};
+use super::guid::guid;
 use super::rows::{Keyed, without_repetition};
 use crate::problem::Problem;
+use crate::text::{Line, Lines, expect_last_line_end, nothing};
 
 /// The service level with which a node sends to a LID.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,14 +70,14 @@ pub fn parse(text: &str) -> Result<Vec<PathSl>, Problem> {
 
 fn parse_row(line: &mut Line<'_>) -> Result<PathSl, Problem> {
     let at = line.range();
-    let guid = line.word().guid()?;
+    let guid = guid(line.word())?;
     let dlid = line.word();
     let number = match dlid.text.starts_with("0x") {
         true => dlid.prefixed_hex(LID_MAX.into(), "a LID")?,
         false => dlid.decimal(LID_MAX.into(), "a LID")?,
     };
     if number == 0 {
-        let problem = Problem::new(dlid.range(), "LID 0 is nobody's");
+        let problem = dlid.problem("LID 0 is nobody's");
         return Err(problem.expected("a LID from 1 to 49151"));
     }
     let sl = line.word().decimal(15, "a service level")?;

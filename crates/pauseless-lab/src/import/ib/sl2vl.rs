@@ -4,9 +4,10 @@ use std::fmt;
 use std::ops::Range;
 
 use super::cabling::PORT_MAX;
-use super::line::{Line, Lines, nothing, quoted};
+use super::guid::guid;
 use super::rows::{Keyed, without_repetition};
 use crate::problem::Problem;
+use crate::text::{Line, Lines, nothing, quoted};
 
 /// The virtual lanes that packets are given, by switch or port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,7 +153,7 @@ pub mod opensm {
             };
             self.close()?;
             line.skip_blanks();
-            let guid = line.until(|byte| matches!(byte, b',' | b' ')).guid()?;
+            let guid = guid(line.until(|byte| matches!(byte, b',' | b' ')))?;
             line.expect(",")?;
             line.expect("base LID")?;
             line.skip_blanks();
@@ -253,7 +254,7 @@ pub mod ibdmchk {
 
     fn parse_row(line: &mut Line<'_>) -> Result<SlVlRow, Problem> {
         let at = line.range();
-        let guid = line.word().guid()?;
+        let guid = guid(line.word())?;
         let ingress = line.word().decimal(PORT_MAX.into(), "a port")? as u8;
         let egress = line.word().decimal(PORT_MAX.into(), "a port")? as u8;
         let mut vls = [0; 16];
@@ -264,7 +265,7 @@ pub mod ibdmchk {
             if word.text.len() != 4 {
                 let message = format!("{} is not a pair of virtual lanes", quoted(word.text));
                 let expected = "`0x` and two digits, one for each lane";
-                return Err(Problem::new(word.range(), message).expected(expected));
+                return Err(word.problem(message).expected(expected));
             }
             pair.copy_from_slice(&[byte >> 4, byte & 0xF]);
         }

@@ -8,9 +8,10 @@ use std::ops::Range;
 use super::cabling::{
     Builder, Cabling, IbLink, NodeKind, NodeSeen, PORT_MAX, PortLid, assigned_lid,
 };
-use super::line::{Line, Lines, Word, nothing, quoted};
+use super::guid::bare_guid;
 use super::rate::{LaneSpeed, LinkRate, WIDTHS, is_unknown, width_from_name};
 use crate::problem::Problem;
+use crate::text::{Line, Lines, Word, nothing, quoted};
 
 /// Whether the first line with anything on it is one of this format.
 pub fn looks_like(text: &str) -> bool {
@@ -71,7 +72,7 @@ fn parse_row<'t>(line: &mut Line<'t>) -> Result<Row<'t>, Problem> {
     let state = line.word();
     if !STATES.contains(&state.text) {
         let message = format!("{} is not a state of a port", quoted(state.text));
-        return Err(Problem::new(state.range(), message).expected(STATES.join(", ")));
+        return Err(state.problem(message).expected(STATES.join(", ")));
     }
     let has_speed = line.eat("SPD=");
     let speed = match has_speed {
@@ -92,15 +93,10 @@ fn parse_end<'t>(line: &mut Line<'t>) -> Result<Seen<'t>, Problem> {
     line.expect("{")?;
     let start = line.here().start;
     let name = line.word();
-    let kind = KINDS.iter().find(|(known, _)| *known == name.text);
-    let Some(&(_, kind)) = kind else {
-        let message = format!("{} is not a kind of node", quoted(name.text));
-        let expected = "SW, SW-SM, CA, CA-SM, RT or RT-SM";
-        return Err(Problem::new(name.range(), message).expected(expected));
-    };
+    let kind = name.keyword(&KINDS, "is not a kind of node")?;
     let port_count = field(line, "Ports:")?.hex(PORT_MAX.into(), "a number of ports")?;
     field(line, "SystemGUID:")?.hex(u64::MAX, "a GUID")?;
-    let guid = field(line, "NodeGUID:")?.bare_guid()?;
+    let guid = bare_guid(field(line, "NodeGUID:")?)?;
     field(line, "PortGUID:")?.hex(u64::MAX, "a GUID")?;
     field(line, "VenID:")?.hex(u32::MAX.into(), "a vendor")?;
     field(line, "DevID:")?.hex(u32::MAX.into(), "a device")?;
@@ -112,7 +108,7 @@ fn parse_end<'t>(line: &mut Line<'t>) -> Result<Seen<'t>, Problem> {
         return Err(problem.expected("`} LID:` after the description"));
     };
     let lid = line.until(|byte| byte == b' ');
-    let lid = assigned_lid(lid.hex(u16::MAX.into(), "a LID")?, lid.range())?;
+    let lid = assigned_lid(lid.hex(u16::MAX.into(), "a LID")?, lid.at())?;
     let port = field(line, "PN:")?.hex(PORT_MAX.into(), "a port")?;
     line.expect("}")?;
     Ok(Seen {
@@ -135,7 +131,7 @@ fn parse_width(word: Word<'_>) -> Result<Option<u8>, Problem> {
     match width_from_name(word.text) {
         None if !is_unknown(word.text) => {
             let message = format!("{} is not a width of a link", quoted(word.text));
-            Err(Problem::new(word.range(), message).expected(WIDTHS))
+            Err(word.problem(message).expected(WIDTHS))
         }
         width => Ok(width),
     }
@@ -148,7 +144,7 @@ fn parse_speed(word: Word<'_>) -> Result<Option<LaneSpeed>, Problem> {
         None if !unknown => {
             let message = format!("{} is not a speed of a lane", quoted(word.text));
             let expected = "2.5, 5, 10, FDR10, 14, 25, 50, 100 or 200 Gb/s";
-            Err(Problem::new(word.range(), message).expected(expected))
+            Err(word.problem(message).expected(expected))
         }
         speed => Ok(speed),
     }

@@ -21,6 +21,8 @@ use crate::{section, words};
 pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
 /// What a flow may send.
 pub(crate) const SIZES: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000_000);
+/// All classes and labels that there could be.
+pub(crate) const CLASSES: RangeInclusive<u64> = 0..=LANE_COUNT as u64 - 1;
 /// How long a flow sends or is silent at a stretch.
 const STRETCHES: RangeInclusive<Span> = Span::ps(1)..=*TIMES.end();
 /// The most flows of one `[[flow]]`: more are the business of `[[traffic]]`.
@@ -65,7 +67,7 @@ section! {
         /// The rate at which it starts under `[congestion_control]`, at most its pace.
         initial_rate: Rate, derived "that of the link";
         /// Frame bytes of a packet, up to `mtu`.
-        packet: Bytes, within FRAMES, derived "`mtu`";
+        packet: Bytes, within FRAMES, checked later, derived "`mtu`";
         /// When it starts, before `timing.start_jitter`; the first flows of `[[traffic]]` start then,
         /// or after it.
         start: Span, within TIMES, default Span::ZERO;
@@ -75,10 +77,10 @@ section! {
         stop: Span, within TIMES, derived "never";
         /// The traffic class, with `[classes]` that in which it enters. For `[[traffic]]`, that of
         /// flows that are not smaller than a bound of `classes_by_size`.
-        class: u8, within 0..=LANE_COUNT as u64 - 1, default 0;
+        class: u64, within CLASSES, checked later, default 0;
         /// What packets carry all the way, such as a service level, for `[classes]` with
         /// `key = "label"`.
-        label: u8, within 0..=LANE_COUNT as u64 - 1, derived "its class";
+        label: u8, within CLASSES, derived "its class";
         /// Every switch that a packet arrives at takes one off, and drops it at zero. Hosts do not.
         ttl: u8, within 1..=u64::from(u8::MAX), derived "none, with a `loop` 64";
         /// For how long it sends, before it is silent for `off`, and so on from its start; both or
@@ -142,7 +144,7 @@ impl Common {
         }
         let classes = 0..=u64::from(limits.class_count) - 1;
         if let Some(place) = &self.class.place
-            && !place.has_within(u64::from(self.class.value), &classes, limits.sink)
+            && !place.has_within(self.class.value, &classes, limits.sink)
         {
             self.class = Filled::new(0);
         }
@@ -162,7 +164,7 @@ impl Common {
             packet: self.packet.copied().expect("it was completed"),
             start: self.start.value,
             stop: self.stop.copied(),
-            class: self.class.value,
+            class: self.class.value as u8,
             label: self.label.copied(),
             ttl: self.ttl.copied(),
             duty: duty.map_or(Duty::ALWAYS, |(on, off)| Duty { on, off }),
@@ -184,7 +186,7 @@ impl Common {
             packet: Key::of(terms.packet),
             start: Filled::new(terms.start),
             stop: terms.stop.map_or(Key::default(), Key::of),
-            class: Filled::new(terms.class),
+            class: Filled::new(terms.class.into()),
             label: terms.label.map_or(Key::default(), Key::of),
             ttl: terms.ttl.map_or(Key::default(), Key::of),
             on: key(terms.duty.on),

@@ -6,6 +6,7 @@ use pauseless_core::unit::Bytes;
 
 use super::super::flows::SIZES;
 use crate::import::source::Source;
+use crate::text::Lines;
 
 /// A distribution of sizes.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,13 +65,13 @@ impl Cdf {
     pub(super) fn parse(text: &str) -> Result<Cdf, Flaw> {
         let mut points = Vec::new();
         let mut lines = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let content = line.split('#').next().unwrap_or_default().trim();
+        for (line, number) in Lines::new(text).zip(1..) {
+            let content = line.before(b'#').rest().trim();
             if content.is_empty() {
                 continue;
             }
-            points.push(parse_line(content).map_err(|message| (index + 1, message))?);
-            lines.push(index + 1);
+            points.push(parse_line(content).map_err(|message| (number, message))?);
+            lines.push(number);
         }
         Cdf::new(points).map_err(|(point, message)| {
             let line = lines.get(point).copied().unwrap_or(1);

@@ -61,14 +61,15 @@ enum Origin {
 impl Origin {
     fn place(&self, line: u32, at: std::ops::Range<usize>) -> Place {
         match self {
-            Origin::Inline { place, start } => Place {
-                key: format!("{}, line {line}", place.key),
-                span: (start + at.start).min(place.span.end)..(start + at.end).min(place.span.end),
-            },
-            Origin::File { place, file } => Place {
-                key: format!("{}: {file}:{line}", place.key),
-                span: place.span.clone(),
-            },
+            Origin::Inline { place, start } => {
+                let end = place.span.end;
+                let span = (start + at.start).min(end)..(start + at.end).min(end);
+                place.beside(format!("{}, line {line}", place.key), span)
+            }
+            Origin::File { place, file } => {
+                let key = format!("{}: {file}:{line}", place.key);
+                place.beside(key, place.span.clone())
+            }
         }
     }
 }

@@ -41,6 +41,9 @@ pub(crate) use sizes::inline;
 use scene::{Batch, Scene};
 use sizes::ClassesBySize;
 
+/// The name of the sections.
+pub(crate) const SECTION: &str = "traffic";
+
 /// What `[[traffic]]` of one `kind` makes. It is what the keys of that kind are read into.
 pub(crate) trait TrafficKind: Any + fmt::Debug + Send + Sync {
     /// Fills in what was left out, reads files that are named, and checks what depends on several
@@ -169,7 +172,7 @@ impl Traffic {
     /// Reads all sections. Two of one name are reported: a number that told them apart would
     /// depend on their order, or on each other.
     pub(crate) fn read_all(root: &mut Section<'_>, limits: Limits<'_>) -> Vec<Traffic> {
-        let sections = root.tables_or_one("traffic").into_iter();
+        let sections = root.tables_or_one(SECTION).into_iter();
         let traffic = sections.filter_map(|section| Traffic::read(section, limits));
         let mut named: BTreeMap<String, Traffic> = BTreeMap::new();
         for one in traffic {
@@ -208,7 +211,7 @@ impl Traffic {
 
     /// Writes the section with every key.
     pub(crate) fn write(&self, file: &mut File) {
-        file.section("[[traffic]]");
+        file.section(&format!("[[{SECTION}]]"));
         let name = Key::of(FlowName(self.name.clone()));
         if self.is_prefixed() {
             let place = Place::default();
@@ -242,5 +245,35 @@ impl Traffic {
     /// When flows stop although they are not finished.
     fn cut(&self) -> Option<Span> {
         self.terms.stop.filter(|_| self.kind.is_cut_off())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::declare::KeyInfo;
+
+    #[test]
+    fn every_kind_describes_its_own_keys() {
+        let names = |keys: &[KeyInfo]| Vec::from_iter(keys.iter().map(|key| key.name)).join(" ");
+        let info = info();
+        let shared = "name rate initial_rate packet start stop class label ttl \
+                      congestion_control classes_by_size";
+        assert_eq!(names(&info.keys), shared);
+        let kinds = info.variants.expect("a kind").list;
+        let kinds = kinds.iter();
+        let kinds = kinds.map(|(name, info)| format!("{name}: {}", names(&info.keys)));
+        let expected = [
+            "permutation: size",
+            "closing: size",
+            "poisson: load sources targets other_rack arrivals fan_in size sizes cdf",
+            "incast: degree sources target targets other_rack interval repeat size sizes cdf",
+            "closed-loop: sources targets other_rack think parallel size sizes cdf",
+            "all-to-all: hosts size rounds repeat gap",
+            "ring-all-reduce: hosts size repeat gap",
+            "tree-all-reduce: hosts size chunks repeat gap",
+            "list: size rows file",
+        ];
+        assert_eq!(Vec::from_iter(kinds), expected);
     }
 }

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use pauseless_core::class_map::LANE_COUNT;
 use pauseless_core::unit::Bytes;
 use pauseless_sim::rng::Stream;
 use toml::Value;
 
 use super::super::file::quote;
-use super::super::flows::{Limits, SIZES};
-use super::super::reader::{At, Item, Place, did_you_mean, quoted};
+use super::super::flows::{CLASSES, Limits, SIZES};
+use super::super::reader::{At, Item, did_you_mean, quoted};
 use super::super::unit::Quantity;
 use super::cdf::{Cdf, bundled_names};
 use super::random::unit;
@@ -209,8 +208,7 @@ pub(crate) struct ClassesBySize {
 #[derive(Clone, Debug)]
 struct Bound {
     size: Bytes,
-    class: u8,
-    class_place: Place,
+    class: At<u64>,
 }
 
 impl FileValue for ClassesBySize {
@@ -221,13 +219,9 @@ impl FileValue for ClassesBySize {
         let bounds = value.into_iter().filter_map(|item| {
             let place = item.place.clone();
             let [size, class] = item.pair("a size and a class, as in [\"10 KB\", 3]")?;
-            let (size, class) = (size.quantity(), u8::take(class, &CLASSES.into()));
+            let (size, class) = (size.quantity(), class.integer(0..=u64::MAX));
             let (size, class) = (size?.value, class?);
-            let value = Bound {
-                size,
-                class: class.value,
-                class_place: class.place,
-            };
+            let value = Bound { size, class };
             Some(At { value, place })
         });
         let bounds = bounds.collect();
@@ -242,13 +236,10 @@ impl FileValue for ClassesBySize {
     fn show(&self) -> String {
         let bounds = self.bounds.iter().map(|bound| &bound.value);
         let bounds =
-            bounds.map(|bound| format!("[{}, {}]", quote(&bound.size.exact()), bound.class));
+            bounds.map(|bound| format!("[{}, {}]", quote(&bound.size.exact()), bound.class.value));
         format!("[{}]", Vec::from_iter(bounds).join(", "))
     }
 }
-
-/// All classes that there could be.
-const CLASSES: std::ops::RangeInclusive<u64> = 0..=LANE_COUNT as u64 - 1;
 
 impl ClassesBySize {
     /// Leaves out bounds that are wrong, which is reported.
@@ -260,8 +251,8 @@ impl ClassesBySize {
                  value: bound,
                  place,
              }| {
-                let class = u64::from(bound.class);
-                if !bound.class_place.has_within(class, &classes, limits.sink) {
+                let class = &bound.class;
+                if !class.place.has_within(class.value, &classes, limits.sink) {
                     return false;
                 }
                 let is_good = last < bound.size && bound.size <= *SIZES.end();
@@ -284,7 +275,7 @@ impl ClassesBySize {
     /// The class of a flow of `size`; `other` for large ones.
     pub(super) fn class(&self, size: Bytes, other: u8) -> u8 {
         let bound = self.bounds().find(|bound| size < bound.size);
-        bound.map_or(other, |bound| bound.class)
+        bound.map_or(other, |bound| bound.class.value as u8)
     }
 
     /// All classes of flows from `smallest` to `largest`, each once.

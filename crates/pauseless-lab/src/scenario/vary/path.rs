@@ -144,10 +144,7 @@ impl Walk<'_> {
     }
 
     fn problem(&self, message: &str, there: Vec<String>, word: &str) -> Problem {
-        let place = Place {
-            key: self.path.to_string(),
-            span: 0..0,
-        };
+        let place = Place::new(self.path, 0..0);
         let mut problem = place.problem(message);
         // It is a word of the command line and not of the file.
         problem.at = None;

@@ -479,7 +479,9 @@ fn flows_are_kept_beside_numbers() {
         let keep = "keep = [\"slowdown{p=99.9, size=10KB..100KB}\", \"fct_us{p=101}\"]";
         brief(&format!("{keep}\n{seeds}\n{report}\"{of}\""))
     };
-    expect![[r#""#]].assert_eq(&with("slowdown{size=10KB..100KB, p=99.9}"));
+    expect![[r#"
+        c.sweep.toml:1:47: keep[1]: no run has a number "fct_us{p=101}"
+        = help: a percentile is above 0 and at most 100, with at most four decimals, such as 99.9, not "101""#]].assert_eq(&with("slowdown{size=10KB..100KB, p=99.9}"));
 }
 
 /// What is asked for by name must be there in some run, and curves in all.
