@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use pauseless_lab::declare::{Info, markdown};
-use pauseless_lab::scenario;
+use pauseless_lab::{repro, scenario, sweep};
 
 const END: &str = "<!-- end -->";
 
@@ -76,6 +76,8 @@ fn generate(path: &Path, text: &str, tables: &mut usize) -> String {
 fn info(file: &str) -> Info {
     match file {
         "scenario" => scenario::describe::info(),
+        "campaign" => sweep::file::info(),
+        "claims" => repro::file::info(),
         other => panic!("no kind of file is called {other}"),
     }
 }

@@ -210,7 +210,7 @@ section! {
 }
 
 /// The whole file, for documents and schemas.
-pub(crate) fn info() -> Info {
+pub fn info() -> Info {
     Experiment::info()
 }
 

@@ -7,7 +7,7 @@
 
 pub mod campaign;
 pub mod execute;
-pub(crate) mod file;
+pub mod file;
 mod network;
 pub mod plan;
 pub mod report;

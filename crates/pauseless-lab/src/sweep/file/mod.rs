@@ -72,7 +72,7 @@ section! {
 }
 
 /// The whole file, for documents and schemas.
-pub(crate) fn info() -> Info {
+pub fn info() -> Info {
     CampaignFile::info().with(ReportKeys::info())
 }
 
