@@ -218,39 +218,40 @@ fn congestion_controls() {
           w_max      What the weight tends to                                       0.5        pcn20 5.3
           rate_min   The least rate                                                 1 Mbps     PROTOCOLS 8
         congestion control qcn for 2 of 226 flows
-          class                in which sources are told                                                      1          as run
-          ack_every            the target acknowledges                                                        never      default
-          queue_set_point      Q_eq, the queue that a switch aims at                                          26 KB      802.1Q CN MIB
-          weight               w, of the queue's growth against its length                                    2.0        802.1Q CN MIB
-          sample_base          The bytes between two samples when there is no congestion                      150 KB     802.1Q CN MIB
-          gd                   Gd: a notification of psi cuts the rate by Gd psi                              0.0078125  802.1Q CN MIB
-          decrease_factor_min  One cut leaves at least this share                                             0.5        802.1Q CN MIB
-          byte_reset           BC, bytes sent per stage of recovery                                           150 KB     802.1Q CN MIB
-          time_reset           T_rp, time per stage                                                           15 ms      802.1Q CN MIB
-          threshold            F, stages of fast recovery                                                     5          802.1Q CN MIB
-          rate_ai              R_AI, the step of active increase                                              5 Mbps     802.1Q CN MIB
-          rate_hai             R_HAI, the step of hyper-active increase                                       50 Mbps    802.1Q CN MIB
-          rate_min             The least rate                                                                 5 Mbps     802.1Q CN MIB
-          scale_with_speed     Multiply `rate_ai` and `rate_hai` by the rate of the host's link over 10 Gbps  false      802.1Q CN MIB
+          class                in which sources are told                                  1          as run
+          ack_every            the target acknowledges                                    never      default
+          queue_set_point      Q_eq, the queue that a switch aims at                      26 KB      802.1Q CN MIB
+          weight               w, of the queue's growth against its length                2.0        802.1Q CN MIB
+          sample_base          The bytes between two samples when there is no congestion  150 KB     802.1Q CN MIB
+          gd                   Gd: a notification of psi cuts the rate by Gd psi          0.0078125  802.1Q CN MIB
+          decrease_factor_min  One cut leaves at least this share                         0.5        802.1Q CN MIB
+          byte_reset           BC, bytes sent per stage of recovery                       150 KB     802.1Q CN MIB
+          time_reset           T_rp, time per stage                                       15 ms      802.1Q CN MIB
+          threshold            F, stages of fast recovery                                 5          802.1Q CN MIB
+          rate_ai              R_AI, the step of active increase                          5 Mbps     802.1Q CN MIB
+          rate_hai             R_HAI, the step of hyper-active increase                   50 Mbps    802.1Q CN MIB
+          rate_min             The least rate                                             5 Mbps     802.1Q CN MIB
+          scale_with_speed     Whether rates grow with the speed of the link              false      802.1Q CN MIB
         congestion control dcqcn for 2 of 226 flows
-          class             in which sources are told                                                                                                   1           as run
-          ack_every         the target acknowledges                                                                                                     never       default
-          kmin              No packet is marked up to this queue                                                                                        5 KB        dcqcn15 3.1
-          kmax              Every packet is marked above this queue                                                                                     200 KB      dcqcn15 3.1
-          pmax              The probability of a mark just below `kmax`, growing from 0 at `kmin`                                                       0.01        dcqcn15 3.1
-          mark_at           By which queue packets are marked                                                                                           departure   public code
-          cnp_interval      N, at most one CNP per flow in this time                                                                                    50 us       dcqcn15 3.1
-          alpha_timer       K, alpha decays after so long without a CNP                                                                                 55 us       dcqcn15 3.1
-          alpha_initial     alpha at the start                                                                                                          1.0         dcqcn15 3.1
-          g                 g, the gain of alpha                                                                                                        0.00390625  dcqcn15 3.1
-          increase_timer    T, time per stage of recovery                                                                                               55 us       dcqcn15 3.1
-          byte_counter      B, bytes sent per stage                                                                                                     10 MB       dcqcn15 3.1
-          threshold         F, stages of fast recovery                                                                                                  5           dcqcn15 3.1
-          rate_ai           R_AI, the step of additive increase                                                                                         40 Mbps     dcqcn15 3.1
-          rate_hai          R_HAI, the step of hyper increase                                                                                           200 Mbps    PROTOCOLS 5
-          rate_min          The least rate                                                                                                              100 Mbps    PROTOCOLS 5
-          clamp             When a CNP lowers the target rate, too                                                                                      always      dcqcn15 3.1
-          scale_with_speed  Multiply `rate_ai` and `rate_hai` by the rate of the host's link over 40 Gbps, and `kmin` and `kmax` by that of the egress  true        dcqcn15 3.1
+          class             in which sources are told                                                           1           as run
+          ack_every         the target acknowledges                                                             never       default
+          kmin              No packet is marked up to this queue                                                5 KB        dcqcn15 3.1
+          kmax              Every packet is marked above this queue                                             200 KB      dcqcn15 3.1
+          pmax              The probability of a mark just below `kmax`, growing from 0 at `kmin`               0.01        dcqcn15 3.1
+          phantom           Marks follow a virtual queue that drains at this share of the line, such as `0.95`  none
+          mark_at           By which queue packets are marked                                                   departure   public code
+          cnp_interval      N, at most one CNP per flow in this time                                            50 us       dcqcn15 3.1
+          alpha_timer       K, alpha decays after so long without a CNP                                         55 us       dcqcn15 3.1
+          alpha_initial     alpha at the start                                                                  1.0         dcqcn15 3.1
+          g                 g, the gain of alpha                                                                0.00390625  dcqcn15 3.1
+          increase_timer    T, time per stage of recovery                                                       55 us       dcqcn15 3.1
+          byte_counter      B, bytes sent per stage                                                             10 MB       dcqcn15 3.1
+          threshold         F, stages of fast recovery                                                          5           dcqcn15 3.1
+          rate_ai           R_AI, the step of additive increase                                                 40 Mbps     dcqcn15 3.1
+          rate_hai          R_HAI, the step of hyper increase                                                   200 Mbps    PROTOCOLS 5
+          rate_min          The least rate                                                                      100 Mbps    PROTOCOLS 5
+          clamp             When a CNP lowers the target rate, too                                              always      dcqcn15 3.1
+          scale_with_speed  Whether rates and thresholds grow with the speed of the link                        true        dcqcn15 3.1
         congestion control timely for 2 of 226 flows
           class             in which sources are told                                                     1             as run
           ack_every         the target acknowledges                                                       every packet  default
@@ -264,17 +265,19 @@ fn congestion_controls() {
           hai_factor        So many times as large are the steps then                                     5.0           timely15 snippet
           rate_min          The least rate                                                                10 Mbps       PROTOCOLS 6
           patched           The middle branch of CoNEXT 2016                                              false         timely15 snippet
-          scale_with_speed  Multiply `delta` by the rate of the host's link over 10 Gbps                  true          timely15 snippet
+          scale_with_speed  Whether steps grow with the speed of the link                                 true          timely15 snippet
         congestion control hpcc for 2 of 226 flows
-          class            in which sources are told                                              1             as run
-          ack_every        the target acknowledges                                                every packet  default
-          eta              How busy links are to be                                               0.95          hpcc19 5.1
-          stage_max        maxStage, so many additive steps before a multiplicative one           5             hpcc19 5.1
-          rate_ai          W_AI over the base round-trip time                                     50 Mbps       hpcc19 5.1
-          rate_min         The least rate                                                         100 Mbps      public code
-          fast_react       Whether every acknowledgement changes the rate, or one per round trip  true          hpcc19 5.1
-          per_hop          A rate for each hop, of which the lowest counts                        false         public code
-          sample_feedback  A fast reaction ignores hops without a queue                           false         public code
+          class            in which sources are told                                              1                  as run
+          ack_every        the target acknowledges                                                every packet       default
+          eta              How busy links are to be                                               0.95               hpcc19 5.1
+          stage_max        maxStage, so many additive steps before a multiplicative one           5                  hpcc19 5.1
+          rate_ai          W_AI over the base round-trip time                                     50 Mbps            hpcc19 5.1
+          rate_min         The least rate                                                         100 Mbps           public code
+          base_rtt         T, the round-trip time without queues                                  that of each flow  as run
+          fast_react       Whether every acknowledgement changes the rate, or one per round trip  true               hpcc19 5.1
+          per_hop          A rate for each hop, of which the lowest counts                        false              public code
+          sample_feedback  A fast reaction ignores hops without a queue                           false              public code
+          record_multiple  How coarse the records of switches are                                 exact
     "#]].assert_eq(&text);
 }
 

@@ -95,10 +95,8 @@ macro_rules! section {
                         kind: <$type as $crate::declare::FileValue>::kind(
                             &$crate::section!(@limit $type $(, $limit)?)
                         ),
-                        fallback: $crate::declare::fallback(
-                            $crate::section!(@some $($example)?),
-                            $crate::section!(@some $($formula)?),
-                            &default.$key,
+                        fallback: $crate::section!(
+                            @fallback [$($when)?] [$($example)?] [$($formula)?] &default.$key
                         ),
                         source: concat!($($source)?),
                     }
@@ -480,6 +478,17 @@ macro_rules! section {
     };
     (@checked [later] $type:ty, $limit:expr) => { $crate::section!(@limit $type) };
     (@checked [] $type:ty $(, $limit:expr)?) => { $crate::section!(@limit $type $(, $limit)?) };
+    (@fallback [$when:expr] [$example:expr] [] $default:expr) => {
+        // A key that is not always there is not always required.
+        $crate::declare::fallback(None, Some("required"), $default)
+    };
+    (@fallback [$($when:expr)?] [$($example:expr)?] [$($formula:expr)?] $default:expr) => {
+        $crate::declare::fallback(
+            $crate::section!(@some $($example)?),
+            $crate::section!(@some $($formula)?),
+            $default,
+        )
+    };
     (@some) => { None };
     (@some $value:expr) => { Some($value) };
     (@when $keys:expr) => { true };

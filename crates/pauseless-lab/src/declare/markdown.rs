@@ -92,7 +92,9 @@ fn row(key: &KeyInfo) -> [String; 4] {
 fn values(kind: &Kind) -> String {
     match kind {
         Kind::Quantity { noun, range, .. } => {
-            let noun = noun.trim_start_matches("a ");
+            let noun = noun
+                .trim_start_matches("a ")
+                .trim_start_matches("an amount of ");
             match range {
                 Some([low, high]) => format!("{noun}, {low} to {high}"),
                 None => noun.to_string(),

@@ -284,7 +284,7 @@ mod tests {
     use std::fs;
 
     const CONFIG: &str = "CC_MODE one\nTOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\n\
-                          EWMA_GAIN 0.01\nL2_ACK_INTERVAL 1\nRATE_AI 50Mb/s\nRATE_HAI 100Mb/s\nRP_TIMER 900\n";
+                          EWMA_GAIN 0.01\nL2_ACK_INTERVAL 1\nRATE_AI 50Mb/s\nRATE_HAI 100Mb/s\nRP_TIMER 900\nENABLE_QCN 0\n";
     const TOPOLOGY: &str = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n";
 
     /// File, line and message of all that is wrong with these three files.
