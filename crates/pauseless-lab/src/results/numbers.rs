@@ -108,6 +108,16 @@ pub static NUMBERS: &[Number] = &[
     .json("pause_frames")
     .kept(Usually),
     Number::new(
+        "held_percent_max",
+        Percent,
+        Of::Run(|it| {
+            let longest = it.metrics.ports.iter().map(|port| port.held).max()?;
+            let share = longest.as_secs_f64() / (it.run.outcome.end - Time::ZERO).as_secs_f64();
+            Some(Real(share))
+        }),
+        "The largest share of the simulated time for which any port was held: stopped by PAUSE or for want of credits, or slowed down by GFC.",
+    ),
+    Number::new(
         "feedback_percent",
         Percent,
         Of::Run(|it| Some(Real(it.run.outcome.feedback_share_max))),
