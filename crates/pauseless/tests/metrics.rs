@@ -21,7 +21,7 @@ fn metrics_are_listed_and_filtered() {
         assert!(all.stdout.contains(line), "{line}: {}", all.stdout);
     }
     let few = place.run(&["metrics", "PAUSE"]).stdout;
-    assert!(few.contains("pause_per_ms_per_link{layer}") && !few.contains("fct_us"));
+    assert!(few.contains("pause_per_ms_per_link{layer}") && !few.contains("Jain"));
     let document = place.run(&["metrics", "slowdown", "--json"]).json();
     let numbers = document["numbers"].as_array().expect("a list");
     let percentile = numbers.iter().find(|it| it["needs"] == "p").expect("one");

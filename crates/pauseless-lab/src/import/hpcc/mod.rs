@@ -283,7 +283,8 @@ mod tests {
     use super::*;
     use std::fs;
 
-    const CONFIG: &str = "CC_MODE one\nTOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\nBUFFER_SIZE 32\n";
+    const CONFIG: &str = "CC_MODE one\nTOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\n\
+                          EWMA_GAIN 0.01\nL2_ACK_INTERVAL 1\nRATE_AI 50Mb/s\nRATE_HAI 100Mb/s\nRP_TIMER 900\n";
     const TOPOLOGY: &str = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n";
 
     /// File, line and message of all that is wrong with these three files.
