@@ -242,50 +242,6 @@ impl<'s> Section<'s> {
         })
     }
 
-    /// A quantity with its unit.
-    pub fn quantity<Q: Quantity>(&mut self, key: &'static str) -> Option<At<Q>> {
-        self.take(key)?.quantity()
-    }
-
-    /// A quantity with its unit that lies within `range`.
-    pub fn quantity_within<Q: Quantity>(
-        &mut self,
-        key: &'static str,
-        range: RangeInclusive<Q>,
-    ) -> Option<At<Q>> {
-        self.take(key)?.quantity_within(&range)
-    }
-
-    /// A whole number within `range`.
-    pub fn integer(&mut self, key: &'static str, range: RangeInclusive<u64>) -> Option<At<u64>> {
-        self.take(key)?.integer(range)
-    }
-
-    /// A text.
-    pub fn string(&mut self, key: &'static str) -> Option<At<String>> {
-        self.take(key)?.string()
-    }
-
-    /// True or false.
-    pub fn boolean(&mut self, key: &'static str) -> Option<At<bool>> {
-        self.take(key)?.boolean("true or false")
-    }
-
-    /// One of a few words.
-    pub fn choice<T: Copy>(&mut self, key: &'static str, choices: &[(&str, T)]) -> Option<At<T>> {
-        self.take(key)?.choice(choices)
-    }
-
-    /// A list, whatever is in it.
-    pub fn list(&mut self, key: &'static str) -> Option<At<Vec<Item<'s>>>> {
-        self.take(key)?.list("a list")
-    }
-
-    /// A list of texts. Elements that are not texts are reported and left out.
-    pub fn strings(&mut self, key: &'static str) -> Option<At<Vec<At<String>>>> {
-        self.take(key)?.strings("a list of strings")
-    }
-
     /// Takes all that is left, each with its key: for tables whose keys are names.
     pub fn entries(&mut self) -> Vec<(At<String>, Item<'s>)> {
         let entries = std::mem::take(&mut self.entries).into_iter();
