@@ -3,9 +3,13 @@
 mod problems;
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
+use pauseless_core::unit::Span;
+use pauseless_lab::report::{self, derivation};
+use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_lab::schema::Document;
 use problems::GOOD;
@@ -82,6 +86,27 @@ fn resolved_scenarios_are_valid() {
         let wrong = validator.iter_errors(&instance);
         let wrong = Vec::from_iter(wrong.map(|it| format!("{}: {it}", it.instance_path())));
         assert!(wrong.is_empty(), "{wrong:#?}\n{text}");
+    }
+}
+
+/// What is printed fits the schema that is published for it.
+#[test]
+fn printed_documents_are_valid() {
+    for text in bases() {
+        let scenario = Scenario::parse("t.toml", &text, &Overrides::default());
+        let mut scenario = scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
+        scenario.config.duration = scenario.config.duration.min(Span::us(200));
+        let explained = serde_json::to_value(derivation::explain_document(&scenario));
+        let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
+        let printed = serde_json::to_value(report::json::run_document(&run));
+        let runs = serde_json::to_value(report::json::runs_document(&[run]));
+        for (name, document) in [("explain", explained), ("run", printed), ("runs", runs)] {
+            let document = document.expect("JSON");
+            let validator = validator(name);
+            let wrong = validator.iter_errors(&document);
+            let wrong = Vec::from_iter(wrong.map(|it| format!("{}: {it}", it.instance_path())));
+            assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+        }
     }
 }
 
