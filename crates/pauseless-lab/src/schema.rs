@@ -1,7 +1,8 @@
 //! The JSON Schemas of everything that is read and written: files of ours, and the documents that
 //! `--json` prints.
 
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::declare::schema::document;
@@ -115,5 +116,10 @@ impl Document {
 
 /// The schema of a document that is printed.
 fn printed<T: JsonSchema>() -> Value {
-    schema_for!(T).to_value()
+    // What may be left out when it is empty is not required.
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
 }

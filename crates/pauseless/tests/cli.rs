@@ -315,6 +315,8 @@ fn every_example_works_as_printed() {
         &["run"],
         &["demo"],
         &["explain"],
+        &["schema"],
+        &["metrics"],
         &["sweep"],
         &["sweep", "merge"],
         &["sweep", "submit"],

@@ -133,13 +133,12 @@ pub(crate) const FRAMES: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::mb(1);
 impl Scenario {
     /// Reads the file at `path`; the scenario is named after it.
     pub fn read(path: &Path, overrides: &Overrides) -> Result<Scenario, Problems> {
-        let source = Source::read_within(path, FILE_MAX)?;
-        import::refuse_simulators(&source.file, &source.text)?;
-        Scenario::read_source(&source, overrides)
+        Scenario::read_source(&Source::read_within(path, FILE_MAX)?, overrides)
     }
 
     /// The same for a file that has been read, since a pipe can be read only once.
     pub fn read_source(source: &Source, overrides: &Overrides) -> Result<Scenario, Problems> {
+        import::refuse_simulators(&source.file, &source.text)?;
         parse_file(&source.file, &source.stem(), (&source.text, overrides))
     }
 

@@ -190,8 +190,8 @@ pub struct RunArgs {
 /// Values of a scenario that the command line sets.
 #[derive(Debug, Args)]
 pub struct Set {
-    /// Set a key of the scenario, written or not: switch.buffer="2 MB", flow.F1.rate="1 Gbps"; may be
-    /// given several times
+    /// Set a key of the scenario, written or not: switch.buffer=2MB, flow.F1.rate=1Gbps; may be given
+    /// several times
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
     settings: Vec<(String, String)>,
 }
@@ -316,15 +316,15 @@ Exit status: 0 done, 1 a finding, 2 bad usage or input, 130 interrupted.";
 
 const SCHEMA_EXAMPLES: &str = "Examples:
   pauseless schema
-  pauseless schema scenario > scenario.schema.json
+  pauseless schema scenario
 
-Editors with a TOML language server complete and check a scenario that begins with
-  #:schema ./scenario.schema.json";
+Editors with a TOML language server complete and check a scenario that begins
+with #:schema ./scenario.schema.json if the schema is in that file.";
 
 const RUN_EXAMPLES: &str = "Examples:
   pauseless run scenarios/gfc-ring.toml
   pauseless run scenarios/gfc-ring.toml --discipline input-queued --deny loss
-  pauseless run scenarios/gfc-ring.toml --set switch.buffer=\"2 MB\" --set flow_control.cycle_aware=true
+  pauseless run scenarios/gfc-ring.toml --set switch.buffer=2MB
   pauseless run scenarios/pcn-fig1.toml --congestion-control dcqcn
   pauseless run scenarios/pcn-fig1.toml --congestion-control none --provenance
   pauseless run scenarios/gfc-ring-buffer.toml --duration \"20 ms\" --out results
