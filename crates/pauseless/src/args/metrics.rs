@@ -19,6 +19,6 @@ const EXAMPLES: &str = "Examples:
   pauseless metrics --json
 
 Where the names are used:
-  pauseless threshold FILE --find \"queue_max{port=S1:S2} > 100\" ..
-  keep = [\"slowdown{p=99.9, size=10KB..100KB}\"]    in a campaign, docs/sweep.md
-  value = \"PFC/fct_us{p=99}\"                       in a claims file, docs/repro.md";
+  --find \"queue_max{port=S1:S2} > 100\"             of pauseless threshold
+  keep = [\"slowdown{p=99.9, size=10KB..100KB}\"]    in a campaign
+  value = \"PFC/fct_us{p=99}\"                       in a claims file";
