@@ -3,7 +3,7 @@
 //! An entry of [`numbers::NUMBERS`] has a name, a unit, whose number it is, one sentence, and the
 //! function that computes it from [`Facts`]; an entry of [`curves::CURVES`] the same for what probes
 //! record. Everything else reads these two tables: the names that campaigns, claims and thresholds
-//! accept ([`reference`]), the columns of CSV and Parquet and the flat parts of JSON ([`rows`]), and
+//! accept ([`mod@reference`]), the columns of CSV and Parquet and the flat parts of JSON ([`rows`]), and
 //! `pauseless metrics` and the tables of `docs/metrics.md` ([`listing`]).
 //!
 //! To add a number, add an entry to [`numbers::NUMBERS`].

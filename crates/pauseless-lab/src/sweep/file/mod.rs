@@ -1,7 +1,7 @@
 //! Campaign files: TOML in, a checked [`Campaign`] out.
 //!
 //! Everything that can be wrong is looked for before anything is run: the file itself here, and what
-//! its values make of the scenario in [`trial`], by reading scenarios that have them.
+//! its values make of the scenario in `trial`, by reading scenarios that have them.
 
 mod amounts;
 mod asked;
