@@ -117,7 +117,7 @@ pub struct Wiring {
 }
 
 impl Wiring {
-    /// Nothing yet.
+    /// A fabric without nodes, whose links will have these rates and delays.
     pub fn new(links: LinkSpecs) -> Wiring {
         Wiring {
             nodes: TopologyBuilder::new(),

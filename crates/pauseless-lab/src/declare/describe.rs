@@ -121,16 +121,16 @@ pub enum Kind {
     },
     /// A whole number.
     Integer {
-        /// The least.
+        /// The least value that is accepted.
         low: u64,
-        /// The largest.
+        /// The largest value that is accepted.
         high: u64,
     },
     /// A number, with or without decimals.
     Number {
-        /// The least.
+        /// The least value that is accepted.
         low: f64,
-        /// The largest.
+        /// The largest value that is accepted.
         high: f64,
     },
     /// True or false.
@@ -141,7 +141,7 @@ pub enum Kind {
     Rows(Vec<KeyInfo>),
     /// One of these words.
     Word(Vec<&'static str>),
-    /// A list.
+    /// A list whose elements are all of one kind.
     List {
         /// What each element is.
         of: Box<Kind>,

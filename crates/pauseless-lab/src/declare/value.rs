@@ -438,7 +438,7 @@ impl<T: FileValue> FileValue for Counted<T> {
 pub enum WordOr<W, T> {
     /// One of the words.
     Word(W),
-    /// Something else.
+    /// A value that is none of the words.
     Value(T),
 }
 

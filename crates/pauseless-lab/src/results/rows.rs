@@ -22,15 +22,15 @@ pub struct Object(Vec<(Cow<'static, str>, Field)>);
 /// What stands in a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Field {
-    /// Nothing.
+    /// No value: the run has none, and the document says so.
     Null,
     /// A number in its base unit.
     Number(Value),
-    /// A name.
+    /// A name, such as that of a port.
     Text(String),
     /// Further fields.
     Object(Object),
-    /// Rows.
+    /// A list of objects, one for each port, flow or layer.
     List(Vec<Object>),
     /// Recorded whole numbers.
     Wholes(Vec<u64>),

@@ -60,7 +60,7 @@ section! {
 section! {
     /// Records where the pauses of PFC come from, for text, JSON and page.
     pub(crate) struct Provenance {
-        /// Whether to.
+        /// Whether the origin of every pause is recorded.
         record: bool, default true;
     }
 }
