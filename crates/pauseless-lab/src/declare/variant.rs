@@ -257,21 +257,23 @@ impl<T: 'static> Registry<T> {
         }
     }
 
-    /// Adds a kind. The last one of a name counts, but for the names that are built in, which stay
-    /// what they are.
+    /// Adds a kind; the last one of a name counts. A name that is built in is a mistake of the program,
+    /// which [`Registry::with`] refuses.
     pub fn register(&self, variant: &'static Variant<T>) {
         let mut outside = self.outside.write().unwrap_or_else(PoisonError::into_inner);
         outside.retain(|other| other.name != variant.name);
         outside.push(variant);
     }
 
-    /// Those that are built in, and behind them those of others.
+    /// Those that are built in, and behind them those of others. Panics if another crate has
+    /// registered a name that is built in.
     pub fn with(&self, inside: &[&'static Variant<T>]) -> Vec<&'static Variant<T>> {
         let outside = self.outside.read().unwrap_or_else(PoisonError::into_inner);
-        let is_new =
-            |variant: &&&'static Variant<T>| inside.iter().all(|other| other.name != variant.name);
-        let outside = outside.iter().filter(is_new);
-        inside.iter().chain(outside).copied().collect()
+        for variant in outside.iter() {
+            let is_taken = inside.iter().any(|other| other.name == variant.name);
+            assert!(!is_taken, "the kind {:?} is built in", variant.name);
+        }
+        inside.iter().chain(outside.iter()).copied().collect()
     }
 }
 
