@@ -208,6 +208,8 @@ async function slide(page, share) {
   await page.locator(".stage input").evaluate((slider, share) => {
     slider.value = String(Math.round(share * Number(slider.max)));
     slider.dispatchEvent(new Event("input"));
+    // The page draws in the next frame; the one after that shows it.
+    return new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(() => shown())));
   }, share);
 }
 
