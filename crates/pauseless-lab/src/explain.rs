@@ -6,7 +6,7 @@ use pauseless_core::derive::{self, Derivation, GUARD_FRAMES_MIN, HOLD_FRAMES, La
 use pauseless_core::flow_control::{Control, FlowControl, cbfc, gfc, pfc};
 use pauseless_core::unit::{Bytes, Rate, Span};
 
-use crate::declare::{Fallback, Info, Written};
+use crate::declare::{Entry, Fallback, Info, Written};
 use crate::scenario::flow_control::scheme_of;
 use crate::scenario::unit::Quantity;
 use crate::scenario::{PortGroup, Scenario};
@@ -211,13 +211,14 @@ impl Steps {
 
     /// A row for each key of a section that has a value, with its sentence.
     pub(crate) fn declared(&mut self, info: Info, keys: &dyn Written) {
-        let shown = keys.shown();
+        let entries = keys.entries();
         for key in info.keys {
-            let shown = shown.iter().find(|(name, _)| *name == key.name);
-            let (value, is_default) = match (shown, &key.fallback) {
-                (Some((_, value)), Fallback::Value(default)) => (value.as_str(), default == value),
-                (Some((_, value)), Fallback::Derived(_)) => (value.as_str(), true),
-                (Some((_, value)), _) => (value.as_str(), false),
+            let entry = entries.iter().find(|entry| entry.key == key.name);
+            let value = entry.and_then(Entry::line);
+            let (value, is_default) = match (value.as_deref(), &key.fallback) {
+                (Some(value), Fallback::Value(default)) => (value, default == value),
+                (Some(value), Fallback::Derived(_)) => (value, true),
+                (Some(value), _) => (value, false),
                 (None, Fallback::Derived(formula)) => (*formula, true),
                 (None, _) => continue,
             };

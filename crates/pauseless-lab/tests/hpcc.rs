@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pauseless_lab::import::hpcc::{self, Compat};
 use pauseless_lab::import::source::Source;
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::scenario::Overrides;
 
 /// What a run has written, and the run.
 struct Done {
@@ -38,7 +38,7 @@ fn run(case: &str, compat: Compat) -> Done {
     if let Some(monitor) = &mut imported.outputs.qlen {
         monitor.file = place.path().join("qlen.txt");
     }
-    let scenario = Scenario::parse(case, &imported.scenario, &Overrides::default());
+    let scenario = imported.scenario.build(case, &Overrides::default());
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
     let watch = |_| ControlFlow::Continue(());
     let (run, _) = hpcc::execute(scenario, &imported, 1, watch).unwrap();
@@ -154,6 +154,50 @@ fn too_little_memory_is_told_at_its_key() {
     assert!(
         message.contains("help: BUFFER_SIZE 5 or more; that simulator"),
         "{message}"
+    );
+}
+
+/// What only the whole scenario shows is told where it was written, too.
+#[test]
+fn problems_of_the_scenario_point_into_the_users_files() {
+    let folder = folder("ring5_pfc");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let [config, topology, flows] = ["config.txt", "topology.txt", "flow.txt"].map(read);
+    let refused = |config: &str, topology: &str, flows: &str| {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("topology.txt"), topology).unwrap();
+        std::fs::write(place.path().join("flow.txt"), flows).unwrap();
+        let source = Source {
+            file: "config.txt".to_string(),
+            text: config.to_string(),
+        };
+        let case = hpcc::read_source(&source, place.path(), Compat::None);
+        let built = case.and_then(|case| case.scenario.build("made", &Overrides::default()));
+        let message = built.err().expect("something is wrong").to_string();
+        let first = message.lines().next().expect("a line");
+        first.replace(&format!("{}/", place.path().display()), "")
+    };
+    let slow = topology.replacen("40Gbps", "1bps", 1);
+    assert_ne!(slow, topology);
+    assert_eq!(
+        refused(&config, &slow, &flows),
+        "pauseless: topology.txt:3:1: 1 bps is out of range"
+    );
+    // Where a key stands twice, the last one counts.
+    let many = format!("{config}\nCC_MODE 1\nRATE_HAI 1Mb/s\nFAST_RECOVERY_TIMES 100000\n");
+    let line = many.lines().count();
+    assert_eq!(
+        refused(&many, &topology, &flows),
+        format!("pauseless: config.txt:{line}:1: FAST_RECOVERY_TIMES: 100000 is out of range")
+    );
+    let parted = "4 2 2\n2 3\n0 2 40Gbps 1us 0\n1 3 40Gbps 1us 0\n";
+    assert_eq!(
+        refused(&config, parted, "1\n0 1 3 100 1000 2.0\n"),
+        "pauseless: flow.txt:2:1: there is no way from 0 to 1"
+    );
+    assert_eq!(
+        refused(&config, &topology, "0\n"),
+        "pauseless: flow.txt:1:1: there are no flows: nothing would happen"
     );
 }
 

@@ -24,7 +24,7 @@ fn source(file: &str, text: &str) -> Source {
 fn scenario(options: &Options) -> Scenario {
     let sources = [source("p.cm", MATRIX), source("p.paths", PATHS)];
     let case = htsim::read_sources(&sources, options).unwrap_or_else(|wrong| panic!("{wrong}"));
-    let scenario = Scenario::parse("p", &case.scenario, &Overrides::default());
+    let scenario = case.scenario.build("p", &Overrides::default());
     scenario.unwrap_or_else(|problems| panic!("{problems}"))
 }
 

@@ -7,7 +7,7 @@ use pauseless_lab::import::hpcc::{self, Compat};
 use pauseless_lab::import::htsim::{self, Options};
 use pauseless_lab::import::source::Source;
 use pauseless_lab::problem::Problems;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::scenario::{Overrides, Scenario, ScenarioFile};
 use proptest::prelude::*;
 
 const MATRIX: &str = include_str!("../../../examples/htsim/incast.cm");
@@ -102,10 +102,24 @@ fn check_refusal(refused: &Problems) {
     assert!(!refused.to_string().is_empty());
 }
 
-/// Small ones are made into scenarios; large ones would only take long.
-fn check_scenario(text: &str) {
-    if text.len() < 200_000 {
-        drop(Scenario::parse("made", text, &Overrides::default()));
+/// Small ones are made into scenarios; large ones would only take long. What is printed is the same
+/// scenario, or refused as well.
+fn check_scenario(file: &ScenarioFile) {
+    let text = file.text();
+    if text.len() > 200_000 {
+        return;
+    }
+    let made = file.build("made", &Overrides::default());
+    let printed = Scenario::parse("made", &text, &Overrides::default());
+    match (made, printed) {
+        (Ok(made), Ok(printed)) => {
+            assert_eq!(
+                format!("{:?}", made.config),
+                format!("{:?}", printed.config)
+            );
+        }
+        (Err(refused), Err(_)) => check_refusal(&refused),
+        (made, printed) => panic!("{:?} and {:?} of\n{text}", made.err(), printed.err()),
     }
 }
 

@@ -51,7 +51,7 @@ fn scenario(args: &ConvertArgs, is_compat: bool) -> anyhow::Result<ExitCode> {
             ..args.htsim.unwrap_or_default()
         };
         let case = htsim::read_sources(&sources, &options)?;
-        return put_scenario(args, &case.notes, &case.scenario);
+        return put_scenario(args, &case.notes, &case.scenario.text());
     }
     anyhow::ensure!(args.htsim.is_none(), NO_HTSIM);
     let is_config = |source: &&Source| hpcc::is_config(&source.text);
@@ -70,7 +70,7 @@ fn scenario(args: &ConvertArgs, is_compat: bool) -> anyhow::Result<ExitCode> {
     };
     let folder = args.files[0].parent().unwrap_or(Path::new(""));
     let case = hpcc::read_source(source, folder, compat)?;
-    put_scenario(args, &case.notes, &case.scenario)
+    put_scenario(args, &case.notes, &case.scenario.text())
 }
 
 fn put_scenario(args: &ConvertArgs, notes: &[String], text: &str) -> anyhow::Result<ExitCode> {

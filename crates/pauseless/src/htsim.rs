@@ -41,7 +41,6 @@ pub fn scenario(
             output::complain(&format!("pauseless: note: {note}"));
         }
     }
-    // What is wrong with it has a place in the text that was made.
     let name = format!("{} as a scenario", case.file);
-    Ok(Some(Scenario::parse(&name, &case.scenario, overrides)?))
+    Ok(Some(case.scenario.build(&name, overrides)?))
 }

@@ -44,9 +44,8 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         (Some(scenario), _) => scenario,
         (None, None) => Scenario::read_source(&source, &overrides)?,
         (None, Some(case)) => {
-            // What is wrong with it has a place in the text that was made.
             let name = format!("{} as a scenario", args.file.display());
-            Scenario::parse(&name, &case.scenario, &overrides)?
+            case.scenario.build(&name, &overrides)?
         }
     };
     if args.out.is_some() || args.html.is_some() {

@@ -121,7 +121,7 @@ fn hpcc_case(name: &str) -> Case {
     let case = hpcc::read(&folder.join("config.txt"), Compat::None);
     Case {
         name: format!("hpcc-{name}"),
-        text: case.expect("an example that works").scenario,
+        text: case.expect("an example that works").scenario.text(),
         peer: Peer::Hpcc(folder),
     }
 }
@@ -134,7 +134,7 @@ fn htsim_case() -> Case {
     let case = htsim::read(&files, &Options::default());
     Case {
         name: "htsim-perm128".to_string(),
-        text: case.expect("an example that works").scenario,
+        text: case.expect("an example that works").scenario.text(),
         peer: Peer::Htsim(matrix),
     }
 }

@@ -3,8 +3,9 @@
 use toml::{Table, Value};
 
 use super::describe::Kind;
+use super::entry::{Entry, Node};
 use super::value::{Each, FileValue, List};
-use crate::scenario::file::{self, File};
+use crate::scenario::file;
 use crate::scenario::reader::{At, Item};
 
 /// A list, where a single element needs no brackets. Elements that are wrong are left out.
@@ -71,16 +72,16 @@ impl<T: FileValue> FileValue for Named<T> {
         }
     }
 
-    fn write(&self, key: &str, file: &mut File) {
+    fn node(&self) -> Node {
         if !T::IS_SECTION {
-            return file.plain(key, self.show());
+            return Node::Plain(self.show());
         }
-        let path = file.path.clone();
-        for (name, at) in &self.0 {
-            at.value
-                .write(&format!("{key}.{}", file::key(&name.value)), file);
-            file.path.clone_from(&path);
-        }
+        let entries = self.0.iter().map(|(name, at)| Entry {
+            key: name.value.clone().into(),
+            node: at.value.node(),
+            place: Some(at.place.clone()),
+        });
+        Node::Names(entries.collect())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use crate::scenario::file::File;
 use crate::scenario::reader::{Place, Section};
 use crate::scenario::unit::Quantity;
 
@@ -16,9 +15,6 @@ pub trait Declared: Sized {
 
     /// Takes its keys out of `section`; what is wrong is reported there.
     fn read(section: &mut Section<'_>) -> Self;
-
-    /// Writes every key that has a value.
-    fn write(&self, file: &mut File);
 
     /// The same as [`Declared::read`] where something is known before.
     fn fill(&mut self, section: &mut Section<'_>) {

@@ -1,10 +1,9 @@
 //! What the expansion of [`section!`](crate::section) calls; nobody else needs it.
 
 use super::describe::{Declared, Fallback, KeyInfo};
+use super::entry::{Entry, Written};
 use super::field::Field;
 use super::value::FileValue;
-use super::variant::Written;
-use crate::scenario::file::File;
 use crate::scenario::reader::Section;
 
 /// Takes one key out of a section; reports it as missing if it is required.
@@ -48,42 +47,6 @@ pub fn inline_keys<T: Declared>(except: &[&str]) -> Vec<KeyInfo> {
     keys
 }
 
-/// The keys of another section with their values, but for some.
-pub fn shown_inline<T: Written>(keys: &T, except: &[&str]) -> Vec<(&'static str, String)> {
-    let shown = keys.shown().into_iter();
-    shown.filter(|(name, _)| !except.contains(name)).collect()
-}
-
-/// A key with its value as it would be written, unless it is left out or a section of its own.
-pub fn show_key<F: Field>(name: &'static str, field: &F) -> Vec<(&'static str, String)> {
-    let value = field.value().filter(|_| !F::Value::IS_SECTION);
-    value
-        .map(|value| (name, value.show()))
-        .into_iter()
-        .collect()
-}
-
-/// Writes a key that is no section of its own, unless it is left out.
-pub fn write_key<F: Field>(name: &str, field: &F, file: &mut File) {
-    if !F::Value::IS_SECTION
-        && let Some(value) = field.value()
-    {
-        value.write(name, file);
-    }
-}
-
-/// Writes a key that is a section of its own.
-pub fn write_section<F: Field>(name: &str, field: &F, file: &mut File) {
-    if F::Value::IS_SECTION
-        && let Some(value) = field.value()
-    {
-        // The next section inside this one stands beside it, not in it.
-        let path = file.path.clone();
-        value.write(name, file);
-        file.path = path;
-    }
-}
-
 /// What holds if a key is left out.
 pub fn fallback<F: Field>(
     required: Option<&'static str>,
@@ -118,12 +81,9 @@ pub fn put<C, T>(config: &mut C, value: T, set: impl Fn(&mut C, T)) {
     set(config, value);
 }
 
-/// Writes the keys of another section, but for some.
-pub fn write_inline<T: Written>(keys: &T, except: &[&str], file: &mut File) {
-    if except.is_empty() {
-        return keys.write_plain(file);
-    }
-    for (name, value) in shown_inline(keys, except) {
-        file.plain(name, value);
-    }
+/// The keys of another section with their values, but for some.
+pub fn entries_inline(keys: &impl Written, except: &[&str]) -> Vec<Entry> {
+    let mut entries = keys.entries();
+    entries.retain(|entry| !except.contains(&&*entry.key));
+    entries
 }

@@ -141,10 +141,6 @@ macro_rules! section {
                 let absent = keys.into_iter().filter(|(_, is_there)| !is_there);
                 absent.map(|(key, _)| key).collect()
             }
-
-            fn write(&self, file: &mut $crate::declare::File) {
-                $crate::declare::Written::write_keys(self, file);
-            }
         }
 
         impl $crate::declare::Overlay for $name {
@@ -168,57 +164,24 @@ macro_rules! section {
         }
 
         impl $crate::declare::Written for $name {
-            fn shown(&self) -> Vec<(&'static str, String)> {
-                let shown: Vec<Vec<(&'static str, String)>> = vec![$(
-                    if $crate::section!(@when self $(, $when)?)
-                        && !$crate::section!(@hidden self, $name, $key $(, $brief)?)
-                    {
-                        $crate::section!(
-                            @shown [$($inline $($($except)+)?)?] self.$key,
-                            $crate::declare::show_key(
-                                $crate::section!(@name $key $(, $file_key)?),
-                                &self.$key,
-                            )
-                        )
-                    } else {
-                        Vec::new()
-                    }
-                ),*];
-                shown.concat()
-            }
-
-            fn write_plain(&self, file: &mut $crate::declare::File) {
-                let _ = &file;
+            fn entries(&self) -> Vec<$crate::declare::Entry> {
+                let mut entries = Vec::new();
+                let _ = &mut entries;
                 $(
                     if $crate::section!(@when self $(, $when)?)
                         && !$crate::section!(@hidden self, $name, $key $(, $brief)?)
                     {
-                        $crate::section!(
-                            @plain [$($inline $($($except)+)?)?] self.$key, file,
-                            $crate::declare::write_key(
-                                $crate::section!(@name $key $(, $file_key)?),
-                                &self.$key,
-                                file,
-                            )
-                        );
+                        entries.extend($crate::section!(
+                            @entries [$($inline $($($except)+)?)?] self.$key,
+                            $crate::section!(@name $key $(, $file_key)?)
+                        ));
                     }
                 )*
+                entries
             }
 
-            fn write_sections(&self, file: &mut $crate::declare::File) {
-                let _ = &file;
-                $(
-                    if $crate::section!(@when self $(, $when)?) {
-                        $crate::section!(
-                            @tables [$($inline)?] self.$key, file,
-                            $crate::declare::write_section(
-                                $crate::section!(@name $key $(, $file_key)?),
-                                &self.$key,
-                                file,
-                            )
-                        );
-                    }
-                )*
+            fn place(&self) -> Option<&$crate::declare::Place> {
+                Some(&self.place)
             }
         }
 
@@ -243,13 +206,8 @@ macro_rules! section {
                 ))
             }
 
-            fn show(&self) -> String {
-                String::new()
-            }
-
-            fn write(&self, key: &str, file: &mut $crate::declare::File) {
-                file.inner_section(key);
-                $crate::declare::Written::write_keys(self, file);
+            fn node(&self) -> $crate::declare::Node {
+                $crate::declare::Node::Table($crate::declare::Written::entries(self))
             }
         }
     };
@@ -361,28 +319,12 @@ macro_rules! section {
         }
 
         impl $crate::declare::Written for $name {
-            fn shown(&self) -> Vec<(&'static str, String)> {
-                [$($crate::declare::show_key(
+            fn entries(&self) -> Vec<$crate::declare::Entry> {
+                let entries = [$($crate::declare::Entry::of(
                     $crate::section!(@name $key $(, $file_key)?),
                     &self.$key,
-                )),*]
-                .concat()
-            }
-
-            fn write_plain(&self, file: &mut $crate::declare::File) {
-                $($crate::declare::write_key(
-                    $crate::section!(@name $key $(, $file_key)?),
-                    &self.$key,
-                    file,
-                );)*
-            }
-
-            fn write_sections(&self, file: &mut $crate::declare::File) {
-                $($crate::declare::write_section(
-                    $crate::section!(@name $key $(, $file_key)?),
-                    &self.$key,
-                    file,
-                );)*
+                )),*];
+                entries.into_iter().flatten().collect()
             }
         }
 
@@ -442,10 +384,12 @@ macro_rules! section {
             $crate::declare::need($section, $name, &$keys.$key, $example);
         }
     };
-    (@shown [inline $($except:ident)*] $self:ident.$key:ident, $shown:expr) => {
-        $crate::declare::shown_inline(&$self.$key, &[$(stringify!($except)),*])
+    (@entries [inline $($except:ident)*] $self:ident.$key:ident, $name:expr) => {
+        $crate::declare::entries_inline(&$self.$key, &[$(stringify!($except)),*])
     };
-    (@shown [] $self:ident.$key:ident, $shown:expr) => { $shown };
+    (@entries [] $self:ident.$key:ident, $name:expr) => {
+        $crate::declare::Entry::of($name, &$self.$key)
+    };
     (@over [inline] $self:ident.$key:ident, $base:ident.$same:ident) => {
         $crate::declare::Overlay::over(&$self.$key, &$base.$same)
     };
@@ -462,14 +406,6 @@ macro_rules! section {
             return $crate::declare::Field::place(&$self.$key);
         }
     };
-    (@plain [inline $($except:ident)*] $self:ident.$key:ident, $file:ident, $write:expr) => {
-        $crate::declare::write_inline(&$self.$key, &[$(stringify!($except)),*], $file)
-    };
-    (@plain [] $self:ident.$key:ident, $file:ident, $write:expr) => { $write };
-    (@tables [inline] $self:ident.$key:ident, $file:ident, $write:expr) => {
-        $crate::declare::Written::write_sections(&$self.$key, $file)
-    };
-    (@tables [] $self:ident.$key:ident, $file:ident, $write:expr) => { $write };
     (@name $key:ident) => { stringify!($key) };
     (@name $key:ident, $file_key:literal) => { $file_key };
     (@limit $type:ty) => { <$type as $crate::declare::FileValue>::Limit::default() };

@@ -30,6 +30,7 @@
 
 mod compound;
 mod describe;
+mod entry;
 mod field;
 mod machinery;
 mod macros;
@@ -40,10 +41,11 @@ mod variant;
 
 pub use compound::{Named, OneOrMany};
 pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Overlay, Variants, about};
+pub use entry::{Entry, Node, Own, Table, Written};
 pub use field::{Field, Filled, Key};
 pub use machinery::{
-    context_of, fallback, holds, inline_keys, look, need, put, read_inline, read_key, show_key,
-    shown_inline, write_inline, write_key, write_section,
+    context_of, entries_inline, fallback, holds, inline_keys, look, need, put, read_inline,
+    read_key,
 };
 pub use macros::Words;
 pub(crate) use value::quantity;
@@ -52,7 +54,7 @@ pub use value::{
     WordOr, list,
 };
 pub(crate) use variant::variant;
-pub use variant::{Choice, Fills, Registry, Variant, Written};
+pub use variant::{Choice, Fills, Registry, Variant};
 
 pub use crate::problem::Sink;
 pub use crate::scenario::file::File;

@@ -5,9 +5,9 @@ use std::ops::{Deref, RangeInclusive};
 use pauseless_core::unit::{Bytes, Rate, Span};
 
 use super::describe::{Declared, Kind};
+use super::entry::{Entry, Node, Table, Written};
 use super::macros::Words;
-use super::variant::Written;
-use crate::scenario::file::{self, File, TableStyle, quote};
+use crate::scenario::file::quote;
 use crate::scenario::reader::{At, Item, Place};
 
 /// A kind of value that stands behind a key.
@@ -21,16 +21,17 @@ pub trait FileValue: Sized + Clone {
     /// What can be written.
     fn kind(limit: &Self::Limit) -> Kind;
 
-    /// The value as a file has it, on one line; empty for sections, which [`FileValue::write`]
-    /// puts below all keys.
-    fn show(&self) -> String;
+    /// The value as a file has it, on one line; empty for sections.
+    fn show(&self) -> String {
+        String::new()
+    }
 
     /// Whether it is a section of its own, which stands behind all plain keys.
     const IS_SECTION: bool = false;
 
-    /// Writes `key` with this value.
-    fn write(&self, key: &str, file: &mut File) {
-        file.plain(key, self.show());
+    /// What stands behind the key; sections say it, for others it is what they show.
+    fn node(&self) -> Node {
+        Node::Plain(self.show())
     }
 }
 
@@ -335,8 +336,8 @@ impl<T: FileValue> FileValue for LongList<T> {
         self.0.show()
     }
 
-    fn write(&self, key: &str, file: &mut File) {
-        file.wrapped(key, self.0.iter().map(|at| at.value.show()));
+    fn node(&self) -> Node {
+        Node::Wrapped(self.0.iter().map(|at| at.value.show()).collect())
     }
 }
 
@@ -360,20 +361,13 @@ impl<T: FileValue> FileValue for Map<T> {
         Kind::Map(Box::new(T::kind(limit)))
     }
 
-    fn show(&self) -> String {
-        String::new()
-    }
-
-    /// A map of maps needs no header of its own unless it is empty.
-    fn write(&self, key: &str, file: &mut File) {
-        let path = file.inner_path(key);
-        if self.0.is_empty() || !T::IS_SECTION {
-            file.section(&format!("[{path}]"));
-        }
-        for (name, value) in &self.0 {
-            file.path.clone_from(&path);
-            value.write(&file::key(&name.value), file);
-        }
+    fn node(&self) -> Node {
+        let entries = self.0.iter().map(|(name, value)| Entry {
+            key: name.value.clone().into(),
+            node: value.node(),
+            place: None,
+        });
+        Node::Names(entries.collect())
     }
 }
 
@@ -505,19 +499,8 @@ macro_rules! tables {
                 Kind::$kind(Box::new(T::info()))
             }
 
-            fn show(&self) -> String {
-                String::new()
-            }
-
-            fn write(&self, key: &str, file: &mut File) {
-                let path = file.inner_path(key);
-                if file.tables == TableStyle::Inline {
-                    return file.inline_tables(key, self.0.iter().map(Written::shown));
-                }
-                for table in &self.0 {
-                    file.section(&format!("[[{path}]]"));
-                    table.write(file);
-                }
+            fn node(&self) -> Node {
+                Node::Tables(self.0.iter().map(Table::of).collect())
             }
         }
     };

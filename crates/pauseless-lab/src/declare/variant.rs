@@ -3,7 +3,7 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::describe::{Info, Variants};
-use crate::scenario::file::File;
+use super::entry::{Entry, Written};
 use crate::scenario::reader::{At, Place, Section, did_you_mean, quoted};
 
 /// One of the kinds of a section: a congestion control, a topology, a kind of traffic.
@@ -18,80 +18,6 @@ pub struct Variant<T> {
     pub read: fn(&mut Section<'_>) -> Option<T>,
     /// The keys of a value of this kind; `None` for a value of another one.
     pub keys_of: fn(&T) -> Option<Box<dyn Written + '_>>,
-}
-
-/// Keys with their values.
-pub trait Written {
-    /// Every key that has a value and is no section of its own, as it would be written.
-    fn shown(&self) -> Vec<(&'static str, String)>;
-
-    /// Writes every key that has a value and is no section of its own.
-    fn write_plain(&self, file: &mut File);
-
-    /// Writes the sections inside this one, which stand behind all plain keys.
-    fn write_sections(&self, file: &mut File);
-
-    /// Writes every key that has a value.
-    fn write_keys(&self, file: &mut File) {
-        self.write_plain(file);
-        self.write_sections(file);
-    }
-}
-
-impl<W: Written> Written for &W {
-    fn shown(&self) -> Vec<(&'static str, String)> {
-        (**self).shown()
-    }
-
-    fn write_plain(&self, file: &mut File) {
-        (**self).write_plain(file);
-    }
-
-    fn write_sections(&self, file: &mut File) {
-        (**self).write_sections(file);
-    }
-}
-
-impl<W: Written + ?Sized> Written for Box<W> {
-    fn shown(&self) -> Vec<(&'static str, String)> {
-        (**self).shown()
-    }
-
-    fn write_plain(&self, file: &mut File) {
-        (**self).write_plain(file);
-    }
-
-    fn write_sections(&self, file: &mut File) {
-        (**self).write_sections(file);
-    }
-}
-
-/// Of a kind without keys.
-impl Written for () {
-    fn shown(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
-    }
-
-    fn write_plain(&self, _: &mut File) {}
-
-    fn write_sections(&self, _: &mut File) {}
-}
-
-/// The keys of two sections that are written as one.
-impl<A: Written, B: Written> Written for (A, B) {
-    fn shown(&self) -> Vec<(&'static str, String)> {
-        [self.0.shown(), self.1.shown()].concat()
-    }
-
-    fn write_plain(&self, file: &mut File) {
-        self.0.write_plain(file);
-        self.1.write_plain(file);
-    }
-
-    fn write_sections(&self, file: &mut File) {
-        self.0.write_sections(file);
-        self.1.write_sections(file);
-    }
 }
 
 /// Declares a kind whose keys are a section by themselves, `"name": Arm[Section]`, or that has none,
@@ -193,12 +119,12 @@ impl<T: 'static> Choice<T> {
         variants.find_map(|variant| Some((variant.name, (variant.keys_of)(value)?)))
     }
 
-    /// Writes the kind of a value, and its keys.
-    pub fn write(&self, value: &T, file: &mut File) {
-        if let Some((name, keys)) = self.keys_of(value) {
-            file.text(self.key, name);
-            keys.write_keys(file);
-        }
+    /// The kind of a value, and its keys, as they are written; nothing for a value of no kind.
+    pub fn entries(&self, value: &T) -> Vec<Entry> {
+        self.keys_of(value).map_or(Vec::new(), |(name, keys)| {
+            let kind = Entry::text(self.key, name);
+            [vec![kind], keys.entries()].concat()
+        })
     }
 
     /// For documents and schemas.
@@ -210,6 +136,14 @@ impl<T: 'static> Choice<T> {
             list: list
                 .map(|variant| (variant.name, (variant.info)()))
                 .collect(),
+        }
+    }
+
+    /// The key with this kind, as `place` says it.
+    pub fn kind(&self, variant: &Variant<T>, place: &Place) -> Entry {
+        Entry {
+            place: Some(place.clone()).filter(|place| *place != Place::default()),
+            ..Entry::text(self.key, variant.name)
         }
     }
 

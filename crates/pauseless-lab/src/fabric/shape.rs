@@ -110,10 +110,13 @@ impl<'s> Tables<'s> {
             delay: Key::of(DELAY),
             ..Common::default()
         };
-        for (key, value) in links.shown() {
-            if !self.topology.contains_key(key) {
+        for entry in links.entries() {
+            let value = entry
+                .line()
+                .filter(|_| !self.topology.contains_key(&*entry.key));
+            if let Some(value) = value {
                 let value = DeValue::String(value.trim_matches('"').to_string().into());
-                let key = Spanned::new(0..0, key.into());
+                let key = Spanned::new(0..0, entry.key);
                 self.topology.insert(key, Spanned::new(0..0, value));
             }
         }

@@ -236,8 +236,13 @@ impl<'a> Scope<'a> {
     fn depends_on(&self, task: &Task) -> [String; 3] {
         let it = self.experiment;
         // Not where these were written, which changes with every line above them.
-        let measures = Vec::from_iter(it.measures.iter().map(Written::shown));
-        let groups = Vec::from_iter(it.groups.iter().map(Written::shown));
+        let shown = |keys: &dyn Written| {
+            let entries = keys.entries().into_iter();
+            let lines = entries.filter_map(|entry| Some((entry.key.clone(), entry.line()?)));
+            Vec::from_iter(lines)
+        };
+        let measures = Vec::from_iter(it.measures.iter().map(|it| shown(it)));
+        let groups = Vec::from_iter(it.groups.iter().map(|it| shown(it)));
         let (per_run, curves) = (it.per_run.copied().map(|it| it.name), &task.curves);
         let asked = Vec::from_iter(it.asked().into_iter().map(|asked| asked.name));
         [

@@ -169,8 +169,7 @@ impl ClassRule {
     /// Writes `[classes]`, unless packets stay in theirs.
     pub(crate) fn write(&self, file: &mut File) {
         if !matches!(self, ClassRule::Same) {
-            file.section(&format!("[{NAME}]"));
-            kinds().write(self, file);
+            file.table(NAME, &kinds().entries(self));
         }
     }
 }

@@ -23,9 +23,14 @@ use super::routes::Routing;
 use super::switch::Switches;
 use super::topology::RATES;
 use super::transport::{self, WindowRule};
-use crate::declare::{Choice, Declared, Filled, Info, Key, Registry, Variant, WordOr};
+use crate::declare::{
+    Choice, Declared, Entry, Filled, Info, Key, Registry, Variant, WordOr, Written as _,
+};
 use crate::problem::Sink;
 use crate::{section, words};
+pub(crate) use dcqcn::{AtRate, DCQCN, Dcqcn};
+pub(crate) use hpcc::{HPCC, Hpcc};
+pub(crate) use timely::{TIMELY, Timely};
 
 /// What end hosts and switches do about congestion, as it was written.
 #[derive(Clone, Debug)]
@@ -107,7 +112,7 @@ macro_rules! scheme {
 use scheme;
 
 /// Nobody is told anything.
-static NONE: Variant<Chosen> = Variant {
+pub(crate) static NONE: Variant<Chosen> = Variant {
     name: "none",
     info: || Info {
         about: "Only flow control holds anybody back.".to_string(),
@@ -157,14 +162,7 @@ pub fn schemes() -> Choice<Chosen> {
     Choice {
         key: "kind",
         default: None,
-        variants: OUTSIDE.with(&[
-            &NONE,
-            &pcn::PCN,
-            &qcn::QCN,
-            &dcqcn::DCQCN,
-            &timely::TIMELY,
-            &hpcc::HPCC,
-        ]),
+        variants: OUTSIDE.with(&[&NONE, &pcn::PCN, &qcn::QCN, &DCQCN, &TIMELY, &HPCC]),
     }
 }
 
@@ -331,18 +329,18 @@ impl Written {
 
     /// Writes the section with nothing left out.
     pub(crate) fn write(&self, file: &mut File) {
-        file.section(&format!("[{SECTION}]"));
         let schemes = schemes();
-        file.text(schemes.key, self.control.name());
+        let kind = Entry::text(schemes.key, self.control.name());
         let common = Common {
             feedback_class: Filled::new(self.feedback),
             ack_every: Key::of(self.ack_every),
             ..Common::default()
         };
-        common.write(file);
+        let mut entries = [vec![kind], common.entries()].concat();
         if let Some((_, keys)) = schemes.keys_of(&Chosen::new(self.control)) {
-            keys.write_keys(file);
+            entries.extend(keys.entries());
         }
+        file.table(SECTION, &entries);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Write};
 
 use super::unit::Quantity;
+use crate::declare::{Entry, Node, Table, Written};
 
 /// A TOML file in the making.
 #[derive(Default)]
@@ -38,17 +39,23 @@ impl File {
         self.path = header.trim_matches(['[', ']']).to_string();
     }
 
-    /// Begins the section `key` of the section that is being written.
-    pub fn inner_section(&mut self, key: &str) {
-        let path = self.inner_path(key);
-        self.section(&format!("[{path}]"));
-    }
-
     /// Begins another of the sections `[[key]]` of the section at `path`, or of the file.
     pub fn inner_tables(&mut self, path: &str, key: &str) {
         self.path = path.to_string();
         let path = self.inner_path(key);
         self.section(&format!("[[{path}]]"));
+    }
+
+    /// Writes the section `[name]` with these keys.
+    pub fn table(&mut self, name: &str, keys: &impl Written) {
+        self.section(&format!("[{name}]"));
+        keys.write(self);
+    }
+
+    /// Writes one of the sections `[[name]]` with these keys.
+    pub fn one_of(&mut self, name: &str, keys: &impl Written) {
+        self.section(&format!("[[{name}]]"));
+        keys.write(self);
     }
 
     /// The path of `key` in the section that is being written.
@@ -87,13 +94,13 @@ impl File {
 
     /// The same, in as many lines as it takes.
     pub fn texts_wrapped(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
-        self.wrapped(key, values.into_iter().map(|value| quote(&value)));
+        let values = values.into_iter().map(|value| quote(&value));
+        self.wrapped(key, &Vec::from_iter(values));
     }
 
     /// Writes a key with a list of values that are TOML already, in as many lines as it takes.
-    pub fn wrapped(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
+    pub fn wrapped(&mut self, key: &str, values: &[String]) {
         const WIDTH: usize = 100;
-        let values = Vec::from_iter(values);
         let width: usize = values.iter().map(|value| value.chars().count() + 2).sum();
         if key.len() + width < WIDTH {
             return self.plain(key, format_args!("[{}]", values.join(", ")));
@@ -105,22 +112,75 @@ impl File {
                 self.line(std::mem::take(&mut line));
             }
             line.push_str(if line.is_empty() { "    " } else { " " });
-            line.push_str(&value);
+            line.push_str(value);
             line.push(',');
         }
         self.line(line);
         self.line("]");
     }
 
-    /// Writes a key with a list of tables, each with its keys on a line.
-    pub fn inline_tables<'k>(
+    /// Writes keys with their values: first the plain ones, then the sections inside this one.
+    pub fn entries(&mut self, entries: &[Entry]) {
+        let (sections, plain): (Vec<&Entry>, Vec<&Entry>) =
+            entries.iter().partition(|entry| entry.node.is_section());
+        for entry in plain {
+            let name = key(&entry.key);
+            match &entry.node {
+                Node::Wrapped(values) => self.wrapped(&name, values),
+                Node::Own(own) => self.plain(&name, own.text()),
+                Node::Plain(text) => self.plain(&name, text),
+                Node::Table(_) | Node::Names(_) | Node::Tables(_) => {}
+            }
+        }
+        // The next section inside this one stands beside it, not in it.
+        let path = self.path.clone();
+        for entry in sections {
+            self.inner(entry);
+            self.path.clone_from(&path);
+        }
+    }
+
+    /// Writes a section, or several, inside the one that is being written.
+    fn inner(
         &mut self,
-        key: &str,
-        tables: impl Iterator<Item = Vec<(&'k str, String)>>,
+        Entry {
+            key: name, node, ..
+        }: &Entry,
     ) {
+        let path = self.inner_path(&key(name));
+        match node {
+            Node::Table(entries) => {
+                self.section(&format!("[{path}]"));
+                self.entries(entries);
+            }
+            Node::Names(entries) => {
+                if entries.iter().all(|entry| entry.node.is_section()) && !entries.is_empty() {
+                    self.path = path;
+                } else {
+                    self.section(&format!("[{path}]"));
+                }
+                self.entries(entries);
+            }
+            Node::Tables(tables) if self.tables == TableStyle::Inline => {
+                self.inline_tables(name, tables);
+            }
+            Node::Tables(tables) => {
+                for table in tables {
+                    self.section(&format!("[[{path}]]"));
+                    self.entries(&table.entries);
+                }
+            }
+            Node::Plain(_) | Node::Wrapped(_) | Node::Own(_) => {}
+        }
+    }
+
+    /// Writes a key with a list of tables, each with its keys on a line.
+    fn inline_tables(&mut self, key: &str, tables: &[Table]) {
         self.line(format_args!("{key} = ["));
-        for keys in tables {
-            let keys = keys.iter().map(|(key, value)| format!("{key} = {value}"));
+        for table in tables {
+            let entries = table.entries.iter();
+            let keys =
+                entries.filter_map(|entry| Some(format!("{} = {}", entry.key, entry.line()?)));
             let keys = Vec::from_iter(keys).join(", ");
             self.line(format_args!("    {{ {keys} }},"));
         }

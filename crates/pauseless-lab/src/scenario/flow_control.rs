@@ -24,11 +24,13 @@ use super::port_group::{Draft, PortGroup};
 use super::reader::{At, Place, Section};
 use super::switch::{BUFFERS, Switches};
 use crate::cycle_aware::MARGIN;
-use crate::declare::{Choice, Declared, Filled, Info, Key, List, list};
+use crate::declare::{Declared, Entry, Filled, Info, Key, List, Written, list};
 use crate::problem::Sink;
 use crate::section;
 
-use scheme::{AnyScheme, schemes};
+pub(crate) use pfc::{PFC, Pfc};
+use scheme::AnyScheme;
+pub(crate) use scheme::schemes;
 pub(crate) use scheme::{Scheme, scheme_of};
 
 /// The name of the section.
@@ -208,36 +210,31 @@ impl PortSetting {
 
 /// Writes `[flow_control]` with the parameters of `base`.
 pub(crate) fn write(file: &mut File, base: &PortGroup, is_unsafe: bool) {
-    let Choice { key, .. } = schemes();
-    file.section(&format!("[{SECTION}]"));
-    file.text(key, base.ingress.control.name());
+    let kind = Entry::text(schemes().key, base.ingress.control.name());
     let common = Common {
         unsafe_parameters: Filled::new(is_unsafe),
         ..Common::default()
     };
-    common.write(file);
-    write_keys(file, base);
+    file.table(SECTION, &(vec![kind], (common, keys_of(base))));
 }
 
 /// Writes `[[flow_control.at]]` with the parameters of `group`, once for each set of classes.
 pub(crate) fn write_at(file: &mut File, topology: &Topology, group: &PortGroup) {
     for (classes, ports) in group.ports_by_classes(topology) {
-        file.inner_tables(SECTION, AT);
         let values = PortValues {
             ports: Key::of(list(ports)),
             classes: Key::of(list(classes)),
             buffer: Key::of(group.ingress.buffer),
             ..PortValues::default()
         };
-        values.write(file);
-        write_keys(file, group);
+        file.one_of(&format!("{SECTION}.{AT}"), &(values, keys_of(group)));
     }
 }
 
-fn write_keys(file: &mut File, group: &PortGroup) {
-    if let Some(keys) = scheme_of(&group.ingress.control).keys_of(group) {
-        keys.write_keys(file);
-    }
+/// The keys of the scheme that say what the ports of `group` have.
+fn keys_of(group: &PortGroup) -> Vec<Entry> {
+    let keys = scheme_of(&group.ingress.control).keys_of(group);
+    keys.map_or(Vec::new(), |keys| keys.entries())
 }
 
 /// Turns what was written into the parameters of every port.

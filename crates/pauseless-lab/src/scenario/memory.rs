@@ -9,15 +9,15 @@ use pauseless_core::memory::{Alpha, LaneMemory, ResumeOn, Threshold};
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::topology::Topology;
 
-use super::file::{File, quote};
+use super::file::quote;
 use super::pattern::ClassNumber;
 use super::port_group::PortGroup;
 use super::reader::{At, Item, Section};
 use super::switch::BUFFERS;
 use super::unit::Quantity;
 use crate::declare::{
-    self, Choice, Declared, Fallback, FileValue, Filled, Info, Key, KeyInfo, List, Overlay,
-    Variant, Written, list,
+    self, Choice, Declared, Entry, Fallback, FileValue, Filled, Info, Key, KeyInfo, List, Node,
+    Overlay, Table, Variant, Written, list,
 };
 use crate::problem::Sink;
 use crate::{section, words};
@@ -130,17 +130,17 @@ pub(crate) enum Memory {
 /// A memory that ports share.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedMemory {
-    whole: SwitchMemory,
-    total: At<Bytes>,
-    lane: Lane,
-    others: Vec<LaneAt>,
+    pub whole: SwitchMemory,
+    pub total: At<Bytes>,
+    pub lane: Lane,
+    pub others: Vec<LaneAt>,
 }
 
 /// `[[switch.memory.at]]` as it was written.
 #[derive(Clone, Debug)]
-struct LaneAt {
-    at: LanePorts,
-    lane: Lane,
+pub(crate) struct LaneAt {
+    pub at: LanePorts,
+    pub lane: Lane,
 }
 
 /// Where the threshold of a sender is.
@@ -219,17 +219,8 @@ impl FileValue for Memory {
         }))
     }
 
-    fn show(&self) -> String {
-        String::new()
-    }
-
-    fn write(&self, key: &str, file: &mut File) {
-        let kinds = kinds();
-        if let Some((kind, keys)) = kinds.keys_of(self) {
-            file.inner_section(key);
-            file.text(kinds.key, kind);
-            keys.write_keys(file);
-        }
+    fn node(&self) -> Node {
+        Node::Table(kinds().entries(self))
     }
 }
 
@@ -314,24 +305,13 @@ impl SharedMemory {
 }
 
 impl Written for SharedMemory {
-    fn shown(&self) -> Vec<(&'static str, String)> {
-        let mut shown = self.whole.shown();
-        shown.extend(self.lane.shown());
-        shown
-    }
-
-    fn write_plain(&self, file: &mut File) {
-        self.whole.write_plain(file);
-        self.lane.write_plain(file);
-    }
-
-    fn write_sections(&self, file: &mut File) {
-        let path = file.path.clone();
-        for other in &self.others {
-            file.inner_tables(&path, AT);
-            other.at.write_keys(file);
-            other.lane.write_keys(file);
-        }
+    fn entries(&self) -> Vec<Entry> {
+        let others = self.others.iter();
+        let others = others.map(|other| Table::of(&(&other.at, &other.lane)));
+        let at = Entry::new(AT, Node::Tables(others.collect()));
+        let mut entries = (&self.whole, &self.lane).entries();
+        entries.push(at);
+        entries
     }
 }
 

@@ -16,7 +16,7 @@ use super::pattern::{self, ClassNumber};
 use super::reader::{At, Section};
 use super::topology::RATES;
 use super::unit::Quantity;
-use crate::declare::{Choice, Declared, Filled, Info, Key, List, Variant, Written, list};
+use crate::declare::{Choice, Declared, Filled, Info, Key, List, Variant, list};
 use crate::problem::Sink;
 use crate::{section, words};
 
@@ -250,14 +250,11 @@ fn read_recovery(mut section: Section<'_>) -> Option<Recovery> {
 /// Writes what is done about storms and deadlocks, if anything is.
 pub(crate) fn write(file: &mut File, topology: &Topology, mitigation: &Mitigation) {
     if let Watchdog::On(config) = &mitigation.watchdog {
-        file.section(&format!("[{WATCHDOG}]"));
-        WatchdogKeys::of(config).write_keys(file);
+        file.table(WATCHDOG, &WatchdogKeys::of(config));
     }
-    let recoveries = recoveries();
-    if let Some((kind, keys)) = recoveries.keys_of(&mitigation.recovery) {
-        file.section(&format!("[{RECOVERY}]"));
-        file.text(recoveries.key, kind);
-        keys.write_keys(file);
+    let recovery = recoveries().entries(&mitigation.recovery);
+    if !recovery.is_empty() {
+        file.table(RECOVERY, &recovery);
     }
     let mut alike: BTreeMap<(Class, Rate), Vec<String>> = BTreeMap::new();
     for limit in &mitigation.limits {
@@ -266,13 +263,12 @@ pub(crate) fn write(file: &mut File, topology: &Topology, mitigation: &Mitigatio
         ports.push(name);
     }
     for ((class, rate), ports) in alike {
-        file.inner_tables("", RATE_LIMIT);
         let limit = Limit {
             ports: Key::of(list(ports)),
             classes: Key::of(list([ClassNumber(class.0.into())])),
             rate: Key::of(rate),
             ..Limit::default()
         };
-        limit.write(file);
+        file.one_of(RATE_LIMIT, &limit);
     }
 }

@@ -13,8 +13,9 @@ pub(crate) mod custom;
 mod cycle_aware;
 pub mod describe;
 pub(crate) mod file;
+mod filled;
 pub(crate) mod flow_control;
-mod flows;
+pub(crate) mod flows;
 pub(crate) mod hosts;
 pub(crate) mod lanes;
 mod lifetime;
@@ -28,13 +29,13 @@ pub(crate) mod reader;
 mod resolve;
 mod routes;
 pub(crate) mod routing;
-mod switch;
+pub(crate) mod switch;
 pub(crate) mod topology;
 pub(crate) mod traffic;
-mod transport;
+pub(crate) mod transport;
 pub(crate) mod unit;
 pub mod vary;
-mod verdict;
+pub(crate) mod verdict;
 mod wire_loss;
 
 use std::ops::RangeInclusive;
@@ -56,6 +57,8 @@ use pauseless_sim::config::{
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
+pub use filled::ScenarioFile;
+pub(crate) use filled::chosen;
 pub use port_group::PortGroup;
 pub(crate) use reader::did_you_mean;
 pub use verdict::StopOn;

@@ -12,9 +12,7 @@ use super::flows::{Plan, TIMES};
 use super::pattern;
 use super::reader::{At, Item, Section, did_you_mean};
 use super::topology::{Fabric, RATES};
-use crate::declare::{
-    Counted, Declared, Each, FileValue, Key, Kind, List, Within, WordOr, Written, list,
-};
+use crate::declare::{Counted, Declared, Each, FileValue, Key, Kind, List, Within, WordOr, list};
 use crate::problem::Sink;
 use crate::{section, words};
 
@@ -177,8 +175,7 @@ pub(crate) fn write_receivers(file: &mut File, config: &Config) {
             steps: Key::of(Counted::of(steps)),
             ..ReceiverKeys::default()
         };
-        file.inner_tables("", RECEIVER);
-        keys.write_keys(file);
+        file.one_of(RECEIVER, &keys);
     }
 }
 
@@ -294,8 +291,7 @@ impl Probe {
             ports: Key::of(list(ports)),
             ..self.clone()
         };
-        file.section(&format!("[{PROBE}]"));
-        keys.write_keys(file);
+        file.table(PROBE, &keys);
     }
 
     /// What to record of the flows of `plans` during `duration`.
@@ -353,8 +349,7 @@ pub(crate) fn read_provenance(root: &mut Section<'_>) -> bool {
 /// Writes `[provenance]`, if anything is recorded.
 pub(crate) fn write_provenance(file: &mut File, is_tracing: bool) {
     if is_tracing {
-        file.section(&format!("[{PROVENANCE}]"));
-        Provenance::default().write_keys(file);
+        file.table(PROVENANCE, &Provenance::default());
     }
 }
 

@@ -1,12 +1,15 @@
 //! Takes typed values out of a TOML table; what nobody has taken is an unknown key.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
+use super::file::quote;
 use super::unit::{self, Quantity};
+use crate::declare::{Entry, Node, Table as FilledTable};
 use crate::problem::{FileId, Problem, Sink};
 
 /// Where something was written: the file, the key path and the bytes of the text.
@@ -87,6 +90,12 @@ impl Place {
         Place { file, key, span }
     }
 
+    /// From here to the byte before `end`.
+    pub fn to_end(mut self, end: usize) -> Place {
+        self.span.end = end;
+        self
+    }
+
     /// Where `key` would stand in the section that begins here.
     pub fn inner(&self, key: &str) -> Place {
         let path = match self.key.as_str() {
@@ -128,7 +137,7 @@ pub struct Section<'s> {
     /// Where the table begins.
     pub place: Place,
     sink: &'s Sink,
-    entries: BTreeMap<String, Entry<'s>>,
+    entries: BTreeMap<String, Stored<'s>>,
     /// Every key that was asked for, in the order of asking.
     known: Vec<&'static str>,
     /// Keys that are none here, whoever asks for them.
@@ -139,10 +148,21 @@ pub struct Section<'s> {
     is_lenient: bool,
 }
 
+/// What stands behind a key, before anybody has taken it.
 #[derive(Debug)]
-struct Entry<'s> {
+struct Stored<'s> {
+    place: Place,
     key_span: Range<usize>,
-    value: Spanned<DeValue<'s>>,
+    value: Raw<'s>,
+}
+
+/// A value as it was found.
+#[derive(Debug)]
+enum Raw<'s> {
+    /// In the text of a file.
+    Text(DeValue<'s>),
+    /// In a section that a program filled in.
+    Filled(&'s Node),
 }
 
 impl<'s> Section<'s> {
@@ -158,19 +178,49 @@ impl<'s> Section<'s> {
 
     /// Whether exactly this text stands behind a key that was not taken yet.
     pub fn has_text(&self, key: &str, text: &str) -> bool {
-        let entry = self.entries.get(key);
-        entry.is_some_and(|entry| entry.value.get_ref().as_str() == Some(text))
+        match self.entries.get(key).map(|stored| &stored.value) {
+            Some(Raw::Text(value)) => value.as_str() == Some(text),
+            Some(Raw::Filled(Node::Plain(value))) => *value == quote(text),
+            _ => false,
+        }
     }
 
     fn new(sink: &'s Sink, place: Place, table: DeTable<'s>) -> Section<'s> {
         let entries = table.into_iter().map(|(key, value)| {
             let key_span = key.span();
-            (key.into_inner().into_owned(), Entry { key_span, value })
+            let key = key.into_inner().into_owned();
+            let stored = Stored {
+                place: place.beside(place.inner(&key).key, value.span()),
+                key_span,
+                value: Raw::Text(value.into_inner()),
+            };
+            (key, stored)
         });
+        let entries = entries.collect();
+        Section::with(sink, place, entries)
+    }
+
+    /// A section that a program filled in. Values that nobody wrote stand where the section does.
+    pub fn filled(sink: &'s Sink, place: Place, entries: &'s [Entry]) -> Section<'s> {
+        let entries = entries.iter().map(|entry| {
+            let inner = || place.inner(&entry.key);
+            let place = entry.place.clone().unwrap_or_else(inner);
+            let stored = Stored {
+                key_span: place.span.clone(),
+                place,
+                value: Raw::Filled(&entry.node),
+            };
+            (entry.key.to_string(), stored)
+        });
+        let entries = entries.collect();
+        Section::with(sink, place, entries)
+    }
+
+    fn with(sink: &'s Sink, place: Place, entries: BTreeMap<String, Stored<'s>>) -> Section<'s> {
         Section {
             place,
             sink,
-            entries: entries.collect(),
+            entries,
             known: Vec::new(),
             withheld: Vec::new(),
             context: String::new(),
@@ -208,10 +258,6 @@ impl<'s> Section<'s> {
         self.entries.contains_key(key)
     }
 
-    fn path(&self, key: &str) -> String {
-        self.place.inner(key).key
-    }
-
     /// What `read` takes out of this section, in which `keys` are unknown to it.
     pub fn without<T>(
         &mut self,
@@ -231,33 +277,20 @@ impl<'s> Section<'s> {
             return None;
         }
         self.known.push(key);
-        let entry = self.entries.remove(key)?;
-        let span = entry.value.span();
-        let key = self.path(key);
-        Some(Item {
-            place: self.place.beside(key, span),
-            sink: self.sink,
-            key_span: entry.key_span,
-            value: entry.value.into_inner(),
-        })
+        let stored = self.entries.remove(key)?;
+        Some(Item::new(stored, self.sink))
     }
 
     /// Takes all that is left, each with its key: for tables whose keys are names.
     pub fn entries(&mut self) -> Vec<(At<String>, Item<'s>)> {
         let entries = std::mem::take(&mut self.entries).into_iter();
-        let named = entries.map(|(name, entry)| {
-            let key = self.path(&name);
+        let named = entries.map(|(name, stored)| {
+            let place = &stored.place;
             let name = At {
                 value: name,
-                place: self.place.beside(key.clone(), entry.key_span.clone()),
+                place: place.beside(place.key.clone(), stored.key_span.clone()),
             };
-            let item = Item {
-                place: self.place.beside(key, entry.value.span()),
-                sink: self.sink,
-                key_span: entry.key_span,
-                value: entry.value.into_inner(),
-            };
-            (name, item)
+            (name, Item::new(stored, self.sink))
         });
         named.collect()
     }
@@ -304,8 +337,14 @@ impl<'s> Section<'s> {
 
     /// Reports every key that nobody asked for.
     pub fn finish(self) {
-        for (key, entry) in &self.entries {
-            let place = self.place.beside(self.path(key), entry.key_span.clone());
+        for (
+            key,
+            Stored {
+                place, key_span, ..
+            },
+        ) in &self.entries
+        {
+            let place = place.beside(place.key.clone(), key_span.clone());
             let context = &self.context;
             let problem = place.problem(format!("unknown key{context}"));
             let mut known = self.known.clone();
@@ -330,9 +369,34 @@ pub struct Item<'s> {
     sink: &'s Sink,
     key_span: Range<usize>,
     value: DeValue<'s>,
+    /// What a program filled in; then all parts of it stand at its own place.
+    node: Option<&'s Node>,
 }
 
 impl<'s> Item<'s> {
+    fn new(stored: Stored<'s>, sink: &'s Sink) -> Item<'s> {
+        let (value, node) = match stored.value {
+            Raw::Text(value) => (value, None),
+            Raw::Filled(node) => (shell(node), Some(node)),
+        };
+        Item {
+            place: stored.place,
+            sink,
+            key_span: stored.key_span,
+            value,
+            node,
+        }
+    }
+
+    /// The value itself, where a program filled in one that no text stands for.
+    pub fn own<T: Any>(&self) -> Option<&T> {
+        let Some(Node::Own(own)) = self.node else {
+            return None;
+        };
+        let own: &dyn Any = &**own;
+        own.downcast_ref()
+    }
+
     /// Who collects the problems of the file.
     pub fn sink(&self) -> &'s Sink {
         self.sink
@@ -429,6 +493,13 @@ impl<'s> Item<'s> {
             let help = format!("write [[{name}]] with two brackets on each side");
             self.sink.push(problem.help(help));
             return Vec::new();
+        }
+        if let Some(Node::Tables(tables)) = self.node {
+            let section = |table: &'s FilledTable| {
+                let place = table.place.as_ref().unwrap_or(&self.place);
+                Section::filled(self.sink, place.clone(), &table.entries)
+            };
+            return tables.iter().map(section).collect();
         }
         let list = self.list("a list of tables");
         let list = list.map_or(Vec::new(), |list| list.value);
@@ -579,14 +650,17 @@ impl<'s> Item<'s> {
             return self.wrong_type(expected);
         };
         let items = array.into_iter().enumerate().map(|(index, value)| {
-            let span = value.span();
+            let span = match self.node {
+                Some(_) => self.place.span.clone(),
+                None => value.span(),
+            };
+            let key = format!("{}[{index}]", self.place.key);
             Item {
-                place: self
-                    .place
-                    .beside(format!("{}[{index}]", self.place.key), span.clone()),
+                place: self.place.beside(key, span.clone()),
                 sink: self.sink,
                 key_span: span,
                 value: value.into_inner(),
+                node: self.node,
             }
         });
         Some(At {
@@ -597,6 +671,9 @@ impl<'s> Item<'s> {
 
     /// A table.
     pub fn table(self) -> Option<Section<'s>> {
+        if let Some(Node::Table(entries) | Node::Names(entries)) = self.node {
+            return Some(Section::filled(self.sink, self.place, entries));
+        }
         match self.value {
             DeValue::Table(table) => Some(Section::new(self.sink, self.place, table)),
             _ => {
@@ -604,6 +681,26 @@ impl<'s> Item<'s> {
                 self.wrong_type(&format!("a table, such as [{name}]"))
             }
         }
+    }
+}
+
+/// What a program filled in as TOML; of sections only that they are some.
+fn shell(node: &Node) -> DeValue<'_> {
+    let value = |text| {
+        DeValue::parse(text)
+            .expect("what a value shows is TOML")
+            .into_inner()
+    };
+    match node {
+        Node::Plain(text) => value(text),
+        Node::Wrapped(texts) => {
+            let texts = texts.iter();
+            let values = texts.map(|text| Spanned::new(0..0, value(text)));
+            DeValue::Array(values.collect())
+        }
+        Node::Own(_) => DeValue::Boolean(true),
+        Node::Tables(_) => DeValue::Array(DeArray::new()),
+        Node::Table(_) | Node::Names(_) => DeValue::Table(DeTable::new()),
     }
 }
 

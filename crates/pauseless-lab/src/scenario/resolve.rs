@@ -12,9 +12,10 @@ use super::flows::{FLOW, Flow, Plan, TIMING};
 use super::port_group::PortGroup;
 use super::routing::{Rule, TableKeys};
 use super::{
-    At, Rules, Scenario, flow_control, mitigation, observe, switch, topology, verdict, wire_loss,
+    At, Rules, Scenario, flow_control, mitigation, observe, routing, switch, topology, verdict,
+    wire_loss,
 };
-use crate::declare::{Declared, Key};
+use crate::declare::{Key, Written};
 
 /// Every default and every derived value, written out.
 pub(crate) fn write(scenario: &Scenario) -> String {
@@ -55,7 +56,7 @@ fn write_routing(file: &mut File, scenario: &Scenario) {
             Rule::Tables(TableKeys::of(&config.topology, &config.table, groups))
         }
     };
-    rule.write(file);
+    file.table(routing::NAME, &rule);
 }
 
 fn write_classes(file: &mut File, scenario: &Scenario) {
@@ -81,8 +82,7 @@ fn write_switch(file: &mut File, scenario: &Scenario, base: &PortGroup) {
         Some(_) => switches.buffer.clone(),
     };
     keys.memory = shared.flatten().map_or(Key::default(), Key::of);
-    file.section(&format!("[{}]", switch::SECTION));
-    keys.write(file);
+    file.table(switch::SECTION, &keys);
     let sharing = groups.iter().filter(|group| group.memory.is_some());
     let sharing = sharing.max_by_key(|group| group.members.len());
     flow_control::write(file, sharing.unwrap_or(base), parts.is_unsafe);
@@ -103,14 +103,12 @@ fn write_flow(file: &mut File, scenario: &Scenario, plan: &Plan, follows: &[&Fol
         flow.after = Key::of(names.collect());
         flow.delay = Key::of(first.delay);
     }
-    file.section(&format!("[[{FLOW}]]"));
-    flow.write(file);
+    file.one_of(FLOW, &flow);
 }
 
 fn write_rest(file: &mut File, scenario: &Scenario) {
     let Scenario { parts, config, .. } = scenario;
-    file.section(&format!("[{TIMING}]"));
-    parts.timing.write(file);
+    file.table(TIMING, &parts.timing);
     wire_loss::write(file, &config.topology, &config.wire_loss);
     observe::write_receivers(file, config);
     mitigation::write(file, &config.topology, &config.mitigation);

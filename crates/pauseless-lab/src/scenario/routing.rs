@@ -12,7 +12,8 @@ use pauseless_fabric::topology::Topology;
 use super::hosts::HostSpan;
 use super::topology::Fabric;
 use crate::declare::{
-    At, Choice, Declared, File, Filled, Info, Key, LongList, Map, Place, Section, Variant, variant,
+    At, Choice, Declared, Entry, Filled, Info, Key, LongList, Map, Place, Section, Variant,
+    Written, variant,
 };
 use crate::problem::Sink;
 use crate::{section, words};
@@ -175,6 +176,12 @@ pub(crate) struct Context<'c> {
     pub sink: &'c Sink,
 }
 
+impl Written for Rule {
+    fn entries(&self) -> Vec<Entry> {
+        kinds().entries(self)
+    }
+}
+
 impl Rule {
     /// Reads `[routing]`; the place is that of its kind.
     pub(crate) fn read(root: &mut Section<'_>) -> At<Rule> {
@@ -215,12 +222,6 @@ impl Rule {
             (Algorithm::UpDown, Some(single)) => Rule::UpDown(single),
             (Algorithm::DimensionOrder(_), _) => Rule::DimensionOrder,
         }
-    }
-
-    /// Writes `[routing]`.
-    pub(crate) fn write(&self, file: &mut File) {
-        file.section(&format!("[{NAME}]"));
-        kinds().write(self, file);
     }
 
     /// Holds the rule against the fabric; `place` is that of its kind. What is wrong is reported, and

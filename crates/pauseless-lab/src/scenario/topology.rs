@@ -15,7 +15,7 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 use super::custom::Custom;
 use super::reader::did_you_mean;
 use super::{Aim, Parts};
-use crate::declare::{At, Declared, File, Info, Key, List, Place, Section, Written};
+use crate::declare::{At, Declared, Entry, File, Info, Key, List, Place, Section, Written};
 use crate::fabric::{Device, Names};
 use crate::problem::Sink;
 use crate::section;
@@ -67,6 +67,14 @@ pub(crate) struct Network {
     pub layout: Option<Layout>,
 }
 
+impl Written for Network {
+    fn entries(&self) -> Vec<Entry> {
+        let layout = self.layout.as_ref();
+        let layout = layout.map_or(Vec::new(), |layout| kinds().entries(layout));
+        [layout, self.common.entries()].concat()
+    }
+}
+
 impl Network {
     /// Reads `[topology]`; `None` if not even its kind is known.
     pub(crate) fn read(root: &mut Section<'_>) -> Option<Network> {
@@ -93,20 +101,6 @@ impl Network {
         }
         section.finish();
         Some(Network { common, layout })
-    }
-
-    /// Writes the section.
-    pub(crate) fn write(&self, file: &mut File) {
-        file.section(&format!("[{NAME}]"));
-        let kinds = kinds();
-        let Some((kind, keys)) = self.layout.as_ref().and_then(|it| kinds.keys_of(it)) else {
-            return;
-        };
-        file.text(kinds.key, kind);
-        keys.write_plain(file);
-        self.common.write_plain(file);
-        keys.write_sections(file);
-        self.common.write_sections(file);
     }
 
     /// The fabric, or reports.
@@ -249,7 +243,7 @@ pub(super) fn write(file: &mut File, parts: &Parts) {
         },
         layout: Some(layout),
     };
-    network.write(file);
+    file.table(NAME, &network);
 }
 
 impl Fabric {

@@ -11,7 +11,7 @@ use pauseless_core::unit::{Bytes, Span};
 use super::congestion;
 use super::file::File;
 use super::reader::{At, Section};
-use crate::declare::{Declared, Info, Key, WordOr, Written};
+use crate::declare::{Declared, Info, Key, WordOr};
 use crate::{section, words};
 
 /// The name of the section.
@@ -237,8 +237,7 @@ impl Setting {
     /// Writes the section with nothing left out, unless nobody would notice.
     pub(crate) fn write(&self, file: &mut File) {
         if self.transport != Transport::default() {
-            file.section(&format!("[{SECTION}]"));
-            self.keys.write_keys(file);
+            file.table(SECTION, &self.keys);
         }
     }
 }

@@ -7,7 +7,7 @@ use pauseless_sim::config::{Steady, Stop};
 use super::file::File;
 use super::flows::TIMES;
 use super::reader::{At, Item, Section, did_you_mean, quoted};
-use crate::declare::{Declared, FileValue, Filled, Info, Key, Kind, Permille, Written};
+use crate::declare::{Declared, FileValue, Filled, Info, Key, Kind, Permille};
 use crate::section;
 
 /// What may end a run before its time.
@@ -184,6 +184,5 @@ pub(crate) fn write(file: &mut File, config: &Config) {
         steady: steady.map_or(Key::default(), Key::of),
         ..Verdict::default()
     };
-    file.section(&format!("[{SECTION}]"));
-    keys.write_keys(file);
+    file.table(SECTION, &keys);
 }

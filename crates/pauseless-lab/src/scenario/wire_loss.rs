@@ -61,7 +61,6 @@ pub(crate) fn write(file: &mut File, topology: &Topology, wire_loss: &WireLoss) 
             share: Key::of(*share),
             ..LossyPorts::default()
         };
-        file.inner_tables("", SECTION);
-        keys.write(file);
+        file.one_of(SECTION, &keys);
     }
 }

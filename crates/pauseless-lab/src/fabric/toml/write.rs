@@ -8,14 +8,14 @@ use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, Tie
 use pauseless_fabric::trace::{Header, circle, trace};
 
 use super::super::{Fabric, Origin};
-use crate::declare::{Filled, Key, Tables, Written};
+use crate::declare::{Entry, Filled, Key, Tables, Written};
 use crate::scenario::check_only::CheckKeys;
 use crate::scenario::classes::ClassRule;
 use crate::scenario::custom::Custom;
 use crate::scenario::file::{File, TableStyle};
 use crate::scenario::lanes::{Lanes, Lossy};
 use crate::scenario::routing::{self, Address, Rule, TableKeys, facing};
-use crate::scenario::topology::{Common, Layout, Network};
+use crate::scenario::topology::{Common, Layout, NAME, Network};
 
 /// The file that reads back as the same fabric.
 pub fn write(fabric: &Fabric) -> String {
@@ -32,7 +32,12 @@ pub fn write(fabric: &Fabric) -> String {
         lossy: Key::of(Tables(lossy(fabric))),
         ..CheckKeys::default()
     };
-    keys.write_plain(&mut file);
+    // What the packets are stands behind the fabric that they cross.
+    let (sections, plain): (Vec<Entry>, _) = keys
+        .entries()
+        .into_iter()
+        .partition(|entry| entry.node.is_section());
+    file.entries(&plain);
     let rule = rule(fabric);
     let seed = rule.and_then(|rule| match rule.multipath {
         Multipath::Single {
@@ -52,13 +57,13 @@ pub fn write(fabric: &Fabric) -> String {
             &fabric.routes.groups,
         )),
     };
-    rule.write(&mut file);
+    file.table(routing::NAME, &rule);
     ClassRule::of(&fabric.topology, &fabric.classes).write(&mut file);
     for flow in flows.into_iter().flatten() {
         flow.write(&mut file);
     }
     file.path.clear();
-    keys.write_sections(&mut file);
+    file.entries(&sections);
     file.text
 }
 
@@ -91,7 +96,7 @@ fn write_topology(file: &mut File, fabric: &Fabric) {
         layout: Some(Layout::Custom(custom)),
     };
     file.tables = TableStyle::Inline;
-    network.write(file);
+    file.table(NAME, &network);
     file.tables = TableStyle::Sections;
 }
 

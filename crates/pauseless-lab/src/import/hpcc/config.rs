@@ -6,6 +6,7 @@ use pauseless_core::unit::Rate;
 
 use super::units;
 use crate::problem::{Problem, Sink};
+use crate::scenario::reader::Place;
 use crate::text::{Text, Word, Words};
 
 /// What stands behind a key.
@@ -109,13 +110,18 @@ pub(super) struct Entry<'t> {
 }
 
 impl Entry<'_> {
-    /// Something wrong with what stands behind the key.
-    pub(super) fn problem(&self, message: impl Into<String>) -> Problem {
+    /// The key and what stands behind it.
+    pub(super) fn place(&self) -> Place {
         let mut place = self.key.place(self.key.text);
         if let Some(last) = self.values.last() {
             place.span.end = last.at().end;
         }
-        place.problem(message)
+        place
+    }
+
+    /// Something wrong with what stands behind the key.
+    pub(super) fn problem(&self, message: impl Into<String>) -> Problem {
+        self.place().problem(message)
     }
 }
 

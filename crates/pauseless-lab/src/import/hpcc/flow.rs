@@ -19,6 +19,8 @@ pub(super) struct Flow {
     pub size: u32,
     /// In nanoseconds.
     pub start: u64,
+    /// Where the line begins and ends.
+    pub at: (u32, u32),
 }
 
 /// Whether lines say the port of the target.
@@ -130,6 +132,7 @@ impl Reader<'_> {
             },
             size: size? as u32,
             start: start?,
+            at: (row[0].start as u32, rest[1].at().end as u32),
         })
     }
 

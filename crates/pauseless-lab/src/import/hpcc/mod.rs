@@ -18,6 +18,7 @@ use pauseless_sim::replica::engine::Setup;
 
 use super::source::Source;
 use crate::problem::{FileId, Problem, Problems, Sink};
+use crate::scenario::ScenarioFile;
 use crate::text::Text;
 use config::Config;
 use flow::{Flow, Ports};
@@ -42,8 +43,8 @@ pub enum Compat {
 /// What a configuration becomes.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The text of a scenario.
-    pub scenario: String,
+    /// The scenario.
+    pub scenario: ScenarioFile,
     /// What the user should know: keys without effect, words that were skipped, choices.
     pub notes: Vec<String>,
     /// What to write.
@@ -127,10 +128,10 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
         Some(_) if config.entry("FLOW_FILE").is_none() => "FLOW_INPUT_FILE",
         _ => "FLOW_FILE",
     };
-    let flows = reader.file(&config, flow_key);
+    let flow_file = reader.file(&config, flow_key);
     reader.spare(&config, "TRACE_FILE");
     let topology = topology.and_then(|file| reader.topology(file));
-    let flows = match (flows, &topology) {
+    let flows = match (flow_file, &topology) {
         (Some(file), Some(topology)) => reader.flows(file, topology, is_conweave),
         _ => None,
     };
@@ -138,6 +139,7 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
         config: &config,
         topology: topology.as_ref(),
         flows: flows.as_deref(),
+        flow_file: flow_file.unwrap_or_default(),
         compat,
         is_conweave,
         sink: &sink,
@@ -148,17 +150,15 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
         notes,
         ..
     } = reader;
-    let case = translate::translate(input, notes);
+    let files = Vec::from_iter([source.clone()].into_iter().chain(named));
+    let case = translate::translate(input, notes, files.clone());
     match case.filter(|_| sink.is_empty()) {
         Some(mut case) => {
             inputs.push(source.file.clone().into());
             case.outputs.inputs = inputs;
             Ok(case)
         }
-        None => {
-            let files = Vec::from_iter([source.clone()].into_iter().chain(named));
-            Err(Problems::of_sources(files, sink.into_list()))
-        }
+        None => Err(Problems::of_sources(files, sink.into_list())),
     }
 }
 

@@ -4,6 +4,7 @@ use pauseless_core::unit::{Rate, Span};
 
 use super::units;
 use crate::problem::Sink;
+use crate::scenario::reader::Place;
 use crate::text::{Text, Word, Words};
 
 /// The nodes and links of a file.
@@ -29,6 +30,8 @@ pub(super) struct Link {
     pub delay: Span,
     /// The probability that a packet is lost.
     pub loss: f64,
+    /// Where it was written.
+    pub place: Place,
 }
 
 /// Addresses have 16 bits for the number of a node.
@@ -130,6 +133,7 @@ impl Topology {
             rate: rate?,
             delay: delay?,
             loss: loss?,
+            place: a.place("").to_end(row[4].at().end),
         })
     }
 

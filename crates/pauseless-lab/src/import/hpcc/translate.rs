@@ -1,9 +1,9 @@
-//! From what the files say to the text of a scenario.
+//! From what the files say to a scenario.
 
+mod build;
 mod keys;
 mod memory;
 mod replica;
-mod write;
 
 use super::config::Config;
 use super::flow::Flow;
@@ -11,7 +11,8 @@ use super::topology::Topology;
 use super::units;
 use super::ways::Ways;
 use super::{Case, Compat, FlowLine, Monitor, Outputs};
-use crate::problem::{Problem, Sink};
+use crate::import::source::Source;
+use crate::problem::{FileId, Problem, Sink};
 use keys::Settings;
 
 /// Everything that was read; `None` where something is wrong with it.
@@ -20,45 +21,68 @@ pub(super) struct Input<'i> {
     pub config: &'i Config<'i>,
     pub topology: Option<&'i Topology>,
     pub flows: Option<&'i [Flow]>,
+    /// The file of the flows.
+    pub flow_file: FileId,
     pub compat: Compat,
     pub is_conweave: bool,
     pub sink: &'i Sink,
+}
+
+/// What a scenario is made of.
+struct Parts<'p> {
+    config: &'p Config<'p>,
+    topology: &'p Topology,
+    flows: &'p [Flow],
+    flow_file: FileId,
+    lines: &'p [FlowLine],
+    ways: &'p Ways,
+    settings: &'p Settings,
+    compat: Compat,
+    is_conweave: bool,
 }
 
 /// The headers of every data frame: 14 of the link, 20 of IP, 8 of UDP, 6 of sequence and group.
 pub(super) const HEADERS: u64 = 48;
 
 /// A scenario and what goes with it; `None` if something is wrong.
-pub(super) fn translate(input: Input<'_>, notes: Vec<String>) -> Option<Case> {
+pub(super) fn translate(
+    input: Input<'_>,
+    notes: Vec<String>,
+    sources: Vec<Source>,
+) -> Option<Case> {
     let settings = Settings::read(input);
     let (topology, flows) = input.topology.zip(input.flows)?;
     if flows.is_empty() {
         let problem = Problem::new(0..0, "there are no flows: nothing would happen");
-        input.sink.push(problem.help("write some into FLOW_FILE"));
+        let problem = problem.help("the first line says how many there are");
+        input.sink.push(problem.in_file(input.flow_file));
         return None;
     }
     let settings = settings?;
     check_buffer(input, topology, &settings);
     let ways = Ways::new(topology, settings.payload);
-    let lines = lines(flows, &ways, (&settings, input.sink))?;
+    let lines = lines(input, flows, &ways, &settings)?;
     let mut notes = notes;
     notes.extend(settings.notes.iter().cloned());
     let outputs = outputs(input, topology, lines);
-    let writer = write::Writer {
+    if !input.sink.is_empty() {
+        return None;
+    }
+    let parts = Parts {
+        config: input.config,
         topology,
         flows,
+        flow_file: input.flow_file,
         lines: &outputs.flows,
         ways: &ways,
         settings: &settings,
         compat: input.compat,
+        is_conweave: input.is_conweave,
     };
-    let scenario = writer.write();
-    if !input.sink.is_empty() {
-        return None;
-    }
+    let scenario = parts.scenario(sources);
     // conweave's model is another one.
     let has_replica = input.compat == Compat::Hpcc && !input.is_conweave;
-    let replica = has_replica.then(|| replica::setup(&writer, outputs.qlen.as_ref()));
+    let replica = has_replica.then(|| replica::setup(&parts, outputs.qlen.as_ref()));
     Some(Case {
         replica,
         scenario,
@@ -94,13 +118,20 @@ fn check_buffer(input: Input<'_>, topology: &Topology, settings: &Settings) {
 }
 
 /// The name and the time alone of every flow.
-fn lines(flows: &[Flow], ways: &Ways, how: (&Settings, &Sink)) -> Option<Vec<FlowLine>> {
-    let (settings, sink) = how;
+fn lines(
+    input: Input<'_>,
+    flows: &[Flow],
+    ways: &Ways,
+    settings: &Settings,
+) -> Option<Vec<FlowLine>> {
     let width = flows.len().to_string().len();
     let lines = flows.iter().enumerate().map(|(number, flow)| {
         let Some(way) = ways.get(flow.source, flow.target) else {
             let message = format!("there is no way from {} to {}", flow.source, flow.target);
-            sink.push(Problem::new(0..0, message).help("mend TOPOLOGY_FILE or FLOW_FILE"));
+            let (start, end) = flow.at;
+            let problem = Problem::new(start as usize..end as usize, message);
+            let problem = problem.help("no links of TOPOLOGY_FILE join them");
+            input.sink.push(problem.in_file(input.flow_file));
             return None;
         };
         let packets = (flow.size - 1) / settings.payload as u32 + 1;

@@ -28,6 +28,8 @@ pub(super) struct Flow {
     pub size: u64,
     /// The places of the flows that must have ended.
     pub after: Vec<usize>,
+    /// Where the line begins and ends.
+    pub at: (u32, u32),
 }
 
 /// What a trigger does when it is fired.
@@ -177,6 +179,8 @@ impl<'t> Parser<'t, '_> {
             return;
         };
         (flow.source, flow.target) = (source, target);
+        let end = words[words.len() - 1].at().end;
+        flow.at = (head.start as u32, end as u32);
         self.check_ends(head, &flow);
         let number = self.matrix.flows.len();
         let mut waits = None;

@@ -15,6 +15,7 @@ use pauseless_core::unit::Span;
 
 use super::source::Source;
 use crate::problem::{FileId, Problems, Sink};
+use crate::scenario::ScenarioFile;
 use crate::text::Text;
 use matrix::Matrix;
 pub use options::Options;
@@ -25,8 +26,8 @@ use translate::Parts;
 /// What the files become.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The text of a scenario.
-    pub scenario: String,
+    /// The scenario.
+    pub scenario: ScenarioFile,
     /// What the user should know.
     pub notes: Vec<String>,
     /// The traffic matrix, as the user named it.
@@ -102,7 +103,7 @@ pub fn read_sources(sources: &[Source], options: &Options) -> Result<Case, Probl
     });
     match parts.filter(|_| reader.sink.is_empty()) {
         Some(parts) => Ok(Case {
-            scenario: parts.write(),
+            scenario: parts.scenario(files.into_iter().cloned().collect()),
             notes: reader.notes,
             file: matrix.file.clone(),
         }),

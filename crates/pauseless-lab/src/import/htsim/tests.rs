@@ -27,8 +27,8 @@ fn read(texts: &[&str], options: &str) -> Result<Scenario, String> {
     let options = options.parse::<Options>().unwrap();
     let case = read_sources(&Vec::from_iter(sources), &options);
     let case = case.map_err(|refused| refused.to_string())?;
-    let scenario = Scenario::parse("made", &case.scenario, &Overrides::default());
-    Ok(scenario.unwrap_or_else(|problems| panic!("{problems}\n{}", case.scenario)))
+    let scenario = case.scenario.build("made", &Overrides::default());
+    scenario.map_err(|refused| refused.to_string())
 }
 
 /// The first line of every problem.
@@ -136,7 +136,8 @@ fn paths_are_taken_there_and_back() {
     let sources = [source("m", matrix), source("p", &paths.concat())];
     let case = read_sources(&sources, &Options::default()).unwrap();
     let ways = " LS0,US1,CS3,US7,LS7 LS7,US6,CS0,US0,LS0\n";
-    assert!(case.scenario.contains(ways), "{}", case.scenario);
+    let text = case.scenario.text();
+    assert!(text.contains(ways), "{text}");
     let paths = "PATH flow 9 dst 15 switch S via LS0->US1(0)\n";
     assert_eq!(
         refused(&[matrix, paths]),
@@ -266,4 +267,32 @@ fn problems_of_all_files_are_shown_at_once_each_in_its_own() {
     assert!(shown.contains(&("tree.topo", Some(2), "\"9\" is out of place")));
     // The matrix comes first, whatever was named first.
     assert_eq!(shown[0].0, "it.cm");
+}
+
+/// What only the whole scenario shows is told where it was written, too.
+#[test]
+fn problems_of_the_scenario_point_into_the_files() {
+    let path = |dst: u64, via: &str| format!("PATH flow 7 dst {dst} switch S via {via}(0)\n");
+    // The path leaves out a core.
+    let paths = [
+        path(15, "LS0->US1"),
+        path(15, "US1->US7"),
+        path(15, "US7->LS_7"),
+    ];
+    let matrix = "Nodes 16\nConnections 1\n0->15 id 7 start 0 size 20000\n";
+    assert_eq!(
+        refused(&[matrix, &paths.concat()]),
+        [
+            "file0:3:1: the path goes from US1 to US7, but US1 has no link to it; \
+          its neighbours are LS0, LS1, CS1, CS3"
+        ]
+    );
+    let cyclic = "Nodes 16\nConnections 2\nTriggers 2\n\
+                  0->1 id 1 trigger 1 size 20000 send_done_trigger 2\n\
+                  1->2 id 2 trigger 2 size 20000 send_done_trigger 1\n\
+                  trigger id 1 oneshot\ntrigger id 2 oneshot\n";
+    assert_eq!(
+        refused(&[cyclic]),
+        ["file0:4:1: after: it waits for rows that wait in a circle"]
+    );
 }

@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use pauseless_core::unit::{Rate, Span};
 
 use crate::problem::Sink;
-use crate::scenario::reader::did_you_mean;
+use crate::scenario::reader::{Place, did_you_mean};
 use crate::text::{Text, Word};
 
 /// A tree of two or three tiers.
@@ -23,6 +23,8 @@ pub(super) struct Tree {
     pub links: [Link; 3],
     /// What a switch of each tier adds to the way of a packet.
     pub latencies: [Span; 3],
+    /// Where the links below each tier were written.
+    pub places: [Place; 3],
 }
 
 /// The links from a tier to the one below.
@@ -49,6 +51,7 @@ impl Tree {
             cores_per_upper: half,
             links: [link; 3],
             latencies: [latency; 3],
+            places: Default::default(),
         })
     }
 
@@ -65,6 +68,7 @@ impl Tree {
             cores_per_upper: 0,
             links: [link; 3],
             latencies: [latency; 3],
+            places: Default::default(),
         })
     }
 }
@@ -306,6 +310,10 @@ impl<'t> Parser<'t, '_> {
             cores_per_upper,
             links,
             latencies: [0, 1, 2].map(|tier| Span::ns(self.value(tier, SWITCH_LATENCY))),
+            places: [0, 1, 2].map(|tier| {
+                let speed = self.tiers[tier].values[SPEED];
+                speed.map_or(Place::default(), |(_, word)| word.place(""))
+            }),
         })
     }
 

@@ -1,15 +1,27 @@
-//! From what the files say to the text of a scenario.
+//! From what the files say to a scenario.
 
-use std::fmt::Write;
-
-use pauseless_core::unit::{Bytes, Rate, Span};
+use pauseless_core::transport::Finish;
+use pauseless_core::unit::{Bytes, Span};
+use pauseless_fabric::topology::NodeKind;
+use pauseless_sim::config::Ties;
 
 use super::matrix::{Flow, Matrix};
 use super::options::Options;
 use super::paths::Hops;
-use super::topo::{Link, Tree};
-use crate::scenario::file::File;
-use crate::scenario::unit::Quantity;
+use super::topo::Tree;
+use crate::declare::{Entry, Filled, Key, Place, Tables, Written};
+use crate::import::source::Source;
+use crate::problem::FileId;
+use crate::scenario::congestion::{self, FeedbackClass};
+use crate::scenario::custom::{Custom, Link, Node};
+use crate::scenario::flow_control::{self, Pfc};
+use crate::scenario::flows::{self, Timing};
+use crate::scenario::routing::{self, Rule, Spreading};
+use crate::scenario::switch::{self, Switch};
+use crate::scenario::topology::{self, Layout, Network, Pair};
+use crate::scenario::traffic::{self, FlowName, List, Listed, Named, OfEachFlow, Row, Rows};
+use crate::scenario::transport;
+use crate::scenario::{General, ScenarioFile, chosen};
 
 /// What goes into a scenario.
 pub(super) struct Parts {
@@ -25,169 +37,204 @@ const HEADER: Bytes = Bytes::new(64);
 const INGRESS_PACKETS: u64 = 2_000;
 
 impl Parts {
-    /// The text of the scenario.
-    pub(super) fn write(&self) -> String {
-        let Options {
-            mtu,
-            low,
-            high,
-            end,
-            ..
-        } = self.options;
-        let mut file = File::default();
-        file.line("# Made from files of htsim; docs/htsim.md has what is the same as there.");
-        file.text("title", "imported from a traffic matrix of htsim");
-        file.quantity("duration", end);
-        let packet = mtu + HEADER;
-        file.quantity("mtu", packet);
-        self.write_tree(&mut file);
-        file.section("[routing]");
-        file.text("kind", "ecmp");
-        file.section("[switch]");
-        file.quantity("buffer", mtu * INGRESS_PACKETS);
-        file.quantity("processing", Span::ZERO);
-        file.text("discipline", "output-queued");
+    /// The scenario, every value of a file at its place there. The matrix is the first of `sources`.
+    pub(super) fn scenario(&self, sources: Vec<Source>) -> ScenarioFile {
+        let Options { mtu, end, .. } = self.options;
+        let comment = "Made from files of htsim; docs/htsim.md has what is the same as there.";
+        let mut file = ScenarioFile::new(comment, sources);
+        file.keys(&General {
+            title: Key::of("imported from a traffic matrix of htsim".to_string()),
+            duration: Key::of(end),
+            mtu: Filled::new(mtu + HEADER),
+            ..General::default()
+        });
+        file.table(topology::NAME, &self.network().entries());
+        let rule = Rule::Ecmp(Spreading::default());
+        file.table(routing::NAME, &rule.entries());
+        file.table(switch::SECTION, &self.switch());
+        file.table(flow_control::SECTION, &self.flow_control());
+        file.table(congestion::SECTION, &congestion());
+        file.table(
+            transport::SECTION,
+            &transport::Keys {
+                finish: Filled::new(Finish::Source),
+                ack_size: Filled::new(HEADER),
+                ..transport::Keys::default()
+            },
+        );
+        let ties = if self.options.is_compat {
+            Ties::Arrivals
+        } else {
+            Ties::Control
+        };
+        file.table(
+            flows::TIMING,
+            &Timing {
+                start_jitter: Filled::new(Span::ZERO),
+                ties: Filled::new(ties),
+                ..Timing::default()
+            },
+        );
+        file.one_of(traffic::SECTION, &self.traffic());
+        file
+    }
+
+    fn switch(&self) -> Switch {
+        let mut switch = Switch {
+            buffer: Key::of(self.options.mtu * INGRESS_PACKETS),
+            processing: Filled::new(Span::ZERO),
+            ..Switch::default()
+        };
         if self.options.is_compat {
             // Pauses take no place on the wire, and wait for nothing.
-            file.quantity("control_frame", Bytes::ZERO);
+            switch.control_frame = Filled::new(Bytes::ZERO);
         }
-        file.section("[flow_control]");
-        file.text("kind", "pfc");
-        file.quantity("xoff", mtu * high);
-        file.quantity("xon", mtu * low);
-        file.plain("unsafe_parameters", true);
-        file.section("[congestion_control]");
-        file.text("kind", "none");
-        file.text("feedback_class", "data");
-        file.plain("ack_every", 1);
-        file.section("[transport]");
-        file.text("finish", "source");
-        file.quantity("ack_size", HEADER);
-        file.section("[timing]");
-        file.quantity("start_jitter", Span::ZERO);
-        if self.options.is_compat {
-            file.text("ties", "arrivals-first");
-        }
-        self.write_flows(&mut file, packet);
-        file.text
+        switch
     }
 
-    fn write_flows(&self, file: &mut File, packet: Bytes) {
-        file.section("[[traffic]]");
-        file.text("kind", "list");
-        file.text("name", "htsim");
-        let lower = self.tree.links[0].rate;
-        if self.options.rate < lower {
-            file.quantity("rate", self.options.rate);
-        }
-        let mut text = String::from("rows = \"\"\"\nsource target size_bytes start_ps name after");
-        if self.hops.is_some() {
-            text.push_str(" path return_path");
+    fn flow_control(&self) -> impl Written + Default + use<> {
+        let Options { mtu, low, high, .. } = self.options;
+        let kind = flow_control::schemes().kind(&flow_control::PFC, &Place::default());
+        let common = flow_control::Common {
+            unsafe_parameters: Filled::new(true),
+            ..flow_control::Common::default()
+        };
+        let pfc = Pfc {
+            xoff: Key::of(mtu * high),
+            xon: Key::of(mtu * low),
+            ..Pfc::default()
+        };
+        (vec![kind], (common, pfc))
+    }
+
+    fn traffic(&self) -> Vec<Entry> {
+        let mut keys = OfEachFlow::default();
+        if self.options.rate < self.tree.links[0].rate {
+            keys.common.rate = Key::of(self.options.rate);
         }
         let names = names(&self.matrix.flows);
-        for (flow, name) in self.matrix.flows.iter().zip(&names) {
-            let packets = flow.size.div_ceil(self.options.mtu.get());
-            let size = packets * packet.get();
-            let start = match self.options.has_starts {
-                true => flow.start.unwrap_or(0),
-                false => 0,
-            };
-            let after = match flow.after.is_empty() {
-                true => "-".to_string(),
-                false => {
-                    let after = flow.after.iter().map(|first| names[*first].as_str());
-                    Vec::from_iter(after).join(",")
-                }
-            };
-            let Flow { source, target, .. } = flow;
-            write!(text, "\nH{source} H{target} {size} {start} {name} {after}").expect("a string");
-            if let Some(hops) = &self.hops {
-                let id = flow.id.unwrap_or(0);
-                let way = |from: u64, to: u64| self.way(hops, id, (from, to));
-                let (there, back) = (way(*source, *target), way(*target, *source));
-                write!(text, " {there} {back}").expect("a string");
-            }
-        }
-        text.push_str("\n\"\"\"");
-        file.line(text);
+        let flows = self.matrix.flows.iter().zip(&names).zip(1..);
+        let rows = flows.map(|((flow, name), number)| self.row(flow, name, (number, &names)));
+        let rows = Rows {
+            list: rows.collect(),
+            hosts: (0..self.tree.hosts)
+                .map(|host| format!("H{host}"))
+                .collect(),
+        };
+        let name = Named {
+            name: Key::of(FlowName("htsim".to_string())),
+            ..Named::default()
+        };
+        let list: traffic::AnyKind = Box::new(List {
+            rows: Key::of(Listed::imported(rows, FileId::default())),
+            ..List::default()
+        });
+        [
+            name.entries(),
+            traffic::kinds().entries(&list),
+            chosen(&keys),
+        ]
+        .concat()
     }
 
-    /// The switches from one host to the other.
-    fn way(&self, hops: &Hops, id: u64, (from, to): (u64, u64)) -> String {
-        let first = format!("LS{}", from / self.tree.hosts_per_lower);
+    fn row(&self, flow: &Flow, name: &str, (number, names): (u32, &[String])) -> Row {
+        let Options {
+            mtu, has_starts, ..
+        } = self.options;
+        let packets = flow.size.div_ceil(mtu.get());
+        let after = flow.after.iter().map(|first| names[*first].as_str());
+        let after = Vec::from_iter(after).join(",");
+        let start = flow.start.filter(|_| has_starts).unwrap_or(0);
+        let way = |from: u64, to: u64| {
+            let hops = self.hops.as_ref()?;
+            self.way(hops, flow.id.unwrap_or(0), [from, to])
+        };
+        Row {
+            line: number,
+            at: flow.at,
+            source: flow.source as u32,
+            target: flow.target as u32,
+            size: Some((mtu + HEADER) * packets),
+            start: Span::ps(start),
+            name: Some(name.into()),
+            after: Some(after)
+                .filter(|after| !after.is_empty())
+                .map(Into::into),
+            path: way(flow.source, flow.target),
+            return_path: way(flow.target, flow.source),
+            ..Row::default()
+        }
+    }
+
+    /// The switches from one host to the other, if they are known.
+    fn way(&self, hops: &Hops, id: u64, [from, to]: [u64; 2]) -> Option<Box<str>> {
+        let [first, last] = [from, to].map(|host| host / self.tree.hosts_per_lower);
+        let name = format!("LS{first}");
         match hops.get(&(id, to)) {
             Some(rest) => {
                 let rest = rest.iter().filter(|node| !node.starts_with('H'));
-                let names = std::iter::once(first.as_str()).chain(rest.map(String::as_str));
-                Vec::from_iter(names).join(",")
+                let names = std::iter::once(name.as_str()).chain(rest.map(String::as_str));
+                Some(Vec::from_iter(names).join(",").into())
             }
-            None if from / self.tree.hosts_per_lower == to / self.tree.hosts_per_lower => first,
-            None => "-".to_string(),
+            None => (first == last).then(|| name.into()),
         }
     }
 
-    fn write_tree(&self, file: &mut File) {
+    fn network(&self) -> Network {
         let tree = &self.tree;
-        file.section("[topology]");
-        file.text("kind", "custom");
-        let mut text = String::from("node = [");
-        let kinds = [("LS", 1), ("US", 2), ("CS", 3)];
-        for host in 0..tree.hosts {
-            write!(text, "\n{{ name = \"H{host}\", kind = \"host\" }},").expect("a string");
-        }
-        for ((kind, layer), count) in kinds.iter().zip(tree.counts) {
-            for number in 0..count {
-                let node = format!("name = \"{kind}{number}\", kind = \"switch\", layer = {layer}");
-                write!(text, "\n{{ {node} }},").expect("a string");
-            }
-        }
-        text.push_str("\n]\nlink = [");
-        let mut links = Links { text, tree };
+        let hosts = (0..tree.hosts).map(|host| Node {
+            name: Key::of(format!("H{host}")),
+            kind: Key::of(NodeKind::Host),
+            ..Node::default()
+        });
+        let tiers = [("LS", 1), ("US", 2), ("CS", 3)].into_iter();
+        let switches = tiers.zip(tree.counts).flat_map(|((tier, layer), count)| {
+            (0..count).map(move |number| Node {
+                name: Key::of(format!("{tier}{number}")),
+                kind: Key::of(NodeKind::Switch),
+                layer: Filled::new(layer),
+                ..Node::default()
+            })
+        });
+        let mut links = Vec::new();
         for host in 0..tree.hosts {
             let lower = host / tree.hosts_per_lower;
-            links.join((0, format!("H{host}")), format!("LS{lower}"));
+            links.extend(self.links(0, [format!("H{host}"), format!("LS{lower}")]));
         }
         for lower in 0..tree.counts[0] {
             let pod = lower / tree.lowers_per_pod;
             for upper in pod * tree.uppers_per_pod..(pod + 1) * tree.uppers_per_pod {
-                links.join((1, format!("LS{lower}")), format!("US{upper}"));
+                links.extend(self.links(1, [format!("LS{lower}"), format!("US{upper}")]));
             }
         }
         for upper in (0..tree.counts[1]).filter(|_| tree.counts[2] > 0) {
             for place in 0..tree.cores_per_upper {
                 let core = upper % tree.uppers_per_pod + tree.uppers_per_pod * place;
-                links.join((2, format!("US{upper}")), format!("CS{core}"));
+                links.extend(self.links(2, [format!("US{upper}"), format!("CS{core}")]));
             }
         }
-        links.text.push_str("\n]");
-        file.line(links.text);
-    }
-}
-
-/// Links in the making.
-struct Links<'t> {
-    text: String,
-    tree: &'t Tree,
-}
-
-impl Links<'_> {
-    /// Joins a node to one of the tier above, as often as the bundle says.
-    fn join(&mut self, (tier, below): (usize, String), above: String) {
-        let Link {
-            rate,
-            delay,
-            bundle,
-        } = self.tree.links[tier];
-        let delay = delay + self.half_latencies(tier);
-        let (rate, delay) = (Rate::exact(rate), Span::exact(delay));
-        for _ in 0..bundle {
-            let between = format!("between = [\"{below}\", \"{above}\"]");
-            write!(
-                self.text,
-                "\n{{ {between}, rate = \"{rate}\", delay = \"{delay}\" }},"
-            )
-            .expect("a string");
+        let custom = Custom {
+            node: Key::of(Tables(hosts.chain(switches).collect())),
+            link: Key::of(Tables(links)),
+            ..Custom::default()
+        };
+        Network {
+            common: topology::Common::default(),
+            layout: Some(Layout::Custom(custom)),
         }
+    }
+
+    /// The links from a node to one of the tier above, as many as the bundle says.
+    fn links(&self, tier: usize, ends: [String; 2]) -> impl Iterator<Item = Link> {
+        let (link, place) = (self.tree.links[tier], &self.tree.places[tier]);
+        let link_keys = Link {
+            between: Key::at(Pair::of(ends.each_ref().map(String::as_str)), place),
+            rate: Key::at(link.rate, place),
+            delay: Key::at(link.delay + self.half_latencies(tier), place),
+            place: place.clone(),
+            ..Link::default()
+        };
+        std::iter::repeat_n(link_keys, link.bundle as usize)
     }
 
     /// Half of what the switches at both ends of a link add to the way of a packet. Each has two
@@ -199,6 +246,17 @@ impl Links<'_> {
         };
         (below + self.tree.latencies[tier]) / 2
     }
+}
+
+/// Nothing but acknowledgements.
+fn congestion() -> Vec<Entry> {
+    let kind = congestion::schemes().kind(&congestion::NONE, &Place::default());
+    let common = congestion::Common {
+        feedback_class: Filled::new(FeedbackClass::Data),
+        ack_every: Key::of(1),
+        ..congestion::Common::default()
+    };
+    [vec![kind], common.entries()].concat()
 }
 
 /// The names of flows: their ids if all have one, else their places, with zeros in front so that

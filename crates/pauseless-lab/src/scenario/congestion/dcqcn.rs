@@ -117,7 +117,7 @@ fn levels_of(levels: &Levels) -> Option<Tables<AtRate>> {
 }
 
 scheme! {
-    pub(super) static DCQCN = "dcqcn": Dcqcn in CongestionControl::Dcqcn, |section| {
+    pub(crate) static DCQCN = "dcqcn": Dcqcn in CongestionControl::Dcqcn, |section| {
         let mut config = Config::default();
         let keys = Dcqcn::fill(section, &mut config);
         if !is_paper(&config) {

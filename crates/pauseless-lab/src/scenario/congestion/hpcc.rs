@@ -43,7 +43,7 @@ section! {
 }
 
 scheme! {
-    pub(super) static HPCC = "hpcc": Hpcc in CongestionControl::Hpcc, |section| {
+    pub(crate) static HPCC = "hpcc": Hpcc in CongestionControl::Hpcc, |section| {
         let mut config = Config::default();
         Hpcc::fill(section, &mut config);
         Some(Chosen::new(CongestionControl::Hpcc(config)))

@@ -54,7 +54,7 @@ section! {
 }
 
 scheme! {
-    pub(super) static TIMELY = "timely": Timely in CongestionControl::Timely, |section| {
+    pub(crate) static TIMELY = "timely": Timely in CongestionControl::Timely, |section| {
         let mut config = Config::per_packet(ROUND_TRIP);
         let keys = Timely::fill(section, &mut config);
         if config.t_high < config.t_low {

@@ -24,7 +24,7 @@ section! {
     }
 }
 
-pub(super) static PFC: Variant<Arc<AnyScheme>> = variant::<Pfc>("pfc");
+pub(crate) static PFC: Variant<Arc<AnyScheme>> = variant::<Pfc>("pfc");
 
 impl Scheme for Pfc {
     fn keys_of(&self, group: &PortGroup) -> Option<Box<dyn Written>> {

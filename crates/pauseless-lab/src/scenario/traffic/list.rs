@@ -4,7 +4,7 @@
 //! after their place in the list.
 
 mod columns;
-mod rows;
+pub(crate) mod rows;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,15 +18,16 @@ use super::super::flows::{Limits, SIZES, complete, still_waiting};
 use super::super::reader::{At, Item, Place, did_you_mean};
 use super::scene::{Batch, Link, Made, Scene, Way};
 use super::{AnyKind, Naming, TrafficKind, kind};
-use crate::declare::{FileValue, Key, Kind, Variant};
+use crate::declare::{FileValue, Key, Kind, Node, Own, Variant};
 use crate::import::source::Source;
+use crate::problem::FileId;
 use crate::section;
 use columns::columns;
 use rows::{Flaw, Row, Rows};
 
 section! {
     /// One flow per line, in a text or in a file beside this one.
-    pub(super) struct List {
+    pub(crate) struct List {
         /// The size of rows that have none.
         size: Bytes, within SIZES, derived "every row has one";
         /// The flows; the first line names the columns.
@@ -42,9 +43,9 @@ pub(super) static LIST: Variant<AnyKind> = kind::<List>("list");
 
 /// The rows of a list, and where they were written.
 #[derive(Clone, Debug)]
-pub(super) struct Listed {
-    /// What was written; nothing once it was read.
-    text: String,
+pub(crate) struct Listed {
+    /// What was written and has not been read yet.
+    text: Option<String>,
     rows: Rows,
     origin: Origin,
 }
@@ -56,6 +57,8 @@ enum Origin {
     Inline { place: Place, start: usize },
     /// In another file.
     File { place: Place, file: String },
+    /// In a file of another program.
+    Imported { file: FileId },
 }
 
 impl Origin {
@@ -70,6 +73,10 @@ impl Origin {
                 let key = format!("{}: {file}:{line}", place.key);
                 place.beside(key, place.span.clone())
             }
+            Origin::Imported { file } => Place {
+                file: *file,
+                ..Place::new("", at)
+            },
         }
     }
 }
@@ -77,9 +84,18 @@ impl Origin {
 impl Listed {
     fn new(text: String, origin: Origin) -> Listed {
         Listed {
-            text,
+            text: Some(text),
             rows: Rows::default(),
             origin,
+        }
+    }
+
+    /// Rows that were made from the lines of `file`.
+    pub(crate) fn imported(rows: Rows, file: FileId) -> Listed {
+        Listed {
+            text: None,
+            rows,
+            origin: Origin::Imported { file },
         }
     }
 
@@ -90,7 +106,9 @@ impl Listed {
             let problem = problem.expected(flaw.expected).help(flaw.help);
             limits.sink.push(problem);
         };
-        let text = std::mem::take(&mut self.text);
+        let Some(text) = self.text.take() else {
+            return Some(());
+        };
         let rows = Rows::parse(&text, limits.class_count);
         self.rows = rows
             .map_err(|flaws| flaws.into_iter().for_each(report))
@@ -108,6 +126,10 @@ impl FileValue for Listed {
     type Limit = ();
 
     fn take(item: Item<'_>, (): &()) -> Option<At<Listed>> {
+        if let Some(value) = item.own::<Listed>().cloned() {
+            let place = item.place;
+            return Some(At { value, place });
+        }
         let At { value: text, place } = item.string()?;
         let start = place.span.start + opening(place.span.len(), text.len());
         let origin = Origin::Inline {
@@ -127,6 +149,16 @@ impl FileValue for Listed {
         let lines = self.rows.lines();
         let lines = Vec::from_iter(lines.map(|line| escape(&line)));
         format!("\"\"\"\n{}\n\"\"\"", lines.join("\n"))
+    }
+
+    fn node(&self) -> Node {
+        Node::Own(Arc::new(self.clone()))
+    }
+}
+
+impl Own for Listed {
+    fn text(&self) -> String {
+        self.show()
     }
 }
 

@@ -30,11 +30,13 @@ use pauseless_core::unit::Span;
 use pauseless_sim::config::Flow;
 
 use super::file::File;
-use super::flows::{Common, FlowName, Limits, Terms};
+pub(crate) use super::flows::FlowName;
+use super::flows::{Common, Limits, Terms};
 use super::reader::{Place, Section};
 use crate::declare::{Choice, Declared, Info, Key, Variant, Written};
 use crate::section;
-pub(crate) use list::inline_rows;
+pub(crate) use list::rows::{Row, Rows};
+pub(crate) use list::{List, Listed, inline_rows};
 pub(crate) use make::MadePlans;
 pub(crate) use sizes::inline;
 
@@ -211,18 +213,15 @@ impl Traffic {
 
     /// Writes the section with every key.
     pub(crate) fn write(&self, file: &mut File) {
-        file.section(&format!("[[{SECTION}]]"));
-        let name = Key::of(FlowName(self.name.clone()));
+        let name = Named {
+            name: Key::of(FlowName(self.name.clone())),
+            ..Named::default()
+        };
+        let mut entries = kinds().entries(&self.kind);
         if self.is_prefixed() {
-            let place = Place::default();
-            Named { name, place }.write(file);
+            entries.splice(0..0, name.entries());
         }
-        let kinds = kinds();
-        if let Some((word, keys)) = kinds.keys_of(&self.kind) {
-            file.text(kinds.key, word);
-            keys.write_keys(file);
-        }
-        self.keys.write(file);
+        file.one_of(SECTION, &(entries, &self.keys));
     }
 
     /// Whether its flows are named after it.

@@ -4,7 +4,7 @@ use super::super::campaign::Label;
 use super::file::{Band, Middle, Take};
 use super::words as units;
 use crate::declare::{
-    Choice, Declared, File, FileValue, Info, KeyInfo, Kind, List, Named, OneOrMany, Tables,
+    Choice, Declared, Entry, FileValue, Info, KeyInfo, Kind, List, Named, OneOrMany, Tables,
     Variant, Written, variant,
 };
 use crate::scenario::reader::{At, Item, Section};
@@ -249,35 +249,15 @@ fn kinds() -> Choice<KindKeys> {
     }
 }
 
-impl ReportFile {
-    /// Its kind, the keys that all kinds have, and its own; nothing if it was reported as wrong.
-    fn written(&self) -> Option<(&'static str, impl Written)> {
-        let (name, keys) = kinds().keys_of(self.kind.as_ref()?)?;
-        Some((name, (&self.common, keys)))
-    }
-}
-
+/// Its kind, the keys that all kinds have, and its own; nothing if it was reported as wrong.
 impl Written for ReportFile {
-    fn shown(&self) -> Vec<(&'static str, String)> {
-        let written = self.written().into_iter();
-        let shown = written.flat_map(|(name, keys)| {
-            let kind = (kinds().key, name.to_string().show());
-            [vec![kind], keys.shown()].concat()
-        });
-        shown.collect()
-    }
-
-    fn write_plain(&self, file: &mut File) {
-        if let Some((name, keys)) = self.written() {
-            file.text(kinds().key, name);
-            keys.write_plain(file);
-        }
-    }
-
-    fn write_sections(&self, file: &mut File) {
-        if let Some((_, keys)) = self.written() {
-            keys.write_sections(file);
-        }
+    fn entries(&self) -> Vec<Entry> {
+        let kinds = kinds();
+        let kind = self.kind.as_ref().and_then(|kind| kinds.keys_of(kind));
+        kind.map_or(Vec::new(), |(name, keys)| {
+            let kind = Entry::text(kinds.key, name);
+            [vec![kind], (&self.common, keys).entries()].concat()
+        })
     }
 }
 
@@ -298,10 +278,6 @@ impl Declared for ReportFile {
             common: CommonKeys::read(section),
             kind: (kind.value.read)(section),
         }
-    }
-
-    fn write(&self, file: &mut File) {
-        self.write_keys(file);
     }
 
     fn info() -> Info {

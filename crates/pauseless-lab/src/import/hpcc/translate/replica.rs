@@ -11,10 +11,10 @@ use pauseless_sim::replica::source::{Scheme, Terms};
 use super::super::Monitor;
 use super::super::topology::{Link, Topology};
 use super::keys::{Control, Dcqcn, Hpcc, Settings, Timely, Window};
-use super::{memory, write};
+use super::{Parts, memory};
 
 /// Everything that the replica needs.
-pub(super) fn setup(from: &write::Writer<'_>, monitor: Option<&Monitor>) -> Setup {
+pub(super) fn setup(from: &Parts<'_>, monitor: Option<&Monitor>) -> Setup {
     let (topology, settings) = (from.topology, from.settings);
     let (ports, of_nodes) = ports(topology, settings);
     let limits = |port: u32| {
@@ -170,7 +170,7 @@ fn find_routes(nodes: &mut [Node], neighbours: &[Vec<(usize, u32)>], edges: &[us
     }
 }
 
-fn flows(from: &write::Writer<'_>) -> Vec<Flow> {
+fn flows(from: &Parts<'_>) -> Vec<Flow> {
     let (longest, largest) = from.ways.largest();
     let flows = from.flows.iter().map(|flow| {
         let way = from.ways.get(flow.source, flow.target);

@@ -15,15 +15,15 @@ use super::columns::{COLUMNS, Cell, Titled, header_help, titles};
 
 /// All rows, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     pub list: Vec<Row>,
     /// The names of sources and targets, each once.
     pub hosts: Vec<String>,
 }
 
 /// One flow.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Row {
     /// The line, from 1.
     pub line: u32,
     /// Where the row begins and ends in the text.
