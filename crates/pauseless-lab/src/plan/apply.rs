@@ -9,8 +9,11 @@ use pauseless_sim::config::{Ingress, IngressTable};
 
 use super::headroom::Reaction;
 use super::{Plan, PlanError, Request, Scheme, Set, plan};
+use crate::declare::{Entry, Filled, Key, Place};
 use crate::fabric::Fabric;
 use crate::scenario::file::File;
+use crate::scenario::switch::{self, Switch};
+use crate::scenario::{chosen, flow_control};
 
 /// A plan for a network in which, as in a simulation, all ports have the same number of classes and
 /// take equally long to obey.
@@ -120,46 +123,20 @@ impl Applied {
         ));
         groups.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
         let (common, others) = groups.split_first()?;
-        file.section("[switch]");
-        file.quantity("buffer", common.0.ingress.buffer);
-        file.plain("classes", self.class_count);
-        file.quantity("processing", self.processing);
-        file.section("[flow_control]");
-        file.text("kind", scheme.name());
-        thresholds(&mut file, &common.0.ingress.control);
+        let place = Place::new("the plan", 0..0);
+        let switch = Switch {
+            buffer: Key::of(common.0.ingress.buffer),
+            classes: Filled::at(self.class_count, &place),
+            processing: Filled::at(self.processing, &place),
+            ..Switch::default()
+        };
+        file.table(switch::SECTION, &chosen(&switch));
+        let kind = Entry::text(flow_control::schemes().key, scheme.name());
+        let thresholds = flow_control::thresholds(&common.0.ingress.control);
+        file.table(flow_control::SECTION, &(vec![kind], thresholds));
         for (set, names) in others {
-            file.section("[[flow_control.at]]");
-            file.texts_wrapped("ports", names.iter().cloned());
-            file.quantity("buffer", set.ingress.buffer);
-            thresholds(&mut file, &set.ingress.control);
+            flow_control::write_thresholds(&mut file, names, &set.ingress);
         }
         Some(file.text)
-    }
-}
-
-pub(super) fn thresholds(file: &mut File, control: &FlowControl) {
-    match control {
-        FlowControl::None | FlowControl::Outside(_) => {}
-        FlowControl::Pfc(config) => {
-            file.quantity("xoff", config.xoff);
-            file.quantity("xon", config.xon);
-        }
-        FlowControl::Cbfc(config) => {
-            file.quantity("credits", config.capacity);
-            file.quantity("period", config.period);
-        }
-        FlowControl::GfcBuffer(config) => {
-            file.quantity("bm", config.bm);
-            file.quantity("b1", config.b1);
-        }
-        FlowControl::GfcTime(config) => {
-            file.quantity("bm", config.mapping.bm);
-            file.quantity("b0", config.mapping.b0);
-            file.quantity("period", config.period);
-        }
-        FlowControl::GfcConceptual(config) => {
-            file.quantity("bm", config.mapping.bm);
-            file.quantity("b0", config.mapping.b0);
-        }
     }
 }

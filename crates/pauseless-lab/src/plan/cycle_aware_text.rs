@@ -9,13 +9,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Scheme;
-use super::apply::thresholds;
 use super::cycle_aware::{CyclePlan, CycleSet, CycleSwitch};
 use crate::cycle_aware::Component;
 use crate::explain::write_table;
 use crate::fabric::Fabric;
 use crate::report::quantity::{bytes, plural};
 use crate::scenario::file::File;
+use crate::scenario::flow_control;
 
 /// What was found and what to set.
 pub fn report(fabric: &Fabric, plan: &CyclePlan) -> String {
@@ -237,10 +237,7 @@ pub fn sections(fabric: &Fabric, plan: &CyclePlan, scheme: Scheme) -> Option<Str
         scheme.name()
     ));
     for (set, names) in groups {
-        file.section("[[flow_control.at]]");
-        file.texts_wrapped("ports", names);
-        file.quantity("buffer", set.ingress.buffer);
-        thresholds(&mut file, &set.ingress.control);
+        flow_control::write_thresholds(&mut file, &names, &set.ingress);
     }
     Some(file.text)
 }

@@ -2,7 +2,6 @@
 
 use std::fmt::{Display, Write};
 
-use super::unit::Quantity;
 use crate::declare::{Entry, Node, Table, Written};
 
 /// A TOML file in the making.
@@ -39,13 +38,6 @@ impl File {
         self.path = header.trim_matches(['[', ']']).to_string();
     }
 
-    /// Begins another of the sections `[[key]]` of the section at `path`, or of the file.
-    pub fn inner_tables(&mut self, path: &str, key: &str) {
-        self.path = path.to_string();
-        let path = self.inner_path(key);
-        self.section(&format!("[[{path}]]"));
-    }
-
     /// Writes the section `[name]` with these keys.
     pub fn table(&mut self, name: &str, keys: &impl Written) {
         self.section(&format!("[{name}]"));
@@ -69,33 +61,6 @@ impl File {
     /// Writes a key with a value that is TOML already.
     pub fn plain(&mut self, key: &str, value: impl Display) {
         self.line(format_args!("{key} = {value}"));
-    }
-
-    /// Writes a key with a text.
-    pub fn text(&mut self, key: &str, value: &str) {
-        self.plain(key, quote(value));
-    }
-
-    /// A plain number, with decimals in any case.
-    pub fn number(&mut self, key: &str, value: f64) {
-        self.plain(key, format_args!("{value:?}"));
-    }
-
-    /// Writes a key with a quantity and its unit.
-    pub fn quantity<Q: Quantity>(&mut self, key: &str, value: Q) {
-        self.text(key, &value.exact());
-    }
-
-    /// Writes a key with a list of texts.
-    pub fn texts(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
-        let quoted: Vec<String> = values.into_iter().map(|value| quote(&value)).collect();
-        self.plain(key, format_args!("[{}]", quoted.join(", ")));
-    }
-
-    /// The same, in as many lines as it takes.
-    pub fn texts_wrapped(&mut self, key: &str, values: impl IntoIterator<Item = String>) {
-        let values = values.into_iter().map(|value| quote(&value));
-        self.wrapped(key, &Vec::from_iter(values));
     }
 
     /// Writes a key with a list of values that are TOML already, in as many lines as it takes.

@@ -11,12 +11,14 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use pauseless_core::derive::Latency;
+use pauseless_core::flow_control::FlowControl;
 use pauseless_core::flow_control::pfc::QUANTA_MAX;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::topology::Topology;
-use pauseless_sim::config::IngressTable;
+use pauseless_sim::config::{Ingress, IngressTable};
 
+use super::chosen;
 use super::file::File;
 use super::memory::Share;
 use super::pattern::{self, ClassNumber};
@@ -24,10 +26,12 @@ use super::port_group::{Draft, PortGroup};
 use super::reader::{At, Place, Section};
 use super::switch::{BUFFERS, Switches};
 use crate::cycle_aware::MARGIN;
-use crate::declare::{Declared, Entry, Filled, Info, Key, List, Written, list};
+use crate::declare::{Declared, Entry, Filled, Info, Key, List, LongList, Written, list};
 use crate::problem::Sink;
 use crate::section;
 
+use cbfc::Cbfc;
+use gfc::{GfcBuffer, GfcConceptual, GfcTime};
 pub(crate) use pfc::{PFC, Pfc};
 use scheme::AnyScheme;
 pub(crate) use scheme::schemes;
@@ -64,7 +68,7 @@ section! {
     pub(crate) struct PortValues {
         /// Port names, in which `*` stands for any text: `["S*:H*", "A3:C1"]`; a pattern that names
         /// no port is an error.
-        ports: List<String>, within "a list of strings", required "[\"S1:H1\"]";
+        ports: LongList<String>, within "a list of strings", required "[\"S1:H1\"]";
         /// Only these classes.
         classes: List<ClassNumber>, derived "all";
         /// The physical buffer there.
@@ -204,7 +208,7 @@ impl PortSetting {
     }
 
     fn ports(&self) -> &[At<String>] {
-        self.values.ports.get().map_or(&[], Vec::as_slice)
+        self.values.ports.get().map_or(&[], |ports| &ports.0)
     }
 }
 
@@ -222,12 +226,57 @@ pub(crate) fn write(file: &mut File, base: &PortGroup, is_unsafe: bool) {
 pub(crate) fn write_at(file: &mut File, topology: &Topology, group: &PortGroup) {
     for (classes, ports) in group.ports_by_classes(topology) {
         let values = PortValues {
-            ports: Key::of(list(ports)),
+            ports: Key::of(ports.into_iter().collect()),
             classes: Key::of(list(classes)),
             buffer: Key::of(group.ingress.buffer),
             ..PortValues::default()
         };
         file.one_of(&format!("{SECTION}.{AT}"), &(values, keys_of(group)));
+    }
+}
+
+/// Writes `[[flow_control.at]]` with the buffer and the thresholds of these ports, and nothing that
+/// is as it would be anyway.
+pub(crate) fn write_thresholds(file: &mut File, ports: &[String], ingress: &Ingress) {
+    let values = PortValues {
+        ports: Key::of(ports.iter().cloned().collect()),
+        buffer: Key::of(ingress.buffer),
+        ..PortValues::default()
+    };
+    let thresholds = thresholds(&ingress.control);
+    file.one_of(&format!("{SECTION}.{AT}"), &(values, thresholds));
+}
+
+/// The thresholds of a scheme, without what does not follow from the buffer.
+pub(crate) fn thresholds(control: &FlowControl) -> Vec<Entry> {
+    match control {
+        FlowControl::None | FlowControl::Outside(_) => Vec::new(),
+        FlowControl::Pfc(config) => chosen(&Pfc {
+            xoff: Key::of(config.xoff),
+            xon: Key::of(config.xon),
+            ..Pfc::default()
+        }),
+        FlowControl::Cbfc(config) => chosen(&Cbfc {
+            credits: Key::of(config.capacity),
+            period: Key::of(config.period),
+            ..Cbfc::default()
+        }),
+        FlowControl::GfcBuffer(config) => chosen(&GfcBuffer {
+            bm: Key::of(config.bm),
+            b1: Key::of(config.b1),
+            ..GfcBuffer::default()
+        }),
+        FlowControl::GfcTime(config) => chosen(&GfcTime {
+            bm: Key::of(config.mapping.bm),
+            b0: Key::of(config.mapping.b0),
+            period: Key::of(config.period),
+            ..GfcTime::default()
+        }),
+        FlowControl::GfcConceptual(config) => chosen(&GfcConceptual {
+            bm: Key::of(config.mapping.bm),
+            b0: Key::of(config.mapping.b0),
+            ..GfcConceptual::default()
+        }),
     }
 }
 

@@ -38,12 +38,14 @@ const HOSTS_MAX: u64 = 1 << 18;
 
 section! {
     /// The network: its kind with its size, its links, and what of it is down.
-    pub(crate) struct Common {
+    pub(crate) struct Common given is_custom: bool = false, {
         /// The rate of all links; in a `custom` topology of those that have none of their own.
-        rate: Rate, within RATES, derived "required, unless all links of a `custom` topology have one";
+        rate: Rate, within RATES, needed |keys| !keys.is_custom, "\"10 Gbps\"",
+            derived "required, unless all links of a `custom` topology have one";
         /// The propagation delay of all links; in a `custom` topology of those that have none of
         /// their own.
-        delay: Span, within DELAYS, derived "required, unless all links of a `custom` topology have one";
+        delay: Span, within DELAYS, needed |keys| !keys.is_custom, "\"1 us\"",
+            derived "required, unless all links of a `custom` topology have one";
         /// The rate of the links between a host and its switch.
         host_rate: Rate, within RATES, derived "`rate`";
         /// The propagation delay of the links between a host and its switch.
@@ -87,15 +89,11 @@ impl Network {
         };
         let kind = kinds().take(&mut section)?.value;
         let layout = (kind.read)(&mut section);
-        let common = Common::read(&mut section);
-        if !matches!(layout, Some(Layout::Custom(_))) {
-            if !common.rate.is_written {
-                section.missing("rate", "\"10 Gbps\"");
-            }
-            if !common.delay.is_written {
-                section.missing("delay", "\"1 us\"");
-            }
-        }
+        let mut common = Common {
+            is_custom: matches!(layout, Some(Layout::Custom(_))),
+            ..Common::default()
+        };
+        common.fill(&mut section);
         if let Some(random) = common.random_failures.get() {
             random.check(&section);
         }

@@ -8,14 +8,16 @@ use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, Tie
 use pauseless_fabric::trace::{Header, circle, trace};
 
 use super::super::{Fabric, Origin};
-use crate::declare::{Entry, Filled, Key, Tables, Written};
+use crate::declare::{Entry, Filled, Key, Place, Tables, Written, list};
 use crate::scenario::check_only::CheckKeys;
 use crate::scenario::classes::ClassRule;
 use crate::scenario::custom::Custom;
 use crate::scenario::file::{File, TableStyle};
+use crate::scenario::flows;
 use crate::scenario::lanes::{Lanes, Lossy};
 use crate::scenario::routing::{self, Address, Rule, TableKeys, facing};
 use crate::scenario::topology::{Common, Layout, NAME, Network};
+use crate::scenario::{General, chosen};
 
 /// The file that reads back as the same fabric.
 pub fn write(fabric: &Fabric) -> String {
@@ -46,7 +48,11 @@ pub fn write(fabric: &Fabric) -> String {
         _ => None,
     });
     if let Some(seed) = seed {
-        file.plain("seed", seed);
+        let general = General {
+            seed: Filled::at(seed, &Place::new("the rule", 0..0)),
+            ..General::default()
+        };
+        chosen(&general).write(&mut file);
     }
     write_topology(&mut file, fabric);
     let rule = match rule {
@@ -60,7 +66,7 @@ pub fn write(fabric: &Fabric) -> String {
     file.table(routing::NAME, &rule);
     ClassRule::of(&fabric.topology, &fabric.classes).write(&mut file);
     for flow in flows.into_iter().flatten() {
-        flow.write(&mut file);
+        file.one_of(flows::FLOW, &chosen(&flow.section()));
     }
     file.path.clear();
     file.entries(&sections);
@@ -193,22 +199,22 @@ impl<'f> Flow<'f> {
         }
     }
 
-    fn write(self, file: &mut File) {
-        file.section("[[flow]]");
-        file.text("source", self.source);
-        file.text("target", self.target);
-        if let Some(path) = self.path {
-            file.texts("path", path);
-        }
+    fn section(self) -> flows::Flow {
+        let steps = |steps: Vec<String>| Key::of(list(steps));
+        let mut flow = flows::Flow {
+            source: Key::of(self.source.to_string()),
+            target: Key::of(self.target.to_string()),
+            path: self.path.map_or(Key::default(), steps),
+            ..flows::Flow::default()
+        };
         if !self.round.is_empty() {
-            file.texts("loop", self.round);
+            flow.round = steps(self.round);
         }
-        if self.class > 0 {
-            file.plain("class", self.class);
-        }
+        flow.common.class = Filled::new(self.class.into());
         if self.label != self.class {
-            file.plain("label", self.label);
+            flow.common.label = Key::of(self.label);
         }
+        flow
     }
 }
 
