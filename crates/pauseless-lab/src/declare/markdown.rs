@@ -111,6 +111,11 @@ fn values(kind: &Kind) -> String {
         Kind::Flag => "`true` or `false`".to_string(),
         Kind::Text(what) => what.trim_start_matches("a ").to_string(),
         Kind::Word(all) => words(all),
+        Kind::List {
+            of,
+            least: 2,
+            most: Some(2),
+        } => format!("list of two: {}", values(of)),
         Kind::List { of, .. } => format!("list of: {}", values(of)),
         Kind::Either(kinds) => Vec::from_iter(kinds.iter().map(values)).join("; or "),
         Kind::Table(_) => "section".to_string(),

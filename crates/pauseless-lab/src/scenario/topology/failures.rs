@@ -112,9 +112,9 @@ impl FileValue for Pair {
         }
     }
 
-    fn kind(what: &Two) -> Kind {
+    fn kind(_: &Two) -> Kind {
         Kind::List {
-            of: Box::new(Kind::Text(what.0)),
+            of: Box::new(Kind::Text("a name")),
             least: 2,
             most: Some(2),
         }
