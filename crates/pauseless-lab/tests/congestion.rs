@@ -56,10 +56,7 @@ fn every_kind_has_the_defaults_of_its_source() {
         let scenario = with(&format!("kind = {name:?}"));
         let congestion = &scenario.config.congestion;
         assert_eq!(congestion.control, control);
-        assert_eq!(
-            congestion.ack_every,
-            u32::from(["timely", "hpcc"].contains(&name))
-        );
+        assert_eq!(congestion.ack_every, control.ack_every());
         assert_eq!(congestion.control.name(), name);
         // Without the section, the command line says the same.
         let named = read(GOOD, Some(kind));
@@ -285,9 +282,7 @@ fn the_command_line_replaces_the_scheme_with_its_keys() {
             CongestionControl::Timely(config) => {
                 assert_eq!((config.beta, congestion.ack_every), (0.5, 16));
             }
-            // Its records come back with acknowledgements.
-            CongestionControl::Hpcc(_) => assert_eq!(congestion.ack_every, 1),
-            _ => assert_eq!(congestion.ack_every, 0),
+            control => assert_eq!(congestion.ack_every, control.ack_every()),
         }
     }
     // A result can be run again with another scheme.

@@ -361,6 +361,15 @@ impl CongestionControl {
         }
     }
 
+    /// Whether sources have a window that follows their rate, unless a scenario says otherwise.
+    pub fn has_window(&self) -> bool {
+        match self {
+            CongestionControl::Hpcc(_) => true,
+            CongestionControl::Outside(scheme) => scheme.has_window(),
+            _ => false,
+        }
+    }
+
     /// Whether congestion points send packets of their own to the sources of others.
     pub fn notifies(&self) -> bool {
         matches!(
