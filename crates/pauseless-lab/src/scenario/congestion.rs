@@ -1,6 +1,7 @@
 //! The section `[congestion_control]`.
 
 mod dcqcn;
+mod dctcp;
 mod hpcc;
 mod pcn;
 mod qcn;
@@ -164,6 +165,7 @@ pub fn schemes() -> Choice<Chosen> {
             &dcqcn::DCQCN,
             &timely::TIMELY,
             &hpcc::HPCC,
+            &dctcp::DCTCP,
         ]),
     }
 }
