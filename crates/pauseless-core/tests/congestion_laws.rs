@@ -10,7 +10,7 @@ use pauseless_core::congestion::marking::MarkAt;
 use pauseless_core::congestion::telemetry::Echo;
 use pauseless_core::congestion::{
     self, AnyNotificationPoint, AnyReactionPoint, CongestionControl, CongestionPoint, Feedback,
-    Joining, NotificationPoint, QueueState, ReactionPoint, Received, Sent, Sequence, dcqcn,
+    Joining, NotificationPoint, QueueState, ReactionPoint, Received, Sent, Sequence, dcqcn, dctcp,
     marking, pcn, qcn, timely,
 };
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
@@ -69,6 +69,10 @@ fn schemes() -> Vec<CongestionControl> {
         };
         schemes.extend([config, patched].map(CongestionControl::Timely));
     }
+    schemes.push(CongestionControl::Dctcp(dctcp::Config {
+        rate_ai: Some(Rate::mbps(80)),
+        ..dctcp::Config::default()
+    }));
     schemes
 }
 
@@ -80,6 +84,7 @@ fn rate_min(control: &CongestionControl) -> Rate {
         CongestionControl::Dcqcn(config) => config.rate_min,
         CongestionControl::Timely(config) => config.rate_min,
         CongestionControl::Hpcc(config) => config.rate_min,
+        CongestionControl::Dctcp(config) => config.rate_min,
         CongestionControl::Outside(_) => unreachable!("the laws know what is under a disguise"),
     }
 }
@@ -87,7 +92,10 @@ fn rate_min(control: &CongestionControl) -> Rate {
 /// Whether this scheme's sources listen to that feedback.
 fn is_own(control: &CongestionControl, feedback: Feedback) -> bool {
     match feedback {
-        Feedback::Ack { .. } => matches!(control, CongestionControl::Timely(_)),
+        Feedback::Ack { .. } => matches!(
+            control,
+            CongestionControl::Timely(_) | CongestionControl::Dctcp(_)
+        ),
         Feedback::Nack { .. } => false,
         Feedback::Cnp => matches!(control, CongestionControl::Dcqcn(_)),
         Feedback::Receiving { .. } => matches!(control, CongestionControl::Pcn(_)),

@@ -1,7 +1,7 @@
 //! The section `[congestion_control]`: what it becomes, and that what is written out is the same.
 
 use pauseless_core::congestion::marking::MarkAt;
-use pauseless_core::congestion::{CongestionControl, dcqcn, hpcc, pcn, qcn, timely};
+use pauseless_core::congestion::{CongestionControl, dcqcn, dctcp, hpcc, pcn, qcn, timely};
 use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
@@ -50,16 +50,14 @@ fn every_kind_has_the_defaults_of_its_source() {
         CongestionControl::Dcqcn(dcqcn::Config::default()),
         CongestionControl::Timely(timely::Config::per_packet(ROUND_TRIP)),
         CongestionControl::Hpcc(hpcc::Config::default()),
+        CongestionControl::Dctcp(dctcp::Config::default()),
     ];
     for (kind, control) in Scheme::all().into_iter().zip(expected) {
         let name = kind.name();
         let scenario = with(&format!("kind = {name:?}"));
         let congestion = &scenario.config.congestion;
         assert_eq!(congestion.control, control);
-        assert_eq!(
-            congestion.ack_every,
-            u32::from(["timely", "hpcc"].contains(&name))
-        );
+        assert_eq!(congestion.ack_every, control.ack_every());
         assert_eq!(congestion.control.name(), name);
         // Without the section, the command line says the same.
         let named = read(GOOD, Some(kind));
@@ -285,9 +283,7 @@ fn the_command_line_replaces_the_scheme_with_its_keys() {
             CongestionControl::Timely(config) => {
                 assert_eq!((config.beta, congestion.ack_every), (0.5, 16));
             }
-            // Its records come back with acknowledgements.
-            CongestionControl::Hpcc(_) => assert_eq!(congestion.ack_every, 1),
-            _ => assert_eq!(congestion.ack_every, 0),
+            control => assert_eq!(congestion.ack_every, control.ack_every()),
         }
     }
     // A result can be run again with another scheme.
@@ -405,5 +401,58 @@ fn a_paced_flow_reacts_as_one_at_the_line_rate() {
     let (line, paced) = (goodputs("10 Gbps"), goodputs("9.999 Gbps"));
     for (line, paced) in line.into_iter().zip(paced) {
         assert!((line / paced - 1.0).abs() < 0.1, "{line} and {paced}");
+    }
+}
+
+/// Two flows of 10 Gbps links into one, 100 us of delays there and back, packets of 1500 B.
+const TWO_TO_ONE: &str = r#"
+duration = "60 ms"
+[topology]
+kind = "n-to-1"
+senders = 2
+rate = "10 Gbps"
+delay = "25 us"
+[switch]
+buffer = "1 MB"
+[flow_control]
+kind = "pfc"
+[congestion_control]
+kind = "dctcp"
+[probe]
+resolution = "5 us"
+ports = ["S1:R"]
+flows = ["A", "B"]
+[[flow]]
+name = "A"
+source = "H1"
+target = "R"
+[[flow]]
+name = "B"
+source = "H2"
+target = "R"
+initial_rate = "2 Gbps"
+"#;
+
+/// The fluid model of DCTCP: with C RTT = 85 packets the queue is at most K + N, and one more for each
+/// flow because a window ends with a whole packet; it swings by sqrt(2 N (C RTT + K)) / 2.
+#[test]
+fn two_flows_of_dctcp_share_fairly_and_keep_the_queue_near_k() {
+    for (k, swing) in [(65, 12.3), (20, 10.3)] {
+        let kind = format!("kind = \"dctcp\"\nk = \"{} B\"", k * 1_500);
+        let scenario = read(&TWO_TO_ONE.replace("kind = \"dctcp\"", &kind), None);
+        let outcome = pauseless_sim::run(&scenario.config);
+        let egress = &outcome.series.ports[0].egress;
+        let late = egress[egress.len() / 2..].iter();
+        let (least, most) = (late.clone().min(), late.max());
+        let [least, most] = [least, most].map(|bytes| *bytes.expect("a sample") as f64 / 1_500.0);
+        let bound = f64::from(k + 2);
+        assert!((bound..=bound + 2.0).contains(&most), "{most}");
+        assert!((bound - swing - least).abs() < 3.0, "{least} to {most}");
+        assert_eq!((outcome.lost_packets, outcome.pause_frames), (0, 0));
+        // One started at five times the rate of the other.
+        let rates = outcome.flows.iter().map(|flow| flow.goodput_late_bps);
+        let rates = Vec::from_iter(rates);
+        assert!((rates[0] / rates[1] - 1.0).abs() < 0.1, "{rates:?}");
+        assert!(rates.iter().sum::<f64>() > 9.99e9, "{rates:?}");
     }
 }

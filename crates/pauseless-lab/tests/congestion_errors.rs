@@ -23,28 +23,28 @@ fn kinds() {
             16 | [congestion_control]
                | ^^^^^^^^^^^^^^^^^^^^
                |
-               = help: add kind = "none", "pcn", "qcn", "dcqcn", "timely" or "hpcc"
+               = help: add kind = "none", "pcn", "qcn", "dcqcn", "timely", "hpcc" or "dctcp"
         "#]],
     );
     section(
         "kind = \"tcp\"",
         expect![[r#"
-        pauseless: t.toml:17:8: congestion_control.kind: unknown value "tcp"
-           |
-        17 | kind = "tcp"
-           |        ^^^^^ expected one of "none", "pcn", "qcn", "dcqcn", "timely", "hpcc"
-    "#]],
+            pauseless: t.toml:17:8: congestion_control.kind: unknown value "tcp"
+               |
+            17 | kind = "tcp"
+               |        ^^^^^ expected one of "none", "pcn", "qcn", "dcqcn", "timely", "hpcc", "dctcp"
+        "#]],
     );
     section(
         "kind = \"dcqn\"",
         expect![[r#"
-        pauseless: t.toml:17:8: congestion_control.kind: unknown value "dcqn"
-           |
-        17 | kind = "dcqn"
-           |        ^^^^^^ expected one of "none", "pcn", "qcn", "dcqcn", "timely", "hpcc"
-           |
-           = help: did you mean dcqcn?
-    "#]],
+            pauseless: t.toml:17:8: congestion_control.kind: unknown value "dcqn"
+               |
+            17 | kind = "dcqn"
+               |        ^^^^^^ expected one of "none", "pcn", "qcn", "dcqcn", "timely", "hpcc", "dctcp"
+               |
+               = help: did you mean dcqcn?
+        "#]],
     );
     section(
         "kind = 3",
@@ -63,7 +63,7 @@ fn kinds() {
             16 | [congestion_control]
                | ^^^^^^^^^^^^^^^^^^^^
                |
-               = help: add kind = "none", "pcn", "qcn", "dcqcn", "timely" or "hpcc"
+               = help: add kind = "none", "pcn", "qcn", "dcqcn", "timely", "hpcc" or "dctcp"
         "#]],
     );
 }

@@ -278,6 +278,15 @@ fn congestion_controls() {
           per_hop          A rate for each hop, of which the lowest counts                        false              public code
           sample_feedback  A fast reaction ignores hops without a queue                           false              public code
           record_multiple  How coarse the records of switches are                                 exact
+        congestion control dctcp for 2 of 226 flows
+          class          in which sources are told                                                      1                                         as run
+          ack_every      the target acknowledges                                                        every packet                              default
+          k              K, packets are marked by a queue above this, whatever the speed of the egress  97500 B                                   dctcp10 3.5
+          mark_at        By which queue packets are marked                                              arrival                                   rfc8257 3.1
+          g              g, the gain of alpha                                                           0.0625                                    rfc8257 4.2
+          alpha_initial  alpha at the start                                                             1.0                                       rfc8257 4.2
+          rate_ai        What the rate grows by per window without a cut                                one packet per round trip without queues  rfc8257 3.3
+          rate_min       The least rate                                                                 100 Mbps                                  public code
     "#]].assert_eq(&text);
 }
 

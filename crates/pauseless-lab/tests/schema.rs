@@ -10,6 +10,7 @@ use jsonschema::Validator;
 use pauseless_core::unit::Span;
 use pauseless_lab::report::{self, derivation};
 use pauseless_lab::run::Run;
+use pauseless_lab::scenario::congestion::Scheme;
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_lab::schema::Document;
 use problems::GOOD;
@@ -176,8 +177,9 @@ fn bases() -> Vec<String> {
         bases.push(fs::read_to_string(path).expect("a file"));
         bases.push(scenario.resolved());
     }
-    for kind in ["pcn", "qcn", "dcqcn", "timely", "hpcc"] {
-        let text = format!("{GOOD}[congestion_control]\nkind = {kind:?}\n");
+    for scheme in Scheme::all() {
+        let name = scheme.name();
+        let text = format!("{GOOD}[congestion_control]\nkind = {name:?}\n");
         let scenario = Scenario::parse("t", &text, &Overrides::default());
         bases.push(
             scenario

@@ -7,7 +7,7 @@ use networks::congestion::*;
 use networks::random::{Wildness, random_network};
 use networks::{flow, port};
 use pauseless_core::congestion::marking::MarkAt;
-use pauseless_core::congestion::{CongestionControl, Feedback};
+use pauseless_core::congestion::{CongestionControl, Feedback, dctcp};
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId};
@@ -17,9 +17,13 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_sim::config::{Follow, Ingress, Reaction};
 use pauseless_sim::{Config, run};
 
-fn all_controls() -> [CongestionControl; 5] {
+fn all_controls() -> [CongestionControl; 6] {
     let [pcn, qcn, dcqcn, timely] = schemes(Span::us(20));
-    [CongestionControl::None, pcn, qcn, dcqcn, timely]
+    let dctcp = CongestionControl::Dctcp(dctcp::Config {
+        rate_ai: Some(Rate::mbps(80)),
+        ..dctcp::Config::default()
+    });
+    [CongestionControl::None, pcn, qcn, dcqcn, timely, dctcp]
 }
 
 /// Random networks under every flow control and every congestion control, answers in the data's

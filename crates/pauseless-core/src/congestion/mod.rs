@@ -10,6 +10,7 @@
 
 pub mod dcqcn;
 pub mod dcqcn_nic;
+pub mod dctcp;
 pub mod dither;
 pub mod fluid;
 pub mod hpcc;
@@ -275,6 +276,8 @@ pub enum CongestionControl {
     Timely(timely::Config),
     /// What switches write into packets.
     Hpcc(hpcc::Config),
+    /// The share of packets that were marked.
+    Dctcp(dctcp::Config),
     /// A scheme of another crate.
     Outside(Outside<dyn CongestionScheme>),
 }
@@ -329,6 +332,8 @@ pub enum AnyReactionPoint {
     Timely(timely::ReactionPoint),
     /// See [`hpcc`].
     Hpcc(hpcc::ReactionPoint),
+    /// See [`dctcp`].
+    Dctcp(dctcp::ReactionPoint),
     /// That of an outside scheme.
     Outside(Box<dyn BoxedReactionPoint>),
 }
@@ -348,6 +353,7 @@ impl CongestionControl {
             CongestionControl::Dcqcn(_) => "dcqcn",
             CongestionControl::Timely(_) => "timely",
             CongestionControl::Hpcc(_) => "hpcc",
+            CongestionControl::Dctcp(_) => "dctcp",
             CongestionControl::Outside(scheme) => scheme.name(),
         }
     }
@@ -357,6 +363,15 @@ impl CongestionControl {
         match self {
             CongestionControl::Hpcc(_) => true,
             CongestionControl::Outside(scheme) => scheme.has_telemetry(),
+            _ => false,
+        }
+    }
+
+    /// Whether sources have a window that follows their rate, unless a scenario says otherwise.
+    pub fn has_window(&self) -> bool {
+        match self {
+            CongestionControl::Hpcc(_) | CongestionControl::Dctcp(_) => true,
+            CongestionControl::Outside(scheme) => scheme.has_window(),
             _ => false,
         }
     }
@@ -381,7 +396,9 @@ impl CongestionControl {
     /// Every how many packets the target must acknowledge for the scheme to work; 0 for never.
     pub fn ack_every(&self) -> u32 {
         match self {
-            CongestionControl::Timely(_) | CongestionControl::Hpcc(_) => 1,
+            CongestionControl::Timely(_)
+            | CongestionControl::Hpcc(_)
+            | CongestionControl::Dctcp(_) => 1,
             CongestionControl::Dcqcn(config) if config.style == dcqcn::Style::Nic => 1,
             CongestionControl::Outside(scheme) => scheme.ack_every(),
             _ => 0,
@@ -400,6 +417,9 @@ impl CongestionControl {
                 AnyCongestionPoint::Marker(marking::Marker::new(&config.marking, line, seed))
             }
             CongestionControl::Hpcc(_) => AnyCongestionPoint::Counter,
+            CongestionControl::Dctcp(config) => {
+                AnyCongestionPoint::Marker(marking::Marker::new(&config.marking(), line, seed))
+            }
             CongestionControl::Outside(scheme) => match scheme.congestion_point(line, seed) {
                 Some(point) => AnyCongestionPoint::Outside(point),
                 None => AnyCongestionPoint::Counter,
@@ -413,7 +433,8 @@ impl CongestionControl {
             CongestionControl::None
             | CongestionControl::Qcn(_)
             | CongestionControl::Timely(_)
-            | CongestionControl::Hpcc(_) => AnyNotificationPoint::None,
+            | CongestionControl::Hpcc(_)
+            | CongestionControl::Dctcp(_) => AnyNotificationPoint::None,
             // Every acknowledgement says whether its packet was marked.
             CongestionControl::Dcqcn(config) if config.style == dcqcn::Style::Nic => {
                 AnyNotificationPoint::None
@@ -459,6 +480,9 @@ impl CongestionControl {
             CongestionControl::Hpcc(config) => {
                 let config = config.for_round_trip(round_trip);
                 AnyReactionPoint::Hpcc(hpcc::ReactionPoint::new(&config, line, initial))
+            }
+            CongestionControl::Dctcp(config) => {
+                AnyReactionPoint::Dctcp(dctcp::ReactionPoint::new(config, source))
             }
             CongestionControl::Outside(scheme) => {
                 AnyReactionPoint::Outside(scheme.reaction_point(source))
@@ -542,6 +566,7 @@ macro_rules! each_reaction_point {
             AnyReactionPoint::DcqcnNic($point) => $call,
             AnyReactionPoint::Timely($point) => $call,
             AnyReactionPoint::Hpcc($point) => $call,
+            AnyReactionPoint::Dctcp($point) => $call,
             AnyReactionPoint::Outside($point) => aside(move || $call),
         }
     };
@@ -571,6 +596,7 @@ impl ReactionPoint for AnyReactionPoint {
             AnyReactionPoint::DcqcnNic(point) => point.rate(),
             AnyReactionPoint::Timely(point) => point.rate(),
             AnyReactionPoint::Hpcc(point) => point.rate(),
+            AnyReactionPoint::Dctcp(point) => point.rate(),
             AnyReactionPoint::Outside(point) => aside(move || point.rate()),
         }
     }

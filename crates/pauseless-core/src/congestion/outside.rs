@@ -143,6 +143,12 @@ pub trait CongestionScheme: Parameters {
         0
     }
 
+    /// Whether sources have a window of one round trip that follows their rate, unless a scenario says
+    /// otherwise: see [`crate::transport::Window::FollowsRate`].
+    fn has_window(&self) -> bool {
+        false
+    }
+
     /// Whether switches write a [`super::telemetry::Hop`] into every packet, which comes back with its
     /// acknowledgement in [`ReactionPoint::on_telemetry`].
     fn has_telemetry(&self) -> bool {

@@ -35,7 +35,8 @@ fn table(spec: &str) -> Result<DeTable<'_>, Box<Problem>> {
     let kind = &spec[..kind_end];
     let info = topology::kinds().named(kind).map(|kind| (kind.info)());
     // Of every kind the first size may stand without its key.
-    let lead = info.as_ref().map(|info| info.keys[0].name);
+    let first = info.as_ref().and_then(|info| info.keys.first());
+    let lead = first.map(|key| key.name);
     let mut tables = Tables {
         kind: info,
         ..Tables::default()

@@ -1,6 +1,7 @@
 //! The section `[congestion_control]`.
 
 mod dcqcn;
+mod dctcp;
 mod hpcc;
 mod pcn;
 mod qcn;
@@ -68,7 +69,7 @@ section! {
         feedback_class: FeedbackClass, default FeedbackClass::Own;
         /// The target acknowledges every so many packets; 0 for never.
         ack_every: u32, within 0..=10_000,
-            derived "`0`; `1` for TIMELY, HPCC, DCQCN of NICs, and where `[transport]` needs it";
+            derived "`0`; `1` where the congestion control or `[transport]` needs it";
     }
 }
 
@@ -162,7 +163,15 @@ pub fn schemes() -> Choice<Chosen> {
     Choice {
         key: "kind",
         default: None,
-        variants: OUTSIDE.with(&[&NONE, &pcn::PCN, &qcn::QCN, &DCQCN, &TIMELY, &HPCC]),
+        variants: OUTSIDE.with(&[
+            &NONE,
+            &pcn::PCN,
+            &qcn::QCN,
+            &DCQCN,
+            &TIMELY,
+            &HPCC,
+            &dctcp::DCTCP,
+        ]),
     }
 }
 

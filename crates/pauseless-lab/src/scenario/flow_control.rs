@@ -3,6 +3,7 @@
 mod cbfc;
 mod gfc;
 mod none;
+pub(crate) mod outside;
 mod pfc;
 mod scheme;
 
@@ -116,7 +117,7 @@ impl Setting {
         let kind = schemes.take(&mut section)?;
         let common = Common::read(&mut section);
         let scheme = (kind.value.read)(&mut section)?;
-        let cycle = match scheme.is_lossless() {
+        let cycle = match scheme.has_thresholds() {
             true => CycleAware::read(&mut section),
             false => CycleAware::default(),
         };
@@ -180,11 +181,17 @@ impl Setting {
     pub(crate) fn make_cycle_aware(&mut self, is_aware: bool, switches: &Switches, sink: &Sink) {
         let margin = self.cycle_margin.unwrap_or(MARGIN);
         self.cycle_margin = is_aware.then_some(margin);
-        let message = match (self.scheme.is_lossless(), switches.is_sharing) {
-            _ if !is_aware => return,
-            (false, _) => "--cycle-aware sets thresholds, but without flow control there are none",
-            (_, true) => "--cycle-aware sets thresholds, but the shared memory decides",
-            _ => return,
+        if !is_aware {
+            return;
+        }
+        let message = if !self.scheme.is_lossless() {
+            "--cycle-aware sets thresholds, but without flow control there are none"
+        } else if !self.scheme.has_thresholds() {
+            "--cycle-aware sets thresholds, but this flow control has none that it could set"
+        } else if switches.is_sharing {
+            "--cycle-aware sets thresholds, but the shared memory decides"
+        } else {
+            return;
         };
         self.cycle_margin = None;
         let mut problem = Place::default().problem(message);

@@ -22,6 +22,7 @@ mod lifetime;
 pub(crate) mod memory;
 pub(crate) mod mitigation;
 mod observe;
+pub mod outside;
 pub(crate) mod patch;
 pub(crate) mod pattern;
 mod port_group;

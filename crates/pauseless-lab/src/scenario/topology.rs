@@ -22,6 +22,7 @@ use crate::section;
 
 pub(crate) use failures::Pair;
 use failures::RandomFailures;
+pub use kinds::register_topology;
 pub(crate) use kinds::{Generated, Layout, kinds};
 
 /// The name of the section.

@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use pauseless_core::congestion::CongestionControl;
 use pauseless_core::transport::{
     AnswerSizes, Answering, Finish, GoBackN, Pacing, Recovery, Transport, Window,
 };
@@ -71,10 +70,12 @@ section! {
             when Keys::is_going_back;
         /// No packet starts while so many bytes are unacknowledged; a size, `"bdp"` (what fits on the
         /// flow's own way: its round-trip time without queues at its lowest rate) or `"largest-bdp"`
-        /// (the largest of all controlled flows, whose round-trip time HPCC takes then, too).
-        window: WindowSize, within WINDOWS, derived "`\"none\"`, HPCC `\"bdp\"`";
+        /// (the largest of all controlled flows, whose round-trip time congestion control takes then,
+        /// too).
+        window: WindowSize, within WINDOWS,
+            derived "`\"none\"`; `\"bdp\"` if the congestion control has a window";
         /// Whether the window is multiplied by the rate over that of the line.
-        window_follows_rate: bool, derived "`false`, HPCC `true`";
+        window_follows_rate: bool, derived "`false`; `true` if the congestion control has a window";
     }
 }
 
@@ -152,8 +153,8 @@ impl Keys {
 impl Setting {
     /// Reads `[transport]`, and makes targets acknowledge if it needs that.
     pub(crate) fn read(root: &mut Section<'_>, congestion: &mut congestion::Written) -> Setting {
-        let is_hpcc = matches!(congestion.control, CongestionControl::Hpcc(_));
-        let usual = if is_hpcc {
+        let has_window = congestion.control.has_window();
+        let usual = if has_window {
             WordOr::Word(WindowRule::Bdp)
         } else {
             NO_WINDOW
@@ -165,7 +166,7 @@ impl Setting {
                 transport: Transport::default(),
                 window: usual,
             };
-            setting.follow(is_hpcc);
+            setting.follow(has_window);
             return setting;
         };
         let keys = Keys::read(&mut section);
@@ -180,7 +181,7 @@ impl Setting {
         setting.refuse_windows(&section, congestion);
         setting.need_acknowledgements(&section, congestion);
         section.finish();
-        setting.follow(setting.keys.window_follows_rate.or(is_hpcc));
+        setting.follow(setting.keys.window_follows_rate.or(has_window));
         setting
     }
 

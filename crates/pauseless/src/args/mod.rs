@@ -136,8 +136,7 @@ pub struct RunArgs {
     /// Let packets wait in this way instead: output-queued, virtual-output-queued, input-queued
     #[arg(long, value_name = "D", value_parser = parse_discipline)]
     pub discipline: Option<Discipline>,
-    /// Use this scheme with its defaults instead: none, pcn, qcn, dcqcn, timely, hpcc
-    #[arg(long, value_name = "CC", value_parser = parse_congestion)]
+    #[arg(long, value_name = "CC", value_parser = parse_congestion, help = congestion_help())]
     pub congestion_control: Option<Scheme>,
     /// Give ports on and before a cycle thresholds of their own, see docs/cycle-aware.md
     #[arg(long)]
@@ -299,10 +298,19 @@ fn parse_document(text: &str) -> Result<Document, String> {
 }
 
 fn parse_congestion(text: &str) -> Result<Scheme, String> {
-    Scheme::named(text).ok_or_else(|| {
-        let names = Scheme::all().into_iter().map(|scheme| scheme.name());
-        format!("expected {}", Vec::from_iter(names).join(", "))
-    })
+    Scheme::named(text).ok_or_else(|| format!("expected {}", congestion_names()))
+}
+
+fn congestion_help() -> String {
+    format!(
+        "Use this scheme with its defaults instead: {}",
+        congestion_names()
+    )
+}
+
+fn congestion_names() -> String {
+    let names = Scheme::all().into_iter().map(|scheme| scheme.name());
+    Vec::from_iter(names).join(", ")
 }
 
 const EXAMPLES: &str = "Examples:

@@ -8,6 +8,7 @@ use pauseless_core::derive::{Derivation, Latency};
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::unit::Span;
 
+use super::outside::OUTSIDE;
 use super::{AT, CycleAware, PortValues, cbfc, gfc, none, pfc};
 use crate::declare::{
     Choice, Declared, Fallback, Filled, Info, KeyInfo, Kind, Overlay, Place, Section, Variant,
@@ -37,6 +38,11 @@ pub(crate) trait Scheme: SchemeKeys + Written + fmt::Debug {
     /// Whether senders are held back, so that no packet need be lost.
     fn is_lossless(&self) -> bool {
         true
+    }
+
+    /// Whether ports on and before a cycle of buffers can have other thresholds than the rest.
+    fn has_thresholds(&self) -> bool {
+        self.is_lossless()
     }
 
     /// The same scheme where ports share their memory, without the thresholds that have no meaning
@@ -74,21 +80,22 @@ pub(crate) fn schemes() -> Choice<Arc<AnyScheme>> {
     Choice {
         key: "kind",
         default: None,
-        variants: vec![
+        variants: OUTSIDE.with(&[
             &pfc::PFC,
             &cbfc::CBFC,
             &gfc::BUFFER,
             &gfc::TIME,
             &gfc::CONCEPTUAL,
             &none::NONE,
-        ],
+        ]),
     }
 }
 
 /// The scheme of some ports, without any key.
 pub(crate) fn scheme_of(control: &FlowControl) -> Arc<AnyScheme> {
-    let variant = schemes().named(control.name());
-    let variant = variant.expect("every flow control of the core is declared");
+    let name = control.name();
+    let variant = schemes().named(name);
+    let variant = variant.unwrap_or_else(|| panic!("no flow control is declared as {name:?}"));
     let sink = Sink::default();
     (variant.read)(&mut Section::empty(&sink)).expect("no key of a scheme is required")
 }
@@ -142,7 +149,7 @@ fn info<S: Scheme + Overlay + Default>() -> Info {
         source: "",
     };
     let mut info = own;
-    if S::default().is_lossless() {
+    if S::default().has_thresholds() {
         info = info.with(CycleAware::info());
     }
     info.keys.push(at);

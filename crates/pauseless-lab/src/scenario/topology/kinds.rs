@@ -1,7 +1,7 @@
 //! The kinds of fabrics, each declared once: its name, its sentence and its keys.
 //!
 //! A new kind is its shape in `pauseless_fabric::generate`, a block of keys here, and a line in
-//! [`KINDS`]. Its first key may be written without its name, as in `--generate fat-tree:48`.
+//! [`KINDS`], or is registered from another crate. Its first key may be written without its name, as in `--generate fat-tree:48`.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -12,7 +12,9 @@ use pauseless_fabric::generate::{
 };
 
 use super::super::custom::Custom;
-use crate::declare::{At, Choice, FileValue, Fills, Item, Kind, Place, Section, Variant, variant};
+use crate::declare::{
+    At, Choice, FileValue, Fills, Item, Kind, Place, Registry, Section, Variant, variant,
+};
 use crate::section;
 
 /// How nodes are joined, as it was written.
@@ -36,8 +38,22 @@ pub(crate) fn kinds() -> Choice<Layout> {
     Choice {
         key: "kind",
         default: None,
-        variants: KINDS.iter().collect(),
+        variants: OUTSIDE.with(&Vec::from_iter(&KINDS)),
     }
+}
+
+/// The kinds of other crates.
+static OUTSIDE: Registry<Layout> = Registry::new();
+
+/// Makes `kind = "NAME"` known in `[topology]`: the shape that the keys `K` fill, which
+/// [`section!`](crate::section) declares `for` it. The first key may be written without its name in
+/// `check --generate NAME:4`.
+pub fn register_topology<K>(name: &'static str)
+where
+    K: Fills + 'static,
+    K::Config: Shape,
+{
+    OUTSIDE.register(Box::leak(Box::new(generated::<K>(name))));
 }
 
 static KINDS: [Variant<Layout>; 15] = [

@@ -6,7 +6,7 @@ use pauseless_core::unit::Bytes;
 use pauseless_fabric::dependency::{Checker, Lossy, Network, Traffic as Packets};
 
 use super::super::flows::SIZES;
-use super::scene::{Batch, Made, Scene};
+use super::scene::{Batch, Made, Pair, Scene};
 use super::{AnyKind, TrafficKind, kind};
 use crate::declare::Variant;
 use crate::section;
@@ -36,7 +36,9 @@ impl TrafficKind for Closing {
         let pairs = closing(scene)?;
         let size = self.size.or(Bytes::MAX);
         let count = pairs.len() as f64;
-        let pairs = pairs.into_iter().map(|(a, b)| (a, b, (size, size)));
+        let pairs = pairs
+            .into_iter()
+            .map(|(source, target)| Pair::of(source, target, size));
         Some(scene.pairs(count, pairs))
     }
 }

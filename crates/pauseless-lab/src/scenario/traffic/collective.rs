@@ -12,7 +12,7 @@ use pauseless_core::unit::{Bytes, Span};
 
 use super::super::flows::{Limits, SIZES, TIMES};
 use super::pool::{Pool, complete_hosts};
-use super::scene::{Batch, FLOWS_MAX, FOLLOWS_MAX, Link, Made, Scene};
+use super::scene::{Batch, FLOWS_MAX, FOLLOWS_MAX, Link, Made, Pair, Scene};
 use super::{AnyKind, TrafficKind, kind};
 use crate::declare::List;
 use crate::{section, words};
@@ -125,13 +125,7 @@ impl<P: Pattern> TrafficKind for P {
             return Some(scene.pairs(count, []));
         }
         let tasks = self.round(ranks.len()).tasks.into_iter();
-        let pairs = tasks.map(|task| {
-            (
-                ranks[task.source],
-                ranks[task.target],
-                (task.size, task.size),
-            )
-        });
+        let pairs = tasks.map(|task| Pair::of(ranks[task.source], ranks[task.target], task.size));
         let mut pairs = Vec::from_iter(pairs);
         pairs.sort_unstable();
         pairs.dedup();

@@ -5,7 +5,8 @@
 //! has the sections, and not what they made.
 //!
 //! A kind of traffic is a file: the declaration of its keys, a [`Variant`] with its name, and what
-//! [`TrafficKind`] asks for. [`kinds`] lists the variants.
+//! [`TrafficKind`] asks for. [`kinds`] lists the variants. One of another crate implements
+//! [`TrafficRule`] instead and is registered.
 
 mod cdf;
 mod closed_loop;
@@ -14,6 +15,7 @@ mod collective;
 mod incast;
 mod list;
 mod make;
+mod outside;
 mod permutation;
 mod poisson;
 mod pool;
@@ -38,9 +40,10 @@ use crate::section;
 pub(crate) use list::rows::{Row, Rows};
 pub(crate) use list::{List, Listed, inline_rows};
 pub(crate) use make::MadePlans;
+pub use outside::{TrafficRule, register_traffic};
+pub use scene::{Batch, Link as Wait, Made, Pair, Scene};
 pub(crate) use sizes::inline;
 
-use scene::{Batch, Scene};
 use sizes::ClassesBySize;
 
 /// The name of the sections.
@@ -112,7 +115,7 @@ pub(crate) fn kinds() -> Choice<AnyKind> {
     Choice {
         key: "kind",
         default: None,
-        variants: vec![
+        variants: outside::OUTSIDE.with(&[
             &permutation::PERMUTATION,
             &closing::CLOSING,
             &poisson::POISSON,
@@ -122,7 +125,7 @@ pub(crate) fn kinds() -> Choice<AnyKind> {
             &collective::RING_ALL_REDUCE,
             &collective::TREE_ALL_REDUCE,
             &list::LIST,
-        ],
+        ]),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) const FOLLOWS_MAX: usize = 20_000_000;
 pub(super) const PAIRS_MAX: usize = 2_000_000;
 
 /// A flow that was made.
-pub(crate) struct Made {
+pub struct Made {
     /// What it is called.
     pub name: String,
     /// The host that sends.
@@ -36,7 +36,7 @@ pub(crate) struct Made {
     /// Its class; `None` for that of the section.
     pub class: Option<u8>,
     /// How it goes; `None` for as the routing says.
-    pub way: Option<Box<Way>>,
+    pub(super) way: Option<Box<Way>>,
 }
 
 /// How a flow goes if the routing is not to say so.
@@ -69,7 +69,7 @@ impl Made {
     }
 
     /// There and back, for comparisons.
-    pub fn ways(&self) -> [Option<Vec<Step>>; 2] {
+    pub(super) fn ways(&self) -> [Option<Vec<Step>>; 2] {
         let way = self.way.as_deref();
         way.map_or([None, None], |way| {
             [way.path.clone(), way.return_path.clone()]
@@ -79,7 +79,7 @@ impl Made {
 
 /// One flow waits for another; both by their place in a list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
+pub struct Link {
     /// The flow that must be finished.
     pub first: u32,
     /// The flow that waits.
@@ -90,7 +90,7 @@ pub(crate) struct Link {
 
 /// What a section made.
 #[derive(Default)]
-pub(crate) struct Batch {
+pub struct Batch {
     /// How many flows there are, or about how many there would be if they were not too many.
     pub count: f64,
     /// The flows, if they are not too many.
@@ -124,26 +124,66 @@ impl Batch {
     }
 }
 
-/// Who may send to whom, and the smallest and largest size.
-pub(crate) type Pair = (NodeId, NodeId, (Bytes, Bytes));
+/// Two hosts of which one may send to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// The host that sends.
+    pub source: NodeId,
+    /// The host that receives.
+    pub target: NodeId,
+    /// The smallest size of a flow.
+    pub size_min: Bytes,
+    /// The largest size of a flow; [`Bytes::MAX`] for one without end.
+    pub size_max: Bytes,
+}
+
+impl Pair {
+    /// All flows from the first to the second host have the same size.
+    pub fn of(source: NodeId, target: NodeId, size: Bytes) -> Pair {
+        Pair {
+            source,
+            target,
+            size_min: size,
+            size_max: size,
+        }
+    }
+}
 
 /// Where and when a section makes its flows.
-pub(crate) struct Scene<'s> {
+pub struct Scene<'s> {
+    /// The network, without what is down.
     pub topology: &'s Topology,
+    /// The seed of the scenario.
     pub seed: u64,
-    pub sink: &'s Sink,
+    pub(super) sink: &'s Sink,
     /// What the names of its flows begin with, and those of its random streams.
     pub name: &'s str,
+    /// The pace of its flows, if the section says it.
     pub rate: Option<Rate>,
+    /// The size of their packets.
     pub packet: Bytes,
+    /// No flow starts before this instant.
     pub start: Span,
-    /// No flow starts then or later.
+    /// No flow starts then or later; zero where pairs of hosts are asked for.
     pub end: Span,
-    pub traffic: &'s Traffic,
-    pub planner: &'s Planner<'s>,
+    pub(super) traffic: &'s Traffic,
+    pub(super) planner: &'s Planner<'s>,
+}
+
+impl fmt::Debug for Scene<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scene")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Scene<'_> {
+    /// Where the section begins, for problems that no key is to blame for.
+    pub fn place(&self) -> &Place {
+        &self.traffic.place
+    }
+
     /// The rate of a host's link.
     pub fn link(&self, host: NodeId) -> Rate {
         self.topology.ports(host)[0].rate
@@ -186,12 +226,13 @@ impl Scene<'_> {
     }
 
     /// One flow for each of `pairs` and each class of its sizes; about `count` of them.
-    pub fn pairs(&self, count: f64, pairs: impl IntoIterator<Item = Pair>) -> Batch {
+    pub(super) fn pairs(&self, count: f64, pairs: impl IntoIterator<Item = Pair>) -> Batch {
         let classes = &self.traffic.keys.classes_by_size.value;
-        let pairs = pairs.into_iter().flat_map(|(source, target, sizes)| {
+        let pairs = pairs.into_iter().flat_map(|pair| {
+            let sizes = (pair.size_min, pair.size_max);
             let classes = classes.classes(sizes, self.traffic.terms.class);
             let classes = classes.into_iter();
-            classes.map(move |class| (source, target, class))
+            classes.map(move |class| (pair.source, pair.target, class))
         });
         let mut pairs = Vec::from_iter(pairs);
         pairs.sort_unstable();
@@ -211,13 +252,18 @@ impl Scene<'_> {
     }
 
     /// The same for all sources and their targets, unless they are too many.
-    pub fn pairs_of(&self, cast: &Cast<'_>, sizes: (Bytes, Bytes)) -> Batch {
+    pub(super) fn pairs_of(&self, cast: &Cast<'_>, sizes: (Bytes, Bytes)) -> Batch {
         let count = cast.sources.len() as f64 * cast.targets.len() as f64;
         let sources = cast.sources.hosts();
         let sources = sources.take_while(|_| count <= PAIRS_MAX as f64);
         let pairs = sources.flat_map(|source| {
             let targets = cast.targets.partners(source);
-            targets.map(move |target| (source, target, sizes))
+            targets.map(move |target| Pair {
+                source,
+                target,
+                size_min: sizes.0,
+                size_max: sizes.1,
+            })
         });
         self.pairs(count, pairs)
     }
