@@ -20,10 +20,11 @@ use super::scene::{Batch, Link, Made, Scene, Way};
 use super::{AnyKind, Naming, TrafficKind, kind};
 use crate::declare::{FileValue, Key, Kind, Node, Own, Variant};
 use crate::import::source::Source;
-use crate::problem::FileId;
+use crate::problem::{FileId, Problem};
 use crate::section;
+use crate::text::line_number;
 use columns::columns;
-use rows::{Flaw, Row, Rows};
+use rows::{Row, Rows};
 
 section! {
     /// One flow per line, in a text or in a file beside this one.
@@ -101,17 +102,21 @@ impl Listed {
 
     /// Reads the text; `None` if something is wrong with it, which is reported.
     fn parse(&mut self, limits: Limits<'_>) -> Option<()> {
-        let report = |flaw: Flaw| {
-            let problem = self.origin.place(flaw.line, flaw.at).problem(flaw.message);
-            let problem = problem.expected(flaw.expected).help(flaw.help);
-            limits.sink.push(problem);
-        };
         let Some(text) = self.text.take() else {
             return Some(());
         };
         let rows = Rows::parse(&text, limits.class_count);
+        let report = |problem: Problem| {
+            let at = problem.at.clone().unwrap_or(0..0);
+            let place = self.origin.place(line_number(&text, at.start) as u32, at);
+            limits.sink.push(Problem {
+                expected: problem.expected,
+                help: problem.help,
+                ..place.problem(problem.message)
+            });
+        };
         self.rows = rows
-            .map_err(|flaws| flaws.into_iter().for_each(report))
+            .map_err(|problems| problems.into_iter().for_each(report))
             .ok()?;
         Some(())
     }

@@ -3,8 +3,9 @@
 use pauseless_core::unit::{Bytes, Span};
 
 use super::super::super::flows::{SIZES, TIMES};
-use super::rows::{Parser, Row, Rows, Word};
+use super::rows::{Parser, Row, Rows};
 use crate::declare::{Fallback, KeyInfo, Kind};
+use crate::text::Word;
 
 /// A column of a list.
 pub(super) struct Column {
@@ -68,9 +69,13 @@ impl Numbers {
         }
     }
 
-    /// The unit that suits most.
-    pub fn usual(self) -> Option<&'static (&'static str, &'static str)> {
-        self.units().get(usize::from(self == Numbers::Times))
+    /// What stands behind the `_` for the unit that suits most; empty where there is none.
+    pub fn usual(self) -> &'static str {
+        match self {
+            Numbers::None => "",
+            Numbers::Sizes => "bytes",
+            Numbers::Times => "ns",
+        }
     }
 
     fn kind(self) -> Kind {
@@ -242,9 +247,9 @@ impl Titled {
 
 /// All columns that there could be, with the units that suit most.
 pub(super) fn titles() -> Vec<String> {
-    let titles = COLUMNS.iter().map(|column| {
-        let unit = column.numbers.usual().map_or("", |(_, unit)| unit);
-        Titled { column, unit }.title()
+    let titles = COLUMNS.iter().map(|column| match column.numbers.usual() {
+        "" => column.name.to_string(),
+        unit => format!("{}_{unit}", column.name),
     });
     titles.collect()
 }
@@ -261,16 +266,16 @@ fn class(parser: &mut Parser<'_>, word: Word<'_>) -> Option<u8> {
     if class.is_none() {
         let most = parser.class_count.saturating_sub(1);
         let message = format!("class: {:?} is no class", word.text);
-        let flaw = parser.flaw(word.at(), message);
-        flaw.expected = format!("a whole number from 0 to {most}");
+        let problem = word.problem(message);
+        parser.report(problem.expected(format!("a whole number from 0 to {most}")));
     }
     class
 }
 
 fn name(parser: &mut Parser<'_>, word: Word<'_>) -> Option<Box<str>> {
     if word.text.contains([',', '\u{7f}']) || word.text.contains(char::is_control) {
-        let flaw = parser.flaw(word.at(), "name: it has a comma or a control character");
-        flaw.help = "choose another name".to_string();
+        let problem = word.problem("name: it has a comma or a control character");
+        parser.report(problem.help("choose another name"));
     }
     Some(word.text.into())
 }

@@ -1,17 +1,18 @@
 //! The text of a list of flows: a header line that names the columns, and a row for each flow.
 //!
 //! Words stand between spaces or tabs. A line that begins with `#` is a comment, and `-` stands
-//! for nothing. Text in, rows or flaws out: no file, no network, no other section.
+//! for nothing. Text in, rows or problems out: no file, no network, no other section.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use pauseless_core::unit::{Bytes, Span};
 
-use super::super::super::reader::did_you_mean;
 use super::super::super::unit::{self, Quantity};
 use super::super::scene::FLOWS_MAX;
-use super::columns::{COLUMNS, Cell, Titled, header_help, titles};
+use super::columns::{COLUMNS, Cell, Column, Titled, header_help, titles};
+use crate::problem::Problem;
+use crate::text::{Lines, Word};
 
 /// All rows, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,46 +45,24 @@ pub(crate) struct Row {
     pub return_path: Option<Box<str>>,
 }
 
-/// Something wrong with the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Flaw {
-    pub line: u32,
-    pub at: Range<usize>,
-    pub message: String,
-    pub expected: String,
-    pub help: String,
-}
-
-/// A word and where it stands in the text.
-#[derive(Clone, Copy)]
-pub(super) struct Word<'t> {
-    pub text: &'t str,
-    start: usize,
-}
-
-impl Word<'_> {
-    pub fn at(self) -> Range<usize> {
-        self.start..self.start + self.text.len()
-    }
-}
-
-/// More flaws than this nobody reads.
-const FLAWS_MAX: usize = 50;
+/// More problems than this nobody reads.
+const PROBLEMS_MAX: usize = 50;
 
 impl Rows {
     /// Reads `text`; classes are below `class_count`.
-    pub(super) fn parse(text: &str, class_count: u8) -> Result<Rows, Vec<Flaw>> {
+    pub(super) fn parse(text: &str, class_count: u8) -> Result<Rows, Vec<Problem>> {
         let mut parser = Parser {
             class_count,
             line: 0,
             rows: Rows::default(),
             hosts: BTreeMap::new(),
-            flaws: Vec::new(),
+            problems: Vec::new(),
         };
         parser.read(text);
-        match parser.flaws.is_empty() {
-            true => Ok(parser.rows),
-            false => Err(parser.flaws),
+        if parser.problems.is_empty() {
+            Ok(parser.rows)
+        } else {
+            Err(parser.problems)
         }
     }
 
@@ -111,18 +90,15 @@ pub(super) struct Parser<'t> {
     line: u32,
     rows: Rows,
     hosts: BTreeMap<&'t str, u32>,
-    flaws: Vec<Flaw>,
+    problems: Vec<Problem>,
 }
 
 impl<'t> Parser<'t> {
     fn read(&mut self, text: &'t str) {
         let mut columns: Option<Vec<Titled>> = None;
-        let mut start = 0;
-        for line in text.split_inclusive('\n') {
+        for line in Lines::new(text) {
             self.line += 1;
-            let words = words(line, start);
-            let line_start = start;
-            start += line.len();
+            let words = Vec::from_iter(line.words());
             let Some(first) = words.first() else { continue };
             if first.text.starts_with('#') {
                 continue;
@@ -136,120 +112,96 @@ impl<'t> Parser<'t> {
                 continue;
             };
             if self.rows.list.len() == FLOWS_MAX {
-                let flaw = self.flaw(first.at(), "more rows than a run can have");
-                flaw.expected = format!("at most {FLOWS_MAX}");
-                return;
+                let problem = first.problem("more rows than a run can have");
+                return self.report(problem.expected(format!("at most {FLOWS_MAX}")));
             }
-            self.row(columns, &words, (line_start, line.trim_end().len()));
-            if self.flaws.len() >= FLAWS_MAX {
+            self.row(columns, &words);
+            if self.problems.len() >= PROBLEMS_MAX {
                 return;
             }
         }
-        if self.rows.list.is_empty() && self.flaws.is_empty() {
-            let flaw = self.flaw(0..text.len().min(1), "no rows: no flow is listed");
-            flaw.help = header_help();
+        if self.rows.list.is_empty() && self.problems.is_empty() {
+            let problem = Problem::new(0..text.len().min(1), "no rows: no flow is listed");
+            self.report(problem.help(header_help()));
         }
     }
 
-    /// Adds a flaw of the line that is being read.
-    pub fn flaw(&mut self, at: Range<usize>, message: impl Into<String>) -> &mut Flaw {
-        self.flaws.push(Flaw {
-            line: self.line.max(1),
-            at,
-            message: message.into(),
-            expected: String::new(),
-            help: String::new(),
-        });
-        let last = self.flaws.len() - 1;
-        &mut self.flaws[last]
+    /// Adds something that is wrong.
+    pub fn report(&mut self, problem: Problem) {
+        self.problems.push(problem);
     }
 
     /// The columns that a header names.
     fn header(&mut self, words: &[Word<'t>]) -> Option<Vec<Titled>> {
         let mut columns: Vec<Titled> = Vec::new();
+        let some = || format!("some of {}", titles().join(", "));
         if words.iter().all(|word| Titled::named(word.text).is_none()) {
-            let flaw = self.flaw(words[0].at(), "this line names no columns");
-            flaw.expected = format!("some of {}", titles().join(", "));
-            flaw.help = header_help();
+            let problem = words[0].problem("this line names no columns");
+            self.report(problem.expected(some()).help(header_help()));
             return None;
         }
         for word in words {
             let Some(column) = Titled::named(word.text) else {
                 let message = format!("no column is called {:?}", word.text);
-                let flaw = self.flaw(word.at(), message);
-                flaw.expected = format!("some of {}", titles().join(", "));
-                flaw.help = did_you_mean(word.text, titles().iter().map(String::as_str));
+                let problem = word.unknown(message, titles().iter().map(String::as_str));
+                self.report(problem.expected(some()));
                 continue;
             };
-            if columns
-                .iter()
-                .any(|other| other.column.name == column.column.name)
-            {
-                let message = format!("a second column {}", column.column.name);
-                self.flaw(word.at(), message).help = "leave one of them out".to_string();
+            let name = column.column.name;
+            if columns.iter().any(|other| other.column.name == name) {
+                let problem = word.problem(format!("a second column {name}"));
+                self.report(problem.help("leave one of them out"));
             }
             columns.push(column);
         }
-        for required in COLUMNS.iter().filter(|column| column.is_required) {
-            let is_there = columns
-                .iter()
-                .any(|titled| titled.column.name == required.name);
-            if !is_there && self.flaws.is_empty() {
-                let message = format!("the header has no column {}", required.name);
-                let flaw = self.flaw(words[0].at(), message);
-                flaw.help = header_help();
+        for Column { name, .. } in COLUMNS.iter().filter(|column| column.is_required) {
+            let is_there = columns.iter().any(|titled| titled.column.name == *name);
+            if !is_there && self.problems.is_empty() {
+                let problem = words[0].problem(format!("the header has no column {name}"));
+                self.report(problem.help(header_help()));
             }
         }
-        self.flaws.is_empty().then_some(columns)
+        self.problems.is_empty().then_some(columns)
     }
 
-    fn row(&mut self, columns: &[Titled], words: &[Word<'t>], (start, length): (usize, usize)) {
+    fn row(&mut self, columns: &[Titled], words: &[Word<'t>]) {
+        let at = words[0].start..words[words.len() - 1].at().end;
         if words.len() != columns.len() {
             let (found, wanted) = (words.len(), columns.len());
-            let at = words.get(wanted).or(words.last()).map(|word| word.at());
-            let message = format!("{found} words in {wanted} columns");
-            let flaw = self.flaw(at.unwrap_or(start..start + length), message);
+            let last = words.get(wanted).unwrap_or(&words[found - 1]);
+            let problem = last.problem(format!("{found} words in {wanted} columns"));
             let titles = Vec::from_iter(columns.iter().map(|column| column.title()));
-            flaw.expected = titles.join(" ");
-            flaw.help = "write - for what is not there".to_string();
-            return;
+            let problem = problem.expected(titles.join(" "));
+            return self.report(problem.help("write - for what is not there"));
         }
         let mut row = Row {
             line: self.line,
-            at: (start as u32, (start + length) as u32),
+            at: (at.start as u32, at.end as u32),
             source: u32::MAX,
             target: u32::MAX,
-            size: None,
-            start: Span::ZERO,
-            class: None,
-            name: None,
-            after: None,
-            delay: Span::ZERO,
-            path: None,
-            return_path: None,
+            ..Row::default()
         };
-        let before = self.flaws.len();
+        let before = self.problems.len();
         for (titled, word) in columns.iter().zip(words) {
             let (titled, word) = (*titled, *word);
             if word.text != "-" || titled.column.is_required {
                 (titled.column.fill)(self, &mut row, Cell { titled, word });
             }
         }
-        if self.flaws.len() == before {
-            self.check(&row, words);
+        if self.problems.len() == before {
+            self.check(&row, at);
             self.rows.list.push(row);
         }
     }
 
     /// What no single word shows.
-    fn check(&mut self, row: &Row, words: &[Word<'t>]) {
-        let at = words[0].start..words[words.len() - 1].at().end;
+    fn check(&mut self, row: &Row, at: Range<usize>) {
         if row.source == row.target {
-            let flaw = self.flaw(at, "source and target are the same host");
-            flaw.help = "choose another target".to_string();
+            let problem = Problem::new(at, "source and target are the same host");
+            self.report(problem.help("choose another target"));
         } else if row.after.is_none() && row.delay != Span::ZERO {
-            let flaw = self.flaw(at, "a delay after what?");
-            flaw.help = "name a row in column after, or write a start instead".to_string();
+            let problem = Problem::new(at, "a delay after what?");
+            self.report(problem.help("name a row in column after, or write a start instead"));
         }
     }
 
@@ -281,8 +233,9 @@ impl<'t> Parser<'t> {
                 return Some(value);
             }
             Ok(_) => {
-                let flaw = self.flaw(word.at(), format!("{title}: {} is out of range", word.text));
-                flaw.expected = format!("from {} to {}", low.exact(), high.exact());
+                let problem = word.problem(format!("{title}: {} is out of range", word.text));
+                let range = format!("from {} to {}", low.exact(), high.exact());
+                self.report(problem.expected(range));
                 return None;
             }
             Err(refused) => refused,
@@ -290,32 +243,20 @@ impl<'t> Parser<'t> {
         match titled.unit {
             "" => {
                 let is_plain = word.text.parse::<f64>().is_ok();
-                let flaw = self.flaw(word.at(), format!("{title}: {}", refused.message));
-                flaw.expected = unit::unit_list::<Q>();
-                flaw.help = match titled.column.numbers.usual() {
-                    Some((suffix, _)) if is_plain => {
-                        format!(
-                            "write the unit behind the number, or {title}_{suffix} in the header"
-                        )
-                    }
-                    _ => refused.help,
-                };
+                let problem = word.problem(format!("{title}: {}", refused.message));
+                let problem = problem.expected(unit::unit_list::<Q>());
+                let header = format!("{title}_{} in the header", titled.column.numbers.usual());
+                self.report(match is_plain {
+                    true => problem.help(format!("write the unit behind the number, or {header}")),
+                    false => problem.help(refused.help),
+                });
             }
             unit => {
-                let message = format!("{title}: {:?} is no number", word.text);
-                let flaw = self.flaw(word.at(), message);
-                flaw.expected = format!("a number of {unit}, exact to {}", Q::UNITS[0].0);
+                let problem = word.problem(format!("{title}: {:?} is no number", word.text));
+                let exact = format!("a number of {unit}, exact to {}", Q::UNITS[0].0);
+                self.report(problem.expected(exact));
             }
         }
         None
     }
-}
-
-/// The words of a line that begins at `start`.
-fn words(line: &str, start: usize) -> Vec<Word<'_>> {
-    let words = line.split_ascii_whitespace().map(|text| Word {
-        text,
-        start: start + (text.as_ptr() as usize - line.as_ptr() as usize),
-    });
-    words.collect()
 }
