@@ -357,11 +357,11 @@ impl Port {
 
     /// Whether the far end has stopped `class` from sending a frame of `size` bytes, or slowed it
     /// down below the line.
-    #[inline]
+    #[inline(always)]
     pub fn is_held(&self, now: Time, class: Class, size: Bytes) -> bool {
         let is_slow = |rate| rate < self.line;
-        let rate = self.lanes[class.index()].up.rate(now);
-        self.is_stopped(now, class, size) || rate.is_some_and(is_slow)
+        self.is_stopped(now, class, size)
+            || self.lanes[class.index()].up.rate(now).is_some_and(is_slow)
     }
 
     /// A data frame starts.
