@@ -72,10 +72,7 @@ fn question(args: &ThresholdArgs) -> anyhow::Result<Question> {
         property: args.find.clone(),
         seeds: args.seeds,
         precision,
-        scale: match args.log {
-            true => Scale::Log,
-            false => Scale::Linear,
-        },
+        scale: if args.log { Scale::Log } else { Scale::Linear },
         grid_depth: args.points.0,
         duration: args.duration,
     })

@@ -212,10 +212,7 @@ fn network(run: &Run, number: usize) -> String {
         return note;
     }
     // Without a drawing there is nothing to see until the script runs.
-    let hidden = match diagram.is_none() {
-        true => " hidden",
-        false => "",
-    };
+    let hidden = if diagram.is_none() { " hidden" } else { "" };
     // Drawn is the first one.
     let caption = match run.outcome.episodes.first().map(|first| first.broken) {
         Some(None) => "the cycle: each queue waits for the next, for ever".to_string(),

@@ -291,9 +291,6 @@ impl Filler<'_> {
 fn axis(label: &str, is_log: bool) -> Axis {
     Axis {
         label: label.to_string(),
-        scale: match is_log {
-            true => Scale::Log,
-            false => Scale::Linear,
-        },
+        scale: if is_log { Scale::Log } else { Scale::Linear },
     }
 }

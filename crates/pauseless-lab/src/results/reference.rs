@@ -216,10 +216,7 @@ impl Reference {
                 flows.any(|flow| Some(&flow.name) == part.flow.as_ref())
             }
         };
-        match is_there {
-            true => Ok(()),
-            false => Err(self.help()),
-        }
+        if is_there { Ok(()) } else { Err(self.help()) }
     }
 
     fn help(&self) -> &'static str {

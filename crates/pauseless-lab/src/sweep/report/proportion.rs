@@ -301,10 +301,7 @@ impl Shares<'_> {
     fn drawn(&self) -> Vec<usize> {
         let is_seen = |index: &usize| self.cells.values().any(|it| it[*index].count > 0);
         let seen: Vec<usize> = (0..self.of.len()).filter(is_seen).collect();
-        match seen.is_empty() {
-            true => vec![0],
-            false => seen,
-        }
+        if seen.is_empty() { vec![0] } else { seen }
     }
 
     /// One figure, or one for each number where an axis goes across.

@@ -300,10 +300,7 @@ impl Grid {
             Cells::Texts(self.parts.iter().map(|part| of(part).to_string()).collect())
         };
         let plain = |part: &Part| part.0.name.trim_end_matches('+');
-        let aware = |part: &Part| match part.0.is_cycle_aware {
-            true => "yes",
-            false => "no",
-        };
+        let aware = |part: &Part| if part.0.is_cycle_aware { "yes" } else { "no" };
         let mut columns = vec![
             column("scheme", texts(&plain)),
             column("cycle_aware", texts(&aware)),
