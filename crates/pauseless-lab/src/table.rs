@@ -23,6 +23,35 @@ pub struct Column {
     pub cells: Cells,
 }
 
+impl Table {
+    /// A table of these columns.
+    pub fn new(name: impl Into<String>, columns: Vec<Column>) -> Table {
+        let name = name.into();
+        Table { name, columns }
+    }
+}
+
+impl Column {
+    /// A column of these cells.
+    pub fn new(name: impl Into<String>, cells: Cells) -> Column {
+        let name = name.into();
+        Column { name, cells }
+    }
+
+    /// A column of numbers.
+    pub fn numbers(
+        name: impl Into<String>,
+        cells: impl IntoIterator<Item = Option<f64>>,
+    ) -> Column {
+        Column::new(name, Cells::Numbers(cells.into_iter().collect()))
+    }
+
+    /// A column of texts.
+    pub fn texts(name: impl Into<String>, cells: impl IntoIterator<Item = String>) -> Column {
+        Column::new(name, Cells::Texts(cells.into_iter().collect()))
+    }
+}
+
 /// The cells of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {

@@ -12,62 +12,34 @@ use pauseless_dataplane::report::{
 /// What the page is, for its readers.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// A table of families of metrics: the name, the meaning and the number of each.
+macro_rules! families {
+    ($($name:literal: $help:literal, |$it:ident| $number:expr;)+) => {
+        [$(($name, $help, |$it| $number)),+]
+    };
+}
+
 /// Some number of events at a port: its name, its meaning, and where it stands.
 type Counter = (&'static str, &'static str, fn(&PortCounters) -> u64);
 
 /// What happens at ports, other than losses.
-const PORT_COUNTERS: [Counter; 12] = [
-    ("received_frames", "Data frames that came in.", |it| {
-        it.received
-    }),
-    ("received_bytes", "Their bytes, FCS included.", |it| {
-        it.received_bytes.get()
-    }),
-    ("sent_frames", "Data frames that went out.", |it| it.sent),
-    ("sent_bytes", "Their bytes, FCS included.", |it| {
-        it.sent_bytes.get()
-    }),
-    (
-        "control_received_frames",
-        "Control frames that came in.",
-        |it| it.control_received,
-    ),
-    (
-        "control_sent_frames",
-        "Control frames that went out.",
-        |it| it.control_sent,
-    ),
-    (
-        "pauses_sent",
-        "Control frames that told the far end to stop.",
-        |it| it.pauses_sent,
-    ),
-    (
-        "pauses_received",
+const PORT_COUNTERS: [Counter; 12] = families! {
+    "received_frames": "Data frames that came in.", |it| it.received;
+    "received_bytes": "Their bytes, FCS included.", |it| it.received_bytes.get();
+    "sent_frames": "Data frames that went out.", |it| it.sent;
+    "sent_bytes": "Their bytes, FCS included.", |it| it.sent_bytes.get();
+    "control_received_frames": "Control frames that came in.", |it| it.control_received;
+    "control_sent_frames": "Control frames that went out.", |it| it.control_sent;
+    "pauses_sent": "Control frames that told the far end to stop.", |it| it.pauses_sent;
+    "pauses_received":
         "Times that the far end told this end to stop although it was not stopped.",
-        |it| it.pauses_received,
-    ),
-    (
-        "marked_frames",
-        "Data frames that were marked here.",
-        |it| it.marked,
-    ),
-    (
-        "declassed_frames",
-        "Data frames of a class that there is not here, which pass in class 0.",
-        |it| it.declassed,
-    ),
-    (
-        "send_retries",
-        "Times that the kernel could not take a frame at once.",
-        |it| it.send_retries,
-    ),
-    (
-        "outages",
-        "Times that the interface failed, each until it worked again.",
-        |it| it.outages,
-    ),
-];
+        |it| it.pauses_received;
+    "marked_frames": "Data frames that were marked here.", |it| it.marked;
+    "declassed_frames":
+        "Data frames of a class that there is not here, which pass in class 0.", |it| it.declassed;
+    "send_retries": "Times that the kernel could not take a frame at once.", |it| it.send_retries;
+    "outages": "Times that the interface failed, each until it worked again.", |it| it.outages;
+};
 
 /// A way to lose a frame, and where its number stands.
 type Loss = (&'static str, fn(&PortCounters) -> u64);
@@ -180,28 +152,16 @@ fn ports_of(page: &mut Page, nodes: &[NodeReport]) {
 
 fn classes_of(page: &mut Page, nodes: &[NodeReport]) {
     type Gauge = (&'static str, &'static str, fn(&ClassReport) -> u64);
-    let gauges: [Gauge; 6] = [
-        ("held_bytes", "Bytes on the ingress counter.", |it| {
-            it.held.get()
-        }),
-        (
-            "held_max_bytes",
-            "The most that the ingress counter has shown.",
-            |it| it.held_max.get(),
-        ),
-        ("buffer_bytes", "The ingress buffer.", |it| it.buffer.get()),
-        ("backlog_frames", "Frames that wait to leave.", |it| {
-            it.backlog
-        }),
-        (
-            "allowed_bits_per_second",
+    let gauges: [Gauge; 6] = families! {
+        "held_bytes": "Bytes on the ingress counter.", |it| it.held.get();
+        "held_max_bytes": "The most that the ingress counter has shown.", |it| it.held_max.get();
+        "buffer_bytes": "The ingress buffer.", |it| it.buffer.get();
+        "backlog_frames": "Frames that wait to leave.", |it| it.backlog;
+        "allowed_bits_per_second":
             "The rate that the far end allows; 0 while it allows none.",
-            |it| it.allowed_bps.unwrap_or(0),
-        ),
-        ("stopped", "Whether the far end has stopped it.", |it| {
-            it.is_stopped.into()
-        }),
-    ];
+            |it| it.allowed_bps.unwrap_or(0);
+        "stopped": "Whether the far end has stopped it.", |it| it.is_stopped.into();
+    };
     for (name, help, get) in gauges {
         page.family(&format!("class_{name}"), "gauge", help);
         for ([node, at], port) in ports(nodes) {
@@ -215,21 +175,13 @@ fn classes_of(page: &mut Page, nodes: &[NodeReport]) {
 
 fn sends_of(page: &mut Page, nodes: &[NodeReport]) {
     type Sent = (&'static str, &'static str, fn(&SendReport) -> u64);
-    let families: [Sent; 3] = [
-        (
-            "sent_frames_total",
-            "Frames that the source has sent.",
-            |it| it.frames,
-        ),
-        ("sent_bytes_total", "Their bytes, FCS included.", |it| {
-            it.bytes.get()
-        }),
-        (
-            "allowed_bits_per_second",
+    let families: [Sent; 3] = families! {
+        "sent_frames_total": "Frames that the source has sent.", |it| it.frames;
+        "sent_bytes_total": "Their bytes, FCS included.", |it| it.bytes.get();
+        "allowed_bits_per_second":
             "The rate that congestion control allows the source; 0 when it has nothing to send.",
-            |it| it.allowed_bps,
-        ),
-    ];
+            |it| it.allowed_bps;
+    };
     for (name, help, get) in families {
         page.family(&format!("flow_{name}"), kind_of(name), help);
         for node in nodes {
@@ -242,42 +194,20 @@ fn sends_of(page: &mut Page, nodes: &[NodeReport]) {
 
 fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
     type Received = (&'static str, &'static str, fn(&ReceiveReport) -> u64);
-    let families: [Received; 8] = [
-        (
-            "received_frames_total",
-            "Frames that came to the target, repeated ones not counted.",
-            |it| it.frames,
-        ),
-        ("received_bytes_total", "Their bytes, FCS included.", |it| {
-            it.bytes.get()
-        }),
-        (
-            "missing_frames",
-            "Numbers that are missing below the highest that came.",
-            |it| it.missing,
-        ),
-        (
-            "reordered_frames_total",
-            "Frames that came after one with a higher number.",
-            |it| it.reordered,
-        ),
-        ("duplicate_frames_total", "Frames that came again.", |it| {
-            it.duplicates
-        }),
-        (
-            "astray_frames_total",
+    let families: [Received; 8] = families! {
+        "received_frames_total":
+            "Frames that came to the target, repeated ones not counted.", |it| it.frames;
+        "received_bytes_total": "Their bytes, FCS included.", |it| it.bytes.get();
+        "missing_frames": "Numbers that are missing below the highest that came.", |it| it.missing;
+        "reordered_frames_total":
+            "Frames that came after one with a higher number.", |it| it.reordered;
+        "duplicate_frames_total": "Frames that came again.", |it| it.duplicates;
+        "astray_frames_total":
             "Frames whose number is so far above all others that nobody believes it.",
-            |it| it.astray,
-        ),
-        (
-            "source_restarts_total",
-            "How often the source was started again.",
-            |it| it.restarts,
-        ),
-        ("marked_frames_total", "Frames that came marked.", |it| {
-            it.marked
-        }),
-    ];
+            |it| it.astray;
+        "source_restarts_total": "How often the source was started again.", |it| it.restarts;
+        "marked_frames_total": "Frames that came marked.", |it| it.marked;
+    };
     let all = || {
         nodes.iter().flat_map(|node| {
             let flows = node.receives.iter();

@@ -283,10 +283,7 @@ fn results(facts: &Facts<'_>) -> Table {
         }
     }
     columns.push(column("ended", text(run.ended_name())));
-    Table {
-        name: "results".to_string(),
-        columns,
-    }
+    Table::new("results", columns)
 }
 
 /// A row for each port of each node, with the fields that the document of a run has.
@@ -306,10 +303,7 @@ fn ports(facts: &Facts<'_>) -> Table {
             columns.push(column(number.json.name(), cells(number.is_real, values)));
         }
     }
-    Table {
-        name: "ports".to_string(),
-        columns,
-    }
+    Table::new("ports", columns)
 }
 
 /// A row for each flow, in canonical order: `flows.csv` and `flows.parquet`. What a flow does not
@@ -339,10 +333,7 @@ pub fn flows(run: &Run) -> Table {
             columns.push(column(number.column, cells(number.is_real, values)));
         }
     }
-    Table {
-        name: "flows".to_string(),
-        columns,
-    }
+    Table::new("flows", columns)
 }
 
 /// What the probes recorded, a row for each sample: `time_ps`, then the columns of each probed port
@@ -376,10 +367,7 @@ pub fn series(run: &Run) -> Option<Table> {
             add(run.flow_name(flow.flow), curve, curve.of_flow(run, flow));
         }
     }
-    Some(Table {
-        name: "series".to_string(),
-        columns,
-    })
+    Some(Table::new("series", columns))
 }
 
 /// The same as the document of a run has it.

@@ -329,6 +329,4 @@ fn failed(rows: &Rows<'_>) -> Result<Failed, String> {
 const REASONS_MAX: usize = 5;
 
 #[cfg(test)]
-mod fixture;
-#[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::super::campaign::{Axis, Campaign, Label};
 use super::super::row::column;
 use super::file::Condition;
-use super::words;
+use super::{Head, words};
 use crate::scenario::did_you_mean;
 use crate::table::{Cells, Column, Table};
 
@@ -227,6 +227,19 @@ impl Key {
         }
         places.reverse();
         places
+    }
+
+    /// How many values the last column has; one without any column.
+    pub(super) fn last_len(&self) -> u64 {
+        let last = self.columns.last();
+        last.map_or(1, |it| it.values.len() as u64)
+    }
+
+    /// What stands above the columns of a table for people.
+    pub(super) fn heads(&self) -> Vec<Head> {
+        let columns = self.columns.iter();
+        let heads = columns.map(|it| Head::left(&words::axis(&it.name, it.unit)));
+        heads.collect()
     }
 
     /// The values of a combination in words.

@@ -14,7 +14,7 @@ use super::{AWARE, CBFC, PAPER, PFC, Scheme, network};
 use crate::repro::data::{Measured, Values};
 use crate::sample::Sample;
 use crate::scenario::Overrides;
-use crate::table::{Cells, Column, Table};
+use crate::table::{Column, Table};
 use crate::threshold::statistics::wilson;
 
 /// Networks of one size.
@@ -292,29 +292,22 @@ impl Grid {
     }
 
     fn finish(self, name: &str, names: &[&str]) -> Table {
-        let column = |name: &str, cells| Column {
-            name: name.to_string(),
-            cells,
-        };
-        let texts = |of: &dyn Fn(&Part) -> &'static str| {
-            Cells::Texts(self.parts.iter().map(|part| of(part).to_string()).collect())
+        let texts = |name: &str, of: &dyn Fn(&Part) -> &'static str| {
+            Column::texts(name, self.parts.iter().map(|part| of(part).to_string()))
         };
         let plain = |part: &Part| part.0.name.trim_end_matches('+');
         let aware = |part: &Part| if part.0.is_cycle_aware { "yes" } else { "no" };
         let mut columns = vec![
-            column("scheme", texts(&plain)),
-            column("cycle_aware", texts(&aware)),
-            column("discipline", texts(&|part| part.1.name())),
+            texts("scheme", &plain),
+            texts("cycle_aware", &aware),
+            texts("discipline", &|part| part.1.name()),
         ];
         for (index, name) in names.iter().enumerate() {
             let cells = self.rows.iter().map(|row| Some(row[index]));
             let cells = cells.map(|cell| cell.filter(|number| number.is_finite()));
-            columns.push(column(name, Cells::Numbers(cells.collect())));
+            columns.push(Column::numbers(*name, cells));
         }
-        Table {
-            name: name.to_string(),
-            columns,
-        }
+        Table::new(name, columns)
     }
 }
 
