@@ -291,12 +291,12 @@ fn time(span: Span) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::testing;
+    use crate::node::tests;
 
     #[test]
     fn nobody_says_that_parameters_hold_when_nothing_was_measured() {
         let mut document = NodeDocument {
-            report: testing::report(),
+            report: tests::report(),
             ..NodeDocument::default()
         };
         document.report.lateness.control.count = 0;

@@ -11,6 +11,8 @@ use pauseless_fabric::dependency::{Buffer, Checker, Crossing, Demand, Network, T
 use pauseless_fabric::failure::Failures;
 use pauseless_fabric::reroute::Reroute;
 use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{Plan, Scheme, Set};
 use crate::cycle_aware::{Component, Role, Roles, late};
@@ -22,21 +24,21 @@ pub struct CyclePlan {
     /// The cycles, without any failure and after all that were looked at.
     pub components: Vec<Component>,
     /// How failures were looked at, if they were.
-    pub failures: Option<Covered>,
+    pub failures: Option<FailureRecord>,
     /// The room that is left: K is to be this many times rho m L.
     pub margin: f64,
     /// Switches that are alike together.
     pub switches: Vec<CycleSwitch>,
 }
 
-/// What became of single failures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Covered {
-    /// How many there are.
+/// Single failures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FailureRecord {
+    /// How many.
     pub tried: usize,
-    /// After how many there is a cycle.
+    /// How many make a cycle.
     pub cyclic: usize,
-    /// How many of those have no cycle that the argument does not cover.
+    /// How many of those are covered.
     pub covered: usize,
 }
 
@@ -138,7 +140,7 @@ pub fn cycle_aware(fabric: &Fabric, plan: &Plan, wish: Wish) -> CyclePlan {
             roles.components[at].is_covered()
         };
         let cyclic = Vec::from_iter(cases.iter().filter(|case| !case.is_empty()));
-        Covered {
+        FailureRecord {
             tried: cases.len(),
             cyclic: cyclic.len(),
             covered: cyclic

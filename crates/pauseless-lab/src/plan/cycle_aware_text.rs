@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Scheme;
 use super::apply::thresholds;
-use super::cycle_aware::{CyclePlan, CycleSet, CycleSwitch};
+use super::cycle_aware::{CyclePlan, CycleSet, CycleSwitch, FailureRecord};
 use crate::cycle_aware::Component;
 use crate::explain::write_table;
 use crate::fabric::Fabric;
@@ -276,17 +276,6 @@ pub struct ComponentRecord {
     pub reason: &'static str,
 }
 
-/// Single failures.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct FailureRecord {
-    /// How many.
-    pub tried: usize,
-    /// How many make a cycle.
-    pub cyclic: usize,
-    /// How many of those are covered.
-    pub covered: usize,
-}
-
 /// Switches that are alike.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CycleSwitchRecord {
@@ -344,11 +333,7 @@ pub fn record(fabric: &Fabric, plan: &CyclePlan) -> CycleRecord {
     });
     CycleRecord {
         components: components.collect(),
-        failures: plan.failures.map(|it| FailureRecord {
-            tried: it.tried,
-            cyclic: it.cyclic,
-            covered: it.covered,
-        }),
+        failures: plan.failures,
         margin: plan.margin,
         switches: plan
             .switches

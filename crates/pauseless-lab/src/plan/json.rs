@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::against_text::AgainstRecord;
 use super::cycle_aware_text::CycleRecord;
-use super::paper::paper;
+use super::paper::{PaperRecord, paper};
 use super::prove_text::ProofRecord;
 use super::text::IBA_GRANT;
 use super::{Fit, Plan, PortPlan, SchemePlan, Set, SwitchPlan, TtlPlan};
+use crate::explain::StageRecord;
 use crate::fabric::Fabric;
 use crate::report::json::SCHEMA;
 
@@ -194,17 +195,6 @@ pub struct ThresholdRecord {
     pub rate_min_bps: Option<u64>,
 }
 
-/// A stage of buffer-based GFC.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct StageRecord {
-    /// Its number.
-    pub stage: u16,
-    /// Where it begins.
-    pub threshold_bytes: u64,
-    /// What the sender may send in it.
-    pub rate_bps: u64,
-}
-
 /// PFC with dynamic thresholds.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct DynamicRecord {
@@ -252,33 +242,11 @@ pub struct PaperDocument {
     pub rows: Vec<PaperRecord>,
 }
 
-/// A number of the note and ours.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PaperRecord {
-    /// What it is.
-    pub quantity: &'static str,
-    /// How it is computed.
-    pub formula: &'static str,
-    /// What the formula gives.
-    pub ours_bytes: u64,
-    /// What is printed.
-    pub printed: &'static str,
-    /// Why the two differ.
-    pub note: &'static str,
-}
-
 /// The document of the TTL note's numbers.
 pub fn paper_document() -> PaperDocument {
-    let rows = paper().into_iter().map(|row| PaperRecord {
-        quantity: row.quantity,
-        formula: row.formula,
-        ours_bytes: row.ours.get(),
-        printed: row.printed,
-        note: row.note,
-    });
     PaperDocument {
         schema: SCHEMA,
-        rows: rows.collect(),
+        rows: paper(),
     }
 }
 

@@ -89,7 +89,7 @@ pub fn paper_report() -> String {
     );
     let header = ["quantity", "formula", "ours", "note says", "remark"].map(String::from);
     let rows = paper().into_iter().map(|row| {
-        let ours = format!("{} B", count(row.ours.get()));
+        let ours = format!("{} B", count(row.ours_bytes));
         let texts = [row.quantity, row.formula, &ours, row.printed, row.note];
         texts.map(String::from)
     });

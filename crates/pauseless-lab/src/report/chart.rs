@@ -5,6 +5,7 @@ use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use serde::Serialize;
 
 use super::html::escape;
 use super::series::{downsample, without_level_runs};
@@ -125,7 +126,7 @@ pub enum Stroke {
 }
 
 /// A level line across the figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Level {
     /// What stands below it.
     pub label: String,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json::SCHEMA;
-use crate::explain::{Loop, Row, Stage, explain, paper};
+use crate::explain::{Loop, PaperRecord, StageRecord, StepRecord, explain, paper};
 use crate::scenario::Scenario;
 
 /// The document of `explain`.
@@ -67,30 +67,6 @@ pub struct GroupRecord {
     pub stages: Vec<StageRecord>,
 }
 
-/// One step of a derivation.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct StepRecord {
-    /// What is derived.
-    pub symbol: String,
-    /// From what.
-    pub formula: String,
-    /// The value with its unit.
-    pub value: String,
-    /// Where the formula comes from.
-    pub source: &'static str,
-}
-
-/// A stage of buffer-based GFC.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct StageRecord {
-    /// Its number.
-    pub stage: u16,
-    /// Where it begins.
-    pub threshold_bytes: u64,
-    /// What the sender may send in it.
-    pub rate_bps: u64,
-}
-
 /// The document of `explain --paper`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PaperDocument {
@@ -100,34 +76,17 @@ pub struct PaperDocument {
     pub rows: Vec<PaperRecord>,
 }
 
-/// A printed number and ours.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PaperRecord {
-    /// What it is.
-    pub quantity: &'static str,
-    /// The rate of the link.
-    pub line_bps: u64,
-    /// How it is computed.
-    pub formula: &'static str,
-    /// What the formula gives.
-    pub ours: String,
-    /// What is printed.
-    pub printed: &'static str,
-    /// Why the two differ; empty if they do not.
-    pub note: &'static str,
-}
-
 /// The document of a scenario's derivations.
 pub fn explain_document(scenario: &Scenario) -> ExplainDocument {
     let explanation = explain(scenario);
     let congestion = explanation.congestion.map(|group| CongestionRecord {
         name: scenario.config.congestion.control.name(),
-        rows: group.rows.into_iter().map(step).collect(),
+        rows: group.rows,
     });
     let groups = explanation.groups.into_iter().map(|group| GroupRecord {
         ports: group.title,
-        rows: group.rows.into_iter().map(step).collect(),
-        stages: group.stages.into_iter().map(stage).collect(),
+        rows: group.rows,
+        stages: group.stages,
     });
     ExplainDocument {
         schema: SCHEMA,
@@ -140,17 +99,9 @@ pub fn explain_document(scenario: &Scenario) -> ExplainDocument {
 
 /// The document of the numbers of the GFC paper.
 pub fn paper_document() -> PaperDocument {
-    let rows = paper().rows.into_iter().map(|row| PaperRecord {
-        quantity: row.quantity,
-        line_bps: row.line.as_bps(),
-        formula: row.formula,
-        ours: row.ours,
-        printed: row.printed,
-        note: row.note,
-    });
     PaperDocument {
         schema: SCHEMA,
-        rows: rows.collect(),
+        rows: paper().rows,
     }
 }
 
@@ -166,22 +117,5 @@ fn circling(found: Loop) -> LoopRecord {
         rate_bps: found.rate_bps,
         load: found.load,
         verdict: found.verdict.name(),
-    }
-}
-
-fn step(row: Row) -> StepRecord {
-    StepRecord {
-        symbol: row.symbol,
-        formula: row.formula,
-        value: row.value,
-        source: row.source,
-    }
-}
-
-fn stage(stage: Stage) -> StageRecord {
-    StageRecord {
-        stage: stage.k,
-        threshold_bytes: stage.threshold.get(),
-        rate_bps: stage.rate.as_bps(),
     }
 }

@@ -183,7 +183,7 @@ fn add_dashed(panel: &mut Panel, companions: Vec<Vec<f64>>, what: &str) {
 }
 
 /// When the deadlock became inevitable and when the sources stopped.
-fn instants(run: &Run) -> Vec<Instant> {
+pub(crate) fn instants(run: &Run) -> Vec<Instant> {
     let deadlock = run.outcome.deadlock.as_ref().map(|deadlock| Instant {
         label: format!("deadlock {}", quantity::time(deadlock.time)),
         at_ms: ms(deadlock.time),
@@ -235,11 +235,13 @@ pub(crate) fn thresholds(run: &Run, port: &PortSeries) -> Vec<(&'static str, Byt
     }
 }
 
-fn ms(time: Time) -> f64 {
+/// An instant in milliseconds.
+pub(crate) fn ms(time: Time) -> f64 {
     time.as_ps() as f64 / 1e9
 }
 
-fn kb(bytes: u64) -> f64 {
+/// An amount of data in KB.
+pub(crate) fn kb(bytes: u64) -> f64 {
     bytes as f64 / 1e3
 }
 

@@ -15,8 +15,8 @@ use pauseless_sim::outcome::{EgressQueue, PortStates};
 use serde::Serialize;
 
 use super::Run;
-use super::chart::{self, ALARM, Axis, Instant, PALETTE, Stroke, Weight};
-use super::figure::Panel;
+use super::chart::{self, ALARM, Axis, Instant, Level, PALETTE, Stroke, Weight};
+use super::figure::{Panel, ms};
 use super::series::thinned;
 use crate::scenario::Scenario;
 
@@ -83,7 +83,7 @@ struct Curves {
     range: (f64, f64),
     max: f64,
     curves: Vec<Line>,
-    levels: Vec<Threshold>,
+    levels: Vec<Level>,
     instants: Vec<Moment>,
 }
 
@@ -94,13 +94,6 @@ struct Line {
     stroke: &'static str,
     axis: usize,
     values: Vec<f64>,
-}
-
-#[derive(Serialize)]
-struct Threshold {
-    label: String,
-    value: f64,
-    colour: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -198,21 +191,17 @@ impl Curves {
                 values: points.iter().map(|(_, y)| rounded(*y)).collect(),
             }
         });
+        let levels = figure.levels.iter().map(|level| Level {
+            value: rounded(level.value),
+            ..level.clone()
+        });
         Curves {
             description: figure.description.clone(),
             axis,
             range,
             max: figure.value_max,
             curves: curves.collect(),
-            levels: figure
-                .levels
-                .iter()
-                .map(|level| Threshold {
-                    label: level.label.clone(),
-                    value: rounded(level.value),
-                    colour: level.colour,
-                })
-                .collect(),
+            levels: levels.collect(),
             instants: figure.instants.iter().map(Moment::from).collect(),
         }
     }
@@ -392,10 +381,6 @@ fn packed(bytes: &[u8]) -> String {
     let written = encoder.write_all(bytes);
     let gzip = written.and_then(|()| encoder.finish());
     STANDARD.encode(gzip.expect("writing to memory does not fail"))
-}
-
-fn ms(time: Time) -> f64 {
-    time.as_ps() as f64 / 1e9
 }
 
 /// A value with as many digits as a figure can show.

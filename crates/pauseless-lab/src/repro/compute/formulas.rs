@@ -91,7 +91,7 @@ pub(super) fn ttl_sizes(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Fa
         "buffer_with_sharing",
     ];
     let rows = NAMES.iter().zip(plan::paper::paper());
-    let rows = rows.map(|(name, row)| (name.to_string(), row.ours.get() as f64));
+    let rows = rows.map(|(name, row)| (name.to_string(), row.ours_bytes as f64));
     let mut rows: Vec<(String, f64)> = rows.collect();
     let of = |name: &str| plan_row(&rows, name);
     let per_class = of("switch_headroom_rounded") / 8.0;
