@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use pauseless_lab::report;
 use pauseless_lab::scenario::vary::{Amount, Knob};
-use pauseless_lab::threshold::{Answer, Question, Refusal, Scale, Verdict, json, page, text};
+use pauseless_lab::threshold::json::ThresholdRecord;
+use pauseless_lab::threshold::{Answer, Question, Refusal, Scale, Verdict, page, text};
 
 use crate::args::ThresholdArgs;
 use crate::output::{self, Terminal};
@@ -31,7 +32,7 @@ pub fn run(args: &ThresholdArgs, terminal: Terminal) -> anyhow::Result<ExitCode>
     count.clear();
     let answer = answer.or_else(|refusal| refuse(&question, refusal))?;
     let printed = match (args.json, args.quiet) {
-        (true, _) => report::json::to_text(&json::record(&answer)),
+        (true, _) => report::json::to_text(&ThresholdRecord::new(&answer)),
         (false, true) => text::verdict(&answer, terminal.paint()),
         (false, false) => text::report(&answer, terminal.paint()),
     };

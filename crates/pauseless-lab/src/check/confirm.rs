@@ -24,8 +24,7 @@ use bench::Bench;
 use plan::{Case, Plan};
 
 pub use report::{
-    AttemptRecord, ConfirmationRecord, DisciplineRecord, SafeRateRecord, SimulatedRecord, record,
-    text,
+    AttemptRecord, ConfirmationRecord, DisciplineRecord, SafeRateRecord, SimulatedRecord, text,
 };
 
 /// What came of a cycle.

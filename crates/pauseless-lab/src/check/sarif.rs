@@ -10,7 +10,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::Verdict;
-use super::json::{self, BlameRecord, BufferRecord, CheckRecord, ComponentRecord, FlowRecord};
+use super::json::{BlameRecord, BufferRecord, CheckRecord, ComponentRecord, FlowRecord};
 use crate::fabric::Fabric;
 
 use self::log::{
@@ -21,7 +21,7 @@ use self::log::{
 
 /// The log of one check of the fabric in `files`, as they were named by the user.
 pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> impl Serialize + use<> {
-    let record = json::record(fabric, verdict);
+    let record = CheckRecord::new(fabric, verdict);
     let uris = Vec::from_iter(files.iter().map(|file| uri(file)));
     let writer = Writer {
         class: fabric.medium.class_name(),

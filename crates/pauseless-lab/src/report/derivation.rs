@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json::SCHEMA;
+use super::records;
 use crate::explain::{Loop, PaperRecord, StageRecord, StepRecord, explain, paper};
 use crate::scenario::Scenario;
 
@@ -24,27 +25,30 @@ pub struct ExplainDocument {
     pub loops: Vec<LoopRecord>,
 }
 
-/// A flow in a routing loop.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct LoopRecord {
-    /// Its name.
-    pub flow: String,
-    /// The switches of the loop, from where it enters.
-    pub switches: Vec<String>,
-    /// What its packets start with.
-    pub ttl: u16,
-    /// The slowest link of the loop.
-    pub slowest_bps: u64,
-    /// The paper's bound, n B / TTL.
-    pub paper_bps: f64,
-    /// The exact bound; absent if packets end before the loop.
-    pub exact_bps: Option<f64>,
-    /// The flow's rate.
-    pub rate_bps: f64,
-    /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
-    pub load: f64,
-    /// `flows`, `balances`, `fills` or `drains`.
-    pub verdict: &'static str,
+records! {
+    /// A flow in a routing loop.
+    LoopRecord(found: Loop) after {
+        let exact = found.boundary.exact_bps * found.frame_share;
+    } {
+        /// Its name.
+        flow: String = found.flow;
+        /// The switches of the loop, from where it enters.
+        switches: Vec<String> = found.switches;
+        /// What its packets start with.
+        ttl: u16 = found.boundary.ttl;
+        /// The slowest link of the loop.
+        slowest_bps: u64 = found.boundary.slowest.as_bps();
+        /// The paper's bound, n B / TTL.
+        paper_bps: f64 = found.boundary.paper_bps * found.frame_share;
+        /// The exact bound; absent if packets end before the loop.
+        exact_bps: Option<f64> = Some(exact).filter(|exact| exact.is_finite());
+        /// The flow's rate.
+        rate_bps: f64 = found.rate_bps;
+        /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
+        load: f64 = found.load;
+        /// `flows`, `balances`, `fills` or `drains`.
+        verdict: &'static str = found.verdict.name();
+    }
 }
 
 /// A congestion control.
@@ -93,7 +97,7 @@ pub fn explain_document(scenario: &Scenario) -> ExplainDocument {
         scenario: scenario.name.clone(),
         groups: groups.collect(),
         congestion_control: congestion,
-        loops: explanation.loops.into_iter().map(circling).collect(),
+        loops: explanation.loops.into_iter().map(LoopRecord::new).collect(),
     }
 }
 
@@ -102,20 +106,5 @@ pub fn paper_document() -> PaperDocument {
     PaperDocument {
         schema: SCHEMA,
         rows: paper().rows,
-    }
-}
-
-fn circling(found: Loop) -> LoopRecord {
-    let exact = found.boundary.exact_bps * found.frame_share;
-    LoopRecord {
-        flow: found.flow,
-        switches: found.switches,
-        ttl: found.boundary.ttl,
-        slowest_bps: found.boundary.slowest.as_bps(),
-        paper_bps: found.boundary.paper_bps * found.frame_share,
-        exact_bps: Some(exact).filter(|exact| exact.is_finite()),
-        rate_bps: found.rate_bps,
-        load: found.load,
-        verdict: found.verdict.name(),
     }
 }

@@ -11,6 +11,7 @@ pub mod json;
 pub mod mitigation;
 pub mod provenance;
 pub mod quantity;
+mod record;
 pub mod replica;
 pub mod scene;
 pub mod series;
@@ -21,6 +22,8 @@ pub mod verdict;
 use pauseless_core::unit::Time;
 
 use crate::run::Run;
+
+pub(crate) use self::record::records;
 
 impl Run {
     /// An instant, with the digits that tell it from the first start: runs of other simulators
