@@ -46,7 +46,7 @@ impl Documents {
 
 records! {
     /// Everything that was found in one fabric.
-    CheckRecord(fabric: &Fabric, verdict: &Verdict) after {
+    pub struct CheckRecord(fabric: &Fabric, verdict: &Verdict) after {
         let (routes, rule) = match fabric.origin {
             Origin::Tables => ("tables", None),
             Origin::Flows => ("flows", None),
@@ -103,7 +103,7 @@ records! {
     }
 
     /// Buffers that can all wait for each other.
-    ComponentRecord(fabric: &Fabric, component: &Component) after {
+    pub struct ComponentRecord(fabric: &Fabric, component: &Component) after {
         let Component { buffers, dependency_count, cycle } = component;
         let (hops, flows) = (cycle.hops.iter(), cycle.flows.iter());
     } {
@@ -120,7 +120,7 @@ records! {
     }
 
     /// One buffer of a cycle.
-    HopRecord(fabric: &Fabric, hop: &Hop) {
+    pub struct HopRecord(fabric: &Fabric, hop: &Hop) {
         /// The buffer.
         #[serde(flatten)]
         buffer: BufferRecord = BufferRecord::new(fabric, hop.buffer);
@@ -133,7 +133,7 @@ records! {
     }
 
     /// An ingress buffer.
-    BufferRecord(fabric: &Fabric, buffer: Buffer) after {
+    pub struct BufferRecord(fabric: &Fabric, buffer: Buffer) after {
         let device = fabric.names.device(buffer.node);
         let name = name(fabric, buffer.node);
         let description = device.map(|device| device.description.clone());
@@ -157,7 +157,7 @@ records! {
     }
 
     /// A flow that makes a part of a cycle.
-    FlowRecord(fabric: &Fabric, flow: &ClosingFlow) after {
+    pub struct FlowRecord(fabric: &Fabric, flow: &ClosingFlow) after {
         let target = fabric.routes.groups.target(flow.group);
         let passed = flow.path.iter().map(|(node, _)| *node);
     } {
@@ -174,7 +174,7 @@ records! {
     }
 
     /// End nodes without which there would be no cycle.
-    BlameRecord(fabric: &Fabric, blame: &Blame) {
+    pub struct BlameRecord(fabric: &Fabric, blame: &Blame) {
         /// What they have in common, if something was known.
         kind: Option<String> = blame.name.clone();
         /// How many.

@@ -178,7 +178,7 @@ fn verdict(row: &Row) -> String {
 
 records! {
     /// All rows.
-    AgainstRecord(deployed: &Deployed) {
+    pub struct AgainstRecord(deployed: &Deployed) {
         /// Whether packets can be lost somewhere.
         can_lose: bool = deployed.can_lose();
         /// Profiles.
@@ -188,7 +188,7 @@ records! {
     }
 
     /// A profile at some ports, or a row of a table.
-    RowRecord(row: &Row) after {
+    pub struct RowRecord(row: &Row) after {
         let profile = &row.profile;
         let (dynamic_th, static_th_bytes) = match profile.threshold {
             None => (None, None),
@@ -243,7 +243,7 @@ records! {
     }
 
     /// Headroom that ports share.
-    PoolRecord(pool: &Pool) {
+    pub struct PoolRecord(pool: &Pool) {
         /// The switch or the file.
         of: String = pool.of.clone();
         /// Its name.

@@ -246,7 +246,7 @@ pub fn sections(fabric: &Fabric, plan: &CyclePlan, scheme: Scheme) -> Option<Str
 
 records! {
     /// The part of the JSON document.
-    CycleRecord(fabric: &Fabric, plan: &CyclePlan) {
+    pub struct CycleRecord(fabric: &Fabric, plan: &CyclePlan) {
         /// Groups of buffers that can wait for each other.
         components: Vec<ComponentRecord> =
             plan.components.iter().map(ComponentRecord::new).collect();
@@ -261,7 +261,7 @@ records! {
     }
 
     /// A group of buffers.
-    ComponentRecord(component: &Component) {
+    pub struct ComponentRecord(component: &Component) {
         /// How many.
         buffers: usize = component.buffers;
         /// s, or null where packets travel in a circle.
@@ -277,7 +277,7 @@ records! {
     }
 
     /// Switches that are alike.
-    CycleSwitchRecord(fabric: &Fabric, switch: &CycleSwitch) after {
+    pub struct CycleSwitchRecord(fabric: &Fabric, switch: &CycleSwitch) after {
         let ports = |ports: &[(NodeId, PortId)]| {
             let names = ports.iter().map(|(node, port)| fabric.port_name(*node, *port));
             names.collect()
@@ -298,7 +298,7 @@ records! {
     }
 
     /// Thresholds of a scheme.
-    CycleSetRecord(set: &CycleSet) after {
+    pub struct CycleSetRecord(set: &CycleSet) after {
         let is_known = !set.ports.is_empty() && set.reached.is_finite();
     } {
         /// Which one.
@@ -319,7 +319,7 @@ records! {
     }
 
     /// One set of thresholds.
-    ThresholdRecord(set: &Set) after {
+    pub struct ThresholdRecord(set: &Set) after {
         let (first, second) = match &set.ingress.control {
             FlowControl::None | FlowControl::Outside(_) => (Bytes::ZERO, Bytes::ZERO),
             FlowControl::Pfc(config) => (config.xoff, config.xon),

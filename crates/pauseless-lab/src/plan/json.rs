@@ -20,7 +20,7 @@ use crate::report::records;
 
 records! {
     /// The document of a plan.
-    PlanDocument(fabric: &Fabric, plan: &Plan) after {
+    pub struct PlanDocument(fabric: &Fabric, plan: &Plan) after {
         let fitting = Scheme::ALL.into_iter().filter(|scheme| plan.fits(*scheme));
     } {
         /// See [`SCHEMA`].
@@ -58,7 +58,7 @@ records! {
     }
 
     /// The document of deployed values alone.
-    AgainstDocument(of: AgainstRecord) {
+    pub struct AgainstDocument(of: AgainstRecord) {
         /// See [`SCHEMA`].
         schema: u32 = SCHEMA;
         /// Deployed values.
@@ -66,7 +66,7 @@ records! {
     }
 
     /// Switches that are alike.
-    SwitchRecord(fabric: &Fabric, switch: &SwitchPlan) {
+    pub struct SwitchRecord(fabric: &Fabric, switch: &SwitchPlan) {
         /// Their names.
         switches: Vec<String> = names(fabric, &switch.members);
         /// The buffer of each.
@@ -83,7 +83,7 @@ records! {
     }
 
     /// Ports that are alike.
-    PortRecord(fabric: &Fabric, port: &PortPlan) after {
+    pub struct PortRecord(fabric: &Fabric, port: &PortPlan) after {
         let names = port.members.iter();
     } {
         /// Their names, over all switches.
@@ -112,7 +112,7 @@ records! {
     }
 
     /// A term of the headroom.
-    TermRecord(term: &Term) {
+    pub struct TermRecord(term: &Term) {
         /// What takes the room.
         name: &'static str = term.name;
         /// Why.
@@ -124,7 +124,7 @@ records! {
     }
 
     /// What a scheme needs on a switch.
-    SchemeRecord(plan: &SchemePlan) after {
+    pub struct SchemeRecord(plan: &SchemePlan) after {
         let (left, short, advice) = match plan.fit {
             Fit::Spare(spare) => (spare, Bytes::ZERO, None),
             Fit::Short(by, advice) => (Bytes::ZERO, by, Some(advice)),
@@ -200,7 +200,7 @@ pub struct ThresholdRecord {
 records! {
     /// PFC with dynamic thresholds.
     #[derive(Copy)]
-    DynamicRecord(dynamic: &Dynamic) {
+    pub struct DynamicRecord(dynamic: &Dynamic) {
         /// alpha.
         alpha: f64 = f64::from(dynamic.alpha_exponent).exp2();
         /// The headroom of all ports and classes.
@@ -216,7 +216,7 @@ records! {
     }
 
     /// TTL-based buffer management.
-    TtlRecord(fabric: &Fabric, ttl: &TtlPlan) after {
+    pub struct TtlRecord(fabric: &Fabric, ttl: &TtlPlan) after {
         let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
     } {
         /// Which ones of the group.

@@ -55,7 +55,7 @@ fn verdict(proof: &Proof) -> String {
 
 records! {
     /// A proof.
-    ProofRecord(proof: &Proof) {
+    pub struct ProofRecord(proof: &Proof) {
         /// Of which scheme.
         flow_control: &'static str = proof.scheme.name();
         /// The rate of the link.

@@ -27,7 +27,7 @@ pub struct ExplainDocument {
 
 records! {
     /// A flow in a routing loop.
-    LoopRecord(found: Loop) after {
+    pub struct LoopRecord(found: Loop) after {
         let exact = found.boundary.exact_bps * found.frame_share;
     } {
         /// Its name.

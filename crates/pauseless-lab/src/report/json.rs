@@ -43,7 +43,7 @@ pub struct RunsDocument {
 
 records! {
     /// A run among several.
-    NamedRun(of: &Run) {
+    pub struct NamedRun(of: &Run) {
         /// What tells it from the others.
         name: String = of.scenario.name.clone();
         /// The run itself.
@@ -52,7 +52,7 @@ records! {
     }
 
     /// Everything that was found and measured in one run.
-    RunRecord(run: &Run) after {
+    pub struct RunRecord(run: &Run) after {
         let (config, outcome) = (&run.scenario.config, &run.outcome);
         let facts = Facts::of(run);
         let by_class = &outcome.pause_frames_by_class[..config.ingress.class_count()];
@@ -155,7 +155,7 @@ records! {
 
     /// A queue of a switch, by name.
     #[derive(PartialEq, Eq)]
-    QueueName(run: &Run, node: NodeId, port: PortId, class: Class) {
+    pub struct QueueName(run: &Run, node: NodeId, port: PortId, class: Class) {
         /// The switch.
         switch: String = run.node_name(node).to_string();
         /// Its port, such as `S1:S2`.
@@ -165,7 +165,7 @@ records! {
     }
 
     /// A deadlock with its witness.
-    DeadlockRecord(run: &Run, deadlock: &Deadlock) after {
+    pub struct DeadlockRecord(run: &Run, deadlock: &Deadlock) after {
         let flows = deadlock.flows.iter();
     } {
         /// When it became inevitable.
@@ -179,7 +179,7 @@ records! {
     }
 
     /// A flow that starves.
-    StarvedRecord(run: &Run, starved: &Starved) {
+    pub struct StarvedRecord(run: &Run, starved: &Starved) {
         /// Its name.
         flow: String = run.flow_name(starved.flow).to_string();
         /// Its goodput since then.
@@ -191,7 +191,7 @@ records! {
     }
 
     /// The first packet that did not fit.
-    LossRecord(run: &Run, loss: &Loss) {
+    pub struct LossRecord(run: &Run, loss: &Loss) {
         /// When.
         time_ps: u64 = loss.time.as_ps();
         /// The node; a host that does not take its packets can lose them too.
@@ -212,7 +212,7 @@ records! {
     }
 
     /// An ingress queue and what it has seen.
-    QueueRecord(run: &Run, queue: &QueueOutcome) {
+    pub struct QueueRecord(run: &Run, queue: &QueueOutcome) {
         /// Which one; its port is an ingress.
         #[serde(flatten)]
         at: QueueName = QueueName::new(run, queue.node, queue.port, queue.class);

@@ -5,19 +5,21 @@
 macro_rules! records {
     ($(
         $(#[$about:meta])*
-        $name:ident($($argument:ident: $of:ty),+) $(after { $($before:tt)* })? {
+        $vis:vis struct $name:ident $(<$life:lifetime>)? ($($argument:ident: $of:ty),+)
+            $(after { $($before:tt)* })?
+        {
             $($(#[$meta:meta])* $field:ident: $type:ty = $value:expr;)+
         }
     )+) => {$(
         $(#[$about])*
         #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
-        pub struct $name {
+        $vis struct $name $(<$life>)? {
             $($(#[$meta])* pub $field: $type,)+
         }
 
-        impl $name {
+        impl $(<$life>)? $name $(<$life>)? {
             /// The record of this.
-            pub fn new($($argument: $of),+) -> $name {
+            $vis fn new($($argument: $of),+) -> Self {
                 $($($before)*)?
                 $name { $($field: $value),+ }
             }

@@ -22,7 +22,7 @@ pub struct TestbedDocument {
 
 records! {
     /// A run on real frames beside the same in the simulator.
-    TestbedRun(measured: &Measured) {
+    pub struct TestbedRun(measured: &Measured) {
         /// What `run --json` has, of the run on real frames; `simulated_ps` is its emulated time.
         #[serde(flatten)]
         run: Value = json::named(&measured.run);
@@ -33,7 +33,7 @@ records! {
     }
 
     /// What only real frames have.
-    WireRecord(wire: &WireFacts) {
+    pub struct WireRecord(wire: &WireFacts) {
         /// `packet`, `xdp` or `memory`.
         backend: &'static str = wire.backend;
         /// `elastic` or `real`.
@@ -76,7 +76,7 @@ records! {
 
     /// A distribution of times.
     #[derive(Copy)]
-    QuantilesRecord(of: &Quantiles) {
+    pub struct QuantilesRecord(of: &Quantiles) {
         /// How many there are.
         count: u64 = of.count;
         /// Half are below.
@@ -90,7 +90,7 @@ records! {
     }
 
     /// The main numbers of the simulated run.
-    SimulatedRecord(run: &Run) after {
+    pub struct SimulatedRecord(run: &Run) after {
         let outcome = &run.outcome;
         let since = outcome.starved.iter().map(|starved| starved.since).min();
         let flows = outcome.flows.iter();

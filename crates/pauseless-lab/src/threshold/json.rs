@@ -6,7 +6,7 @@ use crate::report::records;
 
 records! {
     /// The document.
-    ThresholdRecord(answer: &Answer) after {
+    pub struct ThresholdRecord(answer: &Answer) after {
         let question = &answer.question;
         let (verdict, threshold, reasons) = match answer.verdict() {
             Verdict::Sharp(threshold) => ("sharp", Some(threshold), Vec::new()),
@@ -54,7 +54,7 @@ records! {
     }
 
     /// Where a threshold is.
-    ThresholdValues(threshold: &Threshold) {
+    pub struct ThresholdValues(threshold: &Threshold) {
         /// `appears` or `disappears`, as the value grows.
         direction: &'static str = threshold.direction.name();
         /// The median over seeds.
@@ -70,7 +70,7 @@ records! {
     }
 
     /// One value of the grid.
-    ShareRecord(share: &Share) {
+    pub struct ShareRecord(share: &Share) {
         /// The value.
         value: u64 = share.value.base;
         /// Seeds with the property.
@@ -82,7 +82,7 @@ records! {
     }
 
     /// One seed.
-    SeedRecord(course: &Course) {
+    pub struct SeedRecord(course: &Course) {
         /// The seed.
         seed: u64 = course.seed;
         /// Whether it has the property at the least value.

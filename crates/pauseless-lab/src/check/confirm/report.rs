@@ -97,7 +97,7 @@ fn exact(rate: Rate) -> String {
 
 records! {
     /// What came of a cycle.
-    ConfirmationRecord(confirmation: &Confirmation) after {
+    pub struct ConfirmationRecord(confirmation: &Confirmation) after {
         let (not_simulated, simulated) = match confirmation {
             Confirmation::NotSimulated { reason } => (Some(reason.clone()), None),
             Confirmation::Simulated(simulated) => (None, Some(SimulatedRecord::new(simulated))),
@@ -110,7 +110,7 @@ records! {
     }
 
     /// What the simulations have found.
-    SimulatedRecord(simulated: &Simulated) {
+    pub struct SimulatedRecord(simulated: &Simulated) {
         /// `pfc` or `cbfc`.
         flow_control: &'static str = simulated.flow_control;
         /// The buffer of every port.
@@ -126,7 +126,7 @@ records! {
     }
 
     /// Flows that send all at once.
-    AttemptRecord(attempt: &Attempt) {
+    pub struct AttemptRecord(attempt: &Attempt) {
         /// `fewest` or `one-per-hop`.
         flow_set: &'static str = attempt.flow_set.name();
         /// How many flows.
@@ -137,7 +137,7 @@ records! {
     }
 
     /// What came of the greedy flows under one queueing discipline.
-    DisciplineRecord(outcome: &DisciplineOutcome) {
+    pub struct DisciplineRecord(outcome: &DisciplineOutcome) {
         /// `output-queued`, ..
         discipline: &'static str = outcome.discipline.name();
         /// How many seeds were tried.
@@ -151,7 +151,7 @@ records! {
     }
 
     /// The rates of the flows around which the deadlock begins, output-queued.
-    SafeRateRecord(rate: &SafeRate) {
+    pub struct SafeRateRecord(rate: &SafeRate) {
         /// The highest rate per flow that was tried without a deadlock; null if every one deadlocks.
         highest_bps: Option<u64> = rate.highest.map(Rate::as_bps);
         /// The next rate that was tried above it, with one.

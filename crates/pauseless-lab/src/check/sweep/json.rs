@@ -7,7 +7,7 @@ use crate::report::records;
 
 records! {
     /// What came of a sweep.
-    SweepRecord(fabric: &Fabric, sweep: &Sweep) after {
+    pub struct SweepRecord(fabric: &Fabric, sweep: &Sweep) after {
         let (share, interval) = sweep.share();
         let is_random = matches!(sweep.plan.cases, Cases::Random { .. });
     } {
@@ -38,7 +38,7 @@ records! {
     }
 
     /// Failures that create a cycle.
-    FindingRecord(fabric: &Fabric, finding: &Finding) {
+    pub struct FindingRecord(fabric: &Fabric, finding: &Finding) {
         /// The number of the case; of random sets, the sample.
         case: usize = finding.case;
         /// What fails.

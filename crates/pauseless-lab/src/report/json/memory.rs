@@ -8,7 +8,7 @@ use crate::run::Run;
 
 records! {
     /// The shared memory of a switch.
-    MemoryRecord(run: &Run, memory: &MemoryOutcome) {
+    pub struct MemoryRecord(run: &Run, memory: &MemoryOutcome) {
         /// The switch.
         switch: String = run.node_name(memory.node).to_string();
         /// How large everything is.
@@ -21,7 +21,7 @@ records! {
 
     /// Bytes of each part of a memory.
     #[derive(Copy)]
-    MemoryUseRecord(part: MemoryUse) {
+    pub struct MemoryUseRecord(part: MemoryUse) {
         /// The pool that all ports share.
         pool_bytes: u64 = part.pool.get();
         /// All headroom together.

@@ -8,7 +8,7 @@ use crate::report::records;
 
 records! {
     /// What was lost, by cause.
-    LossesRecord(losses: &Losses) {
+    pub struct LossesRecord(losses: &Losses) {
         /// What did not fit where it arrived.
         overrun: LostRecord = LostRecord::new(losses.overrun);
         /// What watchdogs dropped.
@@ -22,7 +22,7 @@ records! {
 
     /// Packets and their bytes.
     #[derive(Copy)]
-    LostRecord(lost: Lost) {
+    pub struct LostRecord(lost: Lost) {
         /// How many.
         packets: u64 = lost.packets;
         /// Frame bytes.
@@ -30,7 +30,7 @@ records! {
     }
 
     /// A deadlock and how it ended.
-    EpisodeRecord(run: &Run, episode: &Episode) {
+    pub struct EpisodeRecord(run: &Run, episode: &Episode) {
         /// When it was found.
         found_ps: u64 = episode.found.as_ps();
         /// When a queue of the cycle moved again, or was dropped; null if none ever did.
@@ -40,7 +40,7 @@ records! {
     }
 
     /// A storm.
-    TripRecord(run: &Run, trip: &Trip) {
+    pub struct TripRecord(run: &Run, trip: &Trip) {
         /// The egress queue that was paused for too long.
         #[serde(flatten)]
         at: QueueName = egress_name(run, trip.queue);

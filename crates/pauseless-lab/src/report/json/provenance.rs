@@ -12,7 +12,7 @@ use crate::report::records;
 
 records! {
     /// All pauses, from the XOFF of an ingress to its XON.
-    ProvenanceRecord(run: &Run, provenance: &Provenance) {
+    pub struct ProvenanceRecord(run: &Run, provenance: &Provenance) {
         /// How many there were; frames that only refresh a pause do not count.
         pauses: u64 = provenance.pauses;
         /// One for each place at which pauses began, those with the most links first.
@@ -31,7 +31,7 @@ records! {
     }
 
     /// All pauses that began at one place.
-    TreeRecord(run: &Run, tree: &PauseTree) after {
+    pub struct TreeRecord(run: &Run, tree: &PauseTree) after {
         let names = |flows: &[FlowId]| {
             let names = flows.iter().map(|flow| run.flow_name(*flow).to_string());
             names.collect()
@@ -60,7 +60,7 @@ records! {
     }
 
     /// A link of a tree.
-    LinkRecord(run: &Run, link: &PausedLink) {
+    pub struct LinkRecord(run: &Run, link: &PausedLink) {
         /// The egress that was stopped.
         stopped: QueueName = egress_name(run, link.stopped);
         /// The link, by its place in the list, because of which it was stopped first; null for the root.
@@ -76,7 +76,7 @@ records! {
     }
 
     /// A host that was stopped.
-    HostRecord(run: &Run, tree: &PauseTree, host: NodeId, link: &PausedLink) after {
+    pub struct HostRecord(run: &Run, tree: &PauseTree, host: NodeId, link: &PausedLink) after {
         let chain = chain(tree, link).into_iter();
         let ports = chain.map(|link| run.port_name(link.stopped.node, link.stopped.port));
     } {
@@ -89,7 +89,7 @@ records! {
     }
 
     /// Pauses that wait for each other.
-    CycleRecord(run: &Run, cycle: &PauseCycle) {
+    pub struct CycleRecord(run: &Run, cycle: &PauseCycle) {
         /// When the last of them was sent.
         time_ps: u64 = cycle.time.as_ps();
         /// What they stop: each waits for the next, the last for the first.
@@ -97,7 +97,7 @@ records! {
     }
 
     /// One pause.
-    PauseRecord(run: &Run, pause: &Pause) {
+    pub struct PauseRecord(run: &Run, pause: &Pause) {
         /// The egress that was stopped.
         stopped: QueueName = egress_name(run, pause.stopped);
         /// When the frame was sent.
