@@ -15,7 +15,7 @@ use pauseless_lab::fabric::{Fabric, Origin, read, shape};
 use pauseless_lab::report;
 
 use crate::args::{CheckArgs, Failing};
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 use crate::progress::{Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
 
@@ -250,7 +250,7 @@ fn write_files(args: &CheckArgs, reports: &[Report]) -> anyhow::Result<()> {
         }
     }
     for path in written.iter().filter(|_| !args.quiet) {
-        output::complain(&format!("pauseless: wrote {}", path.display()));
+        tell!("wrote {}", path.display());
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ use pauseless_lab::report;
 
 use crate::FINDING;
 use crate::args::PlanArgs;
-use crate::output;
+use crate::output::{self, tell};
 
 /// Plans the buffers of a fabric, or judges those that there are.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
@@ -40,10 +40,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
         let written = write(directory, fabric, (plan, &found))?;
         let written = written.join(", ");
-        output::complain(&format!(
-            "pauseless: wrote {}: {written}",
-            directory.display()
-        ));
+        tell!("wrote {}: {written}", directory.display());
     }
     let missing = found.deployed.as_ref().and_then(Deployed::missing);
     if let Some(missing) = missing {

@@ -9,7 +9,7 @@ use pauseless_lab::threshold::json::ThresholdRecord;
 use pauseless_lab::threshold::{Answer, Question, Refusal, Scale, Verdict, page, text};
 
 use crate::args::ThresholdArgs;
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 use crate::progress::{Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
 
@@ -40,7 +40,7 @@ pub fn run(args: &ThresholdArgs, terminal: Terminal) -> anyhow::Result<ExitCode>
     if let Some(file) = &args.html {
         output::write_file(file, &page::page(&answer))?;
         if !args.quiet {
-            output::complain(&format!("pauseless: wrote {}", file.display()));
+            tell!("wrote {}", file.display());
         }
     }
     printed?;
@@ -85,10 +85,10 @@ fn refuse(question: &Question, refusal: Refusal) -> anyhow::Result<Answer> {
         Refusal::Question(message) => bail!(message),
         Refusal::Scenario { value, problems } => {
             let key = question.knob.key();
-            output::complain(&format!(
-                "pauseless: {key} = {} gives a scenario that cannot be run:",
+            tell!(
+                "{key} = {} gives a scenario that cannot be run:",
                 value.exact()
-            ));
+            );
             Err(problems.into())
         }
     }

@@ -11,6 +11,7 @@ use pauseless_sim::Config;
 use pauseless_sim::config::Flow;
 
 use super::write_table;
+use crate::named::named;
 use crate::report::quantity;
 use crate::scenario::Scenario;
 
@@ -35,17 +36,18 @@ pub struct Loop {
     pub verdict: Verdict,
 }
 
-/// What becomes of a loop, if nothing else uses its links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every link carries what comes.
-    Flows,
-    /// Some link does not, but it gives what has come round its fair half, and that is enough.
-    Balances,
-    /// Some link does not, so that flow control fills the loop.
-    Fills,
-    /// The same, but classes that count hops leave no cycle to fill.
-    Drains,
+named! {
+    /// What becomes of a loop, if nothing else uses its links.
+    pub enum Verdict {
+        /// Every link carries what comes.
+        Flows = "flows",
+        /// Some link does not, but it gives what has come round its fair half, and that is enough.
+        Balances = "balances",
+        /// Some link does not, so that flow control fills the loop.
+        Fills = "fills",
+        /// The same, but classes that count hops leave no cycle to fill.
+        Drains = "drains",
+    }
 }
 
 impl Verdict {
@@ -59,16 +61,6 @@ impl Verdict {
             }
             Verdict::Fills => "above the bound: it fills the loop, and PFC or credits deadlock",
             Verdict::Drains => "above the bound, but classes count hops: no deadlock at any rate",
-        }
-    }
-
-    /// In a word.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Flows => "flows",
-            Verdict::Balances => "balances",
-            Verdict::Fills => "fills",
-            Verdict::Drains => "drains",
         }
     }
 }

@@ -18,6 +18,7 @@ use pauseless_fabric::topology::{Port, Topology};
 
 use crate::declare::Declared;
 use crate::import::source::Source;
+use crate::named::named;
 use crate::problem::{Problem, Problems, Sink};
 use crate::scenario::mitigation::{WATCHDOG, read_watchdog};
 use crate::scenario::reader::{At, Section, did_you_mean};
@@ -29,24 +30,17 @@ use address::Addresses;
 use ports::Ports;
 pub use wire::{Wire, parse_clock, write_clock};
 
-/// What a command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// `pauseless switch`
-    Switch,
-    /// `pauseless host`
-    Host,
+named! {
+    /// What a command runs.
+    pub enum Role {
+        /// `pauseless switch`
+        Switch = "switch",
+        /// `pauseless host`
+        Host = "host",
+    }
 }
 
 impl Role {
-    /// The name of the command, and of what it runs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::Switch => "switch",
-            Role::Host => "host",
-        }
-    }
-
     fn of(topology: &Topology, node: NodeId) -> Role {
         match topology.is_host(node) {
             true => Role::Host,

@@ -9,31 +9,22 @@ use pauseless_sim::outcome::{Deadlock, Ended, Lost};
 
 use super::{Run, quantity};
 use crate::metrics::has_started;
+use crate::named::named;
 
-/// What can be wrong with a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Finding {
-    /// Queues that can never move again.
-    Deadlock,
-    /// A packet that did not fit, or was dropped to let others move.
-    Loss,
-    /// A flow that moves, but far below its fair rate.
-    Starvation,
+named! {
+    /// What can be wrong with a run.
+    #[derive(PartialOrd, Ord)]
+    pub enum Finding {
+        /// Queues that can never move again.
+        Deadlock = "deadlock",
+        /// A packet that did not fit, or was dropped to let others move.
+        Loss = "loss",
+        /// A flow that moves, but far below its fair rate.
+        Starvation = "starvation",
+    }
 }
 
 impl Finding {
-    /// All of them, the worst first.
-    pub const ALL: [Finding; 3] = [Finding::Deadlock, Finding::Loss, Finding::Starvation];
-
-    /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Finding::Deadlock => "deadlock",
-            Finding::Loss => "loss",
-            Finding::Starvation => "starvation",
-        }
-    }
-
     /// Whether the run has it.
     pub fn is_in(self, outcome: &Outcome) -> bool {
         match self {

@@ -30,27 +30,19 @@ use self::claim::{Judged, Verdict};
 use self::figure::{Filler, Outcome};
 use self::file::{Experiment, FigureKind};
 use self::scope::{Failure, Scope, Session, Task};
+use crate::named::named;
 use crate::repro::data::{Measured, Values};
 use crate::run::Run;
 use crate::scenario::Overrides;
 use crate::table::{Column, Table};
 
-/// How large experiments are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// All of them in minutes.
-    Quick,
-    /// As large as the paper's.
-    Full,
-}
-
-impl Scale {
-    /// The name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scale::Quick => "quick",
-            Scale::Full => "full",
-        }
+named! {
+    /// How large experiments are.
+    pub enum Scale {
+        /// All of them in minutes.
+        Quick = "quick",
+        /// As large as the paper's.
+        Full = "full",
     }
 }
 

@@ -22,6 +22,7 @@ use pauseless_sim::outcome::QueueOutcome;
 use crate::metrics::completion::Group;
 use crate::metrics::distribution::Percentile;
 use crate::metrics::links::{LayerUse, PortUse};
+use crate::named::named;
 use crate::report::quantity;
 
 pub use facts::{Facts, FlowFacts};
@@ -93,25 +94,26 @@ pub enum Value {
     Shown(f64),
 }
 
-/// The unit of a number in tables, claims and figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// A plain number.
-    One,
-    /// Milliseconds.
-    Ms,
-    /// Microseconds.
-    Us,
-    /// Kilobytes, of 1000 bytes.
-    Kb,
-    /// Gigabits per second.
-    Gbps,
-    /// Percent.
-    Percent,
-    /// Per second of simulated time.
-    PerSecond,
-    /// Per millisecond of simulated time.
-    PerMs,
+named! {
+    /// The unit of a number in tables, claims and figures.
+    pub enum Unit {
+        /// A plain number.
+        One = "",
+        /// Milliseconds.
+        Ms = "ms",
+        /// Microseconds.
+        Us = "us",
+        /// Kilobytes, of 1000 bytes.
+        Kb = "KB",
+        /// Gigabits per second.
+        Gbps = "Gb/s",
+        /// Percent.
+        Percent = "%",
+        /// Per second of simulated time.
+        PerSecond = "1/s",
+        /// Per millisecond of simulated time.
+        PerMs = "1/ms",
+    }
 }
 
 impl Unit {
@@ -147,20 +149,6 @@ impl Unit {
             (Unit::Percent, Value::Real(share)) => quantity::percent(share),
             (_, Value::Real(real)) => quantity::number(real),
             _ => quantity::count(whole),
-        }
-    }
-
-    /// As it stands behind a number; empty for a plain one.
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::One => "",
-            Unit::Ms => "ms",
-            Unit::Us => "us",
-            Unit::Kb => "KB",
-            Unit::Gbps => "Gb/s",
-            Unit::Percent => "%",
-            Unit::PerSecond => "1/s",
-            Unit::PerMs => "1/ms",
         }
     }
 
@@ -227,46 +215,26 @@ pub enum Kept {
     Always,
 }
 
-/// Whose number it is, as words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
-    /// The whole run.
-    Run,
-    /// A traffic class.
-    Class,
-    /// The links of a layer.
-    Layer,
-    /// A port.
-    Port,
-    /// A flow.
-    Flow,
-    /// Finite flows: all, or some.
-    Flows,
+named! {
+    /// Whose number it is, as words.
+    #[derive(PartialOrd, Ord)]
+    pub enum Scope {
+        /// The whole run.
+        Run = "run",
+        /// A traffic class.
+        Class = "class",
+        /// The links of a layer.
+        Layer = "layer",
+        /// A port.
+        Port = "port",
+        /// A flow.
+        Flow = "flow",
+        /// Finite flows: all, or some.
+        Flows = "flows",
+    }
 }
 
 impl Scope {
-    /// All of them, in the order of listings.
-    pub const ALL: [Scope; 6] = [
-        Scope::Run,
-        Scope::Class,
-        Scope::Layer,
-        Scope::Port,
-        Scope::Flow,
-        Scope::Flows,
-    ];
-
-    /// Its name in listings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scope::Run => "run",
-            Scope::Class => "class",
-            Scope::Layer => "layer",
-            Scope::Port => "port",
-            Scope::Flow => "flow",
-            Scope::Flows => "flows",
-        }
-    }
-
     /// The objects of the JSON document of a run whose fields are numbers of this scope.
     pub fn json(self) -> &'static str {
         match self {

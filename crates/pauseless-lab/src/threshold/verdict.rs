@@ -2,6 +2,7 @@
 
 use super::statistics::{median, median_bounds};
 use super::{Answer, Course};
+use crate::named::named;
 use crate::report::quantity::plural;
 use crate::scenario::vary::Amount;
 
@@ -41,24 +42,17 @@ pub struct Threshold {
     pub flips: usize,
 }
 
-/// What happens as the value grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The property comes.
-    Appears,
-    /// The property goes.
-    Disappears,
+named! {
+    /// What happens as the value grows.
+    pub enum Direction {
+        /// The property comes.
+        Appears = "appears",
+        /// The property goes.
+        Disappears = "disappears",
+    }
 }
 
 impl Direction {
-    /// The verb.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Appears => "appears",
-            Direction::Disappears => "disappears",
-        }
-    }
-
     fn of(course: &Course) -> Option<Direction> {
         match (course.at_low, course.at_high) {
             (false, true) => Some(Direction::Appears),

@@ -99,8 +99,6 @@ pub fn merge(
         Err(Failure::Interrupted) => return Ok(None),
         other => other?,
     };
-    for warning in &merged.warnings {
-        output::complain(&format!("pauseless: warning: {warning}"));
-    }
+    output::warnings(&merged.warnings);
     Ok(Some(merged))
 }
