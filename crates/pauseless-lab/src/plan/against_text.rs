@@ -64,10 +64,8 @@ pub fn report(deployed: &Deployed) -> String {
             verdict(row),
         ]
     });
-    table(
-        &mut text,
-        std::iter::once(header.map(String::from)).chain(rows),
-    );
+    let header = [header.map(String::from)].into_iter();
+    table(&mut text, header.chain(rows));
     for pool in &deployed.pools {
         text += &pool_line(pool);
     }

@@ -8,9 +8,9 @@ use pauseless_core::unit::Bytes;
 
 use super::apply::thresholds;
 use super::cycle_aware::{CyclePlan, CycleSet, CycleSwitch, FailureRecord};
+use super::text::table;
 use super::{Scheme, Set};
 use crate::cycle_aware::Component;
-use crate::explain::write_table;
 use crate::fabric::Fabric;
 use crate::report::quantity::{bytes, plural};
 use crate::report::records;
@@ -63,7 +63,7 @@ fn components(text: &mut String, plan: &CyclePlan) {
     }));
     let count = rows.len();
     rows.truncate(ROWS_MAX);
-    table(text, header, rows);
+    table(text, [header].into_iter().chain(rows));
     if count > ROWS_MAX {
         let _ = writeln!(text, "  and {} more groups of buffers", count - ROWS_MAX);
     }
@@ -137,17 +137,7 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
             if set.holds() { "met" } else { "not met" }.to_string(),
         ]
     });
-    table(text, header.map(String::from), rows);
-}
-
-fn table<const N: usize>(
-    text: &mut String,
-    header: [String; N],
-    rows: impl IntoIterator<Item = [String; N]>,
-) {
-    let rows = Vec::from_iter(std::iter::once(header).chain(rows));
-    let cells = rows.iter().map(|row| row.each_ref().map(String::as_str));
-    write_table(text, &Vec::from_iter(cells)).expect("a string takes everything");
+    table(text, [header.map(String::from)].into_iter().chain(rows));
 }
 
 /// How many times K exceeds what it must, if anything was planned.

@@ -39,10 +39,8 @@ pub fn report(proofs: &[Proof]) -> String {
             verdict(proof),
         ]
     });
-    table(
-        &mut text,
-        std::iter::once(header.map(String::from)).chain(rows),
-    );
+    let header = [header.map(String::from)].into_iter();
+    table(&mut text, header.chain(rows));
     text
 }
 

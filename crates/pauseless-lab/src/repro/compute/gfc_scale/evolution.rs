@@ -4,7 +4,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 
 use super::super::super::scope::{Failure, Scope};
-use super::{BUFFER, BUFFER_AWARE, How, PFC, PFC_AWARE, TIME, known, network};
+use super::{BUFFER, BUFFER_AWARE, How, PFC, PFC_AWARE, TIME, known, network, record};
 use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Series};
 use crate::repro::data::Measured;
 use crate::sample::Sample;
@@ -74,12 +74,9 @@ fn points(sample: &Sample) -> impl Iterator<Item = (f64, f64)> + '_ {
 
 /// What happens before and after `onset`; without a deadlock, in the two halves of the run.
 fn describe(measured: &mut Measured, (prefix, sample): (&str, &Sample), onset: Option<f64>) {
+    let findings = ["deadlock", "deadlock_ms", "starved", "lost"];
+    record(measured, prefix, sample, &findings);
     let mut add = |name: &str, value: f64| measured.values.push(format!("{prefix}/{name}"), value);
-    for metric in ["deadlock", "deadlock_ms", "starved", "lost"] {
-        if let Some(value) = sample.metric(metric) {
-            add(metric, value);
-        }
-    }
     let end = sample.times_ms.last().copied().unwrap_or(0.0);
     let onset = onset.unwrap_or(end / 2.0);
     // All hosts begin at once, and flows are short at first.

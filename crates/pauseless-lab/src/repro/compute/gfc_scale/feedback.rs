@@ -5,7 +5,7 @@ use pauseless_core::unit::Span;
 
 use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
-use super::{BUFFER, How, Pair, TIME, network};
+use super::{BUFFER, How, Pair, TIME, network, record};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Series};
 use crate::repro::data::Measured;
 use crate::run::Run;
@@ -97,11 +97,7 @@ fn runs(
         let text = network(scope, base, (k, sample))?;
         let task = how.task(scope, &text, pair)?;
         let run = scope.sample(vec![task])?.remove(0);
-        for metric in METRICS {
-            if let Some(value) = run.metric(metric) {
-                measured.values.push(format!("{prefix}/{metric}"), value);
-            }
-        }
+        record(measured, &prefix, &run, &METRICS);
         first.get_or_insert_with(|| series(how.scheme.name, &run));
     }
     Ok(first)

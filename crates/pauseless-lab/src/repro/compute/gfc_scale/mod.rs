@@ -16,6 +16,8 @@ use pauseless_core::unit::Span;
 use toml::{Table, Value};
 
 use super::super::scope::{Failure, Scope, Task};
+use crate::repro::data::Measured;
+use crate::sample::Sample;
 use crate::scenario::{Overrides, StopOn};
 
 pub use cycles::cycles;
@@ -88,6 +90,15 @@ fn network(scope: &Scope<'_>, base: &str, (k, sample): (u32, u64)) -> Result<Str
         base,
         &Table::from_iter(set.map(|(path, value)| (path.to_string(), value))),
     )
+}
+
+/// Adds the numbers of these names that a run has.
+fn record(measured: &mut Measured, prefix: &str, sample: &Sample, names: &[&str]) {
+    for name in names {
+        if let Some(value) = sample.metric(name) {
+            measured.values.push(format!("{prefix}/{name}"), value);
+        }
+    }
 }
 
 /// How a network is run.

@@ -6,7 +6,7 @@ use pauseless_core::unit::Span;
 use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
 use super::trees::{Ties, Trees};
-use super::{AWARE, How, PAPER, Pair, Scheme, known, network};
+use super::{AWARE, How, PAPER, Pair, Scheme, known, network, record};
 use crate::repro::data::Measured;
 use crate::run::Run;
 use crate::sample::{Add, Sample};
@@ -86,7 +86,7 @@ pub fn compare(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure
                 let how = how((scheme, discipline));
                 let name = how.prefix(&format!("free k{k}"));
                 run(scope, (&base, k), (how, &pairs), &mut |sample| {
-                    record(measured, &name, sample)
+                    record(measured, &name, sample, &METRICS)
                 })?;
             }
         }
@@ -97,7 +97,7 @@ pub fn compare(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure
             let name = how.prefix("deadlock k4");
             let pairs = known(discipline);
             run(scope, (&base, 4), (how, &pairs), &mut |sample| {
-                record(measured, &name, sample)
+                record(measured, &name, sample, &METRICS)
             })?;
         }
     }
@@ -129,14 +129,6 @@ fn run(
         scope.sample(tasks)?.iter().for_each(&mut *take);
     }
     Ok(())
-}
-
-fn record(measured: &mut Measured, name: &str, sample: &Sample) {
-    for metric in METRICS {
-        if let Some(value) = sample.metric(metric) {
-            measured.values.push(format!("{name}/{metric}"), value);
-        }
-    }
 }
 
 const METRICS: [&str; 11] = [
