@@ -396,10 +396,9 @@ impl fmt::Display for Group {
         });
         let header = ["k", "B_k", "R_k"].map(String::from);
         let table: Vec<_> = std::iter::once(header).chain(stages).collect();
-        let table: Vec<_> = table
-            .iter()
-            .map(|row| row.each_ref().map(String::as_str))
-            .collect();
+        let table = table.iter();
+        let table = table.map(|row| row.each_ref().map(String::as_str));
+        let table: Vec<_> = table.collect();
         write_table(f, &table)
     }
 }

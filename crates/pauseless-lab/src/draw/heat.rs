@@ -24,11 +24,8 @@ pub(super) fn cells(canvas: &mut Canvas, plot: &Plot<'_>, (heat, ruler): (&Heat,
         plot.width / across as f64,
         plot.height / plot.y.count() as f64,
     );
-    let words = heat
-        .cells
-        .iter()
-        .flatten()
-        .map(|value| measure(&short(*value)));
+    let words = heat.cells.iter();
+    let words = words.flatten().map(|value| measure(&short(*value)));
     let is_written = words.fold(0.0, f64::max) <= size.x - 2.0 && size.y >= FONT + 1.0;
     for (index, cell) in heat.cells.iter().enumerate() {
         let (column, row) = ((index % across) as f64, (index / across) as f64);

@@ -213,10 +213,8 @@ fn curve(canvas: &mut Canvas, (plot, look): (&Plot<'_>, &Look), series: &Series)
             true => run.to_vec(),
             false => without_level_runs(&thinned(run, plot.points_max)),
         };
-        let points: Vec<Point> = points
-            .iter()
-            .filter_map(|point| plot.point(*point))
-            .collect();
+        let points = points.iter();
+        let points: Vec<Point> = points.filter_map(|point| plot.point(*point)).collect();
         if with_symbols || points.len() == 1 {
             symbols.extend(points.iter().map(|point| look.symbol(*point)));
         }

@@ -24,10 +24,8 @@ pub fn report(deployed: &Deployed) -> String {
         }
         return text;
     }
-    let has_sonic = deployed
-        .rows
-        .iter()
-        .any(|row| derived(row, |it| it.sonic).is_some());
+    let mut rows = deployed.rows.iter();
+    let has_sonic = rows.any(|row| derived(row, |it| it.sonic).is_some());
     let header = [
         "where",
         "speed",

@@ -91,9 +91,8 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
     let names = names.map(|node| fabric.topology.node(*node).name.clone());
     let _ = writeln!(text, "\n{}", shortened(names.collect()));
     let ports = |ports: &[(NodeId, PortId)]| {
-        let names = ports
-            .iter()
-            .map(|(node, port)| fabric.port_name(*node, *port));
+        let names = ports.iter();
+        let names = names.map(|(node, port)| fabric.port_name(*node, *port));
         shortened(names.collect())
     };
     let _ = writeln!(text, "  on a cycle: {}", ports(&switch.on));

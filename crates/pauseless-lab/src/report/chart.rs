@@ -216,9 +216,8 @@ fn draw(figure: &Figure, area: &Area<'_>) -> Drawn {
     for curve in &figure.curves {
         let points = downsample(&curve.points, POINTS_MAX);
         // The end of the axis is the same for all figures of a page; no curve leaves the figure.
-        let points = points
-            .into_iter()
-            .map(|(at, value)| (at, value.min(value_max)));
+        let points = points.into_iter();
+        let points = points.map(|(at, value)| (at, value.min(value_max)));
         let points = without_level_runs(&Vec::from_iter(points));
         let colour = rgb(colour(curve.colour));
         let style = match curve.stroke {

@@ -126,13 +126,8 @@ fn recordings(run: &Run, scale: Scale) -> Vec<Panel> {
 type Labelled = (String, Vec<f64>);
 
 fn panel(run: &Run, scale: Scale, (heading, curves): (&'static str, Vec<Labelled>)) -> Panel {
-    let times: Vec<f64> = run
-        .outcome
-        .series
-        .times
-        .iter()
-        .map(|time| ms(*time))
-        .collect();
+    let times = run.outcome.series.times.iter();
+    let times: Vec<f64> = times.map(|time| ms(*time)).collect();
     let curves = curves.into_iter().enumerate();
     let curves = curves.map(|(colour, (label, values))| Curve {
         label,

@@ -264,10 +264,9 @@ fn deadlocks(run: &Run) -> Vec<Stuck> {
             None => &episode.cycle,
         };
         let places = |queues: &[EgressQueue]| {
-            let mut places: Vec<usize> = queues
-                .iter()
-                .map(|queue| end_index(run, queue.node, queue.port))
-                .collect();
+            let places = queues.iter();
+            let places = places.map(|queue| end_index(run, queue.node, queue.port));
+            let mut places: Vec<usize> = places.collect();
             places.dedup();
             places
         };
@@ -295,12 +294,9 @@ fn network(run: &Run, stride: usize) -> Option<Network> {
     for (number, port) in run.outcome.ports.iter().enumerate().rev() {
         starts[port.node.index()] = number;
     }
-    let full: Vec<u64> = run
-        .outcome
-        .ports
-        .iter()
-        .map(|port| full_at(run, port.node, port.port).get())
-        .collect();
+    let full = run.outcome.ports.iter();
+    let full = full.map(|port| full_at(run, port.node, port.port).get());
+    let full: Vec<u64> = full.collect();
     let ports = run.outcome.ports.iter().zip(&full).map(|(port, full)| {
         let link = topology.port(port.node, port.port);
         Port {

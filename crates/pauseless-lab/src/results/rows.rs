@@ -289,9 +289,8 @@ fn results(facts: &Facts<'_>) -> Table {
 /// A row for each port of each node, with the fields that the document of a run has.
 fn ports(facts: &Facts<'_>) -> Table {
     let (run, ports) = (facts.run, &facts.metrics.ports);
-    let nodes = ports
-        .iter()
-        .map(|port| run.node_name(port.node).to_string());
+    let nodes = ports.iter();
+    let nodes = nodes.map(|port| run.node_name(port.node).to_string());
     let names = ports.iter().map(|port| run.port_name(port.node, port.port));
     let mut columns = vec![
         column("node", Cells::Texts(nodes.collect())),

@@ -132,9 +132,8 @@ impl Question {
                 .clone()
                 .flat_map(|seed| grid.iter().map(move |value| (seed, *value))),
         );
-        let found = pairs
-            .par_iter()
-            .map(|(seed, value)| bench.holds(*value, *seed));
+        let found = pairs.par_iter();
+        let found = found.map(|(seed, value)| bench.holds(*value, *seed));
         let found: Vec<_> = found.collect();
         let found: Vec<Option<bool>> = found.into_iter().collect::<Result<_, _>>()?;
         let rows = Vec::from_iter(found.chunks(grid.len()));

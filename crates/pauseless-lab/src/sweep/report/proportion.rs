@@ -187,10 +187,8 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     notes.dedup();
     notes.extend(counted.notes(rows, of));
     let drawn = shares.drawn();
-    let hidden = of
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !drawn.contains(index));
+    let hidden = of.iter().enumerate();
+    let hidden = hidden.filter(|(index, _)| !drawn.contains(index));
     let hidden: Vec<&str> = hidden.map(|(_, of)| of.as_str()).collect();
     if !hidden.is_empty() {
         let hidden = hidden.join(", ");
@@ -320,9 +318,8 @@ impl Shares<'_> {
         let inner: Vec<u64> = (0..last).filter(is_used).collect();
         let panel = |outer: u64| {
             let group = |place: u64| outer * last + place;
-            let names = inner
-                .iter()
-                .map(|place| self.key.words(group(*place)).pop());
+            let names = inner.iter();
+            let names = names.map(|place| self.key.words(group(*place)).pop());
             let names = names.map(|it| it.unwrap_or(self.units.clone()));
             let label = self.key.columns.last();
             let label = label.map_or(String::new(), |it| words::axis(&it.name, it.unit));

@@ -121,9 +121,8 @@ impl<'a> Rows<'a> {
                 code_numbers(cells.iter().map(|cell| *cell as f64), &mut values)
             }
             Cells::Wholes(cells) => {
-                let cells = cells
-                    .iter()
-                    .map(|cell| cell.map_or(f64::NAN, |it| it as f64));
+                let cells = cells.iter();
+                let cells = cells.map(|cell| cell.map_or(f64::NAN, |it| it as f64));
                 code_numbers(cells, &mut values)
             }
             Cells::Texts(cells) => code_texts(cells.iter().map(String::as_str), &mut values),

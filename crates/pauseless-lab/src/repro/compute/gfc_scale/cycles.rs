@@ -77,9 +77,8 @@ pub fn cycles(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure>
         }
         let mut tallies = Vec::new();
         for part in parts() {
-            let tasks = texts
-                .iter()
-                .map(|(sample, _, text)| task(scope, (part, *sample), text));
+            let tasks = texts.iter();
+            let tasks = tasks.map(|(sample, _, text)| task(scope, (part, *sample), text));
             let tasks = tasks.collect::<Result<Vec<_>, Failure>>()?;
             let mut tally = Tally::default();
             for ((sample, flows, _), it) in texts.iter().zip(scope.sample(tasks)?) {
@@ -250,9 +249,8 @@ const NUMBERS: [&str; 15] = [
 fn overlap(values: &mut Values, k: u32, tallies: &[(Part, Tally)]) {
     for discipline in Discipline::ALL {
         let of = |scheme| {
-            let mut found = tallies
-                .iter()
-                .filter(|(part, _)| *part == (scheme, discipline));
+            let found = tallies.iter();
+            let mut found = found.filter(|(part, _)| *part == (scheme, discipline));
             found.next().map(|(_, tally)| &tally.deadlocked)
         };
         let (Some(pfc), Some(cbfc)) = (of(PFC), of(CBFC)) else {
