@@ -396,27 +396,24 @@ impl fmt::Display for Group {
         });
         let header = ["k", "B_k", "R_k"].map(String::from);
         let table: Vec<_> = std::iter::once(header).chain(stages).collect();
-        let table = table.iter();
-        let table = table.map(|row| row.each_ref().map(String::as_str));
-        let table: Vec<_> = table.collect();
         write_table(f, &table)
     }
 }
 
 /// Columns as wide as their widest cell, two spaces apart.
-pub(crate) fn write_table<const N: usize>(
+pub(crate) fn write_table<S: AsRef<str>, const N: usize>(
     f: &mut impl fmt::Write,
-    rows: &[[&str; N]],
+    rows: &[[S; N]],
 ) -> fmt::Result {
     let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
+        let cells = rows.iter().map(|row| row[column].as_ref().chars().count());
         cells.max().unwrap_or(0)
     };
     let widths: [usize; N] = std::array::from_fn(width);
     for row in rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {
-            line.push_str(&format!("  {cell:<width$}"));
+            line.push_str(&format!("  {:<width$}", cell.as_ref()));
         }
         writeln!(f, "{}", line.trim_end())?;
     }

@@ -129,9 +129,6 @@ impl fmt::Display for Paper {
             cells
         });
         let table: Vec<_> = std::iter::once(header).chain(rows).collect();
-        let table = table.iter();
-        let table = table.map(|row| row.each_ref().map(String::as_str));
-        let table: Vec<_> = table.collect();
         write_table(f, &table)
     }
 }

@@ -7,7 +7,7 @@ use pauseless_core::class_map::LANE_COUNT;
 use pauseless_core::derive::Latency;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::Bytes;
-use pauseless_fabric::dependency::{Buffer, Checker, Crossing, Demand, Network, Traffic};
+use pauseless_fabric::dependency::{Buffer, Checker, Crossing, Network};
 use pauseless_fabric::failure::Failures;
 use pauseless_fabric::reroute::Reroute;
 use rayon::prelude::*;
@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Plan, Scheme, Set};
+use crate::check::sweep::traffic_after;
 use crate::cycle_aware::{Component, Role, Roles, late};
 use crate::fabric::Fabric;
 
@@ -177,18 +178,7 @@ fn crossings(fabric: &Fabric, network: Network<'_>) -> Vec<Crossing> {
 /// The cycles after each single failure of a link or a switch.
 fn failures(fabric: &Fabric, reroute: Reroute) -> Vec<Vec<Crossing>> {
     let topology = &fabric.topology;
-    let groups = &fabric.routes.groups;
-    let traffic = match (&fabric.traffic, reroute) {
-        // A rule knows no paths of flows, only their targets.
-        (Traffic::Demands(demands), Reroute::Rule(_)) => {
-            let demands = demands.iter().map(|demand| Demand {
-                group: groups.of_host(groups.target(demand.group)),
-                ..*demand
-            });
-            Traffic::Demands(demands.collect())
-        }
-        (traffic, _) => traffic.clone(),
-    };
+    let traffic = traffic_after(fabric, reroute);
     let links = Failures::single_links(topology);
     let cases = Vec::from_iter(links.chain(Failures::single_switches(topology)));
     let found = cases.par_iter().map(|case| {

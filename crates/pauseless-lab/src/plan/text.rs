@@ -397,7 +397,5 @@ fn line(text: &mut String, line: impl std::fmt::Display) {
 }
 
 pub(super) fn table<const N: usize>(text: &mut String, rows: impl Iterator<Item = [String; N]>) {
-    let rows = Vec::from_iter(rows);
-    let rows = rows.iter().map(|row| row.each_ref().map(String::as_str));
     write_table(text, &Vec::from_iter(rows)).expect("a string takes everything");
 }

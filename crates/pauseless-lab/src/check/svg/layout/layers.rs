@@ -156,12 +156,7 @@ fn stand_hosts(layout: &mut Layout, cast: &Cast<'_>, (row, y): (&[(NodeId, Role)
     for (host, x) in wanted.into_iter().rev() {
         let x = x.min(limit);
         limit = x - pitch;
-        let place = Place {
-            at: (x, y),
-            size: HOST,
-            role: Role::Host,
-        };
-        layout.put(host, place);
+        layout.put(host, Place::usual((x, y), Role::Host));
     }
 }
 
