@@ -3,6 +3,8 @@
 pub mod read;
 pub mod write;
 
+use std::borrow::Cow;
+
 use crate::report::csv::quoted;
 
 /// A table of data, column by column.
@@ -83,6 +85,17 @@ impl Cells {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// What stands in a row, as text; empty for what was not measured.
+    pub fn text(&self, row: usize) -> Cow<'_, str> {
+        match self {
+            Cells::Texts(cells) => cells[row].as_str().into(),
+            Cells::Notes(cells) => cells[row].as_deref().unwrap_or_default().into(),
+            Cells::Counts(cells) => cells[row].to_string().into(),
+            Cells::Wholes(cells) => cells[row].map_or("".into(), |cell| cell.to_string().into()),
+            Cells::Numbers(cells) => cells[row].map_or("".into(), |cell| cell.to_string().into()),
+        }
+    }
 }
 
 /// The table as CSV; what was not measured is empty.
@@ -91,13 +104,8 @@ pub fn csv(table: &Table) -> String {
     let names = table.columns.iter().map(|column| quoted(&column.name));
     let mut text = names.collect::<Vec<_>>().join(",") + "\n";
     for row in 0..rows(table) {
-        let cells = table.columns.iter().map(|column| match &column.cells {
-            Cells::Numbers(cells) => cells[row].map_or(String::new(), |cell| cell.to_string()),
-            Cells::Texts(cells) => quoted(&cells[row]),
-            Cells::Notes(cells) => cells[row].as_deref().map_or(String::new(), quoted),
-            Cells::Counts(cells) => cells[row].to_string(),
-            Cells::Wholes(cells) => cells[row].map_or(String::new(), |cell| cell.to_string()),
-        });
+        let columns = table.columns.iter();
+        let cells = columns.map(|column| quoted(&column.cells.text(row)));
         text.push_str(&cells.collect::<Vec<_>>().join(","));
         text.push('\n');
     }

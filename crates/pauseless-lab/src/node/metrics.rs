@@ -76,18 +76,11 @@ pub fn page(nodes: &[NodeReport]) -> String {
 
 fn nodes_of(page: &mut Page, nodes: &[NodeReport]) {
     let all = || nodes.iter().map(|node| (node, [("node", &*node.name)]));
-    page.family("node_time_seconds", "gauge", "The node's clock.");
-    for (node, labels) in all() {
-        page.sample("", &labels, seconds(node.time.saturating_since(Time::ZERO)));
-    }
-    page.family(
-        "node_stalled_seconds_total",
-        "counter",
-        "The wall's time that an elastic clock has left out.",
-    );
-    for (node, labels) in all() {
-        page.sample("", &labels, seconds(node.stalled));
-    }
+    let times = all().map(|(node, labels)| (labels, since_start(node)));
+    page.samples("node_time_seconds", "The node's clock.", times);
+    let help = "The wall's time that an elastic clock has left out.";
+    let stalled = all().map(|(node, labels)| (labels, seconds(node.stalled)));
+    page.samples("node_stalled_seconds_total", help, stalled);
     page.family(
         "node_lateness_seconds",
         "summary",
@@ -108,19 +101,19 @@ fn nodes_of(page: &mut Page, nodes: &[NodeReport]) {
 }
 
 fn ports_of(page: &mut Page, nodes: &[NodeReport]) {
-    page.family(
+    let of = |get: &dyn Fn(&PortReport) -> u64| {
+        let samples = ports(nodes).map(|(labels, port)| (labels, get(port)));
+        Vec::from_iter(samples)
+    };
+    let lines = of(&|port| port.line_bps);
+    page.samples(
         "port_line_bits_per_second",
-        "gauge",
         "The emulated line rate.",
+        lines,
     );
-    for (labels, port) in ports(nodes) {
-        page.sample("", &labels, port.line_bps);
-    }
     for (name, help, get) in PORT_COUNTERS {
-        page.family(&format!("port_{name}_total"), "counter", help);
-        for (labels, port) in ports(nodes) {
-            page.sample("", &labels, get(&port.counters));
-        }
+        let samples = of(&|port| get(&port.counters));
+        page.samples(&format!("port_{name}_total"), help, samples);
     }
     page.family(
         "port_lost_frames_total",
@@ -132,22 +125,13 @@ fn ports_of(page: &mut Page, nodes: &[NodeReport]) {
             page.sample("", &[node, at, ("cause", cause)], get(&port.counters));
         }
     }
-    page.family(
-        "port_line_lost_seconds_total",
-        "counter",
-        "Time of the emulated line that is gone because the node was further behind than its slack.",
-    );
-    for (labels, port) in ports(nodes) {
-        page.sample("", &labels, seconds(port.counters.line_lost));
-    }
-    page.family(
-        "port_watchdog_trips_total",
-        "counter",
-        "Storms that the watchdog has seen.",
-    );
-    for (labels, port) in ports(nodes) {
-        page.sample("", &labels, port.counters.watchdog_trips);
-    }
+    let lost = ports(nodes).map(|(labels, port)| (labels, seconds(port.counters.line_lost)));
+    let help = "Time of the emulated line that is gone because the node was further behind than \
+                its slack.";
+    page.samples("port_line_lost_seconds_total", help, lost);
+    let help = "Storms that the watchdog has seen.";
+    let trips = of(&|port| port.counters.watchdog_trips);
+    page.samples("port_watchdog_trips_total", help, trips);
 }
 
 fn classes_of(page: &mut Page, nodes: &[NodeReport]) {
@@ -183,12 +167,11 @@ fn sends_of(page: &mut Page, nodes: &[NodeReport]) {
             |it| it.allowed_bps;
     };
     for (name, help, get) in families {
-        page.family(&format!("flow_{name}"), kind_of(name), help);
-        for node in nodes {
-            for flow in &node.sends {
-                page.sample("", &[("node", &node.name), ("flow", &flow.name)], get(flow));
-            }
-        }
+        let samples = nodes.iter().flat_map(|node| {
+            let flows = node.sends.iter();
+            flows.map(|flow| ([("node", &*node.name), ("flow", &*flow.name)], get(flow)))
+        });
+        page.samples(&format!("flow_{name}"), help, samples);
     }
 }
 
@@ -215,10 +198,8 @@ fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
         })
     };
     for (name, help, get) in families {
-        page.family(&format!("flow_{name}"), kind_of(name), help);
-        for (labels, flow) in all() {
-            page.sample("", &labels, get(flow));
-        }
+        let samples = all().map(|(labels, flow)| (labels, get(flow)));
+        page.samples(&format!("flow_{name}"), help, samples);
     }
     page.family(
         "flow_latency_seconds",
@@ -248,6 +229,10 @@ fn kind_of(name: &str) -> &'static str {
     }
 }
 
+fn since_start(node: &NodeReport) -> f64 {
+    seconds(node.time.saturating_since(Time::ZERO))
+}
+
 fn seconds(span: Span) -> f64 {
     span.as_secs_f64()
 }
@@ -266,6 +251,19 @@ impl Page {
         self.name = format!("pauseless_{name}");
         let name = &self.name;
         let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+    }
+
+    /// A whole family, which counts something if its name says that it is a total.
+    fn samples<'l, const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = ([Label<'l>; N], impl Display)>,
+    ) {
+        self.family(name, kind_of(name), help);
+        for (labels, value) in samples {
+            self.sample("", &labels, value);
+        }
     }
 
     fn sample(&mut self, suffix: &str, labels: &[Label<'_>], value: impl Display) {

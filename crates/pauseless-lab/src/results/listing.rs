@@ -216,12 +216,7 @@ fn form(number: &Number) -> String {
 
 fn kept(number: &Number) -> &'static str {
     let at = number.kept_at.iter().map(|(_, kept)| *kept);
-    match at.chain([number.kept]).max() {
-        Some(Kept::Always) => "always",
-        Some(Kept::Usually) => "usually",
-        Some(Kept::Sampled) => "sampled",
-        Some(Kept::Asked) | None => "asked",
-    }
+    at.fold(number.kept, Kept::max).name()
 }
 
 const BEGIN: &str = "<!-- metrics: ";

@@ -202,17 +202,19 @@ impl Json {
     }
 }
 
-/// When a number is computed. Each of these includes those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kept {
-    /// When somebody asks for it by name.
-    Asked,
-    /// In every sample of `repro`, whose files list it.
-    Sampled,
-    /// In campaigns that do not say what they keep.
-    Usually,
-    /// In all campaigns.
-    Always,
+named! {
+    /// When a number is computed. Each of these includes those before it.
+    #[derive(PartialOrd, Ord)]
+    pub enum Kept {
+        /// When somebody asks for it by name.
+        Asked = "asked",
+        /// In every sample of `repro`, whose files list it.
+        Sampled = "sampled",
+        /// In campaigns that do not say what they keep.
+        Usually = "usually",
+        /// In all campaigns.
+        Always = "always",
+    }
 }
 
 named! {

@@ -356,22 +356,7 @@ fn code<K: Clone + Hash + Eq>(
 }
 
 fn texts(cells: &Cells) -> Vec<Cow<'_, str>> {
-    match cells {
-        Cells::Texts(cells) => cells.iter().map(|it| Cow::Borrowed(it.as_str())).collect(),
-        Cells::Notes(cells) => {
-            let cells = cells.iter().map(|it| it.as_deref().unwrap_or_default());
-            cells.map(Cow::Borrowed).collect()
-        }
-        Cells::Counts(cells) => cells.iter().map(|it| Cow::Owned(it.to_string())).collect(),
-        Cells::Wholes(cells) => {
-            let write = |cell: &Option<u64>| cell.map_or(String::new(), |it| it.to_string());
-            cells.iter().map(|it| Cow::Owned(write(it))).collect()
-        }
-        Cells::Numbers(cells) => {
-            let write = |cell: &Option<f64>| cell.map_or(String::new(), |it| it.to_string());
-            cells.iter().map(|it| Cow::Owned(write(it))).collect()
-        }
-    }
+    (0..cells.len()).map(|row| cells.text(row)).collect()
 }
 
 fn starts_with_digit(word: &str) -> bool {
