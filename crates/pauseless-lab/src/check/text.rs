@@ -215,20 +215,13 @@ impl Page<'_> {
                 "  - No small set of end nodes was found to be to blame; it may be the routing itself."
             );
         }
-        match verdict.up_down_helps {
-            Some(true) => {
-                let _ = writeln!(
-                    out,
-                    "  - Up*/down* routing over the same cables has no cycle (checked)."
-                );
-            }
-            Some(false) => {
-                let _ = writeln!(
-                    out,
-                    "  - Up*/down* routing over the same cables has a cycle too."
-                );
-            }
-            None => {}
+        if let Some(helps) = verdict.up_down_helps {
+            let has = if helps {
+                "no cycle (checked)"
+            } else {
+                "a cycle too"
+            };
+            let _ = writeln!(out, "  - Up*/down* routing over the same cables has {has}.");
         }
     }
 

@@ -161,13 +161,8 @@ fn shortened(mut names: Vec<String>) -> String {
 /// The thresholds of a scheme in a few words.
 fn words(control: &FlowControl) -> String {
     let two = |first: (&str, Bytes), second: (&str, Bytes)| {
-        format!(
-            "{} {}, {} {}",
-            first.0,
-            bytes(first.1),
-            second.0,
-            bytes(second.1)
-        )
+        let [first, second] = [first, second].map(|(name, at)| format!("{name} {}", bytes(at)));
+        format!("{first}, {second}")
     };
     match control {
         FlowControl::None | FlowControl::Outside(_) => "-".to_string(),

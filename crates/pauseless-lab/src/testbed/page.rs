@@ -22,11 +22,8 @@ pub fn page(runs: &[Measured]) -> String {
         text.push_str(&card(measured, scale));
     }
     text.push_str("</main>\n");
-    let _ = writeln!(
-        text,
-        "<footer>pauseless {}. {FOOTER}</footer>",
-        crate::VERSION
-    );
+    let version = crate::VERSION;
+    let _ = writeln!(text, "<footer>pauseless {version}. {FOOTER}</footer>");
     let heading = Heading {
         title: "The testbed: real frames beside the simulator".to_string(),
         lead: LEAD.to_string(),
@@ -145,11 +142,8 @@ fn card(measured: &Measured, scale: Scale) -> String {
     for finding in Finding::ALL {
         let _ = writeln!(text, "<li>{}</li>", escape(&finding.sentence(run)));
     }
-    let _ = writeln!(
-        text,
-        "<li>simulated: {}</li>",
-        escape(&verdict::brief(&measured.simulated))
-    );
+    let simulated = escape(&verdict::brief(&measured.simulated));
+    let _ = writeln!(text, "<li>simulated: {simulated}</li>");
     for remark in remarks(measured) {
         let _ = writeln!(text, "<li>{}</li>", escape(&remark));
     }

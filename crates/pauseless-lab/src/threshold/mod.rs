@@ -174,11 +174,8 @@ impl Question {
             return refuse(format!("{low} and {high} are not of one kind"));
         }
         if low.base >= high.base {
-            return refuse(format!(
-                "there is nothing between {} and {}",
-                low.exact(),
-                high.exact()
-            ));
+            let (low, high) = (low.exact(), high.exact());
+            return refuse(format!("there is nothing between {low} and {high}"));
         }
         if let Some(message) = self.overridden() {
             return refuse(message);

@@ -103,10 +103,8 @@ impl Answer {
         let seeds = self.seeds.len();
         if threshold.flips < seeds {
             let verb = threshold.direction.name();
-            reasons.push(format!(
-                "it {verb} in only {} of {seeds} seeds",
-                threshold.flips
-            ));
+            let flips = threshold.flips;
+            reasons.push(format!("it {verb} in only {flips} of {seeds} seeds"));
         }
         let changing = self.seeds.iter().filter(|course| course.changes > 1);
         match changing.count() {
@@ -162,19 +160,14 @@ impl Answer {
             0 => String::new(),
             count => format!("; in {count} of them it is otherwise somewhere in between"),
         };
+        let all = plural(seeds as u64, "seed");
         match (with, without) {
             _ if seeds == 0 => "no seed came to its end".to_string(),
             (with, _) if with == seeds => {
-                format!(
-                    "every one of {} has it at both ends{between}",
-                    plural(seeds as u64, "seed")
-                )
+                format!("every one of {all} has it at both ends{between}")
             }
             (_, without) if without == seeds => {
-                format!(
-                    "none of {} has it at either end{between}",
-                    plural(seeds as u64, "seed")
-                )
+                format!("none of {all} has it at either end{between}")
             }
             _ => format!(
                 "of {seeds} seeds {with} have it at both ends, {without} at neither, {} flip{between}",

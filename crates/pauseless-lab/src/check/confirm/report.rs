@@ -47,10 +47,7 @@ fn lines(simulated: &Simulated) -> String {
         let seeds = outcomes.map(|outcome| outcome.seeds).max().unwrap_or(0);
         let runs = quantity::plural(seeds as u64, "run");
         let _ = writeln!(out, "  {} ({runs} each, output-queued).", sentence(rate));
-        let _ = writeln!(
-            out,
-            "  That is what was found in simulations, and no proof."
-        );
+        out.push_str("  That is what was found in simulations, and no proof.\n");
     }
     out
 }

@@ -34,10 +34,7 @@ pub fn report(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
         return out;
     }
     let hidden = sweep.cyclic - sweep.worst.len();
-    let _ = writeln!(
-        out,
-        "\nThe worst first, by the number of buffers in cycles:"
-    );
+    out.push_str("\nThe worst first, by the number of buffers in cycles:\n");
     for finding in &sweep.worst {
         let _ = writeln!(out, "  {}", line(fabric, sweep, finding));
     }

@@ -81,11 +81,8 @@ fn claims(claims: &[Judged]) -> String {
 }
 
 fn one(part: &Part) -> String {
-    let mut text = format!(
-        "<section class=\"part\">\n<h2>{}</h2>\n",
-        escape(&part.title)
-    );
-    text.push_str("<div class=\"figures\">\n");
+    let title = escape(&part.title);
+    let mut text = format!("<section class=\"part\">\n<h2>{title}</h2>\n<div class=\"figures\">\n");
     for figure in &part.figures {
         let wide = if figure.panels.len() > 1 { " wide" } else { "" };
         // The title stands above already.
