@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::declare::{Fallback, Info, Written};
+use crate::report::quantity;
 use crate::scenario::flow_control::scheme_of;
 use crate::scenario::unit::Quantity;
 use crate::scenario::{PortGroup, Scenario};
@@ -100,8 +101,7 @@ fn title(scenario: &Scenario, group: &PortGroup) -> String {
         &scenario.config.topology,
         scenario.config.ingress.class_count(),
     );
-    let count = group.members.len();
-    let shown = group.members.iter().take(SHOWN).map(|(node, port, class)| {
+    let shown = group.members.iter().map(|(node, port, class)| {
         let name = topology.port_name(*node, *port);
         if classes == 1 {
             name
@@ -109,13 +109,8 @@ fn title(scenario: &Scenario, group: &PortGroup) -> String {
             format!("{name} class {}", class.0)
         }
     });
-    let shown: Vec<String> = shown.collect();
-    let more = match count.saturating_sub(SHOWN) {
-        0 => String::new(),
-        left => format!(" and {left} more"),
-    };
     let scheme = group.ingress.control.name();
-    format!("{scheme} at {}{more}", shown.join(", "))
+    format!("{scheme} at {}", quantity::some(shown, SHOWN))
 }
 
 fn stages(config: &gfc::BufferConfig, line: Rate) -> Vec<StageRecord> {

@@ -138,12 +138,8 @@ impl Page<'_> {
             self.port(far.peer, far.peer_port),
             self.port(buffer.node, hop.egress),
         );
-        let _ = writeln!(
-            out,
-            "     with packets for {} from {}",
-            self.nodes(&hop.targets),
-            self.nodes(&hop.sources)
-        );
+        let (targets, sources) = (self.nodes(&hop.targets), self.nodes(&hop.sources));
+        let _ = writeln!(out, "     with packets for {targets} from {sources}");
     }
 
     fn flows(&self, out: &mut String, cycle: &Cycle) {
@@ -236,11 +232,8 @@ impl Page<'_> {
             _ => "keep them off the lossless class, or give them one of their own",
         };
         let _ = writeln!(out, "  - Without {who} there is no cycle: {advice}.");
-        if let Some(needed) = blame
-            .needed
-            .as_ref()
-            .filter(|needed| needed.len() < blame.hosts.len())
-        {
+        let needed = blame.needed.as_ref();
+        if let Some(needed) = needed.filter(|needed| needed.len() < blame.hosts.len()) {
             let _ = writeln!(
                 out,
                 "    Of these it is enough to leave out {}; --json has all names.",

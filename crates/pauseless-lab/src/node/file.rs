@@ -20,6 +20,7 @@ use crate::declare::Declared;
 use crate::import::source::Source;
 use crate::named::named;
 use crate::problem::{Problem, Problems, Sink};
+use crate::report::quantity;
 use crate::scenario::mitigation::{WATCHDOG, read_watchdog};
 use crate::scenario::reader::{At, Section, did_you_mean};
 use crate::scenario::unit::Quantity;
@@ -314,10 +315,5 @@ impl Written {
 
 /// Names with commas between, as many as one reads.
 fn some_of(names: &[&str]) -> String {
-    const SHOWN: usize = 12;
-    let shown = names[..names.len().min(SHOWN)].join(", ");
-    match names.len() {
-        0..=SHOWN => shown,
-        more => format!("{shown} and {} more", more - SHOWN),
-    }
+    quantity::some(names.iter(), 12)
 }

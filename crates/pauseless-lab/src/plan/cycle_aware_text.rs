@@ -12,7 +12,7 @@ use super::text::table;
 use super::{Scheme, Set};
 use crate::cycle_aware::Component;
 use crate::fabric::Fabric;
-use crate::report::quantity::{bytes, plural};
+use crate::report::quantity::{bytes, plural, some};
 use crate::report::records;
 use crate::scenario::file::File;
 
@@ -148,14 +148,8 @@ fn ratio(set: &CycleSet, value: f64) -> String {
 }
 
 /// The first few of a list.
-fn shortened(mut names: Vec<String>) -> String {
-    let count = names.len();
-    names.truncate(8);
-    let mut text = names.join(", ");
-    if count > names.len() {
-        let _ = write!(text, " and {} more", count - names.len());
-    }
-    text
+fn shortened(names: Vec<String>) -> String {
+    some(names.into_iter(), 8)
 }
 
 /// The thresholds of a scheme in a few words.

@@ -207,10 +207,8 @@ pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
         ways.push(format!("make at most {classes} {noun} lossless"));
     }
     if let Some(wire) = advice.wire {
-        ways.push(format!(
-            "use cables of {} m at most",
-            wire.as_ps() / PS_PER_METRE
-        ));
+        let metres = wire.as_ps() / PS_PER_METRE;
+        ways.push(format!("use cables of {metres} m at most"));
     }
     if let Some(mtu) = advice.mtu {
         ways.push(format!("set --mtu to {} B at most", mtu.get()));
@@ -283,18 +281,15 @@ fn thresholds(set: &Set) -> String {
             format!("XOFF {xoff}, XON {xon}, headroom {headroom}")
         }
         FlowControl::Cbfc(config) => {
-            let blocks = config.capacity.get() / cbfc::BLOCK.get();
+            let blocks = count(config.capacity.get() / cbfc::BLOCK.get());
             let full = latency.line.bytes_in_up(latency.tau() + config.period);
             let enough = match (config.capacity < full, full <= IBA_GRANT) {
                 (true, _) => "more than this credit, so the link is slower",
                 (false, true) => "which IBA's 2,048 blocks cover",
                 (false, false) => "which IBA's 2,048 blocks do not cover",
             };
-            format!(
-                "{} blocks of credit; full rate takes {}, {enough}",
-                count(blocks),
-                whole(full)
-            )
+            let full = whole(full);
+            format!("{blocks} blocks of credit; full rate takes {full}, {enough}")
         }
         FlowControl::GfcBuffer(config) => format!(
             "B_m {}, B_1 {}, {} stages, least rate {}",

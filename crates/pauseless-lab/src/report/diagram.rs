@@ -11,9 +11,9 @@ use pauseless_fabric::topology::NodeKind;
 use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::outcome::EgressQueue;
 
-use super::Run;
 use super::chart::{ALARM, INK, PALETTE, colour, hex};
 use super::html::escape;
+use super::{Run, quantity};
 
 /// The network of `run` as an SVG element; `None` when it is too large and has no deadlock.
 pub fn svg(run: &Run) -> Option<String> {
@@ -206,14 +206,7 @@ fn flows_through(run: &Run, queue: &EgressQueue) -> String {
     let passes = |id: &&FlowId| path(run, **id).contains(&(queue.node, queue.port));
     let names = flows.iter();
     let names: Vec<&str> = names.filter(passes).map(|id| run.flow_name(*id)).collect();
-    match names.len() {
-        0..=NAMES_MAX => names.join(", "),
-        n => format!(
-            "{} and {} more",
-            names[..NAMES_MAX].join(", "),
-            n - NAMES_MAX
-        ),
-    }
+    quantity::some(names.into_iter(), NAMES_MAX)
 }
 
 /// The egress ports that a flow passes.

@@ -124,6 +124,17 @@ pub fn count(n: u64) -> String {
     grouped
 }
 
+/// The first few of some names, and how many more there are: `a, b and 3 more`.
+pub fn some<S: AsRef<str>>(names: impl ExactSizeIterator<Item = S>, most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    let shown = Vec::from_iter(names.take(most));
+    let shown = Vec::from_iter(shown.iter().map(AsRef::as_ref)).join(", ");
+    match more {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// One and its plural: `1 packet`, `2 packets`.
 pub fn plural(n: u64, noun: &str) -> String {
     let ending = if n == 1 { "" } else { "s" };

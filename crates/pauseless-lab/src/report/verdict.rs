@@ -132,22 +132,17 @@ const UNSEEN: &str =
     "deadlock is not looked for with a process per node: what stands still is called starved";
 
 fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
-    let ports = deadlock.cycle.iter().map(|queue| {
-        let name = run.port_name(queue.node, queue.port);
-        match run.scenario.config.ingress.class_count() {
-            1 => name,
-            _ => format!("{name} class {}", queue.class.0),
-        }
-    });
-    let cycle = Vec::from_iter(ports).join(" -> ");
+    let queues = deadlock.cycle.iter();
+    let queues = queues.map(|queue| run.queue_name(queue.node, queue.port, queue.class));
+    let cycle = Vec::from_iter(queues).join(" -> ");
     let time = run.instant(deadlock.time);
     let others = deadlock.members.len().saturating_sub(deadlock.cycle.len());
     let others = match others {
         0 => String::new(),
-        n => format!(
-            " ({} wait behind it)",
-            quantity::plural(n as u64, "more queue")
-        ),
+        n => {
+            let queues = quantity::plural(n as u64, "more queue");
+            format!(" ({queues} wait behind it)")
+        }
     };
     let flows = flow_list(run, &deadlock.flows);
     let victims = run.victims();

@@ -20,12 +20,7 @@ pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failu
         let text = network(scope, &base, (4, pair.sample))?;
         let schemes = [PFC, BUFFER, TIME, PFC_AWARE, BUFFER_AWARE];
         let tasks = schemes.map(|scheme| {
-            let how = How {
-                scheme,
-                discipline,
-                duration: Span::ms(30),
-                stops_on_deadlock: false,
-            };
+            let how = How::whole(scheme, discipline, Span::ms(30));
             Ok(how.task(scope, &text, pair)?.keeping(&[total()]))
         });
         let tasks = tasks.into_iter().collect::<Result<Vec<_>, Failure>>()?;

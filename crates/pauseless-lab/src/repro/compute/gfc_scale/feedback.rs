@@ -63,12 +63,7 @@ pub fn feedback(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failur
                 (false, Discipline::OutputQueued) => 1,
                 (false, _) => continue,
             };
-            let how = How {
-                scheme,
-                discipline,
-                duration,
-                stops_on_deadlock: false,
-            };
+            let how = How::whole(scheme, discipline, duration);
             let samples = runs(scope, (&base, k), (how, count), measured)?;
             curves.extend(samples);
         }

@@ -111,6 +111,16 @@ struct How {
 }
 
 impl How {
+    /// A run of this length, whatever happens in it.
+    fn whole(scheme: Scheme, discipline: Discipline, duration: Span) -> How {
+        How {
+            scheme,
+            discipline,
+            duration,
+            stops_on_deadlock: false,
+        }
+    }
+
     /// The run of one repetition on the network of `text`.
     fn task(self, scope: &Scope<'_>, text: &str, pair: Pair) -> Result<Task, Failure> {
         let section: Table = toml::from_str(self.scheme.section).expect("a section");
@@ -126,13 +136,9 @@ impl How {
             cycle_aware: Some(self.scheme.is_cycle_aware),
             ..Overrides::default()
         };
-        let name = format!(
-            "{}/{}, network {}, seed {}",
-            self.scheme.name,
-            self.discipline.name(),
-            pair.sample,
-            pair.seed
-        );
+        let Pair { sample, seed } = pair;
+        let (scheme, discipline) = (self.scheme.name, self.discipline.name());
+        let name = format!("{scheme}/{discipline}, network {sample}, seed {seed}");
         Ok(Task::new(name, text, overrides))
     }
 

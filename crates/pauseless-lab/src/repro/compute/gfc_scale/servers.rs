@@ -6,7 +6,7 @@ use pauseless_core::unit::Span;
 use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
 use super::trees::{Ties, Trees};
-use super::{AWARE, How, PAPER, Pair, Scheme, known, network, record};
+use super::{AWARE, How, PAPER, Pair, known, network, record};
 use crate::repro::data::Measured;
 use crate::run::Run;
 use crate::sample::{Add, Sample};
@@ -79,7 +79,7 @@ pub fn compare(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure
         let pairs = Vec::from_iter(pairs);
         for discipline in Discipline::ALL {
             for scheme in PAPER {
-                let how = how((scheme, discipline));
+                let how = How::whole(scheme, discipline, DURATION);
                 let name = how.prefix(&format!("free k{k}"));
                 run(scope, (&base, k), (how, &pairs), &mut |sample| {
                     record(measured, &name, sample, &METRICS)
@@ -89,7 +89,7 @@ pub fn compare(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure
     }
     for discipline in Discipline::ALL {
         for scheme in PAPER.into_iter().chain(AWARE) {
-            let how = how((scheme, discipline));
+            let how = How::whole(scheme, discipline, DURATION);
             let name = how.prefix("deadlock k4");
             let pairs = known(discipline);
             run(scope, (&base, 4), (how, &pairs), &mut |sample| {
@@ -98,15 +98,6 @@ pub fn compare(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure
         }
     }
     Ok(())
-}
-
-fn how((scheme, discipline): (Scheme, Discipline)) -> How {
-    How {
-        scheme,
-        discipline,
-        duration: DURATION,
-        stops_on_deadlock: false,
-    }
 }
 
 /// Makes runs, few at a time, so that no more than these are in memory.
