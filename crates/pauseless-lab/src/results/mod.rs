@@ -273,65 +273,6 @@ impl Number {
         }
     }
 
-    /// It is a field of the JSON document, and absent where a run has no value.
-    const fn json(mut self, name: &'static str) -> Number {
-        self.json = Json::Absent(name);
-        self
-    }
-
-    /// It is a field of the JSON document, and null where a run has no value.
-    const fn json_or_null(mut self, name: &'static str) -> Number {
-        self.json = Json::Null(name);
-        self
-    }
-
-    /// It is a column of `flows.csv` and `flows.parquet`.
-    const fn column(mut self, name: &'static str) -> Number {
-        self.column = name;
-        self
-    }
-
-    /// It is a column of the tables of a report, under this head as [`crate::report::text::Table::new`] has it.
-    const fn head(mut self, head: &'static str) -> Number {
-        self.head = head;
-        self
-    }
-
-    /// Its values in the base unit are fractions, unlike those of others in its unit.
-    const fn real(mut self) -> Number {
-        self.is_real = true;
-        self
-    }
-
-    /// It is computed although nobody has asked for it.
-    const fn kept(mut self, kept: Kept) -> Number {
-        self.kept = kept;
-        self
-    }
-
-    /// A run may lack it because what it measures has not happened.
-    const fn may_be_missing(mut self) -> Number {
-        self.may_be_missing = true;
-        self
-    }
-
-    /// Only ports that a `[probe]` looks at have it.
-    const fn probed(mut self) -> Number {
-        self.is_probed = true;
-        self
-    }
-
-    /// Fixed percentiles have names, and these are computed although nobody has asked for them.
-    const fn spelt(
-        mut self,
-        spelt: &'static str,
-        kept_at: &'static [(&'static str, Kept)],
-    ) -> Number {
-        self.spelt = spelt;
-        self.kept_at = kept_at;
-        self
-    }
-
     /// Whose number it is.
     pub fn scope(&self) -> Scope {
         match self.of {
