@@ -9,7 +9,7 @@ mod label;
 mod layout;
 mod legend;
 mod line;
-mod words;
+pub(super) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

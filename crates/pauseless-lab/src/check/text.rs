@@ -7,6 +7,7 @@ use pauseless_fabric::dependency::{Blame, ClosingFlow, Component, Cycle, Hop};
 use pauseless_fabric::reroute::Reroute;
 
 use super::Verdict;
+use super::svg::words::count;
 use super::sweep::describe;
 use crate::fabric::{Fabric, Origin};
 use crate::report::text::{Mood, Paint};
@@ -62,14 +63,6 @@ pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
     format!("{name}: {cyclic}; {says}{scope}\n")
 }
 
-/// A number with what it counts, in singular or plural.
-fn counted(count: usize, [one, many]: [&str; 2]) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
-    }
-}
-
 struct Page<'f> {
     fabric: &'f Fabric,
 }
@@ -85,9 +78,9 @@ impl Page<'_> {
         let _ = writeln!(
             out,
             "{}, {}, {}; routes: {routes}.",
-            counted(topology.host_count(), ["end node", "end nodes"]),
-            counted(topology.switches().len(), ["switch", "switches"]),
-            counted(topology.links().len(), ["link", "links"]),
+            count(topology.host_count(), ("end node", "end nodes")),
+            count(topology.switches().len(), ("switch", "switches")),
+            count(topology.links().len(), ("link", "links")),
         );
         let _ = writeln!(
             out,

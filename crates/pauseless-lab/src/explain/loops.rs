@@ -6,13 +6,14 @@ use std::fmt;
 use pauseless_core::class_map::{Beyond, ClassMap};
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::boundary::{Boundary, passes};
-use pauseless_fabric::trace::{Header, circle};
+use pauseless_fabric::trace::circle;
 use pauseless_sim::Config;
 use pauseless_sim::config::Flow;
 
 use super::write_table;
 use crate::named::named;
 use crate::report::quantity;
+use crate::sample::share::header;
 use crate::scenario::Scenario;
 
 /// A flow that circles.
@@ -110,12 +111,7 @@ fn is_cut(config: &Config, boundary: &Boundary) -> bool {
 /// A flow that circles, and the share of each link of its loop that it would take.
 fn of_flow(config: &Config, flow: &Flow) -> Option<(Loop, Vec<(Link, f64)>)> {
     let topology = &config.topology;
-    let header = Header {
-        source: flow.source,
-        group: flow.group,
-        hash: flow.hash,
-    };
-    let circle = circle(topology, &config.table, header)?;
+    let circle = circle(topology, &config.table, header(flow))?;
     let boundary = Boundary::new(topology, &circle, flow.ttl);
     let on_wire = flow.packet + config.wire_overhead;
     let frame_share = flow.packet.get() as f64 / on_wire.get() as f64;

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use pauseless_core::derive::Latency;
-use pauseless_core::unit::{Bytes, Rate, Span};
+use pauseless_core::unit::{Bytes, Rate};
 
-use super::Request;
 use super::headroom::{self, Headroom, cable};
+use super::{Kind, Request};
 use crate::fabric::Fabric;
 use crate::fabric::ethernet::gather;
 use crate::fabric::ib::Parsed;
@@ -391,15 +390,13 @@ impl Judge<'_> {
         let speed = port.speed_mbps.map(|mbps| Rate::mbps(u64::from(mbps)));
         let line = rate.or(speed).ok_or(NO_SPEED)?;
         let length = port.cable_m.map(|metres| cable(u64::from(metres)));
-        let latency = Latency {
-            mtu: port.mtu,
+        let (wire, classes) = (wire.or(length).ok_or(NO_LENGTH)?, port.classes);
+        let kind = Kind {
             line,
-            wire: wire.or(length).ok_or(NO_LENGTH)?,
-            processing: reaction.span(line).map_err(|_| NO_LIMIT)?,
-            classes: port.classes,
-            jitter: Span::ZERO,
-            overhead: Bytes::ZERO,
+            wire,
+            classes,
         };
+        let latency = kind.latency(port.mtu, reaction.span(line).map_err(|_| NO_LIMIT)?);
         let headroom = Headroom::new(&latency);
         Ok(Derived {
             equation: headroom.equation,

@@ -5,6 +5,7 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Kind;
 use super::headroom::{Headroom, Reaction, cable};
 
 /// A number of the note and ours.
@@ -71,16 +72,13 @@ pub fn paper() -> Vec<PaperRecord> {
 }
 
 fn latency(reaction: Reaction) -> Latency {
-    let line = Rate::gbps(40);
-    Latency {
-        mtu: Bytes::new(1_500),
-        line,
+    let kind = Kind {
+        line: Rate::gbps(40),
         wire: cable(300),
-        processing: reaction.span(line).expect("40 Gb/s has a limit"),
         classes: 8,
-        jitter: Span::ZERO,
-        overhead: Bytes::ZERO,
-    }
+    };
+    let processing = reaction.span(kind.line).expect("40 Gb/s has a limit");
+    kind.latency(Bytes::new(1_500), processing)
 }
 
 const EQ: &str = "2 (MTU + PFC + r t_wire) + r t_proc";

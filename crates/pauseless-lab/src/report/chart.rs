@@ -27,6 +27,20 @@ pub struct Figure {
     pub instants: Vec<Instant>,
 }
 
+impl Figure {
+    /// A figure with nothing but curves.
+    pub fn new(description: String, axis: Axis, value_max: f64, curves: Vec<Curve>) -> Figure {
+        Figure {
+            description,
+            axis,
+            value_max,
+            curves,
+            levels: Vec::new(),
+            instants: Vec::new(),
+        }
+    }
+}
+
 /// The axis across a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Axis {

@@ -8,12 +8,13 @@ use std::fmt::Write;
 
 use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_fabric::topology::NodeKind;
-use pauseless_fabric::trace::{Header, trace};
+use pauseless_fabric::trace::trace;
 use pauseless_sim::outcome::EgressQueue;
 
 use super::chart::{ALARM, INK, PALETTE, colour, hex};
 use super::html::escape;
 use super::{Run, quantity};
+use crate::sample::share::header;
 
 /// The network of `run` as an SVG element; `None` when it is too large and has no deadlock.
 pub fn svg(run: &Run) -> Option<String> {
@@ -213,12 +214,7 @@ fn flows_through(run: &Run, queue: &EgressQueue) -> String {
 fn path(run: &Run, flow: FlowId) -> Vec<(NodeId, PortId)> {
     let config = &run.scenario.config;
     let flow = &config.flows[flow.index()];
-    let header = Header {
-        source: flow.source,
-        group: flow.group,
-        hash: flow.hash,
-    };
-    trace(&config.topology, &config.table, header).unwrap_or_default()
+    trace(&config.topology, &config.table, header(flow)).unwrap_or_default()
 }
 
 /// The paths of a few flows, in the colours of their curves, beside the links that they take.

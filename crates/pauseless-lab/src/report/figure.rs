@@ -33,6 +33,17 @@ pub struct Panel {
     pub left_out: usize,
 }
 
+impl Panel {
+    /// A figure that has everything in it.
+    pub(super) fn new(caption: impl Into<String>, figure: Figure) -> Panel {
+        Panel {
+            caption: caption.into(),
+            figure,
+            left_out: 0,
+        }
+    }
+}
+
 impl Scale {
     /// Axes on which every run of `runs` fits.
     pub fn of(runs: &[Run]) -> Scale {
@@ -135,21 +146,12 @@ fn panel(run: &Run, scale: Scale, (heading, curves): (&'static str, Vec<Labelled
         stroke: Stroke::Solid,
         points: times.iter().copied().zip(values).collect(),
     });
-    let figure = Figure {
-        description: format!("{heading} of {} over time (ms)", run.scenario.name),
-        axis: Axis::Time {
-            max_ms: scale.time_max_ms,
-        },
-        value_max: scale.rate_max_gbps,
-        curves: curves.collect(),
-        levels: Vec::new(),
-        instants: instants(run),
-    };
-    Panel {
-        caption: format!("{heading} over time (ms)"),
-        figure,
-        left_out: 0,
-    }
+    let description = format!("{heading} of {} over time (ms)", run.scenario.name);
+    let max_ms = scale.time_max_ms;
+    let axis = Axis::Time { max_ms };
+    let mut figure = Figure::new(description, axis, scale.rate_max_gbps, curves.collect());
+    figure.instants = instants(run);
+    Panel::new(format!("{heading} over time (ms)"), figure)
 }
 
 /// Adds what goes with the curves of a panel, in their order; what is empty or always zero says

@@ -220,16 +220,10 @@ fn figure(
     (heading, (curves, value_max)): (String, (Vec<Curve>, f64)),
 ) -> (String, Figure) {
     let name = &measured.run.scenario.name;
-    let figure = Figure {
-        description: format!("{heading} of {name} over time (ms), measured and simulated"),
-        axis: Axis::Time {
-            max_ms: scale.time_max_ms,
-        },
-        value_max,
-        curves,
-        levels: Vec::new(),
-        instants: instants(&measured.run),
-    };
+    let description = format!("{heading} of {name} over time (ms), measured and simulated");
+    let max_ms = scale.time_max_ms;
+    let mut figure = Figure::new(description, Axis::Time { max_ms }, value_max, curves);
+    figure.instants = instants(&measured.run);
     (format!("{heading} over time (ms)"), figure)
 }
 

@@ -96,7 +96,7 @@ fn last<T>(parts: &mut [T]) -> &mut T {
 }
 
 /// `1 switch` or `2 switches`.
-pub(super) fn count(number: usize, (one, many): (&str, &str)) -> String {
+pub(in crate::check) fn count(number: usize, (one, many): (&str, &str)) -> String {
     match number {
         1 => format!("1 {one}"),
         _ => format!("{number} {many}"),
