@@ -252,7 +252,7 @@ const PAPERS: [(&str, &str); 4] = [
     ("ttl", "TTL-based buffer management"),
 ];
 
-const HEAD: &str = include_str!("page.md");
+const HEAD: &str = include_str!("page.md.txt");
 
 #[cfg(test)]
 mod tests {
