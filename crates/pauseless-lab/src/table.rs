@@ -86,6 +86,16 @@ impl Cells {
         self.len() == 0
     }
 
+    /// What stands in all rows, as numbers; nothing if it is texts.
+    pub fn numbers(&self) -> Option<Cow<'_, [Option<f64>]>> {
+        match self {
+            Cells::Numbers(cells) => Some(Cow::Borrowed(cells)),
+            Cells::Counts(cells) => Some(cells.iter().map(|it| Some(*it as f64)).collect()),
+            Cells::Wholes(cells) => Some(cells.iter().map(|it| it.map(|it| it as f64)).collect()),
+            Cells::Texts(_) | Cells::Notes(_) => None,
+        }
+    }
+
     /// What stands in a row, as text; empty for what was not measured.
     pub fn text(&self, row: usize) -> Cow<'_, str> {
         match self {

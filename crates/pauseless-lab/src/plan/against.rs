@@ -42,10 +42,8 @@ pub struct Deployed {
 impl Deployed {
     /// What is missing, if nothing at all could be judged.
     pub fn missing(&self) -> Option<Vec<String>> {
-        let rows = self.rows.iter().map(|row| &row.judgement);
-        let judgements = rows.chain(self.pools.iter().map(|pool| &pool.judgement));
         let mut missing = Vec::new();
-        for judgement in judgements {
+        for judgement in self.judgements() {
             let Judgement::Unknown(why) = judgement else {
                 return None;
             };
@@ -77,11 +75,13 @@ impl Deployed {
 
     /// Whether packets can be lost somewhere.
     pub fn can_lose(&self) -> bool {
+        let mut judgements = self.judgements();
+        judgements.any(|judgement| matches!(judgement, Judgement::TooSmall(_)))
+    }
+
+    fn judgements(&self) -> impl Iterator<Item = &Judgement> {
         let rows = self.rows.iter().map(|row| &row.judgement);
-        let judgements = rows.chain(self.pools.iter().map(|pool| &pool.judgement));
-        judgements
-            .into_iter()
-            .any(|judgement| matches!(judgement, Judgement::TooSmall(_)))
+        rows.chain(self.pools.iter().map(|pool| &pool.judgement))
     }
 }
 
@@ -254,14 +254,7 @@ impl Judge<'_> {
         }
         for (name, profile) in &config.profiles {
             if let Some((speed, metres)) = profile.made_for.filter(|_| !used.contains(name)) {
-                let port = Port {
-                    speed_mbps: Some(speed),
-                    cable_m: Some(metres),
-                    mtu: self.terms.mtu.unwrap_or(self.terms.request.mtu),
-                    classes: self.classes(0),
-                };
-                let row = self.row(of, &port, deployed(name, profile));
-                self.found.rows.push(row);
+                self.made_for((speed, metres), of, deployed(name, profile));
             }
         }
         self.pools(of, config);
@@ -278,15 +271,21 @@ impl Judge<'_> {
 
     fn table(&mut self, of: &str, profiles: &[PgProfile]) {
         for profile in profiles {
-            let port = Port {
-                speed_mbps: Some(profile.speed_mbps),
-                cable_m: Some(profile.cable_m),
-                mtu: self.terms.mtu.unwrap_or(self.terms.request.mtu),
-                classes: self.classes(0),
-            };
-            let row = self.row(of, &port, of_table(profile));
-            self.found.rows.push(row);
+            let link = (profile.speed_mbps, profile.cable_m);
+            self.made_for(link, of, of_table(profile));
         }
+    }
+
+    /// A row for a profile that no port has, at the speed and the length that it was made for.
+    fn made_for(&mut self, (speed, metres): (u32, u32), of: &str, profile: Profile) {
+        let port = Port {
+            speed_mbps: Some(speed),
+            cable_m: Some(metres),
+            mtu: self.terms.mtu.unwrap_or(self.terms.request.mtu),
+            classes: self.classes(0),
+        };
+        let row = self.row(of, &port, profile);
+        self.found.rows.push(row);
     }
 
     /// What is known of a port: from its configuration, else from the fabric, else from what the

@@ -129,7 +129,8 @@ pub struct Curve {
 }
 
 /// The line of a curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Stroke {
     /// What the figure is about.
     Solid,

@@ -91,7 +91,7 @@ struct Curves {
 struct Line {
     label: String,
     colour: usize,
-    stroke: &'static str,
+    stroke: Stroke,
     axis: usize,
     values: Vec<f64>,
 }
@@ -182,11 +182,7 @@ impl Curves {
                     Stroke::Solid | Stroke::Marked => curve.label.clone(),
                 },
                 colour: curve.colour,
-                stroke: match curve.stroke {
-                    Stroke::Solid => "solid",
-                    Stroke::Marked => "marked",
-                    Stroke::Dashed => "dashed",
-                },
+                stroke: curve.stroke,
                 axis,
                 values: points.iter().map(|(_, y)| rounded(*y)).collect(),
             }

@@ -18,6 +18,7 @@ pub mod rows;
 use pauseless_core::id::Class;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::outcome::QueueOutcome;
+use serde::Serialize;
 
 use crate::metrics::completion::Group;
 use crate::metrics::distribution::Percentile;
@@ -84,7 +85,8 @@ pub enum Of {
 }
 
 /// A value in the base unit: picoseconds, bytes, bit/s, a share of 1, or a plain number.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Value {
     /// A whole number.
     Whole(u64),
