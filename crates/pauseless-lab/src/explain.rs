@@ -5,8 +5,11 @@ use std::fmt;
 use pauseless_core::derive::{self, Derivation, GUARD_FRAMES_MIN, HOLD_FRAMES, Latency};
 use pauseless_core::flow_control::{Control, FlowControl, cbfc, gfc, pfc};
 use pauseless_core::unit::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::declare::{Entry, Fallback, Info, Written};
+use crate::report::quantity;
 use crate::scenario::flow_control::scheme_of;
 use crate::scenario::unit::Quantity;
 use crate::scenario::{PortGroup, Scenario};
@@ -18,7 +21,7 @@ mod paper;
 
 pub use loops::{Loop, Verdict};
 pub(crate) use paper::latency as example;
-pub use paper::{Paper, PaperRow, paper};
+pub use paper::{Paper, PaperRecord, paper};
 
 /// The derivations of a scenario, those of equal ports once.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,33 +40,33 @@ pub struct Group {
     /// Which ports, or what.
     pub title: String,
     /// The steps, in the order of derivation.
-    pub rows: Vec<Row>,
+    pub rows: Vec<StepRecord>,
     /// The stages of buffer-based GFC; empty for other schemes.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<StageRecord>,
 }
 
-/// One step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// What is derived, such as `tau`.
+/// One step of a derivation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StepRecord {
+    /// What is derived.
     pub symbol: String,
-    /// From what, such as `2 MTU / C + 2 t_w + t_r`, or what it stands for.
+    /// From what.
     pub formula: String,
     /// The value with its unit.
     pub value: String,
-    /// Where it comes from.
+    /// Where the formula comes from.
     pub source: &'static str,
 }
 
 /// A stage of buffer-based GFC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stage {
-    /// Its number; 0 is below all thresholds.
-    pub k: u16,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StageRecord {
+    /// Its number.
+    pub stage: u16,
     /// Where it begins.
-    pub threshold: Bytes,
+    pub threshold_bytes: u64,
     /// What the sender may send in it.
-    pub rate: Rate,
+    pub rate_bps: u64,
 }
 
 /// The derivations behind `scenario`.
@@ -98,8 +101,7 @@ fn title(scenario: &Scenario, group: &PortGroup) -> String {
         &scenario.config.topology,
         scenario.config.ingress.class_count(),
     );
-    let count = group.members.len();
-    let shown = group.members.iter().take(SHOWN).map(|(node, port, class)| {
+    let shown = group.members.iter().map(|(node, port, class)| {
         let name = topology.port_name(*node, *port);
         if classes == 1 {
             name
@@ -107,27 +109,20 @@ fn title(scenario: &Scenario, group: &PortGroup) -> String {
             format!("{name} class {}", class.0)
         }
     });
-    let shown: Vec<String> = shown.collect();
-    let more = match count.saturating_sub(SHOWN) {
-        0 => String::new(),
-        left => format!(" and {left} more"),
-    };
     let scheme = group.ingress.control.name();
-    format!("{scheme} at {}{more}", shown.join(", "))
+    format!("{scheme} at {}", quantity::some(shown, SHOWN))
 }
 
-fn stages(config: &gfc::BufferConfig, line: Rate) -> Vec<Stage> {
-    let threshold = |k| {
-        if k == 0 {
-            Bytes::ZERO
-        } else {
-            config.threshold(k)
-        }
+fn stages(config: &gfc::BufferConfig, line: Rate) -> Vec<StageRecord> {
+    // Stage 0 is below all thresholds.
+    let begin = |stage| match stage {
+        0 => Bytes::ZERO,
+        stage => config.threshold(stage),
     };
-    let stage = |k| Stage {
-        k,
-        threshold: threshold(k),
-        rate: config.rate(k, line),
+    let stage = |stage| StageRecord {
+        stage,
+        threshold_bytes: begin(stage).get(),
+        rate_bps: config.rate(stage, line).as_bps(),
     };
     (0..=config.stages).map(stage).collect()
 }
@@ -135,7 +130,7 @@ fn stages(config: &gfc::BufferConfig, line: Rate) -> Vec<Stage> {
 /// Rows in the making.
 #[derive(Default)]
 pub(crate) struct Steps {
-    rows: Vec<Row>,
+    rows: Vec<StepRecord>,
 }
 
 impl Steps {
@@ -147,7 +142,7 @@ impl Steps {
     ) {
         let (symbol, formula) = (names.0.to_string(), names.1.to_string());
         let value = value.to_string();
-        self.rows.push(Row {
+        self.rows.push(StepRecord {
             symbol,
             formula,
             value,
@@ -172,34 +167,22 @@ impl Steps {
             Some(_) => "memory of the switch, which ports share",
         };
         self.bytes(("B", whose), group.ingress.buffer, "scenario");
-        self.add(
-            ("MTU / C", "the message waits for a frame that has begun"),
-            frame,
-            EQ,
-        );
+        let names = ("MTU / C", "the message waits for a frame that has begun");
+        self.add(names, frame, EQ);
         self.add(("t_w", "the message travels"), latency.wire, EQ);
         self.add(("t_r", "it is processed"), latency.processing, EQ);
-        self.add(
-            ("MTU / C", "a frame that has begun is not interrupted"),
-            frame,
-            EQ,
-        );
+        let names = ("MTU / C", "a frame that has begun is not interrupted");
+        self.add(names, frame, EQ);
         self.add(("t_w", "that frame travels"), latency.wire, EQ);
         if group.tau == latency.tau() {
             self.add(("tau", "2 MTU / C + 2 t_w + t_r"), group.tau, EQ);
         } else {
-            self.add(
-                ("tau", "given instead of the sum of these"),
-                group.tau,
-                "scenario",
-            );
+            let names = ("tau", "given instead of the sum of these");
+            self.add(names, group.tau, "scenario");
         }
         let c_tau = latency.line.bytes_in_up(group.tau);
-        self.bytes(
-            ("C tau", "what arrives before feedback has an effect"),
-            c_tau,
-            EQ,
-        );
+        let names = ("C tau", "what arrives before feedback has an effect");
+        self.bytes(names, c_tau, EQ);
     }
 
     fn scheme(&mut self, group: &PortGroup) {
@@ -232,11 +215,8 @@ impl Steps {
         const RULE: &str = "802.1Q 36, PROTOCOLS 1";
         let latency = &derivation.latency;
         let messages = Control::SIZE * u64::from(latency.classes);
-        self.bytes(
-            ("crossing", "the frame that crosses XOFF: one MTU"),
-            latency.mtu,
-            RULE,
-        );
+        let names = ("crossing", "the frame that crosses XOFF: one MTU");
+        self.bytes(names, latency.mtu, RULE);
         let formula = format!("{} for each class", Control::SIZE);
         self.bytes(("messages", &formula), messages, RULE);
         let headroom = latency.pfc_headroom();
@@ -244,48 +224,30 @@ impl Steps {
         let bound = derivation.buffer.saturating_sub(headroom);
         self.bytes(("XOFF <=", "B - headroom"), bound, RULE);
         self.bytes(("XOFF", "pause above"), config.xoff, "as run");
-        self.bytes(
-            ("XON", "resume below; by default XOFF - 2 MTU"),
-            config.xon,
-            "as run",
-        );
+        let names = ("XON", "resume below; by default XOFF - 2 MTU");
+        self.bytes(names, config.xon, "as run");
         let pause = pfc::pause_span(config.quanta, latency.line);
         let formula = format!("{} quanta of 512 bits", config.quanta);
         self.add(("pause", &formula), pause, "802.1Q 36.1.3");
-        self.add(
-            ("refresh", "pause / 2, must exceed tau"),
-            pause / 2,
-            "802.1Q 36.1.3",
-        );
+        let names = ("refresh", "pause / 2, must exceed tau");
+        self.add(names, pause / 2, "802.1Q 36.1.3");
     }
 
     pub(crate) fn cbfc(&mut self, latency: &Latency, config: &cbfc::Config) {
         const RULE: &str = "InfiniBand 7.9, PROTOCOLS 2";
         let frame = cbfc::BLOCK * cbfc::blocks(latency.mtu);
         self.bytes(("frame", "one MTU in whole blocks of 64 B"), frame, RULE);
-        self.bytes(
-            ("credits", "at least a frame, at most B"),
-            config.capacity,
-            "as run",
-        );
-        self.add(
-            ("T", "time between two grants; by default 65535 B / C"),
-            config.period,
-            "gfc19 5.4",
-        );
+        let names = ("credits", "at least a frame, at most B");
+        self.bytes(names, config.capacity, "as run");
+        let names = ("T", "time between two grants; by default 65535 B / C");
+        self.add(names, config.period, "gfc19 5.4");
         let full = latency.line.bytes_in_up(latency.tau() + config.period);
-        self.bytes(
-            ("credits >=", "C (tau + T), to keep the link full"),
-            full,
-            "derived here",
-        );
+        let names = ("credits >=", "C (tau + T), to keep the link full");
+        self.bytes(names, full, "derived here");
         if config.counters == cbfc::Counters::Iba {
             let most = Bytes::new(2_048 * cbfc::BLOCK.get());
-            self.bytes(
-                ("grant <=", "2048 blocks, with counters of 12 bits"),
-                most,
-                RULE,
-            );
+            let names = ("grant <=", "2048 blocks, with counters of 12 bits");
+            self.bytes(names, most, RULE);
         }
     }
 
@@ -293,23 +255,14 @@ impl Steps {
         self.bm(derivation, config.bm);
         let width = derive::buffer_width(&derivation.latency);
         self.bytes(("2 C tau", "B_m - B_1 at least"), width, "gfc19 5.4");
-        self.bytes(
-            ("B_1 <=", "B_m - 2 C tau"),
-            config.bm.saturating_sub(width),
-            "gfc19 5.4",
-        );
+        let names = ("B_1 <=", "B_m - 2 C tau");
+        self.bytes(names, config.bm.saturating_sub(width), "gfc19 5.4");
         self.bytes(("B_1", "stage 1 begins"), config.b1, "as run");
-        self.add(
-            ("N", "1 + ceil(log2(B_m - B_1)), in bytes"),
-            config.stages,
-            "gfc19 4.2",
-        );
+        let names = ("N", "1 + ceil(log2(B_m - B_1)), in bytes");
+        self.add(names, config.stages, "gfc19 4.2");
         let floor = config.rate(config.stages, derivation.latency.line);
-        self.add(
-            ("R_N", "max(C / 2^N, rate unit), the lowest rate"),
-            floor,
-            "gfc19 4.2 eq 4",
-        );
+        let names = ("R_N", "max(C / 2^N, rate unit), the lowest rate");
+        self.add(names, floor, "gfc19 4.2 eq 4");
         self.guard(derivation, config.bm, (config.hold, floor));
     }
 
@@ -318,11 +271,8 @@ impl Steps {
         let mapping = &config.mapping;
         self.bm(derivation, mapping.bm);
         let latency = &derivation.latency;
-        self.add(
-            ("T", "time between two messages; by default 65535 B / C"),
-            config.period,
-            "gfc19 5.4",
-        );
+        let names = ("T", "time between two messages; by default 65535 B / C");
+        self.add(names, config.period, "gfc19 5.4");
         let is_premise = latency.tau() < config.period;
         let premise = match is_premise {
             true => "holds",
@@ -377,11 +327,8 @@ impl Steps {
     fn mapping(&mut self, mapping: &gfc::Mapping) {
         self.bytes(("B_0", "the rate begins to fall"), mapping.b0, "as run");
         let half = Bytes::new((mapping.bm.get() / 2) + (mapping.b0.get() / 2));
-        self.bytes(
-            ("(B_m + B_0) / 2", "the queue of a sender held to C / 2"),
-            half,
-            "gfc19 4.1",
-        );
+        let names = ("(B_m + B_0) / 2", "the queue of a sender held to C / 2");
+        self.bytes(names, half, "gfc19 4.1");
         let formula = "max(C / (B_m - B_0), rate unit), the lowest rate";
         self.add(("R_min", formula), mapping.floor, "core derive");
     }
@@ -392,35 +339,20 @@ impl Steps {
         let (hold, floor) = hold;
         let mtu = derivation.latency.mtu;
         let guard = derivation.buffer.saturating_sub(bm);
-        self.bytes(
-            ("guard", "B - B_m, because packets are indivisible"),
-            guard,
-            WHY,
-        );
+        let names = ("guard", "B - B_m, because packets are indivisible");
+        self.bytes(names, guard, WHY);
         self.bytes(("overshoot", "2 MTU: frames are not a fluid"), mtu * 2, WHY);
         self.bytes(("slop", "1 MTU: the messages themselves"), mtu, WHY);
         let patience = guard.saturating_sub(mtu * GUARD_FRAMES_MIN);
-        self.bytes(
-            ("patience", "guard - 5 MTU: a standstill is waited out"),
-            patience,
-            WHY,
-        );
-        self.bytes(
-            ("closing", "2 MTU: what arrives after the hold"),
-            mtu * HOLD_FRAMES,
-            WHY,
-        );
-        self.bytes(
-            ("hold", "B - 2 MTU: above this the sender is held"),
-            hold,
-            WHY,
-        );
+        let names = ("patience", "guard - 5 MTU: a standstill is waited out");
+        self.bytes(names, patience, WHY);
+        let names = ("closing", "2 MTU: what arrives after the hold");
+        self.bytes(names, mtu * HOLD_FRAMES, WHY);
+        let names = ("hold", "B - 2 MTU: above this the sender is held");
+        self.bytes(names, hold, WHY);
         let frame: Span = floor.tx_span(mtu);
-        self.add(
-            ("MTU / R_min", "standstill that each MTU of patience buys"),
-            frame,
-            WHY,
-        );
+        let names = ("MTU / R_min", "standstill that each MTU of patience buys");
+        self.add(names, frame, WHY);
     }
 }
 
@@ -451,37 +383,33 @@ impl fmt::Display for Group {
             "  stages: B_k = B_m - (B_m - B_1) / 2^(k-1), R_k = C / 2^k (gfc19 4.2)"
         )?;
         let stages = self.stages.iter().map(|stage| {
-            let Stage { k, threshold, rate } = stage;
+            let rate = Rate::bps(stage.rate_bps);
             [
-                k.to_string(),
-                format!("{} B", threshold.get()),
+                stage.stage.to_string(),
+                format!("{} B", stage.threshold_bytes),
                 rate.to_string(),
             ]
         });
         let header = ["k", "B_k", "R_k"].map(String::from);
         let table: Vec<_> = std::iter::once(header).chain(stages).collect();
-        let table: Vec<_> = table
-            .iter()
-            .map(|row| row.each_ref().map(String::as_str))
-            .collect();
         write_table(f, &table)
     }
 }
 
 /// Columns as wide as their widest cell, two spaces apart.
-pub(crate) fn write_table<const N: usize>(
+pub(crate) fn write_table<S: AsRef<str>, const N: usize>(
     f: &mut impl fmt::Write,
-    rows: &[[&str; N]],
+    rows: &[[S; N]],
 ) -> fmt::Result {
     let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
+        let cells = rows.iter().map(|row| row[column].as_ref().chars().count());
         cells.max().unwrap_or(0)
     };
     let widths: [usize; N] = std::array::from_fn(width);
     for row in rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {
-            line.push_str(&format!("  {cell:<width$}"));
+            line.push_str(&format!("  {:<width$}", cell.as_ref()));
         }
         writeln!(f, "{}", line.trim_end())?;
     }

@@ -10,6 +10,7 @@ pub mod explain;
 pub mod fabric;
 pub mod import;
 pub mod metrics;
+mod named;
 #[cfg(target_os = "linux")]
 pub mod node;
 pub mod plan;

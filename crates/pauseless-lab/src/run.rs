@@ -228,13 +228,8 @@ impl Run {
         let Some(deadlock) = deadlock.filter(|_| self.outcome.is_stuck()) else {
             return Vec::new();
         };
-        let flows = self
-            .scenario
-            .config
-            .flows
-            .iter()
-            .zip(&self.outcome.flows)
-            .enumerate();
+        let flows = self.scenario.config.flows.iter();
+        let flows = flows.zip(&self.outcome.flows).enumerate();
         let victims = flows.filter(|(index, (flow, outcome))| {
             // What expires on its way was not stopped.
             let is_open = outcome.finish.is_none() && outcome.expired == Bytes::ZERO;

@@ -16,81 +16,39 @@ pub struct Document {
     schema: fn() -> Value,
 }
 
+/// A table of documents: the name, what it is, and its schema.
+macro_rules! documents {
+    ($($(#[$when:meta])* $name:literal: $about:literal, $schema:expr;)+) => {
+        &[$($(#[$when])* Document { name: $name, about: $about, schema: $schema }),+]
+    };
+}
+
 impl Document {
     /// All of them: files first, then what `--json` prints.
-    pub const ALL: &[Document] = &[
-        Document {
-            name: "scenario",
-            about: "a scenario file, which `run` and most others read",
-            schema: || document("A scenario of Pauseless", &scenario::describe::info()),
-        },
-        Document {
-            name: "fabric",
-            about: "a fabric file, which `check`, `plan` and `convert` read",
-            schema: || document("A fabric of Pauseless", &scenario::describe::fabric_info()),
-        },
-        Document {
-            name: "campaign",
-            about: "a campaign file, which `sweep` reads",
-            schema: || document("A campaign of Pauseless", &sweep::file::info()),
-        },
-        Document {
-            name: "claims",
-            about: "a claims file, which `repro` reads",
-            schema: || document("Claims of a paper", &repro::file::info()),
-        },
-        Document {
-            name: "run",
-            about: "what `run --json` prints",
-            schema: printed::<report::json::RunDocument>,
-        },
-        Document {
-            name: "runs",
-            about: "what `demo --json` prints",
-            schema: printed::<report::json::RunsDocument>,
-        },
-        Document {
-            name: "explain",
-            about: "what `explain FILE --json` prints",
-            schema: printed::<report::derivation::ExplainDocument>,
-        },
-        Document {
-            name: "check",
-            about: "what `check --json` prints",
-            schema: printed::<check::json::Documents>,
-        },
-        Document {
-            name: "plan",
-            about: "what `plan --json` prints",
-            schema: printed::<plan::json::PlanDocument>,
-        },
-        Document {
-            name: "plan-against",
-            about: "what `plan --against FILE --json` prints",
-            schema: printed::<plan::json::AgainstDocument>,
-        },
-        Document {
-            name: "threshold",
-            about: "what `threshold --json` prints",
-            schema: printed::<threshold::json::ThresholdRecord>,
-        },
-        Document {
-            name: "repro",
-            about: "what `repro --json` prints",
-            schema: printed::<repro::json::Document<'static>>,
-        },
-        Document {
-            name: "sweep",
-            about: "what `sweep report --json` prints",
-            schema: printed::<sweep::report::json::Document<'static>>,
-        },
+    pub const ALL: &[Document] = documents! {
+        "scenario": "a scenario file, which `run` and most others read",
+            || document("A scenario of Pauseless", &scenario::describe::info());
+        "fabric": "a fabric file, which `check`, `plan` and `convert` read",
+            || document("A fabric of Pauseless", &scenario::describe::fabric_info());
+        "campaign": "a campaign file, which `sweep` reads",
+            || document("A campaign of Pauseless", &sweep::file::info());
+        "claims": "a claims file, which `repro` reads",
+            || document("Claims of a paper", &repro::file::info());
+        "run": "what `run --json` prints", printed::<report::json::RunDocument>;
+        "runs": "what `demo --json` prints", printed::<report::json::RunsDocument>;
+        "explain": "what `explain FILE --json` prints",
+            printed::<report::derivation::ExplainDocument>;
+        "check": "what `check --json` prints", printed::<check::json::Documents>;
+        "plan": "what `plan --json` prints", printed::<plan::json::PlanDocument>;
+        "plan-against": "what `plan --against FILE --json` prints",
+            printed::<plan::json::AgainstDocument>;
+        "threshold": "what `threshold --json` prints", printed::<threshold::json::ThresholdRecord>;
+        "repro": "what `repro --json` prints", printed::<repro::json::Document<'static>>;
+        "sweep": "what `sweep report --json` prints",
+            printed::<sweep::report::json::Document<'static>>;
         #[cfg(target_os = "linux")]
-        Document {
-            name: "testbed",
-            about: "what `testbed --json` prints",
-            schema: printed::<crate::testbed::json::TestbedDocument>,
-        },
-    ];
+        "testbed": "what `testbed --json` prints", printed::<crate::testbed::json::TestbedDocument>;
+    };
 
     /// The one called `name`.
     pub fn named(name: &str) -> Option<Document> {

@@ -3,6 +3,8 @@
 pub mod read;
 pub mod write;
 
+use std::borrow::Cow;
+
 use crate::report::csv::quoted;
 
 /// A table of data, column by column.
@@ -21,6 +23,35 @@ pub struct Column {
     pub name: String,
     /// What stands in it.
     pub cells: Cells,
+}
+
+impl Table {
+    /// A table of these columns.
+    pub fn new(name: impl Into<String>, columns: Vec<Column>) -> Table {
+        let name = name.into();
+        Table { name, columns }
+    }
+}
+
+impl Column {
+    /// A column of these cells.
+    pub fn new(name: impl Into<String>, cells: Cells) -> Column {
+        let name = name.into();
+        Column { name, cells }
+    }
+
+    /// A column of numbers.
+    pub fn numbers(
+        name: impl Into<String>,
+        cells: impl IntoIterator<Item = Option<f64>>,
+    ) -> Column {
+        Column::new(name, Cells::Numbers(cells.into_iter().collect()))
+    }
+
+    /// A column of texts.
+    pub fn texts(name: impl Into<String>, cells: impl IntoIterator<Item = String>) -> Column {
+        Column::new(name, Cells::Texts(cells.into_iter().collect()))
+    }
 }
 
 /// The cells of a column.
@@ -54,6 +85,27 @@ impl Cells {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// What stands in all rows, as numbers; nothing if it is texts.
+    pub fn numbers(&self) -> Option<Cow<'_, [Option<f64>]>> {
+        match self {
+            Cells::Numbers(cells) => Some(Cow::Borrowed(cells)),
+            Cells::Counts(cells) => Some(cells.iter().map(|it| Some(*it as f64)).collect()),
+            Cells::Wholes(cells) => Some(cells.iter().map(|it| it.map(|it| it as f64)).collect()),
+            Cells::Texts(_) | Cells::Notes(_) => None,
+        }
+    }
+
+    /// What stands in a row, as text; empty for what was not measured.
+    pub fn text(&self, row: usize) -> Cow<'_, str> {
+        match self {
+            Cells::Texts(cells) => cells[row].as_str().into(),
+            Cells::Notes(cells) => cells[row].as_deref().unwrap_or_default().into(),
+            Cells::Counts(cells) => cells[row].to_string().into(),
+            Cells::Wholes(cells) => cells[row].map_or("".into(), |cell| cell.to_string().into()),
+            Cells::Numbers(cells) => cells[row].map_or("".into(), |cell| cell.to_string().into()),
+        }
+    }
 }
 
 /// The table as CSV; what was not measured is empty.
@@ -62,13 +114,8 @@ pub fn csv(table: &Table) -> String {
     let names = table.columns.iter().map(|column| quoted(&column.name));
     let mut text = names.collect::<Vec<_>>().join(",") + "\n";
     for row in 0..rows(table) {
-        let cells = table.columns.iter().map(|column| match &column.cells {
-            Cells::Numbers(cells) => cells[row].map_or(String::new(), |cell| cell.to_string()),
-            Cells::Texts(cells) => quoted(&cells[row]),
-            Cells::Notes(cells) => cells[row].as_deref().map_or(String::new(), quoted),
-            Cells::Counts(cells) => cells[row].to_string(),
-            Cells::Wholes(cells) => cells[row].map_or(String::new(), |cell| cell.to_string()),
-        });
+        let columns = table.columns.iter();
+        let cells = columns.map(|column| quoted(&column.cells.text(row)));
         text.push_str(&cells.collect::<Vec<_>>().join(","));
         text.push('\n');
     }

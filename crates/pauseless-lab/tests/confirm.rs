@@ -15,7 +15,7 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes, Routing, port_c
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_lab::check::check;
 use pauseless_lab::check::confirm::{
-    Confirmation, FlowSet, Options, Simulated, confirm, record, text,
+    Confirmation, ConfirmationRecord, FlowSet, Options, Simulated, confirm, text,
 };
 use pauseless_lab::fabric::{Fabric, Medium, Names, Origin};
 use pauseless_lab::run::Run;
@@ -242,7 +242,7 @@ fn reports_say_what_was_found_and_that_it_is_no_proof() {
     ] {
         assert!(told.contains(part), "{part} is not in\n{told}");
     }
-    let json = serde_json::to_value(record(&confirmation)).unwrap();
+    let json = serde_json::to_value(ConfirmationRecord::new(&confirmation)).unwrap();
     assert_eq!(json["not_simulated"], serde_json::Value::Null);
     let attempt = &json["simulated"]["attempts"][0];
     assert_eq!(attempt["flow_set"], "fewest");

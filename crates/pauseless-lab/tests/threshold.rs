@@ -147,7 +147,7 @@ fn the_answer_is_the_same_on_any_number_of_threads() {
     let texts = [1, 3].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let answer = pool.build().expect("threads").install(|| answer(&question));
-        to_text(&json::record(&answer)) + &page::page(&answer)
+        to_text(&json::ThresholdRecord::new(&answer)) + &page::page(&answer)
     });
     assert_eq!(texts[0], texts[1]);
     assert!(texts[0].contains("<svg ") && texts[0].contains("\"scale\": \"log\""));

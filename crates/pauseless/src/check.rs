@@ -5,15 +5,17 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Multipath, Routing};
-use pauseless_lab::check::confirm::{self, Confirmation};
+use pauseless_lab::check::confirm::{self, Confirmation, ConfirmationRecord};
+use pauseless_lab::check::json::{CheckRecord, Documents};
+use pauseless_lab::check::sweep::json::SweepRecord;
 use pauseless_lab::check::sweep::{self, Amount, Cases, Plan, Sweep};
-use pauseless_lab::check::{self, Verdict, json, sarif, svg, text};
+use pauseless_lab::check::{self, Verdict, sarif, svg, text};
 use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
 use pauseless_lab::fabric::{Fabric, Origin, read, shape};
 use pauseless_lab::report;
 
 use crate::args::{CheckArgs, Failing};
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 use crate::progress::{Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
 
@@ -202,21 +204,19 @@ impl Report {
         text
     }
 
-    fn record(&self) -> json::CheckRecord {
-        let mut record = json::record(&self.fabric, &self.verdict);
-        record.failures = self
-            .sweep
-            .as_ref()
-            .map(|sweep| sweep::json::record(&self.fabric, sweep));
-        let confirmations = self.confirmations.iter().map(confirm::record);
+    fn record(&self) -> CheckRecord {
+        let mut record = CheckRecord::new(&self.fabric, &self.verdict);
+        let sweep = self.sweep.as_ref();
+        record.failures = sweep.map(|it| SweepRecord::new(&self.fabric, it));
+        let confirmations = self.confirmations.iter().map(ConfirmationRecord::new);
         record.confirmations = confirmations.collect();
         record
     }
 }
 
 /// One record as a document of its own, several in a list.
-fn document(reports: &[Report]) -> json::Documents {
-    json::Documents::new(reports.iter().map(Report::record).collect())
+fn document(reports: &[Report]) -> Documents {
+    Documents::new(reports.iter().map(Report::record).collect())
 }
 
 fn write_files(args: &CheckArgs, reports: &[Report]) -> anyhow::Result<()> {
@@ -250,7 +250,7 @@ fn write_files(args: &CheckArgs, reports: &[Report]) -> anyhow::Result<()> {
         }
     }
     for path in written.iter().filter(|_| !args.quiet) {
-        output::complain(&format!("pauseless: wrote {}", path.display()));
+        tell!("wrote {}", path.display());
     }
     Ok(())
 }

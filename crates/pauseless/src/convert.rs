@@ -31,9 +31,7 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
             read::read_with(&args.files, Choices { routing, tunnels })?
         }
     };
-    for note in &fabric.notes {
-        output::complain(&format!("pauseless: note: {note}"));
-    }
+    output::notes(&fabric.notes);
     let text = match args.to {
         ConvertFormat::Fabric => fabric::toml::write(&fabric),
         _ => graphml::write(&fabric),
@@ -74,9 +72,7 @@ fn scenario(args: &ConvertArgs, is_compat: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn put_scenario(args: &ConvertArgs, notes: &[String], text: &str) -> anyhow::Result<ExitCode> {
-    for note in notes {
-        output::complain(&format!("pauseless: note: {note}"));
-    }
+    output::notes(notes);
     put(args, text)
 }
 

@@ -8,7 +8,7 @@ use pauseless_lab::report::{html, json, scene, verdict};
 use pauseless_lab::scenario::Overrides;
 
 use crate::args::DemoArgs;
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 
 /// Runs the demo, prints its table and writes its page.
 pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
@@ -30,7 +30,7 @@ pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         scenarios.iter_mut().for_each(scene::record_replay);
     }
     let count = scenarios.len();
-    output::complain(&format!("pauseless: {count} runs of one ring"));
+    tell!("{count} runs of one ring");
     let runs = demo::run(scenarios, |run| {
         let (name, verdict) = (&run.scenario.name, verdict::brief(run));
         output::complain(&format!("  {name}: {verdict} ({:.2} s)", run.wall_s));

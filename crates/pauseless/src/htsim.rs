@@ -37,9 +37,7 @@ pub fn scenario(
     };
     let case = htsim::read_sources(&sources, &options)?;
     if !args.quiet {
-        for note in &case.notes {
-            output::complain(&format!("pauseless: note: {note}"));
-        }
+        output::notes(&case.notes);
     }
     let name = format!("{} as a scenario", case.file);
     Ok(Some(case.scenario.build(&name, overrides)?))

@@ -31,7 +31,7 @@ use pauseless_lab::node::file::Role;
 use pauseless_lab::scenario::Problems;
 
 use args::{Cli, Command};
-use output::Terminal;
+use output::{Terminal, tell};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
             match error.downcast_ref::<Problems>() {
                 // They name their file and carry the prefix already.
                 Some(problems) => output::complain(&problems.render(terminal.colours_stderr())),
-                None => output::complain(&format!("pauseless: {error:#}")),
+                None => tell!("{error:#}"),
             }
             ExitCode::from(USAGE)
         }
@@ -86,7 +86,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         }
         _ => {
             let text = text.strip_prefix("error: ").unwrap_or(&text);
-            output::complain(&format!("pauseless: {}", text.trim_end()));
+            tell!("{}", text.trim_end());
             ExitCode::from(USAGE)
         }
     }

@@ -18,7 +18,7 @@ use pauseless_lab::report::text::Paint;
 
 use crate::FINDING;
 use crate::args::NodeArgs;
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 use crate::progress::Interrupt;
 
 /// Runs a node until its end, and reports.
@@ -40,7 +40,7 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
     if !args.quiet {
         output::warn(&file.scenario);
         for remark in file.remarks() {
-            output::complain(&format!("pauseless: warning: {remark}"));
+            tell!("warning: {remark}");
         }
     }
     let mut links = Links::open(&file)?;
@@ -100,7 +100,7 @@ fn finish(args: &NodeArgs, capture: &Capture) -> anyhow::Result<()> {
     let frames = frames.with_context(|| format!("cannot write {}", place.display()))?;
     if !args.quiet {
         let frames = quantity::plural(frames, "frame");
-        output::complain(&format!("pauseless: wrote {frames} to {}", place.display()));
+        tell!("wrote {frames} to {}", place.display());
     }
     Ok(())
 }
@@ -168,7 +168,7 @@ impl<'a> View<'a> {
     /// Tells people something that is no trouble.
     fn note(&self, text: &str) {
         if !self.is_quiet && self.screen.is_none() {
-            output::complain(&format!("pauseless: {}: {text}", self.name));
+            tell!("{}: {text}", self.name);
         }
     }
 
@@ -178,7 +178,7 @@ impl<'a> View<'a> {
         drop(self.screen);
         if was_hidden {
             for message in &self.messages {
-                output::complain(&format!("pauseless: {message}"));
+                tell!("{message}");
             }
         }
         self.messages
@@ -189,7 +189,7 @@ impl Audience for View<'_> {
     fn hear(&mut self, message: &str) {
         self.messages.push(message.to_string());
         if self.screen.is_none() {
-            output::complain(&format!("pauseless: {message}"));
+            tell!("{message}");
         }
     }
 
@@ -218,10 +218,7 @@ impl Audience for View<'_> {
             self.shown = status;
         } else if !self.is_quiet && self.logged.elapsed() >= LOGGED_EVERY {
             self.logged = Instant::now();
-            output::complain(&format!(
-                "pauseless: {}",
-                summary::line(&self.shown, &status)
-            ));
+            tell!("{}", summary::line(&self.shown, &status));
             self.shown = status;
         }
     }

@@ -2,12 +2,24 @@
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use anyhow::Context;
 use pauseless_lab::report::text::Paint;
+use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::scenario::Scenario;
 
-use crate::args::Color;
+use crate::FINDING;
+use crate::args::{Color, Deny};
+
+/// Writes a line of ours to stderr.
+macro_rules! tell {
+    ($($text:tt)+) => {
+        $crate::output::complain(&format!("pauseless: {}", format_args!($($text)+)))
+    };
+}
+
+pub(crate) use tell;
 
 /// What may be drawn where.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +72,33 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// Writes a line to stderr. If even that fails there is nobody to tell.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Tells what the reader should know about an input.
+pub fn notes(notes: &[String]) {
+    for note in notes {
+        tell!("note: {note}");
+    }
+}
+
+/// Tells what is wrong and does not matter.
+pub fn warnings<'w>(warnings: impl IntoIterator<Item = &'w String>) {
+    for warning in warnings {
+        tell!("warning: {warning}");
+    }
+}
+
+/// The exit status if something was found that is denied, after telling what; `None` if nothing was.
+pub fn denied(deny: &[Deny], is_found: impl Fn(&Finding) -> bool) -> Option<ExitCode> {
+    let denied = deny.iter().map(|deny| Finding::from(*deny));
+    let mut denied = Vec::from_iter(denied.filter(is_found));
+    denied.sort();
+    denied.dedup();
+    let names = Vec::from_iter(denied.into_iter().map(Finding::name)).join(", ");
+    (!names.is_empty()).then(|| {
+        tell!("denied: {names}");
+        ExitCode::from(FINDING)
+    })
 }
 
 /// Tells the warnings of a scenario.

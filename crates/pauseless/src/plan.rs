@@ -9,24 +9,25 @@ use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
 use pauseless_lab::fabric::{Fabric, Medium, read, shape};
 use pauseless_lab::import::source::Source;
 use pauseless_lab::plan::against::{self, Deployed, Terms};
+use pauseless_lab::plan::against_text::{self, AgainstRecord};
 use pauseless_lab::plan::apply::Applied;
 use pauseless_lab::plan::cycle_aware::{CyclePlan, Wish, cycle_aware};
+use pauseless_lab::plan::cycle_aware_text::{self, CycleRecord};
+use pauseless_lab::plan::json::{AgainstDocument, PlanDocument, paper_document};
 use pauseless_lab::plan::prove::{Proof, prove};
-use pauseless_lab::plan::{
-    Plan, PlanError, Request, Scheme, against_text, classes_most, cycle_aware_text, json, mtu,
-    plan, prove_text, text,
-};
+use pauseless_lab::plan::prove_text::{self, ProofRecord};
+use pauseless_lab::plan::{Plan, PlanError, Request, Scheme, classes_most, mtu, plan, text};
 use pauseless_lab::report;
 
 use crate::FINDING;
 use crate::args::PlanArgs;
-use crate::output;
+use crate::output::{self, tell};
 
 /// Plans the buffers of a fabric, or judges those that there are.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if args.paper {
         output::print(&match args.json {
-            true => report::json::to_text(&json::paper_document()),
+            true => report::json::to_text(&paper_document()),
             false => text::paper_report(),
         })?;
         return Ok(ExitCode::SUCCESS);
@@ -39,10 +40,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
         let written = write(directory, fabric, (plan, &found))?;
         let written = written.join(", ");
-        output::complain(&format!(
-            "pauseless: wrote {}: {written}",
-            directory.display()
-        ));
+        tell!("wrote {}: {written}", directory.display());
     }
     let missing = found.deployed.as_ref().and_then(Deployed::missing);
     if let Some(missing) = missing {
@@ -137,20 +135,18 @@ impl Found {
     }
 
     fn json(&self) -> String {
-        let against = self.deployed.as_ref().map(against_text::record);
+        let against = self.deployed.as_ref().map(AgainstRecord::new);
         match (&self.planned, against) {
             (Some((fabric, plan)), against) => {
-                let mut document = json::document(fabric, plan);
+                let mut document = PlanDocument::new(fabric, plan);
                 let cycles = self.cycles.as_ref();
-                document.cycle_aware =
-                    cycles.map(|cycles| cycle_aware_text::record(fabric, cycles));
+                document.cycle_aware = cycles.map(|it| CycleRecord::new(fabric, it));
                 let proofs = self.proofs.as_ref();
-                document.proofs =
-                    proofs.map(|proofs| proofs.iter().map(prove_text::record).collect());
+                document.proofs = proofs.map(|all| all.iter().map(ProofRecord::new).collect());
                 document.against = against;
                 report::json::to_text(&document)
             }
-            (None, Some(against)) => report::json::to_text(&json::against_document(against)),
+            (None, Some(against)) => report::json::to_text(&AgainstDocument::new(against)),
             (None, None) => String::new(),
         }
     }

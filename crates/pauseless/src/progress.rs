@@ -19,6 +19,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::INTERRUPTED;
+use crate::output::tell;
 
 /// Whether to draw a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,14 +80,7 @@ fn signals() -> Vec<i32> {
 
 /// Runs `scenario` on so many threads, as long as nobody interrupts it.
 pub fn execute(scenario: Scenario, threads: usize, bar: Bar) -> anyhow::Result<Run> {
-    let interrupt = Interrupt::watch()?;
-    let mut view = View::new(bar);
-    let run = Run::execute_on(threads, scenario, |progress| {
-        view.show(progress);
-        interrupt.flow()
-    });
-    view.clear();
-    Ok(run)
+    watched(bar, |watch| Run::execute_on(threads, scenario, watch))
 }
 
 /// The same for the files of another simulator; also which files were written.
@@ -95,14 +89,8 @@ pub fn execute_case(
     (case, threads): (&Case, usize),
     bar: Bar,
 ) -> anyhow::Result<(Run, Vec<PathBuf>)> {
-    let interrupt = Interrupt::watch()?;
-    let mut view = View::new(bar);
-    let done = hpcc::execute(scenario, case, threads, |progress| {
-        view.show(progress);
-        interrupt.flow()
-    });
-    view.clear();
-    Ok(done?)
+    let done = watched(bar, |watch| hpcc::execute(scenario, case, threads, watch));
+    Ok(done??)
 }
 
 /// The same, with what passes the ports in a capture file; also how many frames are in it.
@@ -112,14 +100,22 @@ pub fn capture(
     ports: Ports,
     bar: Bar,
 ) -> anyhow::Result<io::Result<(Run, u64)>> {
+    watched(bar, |watch| Run::capture(scenario, path, ports, watch))
+}
+
+/// Does something under a bar, until somebody interrupts it.
+fn watched<R>(
+    bar: Bar,
+    work: impl FnOnce(&mut dyn FnMut(Progress) -> ControlFlow<()>) -> R,
+) -> anyhow::Result<R> {
     let interrupt = Interrupt::watch()?;
     let mut view = View::new(bar);
-    let run = Run::capture(scenario, path, ports, |progress| {
+    let done = work(&mut |progress| {
         view.show(progress);
         interrupt.flow()
     });
     view.clear();
-    Ok(run)
+    Ok(done)
 }
 
 /// A bar for work of many equal pieces, done by several threads.
@@ -213,7 +209,7 @@ impl Campaign {
         let mut logged = logged.expect("nobody panics with the lock held");
         if logged.elapsed() >= LOGGED_EVERY {
             *logged = Instant::now();
-            crate::output::complain(&format!("pauseless: {done} of {total} runs, {}", message()));
+            tell!("{done} of {total} runs, {}", message());
         }
     }
 

@@ -13,7 +13,7 @@ use pauseless_lab::repro::store::Store;
 use pauseless_lab::repro::{Reproduced, Scale, json, reproduce, text, write};
 
 use crate::args::ReproArgs;
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 use crate::progress::{Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
 
@@ -68,7 +68,7 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     }
     if !args.quiet {
         let out = args.out.display();
-        output::complain(&format!("pauseless: figures, data and pages are in {out}"));
+        tell!("figures, data and pages are in {out}");
     }
     if let Some(file) = &args.page {
         let written = write::write_page(&all, file);
@@ -173,9 +173,7 @@ fn status(all: &[Reproduced]) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let names = names.join(", ");
-    output::complain(&format!(
-        "pauseless: a claim that is marked as met is not: {names}"
-    ));
+    tell!("a claim that is marked as met is not: {names}");
     ExitCode::from(FINDING)
 }
 

@@ -16,11 +16,11 @@ use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 use pauseless_lab::table::parquet;
 
+use crate::INTERRUPTED;
 use crate::args::{CompatWith, RunArgs};
 use crate::htsim;
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 use crate::progress::{self, Bar};
-use crate::{FINDING, INTERRUPTED};
 
 /// Runs a scenario and reports.
 pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
@@ -84,7 +84,7 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
 fn write(args: &RunArgs, run: &Run) -> anyhow::Result<()> {
     let tell = |what: String| {
         if !args.quiet {
-            output::complain(&format!("pauseless: wrote {what}"));
+            tell!("wrote {what}");
         }
     };
     if let Some(directory) = &args.out {
@@ -110,7 +110,7 @@ fn threads(args: &RunArgs, scenario: &Scenario) -> usize {
     };
     let obstacle = Run::obstacle_to_threads(scenario).filter(|_| threads > 1 && !args.quiet);
     if let Some(why) = obstacle {
-        output::complain(&format!("pauseless: this run uses one thread: {why}"));
+        tell!("this run uses one thread: {why}");
     }
     threads.into()
 }
@@ -143,9 +143,7 @@ fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
     let folder = args.file.parent().unwrap_or(Path::new(""));
     let case = hpcc::read_source(source, folder, compat)?;
     if !args.quiet {
-        for note in &case.notes {
-            output::complain(&format!("pauseless: note: {note}"));
-        }
+        output::notes(&case.notes);
     }
     Ok(Some(case))
 }
@@ -161,7 +159,7 @@ fn write_files(
     if !args.quiet {
         let names = files.iter().map(|file| file.display().to_string());
         let names = Vec::from_iter(names).join(", ");
-        output::complain(&format!("pauseless: wrote {names}"));
+        tell!("wrote {names}");
     }
     Ok(run)
 }
@@ -180,10 +178,7 @@ fn capture(args: &RunArgs, path: &Path, (scenario, bar): (Scenario, Bar)) -> any
     let done = progress::capture(scenario, path, ports, bar)?;
     let (run, frames) = done.with_context(|| format!("cannot write {}", path.display()))?;
     if !args.quiet {
-        output::complain(&format!(
-            "pauseless: wrote {frames} frames to {}",
-            path.display()
-        ));
+        tell!("wrote {frames} frames to {}", path.display());
     }
     Ok(run)
 }
@@ -209,18 +204,8 @@ fn status(args: &RunArgs, run: &Run) -> ExitCode {
     if run.interrupted {
         return ExitCode::from(INTERRUPTED);
     }
-    let denied = args.deny.iter().map(|deny| Finding::from(*deny));
-    let mut denied: Vec<Finding> = denied
-        .filter(|finding| finding.is_denied_in(&run.outcome))
-        .collect();
-    denied.sort();
-    denied.dedup();
-    if denied.is_empty() {
-        return ExitCode::SUCCESS;
-    }
-    let names = Vec::from_iter(denied.into_iter().map(Finding::name)).join(", ");
-    output::complain(&format!("pauseless: denied: {names}"));
-    ExitCode::from(FINDING)
+    let is_found = |finding: &Finding| finding.is_denied_in(&run.outcome);
+    output::denied(&args.deny, is_found).unwrap_or(ExitCode::SUCCESS)
 }
 
 fn page(run: &Run) -> String {

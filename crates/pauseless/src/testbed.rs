@@ -20,9 +20,9 @@ use pauseless_lab::testbed::wires::Backend;
 use pauseless_lab::testbed::{self, BedError, Measured, Options, Watch, page, table};
 
 use crate::args::{Deny, TestbedArgs};
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 use crate::progress::{Bar, Interrupt, View};
-use crate::{FINDING, INTERRUPTED, USAGE};
+use crate::{INTERRUPTED, USAGE};
 
 /// Builds the testbed, runs everything on it and reports.
 pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
@@ -115,9 +115,7 @@ fn measure(
     let endpoint = endpoint.transpose()?;
     if let Some(endpoint) = &endpoint {
         let address = endpoint.address();
-        output::complain(&format!(
-            "pauseless: metrics are at http://{address}/metrics"
-        ));
+        tell!("metrics are at http://{address}/metrics");
     }
     let mut runs = Vec::new();
     for scenario in scenarios {
@@ -151,7 +149,7 @@ fn measure(
             let verdict = verdict::brief(run);
             output::complain(&format!("  {name}: {verdict} ({:.2} s)", run.wall_s));
             for remark in table::remarks(&measured) {
-                output::complain(&format!("pauseless: warning: {name}: {remark}"));
+                tell!("warning: {name}: {remark}");
             }
         }
         runs.push(measured);
@@ -212,18 +210,11 @@ fn status(args: &TestbedArgs, runs: &[Measured], is_interrupted: bool) -> ExitCo
     if is_interrupted {
         return ExitCode::from(INTERRUPTED);
     }
-    let denied = args.deny.iter().map(|deny| Finding::from(*deny));
-    let found = |finding: &Finding| runs.iter().any(|it| finding.is_in(&it.run.outcome));
-    let mut denied: Vec<Finding> = denied.filter(found).collect();
-    denied.sort();
-    denied.dedup();
-    if denied.is_empty() {
+    let is_found = |finding: &Finding| runs.iter().any(|it| finding.is_in(&it.run.outcome));
+    output::denied(&args.deny, is_found).unwrap_or_else(|| {
         let is_given_up = runs.iter().any(|it| it.wire.vanished > 0);
-        return ExitCode::from(if is_given_up { USAGE } else { 0 });
-    }
-    let names = Vec::from_iter(denied.into_iter().map(Finding::name)).join(", ");
-    output::complain(&format!("pauseless: denied: {names}"));
-    ExitCode::from(FINDING)
+        ExitCode::from(if is_given_up { USAGE } else { 0 })
+    })
 }
 
 /// Where the page goes if nobody says otherwise.

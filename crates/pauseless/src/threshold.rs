@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use pauseless_lab::report;
 use pauseless_lab::scenario::vary::{Amount, Knob};
-use pauseless_lab::threshold::{Answer, Question, Refusal, Scale, Verdict, json, page, text};
+use pauseless_lab::threshold::json::ThresholdRecord;
+use pauseless_lab::threshold::{Answer, Question, Refusal, Scale, Verdict, page, text};
 
 use crate::args::ThresholdArgs;
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 use crate::progress::{Count, Interrupt};
 use crate::{FINDING, INTERRUPTED};
 
@@ -31,7 +32,7 @@ pub fn run(args: &ThresholdArgs, terminal: Terminal) -> anyhow::Result<ExitCode>
     count.clear();
     let answer = answer.or_else(|refusal| refuse(&question, refusal))?;
     let printed = match (args.json, args.quiet) {
-        (true, _) => report::json::to_text(&json::record(&answer)),
+        (true, _) => report::json::to_text(&ThresholdRecord::new(&answer)),
         (false, true) => text::verdict(&answer, terminal.paint()),
         (false, false) => text::report(&answer, terminal.paint()),
     };
@@ -39,7 +40,7 @@ pub fn run(args: &ThresholdArgs, terminal: Terminal) -> anyhow::Result<ExitCode>
     if let Some(file) = &args.html {
         output::write_file(file, &page::page(&answer))?;
         if !args.quiet {
-            output::complain(&format!("pauseless: wrote {}", file.display()));
+            tell!("wrote {}", file.display());
         }
     }
     printed?;
@@ -72,10 +73,7 @@ fn question(args: &ThresholdArgs) -> anyhow::Result<Question> {
         property: args.find.clone(),
         seeds: args.seeds,
         precision,
-        scale: match args.log {
-            true => Scale::Log,
-            false => Scale::Linear,
-        },
+        scale: if args.log { Scale::Log } else { Scale::Linear },
         grid_depth: args.points.0,
         duration: args.duration,
     })
@@ -87,10 +85,10 @@ fn refuse(question: &Question, refusal: Refusal) -> anyhow::Result<Answer> {
         Refusal::Question(message) => bail!(message),
         Refusal::Scenario { value, problems } => {
             let key = question.knob.key();
-            output::complain(&format!(
-                "pauseless: {key} = {} gives a scenario that cannot be run:",
+            tell!(
+                "{key} = {} gives a scenario that cannot be run:",
                 value.exact()
-            ));
+            );
             Err(problems.into())
         }
     }

@@ -20,12 +20,12 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::dependency::Component;
 
 use crate::fabric::Fabric;
+use crate::named::named;
 use bench::Bench;
 use plan::{Case, Plan};
 
 pub use report::{
-    AttemptRecord, ConfirmationRecord, DisciplineRecord, SafeRateRecord, SimulatedRecord, record,
-    text,
+    AttemptRecord, ConfirmationRecord, DisciplineRecord, SafeRateRecord, SimulatedRecord, text,
 };
 
 /// What came of a cycle.
@@ -81,22 +81,13 @@ pub struct Attempt {
     pub outcomes: Vec<DisciplineOutcome>,
 }
 
-/// Which flows send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlowSet {
-    /// The fewest that close the cycle.
-    Fewest,
-    /// One that enters at each hop of the cycle and stays as long as it can.
-    OnePerHop,
-}
-
-impl FlowSet {
-    /// The name in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            FlowSet::Fewest => "fewest",
-            FlowSet::OnePerHop => "one-per-hop",
-        }
+named! {
+    /// Which flows send.
+    pub enum FlowSet {
+        /// The fewest that close the cycle.
+        Fewest = "fewest",
+        /// One that enters at each hop of the cycle and stays as long as it can.
+        OnePerHop = "one-per-hop",
     }
 }
 

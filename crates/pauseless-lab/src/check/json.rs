@@ -12,6 +12,7 @@ use super::sweep::describe;
 use super::sweep::json::SweepRecord;
 use crate::fabric::{Fabric, Origin};
 use crate::report::json::SCHEMA;
+use crate::report::records;
 
 /// What `check` prints: one fabric is a document of its own, several are a list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -43,254 +44,160 @@ impl Documents {
     }
 }
 
-/// Everything that was found in one fabric.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct CheckRecord {
-    /// The files, or the name of the shape.
-    pub fabric: String,
-    /// `infiniband` or `ethernet`.
-    pub medium: &'static str,
-    /// `cyclic` or `cycle-free`.
-    pub verdict: &'static str,
-    /// Whether buffers can wait for each other in a circle.
-    pub cyclic: bool,
-    /// How many end nodes there are.
-    pub hosts: usize,
-    /// How many switches.
-    pub switches: usize,
-    /// How many links.
-    pub links: usize,
-    /// Where the routes come from: `tables`, `flows` or `rule`.
-    pub routes: &'static str,
-    /// The rule in words, if it is one.
-    pub rule: Option<&'static str>,
-    /// What part of the traffic was looked at; empty for all of it.
-    pub scope: Vec<String>,
-    /// How many ingress buffers face switches.
-    pub buffers: usize,
-    /// How many pairs of them have one waiting for the other.
-    pub dependencies: usize,
-    /// How many groups of buffers can all wait for each other.
-    pub component_count: usize,
-    /// The largest of them.
-    pub components: Vec<ComponentRecord>,
-    /// End nodes without which there would be no cycle.
-    pub blame: Option<BlameRecord>,
-    /// Whether up*/down* routing over the same cables has no cycle; null if it was not tried.
-    pub up_down_helps: Option<bool>,
-    /// Pairs of end nodes without a route.
-    pub unrouted_pairs: u64,
-    /// End nodes that were not looked at.
-    pub left_out: Vec<String>,
-    /// What the reader should know about the input.
-    pub notes: Vec<String>,
-    /// What came of simulating the cycles, one element per component, where that was asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub confirmations: Vec<ConfirmationRecord>,
-    /// What came of failures, where that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failures: Option<SweepRecord>,
-}
-
-/// Buffers that can all wait for each other.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ComponentRecord {
-    /// How many buffers.
-    pub buffers: usize,
-    /// How many dependencies between them.
-    pub dependencies: usize,
-    /// A shortest cycle: each buffer waits for the next, the last for the first.
-    pub cycle: Vec<HopRecord>,
-    /// A few flows that close it.
-    pub flows: Vec<FlowRecord>,
-    /// Whether it is certain that fewer flows do not close it.
-    pub fewest: bool,
-}
-
-/// One buffer of a cycle.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct HopRecord {
-    /// The buffer.
-    #[serde(flatten)]
-    pub buffer: BufferRecord,
-    /// The port behind which the next buffer lies.
-    pub egress: String,
-    /// For whom packets go from this buffer to the next.
-    pub targets: Vec<String>,
-    /// Who sends them.
-    pub sources: Vec<String>,
-}
-
-/// An ingress buffer.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct BufferRecord {
-    /// The switch.
-    pub switch: String,
-    /// What the switch calls itself, if that is not its name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Its GUID, on InfiniBand.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub guid: Option<String>,
-    /// The port at which packets arrive.
-    pub port: String,
-    /// From which switch they come.
-    pub from: String,
-    /// Priority or virtual lane.
-    pub class: u8,
-}
-
-/// A flow that makes a part of a cycle.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct FlowRecord {
-    /// Who sends.
-    pub source: String,
-    /// To whom.
-    pub target: String,
-    /// The service level, on InfiniBand; the priority elsewhere.
-    pub label: u8,
-    /// The nodes that its packets pass, both ends included.
-    pub path: Vec<String>,
-    /// The dependencies that it makes, by the position of the buffer in the cycle, from 0.
-    pub hops: Vec<usize>,
-}
-
-/// End nodes without which there would be no cycle.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct BlameRecord {
-    /// What they have in common, if something was known.
-    pub kind: Option<String>,
-    /// How many.
-    pub count: usize,
-    /// Who.
-    pub hosts: Vec<String>,
-    /// Those of them that are enough to leave out; null if that was not looked for.
-    pub needed: Option<Vec<String>>,
-}
-
-/// The record of one check.
-pub fn record(fabric: &Fabric, verdict: &Verdict) -> CheckRecord {
-    let namer = Namer { fabric };
-    let components = verdict.components.iter();
-    CheckRecord {
-        fabric: fabric.name.clone(),
-        medium: fabric.medium.name(),
-        verdict: match verdict.is_cyclic() {
-            true => "cyclic",
-            false => "cycle-free",
-        },
-        cyclic: verdict.is_cyclic(),
-        hosts: fabric.topology.host_count(),
-        switches: fabric.topology.switches().len(),
-        links: fabric.topology.links().len(),
-        routes: match fabric.origin {
-            Origin::Tables => "tables",
-            Origin::Flows => "flows",
-            Origin::Rule(_) => "rule",
-        },
-        rule: match fabric.origin {
-            Origin::Rule(routing) => Some(describe(Reroute::Rule(routing))),
-            Origin::Tables | Origin::Flows => None,
-        },
-        scope: verdict.scope.clone(),
-        buffers: verdict.buffer_count,
-        dependencies: verdict.dependency_count,
-        component_count: verdict.component_count,
-        components: components.map(|one| namer.component(one)).collect(),
-        blame: verdict.blame.as_ref().map(|blame| namer.blame(blame)),
-        up_down_helps: verdict.up_down_helps,
-        unrouted_pairs: verdict.unrouted_pairs,
-        left_out: namer.names(&verdict.left_out),
-        notes: fabric.notes.clone(),
-        confirmations: Vec::new(),
-        failures: None,
-    }
-}
-
-/// The record of one group of buffers.
-pub fn component_record(fabric: &Fabric, component: &Component) -> ComponentRecord {
-    Namer { fabric }.component(component)
-}
-
-struct Namer<'f> {
-    fabric: &'f Fabric,
-}
-
-impl Namer<'_> {
-    fn component(&self, component: &Component) -> ComponentRecord {
-        let Component {
-            buffers,
-            dependency_count,
-            cycle,
-        } = component;
-        ComponentRecord {
-            buffers: buffers.len(),
-            dependencies: *dependency_count,
-            cycle: cycle.hops.iter().map(|hop| self.hop(hop)).collect(),
-            flows: cycle.flows.iter().map(|flow| self.flow(flow)).collect(),
-            fewest: cycle.is_fewest,
-        }
+records! {
+    /// Everything that was found in one fabric.
+    pub struct CheckRecord(fabric: &Fabric, verdict: &Verdict) after {
+        let (routes, rule) = match fabric.origin {
+            Origin::Tables => ("tables", None),
+            Origin::Flows => ("flows", None),
+            Origin::Rule(routing) => ("rule", Some(describe(Reroute::Rule(routing)))),
+        };
+        let components = verdict.components.iter();
+    } {
+        /// The files, or the name of the shape.
+        fabric: String = fabric.name.clone();
+        /// `infiniband` or `ethernet`.
+        medium: &'static str = fabric.medium.name();
+        /// `cyclic` or `cycle-free`.
+        verdict: &'static str = if verdict.is_cyclic() { "cyclic" } else { "cycle-free" };
+        /// Whether buffers can wait for each other in a circle.
+        cyclic: bool = verdict.is_cyclic();
+        /// How many end nodes there are.
+        hosts: usize = fabric.topology.host_count();
+        /// How many switches.
+        switches: usize = fabric.topology.switches().len();
+        /// How many links.
+        links: usize = fabric.topology.links().len();
+        /// Where the routes come from: `tables`, `flows` or `rule`.
+        routes: &'static str = routes;
+        /// The rule in words, if it is one.
+        rule: Option<&'static str> = rule;
+        /// What part of the traffic was looked at; empty for all of it.
+        scope: Vec<String> = verdict.scope.clone();
+        /// How many ingress buffers face switches.
+        buffers: usize = verdict.buffer_count;
+        /// How many pairs of them have one waiting for the other.
+        dependencies: usize = verdict.dependency_count;
+        /// How many groups of buffers can all wait for each other.
+        component_count: usize = verdict.component_count;
+        /// The largest of them.
+        components: Vec<ComponentRecord> =
+            components.map(|one| ComponentRecord::new(fabric, one)).collect();
+        /// End nodes without which there would be no cycle.
+        blame: Option<BlameRecord> =
+            verdict.blame.as_ref().map(|blame| BlameRecord::new(fabric, blame));
+        /// Whether up*/down* routing over the same cables has no cycle; null if it was not tried.
+        up_down_helps: Option<bool> = verdict.up_down_helps;
+        /// Pairs of end nodes without a route.
+        unrouted_pairs: u64 = verdict.unrouted_pairs;
+        /// End nodes that were not looked at.
+        left_out: Vec<String> = names(fabric, &verdict.left_out);
+        /// What the reader should know about the input.
+        notes: Vec<String> = fabric.notes.clone();
+        /// What came of simulating the cycles, one element per component, where that was asked for.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        confirmations: Vec<ConfirmationRecord> = Vec::new();
+        /// What came of failures, where that was asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        failures: Option<SweepRecord> = None;
     }
 
-    fn hop(&self, hop: &Hop) -> HopRecord {
-        HopRecord {
-            buffer: self.buffer(hop.buffer),
-            egress: self.port(hop.buffer.node, hop.egress),
-            targets: self.names(&hop.targets),
-            sources: self.names(&hop.sources),
-        }
+    /// Buffers that can all wait for each other.
+    pub struct ComponentRecord(fabric: &Fabric, component: &Component) after {
+        let Component { buffers, dependency_count, cycle } = component;
+        let (hops, flows) = (cycle.hops.iter(), cycle.flows.iter());
+    } {
+        /// How many buffers.
+        buffers: usize = buffers.len();
+        /// How many dependencies between them.
+        dependencies: usize = *dependency_count;
+        /// A shortest cycle: each buffer waits for the next, the last for the first.
+        cycle: Vec<HopRecord> = hops.map(|hop| HopRecord::new(fabric, hop)).collect();
+        /// A few flows that close it.
+        flows: Vec<FlowRecord> = flows.map(|flow| FlowRecord::new(fabric, flow)).collect();
+        /// Whether it is certain that fewer flows do not close it.
+        fewest: bool = cycle.is_fewest;
     }
 
-    fn buffer(&self, buffer: Buffer) -> BufferRecord {
-        let Buffer { node, port, class } = buffer;
-        let device = self.fabric.names.device(node);
-        let name = self.name(node);
+    /// One buffer of a cycle.
+    pub struct HopRecord(fabric: &Fabric, hop: &Hop) {
+        /// The buffer.
+        #[serde(flatten)]
+        buffer: BufferRecord = BufferRecord::new(fabric, hop.buffer);
+        /// The port behind which the next buffer lies.
+        egress: String = port(fabric, hop.buffer.node, hop.egress);
+        /// For whom packets go from this buffer to the next.
+        targets: Vec<String> = names(fabric, &hop.targets);
+        /// Who sends them.
+        sources: Vec<String> = names(fabric, &hop.sources);
+    }
+
+    /// An ingress buffer.
+    pub struct BufferRecord(fabric: &Fabric, buffer: Buffer) after {
+        let device = fabric.names.device(buffer.node);
+        let name = name(fabric, buffer.node);
         let description = device.map(|device| device.description.clone());
-        let from = self.fabric.topology.port(node, port).peer;
-        BufferRecord {
-            description: description.filter(|text| *text != name),
-            guid: device.and_then(|device| device.guid.map(|guid| format!("{guid:#018x}"))),
-            switch: name,
-            port: self.port(node, port),
-            from: self.name(from),
-            class: class.0,
-        }
+        let guid = device.and_then(|device| device.guid);
+        let from = fabric.topology.port(buffer.node, buffer.port).peer;
+    } {
+        /// The switch.
+        switch: String = name.clone();
+        /// What the switch calls itself, if that is not its name.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        description: Option<String> = description.filter(|text| *text != name);
+        /// Its GUID, on InfiniBand.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        guid: Option<String> = guid.map(|guid| format!("{guid:#018x}"));
+        /// The port at which packets arrive.
+        port: String = port(fabric, buffer.node, buffer.port);
+        /// From which switch they come.
+        from: String = self::name(fabric, from);
+        /// Priority or virtual lane.
+        class: u8 = buffer.class.0;
     }
 
-    fn flow(&self, flow: &ClosingFlow) -> FlowRecord {
-        let target = self.fabric.routes.groups.target(flow.group);
-        let mut path = Vec::from_iter(flow.path.iter().map(|(node, _)| self.name(*node)));
-        path.push(self.name(target));
-        FlowRecord {
-            source: self.name(flow.source),
-            target: self.name(target),
-            label: flow.lane.label,
-            path,
-            hops: flow.hops.clone(),
-        }
+    /// A flow that makes a part of a cycle.
+    pub struct FlowRecord(fabric: &Fabric, flow: &ClosingFlow) after {
+        let target = fabric.routes.groups.target(flow.group);
+        let passed = flow.path.iter().map(|(node, _)| *node);
+    } {
+        /// Who sends.
+        source: String = name(fabric, flow.source);
+        /// To whom.
+        target: String = name(fabric, target);
+        /// The service level, on InfiniBand; the priority elsewhere.
+        label: u8 = flow.lane.label;
+        /// The nodes that its packets pass, both ends included.
+        path: Vec<String> = passed.chain([target]).map(|node| name(fabric, node)).collect();
+        /// The dependencies that it makes, by the position of the buffer in the cycle, from 0.
+        hops: Vec<usize> = flow.hops.clone();
     }
 
-    fn blame(&self, blame: &Blame) -> BlameRecord {
-        BlameRecord {
-            kind: blame.name.clone(),
-            count: blame.hosts.len(),
-            hosts: self.names(&blame.hosts),
-            needed: blame.needed.as_ref().map(|needed| self.names(needed)),
-        }
+    /// End nodes without which there would be no cycle.
+    pub struct BlameRecord(fabric: &Fabric, blame: &Blame) {
+        /// What they have in common, if something was known.
+        kind: Option<String> = blame.name.clone();
+        /// How many.
+        count: usize = blame.hosts.len();
+        /// Who.
+        hosts: Vec<String> = names(fabric, &blame.hosts);
+        /// Those of them that are enough to leave out; null if that was not looked for.
+        needed: Option<Vec<String>> = blame.needed.as_ref().map(|needed| names(fabric, needed));
     }
+}
 
-    fn port(&self, node: NodeId, port: PortId) -> String {
-        match self.fabric.names.port(node, port) {
-            Some(label) => label.to_string(),
-            None => self.fabric.topology.port_name(node, port),
-        }
+/// What the fabric calls a port, or else a name by both ends.
+fn port(fabric: &Fabric, node: NodeId, port: PortId) -> String {
+    match fabric.names.port(node, port) {
+        Some(label) => label.to_string(),
+        None => fabric.topology.port_name(node, port),
     }
+}
 
-    fn name(&self, node: NodeId) -> String {
-        self.fabric.topology.node(node).name.clone()
-    }
+fn name(fabric: &Fabric, node: NodeId) -> String {
+    fabric.topology.node(node).name.clone()
+}
 
-    fn names(&self, nodes: &[NodeId]) -> Vec<String> {
-        nodes.iter().map(|node| self.name(*node)).collect()
-    }
+fn names(fabric: &Fabric, nodes: &[NodeId]) -> Vec<String> {
+    nodes.iter().map(|node| name(fabric, *node)).collect()
 }

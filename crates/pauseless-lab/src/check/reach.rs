@@ -26,9 +26,8 @@ pub(crate) fn unrouted_pairs(network: Network<'_>, left_out: &[bool]) -> u64 {
     };
     if let Traffic::Demands(demands) = network.traffic {
         let target = |group| routes.groups.target(group);
-        let wanted = demands
-            .iter()
-            .filter(|demand| is_in(&demand.source) && is_in(&target(demand.group)));
+        let wanted = demands.iter();
+        let wanted = wanted.filter(|demand| is_in(&demand.source) && is_in(&target(demand.group)));
         let lost = wanted.filter(|demand| {
             let switch = switch_of(demand.source);
             !switch.is_some_and(|switch| reach.of(demand.group)[switch.index()])

@@ -7,19 +7,21 @@ mod log;
 
 use std::fmt::Write;
 
+use serde::Serialize;
+
 use super::Verdict;
-use super::json::{self, BlameRecord, BufferRecord, CheckRecord, ComponentRecord, FlowRecord};
+use super::json::{BlameRecord, BufferRecord, CheckRecord, ComponentRecord, FlowRecord};
 use crate::fabric::Fabric;
 
-pub use log::{
+use self::log::{
     Artifact, ArtifactLocation, CodeFlow, Configuration, Driver, Invocation, Location, Log,
     LogicalLocation, Message, Notification, PhysicalLocation, Region, ReportingResult,
     ResultProperties, Rule, Run, RunProperties, ThreadFlow, ThreadFlowLocation, Tool,
 };
 
 /// The log of one check of the fabric in `files`, as they were named by the user.
-pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> Log {
-    let record = json::record(fabric, verdict);
+pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> impl Serialize + use<> {
+    let record = CheckRecord::new(fabric, verdict);
     let uris = Vec::from_iter(files.iter().map(|file| uri(file)));
     let writer = Writer {
         class: fabric.medium.class_name(),

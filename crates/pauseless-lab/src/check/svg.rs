@@ -9,7 +9,7 @@ mod label;
 mod layout;
 mod legend;
 mod line;
-mod words;
+pub(super) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -40,11 +40,8 @@ pub fn draw(fabric: &Fabric, verdict: &Verdict, component: usize) -> String {
     let _ = writeln!(text, "<g transform=\"translate(0 {HEAD})\">");
     text.push_str(&stage(&cast, &layout));
     text.push_str("</g>\n");
-    let _ = writeln!(
-        text,
-        "<g transform=\"translate(0 {:.1})\">",
-        HEAD + layout.height
-    );
+    let foot = HEAD + layout.height;
+    let _ = writeln!(text, "<g transform=\"translate(0 {foot:.1})\">");
     text.push_str(&below);
     text.push_str("</g>\n</svg>\n");
     text

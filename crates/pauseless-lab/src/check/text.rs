@@ -7,6 +7,7 @@ use pauseless_fabric::dependency::{Blame, ClosingFlow, Component, Cycle, Hop};
 use pauseless_fabric::reroute::Reroute;
 
 use super::Verdict;
+use super::svg::words::count;
 use super::sweep::describe;
 use crate::fabric::{Fabric, Origin};
 use crate::report::text::{Mood, Paint};
@@ -53,23 +54,13 @@ pub fn headline(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {
         return format!("{name}: {free}; {says}{scope}\n");
     }
     let cyclic = paint.paint(Mood::Bad, "cyclic buffer dependency");
-    let loops = verdict
-        .components
-        .iter()
-        .filter(|component| component.cycle.flows.len() == 1);
+    let loops = verdict.components.iter();
+    let loops = loops.filter(|component| component.cycle.flows.len() == 1);
     let says = match loops.count() {
         0 => "lossless traffic can deadlock",
         _ => "packets travel in a circle (a routing loop), and lossless traffic can deadlock",
     };
     format!("{name}: {cyclic}; {says}{scope}\n")
-}
-
-/// A number with what it counts, in singular or plural.
-fn counted(count: usize, [one, many]: [&str; 2]) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
-    }
 }
 
 struct Page<'f> {
@@ -87,9 +78,9 @@ impl Page<'_> {
         let _ = writeln!(
             out,
             "{}, {}, {}; routes: {routes}.",
-            counted(topology.host_count(), ["end node", "end nodes"]),
-            counted(topology.switches().len(), ["switch", "switches"]),
-            counted(topology.links().len(), ["link", "links"]),
+            count(topology.host_count(), ("end node", "end nodes")),
+            count(topology.switches().len(), ("switch", "switches")),
+            count(topology.links().len(), ("link", "links")),
         );
         let _ = writeln!(
             out,
@@ -140,12 +131,8 @@ impl Page<'_> {
             self.port(far.peer, far.peer_port),
             self.port(buffer.node, hop.egress),
         );
-        let _ = writeln!(
-            out,
-            "     with packets for {} from {}",
-            self.nodes(&hop.targets),
-            self.nodes(&hop.sources)
-        );
+        let (targets, sources) = (self.nodes(&hop.targets), self.nodes(&hop.sources));
+        let _ = writeln!(out, "     with packets for {targets} from {sources}");
     }
 
     fn flows(&self, out: &mut String, cycle: &Cycle) {
@@ -217,20 +204,13 @@ impl Page<'_> {
                 "  - No small set of end nodes was found to be to blame; it may be the routing itself."
             );
         }
-        match verdict.up_down_helps {
-            Some(true) => {
-                let _ = writeln!(
-                    out,
-                    "  - Up*/down* routing over the same cables has no cycle (checked)."
-                );
-            }
-            Some(false) => {
-                let _ = writeln!(
-                    out,
-                    "  - Up*/down* routing over the same cables has a cycle too."
-                );
-            }
-            None => {}
+        if let Some(helps) = verdict.up_down_helps {
+            let has = if helps {
+                "no cycle (checked)"
+            } else {
+                "a cycle too"
+            };
+            let _ = writeln!(out, "  - Up*/down* routing over the same cables has {has}.");
         }
     }
 
@@ -245,11 +225,8 @@ impl Page<'_> {
             _ => "keep them off the lossless class, or give them one of their own",
         };
         let _ = writeln!(out, "  - Without {who} there is no cycle: {advice}.");
-        if let Some(needed) = blame
-            .needed
-            .as_ref()
-            .filter(|needed| needed.len() < blame.hosts.len())
-        {
+        let needed = blame.needed.as_ref();
+        if let Some(needed) = needed.filter(|needed| needed.len() < blame.hosts.len()) {
             let _ = writeln!(
                 out,
                 "    Of these it is enough to leave out {}; --json has all names.",

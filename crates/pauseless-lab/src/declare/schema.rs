@@ -25,10 +25,8 @@ fn table(info: &Info) -> Value {
     let Some(variants) = &info.variants else {
         return keys(&info.about, info.keys.iter());
     };
-    let abouts = variants
-        .list
-        .iter()
-        .map(|(name, info)| json!({"const": name, "description": info.about}));
+    let abouts = variants.list.iter();
+    let abouts = abouts.map(|(name, info)| json!({"const": name, "description": info.about}));
     let mut kind = json!({"type": "string", "oneOf": Vec::from_iter(abouts)});
     if let Some(default) = variants.default {
         kind["default"] = json!(default);

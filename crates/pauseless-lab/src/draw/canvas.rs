@@ -12,6 +12,12 @@ pub(super) struct Point {
     pub y: f64,
 }
 
+impl Point {
+    pub(super) fn new(x: f64, y: f64) -> Point {
+        Point { x, y }
+    }
+}
+
 /// Where words stand relative to their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {

@@ -11,6 +11,18 @@ pub struct Figure {
     pub panels: Vec<Panel>,
 }
 
+impl Figure {
+    /// A figure of these panels.
+    pub fn new(name: &str, caption: impl Into<String>, panels: Vec<Panel>) -> Figure {
+        let (name, caption) = (name.to_string(), caption.into());
+        Figure {
+            name,
+            caption,
+            panels,
+        }
+    }
+}
+
 /// One pair of axes and what is drawn between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
@@ -28,6 +40,20 @@ pub struct Panel {
     pub heat: Option<Heat>,
 }
 
+impl Panel {
+    /// A panel with these curves or bars.
+    pub fn new(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Panel {
+        Panel {
+            title: title.into(),
+            x,
+            y,
+            series,
+            marks: Vec::new(),
+            heat: None,
+        }
+    }
+}
+
 /// An axis of a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
@@ -35,6 +61,19 @@ pub struct Axis {
     pub label: String,
     /// How.
     pub scale: Scale,
+}
+
+impl Axis {
+    /// An axis with an even scale.
+    pub fn linear(label: impl Into<String>) -> Axis {
+        Axis::new(label, Scale::Linear)
+    }
+
+    /// An axis with any scale.
+    pub fn new(label: impl Into<String>, scale: Scale) -> Axis {
+        let label = label.into();
+        Axis { label, scale }
+    }
 }
 
 /// How an axis measures. Linear axes of values begin at zero.
@@ -50,6 +89,13 @@ pub enum Scale {
     Cells(Vec<String>),
 }
 
+impl Scale {
+    /// Powers of ten where a file asks for them, else an even scale.
+    pub fn log_if(is_log: bool) -> Scale {
+        if is_log { Scale::Log } else { Scale::Linear }
+    }
+}
+
 /// One curve, or one bar of every group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
@@ -63,6 +109,19 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// How sure each point is.
     pub spread: Spread,
+}
+
+impl Series {
+    /// What was measured here, with nothing said about how sure it is.
+    pub fn new(label: impl Into<String>, mark: Drawn, points: Vec<(f64, f64)>) -> Series {
+        Series {
+            label: label.into(),
+            mark,
+            is_paper: false,
+            points,
+            spread: Spread::None,
+        }
+    }
 }
 
 /// How far the points of a series may be off: from where to where, for each of them.

@@ -20,26 +20,20 @@ pub(super) fn ruler(figure: &Figure) -> Option<(&Heat, Ruler)> {
 /// Draws the cells of a panel.
 pub(super) fn cells(canvas: &mut Canvas, plot: &Plot<'_>, (heat, ruler): (&Heat, &Ruler)) {
     let across = plot.x.count();
-    let size = Point {
-        x: plot.width / across as f64,
-        y: plot.height / plot.y.count() as f64,
-    };
-    let words = heat
-        .cells
-        .iter()
-        .flatten()
-        .map(|value| measure(&short(*value)));
+    let size = Point::new(
+        plot.width / across as f64,
+        plot.height / plot.y.count() as f64,
+    );
+    let words = heat.cells.iter();
+    let words = words.flatten().map(|value| measure(&short(*value)));
     let is_written = words.fold(0.0, f64::max) <= size.x - 2.0 && size.y >= FONT + 1.0;
     for (index, cell) in heat.cells.iter().enumerate() {
         let (column, row) = ((index % across) as f64, (index / across) as f64);
-        let from = Point {
-            x: plot.at.x + size.x * column,
-            y: plot.at.y + plot.height - size.y * (row + 1.0),
-        };
-        let to = Point {
-            x: from.x + size.x,
-            y: from.y + size.y,
-        };
+        let from = Point::new(
+            plot.at.x + size.x * column,
+            plot.at.y + plot.height - size.y * (row + 1.0),
+        );
+        let to = Point::new(from.x + size.x, from.y + size.y);
         let Some(value) = cell else {
             canvas.rectangle((from, to), "fill=\"url(#missing)\"");
             continue;
@@ -50,10 +44,7 @@ pub(super) fn cells(canvas: &mut Canvas, plot: &Plot<'_>, (heat, ruler): (&Heat,
         let style = format!("fill=\"{colour}\" stroke=\"{colour}\" stroke-width=\"0.3\"");
         canvas.rectangle((from, to), &style);
         if is_written {
-            let at = Point {
-                x: (from.x + to.x) / 2.0,
-                y: (from.y + to.y) / 2.0 + FONT * 0.36,
-            };
+            let at = Point::new((from.x + to.x) / 2.0, (from.y + to.y) / 2.0 + FONT * 0.36);
             let text = short(*value);
             let mut words = Words::new(&text, at, Anchor::Middle);
             words.style = if share > 0.6 { "fill=\"#FFF\"" } else { "" };
@@ -100,40 +91,22 @@ pub(super) fn legend(canvas: &mut Canvas, figure: &Figure, (width, top): (f64, f
     let line = top + BAR.1 * 0.5 + FONT * 0.36;
     let at = Point { x: left, y: line };
     canvas.words(&Words::new(&heat.label, at, Anchor::Start));
-    let from = Point {
-        x: left + label + GAP,
-        y: top,
-    };
-    let to = Point {
-        x: from.x + BAR.0,
-        y: top + BAR.1,
-    };
+    let from = Point::new(left + label + GAP, top);
+    let to = Point::new(from.x + BAR.0, top + BAR.1);
     let frame = "stroke=\"#000\" stroke-width=\"0.5\"";
     canvas.rectangle((from, to), &format!("fill=\"url(#heat)\" {frame}"));
     for (value, text) in ruler.labels() {
         let x = from.x + BAR.0 * ruler.share(value).unwrap_or(0.0);
         let ends = [to.y, to.y + 2.5].map(|y| Point { x, y });
         canvas.path(&Canvas::segment(ends[0], ends[1]), frame);
-        let at = Point {
-            x,
-            y: to.y + 3.0 + FONT,
-        };
+        let at = Point::new(x, to.y + 3.0 + FONT);
         canvas.words(&Words::new(text, at, Anchor::Middle));
     }
     if has_gaps {
-        let from = Point {
-            x: to.x + GAP * 2.0,
-            y: top,
-        };
-        let corner = Point {
-            x: from.x + SWATCH,
-            y: to.y,
-        };
+        let from = Point::new(to.x + GAP * 2.0, top);
+        let corner = Point::new(from.x + SWATCH, to.y);
         canvas.rectangle((from, corner), &format!("fill=\"url(#missing)\" {frame}"));
-        let at = Point {
-            x: corner.x + 4.0,
-            y: line,
-        };
+        let at = Point::new(corner.x + 4.0, line);
         canvas.words(&Words::new(missing, at, Anchor::Start));
     }
     to.y + 5.0 + LINE

@@ -94,15 +94,12 @@ impl Look {
 
     /// The attributes of its bars.
     pub(super) fn bar(&self) -> String {
+        let colour = self.colour();
         match self.is_paper {
             true => format!(
-                "fill=\"#FFF\" stroke=\"{}\" stroke-width=\"1\" stroke-dasharray=\"2.5 1.5\"",
-                self.colour()
+                "fill=\"#FFF\" stroke=\"{colour}\" stroke-width=\"1\" stroke-dasharray=\"2.5 1.5\""
             ),
-            false => format!(
-                "fill=\"{}\" stroke=\"#000\" stroke-width=\"0.6\"",
-                self.colour()
-            ),
+            false => format!("fill=\"{colour}\" stroke=\"#000\" stroke-width=\"0.6\""),
         }
     }
 
@@ -113,10 +110,8 @@ impl Look {
 
     /// The attributes of the bars that say how sure its points are.
     pub(super) fn whisker(&self) -> String {
-        format!(
-            "fill=\"none\" stroke=\"{}\" stroke-width=\"0.9\"",
-            self.colour()
-        )
+        let colour = self.colour();
+        format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.9\"")
     }
 
     /// The path of its symbol around a point.
@@ -146,11 +141,8 @@ impl Look {
             ],
         };
         let corner = |(across, down): &(f64, f64)| {
-            format!(
-                "{} {}",
-                Canvas::number(x + across),
-                Canvas::number(y + down)
-            )
+            let [x, y] = [x + across, y + down].map(Canvas::number);
+            format!("{x} {y}")
         };
         let corners: Vec<String> = corners.iter().map(corner).collect();
         format!("M{}z", corners.join("L"))

@@ -118,20 +118,10 @@ fn legend(canvas: &mut Canvas, looks: &[Look], (width, top): (f64, f64)) -> f64 
     for (used, row) in rows {
         let mut x = ((width - used + GAP) / 2.0).max(2.0);
         for look in row {
-            swatch(
-                canvas,
-                look,
-                Point {
-                    x,
-                    y: down + FONT / 2.0,
-                },
-            );
+            swatch(canvas, look, Point::new(x, down + FONT / 2.0));
             x += SWATCH + 4.0;
             let text = look.legend();
-            let at = Point {
-                x,
-                y: down + FONT * 0.86,
-            };
+            let at = Point::new(x, down + FONT * 0.86);
             canvas.words(&Words::new(&text, at, Anchor::Start));
             x += measure(&text) + GAP;
         }
@@ -146,10 +136,7 @@ fn swatch(canvas: &mut Canvas, look: &Look, at: Point) {
         ..at
     };
     if look.mark == Drawn::Bars {
-        let from = Point {
-            x: end.x - 12.0,
-            y: at.y - 3.5,
-        };
+        let from = Point::new(end.x - 12.0, at.y - 3.5);
         let to = Point {
             y: at.y + 3.5,
             ..end

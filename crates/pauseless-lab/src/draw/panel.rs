@@ -89,14 +89,7 @@ fn tick_words(canvas: &mut Canvas, plot: &Plot<'_>) {
         let mut at = plot.place((share, 0.0));
         at.y += 3.5 + FONT;
         if plot.is_turned() {
-            turned_name(
-                canvas,
-                label,
-                Point {
-                    x: at.x + 3.0,
-                    y: at.y - 1.0,
-                },
-            );
+            turned_name(canvas, label, Point::new(at.x + 3.0, at.y - 1.0));
             continue;
         }
         let is_name = matches!(plot.x.scale, Scale::Names(_));
@@ -164,10 +157,7 @@ fn marks(canvas: &mut Canvas, plot: &Plot<'_>) {
         let style =
             format!("stroke=\"{colour}\" stroke-width=\"{width}\" stroke-dasharray=\"3 2\"");
         canvas.path(&line, &style);
-        let at = Point {
-            x: plot.mark_middle(mark),
-            y: top.y - 4.0 - LINE * row as f64,
-        };
+        let at = Point::new(plot.mark_middle(mark), top.y - 4.0 - LINE * row as f64);
         let style = format!("fill=\"{colour}\"");
         let mut words = Words::new(&mark.label, at, Anchor::Middle);
         words.style = &style;
@@ -200,10 +190,7 @@ fn bars(canvas: &mut Canvas, plot: &Plot<'_>, looks: &[Look]) {
             continue;
         }
         let text = short(bar.value);
-        let mut at = Point {
-            x: bar.left + bar.width / 2.0,
-            y: top - 2.0,
-        };
+        let mut at = Point::new(bar.left + bar.width / 2.0, top - 2.0);
         match plot.bar_words() {
             BarWords::Level => canvas.words(&Words::new(&text, at, Anchor::Middle)),
             BarWords::Turned => {
@@ -226,10 +213,8 @@ fn curve(canvas: &mut Canvas, (plot, look): (&Plot<'_>, &Look), series: &Series)
             true => run.to_vec(),
             false => without_level_runs(&thinned(run, plot.points_max)),
         };
-        let points: Vec<Point> = points
-            .iter()
-            .filter_map(|point| plot.point(*point))
-            .collect();
+        let points = points.iter();
+        let points: Vec<Point> = points.filter_map(|point| plot.point(*point)).collect();
         if with_symbols || points.len() == 1 {
             symbols.extend(points.iter().map(|point| look.symbol(*point)));
         }

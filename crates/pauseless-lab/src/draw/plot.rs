@@ -115,10 +115,10 @@ fn shared(
 impl<'a> Plot<'a> {
     /// A place in the frame, by its shares of both axes.
     pub(super) fn place(&self, (across, up): (f64, f64)) -> Point {
-        Point {
-            x: self.at.x + self.width * across,
-            y: self.at.y + self.height * (1.0 - up),
-        }
+        Point::new(
+            self.at.x + self.width * across,
+            self.at.y + self.height * (1.0 - up),
+        )
     }
 
     /// The place of a point, if the axes have one.

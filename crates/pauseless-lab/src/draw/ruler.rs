@@ -28,24 +28,22 @@ pub(super) struct Extent {
 }
 
 impl Extent {
+    fn new(low: f64, high: f64) -> Extent {
+        Extent { low, high }
+    }
+
     /// Of `values` on an axis of this scale, if any has a place there.
     pub(super) fn of(values: impl Iterator<Item = f64>, scale: &Scale) -> Option<Extent> {
         let is_placed = |value: &f64| value.is_finite() && (*scale != Scale::Log || *value > 0.0);
         values.filter(is_placed).fold(None, |extent, value| {
-            let one = Extent {
-                low: value,
-                high: value,
-            };
+            let one = Extent::new(value, value);
             Some(extent.map_or(one, |it: Extent| it.with(one)))
         })
     }
 
     /// As wide as both.
     pub(super) fn with(self, other: Extent) -> Extent {
-        Extent {
-            low: self.low.min(other.low),
-            high: self.high.max(other.high),
-        }
+        Extent::new(self.low.min(other.low), self.high.max(other.high))
     }
 }
 
@@ -88,10 +86,7 @@ pub(super) fn has_bars(panel: &Panel) -> bool {
 impl Ruler {
     /// The axis across, with at most so many ticks.
     pub(super) fn across(panel: &Panel, (extent, count): (Option<Extent>, usize)) -> Ruler {
-        let extent = extent.unwrap_or(Extent {
-            low: 0.0,
-            high: 1.0,
-        });
+        let extent = extent.unwrap_or(Extent::new(0.0, 1.0));
         match &panel.x.scale {
             Scale::Names(names) => Ruler::named(names),
             Scale::Cells(names) => {
@@ -127,10 +122,7 @@ impl Ruler {
 
     /// The axis upwards: from zero on, to a tick above everything unless that is far.
     pub(super) fn upwards(panel: &Panel, (extent, count): (Option<Extent>, usize)) -> Ruler {
-        let extent = extent.unwrap_or(Extent {
-            low: 0.0,
-            high: 1.0,
-        });
+        let extent = extent.unwrap_or(Extent::new(0.0, 1.0));
         match &panel.y.scale {
             Scale::Names(names) => Ruler::named(names),
             Scale::Cells(names) => Ruler::cells(names, (FONT + 2.0, count as f64 * 22.0)),
@@ -182,10 +174,7 @@ impl Ruler {
 
     /// From tick to tick around all values.
     pub(super) fn whole((extent, count): (Option<Extent>, usize)) -> Ruler {
-        let Extent { mut low, mut high } = extent.unwrap_or(Extent {
-            low: 0.0,
-            high: 1.0,
-        });
+        let Extent { mut low, mut high } = extent.unwrap_or(Extent::new(0.0, 1.0));
         if low >= 0.0 && low <= high / 2.0 {
             low = 0.0;
         }
@@ -193,10 +182,10 @@ impl Ruler {
             high = low + low.abs().max(1.0);
         }
         let step = step(high - low, count);
-        let extent = Extent {
-            low: (low / step + 1e-9).floor() * step,
-            high: (high / step - 1e-9).ceil() * step,
-        };
+        let extent = Extent::new(
+            (low / step + 1e-9).floor() * step,
+            (high / step - 1e-9).ceil() * step,
+        );
         Ruler::linear(extent, step)
     }
 

@@ -6,12 +6,14 @@ use std::fmt;
 use pauseless_core::class_map::{Beyond, ClassMap};
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_fabric::boundary::{Boundary, passes};
-use pauseless_fabric::trace::{Header, circle};
+use pauseless_fabric::trace::circle;
 use pauseless_sim::Config;
 use pauseless_sim::config::Flow;
 
 use super::write_table;
+use crate::named::named;
 use crate::report::quantity;
+use crate::sample::share::header;
 use crate::scenario::Scenario;
 
 /// A flow that circles.
@@ -35,17 +37,18 @@ pub struct Loop {
     pub verdict: Verdict,
 }
 
-/// What becomes of a loop, if nothing else uses its links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every link carries what comes.
-    Flows,
-    /// Some link does not, but it gives what has come round its fair half, and that is enough.
-    Balances,
-    /// Some link does not, so that flow control fills the loop.
-    Fills,
-    /// The same, but classes that count hops leave no cycle to fill.
-    Drains,
+named! {
+    /// What becomes of a loop, if nothing else uses its links.
+    pub enum Verdict {
+        /// Every link carries what comes.
+        Flows = "flows",
+        /// Some link does not, but it gives what has come round its fair half, and that is enough.
+        Balances = "balances",
+        /// Some link does not, so that flow control fills the loop.
+        Fills = "fills",
+        /// The same, but classes that count hops leave no cycle to fill.
+        Drains = "drains",
+    }
 }
 
 impl Verdict {
@@ -59,16 +62,6 @@ impl Verdict {
             }
             Verdict::Fills => "above the bound: it fills the loop, and PFC or credits deadlock",
             Verdict::Drains => "above the bound, but classes count hops: no deadlock at any rate",
-        }
-    }
-
-    /// In a word.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Flows => "flows",
-            Verdict::Balances => "balances",
-            Verdict::Fills => "fills",
-            Verdict::Drains => "drains",
         }
     }
 }
@@ -118,12 +111,7 @@ fn is_cut(config: &Config, boundary: &Boundary) -> bool {
 /// A flow that circles, and the share of each link of its loop that it would take.
 fn of_flow(config: &Config, flow: &Flow) -> Option<(Loop, Vec<(Link, f64)>)> {
     let topology = &config.topology;
-    let header = Header {
-        source: flow.source,
-        group: flow.group,
-        hash: flow.hash,
-    };
-    let circle = circle(topology, &config.table, header)?;
+    let circle = circle(topology, &config.table, header(flow))?;
     let boundary = Boundary::new(topology, &circle, flow.ttl);
     let on_wire = flow.packet + config.wire_overhead;
     let frame_share = flow.packet.get() as f64 / on_wire.get() as f64;

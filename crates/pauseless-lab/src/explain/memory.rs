@@ -8,6 +8,7 @@ use pauseless_core::memory::{HeadroomPool, LaneMemory, MemoryConfig, SharedConfi
 use pauseless_core::unit::Bytes;
 
 use super::{Group, Steps};
+use crate::report::quantity;
 use crate::scenario::memory::written_alpha;
 use crate::scenario::{PortGroup, Scenario};
 
@@ -81,13 +82,9 @@ pub(super) fn groups(scenario: &Scenario) -> Vec<Group> {
 
 fn title(scenario: &Scenario, switches: &[NodeId]) -> String {
     const SHOWN: usize = 4;
-    let names = switches.iter().take(SHOWN);
-    let names = names.map(|switch| scenario.config.topology.node(*switch).name.clone());
-    let more = match switches.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        left => format!(" and {left} more"),
-    };
-    format!("memory of {}{more}", Vec::from_iter(names).join(", "))
+    let names = switches.iter();
+    let names = names.map(|switch| &scenario.config.topology.node(*switch).name);
+    format!("memory of {}", quantity::some(names, SHOWN))
 }
 
 fn division(shared: &SharedConfig) -> Steps {

@@ -5,6 +5,8 @@ use std::fmt;
 use pauseless_core::derive::{self, Latency};
 use pauseless_core::flow_control::{Control, cbfc};
 use pauseless_core::unit::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::write_table;
 
@@ -12,16 +14,16 @@ use super::write_table;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paper {
     /// One for each printed number.
-    pub rows: Vec<PaperRow>,
+    pub rows: Vec<PaperRecord>,
 }
 
-/// One printed number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PaperRow {
+/// A printed number and ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PaperRecord {
     /// What it is.
     pub quantity: &'static str,
     /// The rate of the link.
-    pub line: Rate,
+    pub line_bps: u64,
     /// How it is computed.
     pub formula: &'static str,
     /// What the formula gives.
@@ -43,10 +45,10 @@ pub fn paper() -> Paper {
                    cells: [(String, &'static str, &'static str); 3]| {
         let (quantity, formula) = names;
         for (gbps, (ours, printed, note)) in LINES.into_iter().zip(cells) {
-            let line = Rate::gbps(gbps);
-            rows.push(PaperRow {
+            let line_bps = Rate::gbps(gbps).as_bps();
+            rows.push(PaperRecord {
                 quantity,
-                line,
+                line_bps,
                 formula,
                 ours,
                 printed,
@@ -91,9 +93,9 @@ pub fn paper() -> Paper {
         cells,
     );
     let share = 100.0 * Control::SIZE.get() as f64 / ethernet[0].c_tau().get() as f64;
-    rows.push(PaperRow {
+    rows.push(PaperRecord {
         quantity: "feedback, a message per tau",
-        line: ethernet[0].line,
+        line_bps: ethernet[0].line.as_bps(),
         formula: "64 B / (C tau)",
         ours: format!("{share:.2} %"),
         printed: "0.69 %",
@@ -122,15 +124,11 @@ impl fmt::Display for Paper {
         let rows = self.rows.iter().map(|row| {
             let texts = [row.quantity, "", row.formula, "", row.printed, row.note];
             let mut cells = texts.map(String::from);
-            cells[1] = row.line.to_string();
+            cells[1] = Rate::bps(row.line_bps).to_string();
             cells[3] = row.ours.clone();
             cells
         });
         let table: Vec<_> = std::iter::once(header).chain(rows).collect();
-        let table: Vec<_> = table
-            .iter()
-            .map(|row| row.each_ref().map(String::as_str))
-            .collect();
         write_table(f, &table)
     }
 }

@@ -154,6 +154,16 @@ pub fn interfaces() -> Vec<String> {
     names
 }
 
+/// The same of a switch and of a host.
+macro_rules! either {
+    ($node:expr, $machine:ident => $what:expr) => {
+        match $node {
+            Node::Switch($machine) => $what,
+            Node::Host($machine) => $what,
+        }
+    };
+}
+
 impl Node {
     /// The node of `file` over these links.
     pub fn new(file: &NodeFile, links: Vec<Box<dyn Link>>) -> Node {
@@ -168,10 +178,7 @@ impl Node {
 
     /// Shows every frame to `tap` from now on.
     pub fn set_tap(&mut self, tap: Box<dyn Tap>) {
-        match self {
-            Node::Switch(node) => node.set_tap(tap),
-            Node::Host(node) => node.set_tap(tap),
-        }
+        either!(self, node => node.set_tap(tap));
     }
 
     /// Runs it until its end or until its audience has seen enough; returns its last report.
@@ -179,8 +186,11 @@ impl Node {
         let mut clock = Clock::new(settings.pace, settings.start);
         // The kernel's stamps say something only about a clock that keeps up with it.
         if settings.pace == Pace::Real {
-            self.set_epoch(epoch(settings.start));
-            self.set_watch(settings.start);
+            let watch = Box::new(clock::watch(settings.start));
+            either!(self, node => {
+                node.set_epoch(epoch(settings.start));
+                node.set_watch(watch);
+            });
         }
         // The default of 50 us is half the time of a frame at 100 Mb/s.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
@@ -189,9 +199,11 @@ impl Node {
         let mut rounds: u32 = 0;
         loop {
             let now = clock.look();
-            self.advance(now);
-            self.flush();
-            let count = self.receive(now);
+            let count = either!(self, node => {
+                node.advance(now);
+                node.flush();
+                node.receive(now)
+            });
             let is_idle = may_sleep && count == 0;
             if is_idle {
                 self.sleep(now);
@@ -203,18 +215,18 @@ impl Node {
             let is_over = now >= settings.last() || audience.is_over();
             if is_over || looked.elapsed() >= LOOK_EVERY {
                 looked = Instant::now();
-                for message in self.take_messages() {
+                for message in either!(self, node => node.take_messages()) {
                     audience.hear(&message);
                 }
                 if now >= Clock::END {
                     audience.hear(TIME_IS_OVER);
                 }
-                let mut status = self.status(now);
+                let mut status = either!(self, node => node.status(now));
                 status.stalled = clock.stalled();
                 audience.see(status);
             }
             if is_over {
-                let mut report = self.report(now);
+                let mut report = either!(self, node => node.report(now));
                 report.stalled = clock.stalled();
                 return report;
             }
@@ -223,7 +235,7 @@ impl Node {
 
     /// Sleeps until a frame is there or something is due.
     fn sleep(&self, now: Time) {
-        let due = self.poll_timeout().saturating_since(now);
+        let due = either!(self, node => node.poll_timeout()).saturating_since(now);
         if due < NAP_MIN {
             return;
         }
@@ -239,70 +251,6 @@ impl Node {
         match self {
             Node::Switch(node) => wait(&mut node.links().iter().map(|link| &**link)),
             Node::Host(node) => wait(&mut std::iter::once(node.link())),
-        }
-    }
-
-    fn set_epoch(&mut self, epoch: Duration) {
-        match self {
-            Node::Switch(node) => node.set_epoch(epoch),
-            Node::Host(node) => node.set_epoch(epoch),
-        }
-    }
-
-    fn set_watch(&mut self, start: Instant) {
-        let watch = Box::new(clock::watch(start));
-        match self {
-            Node::Switch(node) => node.set_watch(watch),
-            Node::Host(node) => node.set_watch(watch),
-        }
-    }
-
-    fn advance(&mut self, now: Time) {
-        match self {
-            Node::Switch(node) => node.advance(now),
-            Node::Host(node) => node.advance(now),
-        }
-    }
-
-    fn flush(&mut self) {
-        match self {
-            Node::Switch(node) => node.flush(),
-            Node::Host(node) => node.flush(),
-        }
-    }
-
-    fn receive(&mut self, now: Time) -> usize {
-        match self {
-            Node::Switch(node) => node.receive(now),
-            Node::Host(node) => node.receive(now),
-        }
-    }
-
-    fn poll_timeout(&self) -> Time {
-        match self {
-            Node::Switch(node) => node.poll_timeout(),
-            Node::Host(node) => node.poll_timeout(),
-        }
-    }
-
-    fn take_messages(&mut self) -> Vec<String> {
-        match self {
-            Node::Switch(node) => node.take_messages(),
-            Node::Host(node) => node.take_messages(),
-        }
-    }
-
-    fn status(&mut self, now: Time) -> NodeReport {
-        match self {
-            Node::Switch(node) => node.status(now),
-            Node::Host(node) => node.status(now),
-        }
-    }
-
-    fn report(&mut self, now: Time) -> NodeReport {
-        match self {
-            Node::Switch(node) => node.report(now),
-            Node::Host(node) => node.report(now),
         }
     }
 }

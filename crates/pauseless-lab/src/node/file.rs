@@ -18,7 +18,9 @@ use pauseless_fabric::topology::{Port, Topology};
 
 use crate::declare::Declared;
 use crate::import::source::Source;
+use crate::named::named;
 use crate::problem::{Problem, Problems, Sink};
+use crate::report::quantity;
 use crate::scenario::mitigation::{WATCHDOG, read_watchdog};
 use crate::scenario::reader::{At, Section, did_you_mean};
 use crate::scenario::unit::Quantity;
@@ -29,24 +31,17 @@ use address::Addresses;
 use ports::Ports;
 pub use wire::{Wire, parse_clock, write_clock};
 
-/// What a command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// `pauseless switch`
-    Switch,
-    /// `pauseless host`
-    Host,
+named! {
+    /// What a command runs.
+    pub enum Role {
+        /// `pauseless switch`
+        Switch = "switch",
+        /// `pauseless host`
+        Host = "host",
+    }
 }
 
 impl Role {
-    /// The name of the command, and of what it runs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::Switch => "switch",
-            Role::Host => "host",
-        }
-    }
-
     fn of(topology: &Topology, node: NodeId) -> Role {
         match topology.is_host(node) {
             true => Role::Host,
@@ -320,10 +315,5 @@ impl Written {
 
 /// Names with commas between, as many as one reads.
 fn some_of(names: &[&str]) -> String {
-    const SHOWN: usize = 12;
-    let shown = names[..names.len().min(SHOWN)].join(", ");
-    match names.len() {
-        0..=SHOWN => shown,
-        more => format!("{shown} and {} more", more - SHOWN),
-    }
+    quantity::some(names.iter(), 12)
 }

@@ -94,7 +94,7 @@ impl NodeDocument {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::testing;
+    use crate::node::tests;
 
     #[test]
     fn what_is_written_is_read_back() {
@@ -107,7 +107,7 @@ mod tests {
                 measured_ps: Some(26),
             },
             messages: vec!["S2: interface eth2 is down".to_string()],
-            report: testing::report(),
+            report: tests::report(),
         };
         let text = document.to_text();
         assert_eq!(NodeDocument::from_json(&text), Ok(document));
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let document = NodeDocument {
-            report: testing::report(),
+            report: tests::report(),
             ..NodeDocument::default()
         };
         let good = document.to_json();

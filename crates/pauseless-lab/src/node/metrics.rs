@@ -12,62 +12,34 @@ use pauseless_dataplane::report::{
 /// What the page is, for its readers.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// A table of families of metrics: the name, the meaning and the number of each.
+macro_rules! families {
+    ($($name:literal: $help:literal, |$it:ident| $number:expr;)+) => {
+        [$(($name, $help, |$it| $number)),+]
+    };
+}
+
 /// Some number of events at a port: its name, its meaning, and where it stands.
 type Counter = (&'static str, &'static str, fn(&PortCounters) -> u64);
 
 /// What happens at ports, other than losses.
-const PORT_COUNTERS: [Counter; 12] = [
-    ("received_frames", "Data frames that came in.", |it| {
-        it.received
-    }),
-    ("received_bytes", "Their bytes, FCS included.", |it| {
-        it.received_bytes.get()
-    }),
-    ("sent_frames", "Data frames that went out.", |it| it.sent),
-    ("sent_bytes", "Their bytes, FCS included.", |it| {
-        it.sent_bytes.get()
-    }),
-    (
-        "control_received_frames",
-        "Control frames that came in.",
-        |it| it.control_received,
-    ),
-    (
-        "control_sent_frames",
-        "Control frames that went out.",
-        |it| it.control_sent,
-    ),
-    (
-        "pauses_sent",
-        "Control frames that told the far end to stop.",
-        |it| it.pauses_sent,
-    ),
-    (
-        "pauses_received",
+const PORT_COUNTERS: [Counter; 12] = families! {
+    "received_frames": "Data frames that came in.", |it| it.received;
+    "received_bytes": "Their bytes, FCS included.", |it| it.received_bytes.get();
+    "sent_frames": "Data frames that went out.", |it| it.sent;
+    "sent_bytes": "Their bytes, FCS included.", |it| it.sent_bytes.get();
+    "control_received_frames": "Control frames that came in.", |it| it.control_received;
+    "control_sent_frames": "Control frames that went out.", |it| it.control_sent;
+    "pauses_sent": "Control frames that told the far end to stop.", |it| it.pauses_sent;
+    "pauses_received":
         "Times that the far end told this end to stop although it was not stopped.",
-        |it| it.pauses_received,
-    ),
-    (
-        "marked_frames",
-        "Data frames that were marked here.",
-        |it| it.marked,
-    ),
-    (
-        "declassed_frames",
-        "Data frames of a class that there is not here, which pass in class 0.",
-        |it| it.declassed,
-    ),
-    (
-        "send_retries",
-        "Times that the kernel could not take a frame at once.",
-        |it| it.send_retries,
-    ),
-    (
-        "outages",
-        "Times that the interface failed, each until it worked again.",
-        |it| it.outages,
-    ),
-];
+        |it| it.pauses_received;
+    "marked_frames": "Data frames that were marked here.", |it| it.marked;
+    "declassed_frames":
+        "Data frames of a class that there is not here, which pass in class 0.", |it| it.declassed;
+    "send_retries": "Times that the kernel could not take a frame at once.", |it| it.send_retries;
+    "outages": "Times that the interface failed, each until it worked again.", |it| it.outages;
+};
 
 /// A way to lose a frame, and where its number stands.
 type Loss = (&'static str, fn(&PortCounters) -> u64);
@@ -104,18 +76,11 @@ pub fn page(nodes: &[NodeReport]) -> String {
 
 fn nodes_of(page: &mut Page, nodes: &[NodeReport]) {
     let all = || nodes.iter().map(|node| (node, [("node", &*node.name)]));
-    page.family("node_time_seconds", "gauge", "The node's clock.");
-    for (node, labels) in all() {
-        page.sample("", &labels, seconds(node.time.saturating_since(Time::ZERO)));
-    }
-    page.family(
-        "node_stalled_seconds_total",
-        "counter",
-        "The wall's time that an elastic clock has left out.",
-    );
-    for (node, labels) in all() {
-        page.sample("", &labels, seconds(node.stalled));
-    }
+    let times = all().map(|(node, labels)| (labels, since_start(node)));
+    page.samples("node_time_seconds", "The node's clock.", times);
+    let help = "The wall's time that an elastic clock has left out.";
+    let stalled = all().map(|(node, labels)| (labels, seconds(node.stalled)));
+    page.samples("node_stalled_seconds_total", help, stalled);
     page.family(
         "node_lateness_seconds",
         "summary",
@@ -136,19 +101,19 @@ fn nodes_of(page: &mut Page, nodes: &[NodeReport]) {
 }
 
 fn ports_of(page: &mut Page, nodes: &[NodeReport]) {
-    page.family(
+    let of = |get: &dyn Fn(&PortReport) -> u64| {
+        let samples = ports(nodes).map(|(labels, port)| (labels, get(port)));
+        Vec::from_iter(samples)
+    };
+    let lines = of(&|port| port.line_bps);
+    page.samples(
         "port_line_bits_per_second",
-        "gauge",
         "The emulated line rate.",
+        lines,
     );
-    for (labels, port) in ports(nodes) {
-        page.sample("", &labels, port.line_bps);
-    }
     for (name, help, get) in PORT_COUNTERS {
-        page.family(&format!("port_{name}_total"), "counter", help);
-        for (labels, port) in ports(nodes) {
-            page.sample("", &labels, get(&port.counters));
-        }
+        let samples = of(&|port| get(&port.counters));
+        page.samples(&format!("port_{name}_total"), help, samples);
     }
     page.family(
         "port_lost_frames_total",
@@ -160,48 +125,27 @@ fn ports_of(page: &mut Page, nodes: &[NodeReport]) {
             page.sample("", &[node, at, ("cause", cause)], get(&port.counters));
         }
     }
-    page.family(
-        "port_line_lost_seconds_total",
-        "counter",
-        "Time of the emulated line that is gone because the node was further behind than its slack.",
-    );
-    for (labels, port) in ports(nodes) {
-        page.sample("", &labels, seconds(port.counters.line_lost));
-    }
-    page.family(
-        "port_watchdog_trips_total",
-        "counter",
-        "Storms that the watchdog has seen.",
-    );
-    for (labels, port) in ports(nodes) {
-        page.sample("", &labels, port.counters.watchdog_trips);
-    }
+    let lost = ports(nodes).map(|(labels, port)| (labels, seconds(port.counters.line_lost)));
+    let help = "Time of the emulated line that is gone because the node was further behind than \
+                its slack.";
+    page.samples("port_line_lost_seconds_total", help, lost);
+    let help = "Storms that the watchdog has seen.";
+    let trips = of(&|port| port.counters.watchdog_trips);
+    page.samples("port_watchdog_trips_total", help, trips);
 }
 
 fn classes_of(page: &mut Page, nodes: &[NodeReport]) {
     type Gauge = (&'static str, &'static str, fn(&ClassReport) -> u64);
-    let gauges: [Gauge; 6] = [
-        ("held_bytes", "Bytes on the ingress counter.", |it| {
-            it.held.get()
-        }),
-        (
-            "held_max_bytes",
-            "The most that the ingress counter has shown.",
-            |it| it.held_max.get(),
-        ),
-        ("buffer_bytes", "The ingress buffer.", |it| it.buffer.get()),
-        ("backlog_frames", "Frames that wait to leave.", |it| {
-            it.backlog
-        }),
-        (
-            "allowed_bits_per_second",
+    let gauges: [Gauge; 6] = families! {
+        "held_bytes": "Bytes on the ingress counter.", |it| it.held.get();
+        "held_max_bytes": "The most that the ingress counter has shown.", |it| it.held_max.get();
+        "buffer_bytes": "The ingress buffer.", |it| it.buffer.get();
+        "backlog_frames": "Frames that wait to leave.", |it| it.backlog;
+        "allowed_bits_per_second":
             "The rate that the far end allows; 0 while it allows none.",
-            |it| it.allowed_bps.unwrap_or(0),
-        ),
-        ("stopped", "Whether the far end has stopped it.", |it| {
-            it.is_stopped.into()
-        }),
-    ];
+            |it| it.allowed_bps.unwrap_or(0);
+        "stopped": "Whether the far end has stopped it.", |it| it.is_stopped.into();
+    };
     for (name, help, get) in gauges {
         page.family(&format!("class_{name}"), "gauge", help);
         for ([node, at], port) in ports(nodes) {
@@ -215,69 +159,38 @@ fn classes_of(page: &mut Page, nodes: &[NodeReport]) {
 
 fn sends_of(page: &mut Page, nodes: &[NodeReport]) {
     type Sent = (&'static str, &'static str, fn(&SendReport) -> u64);
-    let families: [Sent; 3] = [
-        (
-            "sent_frames_total",
-            "Frames that the source has sent.",
-            |it| it.frames,
-        ),
-        ("sent_bytes_total", "Their bytes, FCS included.", |it| {
-            it.bytes.get()
-        }),
-        (
-            "allowed_bits_per_second",
+    let families: [Sent; 3] = families! {
+        "sent_frames_total": "Frames that the source has sent.", |it| it.frames;
+        "sent_bytes_total": "Their bytes, FCS included.", |it| it.bytes.get();
+        "allowed_bits_per_second":
             "The rate that congestion control allows the source; 0 when it has nothing to send.",
-            |it| it.allowed_bps,
-        ),
-    ];
+            |it| it.allowed_bps;
+    };
     for (name, help, get) in families {
-        page.family(&format!("flow_{name}"), kind_of(name), help);
-        for node in nodes {
-            for flow in &node.sends {
-                page.sample("", &[("node", &node.name), ("flow", &flow.name)], get(flow));
-            }
-        }
+        let samples = nodes.iter().flat_map(|node| {
+            let flows = node.sends.iter();
+            flows.map(|flow| ([("node", &*node.name), ("flow", &*flow.name)], get(flow)))
+        });
+        page.samples(&format!("flow_{name}"), help, samples);
     }
 }
 
 fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
     type Received = (&'static str, &'static str, fn(&ReceiveReport) -> u64);
-    let families: [Received; 8] = [
-        (
-            "received_frames_total",
-            "Frames that came to the target, repeated ones not counted.",
-            |it| it.frames,
-        ),
-        ("received_bytes_total", "Their bytes, FCS included.", |it| {
-            it.bytes.get()
-        }),
-        (
-            "missing_frames",
-            "Numbers that are missing below the highest that came.",
-            |it| it.missing,
-        ),
-        (
-            "reordered_frames_total",
-            "Frames that came after one with a higher number.",
-            |it| it.reordered,
-        ),
-        ("duplicate_frames_total", "Frames that came again.", |it| {
-            it.duplicates
-        }),
-        (
-            "astray_frames_total",
+    let families: [Received; 8] = families! {
+        "received_frames_total":
+            "Frames that came to the target, repeated ones not counted.", |it| it.frames;
+        "received_bytes_total": "Their bytes, FCS included.", |it| it.bytes.get();
+        "missing_frames": "Numbers that are missing below the highest that came.", |it| it.missing;
+        "reordered_frames_total":
+            "Frames that came after one with a higher number.", |it| it.reordered;
+        "duplicate_frames_total": "Frames that came again.", |it| it.duplicates;
+        "astray_frames_total":
             "Frames whose number is so far above all others that nobody believes it.",
-            |it| it.astray,
-        ),
-        (
-            "source_restarts_total",
-            "How often the source was started again.",
-            |it| it.restarts,
-        ),
-        ("marked_frames_total", "Frames that came marked.", |it| {
-            it.marked
-        }),
-    ];
+            |it| it.astray;
+        "source_restarts_total": "How often the source was started again.", |it| it.restarts;
+        "marked_frames_total": "Frames that came marked.", |it| it.marked;
+    };
     let all = || {
         nodes.iter().flat_map(|node| {
             let flows = node.receives.iter();
@@ -285,10 +198,8 @@ fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
         })
     };
     for (name, help, get) in families {
-        page.family(&format!("flow_{name}"), kind_of(name), help);
-        for (labels, flow) in all() {
-            page.sample("", &labels, get(flow));
-        }
+        let samples = all().map(|(labels, flow)| (labels, get(flow)));
+        page.samples(&format!("flow_{name}"), help, samples);
     }
     page.family(
         "flow_latency_seconds",
@@ -318,6 +229,10 @@ fn kind_of(name: &str) -> &'static str {
     }
 }
 
+fn since_start(node: &NodeReport) -> f64 {
+    seconds(node.time.saturating_since(Time::ZERO))
+}
+
 fn seconds(span: Span) -> f64 {
     span.as_secs_f64()
 }
@@ -336,6 +251,19 @@ impl Page {
         self.name = format!("pauseless_{name}");
         let name = &self.name;
         let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+    }
+
+    /// A whole family, which counts something if its name says that it is a total.
+    fn samples<'l, const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = ([Label<'l>; N], impl Display)>,
+    ) {
+        self.family(name, kind_of(name), help);
+        for (labels, value) in samples {
+            self.sample("", &labels, value);
+        }
     }
 
     fn sample(&mut self, suffix: &str, labels: &[Label<'_>], value: impl Display) {

@@ -12,4 +12,4 @@ pub mod metrics;
 pub mod screen;
 pub mod summary;
 #[cfg(test)]
-mod testing;
+mod tests;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use pauseless_core::port::PortConfig;
 use pauseless_core::unit::{Span, Time};
-use pauseless_dataplane::report::{Lateness, NodeReport};
+use pauseless_dataplane::report::{Lateness, NodeReport, PortReport};
 
 use super::drive;
 use super::file::{NodeFile, write_clock};
@@ -21,12 +21,8 @@ pub fn outlook(file: &NodeFile) -> String {
         NodeConfig::Switch(it) => &it.switch.ports,
         NodeConfig::Host(it) => std::slice::from_ref(&it.port),
     };
-    let mut text = format!(
-        "{}: a {} of {}\n",
-        file.name(),
-        file.role.name(),
-        file.scenario_path.display()
-    );
+    let (name, role, network) = (file.name(), file.role.name(), file.scenario_path.display());
+    let mut text = format!("{name}: a {role} of {network}\n");
     let neighbours = &file.plan.config.common().neighbours;
     let rows = neighbours.iter().zip(&file.interfaces).zip(ports);
     let _ = writeln!(
@@ -65,12 +61,8 @@ pub fn outlook(file: &NodeFile) -> String {
     let missing = file.interfaces.iter().filter(|name| !here.contains(name));
     let missing: Vec<&str> = missing.map(String::as_str).collect();
     if !missing.is_empty() {
-        let _ = writeln!(
-            text,
-            "  not on this machine: {}; it has {}",
-            missing.join(", "),
-            here.join(", ")
-        );
+        let (missing, here) = (missing.join(", "), here.join(", "));
+        let _ = writeln!(text, "  not on this machine: {missing}; it has {here}");
     }
     text
 }
@@ -83,11 +75,8 @@ fn work(file: &NodeFile) -> String {
         NodeConfig::Switch(it) => {
             let _ = writeln!(text, "  {}", it.switch.discipline.name());
             for (address, port) in &it.forwarding {
-                let _ = writeln!(
-                    text,
-                    "  frames to {address} leave to {}",
-                    neighbours[port.index()]
-                );
+                let neighbour = &neighbours[port.index()];
+                let _ = writeln!(text, "  frames to {address} leave to {neighbour}");
             }
         }
         NodeConfig::Host(it) => {
@@ -95,14 +84,9 @@ fn work(file: &NodeFile) -> String {
                 0 => "nothing".to_string(),
                 _ => flows.join(", "),
             };
-            let sends = it.sends.iter().map(|flow| flow.name.as_str()).collect();
-            let receives = it.receives.iter().map(|flow| flow.name.as_str()).collect();
-            let _ = writeln!(
-                text,
-                "  sends {}; receives {}",
-                names(sends),
-                names(receives)
-            );
+            let sends = names(it.sends.iter().map(|flow| flow.name.as_str()).collect());
+            let receives = names(it.receives.iter().map(|flow| flow.name.as_str()).collect());
+            let _ = writeln!(text, "  sends {sends}; receives {receives}");
         }
     }
     text
@@ -161,12 +145,8 @@ fn late(lateness: &Lateness) -> String {
     ];
     let kinds = kinds.into_iter().filter(|(_, it)| it.count > 0);
     let lines = kinds.map(|(what, it)| {
-        format!(
-            "{what} {} late (p50), {} (p99), {} at most\n",
-            time(it.p50),
-            time(it.p99),
-            time(it.max)
-        )
+        let [p50, p99, most] = [it.p50, it.p99, it.max].map(time);
+        format!("{what} {p50} late (p50), {p99} (p99), {most} at most\n")
     });
     lines.collect()
 }
@@ -240,45 +220,27 @@ fn missing(report: &NodeReport) -> u64 {
 /// One line of how a node stands, for a log.
 pub fn line(before: &NodeReport, now: &NodeReport) -> String {
     let span = now.time.saturating_since(before.time).as_secs_f64();
-    let rate = |get: fn(&NodeReport) -> u64| match span {
-        0.0 => quantity::rate(0.0),
-        span => quantity::rate(get(now).saturating_sub(get(before)) as f64 * 8.0 / span),
+    let rate = |get: fn(&PortReport) -> u64| {
+        let [before, now]: [u64; 2] = [before, now].map(|it| it.ports.iter().map(get).sum());
+        match span {
+            0.0 => quantity::rate(0.0),
+            span => quantity::rate(now.saturating_sub(before) as f64 * 8.0 / span),
+        }
     };
-    let input = rate(|it| {
-        it.ports
-            .iter()
-            .map(|port| port.counters.received_bytes.get())
-            .sum()
-    });
-    let output = rate(|it| {
-        it.ports
-            .iter()
-            .map(|port| port.counters.sent_bytes.get())
-            .sum()
-    });
-    let mut line = format!(
-        "{} at {}: {input} in, {output} out",
-        now.name,
-        quantity::time(now.time)
-    );
+    let input = rate(|port| port.counters.received_bytes.get());
+    let output = rate(|port| port.counters.sent_bytes.get());
+    let (name, time) = (&now.name, quantity::time(now.time));
+    let mut line = format!("{name} at {time}: {input} in, {output} out");
     let classes = now.ports.iter().flat_map(|port| &port.classes);
     let stopped = classes.filter(|class| class.is_stopped).count();
     if stopped > 0 {
-        let _ = write!(
-            line,
-            ", {} stopped",
-            quantity::plural(stopped as u64, "queue")
-        );
+        let queues = quantity::plural(stopped as u64, "queue");
+        let _ = write!(line, ", {queues} stopped");
     }
     for port in &now.ports {
         for (cause, count) in losses(&port.counters) {
-            let cause = cause.replace('_', " ");
-            let _ = write!(
-                line,
-                ", {}: {} {cause}",
-                port.neighbour,
-                quantity::count(count)
-            );
+            let (cause, count) = (cause.replace('_', " "), quantity::count(count));
+            let _ = write!(line, ", {}: {count} {cause}", port.neighbour);
         }
     }
     line
@@ -291,12 +253,12 @@ fn time(span: Span) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::testing;
+    use crate::node::tests;
 
     #[test]
     fn nobody_says_that_parameters_hold_when_nothing_was_measured() {
         let mut document = NodeDocument {
-            report: testing::report(),
+            report: tests::report(),
             ..NodeDocument::default()
         };
         document.report.lateness.control.count = 0;

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use pauseless_core::derive::Latency;
-use pauseless_core::unit::{Bytes, Rate, Span};
+use pauseless_core::unit::{Bytes, Rate};
 
-use super::Request;
 use super::headroom::{self, Headroom, cable};
+use super::{Kind, Request};
 use crate::fabric::Fabric;
 use crate::fabric::ethernet::gather;
 use crate::fabric::ib::Parsed;
@@ -43,10 +42,8 @@ pub struct Deployed {
 impl Deployed {
     /// What is missing, if nothing at all could be judged.
     pub fn missing(&self) -> Option<Vec<String>> {
-        let rows = self.rows.iter().map(|row| &row.judgement);
-        let judgements = rows.chain(self.pools.iter().map(|pool| &pool.judgement));
         let mut missing = Vec::new();
-        for judgement in judgements {
+        for judgement in self.judgements() {
             let Judgement::Unknown(why) = judgement else {
                 return None;
             };
@@ -78,11 +75,13 @@ impl Deployed {
 
     /// Whether packets can be lost somewhere.
     pub fn can_lose(&self) -> bool {
+        let mut judgements = self.judgements();
+        judgements.any(|judgement| matches!(judgement, Judgement::TooSmall(_)))
+    }
+
+    fn judgements(&self) -> impl Iterator<Item = &Judgement> {
         let rows = self.rows.iter().map(|row| &row.judgement);
-        let judgements = rows.chain(self.pools.iter().map(|pool| &pool.judgement));
-        judgements
-            .into_iter()
-            .any(|judgement| matches!(judgement, Judgement::TooSmall(_)))
+        rows.chain(self.pools.iter().map(|pool| &pool.judgement))
     }
 }
 
@@ -255,14 +254,7 @@ impl Judge<'_> {
         }
         for (name, profile) in &config.profiles {
             if let Some((speed, metres)) = profile.made_for.filter(|_| !used.contains(name)) {
-                let port = Port {
-                    speed_mbps: Some(speed),
-                    cable_m: Some(metres),
-                    mtu: self.terms.mtu.unwrap_or(self.terms.request.mtu),
-                    classes: self.classes(0),
-                };
-                let row = self.row(of, &port, deployed(name, profile));
-                self.found.rows.push(row);
+                self.made_for((speed, metres), of, deployed(name, profile));
             }
         }
         self.pools(of, config);
@@ -279,15 +271,21 @@ impl Judge<'_> {
 
     fn table(&mut self, of: &str, profiles: &[PgProfile]) {
         for profile in profiles {
-            let port = Port {
-                speed_mbps: Some(profile.speed_mbps),
-                cable_m: Some(profile.cable_m),
-                mtu: self.terms.mtu.unwrap_or(self.terms.request.mtu),
-                classes: self.classes(0),
-            };
-            let row = self.row(of, &port, of_table(profile));
-            self.found.rows.push(row);
+            let link = (profile.speed_mbps, profile.cable_m);
+            self.made_for(link, of, of_table(profile));
         }
+    }
+
+    /// A row for a profile that no port has, at the speed and the length that it was made for.
+    fn made_for(&mut self, (speed, metres): (u32, u32), of: &str, profile: Profile) {
+        let port = Port {
+            speed_mbps: Some(speed),
+            cable_m: Some(metres),
+            mtu: self.terms.mtu.unwrap_or(self.terms.request.mtu),
+            classes: self.classes(0),
+        };
+        let row = self.row(of, &port, profile);
+        self.found.rows.push(row);
     }
 
     /// What is known of a port: from its configuration, else from the fabric, else from what the
@@ -391,15 +389,13 @@ impl Judge<'_> {
         let speed = port.speed_mbps.map(|mbps| Rate::mbps(u64::from(mbps)));
         let line = rate.or(speed).ok_or(NO_SPEED)?;
         let length = port.cable_m.map(|metres| cable(u64::from(metres)));
-        let latency = Latency {
-            mtu: port.mtu,
+        let (wire, classes) = (wire.or(length).ok_or(NO_LENGTH)?, port.classes);
+        let kind = Kind {
             line,
-            wire: wire.or(length).ok_or(NO_LENGTH)?,
-            processing: reaction.span(line).map_err(|_| NO_LIMIT)?,
-            classes: port.classes,
-            jitter: Span::ZERO,
-            overhead: Bytes::ZERO,
+            wire,
+            classes,
         };
+        let latency = kind.latency(port.mtu, reaction.span(line).map_err(|_| NO_LIMIT)?);
         let headroom = Headroom::new(&latency);
         Ok(Derived {
             equation: headroom.equation,

@@ -1,13 +1,12 @@
 //! Deployed and derived values side by side, for people and as JSON.
 
 use pauseless_core::unit::Bytes;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::against::{Deployed, Judgement, Pool, Row};
 use super::text::table;
 use crate::import::ethernet::sonic::Threshold;
 use crate::report::quantity::count;
+use crate::report::records;
 
 /// A table of all rows.
 pub fn report(deployed: &Deployed) -> String {
@@ -25,10 +24,8 @@ pub fn report(deployed: &Deployed) -> String {
         }
         return text;
     }
-    let has_sonic = deployed
-        .rows
-        .iter()
-        .any(|row| derived(row, |it| it.sonic).is_some());
+    let mut rows = deployed.rows.iter();
+    let has_sonic = rows.any(|row| derived(row, |it| it.sonic).is_some());
     let header = [
         "where",
         "speed",
@@ -65,10 +62,8 @@ pub fn report(deployed: &Deployed) -> String {
             verdict(row),
         ]
     });
-    table(
-        &mut text,
-        std::iter::once(header.map(String::from)).chain(rows),
-    );
+    let header = [header.map(String::from)].into_iter();
+    table(&mut text, header.chain(rows));
     for pool in &deployed.pools {
         text += &pool_line(pool);
     }
@@ -177,127 +172,86 @@ fn verdict(row: &Row) -> String {
     }
 }
 
-/// All rows.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct AgainstRecord {
-    /// Whether packets can be lost somewhere.
-    pub can_lose: bool,
-    /// Profiles.
-    pub rows: Vec<RowRecord>,
-    /// Headroom that ports share.
-    pub pools: Vec<PoolRecord>,
-}
-
-/// A profile at some ports, or a row of a table.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RowRecord {
-    /// The switch or the file.
-    pub of: String,
-    /// The ports with their groups.
-    pub ports: Vec<String>,
-    /// The profile's name.
-    pub profile: String,
-    #[allow(missing_docs, reason = "named by its unit")]
-    pub speed_mbps: Option<u32>,
-    #[allow(missing_docs, reason = "named by its unit")]
-    pub cable_m: Option<u32>,
-    /// The largest frame that was reckoned with.
-    pub mtu_bytes: u64,
-    /// Lossless classes.
-    pub classes: u8,
-    /// Deployed.
-    pub size_bytes: Option<u64>,
-    /// Deployed.
-    pub xon_bytes: Option<u64>,
-    /// Deployed.
-    pub xon_offset_bytes: Option<u64>,
-    /// Deployed headroom.
-    pub xoff_bytes: Option<u64>,
-    /// Deployed: alpha is 2 to this.
-    pub dynamic_th: Option<i8>,
-    /// Deployed.
-    pub static_th_bytes: Option<u64>,
-    /// Derived by equation 15 of the TTL note.
-    pub equation_bytes: Option<u64>,
-    /// Derived, as proved here.
-    pub needed_bytes: Option<u64>,
-    /// Derived by SONiC's form.
-    pub sonic_bytes: Option<u64>,
-    /// `ok`, `too-small` or `unknown`.
-    pub verdict: &'static str,
-    /// What is to spare, negative if that is too little.
-    pub spare_bytes: Option<i128>,
-    /// Why it cannot be judged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<&'static str>,
-}
-
-/// Headroom that ports share.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PoolRecord {
-    /// The switch or the file.
-    pub of: String,
-    /// Its name.
-    pub pool: String,
-    /// Its size.
-    pub size_bytes: u64,
-    /// What all that take from it need at once.
-    pub needed_bytes: u64,
-    /// How many they are.
-    pub queues: u64,
-    /// `ok`, `too-small` or `unknown`.
-    pub verdict: &'static str,
-}
-
-/// The record of all rows.
-pub fn record(deployed: &Deployed) -> AgainstRecord {
-    let pools = deployed.pools.iter().map(|pool| PoolRecord {
-        of: pool.of.clone(),
-        pool: pool.name.clone(),
-        size_bytes: pool.size.get(),
-        needed_bytes: pool.need.get(),
-        queues: pool.queues,
-        verdict: word(&pool.judgement),
-    });
-    AgainstRecord {
-        can_lose: deployed.can_lose(),
-        rows: deployed.rows.iter().map(row_record).collect(),
-        pools: pools.collect(),
+records! {
+    /// All rows.
+    pub struct AgainstRecord(deployed: &Deployed) {
+        /// Whether packets can be lost somewhere.
+        can_lose: bool = deployed.can_lose();
+        /// Profiles.
+        rows: Vec<RowRecord> = deployed.rows.iter().map(RowRecord::new).collect();
+        /// Headroom that ports share.
+        pools: Vec<PoolRecord> = deployed.pools.iter().map(PoolRecord::new).collect();
     }
-}
 
-fn row_record(row: &Row) -> RowRecord {
-    let profile = &row.profile;
-    let (dynamic_th, static_th_bytes) = match profile.threshold {
-        None => (None, None),
-        Some(Threshold::Dynamic(exponent)) => (Some(exponent), None),
-        Some(Threshold::Static(bytes)) => (None, Some(bytes)),
-    };
-    let (spare, why) = match &row.judgement {
-        Judgement::Enough(over) => (Some(i128::from(over.get())), None),
-        Judgement::TooSmall(by) => (Some(-i128::from(by.get())), None),
-        Judgement::Unknown(why) => (None, Some(*why)),
-    };
-    RowRecord {
-        of: row.of.clone(),
-        ports: row.ports.clone(),
-        profile: profile.name.clone(),
-        speed_mbps: row.speed_mbps,
-        cable_m: row.cable_m,
-        mtu_bytes: row.mtu.get(),
-        classes: row.classes,
-        size_bytes: profile.size,
-        xon_bytes: profile.xon,
-        xon_offset_bytes: profile.xon_offset,
-        xoff_bytes: profile.xoff,
-        dynamic_th,
-        static_th_bytes,
-        equation_bytes: derived(row, |it| Some(it.equation)).map(Bytes::get),
-        needed_bytes: derived(row, |it| Some(it.bound)).map(Bytes::get),
-        sonic_bytes: derived(row, |it| it.sonic).map(Bytes::get),
-        verdict: word(&row.judgement),
-        spare_bytes: spare,
-        why,
+    /// A profile at some ports, or a row of a table.
+    pub struct RowRecord(row: &Row) after {
+        let profile = &row.profile;
+        let (dynamic_th, static_th_bytes) = match profile.threshold {
+            None => (None, None),
+            Some(Threshold::Dynamic(exponent)) => (Some(exponent), None),
+            Some(Threshold::Static(bytes)) => (None, Some(bytes)),
+        };
+        let (spare, why) = match &row.judgement {
+            Judgement::Enough(over) => (Some(i128::from(over.get())), None),
+            Judgement::TooSmall(by) => (Some(-i128::from(by.get())), None),
+            Judgement::Unknown(why) => (None, Some(*why)),
+        };
+    } {
+        /// The switch or the file.
+        of: String = row.of.clone();
+        /// The ports with their groups.
+        ports: Vec<String> = row.ports.clone();
+        /// The profile's name.
+        profile: String = profile.name.clone();
+        #[allow(missing_docs, reason = "named by its unit")]
+        speed_mbps: Option<u32> = row.speed_mbps;
+        #[allow(missing_docs, reason = "named by its unit")]
+        cable_m: Option<u32> = row.cable_m;
+        /// The largest frame that was reckoned with.
+        mtu_bytes: u64 = row.mtu.get();
+        /// Lossless classes.
+        classes: u8 = row.classes;
+        /// Deployed.
+        size_bytes: Option<u64> = profile.size;
+        /// Deployed.
+        xon_bytes: Option<u64> = profile.xon;
+        /// Deployed.
+        xon_offset_bytes: Option<u64> = profile.xon_offset;
+        /// Deployed headroom.
+        xoff_bytes: Option<u64> = profile.xoff;
+        /// Deployed: alpha is 2 to this.
+        dynamic_th: Option<i8> = dynamic_th;
+        /// Deployed.
+        static_th_bytes: Option<u64> = static_th_bytes;
+        /// Derived by equation 15 of the TTL note.
+        equation_bytes: Option<u64> = derived(row, |it| Some(it.equation)).map(Bytes::get);
+        /// Derived, as proved here.
+        needed_bytes: Option<u64> = derived(row, |it| Some(it.bound)).map(Bytes::get);
+        /// Derived by SONiC's form.
+        sonic_bytes: Option<u64> = derived(row, |it| it.sonic).map(Bytes::get);
+        /// `ok`, `too-small` or `unknown`.
+        verdict: &'static str = word(&row.judgement);
+        /// What is to spare, negative if that is too little.
+        spare_bytes: Option<i128> = spare;
+        /// Why it cannot be judged.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        why: Option<&'static str> = why;
+    }
+
+    /// Headroom that ports share.
+    pub struct PoolRecord(pool: &Pool) {
+        /// The switch or the file.
+        of: String = pool.of.clone();
+        /// Its name.
+        pool: String = pool.name.clone();
+        /// Its size.
+        size_bytes: u64 = pool.size.get();
+        /// What all that take from it need at once.
+        needed_bytes: u64 = pool.need.get();
+        /// How many they are.
+        queues: u64 = pool.queues;
+        /// `ok`, `too-small` or `unknown`.
+        verdict: &'static str = word(&pool.judgement);
     }
 }
 

@@ -7,12 +7,15 @@ use pauseless_core::class_map::LANE_COUNT;
 use pauseless_core::derive::Latency;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::Bytes;
-use pauseless_fabric::dependency::{Buffer, Checker, Crossing, Demand, Network, Traffic};
+use pauseless_fabric::dependency::{Buffer, Checker, Crossing, Network};
 use pauseless_fabric::failure::Failures;
 use pauseless_fabric::reroute::Reroute;
 use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{Plan, Scheme, Set};
+use crate::check::sweep::traffic_after;
 use crate::cycle_aware::{Component, Role, Roles, late};
 use crate::fabric::Fabric;
 
@@ -22,21 +25,21 @@ pub struct CyclePlan {
     /// The cycles, without any failure and after all that were looked at.
     pub components: Vec<Component>,
     /// How failures were looked at, if they were.
-    pub failures: Option<Covered>,
+    pub failures: Option<FailureRecord>,
     /// The room that is left: K is to be this many times rho m L.
     pub margin: f64,
     /// Switches that are alike together.
     pub switches: Vec<CycleSwitch>,
 }
 
-/// What became of single failures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Covered {
-    /// How many there are.
+/// Single failures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FailureRecord {
+    /// How many.
     pub tried: usize,
-    /// After how many there is a cycle.
+    /// How many make a cycle.
     pub cyclic: usize,
-    /// How many of those have no cycle that the argument does not cover.
+    /// How many of those are covered.
     pub covered: usize,
 }
 
@@ -138,7 +141,7 @@ pub fn cycle_aware(fabric: &Fabric, plan: &Plan, wish: Wish) -> CyclePlan {
             roles.components[at].is_covered()
         };
         let cyclic = Vec::from_iter(cases.iter().filter(|case| !case.is_empty()));
-        Covered {
+        FailureRecord {
             tried: cases.len(),
             cyclic: cyclic.len(),
             covered: cyclic
@@ -175,18 +178,7 @@ fn crossings(fabric: &Fabric, network: Network<'_>) -> Vec<Crossing> {
 /// The cycles after each single failure of a link or a switch.
 fn failures(fabric: &Fabric, reroute: Reroute) -> Vec<Vec<Crossing>> {
     let topology = &fabric.topology;
-    let groups = &fabric.routes.groups;
-    let traffic = match (&fabric.traffic, reroute) {
-        // A rule knows no paths of flows, only their targets.
-        (Traffic::Demands(demands), Reroute::Rule(_)) => {
-            let demands = demands.iter().map(|demand| Demand {
-                group: groups.of_host(groups.target(demand.group)),
-                ..*demand
-            });
-            Traffic::Demands(demands.collect())
-        }
-        (traffic, _) => traffic.clone(),
-    };
+    let traffic = traffic_after(fabric, reroute);
     let links = Failures::single_links(topology);
     let cases = Vec::from_iter(links.chain(Failures::single_switches(topology)));
     let found = cases.par_iter().map(|case| {

@@ -5,15 +5,14 @@ use std::fmt::Write;
 use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::Bytes;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::Scheme;
-use super::cycle_aware::{CyclePlan, CycleSet, CycleSwitch};
+use super::cycle_aware::{CyclePlan, CycleSet, CycleSwitch, FailureRecord};
+use super::text::table;
+use super::{Scheme, Set};
 use crate::cycle_aware::Component;
-use crate::explain::write_table;
 use crate::fabric::Fabric;
-use crate::report::quantity::{bytes, plural};
+use crate::report::quantity::{bytes, plural, some};
+use crate::report::records;
 use crate::scenario::file::File;
 use crate::scenario::flow_control;
 
@@ -64,7 +63,7 @@ fn components(text: &mut String, plan: &CyclePlan) {
     }));
     let count = rows.len();
     rows.truncate(ROWS_MAX);
-    table(text, header, rows);
+    table(text, [header].into_iter().chain(rows));
     if count > ROWS_MAX {
         let _ = writeln!(text, "  and {} more groups of buffers", count - ROWS_MAX);
     }
@@ -92,9 +91,8 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
     let names = names.map(|node| fabric.topology.node(*node).name.clone());
     let _ = writeln!(text, "\n{}", shortened(names.collect()));
     let ports = |ports: &[(NodeId, PortId)]| {
-        let names = ports
-            .iter()
-            .map(|(node, port)| fabric.port_name(*node, *port));
+        let names = ports.iter();
+        let names = names.map(|(node, port)| fabric.port_name(*node, *port));
         shortened(names.collect())
     };
     let _ = writeln!(text, "  on a cycle: {}", ports(&switch.on));
@@ -138,17 +136,7 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
             if set.holds() { "met" } else { "not met" }.to_string(),
         ]
     });
-    table(text, header.map(String::from), rows);
-}
-
-fn table<const N: usize>(
-    text: &mut String,
-    header: [String; N],
-    rows: impl IntoIterator<Item = [String; N]>,
-) {
-    let rows = Vec::from_iter(std::iter::once(header).chain(rows));
-    let cells = rows.iter().map(|row| row.each_ref().map(String::as_str));
-    write_table(text, &Vec::from_iter(cells)).expect("a string takes everything");
+    table(text, [header.map(String::from)].into_iter().chain(rows));
 }
 
 /// How many times K exceeds what it must, if anything was planned.
@@ -160,26 +148,15 @@ fn ratio(set: &CycleSet, value: f64) -> String {
 }
 
 /// The first few of a list.
-fn shortened(mut names: Vec<String>) -> String {
-    let count = names.len();
-    names.truncate(8);
-    let mut text = names.join(", ");
-    if count > names.len() {
-        let _ = write!(text, " and {} more", count - names.len());
-    }
-    text
+fn shortened(names: Vec<String>) -> String {
+    some(names.into_iter(), 8)
 }
 
 /// The thresholds of a scheme in a few words.
 fn words(control: &FlowControl) -> String {
     let two = |first: (&str, Bytes), second: (&str, Bytes)| {
-        format!(
-            "{} {}, {} {}",
-            first.0,
-            bytes(first.1),
-            second.0,
-            bytes(second.1)
-        )
+        let [first, second] = [first, second].map(|(name, at)| format!("{name} {}", bytes(at)));
+        format!("{first}, {second}")
     };
     match control {
         FlowControl::None | FlowControl::Outside(_) => "-".to_string(),
@@ -222,7 +199,7 @@ pub fn sections(fabric: &Fabric, plan: &CyclePlan, scheme: Scheme) -> Option<Str
     if sets.is_empty() || !sets.iter().all(|set| set.holds()) {
         return None;
     }
-    let mut groups: Vec<(&super::Set, Vec<String>)> = Vec::new();
+    let mut groups: Vec<(&Set, Vec<String>)> = Vec::new();
     for (place, port) in sets.iter().flat_map(|set: &&CycleSet| &set.ports) {
         let name = fabric.topology.port_name(place.0, place.1);
         match groups.iter_mut().find(|(known, _)| **known == port.set) {
@@ -242,164 +219,96 @@ pub fn sections(fabric: &Fabric, plan: &CyclePlan, scheme: Scheme) -> Option<Str
     Some(file.text)
 }
 
-/// The part of the JSON document.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct CycleRecord {
-    /// Groups of buffers that can wait for each other.
-    pub components: Vec<ComponentRecord>,
-    /// Single failures, if they were looked at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failures: Option<FailureRecord>,
-    /// K is to be this many times rho m L.
-    pub margin: f64,
-    /// One element per set of switches that are alike.
-    pub switches: Vec<CycleSwitchRecord>,
-}
-
-/// A group of buffers.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ComponentRecord {
-    /// How many.
-    pub buffers: usize,
-    /// s, or null where packets travel in a circle.
-    pub stretch: Option<usize>,
-    /// s - 1.
-    pub rho: Option<u64>,
-    /// m.
-    pub feeding: usize,
-    /// Whether the argument covers it.
-    pub covered: bool,
-    /// Why, or why not.
-    pub reason: &'static str,
-}
-
-/// Single failures.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct FailureRecord {
-    /// How many.
-    pub tried: usize,
-    /// How many make a cycle.
-    pub cyclic: usize,
-    /// How many of those are covered.
-    pub covered: usize,
-}
-
-/// Switches that are alike.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct CycleSwitchRecord {
-    /// Which ones.
-    pub switches: Vec<String>,
-    /// Ports on a cycle.
-    pub on_cycle: Vec<String>,
-    /// Ports that feed one.
-    pub feeding: Vec<String>,
-    /// The largest rho m.
-    pub rho_m: Option<u64>,
-    /// One element per scheme.
-    pub schemes: Vec<CycleSetRecord>,
-}
-
-/// Thresholds of a scheme.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct CycleSetRecord {
-    /// Which one.
-    pub scheme: &'static str,
-    /// Whether K > rho m L.
-    pub holds: bool,
-    /// K / (rho m L); null if the switch has too little buffer for anything.
-    pub reached: Option<f64>,
-    /// K / ((n - 1) (s - 2) m L); null if nothing is asked for.
-    pub after_stall: Option<f64>,
-    /// The least buffer of a switch with which the bound holds.
-    pub least_bytes: Option<u64>,
-    /// Of the queues on a cycle, the lowest.
-    pub on_cycle: Option<ThresholdRecord>,
-    /// Of all others, the lowest.
-    pub other: Option<ThresholdRecord>,
-}
-
-/// One set of thresholds.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ThresholdRecord {
-    /// The buffer of a queue.
-    pub buffer_bytes: u64,
-    /// XOFF, B_1 or B_0, or the credits: where the sender is first held back.
-    pub first_bytes: u64,
-    /// XON, B_m, or the credits again.
-    pub second_bytes: u64,
-}
-
-/// The part of the JSON document.
-pub fn record(fabric: &Fabric, plan: &CyclePlan) -> CycleRecord {
-    let components = plan.components.iter().map(|component| ComponentRecord {
-        buffers: component.buffers,
-        stretch: component.stretch,
-        rho: component.rho(),
-        feeding: component.feeding,
-        covered: component.is_covered(),
-        reason: coverage(component),
-    });
-    CycleRecord {
-        components: components.collect(),
-        failures: plan.failures.map(|it| FailureRecord {
-            tried: it.tried,
-            cyclic: it.cyclic,
-            covered: it.covered,
-        }),
-        margin: plan.margin,
-        switches: plan
-            .switches
-            .iter()
-            .map(|switch| switch_record(fabric, switch))
-            .collect(),
+records! {
+    /// The part of the JSON document.
+    pub struct CycleRecord(fabric: &Fabric, plan: &CyclePlan) {
+        /// Groups of buffers that can wait for each other.
+        components: Vec<ComponentRecord> =
+            plan.components.iter().map(ComponentRecord::new).collect();
+        /// Single failures, if they were looked at.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        failures: Option<FailureRecord> = plan.failures;
+        /// K is to be this many times rho m L.
+        margin: f64 = plan.margin;
+        /// One element per set of switches that are alike.
+        switches: Vec<CycleSwitchRecord> =
+            plan.switches.iter().map(|it| CycleSwitchRecord::new(fabric, it)).collect();
     }
-}
 
-fn switch_record(fabric: &Fabric, switch: &CycleSwitch) -> CycleSwitchRecord {
-    let names = |ports: &[(NodeId, PortId)]| {
-        let names = ports
-            .iter()
-            .map(|(node, port)| fabric.port_name(*node, *port));
-        names.collect()
-    };
-    let nodes = switch.members.iter();
-    CycleSwitchRecord {
-        switches: nodes
-            .map(|node| fabric.topology.node(*node).name.clone())
-            .collect(),
-        on_cycle: names(&switch.on),
-        feeding: names(&switch.feeding),
-        rho_m: switch.factor,
-        schemes: switch.sets.iter().map(set_record).collect(),
+    /// A group of buffers.
+    pub struct ComponentRecord(component: &Component) {
+        /// How many.
+        buffers: usize = component.buffers;
+        /// s, or null where packets travel in a circle.
+        stretch: Option<usize> = component.stretch;
+        /// s - 1.
+        rho: Option<u64> = component.rho();
+        /// m.
+        feeding: usize = component.feeding;
+        /// Whether the argument covers it.
+        covered: bool = component.is_covered();
+        /// Why, or why not.
+        reason: &'static str = coverage(component);
     }
-}
 
-fn set_record(set: &CycleSet) -> CycleSetRecord {
-    let side = |is_late| {
-        set.lowest(is_late).map(|set| {
-            let (first, second) = match &set.ingress.control {
-                FlowControl::None | FlowControl::Outside(_) => (Bytes::ZERO, Bytes::ZERO),
-                FlowControl::Pfc(config) => (config.xoff, config.xon),
-                FlowControl::Cbfc(config) => (config.capacity, config.capacity),
-                FlowControl::GfcBuffer(config) => (config.b1, config.bm),
-                FlowControl::GfcTime(config) => (config.mapping.b0, config.mapping.bm),
-                FlowControl::GfcConceptual(config) => (config.mapping.b0, config.mapping.bm),
-            };
-            ThresholdRecord {
-                buffer_bytes: set.ingress.buffer.get(),
-                first_bytes: first.get(),
-                second_bytes: second.get(),
-            }
-        })
-    };
-    let is_known = !set.ports.is_empty() && set.reached.is_finite();
-    CycleSetRecord {
-        scheme: set.scheme.name(),
-        holds: set.holds(),
-        reached: is_known.then_some(set.reached),
-        after_stall: (is_known && set.after_stall.is_finite()).then_some(set.after_stall),
-        least_bytes: set.least.map(Bytes::get),
-        on_cycle: side(true),
-        other: side(false),
+    /// Switches that are alike.
+    pub struct CycleSwitchRecord(fabric: &Fabric, switch: &CycleSwitch) after {
+        let ports = |ports: &[(NodeId, PortId)]| {
+            let names = ports.iter().map(|(node, port)| fabric.port_name(*node, *port));
+            names.collect()
+        };
+        let nodes = switch.members.iter();
+    } {
+        /// Which ones.
+        switches: Vec<String> =
+            nodes.map(|node| fabric.topology.node(*node).name.clone()).collect();
+        /// Ports on a cycle.
+        on_cycle: Vec<String> = ports(&switch.on);
+        /// Ports that feed one.
+        feeding: Vec<String> = ports(&switch.feeding);
+        /// The largest rho m.
+        rho_m: Option<u64> = switch.factor;
+        /// One element per scheme.
+        schemes: Vec<CycleSetRecord> = switch.sets.iter().map(CycleSetRecord::new).collect();
+    }
+
+    /// Thresholds of a scheme.
+    pub struct CycleSetRecord(set: &CycleSet) after {
+        let is_known = !set.ports.is_empty() && set.reached.is_finite();
+    } {
+        /// Which one.
+        scheme: &'static str = set.scheme.name();
+        /// Whether K > rho m L.
+        holds: bool = set.holds();
+        /// K / (rho m L); null if the switch has too little buffer for anything.
+        reached: Option<f64> = is_known.then_some(set.reached);
+        /// K / ((n - 1) (s - 2) m L); null if nothing is asked for.
+        after_stall: Option<f64> =
+            (is_known && set.after_stall.is_finite()).then_some(set.after_stall);
+        /// The least buffer of a switch with which the bound holds.
+        least_bytes: Option<u64> = set.least.map(Bytes::get);
+        /// Of the queues on a cycle, the lowest.
+        on_cycle: Option<ThresholdRecord> = set.lowest(true).map(ThresholdRecord::new);
+        /// Of all others, the lowest.
+        other: Option<ThresholdRecord> = set.lowest(false).map(ThresholdRecord::new);
+    }
+
+    /// One set of thresholds.
+    pub struct ThresholdRecord(set: &Set) after {
+        let (first, second) = match &set.ingress.control {
+            FlowControl::None | FlowControl::Outside(_) => (Bytes::ZERO, Bytes::ZERO),
+            FlowControl::Pfc(config) => (config.xoff, config.xon),
+            FlowControl::Cbfc(config) => (config.capacity, config.capacity),
+            FlowControl::GfcBuffer(config) => (config.b1, config.bm),
+            FlowControl::GfcTime(config) => (config.mapping.b0, config.mapping.bm),
+            FlowControl::GfcConceptual(config) => (config.mapping.b0, config.mapping.bm),
+        };
+    } {
+        /// The buffer of a queue.
+        buffer_bytes: u64 = set.ingress.buffer.get();
+        /// XOFF, B_1 or B_0, or the credits: where the sender is first held back.
+        first_bytes: u64 = first.get();
+        /// XON, B_m, or the credits again.
+        second_bytes: u64 = second.get();
     }
 }

@@ -1,154 +1,157 @@
 //! The JSON documents of `plan`.
 
 use pauseless_core::flow_control::{FlowControl, cbfc};
+use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::against_text::AgainstRecord;
 use super::cycle_aware_text::CycleRecord;
-use super::paper::paper;
+use super::headroom::Term;
+use super::paper::{PaperRecord, paper};
 use super::prove_text::ProofRecord;
 use super::text::IBA_GRANT;
-use super::{Fit, Plan, PortPlan, SchemePlan, Set, SwitchPlan, TtlPlan};
+use super::{Dynamic, Fit, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
+use crate::explain::StageRecord;
 use crate::fabric::Fabric;
 use crate::report::json::SCHEMA;
+use crate::report::records;
 
-/// The document of a plan.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PlanDocument {
-    /// See [`SCHEMA`].
-    pub schema: u32,
-    /// The fabric.
-    pub fabric: String,
-    /// `ethernet` or `infiniband`.
-    pub medium: &'static str,
-    /// By what its packets are routed.
-    pub routes: &'static str,
-    /// The largest frame.
-    pub mtu_bytes: u64,
-    /// The round trip of work conservation.
-    pub rtt_ps: u64,
-    /// The most switches that a packet passes.
-    pub longest_path: u32,
-    /// Whether some routes go in a circle.
-    pub has_loop: bool,
-    /// What the reader should know about the input.
-    pub notes: Vec<String>,
-    /// The schemes that fit every switch.
-    pub fitting: Vec<&'static str>,
-    /// One element per set of switches that are alike.
-    pub switches: Vec<SwitchRecord>,
-    /// Thresholds for cycles, if they were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cycle_aware: Option<CycleRecord>,
-    /// The worst cases, if they were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub proofs: Option<Vec<ProofRecord>>,
-    /// Deployed values, if there were any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub against: Option<AgainstRecord>,
-}
-
-/// The document of deployed values alone.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct AgainstDocument {
-    /// See [`SCHEMA`].
-    pub schema: u32,
-    /// Deployed values.
-    pub against: AgainstRecord,
-}
-
-/// The document of deployed values alone.
-pub fn against_document(against: AgainstRecord) -> AgainstDocument {
-    AgainstDocument {
-        schema: SCHEMA,
-        against,
+records! {
+    /// The document of a plan.
+    pub struct PlanDocument(fabric: &Fabric, plan: &Plan) after {
+        let fitting = Scheme::ALL.into_iter().filter(|scheme| plan.fits(*scheme));
+    } {
+        /// See [`SCHEMA`].
+        schema: u32 = SCHEMA;
+        /// The fabric.
+        fabric: String = plan.fabric.clone();
+        /// `ethernet` or `infiniband`.
+        medium: &'static str = plan.medium.name();
+        /// By what its packets are routed.
+        routes: &'static str = super::text::routes(fabric);
+        /// The largest frame.
+        mtu_bytes: u64 = plan.request.mtu.get();
+        /// The round trip of work conservation.
+        rtt_ps: u64 = plan.request.rtt.as_ps();
+        /// The most switches that a packet passes.
+        longest_path: u32 = plan.longest_path;
+        /// Whether some routes go in a circle.
+        has_loop: bool = plan.has_loop;
+        /// What the reader should know about the input.
+        notes: Vec<String> = plan.notes.clone();
+        /// The schemes that fit every switch.
+        fitting: Vec<&'static str> = fitting.map(Scheme::name).collect();
+        /// One element per set of switches that are alike.
+        switches: Vec<SwitchRecord> =
+            plan.switches.iter().map(|it| SwitchRecord::new(fabric, it)).collect();
+        /// Thresholds for cycles, if they were asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cycle_aware: Option<CycleRecord> = None;
+        /// The worst cases, if they were asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        proofs: Option<Vec<ProofRecord>> = None;
+        /// Deployed values, if there were any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        against: Option<AgainstRecord> = None;
     }
-}
 
-/// Switches that are alike.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SwitchRecord {
-    /// Their names.
-    pub switches: Vec<String>,
-    /// The buffer of each.
-    pub buffer_bytes: u64,
-    /// Their ports, those that are alike together.
-    pub ports: Vec<PortRecord>,
-    /// One element per scheme.
-    pub schemes: Vec<SchemeRecord>,
-    /// PFC with dynamic thresholds.
-    pub pfc_dynamic: DynamicRecord,
-    /// TTL-based buffer management, switches at the same places of paths together.
-    pub ttl: Vec<TtlRecord>,
-}
+    /// The document of deployed values alone.
+    pub struct AgainstDocument(of: AgainstRecord) {
+        /// See [`SCHEMA`].
+        schema: u32 = SCHEMA;
+        /// Deployed values.
+        against: AgainstRecord = of;
+    }
 
-/// Ports that are alike.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PortRecord {
-    /// Their names, over all switches.
-    pub ports: Vec<String>,
-    /// How many each switch has.
-    pub per_switch: usize,
-    /// The rate of the link.
-    pub rate_bps: u64,
-    /// Its delay.
-    pub wire_ps: u64,
-    /// How long the far end takes to obey.
-    pub processing_ps: u64,
-    /// Lossless classes.
-    pub classes: u8,
-    /// tau.
-    pub tau_ps: u64,
-    /// The headroom of one class by equation 15 of the TTL note.
-    pub headroom_equation_bytes: u64,
-    /// The headroom of one class as proved here.
-    pub headroom_bytes: u64,
-    /// The same by SONiC's form, if cells were given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub headroom_sonic_bytes: Option<u64>,
-    /// Its terms.
-    pub terms: Vec<TermRecord>,
-}
+    /// Switches that are alike.
+    pub struct SwitchRecord(fabric: &Fabric, switch: &SwitchPlan) {
+        /// Their names.
+        switches: Vec<String> = names(fabric, &switch.members);
+        /// The buffer of each.
+        buffer_bytes: u64 = switch.buffer.get();
+        /// Their ports, those that are alike together.
+        ports: Vec<PortRecord> =
+            switch.ports.iter().map(|it| PortRecord::new(fabric, it)).collect();
+        /// One element per scheme.
+        schemes: Vec<SchemeRecord> = switch.schemes.iter().map(SchemeRecord::new).collect();
+        /// PFC with dynamic thresholds.
+        pfc_dynamic: DynamicRecord = DynamicRecord::new(&switch.dynamic);
+        /// TTL-based buffer management, switches at the same places of paths together.
+        ttl: Vec<TtlRecord> = switch.ttl.iter().map(|it| TtlRecord::new(fabric, it)).collect();
+    }
 
-/// A term of the headroom.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct TermRecord {
-    /// What takes the room.
-    pub name: &'static str,
-    /// Why.
-    pub why: &'static str,
-    /// In equation 15.
-    pub equation_bytes: u64,
-    /// In the bound that is proved here.
-    pub bound_bytes: u64,
-}
+    /// Ports that are alike.
+    pub struct PortRecord(fabric: &Fabric, port: &PortPlan) after {
+        let names = port.members.iter();
+    } {
+        /// Their names, over all switches.
+        ports: Vec<String> = names.map(|(node, number)| fabric.port_name(*node, *number)).collect();
+        /// How many each switch has.
+        per_switch: usize = port.count;
+        /// The rate of the link.
+        rate_bps: u64 = port.kind.line.as_bps();
+        /// Its delay.
+        wire_ps: u64 = port.kind.wire.as_ps();
+        /// How long the far end takes to obey.
+        processing_ps: u64 = port.latency.processing.as_ps();
+        /// Lossless classes.
+        classes: u8 = port.kind.classes;
+        /// tau.
+        tau_ps: u64 = port.latency.tau().as_ps();
+        /// The headroom of one class by equation 15 of the TTL note.
+        headroom_equation_bytes: u64 = port.headroom.equation.get();
+        /// The headroom of one class as proved here.
+        headroom_bytes: u64 = port.headroom.bound.get();
+        /// The same by SONiC's form, if cells were given.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        headroom_sonic_bytes: Option<u64> = port.sonic.map(Bytes::get);
+        /// Its terms.
+        terms: Vec<TermRecord> = port.headroom.terms.iter().map(TermRecord::new).collect();
+    }
 
-/// What a scheme needs on a switch.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SchemeRecord {
-    /// `pfc`, `cbfc`, ..
-    pub flow_control: &'static str,
-    /// Whether the buffer is large enough.
-    pub fits: bool,
-    /// The least that it needs.
-    pub need_bytes: u64,
-    /// What is left; 0 if it does not fit.
-    pub left_bytes: u64,
-    /// What is missing; 0 if it fits.
-    pub short_bytes: u64,
-    /// At most so many classes would fit, if fewer do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fits_with_classes: Option<u8>,
-    /// Cables of at most this delay would fit, if shorter ones do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fits_with_wire_ps: Option<u64>,
-    /// Frames of at most this size would fit, if smaller ones do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fits_with_mtu_bytes: Option<u64>,
-    /// The thresholds, one element per element of `ports`; none if it does not fit.
-    pub thresholds: Vec<ThresholdRecord>,
+    /// A term of the headroom.
+    pub struct TermRecord(term: &Term) {
+        /// What takes the room.
+        name: &'static str = term.name;
+        /// Why.
+        why: &'static str = term.why;
+        /// In equation 15.
+        equation_bytes: u64 = term.equation.get();
+        /// In the bound that is proved here.
+        bound_bytes: u64 = term.bound.get();
+    }
+
+    /// What a scheme needs on a switch.
+    pub struct SchemeRecord(plan: &SchemePlan) after {
+        let (left, short, advice) = match plan.fit {
+            Fit::Spare(spare) => (spare, Bytes::ZERO, None),
+            Fit::Short(by, advice) => (Bytes::ZERO, by, Some(advice)),
+        };
+    } {
+        /// `pfc`, `cbfc`, ..
+        flow_control: &'static str = plan.scheme.name();
+        /// Whether the buffer is large enough.
+        fits: bool = plan.fit.is_fitting();
+        /// The least that it needs.
+        need_bytes: u64 = plan.need.get();
+        /// What is left; 0 if it does not fit.
+        left_bytes: u64 = left.get();
+        /// What is missing; 0 if it fits.
+        short_bytes: u64 = short.get();
+        /// At most so many classes would fit, if fewer do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fits_with_classes: Option<u8> = advice.and_then(|advice| advice.classes);
+        /// Cables of at most this delay would fit, if shorter ones do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fits_with_wire_ps: Option<u64> = advice.and_then(|advice| advice.wire).map(Span::as_ps);
+        /// Frames of at most this size would fit, if smaller ones do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fits_with_mtu_bytes: Option<u64> = advice.and_then(|advice| advice.mtu).map(Bytes::get);
+        /// The thresholds, one element per element of `ports`; none if it does not fit.
+        thresholds: Vec<ThresholdRecord> = plan.sets.iter().map(thresholds).collect();
+    }
 }
 
 /// The thresholds of one port and class; what a scheme does not have is not there.
@@ -194,53 +197,45 @@ pub struct ThresholdRecord {
     pub rate_min_bps: Option<u64>,
 }
 
-/// A stage of buffer-based GFC.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct StageRecord {
-    /// Its number.
-    pub stage: u16,
-    /// Where it begins.
-    pub threshold_bytes: u64,
-    /// What the sender may send in it.
-    pub rate_bps: u64,
-}
+records! {
+    /// PFC with dynamic thresholds.
+    #[derive(Copy)]
+    pub struct DynamicRecord(dynamic: &Dynamic) {
+        /// alpha.
+        alpha: f64 = f64::from(dynamic.alpha_exponent).exp2();
+        /// The headroom of all ports and classes.
+        headroom_bytes: u64 = dynamic.headroom.get();
+        /// What is shared.
+        pool_bytes: u64 = dynamic.pool.get();
+        /// What the headroom lacks; 0 if it fits.
+        short_bytes: u64 = dynamic.short.get();
+        /// XOFF of a queue that is alone.
+        xoff_alone_bytes: u64 = dynamic.alone.get();
+        /// XOFF of each when all are at it.
+        xoff_all_bytes: u64 = dynamic.all.get();
+    }
 
-/// PFC with dynamic thresholds.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct DynamicRecord {
-    /// alpha.
-    pub alpha: f64,
-    /// The headroom of all ports and classes.
-    pub headroom_bytes: u64,
-    /// What is shared.
-    pub pool_bytes: u64,
-    /// What the headroom lacks; 0 if it fits.
-    pub short_bytes: u64,
-    /// XOFF of a queue that is alone.
-    pub xoff_alone_bytes: u64,
-    /// XOFF of each when all are at it.
-    pub xoff_all_bytes: u64,
-}
-
-/// TTL-based buffer management.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct TtlRecord {
-    /// Which ones of the group.
-    pub switches: Vec<String>,
-    /// The classes that the switch needs, from 1 on.
-    pub classes: Vec<u32>,
-    /// The least partition of each.
-    pub partition_bytes: u64,
-    /// The headroom of all ports and classes.
-    pub headroom_bytes: u64,
-    /// What is left for the shared partition.
-    pub shared_bytes: u64,
-    /// What is missing; 0 if it fits.
-    pub short_bytes: u64,
-    /// n C RTT.
-    pub work_shared_bytes: u64,
-    /// n k C RTT.
-    pub work_separate_bytes: u64,
+    /// TTL-based buffer management.
+    pub struct TtlRecord(fabric: &Fabric, ttl: &TtlPlan) after {
+        let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
+    } {
+        /// Which ones of the group.
+        switches: Vec<String> = names(fabric, &ttl.members);
+        /// The classes that the switch needs, from 1 on.
+        classes: Vec<u32> = classes.map(|hop| hop + 1).collect();
+        /// The least partition of each.
+        partition_bytes: u64 = ttl.partition.get();
+        /// The headroom of all ports and classes.
+        headroom_bytes: u64 = ttl.headroom.get();
+        /// What is left for the shared partition.
+        shared_bytes: u64 = ttl.shared.get();
+        /// What is missing; 0 if it fits.
+        short_bytes: u64 = ttl.short.get();
+        /// n C RTT.
+        work_shared_bytes: u64 = ttl.work_shared.get();
+        /// n k C RTT.
+        work_separate_bytes: u64 = ttl.work_separate.get();
+    }
 }
 
 /// The document of the TTL note's numbers.
@@ -252,121 +247,20 @@ pub struct PaperDocument {
     pub rows: Vec<PaperRecord>,
 }
 
-/// A number of the note and ours.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PaperRecord {
-    /// What it is.
-    pub quantity: &'static str,
-    /// How it is computed.
-    pub formula: &'static str,
-    /// What the formula gives.
-    pub ours_bytes: u64,
-    /// What is printed.
-    pub printed: &'static str,
-    /// Why the two differ.
-    pub note: &'static str,
-}
-
 /// The document of the TTL note's numbers.
 pub fn paper_document() -> PaperDocument {
-    let rows = paper().into_iter().map(|row| PaperRecord {
-        quantity: row.quantity,
-        formula: row.formula,
-        ours_bytes: row.ours.get(),
-        printed: row.printed,
-        note: row.note,
-    });
     PaperDocument {
         schema: SCHEMA,
-        rows: rows.collect(),
+        rows: paper(),
     }
 }
 
-/// The document of a plan.
-pub fn document(fabric: &Fabric, plan: &Plan) -> PlanDocument {
-    let switches = plan.switches.iter().map(|switch| record(fabric, switch));
-    let fitting = super::Scheme::ALL.into_iter();
-    let fitting = fitting.filter(|scheme| plan.fits(*scheme));
-    PlanDocument {
-        schema: SCHEMA,
-        fabric: plan.fabric.clone(),
-        medium: plan.medium.name(),
-        routes: super::text::routes(fabric),
-        mtu_bytes: plan.request.mtu.get(),
-        rtt_ps: plan.request.rtt.as_ps(),
-        longest_path: plan.longest_path,
-        has_loop: plan.has_loop,
-        notes: plan.notes.clone(),
-        fitting: fitting.map(super::Scheme::name).collect(),
-        switches: switches.collect(),
-        cycle_aware: None,
-        proofs: None,
-        against: None,
-    }
-}
-
-fn record(fabric: &Fabric, switch: &SwitchPlan) -> SwitchRecord {
-    let names = switch.members.iter();
-    let names = names.map(|node| fabric.topology.node(*node).name.clone());
-    let dynamic = &switch.dynamic;
-    SwitchRecord {
-        switches: names.collect(),
-        buffer_bytes: switch.buffer.get(),
-        ports: switch.ports.iter().map(|it| port(fabric, it)).collect(),
-        schemes: switch.schemes.iter().map(scheme).collect(),
-        pfc_dynamic: DynamicRecord {
-            alpha: f64::from(dynamic.alpha_exponent).exp2(),
-            headroom_bytes: dynamic.headroom.get(),
-            pool_bytes: dynamic.pool.get(),
-            short_bytes: dynamic.short.get(),
-            xoff_alone_bytes: dynamic.alone.get(),
-            xoff_all_bytes: dynamic.all.get(),
-        },
-        ttl: switch.ttl.iter().map(|it| ttl(fabric, it)).collect(),
-    }
-}
-
-fn port(fabric: &Fabric, port: &PortPlan) -> PortRecord {
-    let names = port.members.iter();
-    let terms = port.headroom.terms.iter().map(|term| TermRecord {
-        name: term.name,
-        why: term.why,
-        equation_bytes: term.equation.get(),
-        bound_bytes: term.bound.get(),
-    });
-    PortRecord {
-        ports: names
-            .map(|(node, port)| fabric.port_name(*node, *port))
-            .collect(),
-        per_switch: port.count,
-        rate_bps: port.kind.line.as_bps(),
-        wire_ps: port.kind.wire.as_ps(),
-        processing_ps: port.latency.processing.as_ps(),
-        classes: port.kind.classes,
-        tau_ps: port.latency.tau().as_ps(),
-        headroom_equation_bytes: port.headroom.equation.get(),
-        headroom_bytes: port.headroom.bound.get(),
-        headroom_sonic_bytes: port.sonic.map(Bytes::get),
-        terms: terms.collect(),
-    }
-}
-
-fn scheme(plan: &SchemePlan) -> SchemeRecord {
-    let (left, short, advice) = match plan.fit {
-        Fit::Spare(spare) => (spare, Bytes::ZERO, None),
-        Fit::Short(by, advice) => (Bytes::ZERO, by, Some(advice)),
-    };
-    SchemeRecord {
-        flow_control: plan.scheme.name(),
-        fits: plan.fit.is_fitting(),
-        need_bytes: plan.need.get(),
-        left_bytes: left.get(),
-        short_bytes: short.get(),
-        fits_with_classes: advice.and_then(|advice| advice.classes),
-        fits_with_wire_ps: advice.and_then(|advice| advice.wire).map(Span::as_ps),
-        fits_with_mtu_bytes: advice.and_then(|advice| advice.mtu).map(Bytes::get),
-        thresholds: plan.sets.iter().map(thresholds).collect(),
-    }
+/// The names of switches.
+fn names(fabric: &Fabric, switches: &[NodeId]) -> Vec<String> {
+    let names = switches.iter();
+    names
+        .map(|node| fabric.topology.node(*node).name.clone())
+        .collect()
 }
 
 fn thresholds(set: &Set) -> ThresholdRecord {
@@ -413,20 +307,4 @@ fn thresholds(set: &Set) -> ThresholdRecord {
         }
     }
     record
-}
-
-fn ttl(fabric: &Fabric, ttl: &TtlPlan) -> TtlRecord {
-    let names = ttl.members.iter();
-    let names = names.map(|node| fabric.topology.node(*node).name.clone());
-    let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
-    TtlRecord {
-        switches: names.collect(),
-        classes: classes.map(|hop| hop + 1).collect(),
-        partition_bytes: ttl.partition.get(),
-        headroom_bytes: ttl.headroom.get(),
-        shared_bytes: ttl.shared.get(),
-        short_bytes: ttl.short.get(),
-        work_shared_bytes: ttl.work_shared.get(),
-        work_separate_bytes: ttl.work_separate.get(),
-    }
 }

@@ -120,6 +120,21 @@ pub struct Kind {
     pub classes: u8,
 }
 
+impl Kind {
+    /// The link with frames of at most this size, where a sender takes this long to obey.
+    fn latency(self, mtu: Bytes, processing: Span) -> Latency {
+        Latency {
+            mtu,
+            line: self.line,
+            wire: self.wire,
+            processing,
+            classes: self.classes,
+            jitter: Span::ZERO,
+            overhead: Bytes::ZERO,
+        }
+    }
+}
+
 /// Ports that are alike.
 #[derive(Clone, Debug)]
 pub struct PortPlan {
@@ -359,15 +374,7 @@ fn occurring_classes(fabric: &Fabric) -> u16 {
 
 impl PortPlan {
     fn new(request: &Request, kind: Kind) -> Result<PortPlan, UnknownRate> {
-        let latency = Latency {
-            mtu: request.mtu,
-            line: kind.line,
-            wire: kind.wire,
-            processing: request.reaction.span(kind.line)?,
-            classes: kind.classes,
-            jitter: Span::ZERO,
-            overhead: Bytes::ZERO,
-        };
+        let latency = kind.latency(request.mtu, request.reaction.span(kind.line)?);
         Ok(PortPlan {
             kind,
             members: Vec::new(),

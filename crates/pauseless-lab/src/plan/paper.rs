@@ -2,36 +2,39 @@
 
 use pauseless_core::derive::Latency;
 use pauseless_core::unit::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::Kind;
 use super::headroom::{Headroom, Reaction, cable};
 
-/// One printed number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PaperRow {
+/// A number of the note and ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PaperRecord {
     /// What it is.
     pub quantity: &'static str,
     /// How it is computed.
     pub formula: &'static str,
     /// What the formula gives.
-    pub ours: Bytes,
-    /// What is printed; empty for what the note does not have.
+    pub ours_bytes: u64,
+    /// What is printed.
     pub printed: &'static str,
-    /// Why the two differ, or why it stands here.
+    /// Why the two differ.
     pub note: &'static str,
 }
 
 /// Recomputes section 2 for a switch of 32 ports of 40 Gb/s, 300 m, MTU 1500 B and 8 classes.
 //= ttl 2 examples
-pub fn paper() -> Vec<PaperRow> {
+pub fn paper() -> Vec<PaperRecord> {
     const PORTS: u64 = 32;
     const CLASSES: u64 = 8;
     let note = Headroom::new(&latency(Reaction::Quanta(60)));
     let standard = Headroom::new(&latency(Reaction::Standard));
     let work = latency(Reaction::Standard).line.bytes_in_up(Span::us(50)) * PORTS;
-    let row = |quantity, formula, (ours, printed), note| PaperRow {
+    let row = |quantity, formula, (ours, printed): (Bytes, _), note| PaperRecord {
         quantity,
         formula,
-        ours,
+        ours_bytes: ours.get(),
         printed,
         note,
     };
@@ -69,16 +72,13 @@ pub fn paper() -> Vec<PaperRow> {
 }
 
 fn latency(reaction: Reaction) -> Latency {
-    let line = Rate::gbps(40);
-    Latency {
-        mtu: Bytes::new(1_500),
-        line,
+    let kind = Kind {
+        line: Rate::gbps(40),
         wire: cable(300),
-        processing: reaction.span(line).expect("40 Gb/s has a limit"),
         classes: 8,
-        jitter: Span::ZERO,
-        overhead: Bytes::ZERO,
-    }
+    };
+    let processing = reaction.span(kind.line).expect("40 Gb/s has a limit");
+    kind.latency(Bytes::new(1_500), processing)
 }
 
 const EQ: &str = "2 (MTU + PFC + r t_wire) + r t_proc";
@@ -96,7 +96,7 @@ mod tests {
     //= ttl 2.2 work type=test
     #[test]
     fn the_numbers_of_the_note() {
-        let ours = paper().into_iter().map(|row| row.ours.get());
+        let ours = paper().into_iter().map(|row| row.ours_bytes);
         let expected = [
             21_968, 25_680, 23_852, 27_564, 5_632_000, 5_623_808, 64_000_000, 8_000_000,
         ];

@@ -1,11 +1,9 @@
 //! Proofs for people and as JSON.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::prove::Proof;
 use super::text::table;
 use crate::report::quantity::count;
+use crate::report::records;
 use crate::scenario::unit::Quantity;
 
 /// A table of all proofs.
@@ -41,10 +39,8 @@ pub fn report(proofs: &[Proof]) -> String {
             verdict(proof),
         ]
     });
-    table(
-        &mut text,
-        std::iter::once(header.map(String::from)).chain(rows),
-    );
+    let header = [header.map(String::from)].into_iter();
+    table(&mut text, header.chain(rows));
     text
 }
 
@@ -55,49 +51,32 @@ fn verdict(proof: &Proof) -> String {
     }
 }
 
-/// A proof.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ProofRecord {
-    /// Of which scheme.
-    pub flow_control: &'static str,
-    /// The rate of the link.
-    pub rate_bps: u64,
-    /// Its delay.
-    pub wire_ps: u64,
-    /// How long the far end took to obey.
-    pub processing_ps: u64,
-    /// Lossless classes.
-    pub classes: u8,
-    /// The planned buffer.
-    pub buffer_bytes: u64,
-    /// The most that it held.
-    pub high_water_bytes: u64,
-    /// What that left free.
-    pub slack_bytes: u64,
-    /// The phase of the frames on the way back in which it held that much.
-    pub worst_phase_ps: u64,
-    /// How many phases were tried.
-    pub phases: u64,
-    /// Packets lost over all phases.
-    pub lost_packets: u64,
-    /// Packets lost in the worst phase with two MTU less of buffer.
-    pub lost_packets_with_two_mtu_less: u64,
-}
-
-/// The record of a proof.
-pub fn record(proof: &Proof) -> ProofRecord {
-    ProofRecord {
-        flow_control: proof.scheme.name(),
-        rate_bps: proof.latency.line.as_bps(),
-        wire_ps: proof.latency.wire.as_ps(),
-        processing_ps: proof.latency.processing.as_ps(),
-        classes: proof.latency.classes,
-        buffer_bytes: proof.buffer.get(),
-        high_water_bytes: proof.high_water.get(),
-        slack_bytes: proof.slack().get(),
-        worst_phase_ps: proof.phase.as_ps(),
-        phases: proof.phases,
-        lost_packets: proof.lost,
-        lost_packets_with_two_mtu_less: proof.lost_with_less,
+records! {
+    /// A proof.
+    pub struct ProofRecord(proof: &Proof) {
+        /// Of which scheme.
+        flow_control: &'static str = proof.scheme.name();
+        /// The rate of the link.
+        rate_bps: u64 = proof.latency.line.as_bps();
+        /// Its delay.
+        wire_ps: u64 = proof.latency.wire.as_ps();
+        /// How long the far end took to obey.
+        processing_ps: u64 = proof.latency.processing.as_ps();
+        /// Lossless classes.
+        classes: u8 = proof.latency.classes;
+        /// The planned buffer.
+        buffer_bytes: u64 = proof.buffer.get();
+        /// The most that it held.
+        high_water_bytes: u64 = proof.high_water.get();
+        /// What that left free.
+        slack_bytes: u64 = proof.slack().get();
+        /// The phase of the frames on the way back in which it held that much.
+        worst_phase_ps: u64 = proof.phase.as_ps();
+        /// How many phases were tried.
+        phases: u64 = proof.phases;
+        /// Packets lost over all phases.
+        lost_packets: u64 = proof.lost;
+        /// Packets lost in the worst phase with two MTU less of buffer.
+        lost_packets_with_two_mtu_less: u64 = proof.lost_with_less;
     }
 }

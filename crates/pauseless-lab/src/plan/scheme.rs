@@ -1,46 +1,29 @@
 //! The schemes of a plan, the least buffer that each needs, and its thresholds in a given one.
 
+use crate::named::named;
 use pauseless_core::derive::{self, Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::unit::Bytes;
 use pauseless_sim::config::Ingress;
 
-/// A flow control that is planned for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scheme {
-    /// Priority flow control.
-    Pfc,
-    /// InfiniBand credits.
-    Cbfc,
-    /// GFC with a message on every stage crossing.
-    GfcBuffer,
-    /// GFC with a message every period.
-    GfcTime,
-    /// GFC with continuous feedback, which no wire has.
-    GfcConceptual,
+named! {
+    /// A flow control that is planned for.
+    #[derive(PartialOrd, Ord)]
+    pub enum Scheme {
+        /// Priority flow control.
+        Pfc = "pfc",
+        /// InfiniBand credits.
+        Cbfc = "cbfc",
+        /// GFC with a message on every stage crossing.
+        GfcBuffer = "gfc-buffer",
+        /// GFC with a message every period.
+        GfcTime = "gfc-time",
+        /// GFC with continuous feedback, which no wire has.
+        GfcConceptual = "gfc-conceptual",
+    }
 }
 
 impl Scheme {
-    /// All of them.
-    pub const ALL: [Scheme; 5] = [
-        Scheme::Pfc,
-        Scheme::Cbfc,
-        Scheme::GfcBuffer,
-        Scheme::GfcTime,
-        Scheme::GfcConceptual,
-    ];
-
-    /// The name in scenario files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheme::Pfc => "pfc",
-            Scheme::Cbfc => "cbfc",
-            Scheme::GfcBuffer => "gfc-buffer",
-            Scheme::GfcTime => "gfc-time",
-            Scheme::GfcConceptual => "gfc-conceptual",
-        }
-    }
-
     /// The least buffer of one (ingress port, class) with which the scheme keeps its promise and a
     /// link that nobody holds back runs at its rate.
     pub fn least(self, latency: &Latency) -> Bytes {

@@ -89,7 +89,7 @@ pub fn paper_report() -> String {
     );
     let header = ["quantity", "formula", "ours", "note says", "remark"].map(String::from);
     let rows = paper().into_iter().map(|row| {
-        let ours = format!("{} B", count(row.ours.get()));
+        let ours = format!("{} B", count(row.ours_bytes));
         let texts = [row.quantity, row.formula, &ours, row.printed, row.note];
         texts.map(String::from)
     });
@@ -148,7 +148,7 @@ fn headrooms(text: &mut String, plan: &Plan) {
 fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &SwitchPlan)) {
     let names = switch.members.iter();
     let names = names.map(|node| fabric.topology.node(*node).name.clone());
-    let (names, buffer) = (some(&Vec::from_iter(names)), switch.buffer.exact());
+    let (names, buffer) = (some(names), switch.buffer.exact());
     let each = match switch.members.len() {
         1 => "",
         _ => " each",
@@ -207,10 +207,8 @@ pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
         ways.push(format!("make at most {classes} {noun} lossless"));
     }
     if let Some(wire) = advice.wire {
-        ways.push(format!(
-            "use cables of {} m at most",
-            wire.as_ps() / PS_PER_METRE
-        ));
+        let metres = wire.as_ps() / PS_PER_METRE;
+        ways.push(format!("use cables of {metres} m at most"));
     }
     if let Some(mtu) = advice.mtu {
         ways.push(format!("set --mtu to {} B at most", mtu.get()));
@@ -221,17 +219,10 @@ pub fn advice((medium, advice): (Medium, Advice), need: Bytes) -> String {
 fn describe(fabric: &Fabric, port: &PortPlan) -> String {
     let kind = port.kind;
     let (line, cable) = (kind.line.exact(), cable(kind.wire));
-    let names = port.members.iter().take(SHOWN + 1);
-    let names = names.map(|(node, number)| fabric.port_name(*node, *number));
-    let mut names = Vec::from_iter(names);
-    names.truncate(SHOWN);
-    let more = match port.members.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {} more", count(more as u64)),
-    };
+    let names = port.members.iter();
+    let names = some(names.map(|(node, number)| fabric.port_name(*node, *number)));
     let (number, classes) = (port.count, kind.classes);
-    let names = names.join(", ");
-    format!("{number} x {classes} queues at {line} over {cable}: {names}{more}")
+    format!("{number} x {classes} queues at {line} over {cable}: {names}")
 }
 
 fn scheme_rows(switch: &SwitchPlan, plan: &SchemePlan) -> Vec<[String; 5]> {
@@ -252,22 +243,11 @@ fn scheme_rows(switch: &SwitchPlan, plan: &SchemePlan) -> Vec<[String; 5]> {
         };
         let thresholds = format!("{of}{}", thresholds(set));
         let buffer = right(set.ingress.buffer);
-        rows.push(match index {
-            0 => [
-                name.clone(),
-                need.clone(),
-                spare.clone(),
-                buffer,
-                thresholds,
-            ],
-            _ => [
-                String::new(),
-                String::new(),
-                String::new(),
-                buffer,
-                thresholds,
-            ],
-        });
+        let [name, need, spare] = match index {
+            0 => [name.clone(), need.clone(), spare.clone()],
+            _ => Default::default(),
+        };
+        rows.push([name, need, spare, buffer, thresholds]);
     }
     rows
 }
@@ -283,18 +263,15 @@ fn thresholds(set: &Set) -> String {
             format!("XOFF {xoff}, XON {xon}, headroom {headroom}")
         }
         FlowControl::Cbfc(config) => {
-            let blocks = config.capacity.get() / cbfc::BLOCK.get();
+            let blocks = count(config.capacity.get() / cbfc::BLOCK.get());
             let full = latency.line.bytes_in_up(latency.tau() + config.period);
             let enough = match (config.capacity < full, full <= IBA_GRANT) {
                 (true, _) => "more than this credit, so the link is slower",
                 (false, true) => "which IBA's 2,048 blocks cover",
                 (false, false) => "which IBA's 2,048 blocks do not cover",
             };
-            format!(
-                "{} blocks of credit; full rate takes {}, {enough}",
-                count(blocks),
-                whole(full)
-            )
+            let full = whole(full);
+            format!("{blocks} blocks of credit; full rate takes {full}, {enough}")
         }
         FlowControl::GfcBuffer(config) => format!(
             "B_m {}, B_1 {}, {} stages, least rate {}",
@@ -324,8 +301,7 @@ pub(super) const IBA_GRANT: Bytes = Bytes::new(2_048 * cbfc::BLOCK.get());
 
 fn ttl_row(fabric: &Fabric, (plan, ttl): (&Plan, &TtlPlan)) -> [String; 5] {
     let names = ttl.members.iter();
-    let names = names.map(|node| fabric.topology.node(*node).name.clone());
-    let names = some(&Vec::from_iter(names));
+    let names = some(names.map(|node| fabric.topology.node(*node).name.clone()));
     if ttl.hops == 0 {
         let text = format!("{names}: no route leads there");
         return [
@@ -364,9 +340,10 @@ fn cable(wire: Span) -> String {
 }
 
 /// The first few names, and how many more there are.
-fn some(names: &[String]) -> String {
-    let shown = names[..names.len().min(SHOWN)].join(", ");
-    match names.len().saturating_sub(SHOWN) {
+fn some(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = Vec::from_iter(names.take(SHOWN)).join(", ");
+    match more {
         0 => shown,
         more => format!("{shown} and {} more", count(more as u64)),
     }
@@ -397,7 +374,5 @@ fn line(text: &mut String, line: impl std::fmt::Display) {
 }
 
 pub(super) fn table<const N: usize>(text: &mut String, rows: impl Iterator<Item = [String; N]>) {
-    let rows = Vec::from_iter(rows);
-    let rows = rows.iter().map(|row| row.each_ref().map(String::as_str));
     write_table(text, &Vec::from_iter(rows)).expect("a string takes everything");
 }

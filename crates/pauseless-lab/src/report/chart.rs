@@ -5,6 +5,7 @@ use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use serde::Serialize;
 
 use super::html::escape;
 use super::series::{downsample, without_level_runs};
@@ -24,6 +25,20 @@ pub struct Figure {
     pub levels: Vec<Level>,
     /// Instants to be marked.
     pub instants: Vec<Instant>,
+}
+
+impl Figure {
+    /// A figure with nothing but curves.
+    pub fn new(description: String, axis: Axis, value_max: f64, curves: Vec<Curve>) -> Figure {
+        Figure {
+            description,
+            axis,
+            value_max,
+            curves,
+            levels: Vec::new(),
+            instants: Vec::new(),
+        }
+    }
 }
 
 /// The axis across a figure.
@@ -114,7 +129,8 @@ pub struct Curve {
 }
 
 /// The line of a curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Stroke {
     /// What the figure is about.
     Solid,
@@ -125,7 +141,7 @@ pub enum Stroke {
 }
 
 /// A level line across the figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Level {
     /// What stands below it.
     pub label: String,
@@ -215,9 +231,8 @@ fn draw(figure: &Figure, area: &Area<'_>) -> Drawn {
     for curve in &figure.curves {
         let points = downsample(&curve.points, POINTS_MAX);
         // The end of the axis is the same for all figures of a page; no curve leaves the figure.
-        let points = points
-            .into_iter()
-            .map(|(at, value)| (at, value.min(value_max)));
+        let points = points.into_iter();
+        let points = points.map(|(at, value)| (at, value.min(value_max)));
         let points = without_level_runs(&Vec::from_iter(points));
         let colour = rgb(colour(curve.colour));
         let style = match curve.stroke {

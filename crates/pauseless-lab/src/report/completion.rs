@@ -57,34 +57,17 @@ pub fn panels(run: &Run, scale: CompletionScale) -> Vec<Panel> {
         return Vec::new();
     }
     let name = &run.scenario.name;
-    let times = Figure {
-        description: format!("share of the flows of {name} that finished within a time (us)"),
-        axis: scale.fct,
-        value_max: 1.0,
-        curves: distributions(&flows),
-        levels: Vec::new(),
-        instants: Vec::new(),
-    };
-    let mut panels = vec![Panel {
-        caption: "share of flows that finished within so many us".to_string(),
-        figure: times,
-        left_out: 0,
-    }];
+    let description = format!("share of the flows of {name} that finished within a time (us)");
+    let times = Figure::new(description, scale.fct, 1.0, distributions(&flows));
+    let caption = "share of flows that finished within so many us";
+    let mut panels = vec![Panel::new(caption, times)];
     let bins = bins(&flows);
     // Flows of one size make no curve.
     if bins.len() > 1 {
-        panels.push(Panel {
-            caption: "slowdown by flow size (KB)".to_string(),
-            figure: Figure {
-                description: format!("slowdown of the flows of {name} by size (KB)"),
-                axis: scale.size,
-                value_max: scale.slowdown_max,
-                curves: slowdowns(&bins),
-                levels: Vec::new(),
-                instants: Vec::new(),
-            },
-            left_out: 0,
-        });
+        let description = format!("slowdown of the flows of {name} by size (KB)");
+        let curves = slowdowns(&bins);
+        let figure = Figure::new(description, scale.size, scale.slowdown_max, curves);
+        panels.push(Panel::new("slowdown by flow size (KB)", figure));
     }
     panels
 }

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json::SCHEMA;
-use crate::explain::{Loop, Row, Stage, explain, paper};
+use super::records;
+use crate::explain::{Loop, PaperRecord, StageRecord, StepRecord, explain, paper};
 use crate::scenario::Scenario;
 
 /// The document of `explain`.
@@ -24,27 +25,30 @@ pub struct ExplainDocument {
     pub loops: Vec<LoopRecord>,
 }
 
-/// A flow in a routing loop.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct LoopRecord {
-    /// Its name.
-    pub flow: String,
-    /// The switches of the loop, from where it enters.
-    pub switches: Vec<String>,
-    /// What its packets start with.
-    pub ttl: u16,
-    /// The slowest link of the loop.
-    pub slowest_bps: u64,
-    /// The paper's bound, n B / TTL.
-    pub paper_bps: f64,
-    /// The exact bound; absent if packets end before the loop.
-    pub exact_bps: Option<f64>,
-    /// The flow's rate.
-    pub rate_bps: f64,
-    /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
-    pub load: f64,
-    /// `flows`, `balances`, `fills` or `drains`.
-    pub verdict: &'static str,
+records! {
+    /// A flow in a routing loop.
+    pub struct LoopRecord(found: Loop) after {
+        let exact = found.boundary.exact_bps * found.frame_share;
+    } {
+        /// Its name.
+        flow: String = found.flow;
+        /// The switches of the loop, from where it enters.
+        switches: Vec<String> = found.switches;
+        /// What its packets start with.
+        ttl: u16 = found.boundary.ttl;
+        /// The slowest link of the loop.
+        slowest_bps: u64 = found.boundary.slowest.as_bps();
+        /// The paper's bound, n B / TTL.
+        paper_bps: f64 = found.boundary.paper_bps * found.frame_share;
+        /// The exact bound; absent if packets end before the loop.
+        exact_bps: Option<f64> = Some(exact).filter(|exact| exact.is_finite());
+        /// The flow's rate.
+        rate_bps: f64 = found.rate_bps;
+        /// What all flows that circle put on the fullest link of this loop, as a share of its rate.
+        load: f64 = found.load;
+        /// `flows`, `balances`, `fills` or `drains`.
+        verdict: &'static str = found.verdict.name();
+    }
 }
 
 /// A congestion control.
@@ -67,30 +71,6 @@ pub struct GroupRecord {
     pub stages: Vec<StageRecord>,
 }
 
-/// One step of a derivation.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct StepRecord {
-    /// What is derived.
-    pub symbol: String,
-    /// From what.
-    pub formula: String,
-    /// The value with its unit.
-    pub value: String,
-    /// Where the formula comes from.
-    pub source: &'static str,
-}
-
-/// A stage of buffer-based GFC.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct StageRecord {
-    /// Its number.
-    pub stage: u16,
-    /// Where it begins.
-    pub threshold_bytes: u64,
-    /// What the sender may send in it.
-    pub rate_bps: u64,
-}
-
 /// The document of `explain --paper`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PaperDocument {
@@ -100,88 +80,31 @@ pub struct PaperDocument {
     pub rows: Vec<PaperRecord>,
 }
 
-/// A printed number and ours.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct PaperRecord {
-    /// What it is.
-    pub quantity: &'static str,
-    /// The rate of the link.
-    pub line_bps: u64,
-    /// How it is computed.
-    pub formula: &'static str,
-    /// What the formula gives.
-    pub ours: String,
-    /// What is printed.
-    pub printed: &'static str,
-    /// Why the two differ; empty if they do not.
-    pub note: &'static str,
-}
-
 /// The document of a scenario's derivations.
 pub fn explain_document(scenario: &Scenario) -> ExplainDocument {
     let explanation = explain(scenario);
     let congestion = explanation.congestion.map(|group| CongestionRecord {
         name: scenario.config.congestion.control.name(),
-        rows: group.rows.into_iter().map(step).collect(),
+        rows: group.rows,
     });
     let groups = explanation.groups.into_iter().map(|group| GroupRecord {
         ports: group.title,
-        rows: group.rows.into_iter().map(step).collect(),
-        stages: group.stages.into_iter().map(stage).collect(),
+        rows: group.rows,
+        stages: group.stages,
     });
     ExplainDocument {
         schema: SCHEMA,
         scenario: scenario.name.clone(),
         groups: groups.collect(),
         congestion_control: congestion,
-        loops: explanation.loops.into_iter().map(circling).collect(),
+        loops: explanation.loops.into_iter().map(LoopRecord::new).collect(),
     }
 }
 
 /// The document of the numbers of the GFC paper.
 pub fn paper_document() -> PaperDocument {
-    let rows = paper().rows.into_iter().map(|row| PaperRecord {
-        quantity: row.quantity,
-        line_bps: row.line.as_bps(),
-        formula: row.formula,
-        ours: row.ours,
-        printed: row.printed,
-        note: row.note,
-    });
     PaperDocument {
         schema: SCHEMA,
-        rows: rows.collect(),
-    }
-}
-
-fn circling(found: Loop) -> LoopRecord {
-    let exact = found.boundary.exact_bps * found.frame_share;
-    LoopRecord {
-        flow: found.flow,
-        switches: found.switches,
-        ttl: found.boundary.ttl,
-        slowest_bps: found.boundary.slowest.as_bps(),
-        paper_bps: found.boundary.paper_bps * found.frame_share,
-        exact_bps: Some(exact).filter(|exact| exact.is_finite()),
-        rate_bps: found.rate_bps,
-        load: found.load,
-        verdict: found.verdict.name(),
-    }
-}
-
-fn step(row: Row) -> StepRecord {
-    StepRecord {
-        symbol: row.symbol,
-        formula: row.formula,
-        value: row.value,
-        source: row.source,
-    }
-}
-
-fn stage(stage: Stage) -> StageRecord {
-    StageRecord {
-        stage: stage.k,
-        threshold_bytes: stage.threshold.get(),
-        rate_bps: stage.rate.as_bps(),
+        rows: paper().rows,
     }
 }

@@ -8,12 +8,13 @@ use std::fmt::Write;
 
 use pauseless_core::id::{FlowId, NodeId, PortId};
 use pauseless_fabric::topology::NodeKind;
-use pauseless_fabric::trace::{Header, trace};
+use pauseless_fabric::trace::trace;
 use pauseless_sim::outcome::EgressQueue;
 
-use super::Run;
 use super::chart::{ALARM, INK, PALETTE, colour, hex};
 use super::html::escape;
+use super::{Run, quantity};
+use crate::sample::share::header;
 
 /// The network of `run` as an SVG element; `None` when it is too large and has no deadlock.
 pub fn svg(run: &Run) -> Option<String> {
@@ -204,31 +205,16 @@ fn flows_through(run: &Run, queue: &EgressQueue) -> String {
     let deadlock = run.outcome.deadlock.as_ref();
     let flows = deadlock.map_or(&[][..], |deadlock| deadlock.flows.as_slice());
     let passes = |id: &&FlowId| path(run, **id).contains(&(queue.node, queue.port));
-    let names: Vec<&str> = flows
-        .iter()
-        .filter(passes)
-        .map(|id| run.flow_name(*id))
-        .collect();
-    match names.len() {
-        0..=NAMES_MAX => names.join(", "),
-        n => format!(
-            "{} and {} more",
-            names[..NAMES_MAX].join(", "),
-            n - NAMES_MAX
-        ),
-    }
+    let names = flows.iter();
+    let names: Vec<&str> = names.filter(passes).map(|id| run.flow_name(*id)).collect();
+    quantity::some(names.into_iter(), NAMES_MAX)
 }
 
 /// The egress ports that a flow passes.
 fn path(run: &Run, flow: FlowId) -> Vec<(NodeId, PortId)> {
     let config = &run.scenario.config;
     let flow = &config.flows[flow.index()];
-    let header = Header {
-        source: flow.source,
-        group: flow.group,
-        hash: flow.hash,
-    };
-    trace(&config.topology, &config.table, header).unwrap_or_default()
+    trace(&config.topology, &config.table, header(flow)).unwrap_or_default()
 }
 
 /// The paths of a few flows, in the colours of their curves, beside the links that they take.

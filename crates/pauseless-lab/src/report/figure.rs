@@ -33,6 +33,17 @@ pub struct Panel {
     pub left_out: usize,
 }
 
+impl Panel {
+    /// A figure that has everything in it.
+    pub(super) fn new(caption: impl Into<String>, figure: Figure) -> Panel {
+        Panel {
+            caption: caption.into(),
+            figure,
+            left_out: 0,
+        }
+    }
+}
+
 impl Scale {
     /// Axes on which every run of `runs` fits.
     pub fn of(runs: &[Run]) -> Scale {
@@ -126,13 +137,8 @@ fn recordings(run: &Run, scale: Scale) -> Vec<Panel> {
 type Labelled = (String, Vec<f64>);
 
 fn panel(run: &Run, scale: Scale, (heading, curves): (&'static str, Vec<Labelled>)) -> Panel {
-    let times: Vec<f64> = run
-        .outcome
-        .series
-        .times
-        .iter()
-        .map(|time| ms(*time))
-        .collect();
+    let times = run.outcome.series.times.iter();
+    let times: Vec<f64> = times.map(|time| ms(*time)).collect();
     let curves = curves.into_iter().enumerate();
     let curves = curves.map(|(colour, (label, values))| Curve {
         label,
@@ -140,21 +146,12 @@ fn panel(run: &Run, scale: Scale, (heading, curves): (&'static str, Vec<Labelled
         stroke: Stroke::Solid,
         points: times.iter().copied().zip(values).collect(),
     });
-    let figure = Figure {
-        description: format!("{heading} of {} over time (ms)", run.scenario.name),
-        axis: Axis::Time {
-            max_ms: scale.time_max_ms,
-        },
-        value_max: scale.rate_max_gbps,
-        curves: curves.collect(),
-        levels: Vec::new(),
-        instants: instants(run),
-    };
-    Panel {
-        caption: format!("{heading} over time (ms)"),
-        figure,
-        left_out: 0,
-    }
+    let description = format!("{heading} of {} over time (ms)", run.scenario.name);
+    let max_ms = scale.time_max_ms;
+    let axis = Axis::Time { max_ms };
+    let mut figure = Figure::new(description, axis, scale.rate_max_gbps, curves.collect());
+    figure.instants = instants(run);
+    Panel::new(format!("{heading} over time (ms)"), figure)
 }
 
 /// Adds what goes with the curves of a panel, in their order; what is empty or always zero says
@@ -183,7 +180,7 @@ fn add_dashed(panel: &mut Panel, companions: Vec<Vec<f64>>, what: &str) {
 }
 
 /// When the deadlock became inevitable and when the sources stopped.
-fn instants(run: &Run) -> Vec<Instant> {
+pub(crate) fn instants(run: &Run) -> Vec<Instant> {
     let deadlock = run.outcome.deadlock.as_ref().map(|deadlock| Instant {
         label: format!("deadlock {}", quantity::time(deadlock.time)),
         at_ms: ms(deadlock.time),
@@ -235,11 +232,13 @@ pub(crate) fn thresholds(run: &Run, port: &PortSeries) -> Vec<(&'static str, Byt
     }
 }
 
-fn ms(time: Time) -> f64 {
+/// An instant in milliseconds.
+pub(crate) fn ms(time: Time) -> f64 {
     time.as_ps() as f64 / 1e9
 }
 
-fn kb(bytes: u64) -> f64 {
+/// An amount of data in KB.
+pub(crate) fn kb(bytes: u64) -> f64 {
     bytes as f64 / 1e3
 }
 

@@ -4,7 +4,7 @@
 //! their place; a page without it, or in a browser without scripts, says the same with still
 //! figures.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use pauseless_page::BUNDLE;
 
@@ -97,13 +97,8 @@ fn summary(runs: &[Run]) -> String {
         "feedback",
         "after the sources stop",
     ];
-    let mut text = "<div class=\"scroll\"><table>\n<tr>".to_string();
-    for head in heads {
-        let _ = write!(text, "<th>{head}</th>");
-    }
-    text.push_str("</tr>\n");
-    for run in runs {
-        let cells = [
+    let rows = runs.iter().map(|run| {
+        [
             escape(&run.scenario.name),
             badge(run),
             escape(&goodputs(run)),
@@ -111,9 +106,24 @@ fn summary(runs: &[Run]) -> String {
             quantity::count(run.outcome.lost_packets),
             escape(&quantity::percent(run.outcome.feedback_share_max)),
             escape(&verdict::aftermath(run).unwrap_or_else(|| "-".to_string())),
-        ];
+        ]
+    });
+    table(&heads, rows)
+}
+
+/// A table that can be scrolled, of heads and cells that are markup.
+pub(crate) fn table<R: AsRef<[String]>>(
+    heads: &[impl Display],
+    rows: impl IntoIterator<Item = R>,
+) -> String {
+    let mut text = "<div class=\"scroll\"><table>\n<tr>".to_string();
+    for head in heads {
+        let _ = write!(text, "<th>{head}</th>");
+    }
+    text.push_str("</tr>\n");
+    for row in rows {
         text.push_str("<tr>");
-        for cell in cells {
+        for cell in row.as_ref() {
             let _ = write!(text, "<td>{cell}</td>");
         }
         text.push_str("</tr>\n");
@@ -124,12 +134,8 @@ fn summary(runs: &[Run]) -> String {
 
 /// The late goodput of each flow, or of the slowest and the fastest of many.
 pub fn goodputs(run: &Run) -> String {
-    let rates: Vec<f64> = run
-        .outcome
-        .flows
-        .iter()
-        .map(|flow| flow.goodput_late_bps)
-        .collect();
+    let rates = run.outcome.flows.iter();
+    let rates: Vec<f64> = rates.map(|flow| flow.goodput_late_bps).collect();
     if rates.len() <= FLOWS_MAX {
         return Vec::from_iter(rates.iter().map(|rate| quantity::rate(*rate))).join(" / ");
     }
@@ -212,10 +218,7 @@ fn network(run: &Run, number: usize) -> String {
         return note;
     }
     // Without a drawing there is nothing to see until the script runs.
-    let hidden = match diagram.is_none() {
-        true => " hidden",
-        false => "",
-    };
+    let hidden = if diagram.is_none() { " hidden" } else { "" };
     // Drawn is the first one.
     let caption = match run.outcome.episodes.first().map(|first| first.broken) {
         Some(None) => "the cycle: each queue waits for the next, for ever".to_string(),
@@ -235,19 +238,9 @@ fn network(run: &Run, number: usize) -> String {
 fn metrics(section: &summary::Section) -> String {
     let mut text = format!("<p class=\"note\">{}</p>\n", escape(section.title));
     if !section.table.is_empty() {
-        text.push_str("<div class=\"scroll\"><table>\n<tr>");
-        for head in section.table.heads() {
-            let _ = write!(text, "<th>{}</th>", escape(head));
-        }
-        text.push_str("</tr>\n");
-        for row in section.table.rows() {
-            text.push_str("<tr>");
-            for cell in row {
-                let _ = write!(text, "<td>{}</td>", escape(cell));
-            }
-            text.push_str("</tr>\n");
-        }
-        text.push_str("</table></div>\n");
+        let escaped = |cells: &[String]| Vec::from_iter(cells.iter().map(|cell| escape(cell)));
+        let rows = section.table.rows().iter().map(|row| escaped(row));
+        text.push_str(&table(&escaped(section.table.heads()), rows));
     }
     for note in &section.notes {
         let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(note));

@@ -18,12 +18,8 @@ pub fn section(run: &Run) -> Option<Section> {
     order.sort_by_key(|trip| (Reverse(trip.dropped.bytes), trip.time));
     for trip in order.into_iter().take(TRIPS_MAX) {
         let queue = trip.queue;
-        let port = run.port_name(queue.node, queue.port);
         table.push(vec![
-            match run.scenario.config.ingress.class_count() {
-                1 => port,
-                _ => format!("{port} class {}", queue.class.0),
-            },
+            run.queue_name(queue.node, queue.port, queue.class),
             quantity::time(trip.time),
             trip.restored.map_or("-".to_string(), quantity::time),
             quantity::count(trip.dropped.packets),

@@ -69,10 +69,10 @@ fn notes(run: &Run, provenance: &Provenance, largest: &PauseTree) -> Vec<String>
         let time = quantity::time(cycle.time);
         let times = match provenance.cycle_count {
             1 => String::new(),
-            count => format!(
-                ", the last of the first {} of {count}",
-                provenance.cycles.len()
-            ),
+            count => {
+                let listed = provenance.cycles.len();
+                format!(", the last of the first {listed} of {count}")
+            }
         };
         notes.push(format!(
             "A circle of pauses, each because of the next, closed at {time}: {names}{times}."
@@ -149,20 +149,12 @@ pub(super) fn chain<'t>(tree: &'t PauseTree, link: &'t PausedLink) -> Vec<&'t Pa
 }
 
 fn queue_name(run: &Run, queue: EgressQueue) -> String {
-    let port = run.port_name(queue.node, queue.port);
-    match run.scenario.config.ingress.class_count() {
-        1 => port,
-        _ => format!("{port} class {}", queue.class.0),
-    }
+    run.queue_name(queue.node, queue.port, queue.class)
 }
 
 fn flow_names(run: &Run, flows: &[FlowId]) -> String {
-    let shown = flows.iter().take(FLOWS_MAX);
-    let names = Vec::from_iter(shown.map(|flow| run.flow_name(*flow))).join(", ");
-    match flows.len().saturating_sub(FLOWS_MAX) {
-        0 => names,
-        more => format!("{names} and {more} more"),
-    }
+    let names = flows.iter().map(|flow| run.flow_name(*flow));
+    quantity::some(names, FLOWS_MAX)
 }
 
 /// So many trees are shown.

@@ -7,11 +7,10 @@ use crate::scenario::unit;
 
 /// A length of time as scenario files write it, such as `52.4 us`; else what is wrong with it.
 pub fn parse_span(text: &str) -> Result<Span, String> {
-    match unit::parse::<Span>(text) {
-        Ok(Span::ZERO) => Err("a run must last longer than nothing".to_string()),
-        Ok(span) if span > SPAN_MAX => Err(format!("at most {SPAN_MAX} can be simulated")),
-        Ok(span) => Ok(span),
-        Err(wrong) => Err(format!("{}; {}", wrong.message, wrong.help)),
+    match parse(text)? {
+        Span::ZERO => Err("a run must last longer than nothing".to_string()),
+        span if span > SPAN_MAX => Err(format!("at most {SPAN_MAX} can be simulated")),
+        span => Ok(span),
     }
 }
 
@@ -25,34 +24,32 @@ pub fn parse_round_trip(text: &str) -> Result<Span, String> {
 
 /// A delay, which may be none at all.
 pub fn parse_delay(text: &str) -> Result<Span, String> {
-    match unit::parse::<Span>(text) {
-        Ok(span) if span > DELAY_MAX => Err(format!("at most {DELAY_MAX} make sense")),
-        Ok(span) => Ok(span),
-        Err(wrong) => Err(format!("{}; {}", wrong.message, wrong.help)),
+    match parse(text)? {
+        span if span > DELAY_MAX => Err(format!("at most {DELAY_MAX} make sense")),
+        span => Ok(span),
     }
 }
 
 /// An amount of data as scenario files write it, such as `32 MB`; else what is wrong with it.
 pub fn parse_bytes(text: &str) -> Result<Bytes, String> {
-    match unit::parse::<Bytes>(text) {
-        Ok(Bytes::ZERO) => Err("it must be more than nothing".to_string()),
-        Ok(bytes) if bytes > BYTES_MAX => Err(format!("at most {BYTES_MAX} make sense")),
-        Ok(bytes) => Ok(bytes),
-        Err(wrong) => Err(format!("{}; {}", wrong.message, wrong.help)),
+    match parse(text)? {
+        Bytes::ZERO => Err("it must be more than nothing".to_string()),
+        bytes if bytes > BYTES_MAX => Err(format!("at most {BYTES_MAX} make sense")),
+        bytes => Ok(bytes),
     }
 }
 
 /// The rate of a link as scenario files write it, such as `100 Gbps`; else what is wrong with it.
 pub fn parse_rate(text: &str) -> Result<Rate, String> {
-    match unit::parse::<Rate>(text) {
-        Ok(rate) if !RATES.contains(&rate) => Err(format!(
-            "a link has from {} to {}",
-            RATES.start(),
-            RATES.end()
-        )),
-        Ok(rate) => Ok(rate),
-        Err(wrong) => Err(format!("{}; {}", wrong.message, wrong.help)),
+    let (least, most) = (RATES.start(), RATES.end());
+    match parse(text)? {
+        rate if !RATES.contains(&rate) => Err(format!("a link has from {least} to {most}")),
+        rate => Ok(rate),
     }
+}
+
+fn parse<T: unit::Quantity>(text: &str) -> Result<T, String> {
+    unit::parse(text).map_err(|wrong| format!("{}; {}", wrong.message, wrong.help))
 }
 
 /// A rate: `5.00 Gb/s`, `152 kb/s`.
@@ -125,6 +122,17 @@ pub fn count(n: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// The first few of some names, and how many more there are: `a, b and 3 more`.
+pub fn some<S: AsRef<str>>(names: impl ExactSizeIterator<Item = S>, most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    let shown = Vec::from_iter(names.take(most));
+    let shown = Vec::from_iter(shown.iter().map(AsRef::as_ref)).join(", ");
+    match more {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// One and its plural: `1 packet`, `2 packets`.

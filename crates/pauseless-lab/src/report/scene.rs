@@ -15,8 +15,8 @@ use pauseless_sim::outcome::{EgressQueue, PortStates};
 use serde::Serialize;
 
 use super::Run;
-use super::chart::{self, ALARM, Axis, Instant, PALETTE, Stroke, Weight};
-use super::figure::Panel;
+use super::chart::{self, ALARM, Axis, Instant, Level, PALETTE, Stroke, Weight};
+use super::figure::{Panel, ms};
 use super::series::thinned;
 use crate::scenario::Scenario;
 
@@ -83,7 +83,7 @@ struct Curves {
     range: (f64, f64),
     max: f64,
     curves: Vec<Line>,
-    levels: Vec<Threshold>,
+    levels: Vec<Level>,
     instants: Vec<Moment>,
 }
 
@@ -91,16 +91,9 @@ struct Curves {
 struct Line {
     label: String,
     colour: usize,
-    stroke: &'static str,
+    stroke: Stroke,
     axis: usize,
     values: Vec<f64>,
-}
-
-#[derive(Serialize)]
-struct Threshold {
-    label: String,
-    value: f64,
-    colour: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -189,14 +182,14 @@ impl Curves {
                     Stroke::Solid | Stroke::Marked => curve.label.clone(),
                 },
                 colour: curve.colour,
-                stroke: match curve.stroke {
-                    Stroke::Solid => "solid",
-                    Stroke::Marked => "marked",
-                    Stroke::Dashed => "dashed",
-                },
+                stroke: curve.stroke,
                 axis,
                 values: points.iter().map(|(_, y)| rounded(*y)).collect(),
             }
+        });
+        let levels = figure.levels.iter().map(|level| Level {
+            value: rounded(level.value),
+            ..level.clone()
         });
         Curves {
             description: figure.description.clone(),
@@ -204,15 +197,7 @@ impl Curves {
             range,
             max: figure.value_max,
             curves: curves.collect(),
-            levels: figure
-                .levels
-                .iter()
-                .map(|level| Threshold {
-                    label: level.label.clone(),
-                    value: rounded(level.value),
-                    colour: level.colour,
-                })
-                .collect(),
+            levels: levels.collect(),
             instants: figure.instants.iter().map(Moment::from).collect(),
         }
     }
@@ -275,10 +260,9 @@ fn deadlocks(run: &Run) -> Vec<Stuck> {
             None => &episode.cycle,
         };
         let places = |queues: &[EgressQueue]| {
-            let mut places: Vec<usize> = queues
-                .iter()
-                .map(|queue| end_index(run, queue.node, queue.port))
-                .collect();
+            let places = queues.iter();
+            let places = places.map(|queue| end_index(run, queue.node, queue.port));
+            let mut places: Vec<usize> = places.collect();
             places.dedup();
             places
         };
@@ -306,12 +290,9 @@ fn network(run: &Run, stride: usize) -> Option<Network> {
     for (number, port) in run.outcome.ports.iter().enumerate().rev() {
         starts[port.node.index()] = number;
     }
-    let full: Vec<u64> = run
-        .outcome
-        .ports
-        .iter()
-        .map(|port| full_at(run, port.node, port.port).get())
-        .collect();
+    let full = run.outcome.ports.iter();
+    let full = full.map(|port| full_at(run, port.node, port.port).get());
+    let full: Vec<u64> = full.collect();
     let ports = run.outcome.ports.iter().zip(&full).map(|(port, full)| {
         let link = topology.port(port.node, port.port);
         Port {
@@ -392,10 +373,6 @@ fn packed(bytes: &[u8]) -> String {
     let written = encoder.write_all(bytes);
     let gzip = written.and_then(|()| encoder.finish());
     STANDARD.encode(gzip.expect("writing to memory does not fail"))
-}
-
-fn ms(time: Time) -> f64 {
-    time.as_ps() as f64 / 1e9
 }
 
 /// A value with as many digits as a figure can show.

@@ -3,55 +3,45 @@
 /// At most `points_max` points with the same look: of each bucket of neighbours the least and
 /// the greatest stay, in their order of time, so that no spike is lost.
 pub fn downsample(points: &[(f64, f64)], points_max: usize) -> Vec<(f64, f64)> {
-    assert!(points_max >= 2, "a curve has two ends");
-    if points.len() <= points_max {
-        return points.to_vec();
-    }
-    let size = points.len().div_ceil(points_max / 2);
-    let mut kept = Vec::with_capacity(points_max);
-    for bucket in points.chunks(size) {
-        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        let least = bucket.iter().min_by(by_value).copied();
-        let greatest = bucket.iter().max_by(by_value).copied();
-        let (Some(least), Some(greatest)) = (least, greatest) else {
-            continue;
-        };
-        let (first, second) = match least.0 <= greatest.0 {
-            true => (least, greatest),
-            false => (greatest, least),
-        };
-        kept.push(first);
-        if second != first {
-            kept.push(second);
-        }
-    }
-    kept
+    reduce(points, points_max, |_, first, second| {
+        [Some(first), Some(second).filter(|second| *second != first)]
+    })
 }
 
 /// At most `points_max` points whose places depend on nothing but the places of `points`, so that
 /// curves over the same axis stay over the same axis. Of each bucket of neighbours the least and
 /// the greatest value stay, in their order.
 pub fn thinned(points: &[(f64, f64)], points_max: usize) -> Vec<(f64, f64)> {
+    reduce(points, points_max, |bucket, first, second| {
+        let middle = (bucket.len() > 1).then(|| bucket[bucket.len() / 2].0);
+        let second = middle.map(|place| (place, second.1));
+        [Some((bucket[0].0, first.1)), second]
+    })
+}
+
+/// At most `points_max` points: of each bucket of neighbours what `keep` makes of it, of its least
+/// and of its greatest point, those in the order of their places.
+fn reduce(
+    points: &[(f64, f64)],
+    points_max: usize,
+    keep: impl Fn(&[(f64, f64)], (f64, f64), (f64, f64)) -> [Option<(f64, f64)>; 2],
+) -> Vec<(f64, f64)> {
     assert!(points_max >= 2, "a curve has two ends");
     if points.len() <= points_max {
         return points.to_vec();
     }
     let size = points.len().div_ceil(points_max / 2);
-    let mut kept = Vec::with_capacity(points_max);
-    for bucket in points.chunks(size) {
+    let buckets = points.chunks(size).flat_map(|bucket| {
         let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        let least = bucket.iter().min_by(by_value).expect("no empty bucket");
-        let greatest = bucket.iter().max_by(by_value).expect("no empty bucket");
-        let (first, second) = match least.0 <= greatest.0 {
-            true => (least.1, greatest.1),
-            false => (greatest.1, least.1),
-        };
-        kept.push((bucket[0].0, first));
-        if bucket.len() > 1 {
-            kept.push((bucket[bucket.len() / 2].0, second));
+        let least = *bucket.iter().min_by(by_value).expect("no empty bucket");
+        let greatest = *bucket.iter().max_by(by_value).expect("no empty bucket");
+        if least.0 <= greatest.0 {
+            keep(bucket, least, greatest)
+        } else {
+            keep(bucket, greatest, least)
         }
-    }
-    kept
+    });
+    buckets.flatten().collect()
 }
 
 /// Leaves out points that lie on a level line between their neighbours: they do not show.

@@ -4,10 +4,10 @@ use pauseless_core::unit::Time;
 
 use super::text::Table;
 use super::{Run, mitigation, provenance, quantity};
-use crate::metrics::Metrics;
 use crate::metrics::completion::{Completion, Group};
 use crate::metrics::distribution::Percentile;
 use crate::metrics::links::LayerUse;
+use crate::metrics::{Fairness, Metrics};
 use crate::results::{NUMBERS, Number, Of, Scope, Value};
 
 /// A table and what is to be said below it.
@@ -199,10 +199,8 @@ fn link_notes(run: &Run, metrics: &Metrics) -> Vec<String> {
     let endless = endless.map(|fairness| (fairness, "late goodput", "flows without end"));
     let parts = [all, endless].into_iter().flatten();
     let parts = parts.map(|(fairness, what, whose)| {
-        format!(
-            "{:.3} over the {what} of {} {whose}",
-            fairness.jain, fairness.flows
-        )
+        let Fairness { flows, jain } = fairness;
+        format!("{jain:.3} over the {what} of {flows} {whose}")
     });
     let parts = Vec::from_iter(parts);
     if !parts.is_empty() {

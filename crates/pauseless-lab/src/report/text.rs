@@ -177,25 +177,16 @@ fn flows(run: &Run) -> String {
 }
 
 fn queues(run: &Run) -> String {
-    let is_one_class = run.scenario.config.ingress.class_count() == 1;
     // The fullest first: in a long list these are the ones to look at.
     let mut queues: Vec<_> = run.outcome.queues.iter().collect();
     queues.sort_by_key(|queue| (std::cmp::Reverse(queue.max), queue.node, queue.port));
     let count = queues.len();
     let rows = queues.into_iter().map(|queue| {
-        let port = run.port_name(queue.node, queue.port);
-        let port = match is_one_class {
-            true => port,
-            false => format!("{port} class {}", queue.class.0),
-        };
-        let config = run
-            .scenario
-            .config
-            .ingress
-            .get(queue.node, queue.port, queue.class);
+        let ingress = &run.scenario.config.ingress;
+        let config = ingress.get(queue.node, queue.port, queue.class);
         let mean = queue.mean.map(|mean| Bytes::new(mean.round() as u64));
         vec![
-            port,
+            run.queue_name(queue.node, queue.port, queue.class),
             quantity::bytes(queue.max),
             mean.map_or("-".to_string(), quantity::bytes),
             quantity::bytes(queue.last),

@@ -9,31 +9,22 @@ use pauseless_sim::outcome::{Deadlock, Ended, Lost};
 
 use super::{Run, quantity};
 use crate::metrics::has_started;
+use crate::named::named;
 
-/// What can be wrong with a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Finding {
-    /// Queues that can never move again.
-    Deadlock,
-    /// A packet that did not fit, or was dropped to let others move.
-    Loss,
-    /// A flow that moves, but far below its fair rate.
-    Starvation,
+named! {
+    /// What can be wrong with a run.
+    #[derive(PartialOrd, Ord)]
+    pub enum Finding {
+        /// Queues that can never move again.
+        Deadlock = "deadlock",
+        /// A packet that did not fit, or was dropped to let others move.
+        Loss = "loss",
+        /// A flow that moves, but far below its fair rate.
+        Starvation = "starvation",
+    }
 }
 
 impl Finding {
-    /// All of them, the worst first.
-    pub const ALL: [Finding; 3] = [Finding::Deadlock, Finding::Loss, Finding::Starvation];
-
-    /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Finding::Deadlock => "deadlock",
-            Finding::Loss => "loss",
-            Finding::Starvation => "starvation",
-        }
-    }
-
     /// Whether the run has it.
     pub fn is_in(self, outcome: &Outcome) -> bool {
         match self {
@@ -141,22 +132,17 @@ const UNSEEN: &str =
     "deadlock is not looked for with a process per node: what stands still is called starved";
 
 fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
-    let ports = deadlock.cycle.iter().map(|queue| {
-        let name = run.port_name(queue.node, queue.port);
-        match run.scenario.config.ingress.class_count() {
-            1 => name,
-            _ => format!("{name} class {}", queue.class.0),
-        }
-    });
-    let cycle = Vec::from_iter(ports).join(" -> ");
+    let queues = deadlock.cycle.iter();
+    let queues = queues.map(|queue| run.queue_name(queue.node, queue.port, queue.class));
+    let cycle = Vec::from_iter(queues).join(" -> ");
     let time = run.instant(deadlock.time);
     let others = deadlock.members.len().saturating_sub(deadlock.cycle.len());
     let others = match others {
         0 => String::new(),
-        n => format!(
-            " ({} wait behind it)",
-            quantity::plural(n as u64, "more queue")
-        ),
+        n => {
+            let queues = quantity::plural(n as u64, "more queue");
+            format!(" ({queues} wait behind it)")
+        }
     };
     let flows = flow_list(run, &deadlock.flows);
     let victims = run.victims();

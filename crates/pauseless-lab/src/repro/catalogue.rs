@@ -144,28 +144,20 @@ pub fn find(entries: &[Entry], name: &str) -> Result<Entry, String> {
 /// How the names of claims files end.
 const CLAIMS: &str = ".claims.toml";
 
-macro_rules! experiments {
-    ($($paper:literal: $($stem:literal)*;)*) => {
+/// Files under `papers/`, each with its paper and its name before the common ending.
+macro_rules! embedded {
+    ($ending:literal; $($paper:literal: $($stem:literal)*;)*) => {
         &[$($((
             $paper,
             $stem,
-            include_str!(concat!("../../../../papers/", $paper, "/", $stem, ".claims.toml")),
-        ),)*)*]
-    };
-}
-
-macro_rules! scenarios {
-    ($($paper:literal: $($file:literal)*;)*) => {
-        &[$($((
-            $paper,
-            $file,
-            include_str!(concat!("../../../../papers/", $paper, "/", $file)),
+            include_str!(concat!("../../../../papers/", $paper, "/", $stem, $ending)),
         ),)*)*]
     };
 }
 
 /// Paper, stem and claims file, in the order of the papers.
-const EXPERIMENTS: &[(&str, &str, &str)] = experiments! {
+const EXPERIMENTS: &[(&str, &str, &str)] = embedded! {
+    ".claims.toml";
     "gfc": "sec4.2" "fig5" "sec5.4" "fig9" "fig10" "fig12" "fig13" "fig14" "table1" "table1-cycles"
         "fig16" "fig17" "fig18" "fig19" "fig20";
     "pcn": "fig2" "fig3" "fig5" "fig10" "fig11" "fig12" "fig13" "table1" "fig14" "fig14-w2" "fig17"
@@ -175,7 +167,8 @@ const EXPERIMENTS: &[(&str, &str, &str)] = experiments! {
 };
 
 /// Paper, file and text.
-const SCENARIOS: &[(&str, &str, &str)] = scenarios! {
+const SCENARIOS: &[(&str, &str, &str)] = embedded! {
+    "";
     "gfc": "sec4.2.toml" "fig5.toml" "fig9.toml" "fig10.toml" "fig12.toml" "fig13.toml" "fig14.toml"
         "table1.toml" "table1-cycles.toml" "fig16.toml" "fig19.toml" "fig20.toml";
     "pcn": "fig2.toml" "fig5.toml" "fig11.toml" "fig12.toml" "table1.toml" "fig14.toml" "fig17.toml"

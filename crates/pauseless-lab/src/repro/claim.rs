@@ -4,6 +4,7 @@ use pauseless_core::switch::Discipline;
 
 use super::Scale;
 use super::file::{Claim, Experiment, Met, Paper};
+use crate::named::named;
 use crate::problem::Problem;
 use crate::repro::data::Values;
 use crate::scenario::reader::At;
@@ -30,34 +31,21 @@ pub struct Finding {
     pub holds: bool,
 }
 
-/// A claim compared with how it is marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It holds, as it is marked.
-    Met,
-    /// It holds in some disciplines, and those are the ones that are marked.
-    Partly,
-    /// It does not hold, as it is marked.
-    NotMet,
-    /// It is marked as met where it does not hold: something has broken.
-    Broken,
-    /// It holds where it is marked as not met: the file is out of date.
-    Unmarked,
-    /// It is judged at another scale only.
-    OtherScale,
-}
-
-impl Verdict {
-    /// The word in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Met => "met",
-            Verdict::Partly => "partly met",
-            Verdict::NotMet => "not met",
-            Verdict::Broken => "BROKEN",
-            Verdict::Unmarked => "met, unmarked",
-            Verdict::OtherScale => "other scale",
-        }
+named! {
+    /// A claim compared with how it is marked.
+    pub enum Verdict {
+        /// It holds, as it is marked.
+        Met = "met",
+        /// It holds in some disciplines, and those are the ones that are marked.
+        Partly = "partly met",
+        /// It does not hold, as it is marked.
+        NotMet = "not met",
+        /// It is marked as met where it does not hold: something has broken.
+        Broken = "BROKEN",
+        /// It holds where it is marked as not met: the file is out of date.
+        Unmarked = "met, unmarked",
+        /// It is judged at another scale only.
+        OtherScale = "other scale",
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pauseless_core::switch::Discipline;
 
 use super::file::{Experiment, FigureFile, FigureKind};
-use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Spread};
+use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
 use crate::repro::data::Values;
 use crate::sample::Sample;
 use crate::scenario::reader::At;
@@ -34,6 +34,14 @@ impl FigureFile {
     /// Whether a case is shown in it.
     pub(super) fn is_about(&self, case: &str) -> bool {
         self.cases.is_empty() || self.cases.iter().any(|it| it.value == case)
+    }
+
+    fn x_axis(&self) -> Axis {
+        Axis::new(&*self.x, Scale::log_if(*self.x_log))
+    }
+
+    fn y_axis(&self) -> Axis {
+        Axis::new(&*self.y, Scale::log_if(*self.y_log))
     }
 }
 
@@ -85,13 +93,8 @@ impl Filler<'_> {
                 let missing = || format!("figure {}: no curve {name:?}", file.name);
                 let curve = sample.curves.get(name).ok_or_else(missing)?;
                 let points = sample.times_ms.iter().copied().zip(curve.iter().copied());
-                Ok(Series {
-                    label: name.clone(),
-                    mark: Drawn::Line,
-                    is_paper: false,
-                    spread: Spread::None,
-                    points: points.filter(|(time, _)| *time <= end).collect(),
-                })
+                let points = points.filter(|(time, _)| *time <= end).collect();
+                Ok(Series::new(name, Drawn::Line, points))
             });
             let deadlock = sample.metric("deadlock_ms").filter(|time| *time <= end);
             let marks = deadlock.map(|x| Mark {
@@ -99,13 +102,11 @@ impl Filler<'_> {
                 x,
                 is_alarm: true,
             });
+            let series = series.collect::<Result<_, String>>()?;
+            let x = Axis::linear("time (ms)");
             Ok(Panel {
-                title: self.title(outcome),
-                x: axis("time (ms)", false),
-                y: axis(&file.y, file.y_log.value),
-                series: series.collect::<Result<_, String>>()?,
                 marks: marks.into_iter().collect(),
-                heat: None,
+                ..Panel::new(self.title(outcome), x, file.y_axis(), series)
             })
         });
         panels.collect()
@@ -157,11 +158,8 @@ impl Filler<'_> {
                 match series.iter_mut().find(is_it) {
                     Some(series) => series.points.push(point),
                     None => series.push(Series {
-                        label: label.to_string(),
-                        mark: Drawn::Bars,
                         is_paper,
-                        spread: Spread::None,
-                        points: vec![point],
+                        ..Series::new(label, Drawn::Bars, vec![point])
                     }),
                 }
             };
@@ -177,16 +175,9 @@ impl Filler<'_> {
                 add(&label, true, paper);
             }
         }
-        let mut x = axis(&file.x, false);
-        x.scale = Scale::Names(groups);
-        Ok(Panel {
-            title: discipline.map_or(String::new(), |it| it.name().to_string()),
-            x,
-            y: axis(&file.y, file.y_log.value),
-            series,
-            marks: Vec::new(),
-            heat: None,
-        })
+        let title = discipline.map_or("", |it| it.name());
+        let x = Axis::new(&*file.x, Scale::Names(groups));
+        Ok(Panel::new(title, x, file.y_axis(), series))
     }
 
     fn lines(&self, file: &FigureFile) -> Panel {
@@ -227,29 +218,18 @@ impl Filler<'_> {
         }
         let ours = curves.into_iter().map(|((_, label), mut points)| {
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Series::new(label, Drawn::Marked, points)
+        });
+        let theirs = file.paper.0.iter().map(|(label, points)| {
+            let label = format!("{}, paper", label.value);
+            let points = points.value.iter().map(|it| it.value.into());
             Series {
-                label,
-                mark: Drawn::Marked,
-                is_paper: false,
-                spread: Spread::None,
-                points,
+                is_paper: true,
+                ..Series::new(label, Drawn::Marked, points.collect())
             }
         });
-        let theirs = file.paper.0.iter().map(|(label, points)| Series {
-            label: format!("{}, paper", label.value),
-            mark: Drawn::Marked,
-            is_paper: true,
-            spread: Spread::None,
-            points: points.value.iter().map(|it| it.value.into()).collect(),
-        });
-        Panel {
-            title: String::new(),
-            x: axis(&file.x, file.x_log.value),
-            y: axis(&file.y, file.y_log.value),
-            series: ours.chain(theirs).collect(),
-            marks: Vec::new(),
-            heat: None,
-        }
+        let series = ours.chain(theirs).collect();
+        Panel::new("", file.x_axis(), file.y_axis(), series)
     }
 
     /// A panel for each discipline, a curve for each case.
@@ -263,37 +243,19 @@ impl Filler<'_> {
             let count = values.len() as f64;
             let points = values.iter().enumerate();
             let points = points.map(|(n, value)| (*value, (n + 1) as f64 / count));
-            let series = Series {
-                label: self.experiment.cases[outcome.case].name.value.clone(),
-                mark: Drawn::Line,
-                is_paper: false,
-                spread: Spread::None,
-                points: points.collect(),
-            };
+            let name = &self.experiment.cases[outcome.case].name.value;
+            let series = Series::new(name, Drawn::Line, points.collect());
             let found = panels.iter_mut().find(|(it, _)| *it == outcome.discipline);
             match found {
                 Some((_, list)) => list.push(series),
                 None => panels.push((outcome.discipline, vec![series])),
             }
         }
-        let panels = panels.into_iter().map(|(discipline, series)| Panel {
-            title: discipline.map_or(String::new(), |it| it.name().to_string()),
-            x: axis(&file.x, file.x_log.value),
-            y: axis("share of flows", false),
-            series,
-            marks: Vec::new(),
-            heat: None,
+        let panels = panels.into_iter().map(|(discipline, series)| {
+            let title = discipline.map_or("", |it| it.name());
+            let y = Axis::linear("share of flows");
+            Panel::new(title, file.x_axis(), y, series)
         });
         panels.collect()
-    }
-}
-
-fn axis(label: &str, is_log: bool) -> Axis {
-    Axis {
-        label: label.to_string(),
-        scale: match is_log {
-            true => Scale::Log,
-            false => Scale::Linear,
-        },
     }
 }

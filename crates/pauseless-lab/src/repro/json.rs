@@ -4,90 +4,60 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Reproduced;
-use super::claim::Judged;
+use super::claim::{Finding, Judged};
 use super::file::Paper;
 use crate::report::json::SCHEMA;
+use crate::report::records;
 
-/// The document of several experiments.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Document<'a> {
-    schema: u32,
-    experiments: Vec<ExperimentRecord<'a>>,
-    runs: Vec<&'a serde_json::Value>,
+records! {
+    /// The document of several experiments.
+    pub(crate) struct Document<'a>(all: &'a [Reproduced]) {
+        schema: u32 = SCHEMA;
+        experiments: Vec<ExperimentRecord<'a>> = all.iter().map(ExperimentRecord::new).collect();
+        runs: Vec<&'a serde_json::Value> = all.iter().flat_map(|done| &done.documents).collect();
+    }
+
+    pub(crate) struct ExperimentRecord<'a>(done: &'a Reproduced) {
+        name: String = done.entry.name();
+        title: &'a str = &done.experiment.title;
+        cites: &'a str = &done.experiment.cites;
+        scale: &'static str = done.scale.name();
+        claims: Vec<ClaimRecord<'a>> = done.claims.iter().map(ClaimRecord::new).collect();
+    }
+
+    pub(crate) struct ClaimRecord<'a>(judged: &'a Judged) after {
+        let (claim, findings) = (&judged.claim, judged.findings.iter());
+        let paper = match &claim.paper.value {
+            Paper::Number(number) => PaperRecord::Number(*number),
+            Paper::Words(words) => PaperRecord::Words(words),
+        };
+    } {
+        text: &'a str = &claim.text;
+        cites: Option<&'a str> = claim.cites.get().map(String::as_str);
+        paper: PaperRecord<'a> = paper;
+        unit: &'a str = &claim.unit;
+        asked: String = claim.asks();
+        verdict: &'static str = judged.verdict.name();
+        met: bool = !judged.findings.is_empty() && judged.findings.iter().all(|it| it.holds);
+        findings: Vec<FindingRecord<'a>> = findings.map(FindingRecord::new).collect();
+        reason: &'a str = &claim.reason;
+    }
+
+    pub(crate) struct FindingRecord<'a>(finding: &'a Finding) {
+        discipline: Option<&'static str> = finding.discipline.map(|it| it.name());
+        measured: &'a [Option<f64>] = &finding.measured;
+        holds: bool = finding.holds;
+    }
 }
 
-#[derive(Serialize, JsonSchema)]
-struct ExperimentRecord<'a> {
-    name: String,
-    title: &'a str,
-    cites: &'a str,
-    scale: &'static str,
-    claims: Vec<ClaimRecord<'a>>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct ClaimRecord<'a> {
-    text: &'a str,
-    cites: Option<&'a str>,
-    paper: PaperRecord<'a>,
-    unit: &'a str,
-    asked: String,
-    verdict: &'static str,
-    met: bool,
-    findings: Vec<FindingRecord<'a>>,
-    reason: &'a str,
-}
-
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-enum PaperRecord<'a> {
+pub(crate) enum PaperRecord<'a> {
     Number(f64),
     Words(&'a str),
 }
 
-#[derive(Serialize, JsonSchema)]
-struct FindingRecord<'a> {
-    discipline: Option<&'static str>,
-    measured: &'a [Option<f64>],
-    holds: bool,
-}
-
 /// The document as indented text.
 pub fn to_text(all: &[Reproduced]) -> String {
-    let experiments = all.iter().map(|done| ExperimentRecord {
-        name: done.entry.name(),
-        title: &done.experiment.title,
-        cites: &done.experiment.cites,
-        scale: done.scale.name(),
-        claims: done.claims.iter().map(claim).collect(),
-    });
-    let document = Document {
-        schema: SCHEMA,
-        experiments: experiments.collect(),
-        runs: all.iter().flat_map(|done| &done.documents).collect(),
-    };
-    crate::report::json::to_text(&document)
-}
-
-fn claim(judged: &Judged) -> ClaimRecord<'_> {
-    let claim = &judged.claim;
-    let findings = judged.findings.iter().map(|finding| FindingRecord {
-        discipline: finding.discipline.map(|it| it.name()),
-        measured: &finding.measured,
-        holds: finding.holds,
-    });
-    ClaimRecord {
-        text: &claim.text,
-        cites: claim.cites.get().map(String::as_str),
-        paper: match &claim.paper.value {
-            Paper::Number(number) => PaperRecord::Number(*number),
-            Paper::Words(words) => PaperRecord::Words(words),
-        },
-        unit: &claim.unit,
-        asked: claim.asks(),
-        verdict: judged.verdict.name(),
-        met: !judged.findings.is_empty() && judged.findings.iter().all(|it| it.holds),
-        findings: findings.collect(),
-        reason: &claim.reason,
-    }
+    crate::report::json::to_text(&Document::new(all))
 }

@@ -30,27 +30,19 @@ use self::claim::{Judged, Verdict};
 use self::figure::{Filler, Outcome};
 use self::file::{Experiment, FigureKind};
 use self::scope::{Failure, Scope, Session, Task};
+use crate::named::named;
 use crate::repro::data::{Measured, Values};
 use crate::run::Run;
 use crate::scenario::Overrides;
-use crate::table::{Cells, Column, Table};
+use crate::table::{Column, Table};
 
-/// How large experiments are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// All of them in minutes.
-    Quick,
-    /// As large as the paper's.
-    Full,
-}
-
-impl Scale {
-    /// The name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scale::Quick => "quick",
-            Scale::Full => "full",
-        }
+named! {
+    /// How large experiments are.
+    pub enum Scale {
+        /// All of them in minutes.
+        Quick = "quick",
+        /// As large as the paper's.
+        Full = "full",
     }
 }
 
@@ -233,18 +225,12 @@ fn values_table(measured: &Measured) -> Table {
             }
         }
     }
-    let column = |name: &str, cells| Column {
-        name: name.to_string(),
-        cells,
-    };
-    Table {
-        name: "values".to_string(),
-        columns: vec![
-            column("name", Cells::Texts(names)),
-            column("sample", Cells::Numbers(seeds)),
-            column("value", Cells::Numbers(values)),
-        ],
-    }
+    let columns = vec![
+        Column::texts("name", names),
+        Column::numbers("sample", seeds),
+        Column::numbers("value", values),
+    ];
+    Table::new("values", columns)
 }
 
 /// All curves: a row for each case and instant.
@@ -271,18 +257,11 @@ fn curves_table(experiment: &Experiment, outcomes: &[Outcome]) -> Option<Table> 
             }
         }
     }
-    let column = |name: &str, cells| Column {
-        name: name.to_string(),
-        cells,
-    };
     let mut all = vec![
-        column("case", Cells::Texts(cases)),
-        column("time_ms", Cells::Numbers(times)),
+        Column::texts("case", cases),
+        Column::numbers("time_ms", times),
     ];
     let curves = names.iter().zip(columns);
-    all.extend(curves.map(|(name, cells)| column(name, Cells::Numbers(cells))));
-    Some(Table {
-        name: "curves".to_string(),
-        columns: all,
-    })
+    all.extend(curves.map(|(name, cells)| Column::numbers(*name, cells)));
+    Some(Table::new("curves", all))
 }

@@ -252,29 +252,7 @@ const PAPERS: [(&str, &str); 4] = [
     ("ttl", "TTL-based buffer management"),
 ];
 
-const HEAD: &str = "# The papers, reproduced
-This page is generated; do not edit it:
-
-```sh
-cargo run --release -- repro --all --page papers/README.md
-```
-
-Every experiment is a scenario and the paper's claims as data in this folder; [docs/repro.md](../docs/repro.md) has the format and what the verdicts mean.
-A claim that we do not meet stays here as not met, with the reason.
-CPU is the time of one core that the experiment takes, as measured when its file was written.
-
-## What to know before reading
-- How packets wait inside a switch decides most outcomes, and the papers do not say how they wait in theirs. So claims are tried with
-  *output queues* (one FIFO per egress and class: the commodity shared-memory switch),
-  *virtual output queues* (a FIFO for each pair of ingress and egress, served in turn; with *random turns* the egress picks one at random) and
-  *input queues* (one FIFO per ingress, whose head blocks what is behind it). [docs/disciplines.md](../docs/disciplines.md) has the reasons.
-- **No discipline gives both halves of GFC's figures 9 to 14.** Where PFC and credits deadlock, behind output queues, plain GFC does not deadlock at once but starves; where GFC keeps 5 Gb/s, PFC does not deadlock either.
-- *Cycle-aware* thresholds are ours ([docs/cycle-aware.md](../docs/cycle-aware.md)): ports that feed a cycle throttle before those on it. Claims about them are marked as not in the paper, and counted apart.
-- The *guard band* is a part of the buffer above B_m, for whole packets where the paper has a fluid ([docs/gfc-guard.md](../docs/gfc-guard.md)).
-- Where the paper leaves a parameter open that decides a claim, the claim is judged for each reading; such rows say which.
-  The *open project* is the public simulator for DCQCN that the PCN paper builds on.
-- A tolerance comes from the paper where it gives one, else it is a factor of two for a ratio and what the text of the claim says; some were set after first runs had been seen, and a reader should look at the numbers.
-";
+const HEAD: &str = include_str!("page.md.txt");
 
 #[cfg(test)]
 mod tests {

@@ -80,13 +80,8 @@ fn choices(done: &Reproduced) -> String {
                     <ul>\n"
         .to_string();
     for choice in choices.iter() {
-        let _ = writeln!(
-            text,
-            "<li>{}: {} ({})</li>",
-            escape(&choice.what),
-            escape(&choice.ours),
-            escape(&choice.why)
-        );
+        let [what, ours, why] = [&choice.what, &choice.ours, &choice.why].map(|it| escape(it));
+        let _ = writeln!(text, "<li>{what}: {ours} ({why})</li>");
     }
     text.push_str("</ul>\n</details>\n");
     text

@@ -4,9 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use crate::sample::Sample;
+use crate::sweep::row::Name;
 
 /// A folder of finished runs, each in a file named by the hash of all that it depends on: the
 /// program itself, the scenario, and what is measured.
@@ -23,15 +22,15 @@ impl Store {
         let program = fs::read(std::env::current_exe()?)?;
         Ok(Store {
             folder: path.to_path_buf(),
-            program: hash(&[&program]),
+            program: Name::of(&[&program]).to_string(),
         })
     }
 
     /// The name of a run that depends on `parts` and on the program.
     pub(super) fn key(&self, parts: &[impl AsRef<str>]) -> String {
-        let mut all = vec![self.program.as_bytes()];
-        all.extend(parts.iter().map(|part| part.as_ref().as_bytes()));
-        hash(&all)
+        let parts = parts.iter().map(AsRef::as_ref);
+        let all = Vec::from_iter([self.program.as_str()].into_iter().chain(parts));
+        Name::of(&all).to_string()
     }
 
     /// A run that was finished before. One that cannot be read is run again.
@@ -58,21 +57,6 @@ impl Store {
     fn file(&self, key: &str) -> PathBuf {
         self.folder.join(format!("{key}.json"))
     }
-}
-
-/// Parts of different lengths never give the same hash by accident of where they join.
-fn hash(parts: &[&[u8]]) -> String {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    let digest = hasher.finalize();
-    digest
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 #[cfg(test)]

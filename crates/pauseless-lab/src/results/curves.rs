@@ -72,65 +72,39 @@ impl Samples<'_> {
     }
 }
 
+/// Declares curves: a sentence that says what each is, its name, its unit, whose it is with where the
+/// recording has it, and its column.
+macro_rules! curves {
+    ($($(#[doc = $says:literal])+ $name:literal: $unit:ident, $of:ident($function:expr), $column:literal;)+) => {
+        &[$(Curve {
+            name: $name,
+            unit: Unit::$unit,
+            of: CurveOf::$of($function),
+            says: concat!($($says),+).trim_ascii_start(),
+            column: $column,
+        }),+]
+    };
+}
+
 /// Every curve that a run can have.
-pub static CURVES: &[Curve] = &[
-    Curve {
-        name: "queue",
-        unit: Unit::Kb,
-        of: CurveOf::Port(|it| Samples::Whole(&it.queue)),
-        says: "Bytes on the ingress counters of the port.",
-        column: "queue_bytes",
-    },
-    Curve {
-        name: "egress",
-        unit: Unit::Kb,
-        of: CurveOf::PortIfAny(|it| Samples::Whole(&it.egress)),
-        says: "Bytes that wait to leave at the port.",
-        column: "egress_bytes",
-    },
-    Curve {
-        name: "input",
-        unit: Unit::Gbps,
-        of: CurveOf::Port(|it| Samples::Real(&it.input_bps)),
-        says: "The rate at which data came in.",
-        column: "input_bps",
-    },
-    Curve {
-        name: "sending",
-        unit: Unit::Gbps,
-        of: CurveOf::Port(|it| Samples::Real(&it.sending_bps)),
-        says: "The rate at which data went out.",
-        column: "sending_bps",
-    },
-    Curve {
-        name: "permitted",
-        unit: Unit::Gbps,
-        of: CurveOf::Port(|it| Samples::Real(&it.allowed_bps)),
-        says: "The rate that the far end allows the port.",
-        column: "allowed_bps",
-    },
-    Curve {
-        name: "feedback",
-        unit: Unit::Gbps,
-        of: CurveOf::Port(|it| Samples::Real(&it.feedback_bps)),
-        says: "The rate of the control frames that the port sent.",
-        column: "",
-    },
-    Curve {
-        name: "goodput",
-        unit: Unit::Gbps,
-        of: CurveOf::Flow(|it| Samples::Real(&it.goodput_bps)),
-        says: "The goodput of the flow.",
-        column: "goodput_bps",
-    },
-    Curve {
-        name: "allowed",
-        unit: Unit::Gbps,
-        of: CurveOf::Reaction(|it| Samples::Real(&it.allowed_bps)),
-        says: "The rate that congestion control allows the flow.",
-        column: "allowed_bps",
-    },
-];
+pub static CURVES: &[Curve] = curves! {
+    /// Bytes on the ingress counters of the port.
+    "queue": Kb, Port(|it| Samples::Whole(&it.queue)), "queue_bytes";
+    /// Bytes that wait to leave at the port.
+    "egress": Kb, PortIfAny(|it| Samples::Whole(&it.egress)), "egress_bytes";
+    /// The rate at which data came in.
+    "input": Gbps, Port(|it| Samples::Real(&it.input_bps)), "input_bps";
+    /// The rate at which data went out.
+    "sending": Gbps, Port(|it| Samples::Real(&it.sending_bps)), "sending_bps";
+    /// The rate that the far end allows the port.
+    "permitted": Gbps, Port(|it| Samples::Real(&it.allowed_bps)), "allowed_bps";
+    /// The rate of the control frames that the port sent.
+    "feedback": Gbps, Port(|it| Samples::Real(&it.feedback_bps)), "";
+    /// The goodput of the flow.
+    "goodput": Gbps, Flow(|it| Samples::Real(&it.goodput_bps)), "goodput_bps";
+    /// The rate that congestion control allows the flow.
+    "allowed": Gbps, Reaction(|it| Samples::Real(&it.allowed_bps)), "allowed_bps";
+};
 
 impl Curve {
     /// The parameter that says whose it is.

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::curves::CURVES;
+use super::curves::{CURVES, Curve};
 use super::reference::Parameter;
 use super::{Json, Kept, NUMBERS, Number, Scope};
 use crate::report::json::SCHEMA;
+use crate::report::records;
 use crate::report::text::Table;
 use crate::scenario::did_you_mean;
 
@@ -20,54 +21,54 @@ pub struct Listing {
     pub curves: Vec<CurveRecord>,
 }
 
-/// A number of the registry.
-#[derive(Clone, Debug, Serialize)]
-pub struct NumberRecord {
-    /// Its name.
-    pub name: &'static str,
-    /// The unit in tables, claims and figures; empty for a plain number.
-    pub unit: &'static str,
-    /// Whose number it is.
-    pub scope: &'static str,
-    /// What it is.
-    pub meaning: &'static str,
-    /// How it is asked for.
-    pub example: String,
-    /// The parameter that it needs; null if it needs none.
-    pub needs: Option<&'static str>,
-    /// The parameters that it can do without.
-    pub allows: Vec<&'static str>,
-    /// The names of fixed percentiles, with `{}` for `p99`; null if it is none.
-    pub spelt: Option<&'static str>,
-    /// Whether a run may lack it because what it measures has not happened.
-    pub may_be_missing: bool,
-    /// When it is computed although nobody has asked: `asked`, `sampled`, `usually` or `always`.
-    pub kept: &'static str,
-    /// Where the document of a run has it; null if it has not.
-    pub json: Option<String>,
-    /// The unit there.
-    pub json_unit: &'static str,
-    /// The type there: `integer` or `number`.
-    pub json_type: &'static str,
-    /// Whether it is null there without a value, and not absent.
-    pub is_nullable: bool,
-    /// Its column in `flows.csv` and `flows.parquet`; null if it has none.
-    pub column: Option<&'static str>,
-}
+records! {
+    /// A number of the registry.
+    pub struct NumberRecord(number: &Number) {
+        /// Its name.
+        name: &'static str = number.name;
+        /// The unit in tables, claims and figures; empty for a plain number.
+        unit: &'static str = number.unit.name();
+        /// Whose number it is.
+        scope: &'static str = number.scope().name();
+        /// What it is.
+        meaning: &'static str = number.says;
+        /// How it is asked for.
+        example: String = number.example();
+        /// The parameter that it needs; null if it needs none.
+        needs: Option<&'static str> = number.needs().map(Parameter::name);
+        /// The parameters that it can do without.
+        allows: Vec<&'static str> = number.allows().iter().map(|it| it.name()).collect();
+        /// The names of fixed percentiles, with `{}` for `p99`; null if it is none.
+        spelt: Option<&'static str> = Some(number.spelt).filter(|it| !it.is_empty());
+        /// Whether a run may lack it because what it measures has not happened.
+        may_be_missing: bool = number.may_be_missing;
+        /// When it is computed although nobody has asked: `asked`, `sampled`, `usually` or `always`.
+        kept: &'static str = kept(number);
+        /// Where the document of a run has it; null if it has not.
+        json: Option<String> = Some(number.json_path()).filter(|it| !it.is_empty());
+        /// The unit there.
+        json_unit: &'static str = number.unit.base();
+        /// The type there: `integer` or `number`.
+        json_type: &'static str = if number.is_real { "number" } else { "integer" };
+        /// Whether it is null there without a value, and not absent.
+        is_nullable: bool = matches!(number.json, Json::Null(_));
+        /// Its column in `flows.csv` and `flows.parquet`; null if it has none.
+        column: Option<&'static str> = Some(number.column).filter(|it| !it.is_empty());
+    }
 
-/// A curve of the registry.
-#[derive(Clone, Debug, Serialize)]
-pub struct CurveRecord {
-    /// Its name.
-    pub name: &'static str,
-    /// The unit in tables, claims and figures.
-    pub unit: &'static str,
-    /// Whose curve it is.
-    pub scope: &'static str,
-    /// What it is.
-    pub meaning: &'static str,
-    /// Its name in the document of a run and in `series.csv`; null if they do not have it.
-    pub column: Option<&'static str>,
+    /// A curve of the registry.
+    pub struct CurveRecord(curve: &Curve) {
+        /// Its name.
+        name: &'static str = curve.name;
+        /// The unit in tables, claims and figures.
+        unit: &'static str = curve.unit.name();
+        /// Whose curve it is.
+        scope: &'static str = curve.parameter();
+        /// What it is.
+        meaning: &'static str = curve.says;
+        /// Its name in the document of a run and in `series.csv`; null if they do not have it.
+        column: Option<&'static str> = Some(curve.column).filter(|it| !it.is_empty());
+    }
 }
 
 /// Which entries are listed.
@@ -105,7 +106,7 @@ impl Filter {
             .filter(|it| self.lets([it.name, it.scope().name(), it.says]))
     }
 
-    fn curves(&self) -> impl Iterator<Item = &'static super::curves::Curve> {
+    fn curves(&self) -> impl Iterator<Item = &'static Curve> {
         CURVES
             .iter()
             .filter(|it| self.lets([it.name, it.parameter(), it.says]))
@@ -143,34 +144,10 @@ pub fn text(filter: &Filter) -> String {
 
 /// As a program reads it.
 pub fn json(filter: &Filter) -> Listing {
-    let numbers = filter.numbers().map(|number| NumberRecord {
-        name: number.name,
-        unit: number.unit.name(),
-        scope: number.scope().name(),
-        meaning: number.says,
-        example: number.example(),
-        needs: number.needs().map(Parameter::name),
-        allows: number.allows().iter().map(|it| it.name()).collect(),
-        spelt: Some(number.spelt).filter(|it| !it.is_empty()),
-        may_be_missing: number.may_be_missing,
-        kept: kept(number),
-        json: Some(number.json_path()).filter(|it| !it.is_empty()),
-        json_unit: number.unit.base(),
-        json_type: if number.is_real { "number" } else { "integer" },
-        is_nullable: matches!(number.json, Json::Null(_)),
-        column: Some(number.column).filter(|it| !it.is_empty()),
-    });
-    let curves = filter.curves().map(|curve| CurveRecord {
-        name: curve.name,
-        unit: curve.unit.name(),
-        scope: curve.parameter(),
-        meaning: curve.says,
-        column: Some(curve.column).filter(|it| !it.is_empty()),
-    });
     Listing {
         schema: SCHEMA,
-        numbers: numbers.collect(),
-        curves: curves.collect(),
+        numbers: filter.numbers().map(NumberRecord::new).collect(),
+        curves: filter.curves().map(CurveRecord::new).collect(),
     }
 }
 
@@ -239,12 +216,7 @@ fn form(number: &Number) -> String {
 
 fn kept(number: &Number) -> &'static str {
     let at = number.kept_at.iter().map(|(_, kept)| *kept);
-    match at.chain([number.kept]).max() {
-        Some(Kept::Always) => "always",
-        Some(Kept::Usually) => "usually",
-        Some(Kept::Sampled) => "sampled",
-        Some(Kept::Asked) | None => "asked",
-    }
+    at.fold(number.kept, Kept::max).name()
 }
 
 const BEGIN: &str = "<!-- metrics: ";

@@ -18,10 +18,12 @@ pub mod rows;
 use pauseless_core::id::Class;
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::outcome::QueueOutcome;
+use serde::Serialize;
 
 use crate::metrics::completion::Group;
 use crate::metrics::distribution::Percentile;
 use crate::metrics::links::{LayerUse, PortUse};
+use crate::named::named;
 use crate::report::quantity;
 
 pub use facts::{Facts, FlowFacts};
@@ -83,7 +85,8 @@ pub enum Of {
 }
 
 /// A value in the base unit: picoseconds, bytes, bit/s, a share of 1, or a plain number.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Value {
     /// A whole number.
     Whole(u64),
@@ -93,25 +96,26 @@ pub enum Value {
     Shown(f64),
 }
 
-/// The unit of a number in tables, claims and figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// A plain number.
-    One,
-    /// Milliseconds.
-    Ms,
-    /// Microseconds.
-    Us,
-    /// Kilobytes, of 1000 bytes.
-    Kb,
-    /// Gigabits per second.
-    Gbps,
-    /// Percent.
-    Percent,
-    /// Per second of simulated time.
-    PerSecond,
-    /// Per millisecond of simulated time.
-    PerMs,
+named! {
+    /// The unit of a number in tables, claims and figures.
+    pub enum Unit {
+        /// A plain number.
+        One = "",
+        /// Milliseconds.
+        Ms = "ms",
+        /// Microseconds.
+        Us = "us",
+        /// Kilobytes, of 1000 bytes.
+        Kb = "KB",
+        /// Gigabits per second.
+        Gbps = "Gb/s",
+        /// Percent.
+        Percent = "%",
+        /// Per second of simulated time.
+        PerSecond = "1/s",
+        /// Per millisecond of simulated time.
+        PerMs = "1/ms",
+    }
 }
 
 impl Unit {
@@ -147,20 +151,6 @@ impl Unit {
             (Unit::Percent, Value::Real(share)) => quantity::percent(share),
             (_, Value::Real(real)) => quantity::number(real),
             _ => quantity::count(whole),
-        }
-    }
-
-    /// As it stands behind a number; empty for a plain one.
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::One => "",
-            Unit::Ms => "ms",
-            Unit::Us => "us",
-            Unit::Kb => "KB",
-            Unit::Gbps => "Gb/s",
-            Unit::Percent => "%",
-            Unit::PerSecond => "1/s",
-            Unit::PerMs => "1/ms",
         }
     }
 
@@ -214,59 +204,41 @@ impl Json {
     }
 }
 
-/// When a number is computed. Each of these includes those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kept {
-    /// When somebody asks for it by name.
-    Asked,
-    /// In every sample of `repro`, whose files list it.
-    Sampled,
-    /// In campaigns that do not say what they keep.
-    Usually,
-    /// In all campaigns.
-    Always,
+named! {
+    /// When a number is computed. Each of these includes those before it.
+    #[derive(PartialOrd, Ord)]
+    pub enum Kept {
+        /// When somebody asks for it by name.
+        Asked = "asked",
+        /// In every sample of `repro`, whose files list it.
+        Sampled = "sampled",
+        /// In campaigns that do not say what they keep.
+        Usually = "usually",
+        /// In all campaigns.
+        Always = "always",
+    }
 }
 
-/// Whose number it is, as words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
-    /// The whole run.
-    Run,
-    /// A traffic class.
-    Class,
-    /// The links of a layer.
-    Layer,
-    /// A port.
-    Port,
-    /// A flow.
-    Flow,
-    /// Finite flows: all, or some.
-    Flows,
+named! {
+    /// Whose number it is, as words.
+    #[derive(PartialOrd, Ord)]
+    pub enum Scope {
+        /// The whole run.
+        Run = "run",
+        /// A traffic class.
+        Class = "class",
+        /// The links of a layer.
+        Layer = "layer",
+        /// A port.
+        Port = "port",
+        /// A flow.
+        Flow = "flow",
+        /// Finite flows: all, or some.
+        Flows = "flows",
+    }
 }
 
 impl Scope {
-    /// All of them, in the order of listings.
-    pub const ALL: [Scope; 6] = [
-        Scope::Run,
-        Scope::Class,
-        Scope::Layer,
-        Scope::Port,
-        Scope::Flow,
-        Scope::Flows,
-    ];
-
-    /// Its name in listings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scope::Run => "run",
-            Scope::Class => "class",
-            Scope::Layer => "layer",
-            Scope::Port => "port",
-            Scope::Flow => "flow",
-            Scope::Flows => "flows",
-        }
-    }
-
     /// The objects of the JSON document of a run whose fields are numbers of this scope.
     pub fn json(self) -> &'static str {
         match self {
@@ -303,65 +275,6 @@ impl Number {
         }
     }
 
-    /// It is a field of the JSON document, and absent where a run has no value.
-    const fn json(mut self, name: &'static str) -> Number {
-        self.json = Json::Absent(name);
-        self
-    }
-
-    /// It is a field of the JSON document, and null where a run has no value.
-    const fn json_or_null(mut self, name: &'static str) -> Number {
-        self.json = Json::Null(name);
-        self
-    }
-
-    /// It is a column of `flows.csv` and `flows.parquet`.
-    const fn column(mut self, name: &'static str) -> Number {
-        self.column = name;
-        self
-    }
-
-    /// It is a column of the tables of a report, under this head as [`crate::report::text::Table::new`] has it.
-    const fn head(mut self, head: &'static str) -> Number {
-        self.head = head;
-        self
-    }
-
-    /// Its values in the base unit are fractions, unlike those of others in its unit.
-    const fn real(mut self) -> Number {
-        self.is_real = true;
-        self
-    }
-
-    /// It is computed although nobody has asked for it.
-    const fn kept(mut self, kept: Kept) -> Number {
-        self.kept = kept;
-        self
-    }
-
-    /// A run may lack it because what it measures has not happened.
-    const fn may_be_missing(mut self) -> Number {
-        self.may_be_missing = true;
-        self
-    }
-
-    /// Only ports that a `[probe]` looks at have it.
-    const fn probed(mut self) -> Number {
-        self.is_probed = true;
-        self
-    }
-
-    /// Fixed percentiles have names, and these are computed although nobody has asked for them.
-    const fn spelt(
-        mut self,
-        spelt: &'static str,
-        kept_at: &'static [(&'static str, Kept)],
-    ) -> Number {
-        self.spelt = spelt;
-        self.kept_at = kept_at;
-        self
-    }
-
     /// Whose number it is.
     pub fn scope(&self) -> Scope {
         match self.of {
@@ -394,9 +307,8 @@ impl Number {
 
 /// The names of the numbers of whole runs that are computed at least as often as `kept`.
 pub fn kept_names(kept: Kept) -> Vec<String> {
-    let whole = NUMBERS
-        .iter()
-        .filter(|it| matches!(it.scope(), Scope::Run | Scope::Flows));
+    let whole = NUMBERS.iter();
+    let whole = whole.filter(|it| matches!(it.scope(), Scope::Run | Scope::Flows));
     let spellings = whole.flat_map(Number::spellings);
     let wanted = spellings.filter(|(_, _, when)| *when == kept);
     wanted.map(|(name, ..)| name).collect()
@@ -405,10 +317,9 @@ pub fn kept_names(kept: Kept) -> Vec<String> {
 /// The unit of a column of a campaign, if it is that of a number, and the name without the unit.
 pub fn column_unit(column: &str) -> Option<(String, Unit)> {
     let bases = NUMBERS.iter().flat_map(|number| {
-        let spelt = Percentile::NAMED
-            .iter()
-            .filter(|_| !number.spelt.is_empty())
-            .map(|(name, _)| number.spelt_at(name));
+        let spelt = Percentile::NAMED.iter();
+        let spelt = spelt.filter(|_| !number.spelt.is_empty());
+        let spelt = spelt.map(|(name, _)| number.spelt_at(name));
         let names = spelt.chain([number.name.to_string()]);
         names.map(|name| (name.replace('.', "_"), number.unit))
     });

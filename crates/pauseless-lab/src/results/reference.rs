@@ -11,6 +11,7 @@ use pauseless_sim::config::Config;
 use super::{Facts, NUMBERS, Number, Of, Scope, Value};
 use crate::metrics::completion::SizeRange;
 use crate::metrics::distribution::Percentile;
+use crate::named::named;
 use crate::report::quantity::parse_bytes;
 use crate::scenario::did_you_mean;
 
@@ -34,41 +35,20 @@ pub(super) struct Part {
     pub group: Option<String>,
 }
 
-/// What a number can be asked of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parameter {
-    P,
-    Size,
-    Class,
-    Group,
-    Layer,
-    Port,
-    Flow,
+named! {
+    /// What a number can be asked of.
+    pub(super) enum Parameter {
+        P = "p",
+        Size = "size",
+        Class = "class",
+        Group = "group",
+        Layer = "layer",
+        Port = "port",
+        Flow = "flow",
+    }
 }
 
 impl Parameter {
-    const ALL: [Parameter; 7] = [
-        Parameter::P,
-        Parameter::Size,
-        Parameter::Class,
-        Parameter::Group,
-        Parameter::Layer,
-        Parameter::Port,
-        Parameter::Flow,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Parameter::P => "p",
-            Parameter::Size => "size",
-            Parameter::Class => "class",
-            Parameter::Group => "group",
-            Parameter::Layer => "layer",
-            Parameter::Port => "port",
-            Parameter::Flow => "flow",
-        }
-    }
-
     pub fn example(self) -> &'static str {
         match self {
             Parameter::P => "p=99",
@@ -216,10 +196,7 @@ impl Reference {
                 flows.any(|flow| Some(&flow.name) == part.flow.as_ref())
             }
         };
-        match is_there {
-            true => Ok(()),
-            false => Err(self.help()),
-        }
+        if is_there { Ok(()) } else { Err(self.help()) }
     }
 
     fn help(&self) -> &'static str {

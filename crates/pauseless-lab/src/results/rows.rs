@@ -4,8 +4,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::ser::{Serialize, SerializeMap, Serializer};
-
+use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::curves::{CURVES, Curve, CurveOf, Samples};
@@ -20,7 +19,8 @@ use crate::table::{Cells, Column, Table};
 pub struct Object(Vec<(Cow<'static, str>, Field)>);
 
 /// What stands in a field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Field {
     /// No value: the run has none, and the document says so.
     Null,
@@ -40,11 +40,7 @@ pub enum Field {
 
 impl Serialize for Object {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, field) in &self.0 {
-            map.serialize_entry(name, field)?;
-        }
-        map.end()
+        serializer.collect_map(self.0.iter().map(|(name, field)| (name, field)))
     }
 }
 
@@ -68,23 +64,6 @@ impl JsonSchema for Object {
             "description": "Results of a run or of a part of it; `pauseless metrics` lists them.",
             "properties": properties,
         })
-    }
-}
-
-impl Serialize for Field {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Field::Null => serializer.serialize_none(),
-            Field::Number(Value::Whole(whole)) => serializer.serialize_u64(*whole),
-            Field::Number(Value::Real(real) | Value::Shown(real)) => {
-                serializer.serialize_f64(*real)
-            }
-            Field::Text(text) => serializer.serialize_str(text),
-            Field::Object(object) => object.serialize(serializer),
-            Field::List(list) => list.serialize(serializer),
-            Field::Wholes(list) => list.serialize(serializer),
-            Field::Reals(list) => list.serialize(serializer),
-        }
     }
 }
 
@@ -256,13 +235,13 @@ fn results(facts: &Facts<'_>) -> Table {
     let run = facts.run;
     let text = |text: &str| Cells::Texts(vec![text.to_string()]);
     let mut columns = vec![
-        column("scenario", text(&run.scenario.name)),
-        column("version", text(crate::VERSION)),
-        column("seed", Cells::Counts(vec![run.scenario.config.seed])),
+        Column::new("scenario", text(&run.scenario.name)),
+        Column::new("version", text(crate::VERSION)),
+        Column::new("seed", Cells::Counts(vec![run.scenario.config.seed])),
     ];
     let mut add = |name: &str, unit: Unit, value: Option<Value>| {
         let cells = Cells::Numbers(vec![value.map(|value| unit.of(value))]);
-        columns.push(column(&name.replace('.', "_"), cells));
+        columns.push(Column::new(&name.replace('.', "_"), cells));
     };
     let all = facts.completion().map(|completion| &completion.all);
     for number in NUMBERS {
@@ -282,34 +261,30 @@ fn results(facts: &Facts<'_>) -> Table {
             _ => {}
         }
     }
-    columns.push(column("ended", text(run.ended_name())));
-    Table {
-        name: "results".to_string(),
-        columns,
-    }
+    columns.push(Column::new("ended", text(run.ended_name())));
+    Table::new("results", columns)
 }
 
 /// A row for each port of each node, with the fields that the document of a run has.
 fn ports(facts: &Facts<'_>) -> Table {
     let (run, ports) = (facts.run, &facts.metrics.ports);
-    let nodes = ports
-        .iter()
-        .map(|port| run.node_name(port.node).to_string());
+    let nodes = ports.iter();
+    let nodes = nodes.map(|port| run.node_name(port.node).to_string());
     let names = ports.iter().map(|port| run.port_name(port.node, port.port));
     let mut columns = vec![
-        column("node", Cells::Texts(nodes.collect())),
-        column("port", Cells::Texts(names.collect())),
+        Column::new("node", Cells::Texts(nodes.collect())),
+        Column::new("port", Cells::Texts(names.collect())),
     ];
     for number in NUMBERS.iter().filter(|number| number.json != Json::No) {
         if let Of::Port(of) = number.of {
             let values = ports.iter().map(of);
-            columns.push(column(number.json.name(), cells(number.is_real, values)));
+            columns.push(Column::new(
+                number.json.name(),
+                cells(number.is_real, values),
+            ));
         }
     }
-    Table {
-        name: "ports".to_string(),
-        columns,
-    }
+    Table::new("ports", columns)
 }
 
 /// A row for each flow, in canonical order: `flows.csv` and `flows.parquet`. What a flow does not
@@ -318,31 +293,21 @@ pub fn flows(run: &Run) -> Table {
     let flows = Vec::from_iter(Facts::flows_of(run));
     let texts =
         |of: &dyn Fn(&FlowFacts<'_>) -> String| Cells::Texts(flows.iter().map(of).collect());
+    let name = |node| run.node_name(node).to_string();
+    let classes = flows.iter().map(|it| it.flow.class.0.into());
     let mut columns = vec![
-        column("name", texts(&|it| it.flow.name.clone())),
-        column(
-            "source",
-            texts(&|it| run.node_name(it.flow.source).to_string()),
-        ),
-        column(
-            "target",
-            texts(&|it| run.node_name(it.flow.target).to_string()),
-        ),
-        column(
-            "class",
-            Cells::Counts(flows.iter().map(|it| it.flow.class.0.into()).collect()),
-        ),
+        Column::new("name", texts(&|it| it.flow.name.clone())),
+        Column::new("source", texts(&|it| name(it.flow.source))),
+        Column::new("target", texts(&|it| name(it.flow.target))),
+        Column::new("class", Cells::Counts(classes.collect())),
     ];
     for number in NUMBERS.iter().filter(|number| !number.column.is_empty()) {
         if let Of::Flow(of) = number.of {
             let values = flows.iter().map(of);
-            columns.push(column(number.column, cells(number.is_real, values)));
+            columns.push(Column::new(number.column, cells(number.is_real, values)));
         }
     }
-    Table {
-        name: "flows".to_string(),
-        columns,
-    }
+    Table::new("flows", columns)
 }
 
 /// What the probes recorded, a row for each sample: `time_ps`, then the columns of each probed port
@@ -353,13 +318,13 @@ pub fn series(run: &Run) -> Option<Table> {
         return None;
     }
     let times = series.times.iter().map(|time| time.as_ps());
-    let mut columns = vec![column("time_ps", Cells::Counts(times.collect()))];
+    let mut columns = vec![Column::new("time_ps", Cells::Counts(times.collect()))];
     let mut add = |whose: &str, curve: &Curve, samples: Option<Samples<'_>>| {
         if let Some(samples) = samples {
             let name = format!("{whose} {}", curve.column);
             let values = (0..series.times.len()).map(|sample| samples.get(sample));
             let is_real = matches!(samples, Samples::Real(_));
-            columns.push(column(&name, cells(is_real, values)));
+            columns.push(Column::new(&name, cells(is_real, values)));
         }
     };
     // What not every recording has comes last.
@@ -376,10 +341,7 @@ pub fn series(run: &Run) -> Option<Table> {
             add(run.flow_name(flow.flow), curve, curve.of_flow(run, flow));
         }
     }
-    Some(Table {
-        name: "series".to_string(),
-        columns,
-    })
+    Some(Table::new("series", columns))
 }
 
 /// The same as the document of a run has it.
@@ -415,13 +377,6 @@ pub fn recordings(run: &Run) -> Option<Object> {
     });
     object.push("flows", Field::List(flows.collect()));
     Some(object)
-}
-
-fn column(name: &str, cells: Cells) -> Column {
-    Column {
-        name: name.to_string(),
-        cells,
-    }
 }
 
 fn cells(is_real: bool, values: impl Iterator<Item = Option<Value>>) -> Cells {

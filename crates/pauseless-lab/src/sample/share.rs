@@ -16,15 +16,19 @@ pub fn shares(run: &Run) -> Vec<f64> {
     shares.collect()
 }
 
+/// What decides the way of a flow's packets.
+pub(crate) fn header(flow: &Flow) -> Header {
+    Header {
+        source: flow.source,
+        group: flow.group,
+        hash: flow.hash,
+    }
+}
+
 /// The max-min fair rates of `flows`, in bit/s, if they send and no others do.
 pub fn fair_rates<'f>(config: &Config, flows: impl Iterator<Item = &'f Flow>) -> Vec<f64> {
     let flows = flows.map(|flow| {
-        let header = Header {
-            source: flow.source,
-            group: flow.group,
-            hash: flow.hash,
-        };
-        let path = trace(&config.topology, &config.table, header);
+        let path = trace(&config.topology, &config.table, header(flow));
         FairFlow {
             path: path.expect("the flow was read"),
             demand: Some(flow.pace),

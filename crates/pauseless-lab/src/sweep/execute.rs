@@ -277,10 +277,7 @@ fn curves(sample: Sample) -> Table {
     let all: BTreeMap<String, Vec<f64>> = sample.curves;
     let mut columns = vec![column("time_ms".to_string(), sample.times_ms)];
     columns.extend(all.into_iter().map(|(name, cells)| column(name, cells)));
-    Table {
-        name: "series".to_string(),
-        columns,
-    }
+    Table::new("series", columns)
 }
 
 fn locked<T, R>(mutex: &Mutex<T>, with: impl FnOnce(&mut T) -> R) -> R {

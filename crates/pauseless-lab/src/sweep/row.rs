@@ -12,11 +12,11 @@ pub struct Name(pub [u8; 16]);
 
 impl Name {
     /// The hash of parts, wherever they join.
-    pub fn of(parts: &[&str]) -> Name {
+    pub fn of<P: AsRef<[u8]> + ?Sized>(parts: &[&P]) -> Name {
         let mut hasher = Sha256::new();
         for part in parts {
-            hasher.update((part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
+            hasher.update((part.as_ref().len() as u64).to_le_bytes());
+            hasher.update(part.as_ref());
         }
         let mut name = [0; 16];
         name.copy_from_slice(&hasher.finalize()[..16]);

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Measured, WireFacts};
 use crate::report::json::{self, SCHEMA};
+use crate::report::records;
 use crate::run::Run;
 
 /// The document of all runs of a testbed.
@@ -19,153 +20,102 @@ pub struct TestbedDocument {
     pub runs: Vec<TestbedRun>,
 }
 
-/// A run on real frames beside the same in the simulator.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct TestbedRun {
-    /// What `run --json` has, of the run on real frames; `simulated_ps` is its emulated time.
-    #[serde(flatten)]
-    pub run: Value,
+records! {
+    /// A run on real frames beside the same in the simulator.
+    pub struct TestbedRun(measured: &Measured) {
+        /// What `run --json` has, of the run on real frames; `simulated_ps` is its emulated time.
+        #[serde(flatten)]
+        run: Value = json::named(&measured.run);
+        /// What only real frames have.
+        measured: WireRecord = WireRecord::new(&measured.wire);
+        /// The main numbers of the simulated run.
+        simulated: SimulatedRecord = SimulatedRecord::new(&measured.simulated);
+    }
+
     /// What only real frames have.
-    pub measured: WireRecord,
+    pub struct WireRecord(wire: &WireFacts) {
+        /// `packet`, `xdp` or `memory`.
+        backend: &'static str = wire.backend;
+        /// `elastic` or `real`.
+        clock: &'static str = wire.clock;
+        /// The worst feedback latency; null if nothing was measured.
+        tau_ps: Option<u64> = wire.tau.map(Span::as_ps);
+        /// What the thresholds were checked with.
+        tau_configured_ps: u64 = wire.tau_configured.as_ps();
+        /// Whether the former is above the latter; null if nothing was measured.
+        tau_exceeded: Option<bool> = wire.tau.map(|_| wire.is_tau_exceeded());
+        /// How late control frames were handled.
+        control_late: QuantilesRecord = QuantilesRecord::new(&wire.lateness.control);
+        /// How late data frames were handled.
+        data_late: QuantilesRecord = QuantilesRecord::new(&wire.lateness.data);
+        /// How late control frames left, where the former does not include it.
+        control_sent_late: QuantilesRecord = QuantilesRecord::new(&wire.lateness.control_sent);
+        /// How late data frames left, where the former does not include it.
+        data_sent_late: QuantilesRecord = QuantilesRecord::new(&wire.lateness.data_sent);
+        /// Numbers of packets that never came although later ones did.
+        sequence_gaps: u64 = wire.sequence_gaps;
+        /// Packets that came after later ones.
+        reordered: u64 = wire.reordered;
+        /// Packets that came twice.
+        duplicates: u64 = wire.duplicates;
+        /// Packets whose number is far above all others.
+        astray: u64 = wire.astray;
+        /// Sources that were started again.
+        restarts: u64 = wire.restarts;
+        /// Frames that did not fit.
+        overruns: u64 = wire.overruns;
+        /// Frames that the kernel has dropped.
+        kernel_drops: u64 = wire.kernel_drops;
+        /// Frames that nobody understood or wanted.
+        strays: u64 = wire.strays;
+        /// Frames that a wire has swallowed.
+        vanished: u64 = wire.vanished;
+        /// What nodes had to say.
+        messages: Vec<String> = wire.messages.clone();
+    }
+
+    /// A distribution of times.
+    #[derive(Copy)]
+    pub struct QuantilesRecord(of: &Quantiles) {
+        /// How many there are.
+        count: u64 = of.count;
+        /// Half are below.
+        p50_ps: u64 = of.p50.as_ps();
+        /// All but one in a hundred are below.
+        p99_ps: u64 = of.p99.as_ps();
+        /// All but one in a thousand are below.
+        p999_ps: u64 = of.p999.as_ps();
+        /// None is above.
+        max_ps: u64 = of.max.as_ps();
+    }
+
     /// The main numbers of the simulated run.
-    pub simulated: SimulatedRecord,
-}
-
-/// What only real frames have.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct WireRecord {
-    /// `packet`, `xdp` or `memory`.
-    pub backend: &'static str,
-    /// `elastic` or `real`.
-    pub clock: &'static str,
-    /// The worst feedback latency; null if nothing was measured.
-    pub tau_ps: Option<u64>,
-    /// What the thresholds were checked with.
-    pub tau_configured_ps: u64,
-    /// Whether the former is above the latter; null if nothing was measured.
-    pub tau_exceeded: Option<bool>,
-    /// How late control frames were handled.
-    pub control_late: QuantilesRecord,
-    /// How late data frames were handled.
-    pub data_late: QuantilesRecord,
-    /// How late control frames left, where the former does not include it.
-    pub control_sent_late: QuantilesRecord,
-    /// How late data frames left, where the former does not include it.
-    pub data_sent_late: QuantilesRecord,
-    /// Numbers of packets that never came although later ones did.
-    pub sequence_gaps: u64,
-    /// Packets that came after later ones.
-    pub reordered: u64,
-    /// Packets that came twice.
-    pub duplicates: u64,
-    /// Packets whose number is far above all others.
-    pub astray: u64,
-    /// Sources that were started again.
-    pub restarts: u64,
-    /// Frames that did not fit.
-    pub overruns: u64,
-    /// Frames that the kernel has dropped.
-    pub kernel_drops: u64,
-    /// Frames that nobody understood or wanted.
-    pub strays: u64,
-    /// Frames that a wire has swallowed.
-    pub vanished: u64,
-    /// What nodes had to say.
-    pub messages: Vec<String>,
-}
-
-/// A distribution of times.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct QuantilesRecord {
-    /// How many there are.
-    pub count: u64,
-    /// Half are below.
-    pub p50_ps: u64,
-    /// All but one in a hundred are below.
-    pub p99_ps: u64,
-    /// All but one in a thousand are below.
-    pub p999_ps: u64,
-    /// None is above.
-    pub max_ps: u64,
-}
-
-/// The main numbers of the simulated run.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SimulatedRecord {
-    /// When the deadlock became inevitable, if there is one.
-    pub deadlock_ps: Option<u64>,
-    /// Since when the first flow starves, if one does.
-    pub starvation_ps: Option<u64>,
-    /// The late goodput of each flow, in canonical order.
-    pub goodput_late_bps: Vec<f64>,
-    /// The most that any ingress queue of a switch has held.
-    pub queue_max_bytes: u64,
-    /// Packets lost in all.
-    pub lost_packets: u64,
-    /// Control frames of any kind.
-    pub feedback_frames: u64,
-    /// Bytes in the buffers of all switches at the end.
-    pub held_bytes_at_end: u64,
+    pub struct SimulatedRecord(run: &Run) after {
+        let outcome = &run.outcome;
+        let since = outcome.starved.iter().map(|starved| starved.since).min();
+        let flows = outcome.flows.iter();
+    } {
+        /// When the deadlock became inevitable, if there is one.
+        deadlock_ps: Option<u64> = outcome.deadlock.as_ref().map(|it| it.time.as_ps());
+        /// Since when the first flow starves, if one does.
+        starvation_ps: Option<u64> = since.map(Time::as_ps);
+        /// The late goodput of each flow, in canonical order.
+        goodput_late_bps: Vec<f64> = flows.map(|flow| flow.goodput_late_bps).collect();
+        /// The most that any ingress queue of a switch has held.
+        queue_max_bytes: u64 = run.queue_max().get();
+        /// Packets lost in all.
+        lost_packets: u64 = outcome.lost_packets;
+        /// Control frames of any kind.
+        feedback_frames: u64 = outcome.feedback_frames;
+        /// Bytes in the buffers of all switches at the end.
+        held_bytes_at_end: u64 = outcome.held_at_end.get();
+    }
 }
 
 /// The document of `runs`.
 pub fn document(runs: &[Measured]) -> TestbedDocument {
-    let runs = runs.iter().map(|measured| TestbedRun {
-        run: json::named(&measured.run),
-        measured: wire(&measured.wire),
-        simulated: simulated(&measured.simulated),
-    });
     TestbedDocument {
         schema: SCHEMA,
-        runs: runs.collect(),
-    }
-}
-
-fn wire(wire: &WireFacts) -> WireRecord {
-    WireRecord {
-        backend: wire.backend,
-        clock: wire.clock,
-        tau_ps: wire.tau.map(Span::as_ps),
-        tau_configured_ps: wire.tau_configured.as_ps(),
-        tau_exceeded: wire.tau.map(|_| wire.is_tau_exceeded()),
-        control_late: quantiles(&wire.lateness.control),
-        data_late: quantiles(&wire.lateness.data),
-        control_sent_late: quantiles(&wire.lateness.control_sent),
-        data_sent_late: quantiles(&wire.lateness.data_sent),
-        sequence_gaps: wire.sequence_gaps,
-        reordered: wire.reordered,
-        duplicates: wire.duplicates,
-        astray: wire.astray,
-        restarts: wire.restarts,
-        overruns: wire.overruns,
-        kernel_drops: wire.kernel_drops,
-        strays: wire.strays,
-        vanished: wire.vanished,
-        messages: wire.messages.clone(),
-    }
-}
-
-fn quantiles(from: &Quantiles) -> QuantilesRecord {
-    QuantilesRecord {
-        count: from.count,
-        p50_ps: from.p50.as_ps(),
-        p99_ps: from.p99.as_ps(),
-        p999_ps: from.p999.as_ps(),
-        max_ps: from.max.as_ps(),
-    }
-}
-
-fn simulated(run: &Run) -> SimulatedRecord {
-    let outcome = &run.outcome;
-    let since = outcome.starved.iter().map(|starved| starved.since).min();
-    let flows = outcome.flows.iter();
-    SimulatedRecord {
-        deadlock_ps: outcome.deadlock.as_ref().map(|it| it.time.as_ps()),
-        starvation_ps: since.map(Time::as_ps),
-        goodput_late_bps: flows.map(|flow| flow.goodput_late_bps).collect(),
-        queue_max_bytes: run.queue_max().get(),
-        lost_packets: outcome.lost_packets,
-        feedback_frames: outcome.feedback_frames,
-        held_bytes_at_end: outcome.held_at_end.get(),
+        runs: runs.iter().map(TestbedRun::new).collect(),
     }
 }

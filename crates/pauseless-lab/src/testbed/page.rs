@@ -2,14 +2,13 @@
 
 use std::fmt::Write;
 
-use pauseless_core::unit::Time;
 use pauseless_sim::outcome::PortSeries;
 
 use super::Measured;
 use super::table::{frames, measured_tau, remarks, span};
-use crate::report::chart::{self, Axis, Curve, Figure, Instant, Level, PALETTE, Stroke, Weight};
-use crate::report::figure::thresholds;
-use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened};
+use crate::report::chart::{self, Axis, Curve, Figure, Level, PALETTE, Stroke};
+use crate::report::figure::{instants, kb, ms, thresholds};
+use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened, table};
 use crate::report::quantity;
 use crate::report::verdict::{self, Finding};
 use crate::run::Run;
@@ -23,11 +22,8 @@ pub fn page(runs: &[Measured]) -> String {
         text.push_str(&card(measured, scale));
     }
     text.push_str("</main>\n");
-    let _ = writeln!(
-        text,
-        "<footer>pauseless {}. {FOOTER}</footer>",
-        crate::VERSION
-    );
+    let version = crate::VERSION;
+    let _ = writeln!(text, "<footer>pauseless {version}. {FOOTER}</footer>");
     let heading = Heading {
         title: "The testbed: real frames beside the simulator".to_string(),
         lead: LEAD.to_string(),
@@ -97,48 +93,29 @@ fn summary(runs: &[Measured]) -> String {
         "tau",
         "after the sources stop",
     ];
-    let mut text = "<div class=\"scroll\"><table>\n<tr>".to_string();
-    for head in heads {
-        let _ = write!(text, "<th>{head}</th>");
-    }
-    text.push_str("</tr>\n");
+    let mut rows = Vec::new();
     for measured in runs {
-        let lines = [
-            (
-                frames(measured),
-                &measured.run,
-                measured_tau(&measured.wire),
-            ),
-            (
-                "simulated",
-                &measured.simulated,
-                span(measured.wire.tau_configured),
-            ),
-        ];
-        for (frames, run, tau) in lines {
-            let name = match frames {
-                "simulated" => String::new(),
-                _ => escape(&run.scenario.name),
-            };
-            let cells = [
-                name,
-                frames.to_string(),
-                badge(run),
-                escape(&goodputs(run)),
-                quantity::bytes(run.queue_max()),
-                quantity::count(run.outcome.lost_packets),
-                tau,
-                escape(&verdict::aftermath(run).unwrap_or_else(|| "-".to_string())),
-            ];
-            text.push_str("<tr>");
-            for cell in cells {
-                let _ = write!(text, "<td>{cell}</td>");
-            }
-            text.push_str("</tr>\n");
-        }
+        let tau = measured_tau(&measured.wire);
+        let name = escape(&measured.run.scenario.name);
+        rows.push(row(name, frames(measured), (&measured.run, tau)));
+        let tau = span(measured.wire.tau_configured);
+        rows.push(row(String::new(), "simulated", (&measured.simulated, tau)));
     }
-    text.push_str("</table></div>\n");
-    text
+    table(&heads, rows)
+}
+
+/// A run of the summary: its name, what carried its frames, what came of it, and its tau.
+fn row(name: String, frames: &str, (run, tau): (&Run, String)) -> [String; 8] {
+    [
+        name,
+        frames.to_string(),
+        badge(run),
+        escape(&goodputs(run)),
+        quantity::bytes(run.queue_max()),
+        quantity::count(run.outcome.lost_packets),
+        tau,
+        escape(&verdict::aftermath(run).unwrap_or_else(|| "-".to_string())),
+    ]
 }
 
 fn card(measured: &Measured, scale: Scale) -> String {
@@ -165,11 +142,8 @@ fn card(measured: &Measured, scale: Scale) -> String {
     for finding in Finding::ALL {
         let _ = writeln!(text, "<li>{}</li>", escape(&finding.sentence(run)));
     }
-    let _ = writeln!(
-        text,
-        "<li>simulated: {}</li>",
-        escape(&verdict::brief(&measured.simulated))
-    );
+    let simulated = escape(&verdict::brief(&measured.simulated));
+    let _ = writeln!(text, "<li>simulated: {simulated}</li>");
     for remark in remarks(measured) {
         let _ = writeln!(text, "<li>{}</li>", escape(&remark));
     }
@@ -246,32 +220,11 @@ fn figure(
     (heading, (curves, value_max)): (String, (Vec<Curve>, f64)),
 ) -> (String, Figure) {
     let name = &measured.run.scenario.name;
-    let figure = Figure {
-        description: format!("{heading} of {name} over time (ms), measured and simulated"),
-        axis: Axis::Time {
-            max_ms: scale.time_max_ms,
-        },
-        value_max,
-        curves,
-        levels: Vec::new(),
-        instants: instants(&measured.run),
-    };
+    let description = format!("{heading} of {name} over time (ms), measured and simulated");
+    let max_ms = scale.time_max_ms;
+    let mut figure = Figure::new(description, Axis::Time { max_ms }, value_max, curves);
+    figure.instants = instants(&measured.run);
     (format!("{heading} over time (ms)"), figure)
-}
-
-/// When the deadlock was found and when the sources stopped.
-fn instants(run: &Run) -> Vec<Instant> {
-    let deadlock = run.outcome.deadlock.as_ref().map(|deadlock| Instant {
-        label: format!("deadlock {}", quantity::time(deadlock.time)),
-        at_ms: ms(deadlock.time),
-        weight: Weight::Alarm,
-    });
-    let stop = run.sources_stopped().map(|stop| Instant {
-        label: "sources stop".to_string(),
-        at_ms: ms(stop),
-        weight: Weight::Quiet,
-    });
-    deadlock.into_iter().chain(stop).collect()
 }
 
 fn levels(run: &Run, port: &PortSeries) -> Vec<Level> {
@@ -303,14 +256,6 @@ fn drawn(caption: &str, figure: &Figure) -> String {
         escape(caption),
         chart::svg(figure),
     )
-}
-
-fn ms(time: Time) -> f64 {
-    time.as_ps() as f64 / 1e9
-}
-
-fn kb(bytes: u64) -> f64 {
-    bytes as f64 / 1e3
 }
 
 fn mbps(bps: f64) -> f64 {

@@ -272,65 +272,45 @@ pub const FRAME_MAX: Bytes = Bytes::new(1_518);
 /// The smallest data frame: all headers, the number and the time stamp of its payload, FCS included.
 pub const FRAME_MIN: Bytes = Data::SIZE_MIN;
 
+/// The sentences whose conditions hold.
+macro_rules! reasons {
+    ($($is_refused:expr => $reason:literal;)+) => {
+        Vec::from_iter([$($is_refused.then(|| $reason.to_string())),+].into_iter().flatten())
+    };
+}
+
 /// Everything that real nodes cannot do, a sentence each.
 pub(super) fn refusals(config: &Config) -> Vec<String> {
-    let mut reasons = Vec::new();
-    let mut refuse = |is_refused: bool, reason: &str| {
-        if is_refused {
-            reasons.push(reason.to_string());
-        }
-    };
     let control = &config.congestion.control;
-    refuse(
-        matches!(control, CongestionControl::Qcn(_)),
-        "QCN has no frame format here; take PCN or DCQCN",
-    );
-    refuse(
-        matches!(control, CongestionControl::Timely(_)) || config.congestion.ack_every > 0,
-        "hosts send no acknowledgements, which TIMELY needs; take PCN or DCQCN without `ack_every`",
-    );
-    refuse(
-        config.transport.awaits(),
-        "hosts send and forget; take `recovery`, `window` and `finish` out of `[transport]`",
-    );
-    refuse(
-        config.wire_loss != WireLoss::default(),
-        "wires lose what they lose; take `wire_loss` out",
-    );
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
-    refuse(
-        config.ingress.any(is_conceptual),
-        "conceptual GFC speaks continuously, which no frame can; take gfc-buffer or gfc-time",
-    );
     let is_outside = |control: &FlowControl| matches!(control, FlowControl::Outside(_));
-    refuse(
-        config.ingress.any(is_outside) || matches!(control, CongestionControl::Outside(_)),
-        "a scheme of another crate has no frame format here; take one of ours",
-    );
-    refuse(
-        config.classes != ClassMap::Same,
-        "switches leave every frame in its class; take `[classes]` out",
-    );
-    refuse(
-        !config.receivers.is_empty(),
-        "hosts take every frame at once; take `[[receiver]]` out",
-    );
-    refuse(
-        !config.follows.is_empty(),
-        "flows cannot wait for flows of other machines; give each its own start",
-    );
-    refuse(
-        config.wire_overhead > Bytes::ZERO,
-        "the emulated line counts frame bytes only; take `wire_overhead` out",
-    );
-    refuse(
-        config.mitigation.recovery != Recovery::None,
-        "no node sees a deadlock of several, so none drains it; take `[recovery]` out",
-    );
-    refuse(
-        !config.mitigation.limits.is_empty(),
-        "ports have no rate limits; take `[[rate_limit]]` out",
-    );
+    let is_strange = matches!(control, CongestionControl::Outside(_));
+    let awaits_answers = matches!(control, CongestionControl::Timely(_));
+    let mut reasons = reasons! {
+        matches!(control, CongestionControl::Qcn(_)) =>
+            "QCN has no frame format here; take PCN or DCQCN";
+        awaits_answers || config.congestion.ack_every > 0 =>
+            "hosts send no acknowledgements, which TIMELY needs; take PCN or DCQCN without `ack_every`";
+        config.transport.awaits() =>
+            "hosts send and forget; take `recovery`, `window` and `finish` out of `[transport]`";
+        config.wire_loss != WireLoss::default() =>
+            "wires lose what they lose; take `wire_loss` out";
+        config.ingress.any(is_conceptual) =>
+            "conceptual GFC speaks continuously, which no frame can; take gfc-buffer or gfc-time";
+        config.ingress.any(is_outside) || is_strange =>
+            "a scheme of another crate has no frame format here; take one of ours";
+        config.classes != ClassMap::Same =>
+            "switches leave every frame in its class; take `[classes]` out";
+        !config.receivers.is_empty() => "hosts take every frame at once; take `[[receiver]]` out";
+        !config.follows.is_empty() =>
+            "flows cannot wait for flows of other machines; give each its own start";
+        config.wire_overhead > Bytes::ZERO =>
+            "the emulated line counts frame bytes only; take `wire_overhead` out";
+        config.mitigation.recovery != Recovery::None =>
+            "no node sees a deadlock of several, so none drains it; take `[recovery]` out";
+        !config.mitigation.limits.is_empty() =>
+            "ports have no rate limits; take `[[rate_limit]]` out";
+    };
     let is_counted = |flow: &Flow| flow.ttl != Flow::TTL_NONE;
     let counted = "switches count no hops; take TTLs out".to_string();
     let (min, max) = (FRAME_MIN.get(), FRAME_MAX.get());

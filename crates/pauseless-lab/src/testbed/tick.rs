@@ -65,9 +65,8 @@ fn frames(config: &Config) -> Vec<Span> {
     rates.dedup();
     packets.sort();
     packets.dedup();
-    let spans = rates
-        .iter()
-        .flat_map(|rate| packets.iter().map(|packet| rate.tx_span(*packet)));
+    let spans = rates.iter();
+    let spans = spans.flat_map(|rate| packets.iter().map(|packet| rate.tx_span(*packet)));
     // Many of the others leave within one tick.
     spans.filter(|span| *span >= LEAST).collect()
 }

@@ -7,27 +7,19 @@ use pauseless_dataplane::link::{self, Link, memory};
 use pauseless_dataplane::net::{self, Namespace};
 
 use super::plan::NodePlan;
+use crate::named::named;
 
-/// What the frames of a testbed travel over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Backend {
-    /// AF_PACKET on veth pairs.
-    #[default]
-    Packet,
-    /// AF_XDP on veth pairs.
-    Xdp,
-    /// Rings in memory: the same frames without the kernel, for which nobody needs a privilege.
-    Memory,
-}
-
-impl Backend {
-    /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Backend::Packet => "packet",
-            Backend::Xdp => "xdp",
-            Backend::Memory => "memory",
-        }
+named! {
+    /// What the frames of a testbed travel over.
+    #[derive(Default)]
+    pub enum Backend {
+        /// AF_PACKET on veth pairs.
+        #[default]
+        Packet = "packet",
+        /// AF_XDP on veth pairs.
+        Xdp = "xdp",
+        /// Rings in memory: the same frames without the kernel, for which nobody needs a privilege.
+        Memory = "memory",
     }
 }
 

@@ -132,9 +132,8 @@ impl Question {
                 .clone()
                 .flat_map(|seed| grid.iter().map(move |value| (seed, *value))),
         );
-        let found = pairs
-            .par_iter()
-            .map(|(seed, value)| bench.holds(*value, *seed));
+        let found = pairs.par_iter();
+        let found = found.map(|(seed, value)| bench.holds(*value, *seed));
         let found: Vec<_> = found.collect();
         let found: Vec<Option<bool>> = found.into_iter().collect::<Result<_, _>>()?;
         let rows = Vec::from_iter(found.chunks(grid.len()));
@@ -175,11 +174,8 @@ impl Question {
             return refuse(format!("{low} and {high} are not of one kind"));
         }
         if low.base >= high.base {
-            return refuse(format!(
-                "there is nothing between {} and {}",
-                low.exact(),
-                high.exact()
-            ));
+            let (low, high) = (low.exact(), high.exact());
+            return refuse(format!("there is nothing between {low} and {high}"));
         }
         if let Some(message) = self.overridden() {
             return refuse(message);

@@ -74,15 +74,10 @@ impl Limit {
         let known = Reference::parse(number);
         let number = known.map_err(|wrong| format!("no run has a number {number:?}: {wrong}"))?;
         let value = limit.parse().ok().filter(|limit: &f64| limit.is_finite());
+        let name = number.number.name;
         let value = value.ok_or_else(|| match number.number.unit.name() {
-            "" => format!(
-                "the limit of {} is a number, not {limit:?}",
-                number.number.name
-            ),
-            unit => format!(
-                "the limit of {} is a number, in {unit}, not {limit:?}",
-                number.number.name
-            ),
+            "" => format!("the limit of {name} is a number, not {limit:?}"),
+            unit => format!("the limit of {name} is a number, in {unit}, not {limit:?}"),
         })?;
         Ok(Limit {
             text: text.trim().to_string(),

@@ -29,11 +29,8 @@ pub fn report(answer: &Answer, paint: Paint) -> String {
 pub fn verdict(answer: &Answer, paint: Paint) -> String {
     let mut text = String::new();
     if answer.is_interrupted {
-        let line = format!(
-            "interrupted: {} of {} seeds came to their end",
-            answer.seeds.len(),
-            answer.question.seeds
-        );
+        let (done, all) = (answer.seeds.len(), answer.question.seeds);
+        let line = format!("interrupted: {done} of {all} seeds came to their end");
         text += &format!("{}\n", paint.paint(Mood::Poor, &line));
     }
     match answer.verdict() {

@@ -2,6 +2,7 @@
 
 use super::statistics::{median, median_bounds};
 use super::{Answer, Course};
+use crate::named::named;
 use crate::report::quantity::plural;
 use crate::scenario::vary::Amount;
 
@@ -41,24 +42,17 @@ pub struct Threshold {
     pub flips: usize,
 }
 
-/// What happens as the value grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The property comes.
-    Appears,
-    /// The property goes.
-    Disappears,
+named! {
+    /// What happens as the value grows.
+    pub enum Direction {
+        /// The property comes.
+        Appears = "appears",
+        /// The property goes.
+        Disappears = "disappears",
+    }
 }
 
 impl Direction {
-    /// The verb.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Appears => "appears",
-            Direction::Disappears => "disappears",
-        }
-    }
-
     fn of(course: &Course) -> Option<Direction> {
         match (course.at_low, course.at_high) {
             (false, true) => Some(Direction::Appears),
@@ -109,10 +103,8 @@ impl Answer {
         let seeds = self.seeds.len();
         if threshold.flips < seeds {
             let verb = threshold.direction.name();
-            reasons.push(format!(
-                "it {verb} in only {} of {seeds} seeds",
-                threshold.flips
-            ));
+            let flips = threshold.flips;
+            reasons.push(format!("it {verb} in only {flips} of {seeds} seeds"));
         }
         let changing = self.seeds.iter().filter(|course| course.changes > 1);
         match changing.count() {
@@ -168,19 +160,14 @@ impl Answer {
             0 => String::new(),
             count => format!("; in {count} of them it is otherwise somewhere in between"),
         };
+        let all = plural(seeds as u64, "seed");
         match (with, without) {
             _ if seeds == 0 => "no seed came to its end".to_string(),
             (with, _) if with == seeds => {
-                format!(
-                    "every one of {} has it at both ends{between}",
-                    plural(seeds as u64, "seed")
-                )
+                format!("every one of {all} has it at both ends{between}")
             }
             (_, without) if without == seeds => {
-                format!(
-                    "none of {} has it at either end{between}",
-                    plural(seeds as u64, "seed")
-                )
+                format!("none of {all} has it at either end{between}")
             }
             _ => format!(
                 "of {seeds} seeds {with} have it at both ends, {without} at neither, {} flip{between}",

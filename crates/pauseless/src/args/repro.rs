@@ -50,10 +50,7 @@ pub struct ReproArgs {
 impl ReproArgs {
     /// At which scale.
     pub fn scale(&self) -> Scale {
-        match self.full {
-            true => Scale::Full,
-            false => Scale::Quick,
-        }
+        if self.full { Scale::Full } else { Scale::Quick }
     }
 }
 

@@ -12,9 +12,10 @@ use pauseless_lab::sweep::store::Store;
 use serde_json::{Value, json};
 
 use super::{Place, Todo, command};
+use crate::INTERRUPTED;
 use crate::args::{StatusArgs, SubmitArgs};
+use crate::output::{self, tell};
 use crate::progress::Interrupt;
-use crate::{INTERRUPTED, output};
 
 /// Hands a campaign to Slurm.
 pub fn submit(args: &SubmitArgs) -> anyhow::Result<ExitCode> {
@@ -68,15 +69,13 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         true => {
             let store = Store::read_only(&place.folder, &place.campaign)?;
             let finished = store.finished()?;
-            for warning in finished.warnings() {
-                output::complain(&format!("pauseless: warning: {warning}"));
-            }
+            output::warnings(finished.warnings());
             Todo::of(&plan, &finished, None)
         }
     };
     // What is on disk is worth telling also where Slurm does not answer.
     let jobs = slurm::status(&place.folder).unwrap_or_else(|failure| {
-        output::complain(&format!("pauseless: warning: {failure}"));
+        tell!("warning: {failure}");
         None
     });
     let state = State {

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use crate::args::{CampaignArgs, Deny, Shard, SweepArgs, SweepCommand, SweepRunArgs};
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 use crate::progress::{self, Count, Interrupt};
 use crate::{FINDING, INTERRUPTED, USAGE};
 
@@ -160,9 +160,7 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
     };
     let store = Store::open(&place.folder, &place.campaign)?;
     let finished = store.finished()?;
-    for warning in store.warnings().iter().chain(finished.warnings()) {
-        output::complain(&format!("pauseless: warning: {warning}"));
-    }
+    output::warnings(store.warnings().iter().chain(finished.warnings()));
     let todo = Todo::of(&plan, &finished, args.shard);
     drop(finished);
     let threads = threads(args.threads);
@@ -337,9 +335,7 @@ impl Summary<'_> {
         }
         if all.errors > 0 {
             let runs = quantity::plural(all.errors as u64, "run");
-            output::complain(&format!(
-                "pauseless: {runs} could not be made; the column error says why"
-            ));
+            tell!("{runs} could not be made; the column error says why");
             return ExitCode::from(USAGE);
         }
         let denied = self.args.deny.iter().filter(|deny| match deny {
@@ -351,7 +347,7 @@ impl Summary<'_> {
         if denied.is_empty() {
             return ExitCode::SUCCESS;
         }
-        output::complain(&format!("pauseless: denied: {}", denied.join(", ")));
+        tell!("denied: {}", denied.join(", "));
         ExitCode::from(FINDING)
     }
 }

@@ -9,7 +9,7 @@ use pauseless_lab::sweep::store::{Results, Store};
 
 use super::{Place, command, merge};
 use crate::args::ReportArgs;
-use crate::output::{self, Terminal};
+use crate::output::{self, Terminal, tell};
 use crate::progress::Interrupt;
 use crate::{FINDING, INTERRUPTED};
 
@@ -53,9 +53,7 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     output::print(&text)?;
     if !args.json {
         let folder = folder.display();
-        output::complain(&format!(
-            "pauseless: the page is {folder}/report.html, figures and data are beside it"
-        ));
+        tell!("the page is {folder}/report.html, figures and data are beside it");
     }
     Ok(match report.holds() {
         true => ExitCode::SUCCESS,

@@ -3,11 +3,9 @@
 use std::fmt::Write;
 
 use pauseless_core::unit::{Rate, Time};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::{Attempt, Confirmation, DisciplineOutcome, FlowSet, SafeRate, Simulated};
-use crate::report::quantity;
+use crate::report::{quantity, records};
 use crate::scenario::unit::Quantity;
 
 /// A few lines, indented like those of the cycle.
@@ -49,10 +47,7 @@ fn lines(simulated: &Simulated) -> String {
         let seeds = outcomes.map(|outcome| outcome.seeds).max().unwrap_or(0);
         let runs = quantity::plural(seeds as u64, "run");
         let _ = writeln!(out, "  {} ({runs} each, output-queued).", sentence(rate));
-        let _ = writeln!(
-            out,
-            "  That is what was found in simulations, and no proof."
-        );
+        out.push_str("  That is what was found in simulations, and no proof.\n");
     }
     out
 }
@@ -97,109 +92,68 @@ fn exact(rate: Rate) -> String {
     rate.exact().replace("bps", "b/s")
 }
 
-/// What came of a cycle.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ConfirmationRecord {
-    /// Why it was not simulated; null if it was.
-    pub not_simulated: Option<String>,
-    /// What was found; null if it was not simulated.
-    pub simulated: Option<SimulatedRecord>,
-}
-
-/// What the simulations have found.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SimulatedRecord {
-    /// `pfc` or `cbfc`.
-    pub flow_control: &'static str,
-    /// The buffer of every port.
-    pub buffer_bytes: u64,
-    /// How long each run was at most.
-    pub duration_ps: u64,
-    /// The fewest flows, and one per hop if the fewest do not deadlock output-queued.
-    pub attempts: Vec<AttemptRecord>,
-    /// At which rates there is no deadlock; null where output-queued switches do not deadlock.
-    pub safe_rate: Option<SafeRateRecord>,
-    /// The scenario file that shows it.
-    pub scenario: String,
-}
-
-/// Flows that send all at once.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct AttemptRecord {
-    /// `fewest` or `one-per-hop`.
-    pub flow_set: &'static str,
-    /// How many flows.
-    pub flow_count: usize,
-    /// One element per queueing discipline.
-    pub disciplines: Vec<DisciplineRecord>,
-}
-
-/// What came of the greedy flows under one queueing discipline.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct DisciplineRecord {
-    /// `output-queued`, ..
-    pub discipline: &'static str,
-    /// How many seeds were tried.
-    pub seeds: usize,
-    /// With how many of them it deadlocks.
-    pub deadlocks: usize,
-    /// The earliest deadlock.
-    pub first_ps: Option<u64>,
-    /// The middle one of all deadlocks.
-    pub median_ps: Option<u64>,
-}
-
-/// The rates of the flows around which the deadlock begins, output-queued.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SafeRateRecord {
-    /// The highest rate per flow that was tried without a deadlock; null if every one deadlocks.
-    pub highest_bps: Option<u64>,
-    /// The next rate that was tried above it, with one.
-    pub deadlocking_bps: u64,
-    /// The slowest link of the cycle.
-    pub slowest_link_bps: u64,
-}
-
-/// The record of one confirmation.
-pub fn record(confirmation: &Confirmation) -> ConfirmationRecord {
-    match confirmation {
-        Confirmation::NotSimulated { reason } => ConfirmationRecord {
-            not_simulated: Some(reason.clone()),
-            simulated: None,
-        },
-        Confirmation::Simulated(simulated) => ConfirmationRecord {
-            not_simulated: None,
-            simulated: Some(simulated_record(simulated)),
-        },
+records! {
+    /// What came of a cycle.
+    pub struct ConfirmationRecord(confirmation: &Confirmation) after {
+        let (not_simulated, simulated) = match confirmation {
+            Confirmation::NotSimulated { reason } => (Some(reason.clone()), None),
+            Confirmation::Simulated(simulated) => (None, Some(SimulatedRecord::new(simulated))),
+        };
+    } {
+        /// Why it was not simulated; null if it was.
+        not_simulated: Option<String> = not_simulated;
+        /// What was found; null if it was not simulated.
+        simulated: Option<SimulatedRecord> = simulated;
     }
-}
 
-fn simulated_record(simulated: &Simulated) -> SimulatedRecord {
-    SimulatedRecord {
-        flow_control: simulated.flow_control,
-        buffer_bytes: simulated.buffer.get(),
-        duration_ps: simulated.duration.as_ps(),
-        attempts: simulated.attempts.iter().map(attempt_record).collect(),
-        safe_rate: simulated.safe_rate.as_ref().map(|rate| SafeRateRecord {
-            highest_bps: rate.highest.map(Rate::as_bps),
-            deadlocking_bps: rate.deadlocking.as_bps(),
-            slowest_link_bps: rate.slowest.as_bps(),
-        }),
-        scenario: simulated.scenario.clone(),
+    /// What the simulations have found.
+    pub struct SimulatedRecord(simulated: &Simulated) {
+        /// `pfc` or `cbfc`.
+        flow_control: &'static str = simulated.flow_control;
+        /// The buffer of every port.
+        buffer_bytes: u64 = simulated.buffer.get();
+        /// How long each run was at most.
+        duration_ps: u64 = simulated.duration.as_ps();
+        /// The fewest flows, and one per hop if the fewest do not deadlock output-queued.
+        attempts: Vec<AttemptRecord> = simulated.attempts.iter().map(AttemptRecord::new).collect();
+        /// At which rates there is no deadlock; null where output-queued switches do not deadlock.
+        safe_rate: Option<SafeRateRecord> = simulated.safe_rate.as_ref().map(SafeRateRecord::new);
+        /// The scenario file that shows it.
+        scenario: String = simulated.scenario.clone();
     }
-}
 
-fn attempt_record(attempt: &Attempt) -> AttemptRecord {
-    let disciplines = attempt.outcomes.iter().map(|outcome| DisciplineRecord {
-        discipline: outcome.discipline.name(),
-        seeds: outcome.seeds,
-        deadlocks: outcome.deadlocks,
-        first_ps: outcome.first.map(Time::as_ps),
-        median_ps: outcome.median.map(Time::as_ps),
-    });
-    AttemptRecord {
-        flow_set: attempt.flow_set.name(),
-        flow_count: attempt.flow_count,
-        disciplines: disciplines.collect(),
+    /// Flows that send all at once.
+    pub struct AttemptRecord(attempt: &Attempt) {
+        /// `fewest` or `one-per-hop`.
+        flow_set: &'static str = attempt.flow_set.name();
+        /// How many flows.
+        flow_count: usize = attempt.flow_count;
+        /// One element per queueing discipline.
+        disciplines: Vec<DisciplineRecord> =
+            attempt.outcomes.iter().map(DisciplineRecord::new).collect();
+    }
+
+    /// What came of the greedy flows under one queueing discipline.
+    pub struct DisciplineRecord(outcome: &DisciplineOutcome) {
+        /// `output-queued`, ..
+        discipline: &'static str = outcome.discipline.name();
+        /// How many seeds were tried.
+        seeds: usize = outcome.seeds;
+        /// With how many of them it deadlocks.
+        deadlocks: usize = outcome.deadlocks;
+        /// The earliest deadlock.
+        first_ps: Option<u64> = outcome.first.map(Time::as_ps);
+        /// The middle one of all deadlocks.
+        median_ps: Option<u64> = outcome.median.map(Time::as_ps);
+    }
+
+    /// The rates of the flows around which the deadlock begins, output-queued.
+    pub struct SafeRateRecord(rate: &SafeRate) {
+        /// The highest rate per flow that was tried without a deadlock; null if every one deadlocks.
+        highest_bps: Option<u64> = rate.highest.map(Rate::as_bps);
+        /// The next rate that was tried above it, with one.
+        deadlocking_bps: u64 = rate.deadlocking.as_bps();
+        /// The slowest link of the cycle.
+        slowest_link_bps: u64 = rate.slowest.as_bps();
     }
 }

@@ -22,6 +22,12 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// A box of the usual size of its role.
+    fn usual(at: Point, role: Role) -> Place {
+        let size = usual(role);
+        Place { at, size, role }
+    }
+
     /// Whether a point lies in the box or closer to it than `margin`.
     pub(super) fn covers(&self, (x, y): Point, margin: f64) -> bool {
         (x - self.at.0).abs() < self.size.0 / 2.0 + margin

@@ -26,9 +26,8 @@ impl Track {
             !points.any(|point| others.iter().any(|place| place.covers(point, 4.0)))
         };
         // Flows bend as the arrow does beside which they run.
-        let bends = BENDS
-            .iter()
-            .map(|bend| (*bend, Track::bent((from, to), 0.0, *bend)));
+        let bends = BENDS.iter();
+        let bends = bends.map(|bend| (*bend, Track::bent((from, to), 0.0, *bend)));
         let bend = bends.into_iter().find(|(_, track)| is_free(track));
         let bend = bend.map_or(0.0, |(bend, _)| bend);
         Some(Track::bent((from, to), offset, bend))

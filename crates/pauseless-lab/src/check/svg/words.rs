@@ -67,10 +67,9 @@ pub(super) fn clean(text: &str) -> String {
         let is_forbidden = matches!(c, '\u{7f}' | '\u{fffe}' | '\u{ffff}');
         (c >= ' ' || "\t\n\r".contains(c)) && !is_forbidden
     };
-    let legal = text.chars().map(|c| match is_legal(c) {
-        true => c,
-        false => '\u{fffd}',
-    });
+    let legal = text
+        .chars()
+        .map(|c| if is_legal(c) { c } else { '\u{fffd}' });
     escape(&String::from_iter(legal))
 }
 
@@ -97,7 +96,7 @@ fn last<T>(parts: &mut [T]) -> &mut T {
 }
 
 /// `1 switch` or `2 switches`.
-pub(super) fn count(number: usize, (one, many): (&str, &str)) -> String {
+pub(in crate::check) fn count(number: usize, (one, many): (&str, &str)) -> String {
     match number {
         1 => format!("1 {one}"),
         _ => format!("{number} {many}"),

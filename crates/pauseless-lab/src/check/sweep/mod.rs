@@ -267,6 +267,22 @@ impl<'f> Sets<'f> {
     }
 }
 
+/// The traffic of `fabric` when it routes anew in this way.
+pub(crate) fn traffic_after(fabric: &Fabric, reroute: Reroute) -> Traffic {
+    let groups = &fabric.routes.groups;
+    match (&fabric.traffic, reroute) {
+        // A rule knows no paths of flows, only their targets.
+        (Traffic::Demands(demands), Reroute::Rule(_)) => {
+            let demands = demands.iter().map(|demand| Demand {
+                group: groups.of_host(groups.target(demand.group)),
+                ..*demand
+            });
+            Traffic::Demands(demands.collect())
+        }
+        (traffic, _) => traffic.clone(),
+    }
+}
+
 /// What is the same for all cases.
 struct Trial<'f> {
     fabric: &'f Fabric,
@@ -286,22 +302,10 @@ struct Outcome {
 
 impl<'f> Trial<'f> {
     fn new(fabric: &'f Fabric, left_out: &'f [bool], plan: Plan) -> Trial<'f> {
-        let groups = &fabric.routes.groups;
-        let traffic = match (&fabric.traffic, plan.reroute) {
-            // A rule knows no paths of flows, only their targets.
-            (Traffic::Demands(demands), Reroute::Rule(_)) => {
-                let demands = demands.iter().map(|demand| Demand {
-                    group: groups.of_host(groups.target(demand.group)),
-                    ..*demand
-                });
-                Traffic::Demands(demands.collect())
-            }
-            (traffic, _) => traffic.clone(),
-        };
         Trial {
             fabric,
             reroute: plan.reroute,
-            traffic,
+            traffic: traffic_after(fabric, plan.reroute),
             left_out,
             counts_cuts: plan.cases == Cases::Singles,
         }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{Cases, Finding, Sweep};
 use crate::fabric::Fabric;
+use crate::report::quantity;
 use crate::report::text::{Mood, Paint};
 
 /// The whole report.
@@ -34,10 +35,7 @@ pub fn report(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
         return out;
     }
     let hidden = sweep.cyclic - sweep.worst.len();
-    let _ = writeln!(
-        out,
-        "\nThe worst first, by the number of buffers in cycles:"
-    );
+    out.push_str("\nThe worst first, by the number of buffers in cycles:\n");
     for finding in &sweep.worst {
         let _ = writeln!(out, "  {}", line(fabric, sweep, finding));
     }
@@ -78,10 +76,8 @@ pub fn headline(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
             format!(" ({share:.2} %, 95 % confidence interval {low:.2} to {high:.2} %)")
         }
     };
-    format!(
-        "{name}: {some} after {} of {tried} {cases}{share}\n",
-        sweep.cyclic
-    )
+    let cyclic = sweep.cyclic;
+    format!("{name}: {some} after {cyclic} of {tried} {cases}{share}\n")
 }
 
 fn line(fabric: &Fabric, sweep: &Sweep, finding: &Finding) -> String {
@@ -90,12 +86,7 @@ fn line(fabric: &Fabric, sweep: &Sweep, finding: &Finding) -> String {
     let switches = cycle.hops.iter().map(|hop| name(hop.buffer.node));
     let failed = match (&finding.failed[..], sweep.plan.cases) {
         ([], _) => "nothing".to_string(),
-        (failed, _) if failed.len() <= NAMES_MAX => failed.join(", "),
-        (failed, _) => format!(
-            "{} and {} more",
-            failed[..NAMES_MAX].join(", "),
-            failed.len() - NAMES_MAX
-        ),
+        (failed, _) => quantity::some(failed.iter(), NAMES_MAX),
     };
     let sample = match sweep.plan.cases {
         Cases::Singles => String::new(),

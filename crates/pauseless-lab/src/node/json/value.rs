@@ -98,139 +98,52 @@ impl<T: Json> Json for Option<T> {
     }
 }
 
-/// A struct as an object. Every field must be listed: one that is forgotten does not compile.
+/// A struct as an object, with the names of its fields as keys where no others are given. Every
+/// field must be listed: one that is forgotten does not compile.
 macro_rules! object {
-    ($type:ident { $($field:ident: $key:literal),+ $(,)? }) => {
+    ($type:ident { $($field:ident $(: $key:literal)?),+ $(,)? }) => {
         impl Json for $type {
             fn write(&self) -> Value {
                 let $type { $($field),+ } = self;
                 let mut object = Map::new();
-                $(object.insert($key.to_string(), $field.write());)+
+                $(object.insert(object!(@key $field $($key)?).to_string(), $field.write());)+
                 Value::Object(object)
             }
 
             fn read(value: &Value) -> Result<$type, String> {
-                Ok($type { $($field: member(value, $key)?),+ })
+                Ok($type { $($field: member(value, object!(@key $field $($key)?))?),+ })
             }
         }
     };
+    (@key $field:ident) => { stringify!($field) };
+    (@key $field:ident $key:literal) => { $key };
 }
 
-object!(NodeReport {
-    name: "node",
-    time: "time_ps",
-    stalled: "stalled_ps",
-    ports: "ports",
-    sends: "sends",
-    receives: "receives",
-    lateness: "lateness",
-    series: "series",
-});
-
-object!(PortReport {
-    neighbour: "neighbour",
-    line_bps: "line_bps",
-    counters: "counters",
-    classes: "classes",
-});
-
-object!(ClassReport {
-    class: "class",
-    held: "held_bytes",
-    held_max: "held_max_bytes",
-    buffer: "buffer_bytes",
-    backlog: "backlog",
-    allowed_bps: "allowed_bps",
-    is_stopped: "is_stopped",
-});
-
-object!(PortCounters {
-    received: "received",
-    received_bytes: "received_bytes",
-    sent: "sent",
-    sent_bytes: "sent_bytes",
-    control_received: "control_received",
-    control_sent: "control_sent",
-    pauses_sent: "pauses_sent",
-    pauses_received: "pauses_received",
-    marked: "marked",
-    malformed: "malformed",
-    oversized: "oversized",
-    unknown: "unknown",
-    unwelcome: "unwelcome",
-    reflected: "reflected",
-    declassed: "declassed",
-    overruns: "overruns",
-    watchdog_drops: "watchdog_drops",
-    watchdog_trips: "watchdog_trips",
-    kernel_drops: "kernel_drops",
-    send_failures: "send_failures",
-    send_retries: "send_retries",
-    outages: "outages",
+object! { NodeReport {
+    name: "node", time: "time_ps", stalled: "stalled_ps", ports, sends, receives, lateness, series,
+} }
+object! { PortReport { neighbour, line_bps, counters, classes } }
+object! { ClassReport {
+    class, held: "held_bytes", held_max: "held_max_bytes", buffer: "buffer_bytes", backlog,
+    allowed_bps, is_stopped,
+} }
+object! { PortCounters {
+    received, received_bytes, sent, sent_bytes, control_received, control_sent, pauses_sent,
+    pauses_received, marked, malformed, oversized, unknown, unwelcome, reflected, declassed,
+    overruns, watchdog_drops, watchdog_trips, kernel_drops, send_failures, send_retries, outages,
     line_lost: "line_lost_ps",
-});
-
-object!(SendReport {
-    flow: "flow",
-    name: "name",
-    frames: "frames",
-    bytes: "bytes",
-    first: "first_ps",
-    allowed_bps: "allowed_bps",
-});
-
-object!(ReceiveReport {
-    flow: "flow",
-    name: "name",
-    frames: "frames",
-    bytes: "bytes",
-    first: "first_ps",
-    last: "last_ps",
-    missing: "missing",
-    reordered: "reordered",
-    duplicates: "duplicates",
-    astray: "astray",
-    restarts: "restarts",
-    marked: "marked",
-    latency: "latency",
-});
-
-object!(Quantiles {
-    count: "count",
-    p50: "p50_ps",
-    p99: "p99_ps",
-    p999: "p999_ps",
-    max: "max_ps",
-});
-
-object!(Lateness {
-    control: "control",
-    data: "data",
-    control_sent: "control_sent",
-    data_sent: "data_sent",
-});
-
-object!(Series {
-    times: "times_ps",
-    ports: "ports",
-    flows: "flows",
-});
-
-object!(PortSeries {
-    queue: "queue_bytes",
-    egress: "egress_bytes",
-    input_bps: "input_bps",
-    sending_bps: "sending_bps",
-    allowed_bps: "allowed_bps",
-    feedback_bps: "feedback_bps",
-});
-
-object!(FlowSeries {
-    flow: "flow",
-    goodput_bps: "goodput_bps",
-});
-
-object!(Tau {
-    planned_ps: "planned_ps",
-    measured_ps: "measured_ps",
-});
+} }
+object! { SendReport { flow, name, frames, bytes, first: "first_ps", allowed_bps } }
+object! { ReceiveReport {
+    flow, name, frames, bytes, first: "first_ps", last: "last_ps", missing, reordered, duplicates,
+    astray, restarts, marked, latency,
+} }
+object! { Quantiles { count, p50: "p50_ps", p99: "p99_ps", p999: "p999_ps", max: "max_ps" } }
+object! { Lateness { control, data, control_sent, data_sent } }
+object! { Series { times: "times_ps", ports, flows } }
+object! { PortSeries {
+    queue: "queue_bytes", egress: "egress_bytes", input_bps, sending_bps, allowed_bps,
+    feedback_bps,
+} }
+object! { FlowSeries { flow, goodput_bps } }
+object! { Tau { planned_ps, measured_ps } }

@@ -154,7 +154,7 @@ const HEAD_MAX: usize = 8 << 10;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::testing;
+    use crate::node::tests;
 
     fn ask(address: SocketAddr, request: &str) -> String {
         let mut stream = TcpStream::connect(address).expect("somebody listens");
@@ -168,7 +168,7 @@ mod tests {
     fn it_answers_for_metrics_and_nothing_else_while_slow_readers_hang_on() {
         let free = "127.0.0.1:0".parse().expect("an address");
         let endpoint = Endpoint::open(free).expect("a free port");
-        endpoint.publish(vec![testing::report()]);
+        endpoint.publish(vec![tests::report()]);
         let address = endpoint.address();
         // They say nothing, or never end.
         let mut hanging = Vec::from_iter((0..4).map(|_| TcpStream::connect(address).expect("it")));
@@ -180,7 +180,7 @@ mod tests {
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
         assert!(head.contains("text/plain; version=0.0.4"), "{head}");
         assert!(head.contains(&format!("Content-Length: {}", body.len())));
-        assert_eq!(body, crate::node::metrics::page(&[testing::report()]));
+        assert_eq!(body, crate::node::metrics::page(&[tests::report()]));
         for other in [
             "GET / HTTP/1.1\r\n\r\n",
             "POST /metrics HTTP/1.1\r\n\r\n",

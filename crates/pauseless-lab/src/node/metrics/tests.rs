@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::node::testing;
+use crate::node::tests;
 
 /// The samples by name and labels, after a check of the format's rules.
 pub(super) fn parse(page: &str) -> BTreeMap<String, f64> {
@@ -66,7 +66,7 @@ fn check_labels(labels: &str) {
 
 #[test]
 fn the_page_is_in_the_format_and_has_what_the_report_has() {
-    let samples = parse(&page(&[testing::report()]));
+    let samples = parse(&page(&[tests::report()]));
     let value = |name: &str| samples[name];
     let port = r#"{node="S1",port="S2"}"#;
     assert_eq!(
@@ -87,7 +87,7 @@ fn the_page_is_in_the_format_and_has_what_the_report_has() {
 
 #[test]
 fn names_may_have_anything_in_them() {
-    let mut report = testing::report();
+    let mut report = tests::report();
     report.sends[0].name = "a \"b\"\\\nc".to_string();
     let samples = parse(&page(&[report]));
     let name = r#"pauseless_flow_sent_frames_total{node="S1",flow="a \"b\"\\\nc"}"#;
@@ -96,9 +96,9 @@ fn names_may_have_anything_in_them() {
 
 #[test]
 fn several_nodes_share_families_and_no_node_gives_none_twice() {
-    let mut other = testing::report();
+    let mut other = tests::report();
     other.name = "S2".to_string();
-    let samples = parse(&page(&[testing::report(), other]));
+    let samples = parse(&page(&[tests::report(), other]));
     assert!(samples.contains_key(r#"pauseless_node_time_seconds{node="S2"}"#));
     parse(&page(&[]));
 }

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::*;
-use crate::node::testing;
+use crate::node::tests;
 
 fn settings(egress: &'static str) -> Vec<PortSetting> {
     let lane = LaneSetting {
@@ -15,7 +15,7 @@ fn settings(egress: &'static str) -> Vec<PortSetting> {
 
 /// The report of half a second ago.
 fn before() -> NodeReport {
-    let mut before = testing::report();
+    let mut before = tests::report();
     before.time = Time::ZERO + Span::ms(1_500);
     for port in &mut before.ports {
         let sent = port.counters.sent_bytes.get() - 3_125_000;
@@ -27,7 +27,7 @@ fn before() -> NodeReport {
 
 #[test]
 fn a_switch_on_a_small_terminal() {
-    let (before, now) = (before(), testing::report());
+    let (before, now) = (before(), tests::report());
     let scene = Scene {
         heading: "clock real",
         before: &before,
@@ -55,7 +55,7 @@ fn a_switch_on_a_small_terminal() {
 
 #[test]
 fn states_are_those_of_the_scheme_and_losses_are_red() {
-    let (before, now) = (before(), testing::report());
+    let (before, now) = (before(), tests::report());
     let show = |egress| {
         let scene = Scene {
             heading: "",
@@ -74,7 +74,7 @@ fn states_are_those_of_the_scheme_and_losses_are_red() {
 
 #[test]
 fn what_does_not_fit_is_counted_and_wide_terminals_have_longer_bars() {
-    let (before, now) = (before(), testing::report());
+    let (before, now) = (before(), tests::report());
     let scene = Scene {
         heading: "",
         before: &before,
@@ -100,7 +100,7 @@ fn what_does_not_fit_is_counted_and_wide_terminals_have_longer_bars() {
 
 #[test]
 fn lines_are_cut_where_a_narrow_terminal_would_wrap_them() {
-    let (before, now) = (before(), testing::report());
+    let (before, now) = (before(), tests::report());
     let scene = Scene {
         heading: "clock real",
         before: &before,

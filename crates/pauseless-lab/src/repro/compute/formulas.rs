@@ -8,7 +8,7 @@ use crate::explain::example;
 use crate::plan;
 use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope};
-use crate::table::{Cells, Column, Table};
+use crate::table::{Column, Table};
 
 /// GFC section 4.2: the stages of buffer-based GFC, and what their messages cost.
 pub(super) fn gfc_stages(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
@@ -91,7 +91,7 @@ pub(super) fn ttl_sizes(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Fa
         "buffer_with_sharing",
     ];
     let rows = NAMES.iter().zip(plan::paper::paper());
-    let rows = rows.map(|(name, row)| (name.to_string(), row.ours.get() as f64));
+    let rows = rows.map(|(name, row)| (name.to_string(), row.ours_bytes as f64));
     let mut rows: Vec<(String, f64)> = rows.collect();
     let of = |name: &str| plan_row(&rows, name);
     let per_class = of("switch_headroom_rounded") / 8.0;
@@ -113,18 +113,9 @@ fn publish(rows: Vec<(String, f64)>, measured: &mut Measured) {
     for (name, value) in names.iter().zip(&values) {
         measured.values.push(name, *value);
     }
-    let cells = values.into_iter().map(Some).collect();
-    let column = |name: &str, cells| Column {
-        name: name.to_string(),
-        cells,
-    };
-    measured.tables.push(Table {
-        name: "numbers".to_string(),
-        columns: vec![
-            column("name", Cells::Texts(names)),
-            column("value", Cells::Numbers(cells)),
-        ],
-    });
+    let values = Column::numbers("value", values.into_iter().map(Some));
+    let columns = vec![Column::texts("name", names), values];
+    measured.tables.push(Table::new("numbers", columns));
 }
 
 fn us(span: Span) -> f64 {

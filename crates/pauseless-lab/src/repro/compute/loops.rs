@@ -3,13 +3,13 @@
 use pauseless_core::switch::Discipline;
 use toml::{Table as Set, Value};
 
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series, Spread};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series};
 use crate::explain::explain;
 use crate::repro::Scale;
 use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope, Task};
 use crate::scenario::{Overrides, Scenario, StopOn};
-use crate::table::{Cells, Column, Table};
+use crate::table::{Column, Table};
 
 /// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.
 pub(super) fn fig2(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
@@ -166,66 +166,42 @@ fn record(found: &[Found<'_>], measured: &mut Measured) {
 }
 
 fn table(found: &[Found<'_>]) -> Table {
-    let numbers = |name: &str, get: &dyn Fn(&Found<'_>) -> Option<f64>| Column {
-        name: name.to_string(),
-        cells: Cells::Numbers(found.iter().map(get).collect()),
+    let numbers = |name: &str, get: &dyn Fn(&Found<'_>) -> Option<f64>| {
+        Column::numbers(name, found.iter().map(get))
     };
     let disciplines = found.iter().map(|it| it.of.discipline.name().to_string());
-    let discipline = Column {
-        name: "discipline".to_string(),
-        cells: Cells::Texts(disciplines.collect()),
-    };
-    Table {
-        name: "loops".to_string(),
-        columns: vec![
-            numbers("switches", &|it| Some(f64::from(it.of.n))),
-            numbers("ttl", &|it| Some(f64::from(it.of.ttl))),
-            discipline,
-            numbers("flows_at_gbps", &|it| it.bracket.map(|it| it.0)),
-            numbers("deadlocks_at_gbps", &|it| it.bracket.map(|it| it.1)),
-            numbers("exact_gbps", &|it| Some(it.of.exact)),
-            numbers("paper_gbps", &|it| Some(it.of.paper)),
-        ],
-    }
+    let columns = vec![
+        numbers("switches", &|it| Some(f64::from(it.of.n))),
+        numbers("ttl", &|it| Some(f64::from(it.of.ttl))),
+        Column::texts("discipline", disciplines),
+        numbers("flows_at_gbps", &|it| it.bracket.map(|it| it.0)),
+        numbers("deadlocks_at_gbps", &|it| it.bracket.map(|it| it.1)),
+        numbers("exact_gbps", &|it| Some(it.of.exact)),
+        numbers("paper_gbps", &|it| Some(it.of.paper)),
+    ];
+    Table::new("loops", columns)
 }
 
 /// Thresholds over TTL, a panel for each length, output-queued.
 fn figure(found: &[Found<'_>]) -> Figure {
-    let log = |label: &str| Axis {
-        label: label.to_string(),
-        scale: Measure::Log,
-    };
     let panel = |n: u16| {
         let of = found.iter();
         let of = of.filter(|it| it.of.n == n && it.of.discipline == Discipline::OutputQueued);
         let ttl = |it: &Found<'_>| f64::from(it.of.ttl);
-        let series = |label: &str, is_paper, points| Series {
-            label: label.to_string(),
-            mark: Drawn::Marked,
-            is_paper,
-            spread: Spread::None,
-            points,
-        };
+        let series = |label: &str, points| Series::new(label, Drawn::Marked, points);
         let found = of.clone();
         let found = found.filter_map(|it| it.bracket.map(|(_, high)| (ttl(it), high)));
         let exact = of.clone().map(|it| (ttl(it), it.of.exact));
         let paper = of.map(|it| (ttl(it), it.of.paper));
-        Panel {
-            title: format!("{n} switches"),
-            x: log("TTL"),
-            y: log("Gb/s"),
-            series: vec![
-                series("deadlocks at", false, found.collect()),
-                series("B / ceil((TTL - 1) / n)", false, exact.collect()),
-                series("n B / TTL", true, paper.collect()),
-            ],
-            marks: Vec::new(),
-            heat: None,
-        }
+        let mut all = vec![
+            series("deadlocks at", found.collect()),
+            series("B / ceil((TTL - 1) / n)", exact.collect()),
+            series("n B / TTL", paper.collect()),
+        ];
+        all[2].is_paper = true;
+        let [x, y] = ["TTL", "Gb/s"].map(|label| Axis::new(label, Measure::Log));
+        Panel::new(format!("{n} switches"), x, y, all)
     };
-    Figure {
-        name: "thresholds".to_string(),
-        caption: "The rate that deadlocks a routing loop, and the bounds".to_string(),
-        panels: (2..=4).map(panel).collect(),
-    }
+    let caption = "The rate that deadlocks a routing loop, and the bounds";
+    Figure::new("thresholds", caption, (2..=4).map(panel).collect())
 }

@@ -5,7 +5,7 @@ use pauseless_core::congestion::{Feedback, ReactionPoint as _, pcn};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
 use super::super::scope::{Failure, Scope, Task};
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Series};
 use crate::metrics::completion::SizeRange;
 use crate::repro::data::Measured;
 use crate::run::Run;
@@ -102,21 +102,14 @@ pub fn climb(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
         }
     }
     let labels = ["rate, percent of the line", "w, percent"];
-    let series = labels.iter().zip(curves).map(|(label, points)| Series {
-        label: label.to_string(),
-        mark: Drawn::Marked,
-        is_paper: false,
-        spread: Spread::None,
-        points,
-    });
+    let series = labels.into_iter().zip(curves);
+    let series = series.map(|(label, points)| Series::new(label, Drawn::Marked, points));
     let mut panel = panel("", "percent");
     panel.x.label = "notifications".to_string();
     panel.series = series.collect();
-    measured.figures.push(Figure {
-        name: "climb".to_string(),
-        caption: "Rate and weight of a source that is told again and again to go on".to_string(),
-        panels: vec![panel],
-    });
+    let caption = "Rate and weight of a source that is told again and again to go on";
+    let figure = Figure::new("climb", caption, vec![panel]);
+    measured.figures.push(figure);
     Ok(())
 }
 
@@ -193,11 +186,9 @@ pub fn parking_lot(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Fai
         let fair = CAPACITY_GBPS / f64::from(links + 1);
         point(&mut panels[1], "C / (N + 1)", (f64::from(*links), fair));
     }
-    measured.figures.push(Figure {
-        name: "shares".to_string(),
-        caption: "What the first link carries, and what F0 has of it".to_string(),
-        panels: panels.to_vec(),
-    });
+    let caption = "What the first link carries, and what F0 has of it";
+    let figure = Figure::new("shares", caption, panels.to_vec());
+    measured.figures.push(figure);
     Ok(())
 }
 
@@ -219,31 +210,18 @@ fn row(links: u8, kind: &str) -> Table {
 }
 
 fn panel(title: &str, label: &str) -> Panel {
-    let axis = |label: &str| Axis {
-        label: label.to_string(),
-        scale: Scale::Linear,
-    };
-    Panel {
-        title: title.to_string(),
-        x: axis("links N"),
-        y: axis(label),
-        series: Vec::new(),
-        marks: Vec::new(),
-        heat: None,
-    }
+    let (x, y) = (Axis::linear("links N"), Axis::linear(label));
+    Panel::new(title, x, y, Vec::new())
 }
 
 /// Adds a point to the curve of that name.
 fn point(panel: &mut Panel, label: &str, at: (f64, f64)) {
     match panel.series.iter_mut().find(|it| it.label == label) {
         Some(series) => series.points.push(at),
-        None => panel.series.push(Series {
-            label: label.to_string(),
-            mark: Drawn::Marked,
-            is_paper: false,
-            spread: Spread::None,
-            points: vec![at],
-        }),
+        None => {
+            let series = Series::new(label, Drawn::Marked, vec![at]);
+            panel.series.push(series);
+        }
     }
 }
 

@@ -29,10 +29,8 @@ pub(super) fn reports(campaign: &Campaign) -> Vec<Wanted> {
         all.push(wanted("findings", kind, list(&by)));
     }
     let measure = measure(campaign);
-    let few: Vec<&Axis> = names
-        .into_iter()
-        .filter(|it| it.points.len() <= FEW)
-        .collect();
+    let few = names.into_iter();
+    let few: Vec<&Axis> = few.filter(|it| it.points.len() <= FEW).collect();
     for axis in &numeric {
         let kind = Kind::Line {
             x: axis.name.clone(),

@@ -5,8 +5,8 @@ use super::group::{Groups, Layout};
 use super::rows::Rows;
 use super::spread::quantile;
 use super::{Cell, Head, Part, Shown, words};
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
-use crate::table::{Cells, Column, Table};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
+use crate::table::{Column, Table};
 
 /// The quantiles and their figure.
 pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
@@ -14,30 +14,15 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         return Err("not a CDF".to_string());
     };
     let groups = Groups::of(rows, wanted, (of, &wanted.by))?;
-    let title = match wanted.title.as_str() {
-        "" => format!("Distribution of {} over runs", words::measured(of)),
-        title => title.to_string(),
-    };
+    let usual = || format!("Distribution of {} over runs", words::measured(of));
+    let title = wanted.title_or(usual);
     let layout = Layout::of(&groups.key, &groups.keys());
-    let panels = layout.panels.iter().map(|(title, curves)| Panel {
-        title: title.clone(),
-        x: Axis {
-            label: words::measured(of),
-            scale: if *is_log { Scale::Log } else { Scale::Linear },
-        },
-        y: Axis {
-            label: "share of runs".to_string(),
-            scale: Scale::Linear,
-        },
-        series: curves.iter().map(|group| series(&groups, *group)).collect(),
-        marks: Vec::new(),
-        heat: None,
+    let panels = layout.panels.iter().map(|(title, curves)| {
+        let x = Axis::new(words::measured(of), Scale::log_if(*is_log));
+        let series = curves.iter().map(|group| series(&groups, *group));
+        Panel::new(title, x, Axis::linear("share of runs"), series.collect())
     });
-    let figure = Figure {
-        name: wanted.name.clone(),
-        caption: title.clone(),
-        panels: panels.collect(),
-    };
+    let figure = Figure::new(&wanted.name, &title, panels.collect());
     let mut notes = groups.notes.clone();
     notes.extend(layout.notes);
     Ok(Part {
@@ -52,13 +37,8 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
 }
 
 fn series(groups: &Groups, group: u64) -> Series {
-    Series {
-        label: groups.key.named(group).pop().unwrap_or_default(),
-        mark: Drawn::Steps,
-        is_paper: false,
-        points: steps(&groups.values[&group]),
-        spread: Spread::None,
-    }
+    let label = groups.key.named(group).pop().unwrap_or_default();
+    Series::new(label, Drawn::Steps, steps(&groups.values[&group]))
 }
 
 /// The share of values that are not above each of them, of many values as many as can be seen.
@@ -72,9 +52,7 @@ fn steps(sorted: &[f64]) -> Vec<(f64, f64)> {
 }
 
 fn shown(groups: &Groups) -> Shown {
-    let columns = groups.key.columns.iter();
-    let heads = columns.map(|it| Head::left(&words::axis(&it.name, it.unit)));
-    let mut heads: Vec<Head> = heads.collect();
+    let mut heads = groups.key.heads();
     heads.push(Head::number("runs"));
     heads.extend(QUANTILES.map(|(name, _)| Head::number(name)));
     let rows = groups.values.iter().map(|(group, values)| {
@@ -101,16 +79,9 @@ fn data(groups: &Groups, (name, of): (&str, &str)) -> Table {
         }
     }
     let mut columns = groups.key.data(&keys);
-    for (name, cells) in [(of, values), ("share", shares)] {
-        columns.push(Column {
-            name: name.to_string(),
-            cells: Cells::Numbers(cells),
-        });
-    }
-    Table {
-        name: name.to_string(),
-        columns,
-    }
+    columns.push(Column::numbers(of, values));
+    columns.push(Column::numbers("share", shares));
+    Table::new(name, columns)
 }
 
 const QUANTILES: [(&str, f64); 7] = [

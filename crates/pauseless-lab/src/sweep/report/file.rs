@@ -36,6 +36,16 @@ pub struct Wanted {
     pub by: Vec<String>,
 }
 
+impl Wanted {
+    /// The title of the file, or else the usual one.
+    pub(super) fn title_or(&self, usual: impl FnOnce() -> String) -> String {
+        match self.title.as_str() {
+            "" => usual(),
+            title => title.to_string(),
+        }
+    }
+}
+
 /// What is made of the runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {

@@ -7,7 +7,7 @@ use super::proportion::Share;
 use super::rows::{Coded, Rows};
 use super::{Cell, Head, Part, Shown, spread, words};
 use crate::draw::figure::{Axis, Figure, Heat, Panel, Scale};
-use crate::table::{Cells, Column, Table};
+use crate::table::{Column, Table};
 
 /// The cells and their figure.
 pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
@@ -76,9 +76,8 @@ impl Side {
         let numbers: Option<Vec<f64>> = places.iter().map(|it| number(*it)).collect();
         let name = words::axis(&column.name, column.unit);
         let write = |places: &[usize]| {
-            let labels = places
-                .iter()
-                .map(|it| words::label(&column.values[*it], column.unit));
+            let labels = places.iter();
+            let labels = labels.map(|it| words::label(&column.values[*it], column.unit));
             labels.collect::<Vec<String>>()
         };
         let Some(numbers) = numbers else {
@@ -102,10 +101,7 @@ impl Side {
             words::label(&Label::Number(value), "")
         });
         Side {
-            axis: Axis {
-                label: words::with_unit(&name, unit),
-                scale: Scale::Cells(ticks.collect()),
-            },
+            axis: Axis::new(words::with_unit(&name, unit), Scale::Cells(ticks.collect())),
             words: write(&places),
             places,
         }
@@ -123,15 +119,10 @@ struct Map<'a> {
 
 impl Map<'_> {
     fn title(&self) -> String {
-        match self.wanted.title.as_str() {
-            "" => format!(
-                "{} over {} and {}",
-                self.label(),
-                self.x.axis.label,
-                self.y.axis.label
-            ),
-            title => title.to_string(),
-        }
+        self.wanted.title_or(|| {
+            let (x, y) = (&self.x.axis.label, &self.y.axis.label);
+            format!("{} over {x} and {y}", self.label())
+        })
     }
 
     /// What the colours measure.
@@ -183,31 +174,25 @@ impl Map<'_> {
             let columns = 0..self.x.places.len();
             columns.map(move |column| self.value(outer, (row, column)))
         });
+        let title = self.groups.key.title(outer * self.size(), 2);
+        let (x, y) = (self.x.axis.clone(), self.y.axis.clone());
         Panel {
-            title: self.groups.key.title(outer * self.size(), 2),
-            x: self.x.axis.clone(),
-            y: self.y.axis.clone(),
-            series: Vec::new(),
-            marks: Vec::new(),
             heat: Some(Heat {
                 label: self.label(),
                 cells: cells.collect(),
             }),
+            ..Panel::new(title, x, y, Vec::new())
         }
     }
 
     /// The map as a table, if it is narrow enough.
     fn shown(&self) -> Shown {
         let columns = &self.groups.key.columns;
-        let axes = columns[..columns.len() - 1].iter();
-        let heads = axes.map(|it| Head::left(&words::axis(&it.name, it.unit)));
+        let heads = self.groups.key.heads().into_iter().take(columns.len() - 1);
         let x = &columns[columns.len() - 1];
         let x = words::axis(&x.name, x.unit);
-        let across = self
-            .x
-            .words
-            .iter()
-            .map(|it| Head::number(&format!("{x} = {it}")));
+        let across = self.x.words.iter();
+        let across = across.map(|it| Head::number(&format!("{x} = {it}")));
         let mut shown = Shown {
             heads: heads.chain(across).collect(),
             rows: Vec::new(),
@@ -239,10 +224,7 @@ impl Map<'_> {
         let mut columns = self.groups.key.data(&self.groups.keys());
         let mut add = |name: String, make: &dyn Fn(&[f64]) -> f64| {
             let cells = self.groups.values.values().map(|it| Some(make(it)));
-            columns.push(Column {
-                name,
-                cells: Cells::Numbers(cells.collect()),
-            });
+            columns.push(Column::numbers(name, cells));
         };
         let of = self.of;
         add("runs".to_string(), &|it| it.len() as f64);
@@ -261,10 +243,7 @@ impl Map<'_> {
             add(format!("{of}_low"), &|it| share(it).interval()[0]);
             add(format!("{of}_high"), &|it| share(it).interval()[1]);
         }
-        Table {
-            name: self.wanted.name.clone(),
-            columns,
-        }
+        Table::new(&self.wanted.name, columns)
     }
 }
 

@@ -1,140 +1,75 @@
 //! The report as one JSON document.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::claim::Judged;
 use super::{Found, Part, Report, Share};
 use crate::report::json::{SCHEMA, to_text};
+use crate::report::records;
 use crate::table::{Cells, Table};
 
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Document<'a> {
-    schema: u32,
-    campaign: &'a str,
-    title: &'a str,
-    note: &'a str,
-    version: &'a str,
-    size: Option<&'a str>,
-    runs: usize,
-    missing: usize,
-    failed: usize,
-    screened: Option<&'a str>,
-    ended: Map<String, Value>,
-    found: FoundRecord<'a>,
-    claims: Vec<ClaimRecord<'a>>,
-    reports: Vec<PartRecord<'a>>,
-}
+records! {
+    pub(crate) struct Document<'a>(report: &'a Report) after {
+        let ended = report.ended.iter();
+    } {
+        schema: u32 = SCHEMA;
+        campaign: &'a str = &report.name;
+        title: &'a str = &report.title;
+        note: &'a str = &report.note;
+        version: &'a str = &report.version;
+        size: Option<&'a str> = report.context.size.as_deref();
+        runs: usize = report.runs;
+        missing: usize = report.context.missing;
+        failed: usize = report.failed.count;
+        screened: Option<&'a str> = report.context.screened.as_deref();
+        ended: Map<String, Value> = ended.map(|(why, runs)| (why.clone(), (*runs).into())).collect();
+        found: FoundRecord<'a> = FoundRecord::new(&report.found);
+        claims: Vec<ClaimRecord<'a>> = report.claims.iter().map(ClaimRecord::new).collect();
+        reports: Vec<PartRecord<'a>> = report.parts.iter().map(PartRecord::new).collect();
+    }
 
-/// In how many runs what was found.
-#[derive(Serialize, JsonSchema)]
-struct FoundRecord<'a> {
-    deadlock: usize,
-    starved: usize,
-    lost: usize,
-    warnings: usize,
-    first_with_warnings: Option<&'a str>,
-}
+    /// In how many runs what was found.
+    pub(crate) struct FoundRecord<'a>(found: &'a Found) {
+        deadlock: usize = found.deadlock;
+        starved: usize = found.starved;
+        lost: usize = found.lost;
+        warnings: usize = found.warned;
+        first_with_warnings: Option<&'a str> = found.first_warned.as_deref();
+    }
 
-#[derive(Serialize, JsonSchema)]
-struct ClaimRecord<'a> {
-    text: &'a str,
-    verdict: &'static str,
-    met: bool,
-    asked: String,
-    units: &'a str,
-    #[serde(flatten)]
-    share: ShareRecord,
-    other: Option<ShareRecord>,
-    notes: &'a [String],
-    reason: &'a str,
-}
+    pub(crate) struct ClaimRecord<'a>(judged: &'a Judged) {
+        text: &'a str = &judged.claim.text;
+        verdict: &'static str = judged.word();
+        met: bool = judged.holds && judged.is_whole();
+        asked: String = judged.asked();
+        units: &'a str = &judged.units;
+        #[serde(flatten)]
+        share: ShareRecord = ShareRecord::new(judged.share);
+        other: Option<ShareRecord> = judged.other.map(ShareRecord::new);
+        notes: &'a [String] = &judged.notes;
+        reason: &'a str = &judged.claim.reason;
+    }
 
-#[derive(Serialize, JsonSchema)]
-struct ShareRecord {
-    count: usize,
-    total: usize,
-    share: Option<f64>,
-    low: f64,
-    high: f64,
-}
+    pub(crate) struct ShareRecord(share: Share) {
+        count: usize = share.count;
+        total: usize = share.total;
+        share: Option<f64> = share.value();
+        low: f64 = share.interval()[0];
+        high: f64 = share.interval()[1];
+    }
 
-#[derive(Serialize, JsonSchema)]
-struct PartRecord<'a> {
-    name: &'a str,
-    kind: &'a str,
-    title: &'a str,
-    notes: &'a [String],
-    rows: Vec<Map<String, Value>>,
+    pub(crate) struct PartRecord<'a>(part: &'a Part) {
+        name: &'a str = &part.name;
+        kind: &'a str = part.kind;
+        title: &'a str = &part.title;
+        notes: &'a [String] = &part.notes;
+        rows: Vec<Map<String, Value>> = rows(&part.data);
+    }
 }
 
 /// The document as indented text.
 pub fn json(report: &Report) -> String {
-    let ended = report.ended.iter();
-    to_text(&Document {
-        schema: SCHEMA,
-        campaign: &report.name,
-        title: &report.title,
-        note: &report.note,
-        version: &report.version,
-        size: report.context.size.as_deref(),
-        runs: report.runs,
-        missing: report.context.missing,
-        failed: report.failed.count,
-        ended: ended
-            .map(|(why, runs)| (why.clone(), (*runs).into()))
-            .collect(),
-        screened: report.context.screened.as_deref(),
-        found: found(&report.found),
-        claims: report.claims.iter().map(claim).collect(),
-        reports: report.parts.iter().map(part).collect(),
-    })
-}
-
-fn found(found: &Found) -> FoundRecord<'_> {
-    FoundRecord {
-        deadlock: found.deadlock,
-        starved: found.starved,
-        lost: found.lost,
-        warnings: found.warned,
-        first_with_warnings: found.first_warned.as_deref(),
-    }
-}
-
-fn claim(judged: &Judged) -> ClaimRecord<'_> {
-    ClaimRecord {
-        text: &judged.claim.text,
-        verdict: judged.word(),
-        met: judged.holds && judged.is_whole(),
-        asked: judged.asked(),
-        units: &judged.units,
-        share: share(judged.share),
-        other: judged.other.map(share),
-        notes: &judged.notes,
-        reason: &judged.claim.reason,
-    }
-}
-
-fn share(share: Share) -> ShareRecord {
-    let [low, high] = share.interval();
-    ShareRecord {
-        count: share.count,
-        total: share.total,
-        share: share.value(),
-        low,
-        high,
-    }
-}
-
-fn part(part: &Part) -> PartRecord<'_> {
-    PartRecord {
-        name: &part.name,
-        kind: part.kind,
-        title: &part.title,
-        notes: &part.notes,
-        rows: rows(&part.data),
-    }
+    to_text(&Document::new(report))
 }
 
 /// An object for each row.

@@ -9,7 +9,7 @@ use super::rows::Rows;
 use super::spread::{self, Spread};
 use super::{Cell, Head, Part, Shown, words};
 use crate::draw::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series};
-use crate::table::{Cells, Column, Table};
+use crate::table::{Column, Table};
 
 /// The middles with their bands, and their figure.
 pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
@@ -83,57 +83,33 @@ impl Lines<'_> {
 
     /// How many places there are across.
     fn width(&self) -> u64 {
-        let x = self.groups.key.columns.last();
-        x.map_or(1, |it| it.values.len() as u64)
+        self.groups.key.last_len()
     }
 
     fn title(&self, x: &str) -> String {
-        match self.wanted.title.as_str() {
-            "" => {
-                let x = words::axis(x, self.unit());
-                format!("{} along {x}", words::measured(self.of))
-            }
-            title => title.to_string(),
-        }
+        self.wanted.title_or(|| {
+            let x = words::axis(x, self.unit());
+            format!("{} along {x}", words::measured(self.of))
+        })
     }
 
     fn figure(&self, (layout, x): (&Layout, &str), band: Band) -> Figure {
         let scale = words::scale(self.unit(), self.greatest());
-        let panels = layout.panels.iter().map(|(title, curves)| Panel {
-            title: title.clone(),
-            x: Axis {
-                label: words::with_unit(&words::axis(x, self.unit()), scale.1),
-                scale: if self.is_log {
-                    Scale::Log
-                } else {
-                    Scale::Linear
-                },
-            },
-            y: Axis {
-                label: words::measured(self.of),
-                scale: Scale::Linear,
-            },
-            series: curves
-                .iter()
-                .map(|curve| self.series(*curve, scale.0))
-                .collect(),
-            marks: Vec::new(),
-            heat: None,
+        let panels = layout.panels.iter().map(|(title, curves)| {
+            let label = words::with_unit(&words::axis(x, self.unit()), scale.1);
+            let x = Axis::new(label, Scale::log_if(self.is_log));
+            let y = Axis::linear(words::measured(self.of));
+            let series = curves.iter().map(|curve| self.series(*curve, scale.0));
+            Panel::new(title, x, y, series.collect())
         });
         let band = match band {
             Band::Confidence => format!("the 95 % confidence interval of the {}", self.middle),
             Band::Quartiles => "the middle half of the runs".to_string(),
             Band::Range => "all runs".to_string(),
         };
-        Figure {
-            name: self.wanted.name.clone(),
-            caption: format!(
-                "{}: the {} of the runs, and {band}",
-                self.title(x),
-                self.middle
-            ),
-            panels: panels.collect(),
-        }
+        let (title, middle) = (self.title(x), self.middle);
+        let caption = format!("{title}: the {middle} of the runs, and {band}");
+        Figure::new(&self.wanted.name, caption, panels.collect())
     }
 
     fn series(&self, curve: u64, scale: f64) -> Series {
@@ -144,12 +120,10 @@ impl Lines<'_> {
         let points = all.iter().map(|(x, it)| (x / scale, it.middle));
         let mut words = self.groups.key.named(curve * width);
         words.pop();
+        let label = words.pop().unwrap_or_default();
         Series {
-            label: words.pop().unwrap_or_default(),
-            mark: Drawn::Marked,
-            is_paper: false,
-            points: points.collect(),
             spread: figure::Spread::Band(all.iter().map(|(_, it)| it.ends).collect()),
+            ..Series::new(label, Drawn::Marked, points.collect())
         }
     }
 
@@ -173,10 +147,7 @@ impl Lines<'_> {
     }
 
     fn shown(&self) -> Shown {
-        let columns = self.groups.key.columns.iter();
-        let mut heads: Vec<Head> = columns
-            .map(|it| Head::left(&words::axis(&it.name, it.unit)))
-            .collect();
+        let mut heads = self.groups.key.heads();
         let middle = format!("{} {}", self.middle, words::measured(self.of));
         heads.extend(["runs", &middle, "from", "to"].map(Head::number));
         let rows = self.spreads.iter().map(|(group, it)| {
@@ -195,19 +166,13 @@ impl Lines<'_> {
         let mut columns = self.groups.key.data(&self.groups.keys());
         let mut add = |name: String, make: &dyn Fn(&Spread) -> f64| {
             let cells = self.spreads.values().map(|it| Some(make(it)));
-            columns.push(Column {
-                name,
-                cells: Cells::Numbers(cells.collect()),
-            });
+            columns.push(Column::numbers(name, cells));
         };
         let of = self.of;
         add("runs".to_string(), &|it| it.count as f64);
         add(format!("{of}_{}", self.middle), &|it| it.middle);
         add(format!("{of}_low"), &|it| it.ends[0]);
         add(format!("{of}_high"), &|it| it.ends[1]);
-        Table {
-            name: self.wanted.name.clone(),
-            columns,
-        }
+        Table::new(&self.wanted.name, columns)
     }
 }

@@ -296,10 +296,9 @@ fn ended(rows: &Rows<'_>) -> Result<Vec<(String, usize)>, String> {
             *counts.entry(text).or_default() += 1;
         }
     }
-    let mut counts: Vec<(String, usize)> = counts
-        .into_iter()
-        .map(|(text, count)| (text.to_string(), count))
-        .collect();
+    let counts = counts.into_iter();
+    let counts = counts.map(|(text, count)| (text.to_string(), count));
+    let mut counts: Vec<(String, usize)> = counts.collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     Ok(counts)
 }
@@ -328,7 +327,5 @@ fn failed(rows: &Rows<'_>) -> Result<Failed, String> {
 /// More reasons than this nobody reads.
 const REASONS_MAX: usize = 5;
 
-#[cfg(test)]
-mod fixture;
 #[cfg(test)]
 mod tests;

@@ -81,11 +81,8 @@ fn claims(claims: &[Judged]) -> String {
 }
 
 fn one(part: &Part) -> String {
-    let mut text = format!(
-        "<section class=\"part\">\n<h2>{}</h2>\n",
-        escape(&part.title)
-    );
-    text.push_str("<div class=\"figures\">\n");
+    let title = escape(&part.title);
+    let mut text = format!("<section class=\"part\">\n<h2>{title}</h2>\n<div class=\"figures\">\n");
     for figure in &part.figures {
         let wide = if figure.panels.len() > 1 { " wide" } else { "" };
         // The title stands above already.
@@ -172,21 +169,4 @@ const ROWS_OPEN: usize = 80;
 /// A longer table is not for a page.
 const ROWS_MAX: usize = 1_000;
 
-const STYLE: &str = "\
-.lines { margin: 0 0 1rem; color: var(--soft); white-space: pre-wrap; }
-.judged td:last-child { min-width: 16rem; white-space: normal; }
-.judged td:nth-child(2) { min-width: 18rem; }
-.part { margin-top: 1rem; }
-.part h2 { display: block; }
-.figures { display: flex; flex-wrap: wrap; gap: 0 1.5rem; }
-.part figure.paper { max-width: 28rem; }
-.part figure.wide { max-width: 56rem; }
-.part .scroll { margin-top: 0.7rem; }
-.part details { margin-top: 0.7rem; }
-.shares { width: auto; min-width: 40rem; font-size: 0.9rem; }
-.shares td, .shares th { padding: 0.25rem 0.6rem; }
-.shares th, .shares td.number { white-space: normal; }
-.shares b, .shares small { display: inline-block; white-space: nowrap; }
-.shares small { color: var(--soft); }
-.number { text-align: right; }
-";
+const STYLE: &str = include_str!("page.css");

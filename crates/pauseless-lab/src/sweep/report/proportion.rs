@@ -7,7 +7,7 @@ use super::rows::{Key, Rows};
 use super::{Cell, Head, Part, Shown, group, words};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
 use crate::report::quantity;
-use crate::table::{Cells, Column, Table};
+use crate::table::{Column, Table};
 use crate::threshold::statistics::wilson;
 
 /// How many of how many.
@@ -187,10 +187,8 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     notes.dedup();
     notes.extend(counted.notes(rows, of));
     let drawn = shares.drawn();
-    let hidden = of
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !drawn.contains(index));
+    let hidden = of.iter().enumerate();
+    let hidden = hidden.filter(|(index, _)| !drawn.contains(index));
     let hidden: Vec<&str> = hidden.map(|(_, of)| of.as_str()).collect();
     if !hidden.is_empty() {
         let hidden = hidden.join(", ");
@@ -213,34 +211,25 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
 fn data(name: &str, (key, of): (&Key, &[String]), counted: &BTreeMap<u64, Vec<Share>>) -> Table {
     let keys: Vec<u64> = counted.keys().copied().collect();
     let mut columns = key.data(&keys);
-    let column = |name: String, make: &dyn Fn(&[Share]) -> Option<f64>| Column {
-        name,
-        cells: Cells::Numbers(counted.values().map(|shares| make(shares)).collect()),
-    };
     for (index, of) in of.iter().enumerate() {
-        columns.push(column(format!("{of}_count"), &|it| {
-            Some(it[index].count as f64)
-        }));
-        columns.push(column(format!("{of}_total"), &|it| {
-            Some(it[index].total as f64)
-        }));
+        let mut add = |name: &str, make: &dyn Fn(Share) -> Option<f64>| {
+            let cells = counted.values().map(|shares| make(shares[index]));
+            columns.push(Column::numbers(format!("{of}_{name}"), cells));
+        };
         let end = |share: Share, end: usize| share.value().map(|_| share.interval()[end]);
-        columns.push(column(format!("{of}_share"), &|it| it[index].value()));
-        columns.push(column(format!("{of}_low"), &|it| end(it[index], 0)));
-        columns.push(column(format!("{of}_high"), &|it| end(it[index], 1)));
+        add("count", &|share| Some(share.count as f64));
+        add("total", &|share| Some(share.total as f64));
+        add("share", &Share::value);
+        add("low", &|share| end(share, 0));
+        add("high", &|share| end(share, 1));
     }
-    Table {
-        name: name.to_string(),
-        columns,
-    }
+    Table::new(name, columns)
 }
 
 impl Shares<'_> {
     fn title(&self) -> String {
-        match self.wanted.title.as_str() {
-            "" => format!("Share of {} with {}", self.units, self.of.join(", ")),
-            title => title.to_string(),
-        }
+        let usual = || format!("Share of {} with {}", self.units, self.of.join(", "));
+        self.wanted.title_or(usual)
     }
 
     /// The combinations, each once.
@@ -263,12 +252,7 @@ impl Shares<'_> {
     }
 
     fn shown(&self) -> Shown {
-        let mut heads: Vec<Head> = self
-            .key
-            .columns
-            .iter()
-            .map(|it| Head::left(&words::axis(&it.name, it.unit)))
-            .collect();
+        let mut heads = self.key.heads();
         let values = self.values();
         for of in self.of {
             for (_, value) in &values {
@@ -301,10 +285,7 @@ impl Shares<'_> {
     fn drawn(&self) -> Vec<usize> {
         let is_seen = |index: &usize| self.cells.values().any(|it| it[*index].count > 0);
         let seen: Vec<usize> = (0..self.of.len()).filter(is_seen).collect();
-        match seen.is_empty() {
-            true => vec![0],
-            false => seen,
-        }
+        if seen.is_empty() { vec![0] } else { seen }
     }
 
     /// One figure, or one for each number where an axis goes across.
@@ -314,30 +295,21 @@ impl Shares<'_> {
             return Vec::new();
         }
         let numbers = self.drawn();
-        let figure = |name: String, caption: String, panels| Figure {
-            name,
-            caption,
-            panels,
-        };
         if self.across.is_none() || self.of.len() == 1 {
             let panels = self.panels(&numbers);
-            return vec![figure(name.clone(), self.title(), panels)];
+            return vec![Figure::new(name, self.title(), panels)];
         }
         let figures = numbers.iter().map(|index| {
             let of = &self.of[*index];
             let caption = format!("{}: {of}", self.title());
-            figure(format!("{name}-{of}"), caption, self.panels(&[*index]))
+            Figure::new(&format!("{name}-{of}"), caption, self.panels(&[*index]))
         });
         figures.collect()
     }
 
     /// A panel for each combination of all but the last column, which has its bars side by side.
     fn panels(&self, numbers: &[usize]) -> Vec<Panel> {
-        let last = self
-            .key
-            .columns
-            .last()
-            .map_or(1, |it| it.values.len() as u64);
+        let last = self.key.last_len();
         let groups = self.groups();
         let mut outer: Vec<u64> = groups.iter().map(|group| group / last).collect();
         outer.dedup();
@@ -346,28 +318,15 @@ impl Shares<'_> {
         let inner: Vec<u64> = (0..last).filter(is_used).collect();
         let panel = |outer: u64| {
             let group = |place: u64| outer * last + place;
-            let names = inner
-                .iter()
-                .map(|place| self.key.words(group(*place)).pop());
+            let names = inner.iter();
+            let names = names.map(|place| self.key.words(group(*place)).pop());
             let names = names.map(|it| it.unwrap_or(self.units.clone()));
-            Panel {
-                title: self.key.title(group(0), 1),
-                x: Axis {
-                    label: self
-                        .key
-                        .columns
-                        .last()
-                        .map_or(String::new(), |it| words::axis(&it.name, it.unit)),
-                    scale: Scale::Names(names.collect()),
-                },
-                y: Axis {
-                    label: format!("{} (%)", self.units),
-                    scale: Scale::Linear,
-                },
-                series: self.series(numbers, (&inner, &group)),
-                marks: Vec::new(),
-                heat: None,
-            }
+            let label = self.key.columns.last();
+            let label = label.map_or(String::new(), |it| words::axis(&it.name, it.unit));
+            let x = Axis::new(label, Scale::Names(names.collect()));
+            let y = Axis::linear(format!("{} (%)", self.units));
+            let series = self.series(numbers, (&inner, &group));
+            Panel::new(self.key.title(group(0), 1), x, y, series)
         };
         outer.into_iter().map(panel).collect()
     }
@@ -392,12 +351,10 @@ impl Shares<'_> {
                     (word, 1) => word.to_string(),
                     (word, _) => format!("{}, {word}", self.of[*index]),
                 };
+                let points = shares.clone().filter_map(percent).collect();
                 all.push(Series {
-                    label,
-                    mark: Drawn::Bars,
-                    is_paper: false,
-                    points: shares.clone().filter_map(percent).collect(),
                     spread: Spread::Whiskers(shares.map(interval).collect()),
+                    ..Series::new(label, Drawn::Bars, points)
                 });
             }
         }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::super::campaign::{Axis, Campaign, Label};
 use super::super::row::column;
 use super::file::Condition;
-use super::words;
+use super::{Head, words};
 use crate::scenario::did_you_mean;
 use crate::table::{Cells, Column, Table};
 
@@ -74,12 +74,8 @@ impl<'a> Rows<'a> {
 
     /// The numbers of a column.
     pub(super) fn numbers(&self, name: &str) -> Result<Cow<'a, [Option<f64>]>, String> {
-        match self.cells(&column(name))? {
-            Cells::Numbers(cells) => Ok(Cow::Borrowed(cells)),
-            Cells::Counts(cells) => Ok(cells.iter().map(|it| Some(*it as f64)).collect()),
-            Cells::Wholes(cells) => Ok(cells.iter().map(|it| it.map(|it| it as f64)).collect()),
-            _ => Err(format!("column {name} has texts, not numbers")),
-        }
+        let numbers = self.cells(&column(name))?.numbers();
+        numbers.ok_or_else(|| format!("column {name} has texts, not numbers"))
     }
 
     /// Whether there is such a column.
@@ -112,25 +108,12 @@ impl<'a> Rows<'a> {
         };
         let points = axis.map_or(&[][..], |axis| &axis.points);
         let mut values: Vec<Label> = points.iter().map(|point| point.label.clone()).collect();
-        let codes = match cells {
-            Cells::Numbers(cells) => {
-                let cells = cells.iter().map(|cell| cell.unwrap_or(f64::NAN));
-                code_numbers(cells, &mut values)
+        let codes = match cells.numbers() {
+            Some(numbers) => {
+                let numbers = numbers.iter().map(|cell| cell.unwrap_or(f64::NAN));
+                code_numbers(numbers, &mut values)
             }
-            Cells::Counts(cells) => {
-                code_numbers(cells.iter().map(|cell| *cell as f64), &mut values)
-            }
-            Cells::Wholes(cells) => {
-                let cells = cells
-                    .iter()
-                    .map(|cell| cell.map_or(f64::NAN, |it| it as f64));
-                code_numbers(cells, &mut values)
-            }
-            Cells::Texts(cells) => code_texts(cells.iter().map(String::as_str), &mut values),
-            Cells::Notes(cells) => {
-                let cells = cells.iter().map(|cell| cell.as_deref().unwrap_or_default());
-                code_texts(cells, &mut values)
-            }
+            None => code_texts(texts(cells), &mut values),
         };
         Ok(Coded {
             name: name.to_string(),
@@ -229,6 +212,19 @@ impl Key {
         places
     }
 
+    /// How many values the last column has; one without any column.
+    pub(super) fn last_len(&self) -> u64 {
+        let last = self.columns.last();
+        last.map_or(1, |it| it.values.len() as u64)
+    }
+
+    /// What stands above the columns of a table for people.
+    pub(super) fn heads(&self) -> Vec<Head> {
+        let columns = self.columns.iter();
+        let heads = columns.map(|it| Head::left(&words::axis(&it.name, it.unit)));
+        heads.collect()
+    }
+
     /// The values of a combination in words.
     pub(super) fn words(&self, key: u64) -> Vec<String> {
         let places = self.places(key).into_iter().zip(&self.columns);
@@ -305,14 +301,14 @@ fn code_numbers(cells: impl Iterator<Item = f64>, values: &mut Vec<Label>) -> Ve
     code(cells.map(f64::to_bits), (values, known), label)
 }
 
-fn code_texts<'c>(cells: impl Iterator<Item = &'c str>, values: &mut Vec<Label>) -> Vec<u32> {
+fn code_texts(cells: Vec<Cow<'_, str>>, values: &mut Vec<Label>) -> Vec<u32> {
     // As the store writes them.
     let known = |label: &Label| match label {
         Label::Number(number) => Some(Cow::Owned(number.to_string())),
         Label::Text(text) => Some(Cow::Owned(text.clone())),
     };
-    let label = |text: &Cow<'c, str>| Label::Text(text.to_string());
-    code(cells.map(Cow::Borrowed), (values, known), label)
+    let label = |text: &Cow<'_, str>| Label::Text(text.to_string());
+    code(cells.into_iter(), (values, known), label)
 }
 
 /// The place of each cell's value in `values`, which grows by those that it does not have.
@@ -344,22 +340,7 @@ fn code<K: Clone + Hash + Eq>(
 }
 
 fn texts(cells: &Cells) -> Vec<Cow<'_, str>> {
-    match cells {
-        Cells::Texts(cells) => cells.iter().map(|it| Cow::Borrowed(it.as_str())).collect(),
-        Cells::Notes(cells) => {
-            let cells = cells.iter().map(|it| it.as_deref().unwrap_or_default());
-            cells.map(Cow::Borrowed).collect()
-        }
-        Cells::Counts(cells) => cells.iter().map(|it| Cow::Owned(it.to_string())).collect(),
-        Cells::Wholes(cells) => {
-            let write = |cell: &Option<u64>| cell.map_or(String::new(), |it| it.to_string());
-            cells.iter().map(|it| Cow::Owned(write(it))).collect()
-        }
-        Cells::Numbers(cells) => {
-            let write = |cell: &Option<f64>| cell.map_or(String::new(), |it| it.to_string());
-            cells.iter().map(|it| Cow::Owned(write(it))).collect()
-        }
-    }
+    (0..cells.len()).map(|row| cells.text(row)).collect()
 }
 
 fn starts_with_digit(word: &str) -> bool {

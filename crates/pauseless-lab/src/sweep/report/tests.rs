@@ -1,7 +1,9 @@
+mod fixture;
+
 use expect_test::{Expect, expect};
 
+use self::fixture::{axis, buffers, campaign, names, numbers, read, rows, table1};
 use super::file::Known;
-use super::fixture::{axis, buffers, campaign, names, numbers, read, rows, table1};
 use super::*;
 use crate::report::text::Paint;
 use crate::table::{Cells, csv};

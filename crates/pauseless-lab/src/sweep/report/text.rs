@@ -75,10 +75,8 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
     }
     for (reason, runs, task) in &failed.reasons {
         let reason = reason.lines().next().unwrap_or_default();
-        lines.push(format!(
-            "  {}: {reason} (task {task})",
-            plural(*runs as u64, "run")
-        ));
+        let runs = plural(*runs as u64, "run");
+        lines.push(format!("  {runs}: {reason} (task {task})"));
     }
     lines
 }
@@ -136,11 +134,8 @@ fn one(part: &Part, paint: Paint) -> String {
     let more = part.shown.rows.len().saturating_sub(ROWS_MAX);
     if more > 0 {
         let more = count(more as u64);
-        let _ = writeln!(
-            text,
-            "  .. and {more} more; {}.csv has all of them",
-            part.name
-        );
+        let name = &part.name;
+        let _ = writeln!(text, "  .. and {more} more; {name}.csv has all of them");
     }
     for note in &part.notes {
         let _ = writeln!(text, "  {note}");

@@ -1,6 +1,7 @@
 //! Values of axes, shares and numbers as people read them.
 
 use super::super::campaign::Label;
+use crate::report::quantity;
 use crate::results::column_unit;
 use crate::scenario::vary::{Amount, Unit};
 
@@ -85,11 +86,7 @@ pub(super) fn with_unit(name: &str, unit: &str) -> String {
 
 /// The first few of a list.
 pub(super) fn some(all: &[String]) -> String {
-    let mut text = all[..all.len().min(SOME)].join(", ");
-    if all.len() > SOME {
-        text += &format!(" and {} more", all.len() - SOME);
-    }
-    text
+    quantity::some(all.iter(), SOME)
 }
 
 /// A share in percent, without the sign.
@@ -108,8 +105,8 @@ pub(super) fn number(value: f64) -> String {
     match size {
         _ if value == 0.0 => "0".to_string(),
         _ if value < 0.0 => format!("-{}", number(size)),
-        _ if size.fract() == 0.0 && size < 1e15 => crate::report::quantity::count(size as u64),
-        _ if (99.95..1e15).contains(&size) => crate::report::quantity::count(size.round() as u64),
+        _ if size.fract() == 0.0 && size < 1e15 => quantity::count(size as u64),
+        _ if (99.95..1e15).contains(&size) => quantity::count(size.round() as u64),
         _ if (1e-3..1e15).contains(&size) => {
             let power = size.log10().floor() as i32;
             let places = usize::try_from(2 - power).unwrap_or(0);

@@ -96,13 +96,12 @@ impl std::error::Error for Failure {}
 
 /// Writes the scripts of a campaign into `slurm/` of its folder.
 pub fn write(request: &Request) -> Result<Scripts, Failure> {
-    if request.shards as usize > request.tasks {
+    let Request { shards, tasks, .. } = request;
+    if *shards as usize > *tasks {
+        let message = format!("{shards} parts for {tasks} runs: some would have nothing to do");
         return Err(Failure::new(
-            format!(
-                "{} parts for {} runs: some would have nothing to do",
-                request.shards, request.tasks
-            ),
-            format!("--shards {} at the most", request.tasks),
+            message,
+            format!("--shards {tasks} at the most"),
         ));
     }
     let folder = request.folder.join(FOLDER);
@@ -144,13 +143,10 @@ pub fn submit(request: &Request, scripts: &Scripts) -> Result<Jobs, Failure> {
     // Before the next job: whatever happens to that, somebody has to find this one again.
     jobs.keep(&file)?;
     let (merge, _) = sbatch(&request.options, &scripts.merge, Some(array)).map_err(|failure| {
-        Failure::new(
-            format!(
-                "job array {array} was submitted, the merge was not: {}",
-                failure.message
-            ),
-            "let the array run and merge with `pauseless sweep merge`, or scancel it",
-        )
+        let why = failure.message;
+        let message = format!("job array {array} was submitted, the merge was not: {why}");
+        let help = "let the array run and merge with `pauseless sweep merge`, or scancel it";
+        Failure::new(message, help)
     })?;
     jobs.merge = Some(merge);
     jobs.keep(&file)?;

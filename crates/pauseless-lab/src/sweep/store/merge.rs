@@ -150,14 +150,12 @@ fn write(
             return Err(Failure::Interrupted);
         }
         let group = start..total.min(start + GROUP);
-        let tasks: Vec<Brief> = group
-            .into_par_iter()
-            .map(|place| Brief::of(merging.plan.task(place)))
-            .collect();
-        let found: Vec<Option<Entry>> = tasks
-            .iter()
-            .map(|task| merging.index.find(&task.row).copied())
-            .collect();
+        let tasks = group.into_par_iter();
+        let tasks = tasks.map(|place| Brief::of(merging.plan.task(place)));
+        let tasks: Vec<Brief> = tasks.collect();
+        let found = tasks.iter();
+        let found = found.map(|task| merging.index.find(&task.row).copied());
+        let found: Vec<Option<Entry>> = found.collect();
         let rows = merging.index.fetch(&found, &columns.numbers)?;
         for (task, _) in tasks.iter().zip(&rows).filter(|(_, row)| row.is_none()) {
             merged.missing += 1;
@@ -203,10 +201,8 @@ impl Brief {
 fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
     let campaign = &plan.campaign;
     let unit = |place: usize| campaign.axes[place].unit;
-    let axes = columns
-        .axes
-        .iter()
-        .map(|axis| (axis.name.as_str(), unit(axis.place)));
+    let axes = columns.axes.iter();
+    let axes = axes.map(|axis| (axis.name.as_str(), unit(axis.place)));
     let axes: Vec<(&str, &str)> = axes.collect();
     vec![
         ("version", crate::VERSION.to_string()),

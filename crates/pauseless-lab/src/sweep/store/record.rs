@@ -145,9 +145,8 @@ pub(super) fn columns(records: &[Record]) -> Vec<Column> {
         columns.push(column(name, cells));
     }
     for (place, (name, _)) in first.numbers.iter().enumerate() {
-        let values = records
-            .iter()
-            .map(|record| record.numbers[place].1.as_ref());
+        let values = records.iter();
+        let values = values.map(|record| record.numbers[place].1.as_ref());
         let cells = values.map(|value| value.and_then(Value::number));
         columns.push(column(name, Cells::Numbers(cells.collect())));
     }

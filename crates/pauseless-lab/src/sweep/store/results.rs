@@ -97,10 +97,7 @@ impl Results {
                 extend(column, more);
             }
         }
-        Ok(Table {
-            name: NAME.to_string(),
-            columns: all,
-        })
+        Ok(Table::new(NAME.to_string(), all))
     }
 }
 

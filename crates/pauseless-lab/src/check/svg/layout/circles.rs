@@ -23,12 +23,7 @@ pub(super) fn stand(layout: &mut Layout, cast: &Cast<'_>) {
     let mut angles = Vec::new();
     for (number, switch) in cast.ring.iter().enumerate() {
         let angle = start(cast.ring.len()) + TAU * number as f64 / count;
-        let place = Place {
-            at: on(inner, angle),
-            size: usual(Role::Cycle),
-            role: Role::Cycle,
-        };
-        layout.put(*switch, place);
+        layout.put(*switch, Place::usual(on(inner, angle), Role::Cycle));
         angles.push((*switch, angle));
     }
     let outer = match cast.ring.is_empty() {
@@ -63,12 +58,7 @@ fn stand_outside(
     (mut outside, radius): (Vec<(NodeId, Role)>, (f64, f64)),
 ) -> Vec<(NodeId, f64)> {
     if let ([(only, role)], true) = (&outside[..], cast.ring.is_empty()) {
-        let place = Place {
-            at: (0.0, 0.0),
-            size: usual(*role),
-            role: *role,
-        };
-        layout.put(*only, place);
+        layout.put(*only, Place::usual((0.0, 0.0), *role));
         return vec![(*only, PI / 2.0)];
     }
     let towards = |layout: &Layout, switch: NodeId| {
@@ -129,10 +119,9 @@ fn stand_hosts(layout: &mut Layout, (switch, angle): (NodeId, f64), hosts: Vec<N
                 }
             }
         }
-        let places = shifts.iter().map(|(dx, dy)| Place {
-            at: (home.at.0 + dx, home.at.1 + dy),
-            size: HOST,
-            role: Role::Host,
+        let places = shifts.iter().map(|(dx, dy)| {
+            let at = (home.at.0 + dx, home.at.1 + dy);
+            Place::usual(at, Role::Host)
         });
         let places = Vec::from_iter(places);
         let free = places.iter().find(|place| layout.is_free(place));

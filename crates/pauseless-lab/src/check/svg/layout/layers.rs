@@ -68,9 +68,8 @@ pub(super) fn stand(layout: &mut Layout, cast: &Cast<'_>, heights: &[usize]) {
     }
     let mut y = 0.0;
     for (number, row) in rows.values().rev().enumerate() {
-        let has_hosts = row
-            .iter()
-            .any(|(switch, _)| !cast.hosts_on(*switch).is_empty());
+        let mut switches = row.iter();
+        let has_hosts = switches.any(|(switch, _)| !cast.hosts_on(*switch).is_empty());
         let is_last = number + 1 == rows.len();
         if has_hosts && !is_last {
             y += HOST_GAP;
@@ -157,12 +156,7 @@ fn stand_hosts(layout: &mut Layout, cast: &Cast<'_>, (row, y): (&[(NodeId, Role)
     for (host, x) in wanted.into_iter().rev() {
         let x = x.min(limit);
         limit = x - pitch;
-        let place = Place {
-            at: (x, y),
-            size: HOST,
-            role: Role::Host,
-        };
-        layout.put(host, place);
+        layout.put(host, Place::usual((x, y), Role::Host));
     }
 }
 

@@ -14,7 +14,7 @@ use super::{AWARE, CBFC, PAPER, PFC, Scheme, network};
 use crate::repro::data::{Measured, Values};
 use crate::sample::Sample;
 use crate::scenario::Overrides;
-use crate::table::{Cells, Column, Table};
+use crate::table::{Column, Table};
 use crate::threshold::statistics::wilson;
 
 /// Networks of one size.
@@ -77,9 +77,8 @@ pub fn cycles(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure>
         }
         let mut tallies = Vec::new();
         for part in parts() {
-            let tasks = texts
-                .iter()
-                .map(|(sample, _, text)| task(scope, (part, *sample), text));
+            let tasks = texts.iter();
+            let tasks = tasks.map(|(sample, _, text)| task(scope, (part, *sample), text));
             let tasks = tasks.collect::<Result<Vec<_>, Failure>>()?;
             let mut tally = Tally::default();
             for ((sample, flows, _), it) in texts.iter().zip(scope.sample(tasks)?) {
@@ -250,9 +249,8 @@ const NUMBERS: [&str; 15] = [
 fn overlap(values: &mut Values, k: u32, tallies: &[(Part, Tally)]) {
     for discipline in Discipline::ALL {
         let of = |scheme| {
-            let mut found = tallies
-                .iter()
-                .filter(|(part, _)| *part == (scheme, discipline));
+            let found = tallies.iter();
+            let mut found = found.filter(|(part, _)| *part == (scheme, discipline));
             found.next().map(|(_, tally)| &tally.deadlocked)
         };
         let (Some(pfc), Some(cbfc)) = (of(PFC), of(CBFC)) else {
@@ -292,32 +290,22 @@ impl Grid {
     }
 
     fn finish(self, name: &str, names: &[&str]) -> Table {
-        let column = |name: &str, cells| Column {
-            name: name.to_string(),
-            cells,
-        };
-        let texts = |of: &dyn Fn(&Part) -> &'static str| {
-            Cells::Texts(self.parts.iter().map(|part| of(part).to_string()).collect())
+        let texts = |name: &str, of: &dyn Fn(&Part) -> &'static str| {
+            Column::texts(name, self.parts.iter().map(|part| of(part).to_string()))
         };
         let plain = |part: &Part| part.0.name.trim_end_matches('+');
-        let aware = |part: &Part| match part.0.is_cycle_aware {
-            true => "yes",
-            false => "no",
-        };
+        let aware = |part: &Part| if part.0.is_cycle_aware { "yes" } else { "no" };
         let mut columns = vec![
-            column("scheme", texts(&plain)),
-            column("cycle_aware", texts(&aware)),
-            column("discipline", texts(&|part| part.1.name())),
+            texts("scheme", &plain),
+            texts("cycle_aware", &aware),
+            texts("discipline", &|part| part.1.name()),
         ];
         for (index, name) in names.iter().enumerate() {
             let cells = self.rows.iter().map(|row| Some(row[index]));
             let cells = cells.map(|cell| cell.filter(|number| number.is_finite()));
-            columns.push(column(name, Cells::Numbers(cells.collect())));
+            columns.push(Column::numbers(*name, cells));
         }
-        Table {
-            name: name.to_string(),
-            columns,
-        }
+        Table::new(name, columns)
     }
 }
 

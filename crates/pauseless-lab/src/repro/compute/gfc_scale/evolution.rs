@@ -4,11 +4,11 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 
 use super::super::super::scope::{Failure, Scope};
-use super::{BUFFER, BUFFER_AWARE, How, PFC, PFC_AWARE, TIME, known, network};
-use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series, Spread};
+use super::{BUFFER, BUFFER_AWARE, How, PFC, PFC_AWARE, TIME, known, network, record};
+use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Series};
 use crate::repro::data::Measured;
 use crate::sample::Sample;
-use crate::table::{Cells, Column, Table};
+use crate::table::{Column, Table};
 
 /// `compute`: one network and repetition that deadlocks under PFC, under all schemes.
 pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
@@ -20,12 +20,7 @@ pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failu
         let text = network(scope, &base, (4, pair.sample))?;
         let schemes = [PFC, BUFFER, TIME, PFC_AWARE, BUFFER_AWARE];
         let tasks = schemes.map(|scheme| {
-            let how = How {
-                scheme,
-                discipline,
-                duration: Span::ms(30),
-                stops_on_deadlock: false,
-            };
+            let how = How::whole(scheme, discipline, Span::ms(30));
             Ok(how.task(scope, &text, pair)?.keeping(&[total()]))
         });
         let tasks = tasks.into_iter().collect::<Result<Vec<_>, Failure>>()?;
@@ -36,34 +31,27 @@ pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failu
             let prefix = format!("{}/{}", scheme.name, discipline.name());
             describe(measured, (&prefix, sample), onset);
             table.add(&prefix, sample);
-            series.push(Series {
-                label: scheme.name.to_string(),
-                mark: Drawn::Line,
-                is_paper: false,
-                spread: Spread::None,
-                points: points(sample).collect(),
-            });
+            let points = points(sample).collect();
+            series.push(Series::new(scheme.name, Drawn::Line, points));
         }
         let mark = onset.map(|x| Mark {
             label: "deadlock under PFC".to_string(),
             x,
             is_alarm: true,
         });
+        let (x, y) = (
+            Axis::linear("time (ms)"),
+            Axis::linear("all servers (Gb/s)"),
+        );
         panels.push(Panel {
-            title: discipline.name().to_string(),
-            x: axis("time (ms)"),
-            y: axis("all servers (Gb/s)"),
-            series,
             marks: mark.into_iter().collect(),
-            heat: None,
+            ..Panel::new(discipline.name(), x, y, series)
         });
     }
-    measured.figures.push(Figure {
-        name: "evolution".to_string(),
-        caption: "Throughput of all servers in 100 us bins; + is with cycle-aware thresholds"
-            .to_string(),
-        panels,
-    });
+    let caption = "Throughput of all servers in 100 us bins; + is with cycle-aware thresholds";
+    measured
+        .figures
+        .push(Figure::new("evolution", caption, panels));
     measured.tables.push(table.finish());
     Ok(())
 }
@@ -81,12 +69,9 @@ fn points(sample: &Sample) -> impl Iterator<Item = (f64, f64)> + '_ {
 
 /// What happens before and after `onset`; without a deadlock, in the two halves of the run.
 fn describe(measured: &mut Measured, (prefix, sample): (&str, &Sample), onset: Option<f64>) {
+    let findings = ["deadlock", "deadlock_ms", "starved", "lost"];
+    record(measured, prefix, sample, &findings);
     let mut add = |name: &str, value: f64| measured.values.push(format!("{prefix}/{name}"), value);
-    for metric in ["deadlock", "deadlock_ms", "starved", "lost"] {
-        if let Some(value) = sample.metric(metric) {
-            add(metric, value);
-        }
-    }
     let end = sample.times_ms.last().copied().unwrap_or(0.0);
     let onset = onset.unwrap_or(end / 2.0);
     // All hosts begin at once, and flows are short at first.
@@ -116,13 +101,6 @@ fn mean(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     (count > 0.0).then_some(sum / count)
 }
 
-fn axis(label: &str) -> Axis {
-    Axis {
-        label: label.to_string(),
-        scale: Scale::Linear,
-    }
-}
-
 /// All curves, a row for each instant.
 #[derive(Default)]
 struct Rows {
@@ -141,17 +119,11 @@ impl Rows {
     }
 
     fn finish(self) -> Table {
-        let column = |name: &str, cells| Column {
-            name: name.to_string(),
-            cells,
-        };
-        Table {
-            name: "evolution".to_string(),
-            columns: vec![
-                column("case", Cells::Texts(self.cases)),
-                column("time_ms", Cells::Numbers(self.times)),
-                column("all_servers_gbps", Cells::Numbers(self.rates)),
-            ],
-        }
+        let columns = vec![
+            Column::texts("case", self.cases),
+            Column::numbers("time_ms", self.times),
+            Column::numbers("all_servers_gbps", self.rates),
+        ];
+        Table::new("evolution", columns)
     }
 }

@@ -5,8 +5,8 @@ use pauseless_core::unit::Span;
 
 use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
-use super::{BUFFER, How, Pair, TIME, network};
-use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale as Measure, Series, Spread};
+use super::{BUFFER, How, Pair, TIME, network, record};
+use crate::draw::figure::{Axis, Drawn, Figure, Panel, Series};
 use crate::repro::data::Measured;
 use crate::run::Run;
 use crate::sample::{Add, Sample};
@@ -63,30 +63,18 @@ pub fn feedback(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failur
                 (false, Discipline::OutputQueued) => 1,
                 (false, _) => continue,
             };
-            let how = How {
-                scheme,
-                discipline,
-                duration,
-                stops_on_deadlock: false,
-            };
+            let how = How::whole(scheme, discipline, duration);
             let samples = runs(scope, (&base, k), (how, count), measured)?;
             curves.extend(samples);
         }
-        panels.push(Panel {
-            title: discipline.name().to_string(),
-            x: axis("share of the link in 500 us (%)"),
-            y: axis("share of ports and bins"),
-            series: curves,
-            marks: Vec::new(),
-            heat: None,
-        });
+        let x = Axis::linear("share of the link in 500 us (%)");
+        let y = Axis::linear("share of ports and bins");
+        panels.push(Panel::new(discipline.name(), x, y, curves));
     }
-    measured.figures.push(Figure {
-        name: "feedback".to_string(),
-        caption: "Bandwidth of feedback messages, the upper tenth of all ports and bins"
-            .to_string(),
-        panels,
-    });
+    let caption = "Bandwidth of feedback messages, the upper tenth of all ports and bins";
+    measured
+        .figures
+        .push(Figure::new("feedback", caption, panels));
     Ok(())
 }
 
@@ -104,11 +92,7 @@ fn runs(
         let text = network(scope, base, (k, sample))?;
         let task = how.task(scope, &text, pair)?;
         let run = scope.sample(vec![task])?.remove(0);
-        for metric in METRICS {
-            if let Some(value) = run.metric(metric) {
-                measured.values.push(format!("{prefix}/{metric}"), value);
-            }
-        }
+        record(measured, &prefix, &run, &METRICS);
         first.get_or_insert_with(|| series(how.scheme.name, &run));
     }
     Ok(first)
@@ -119,20 +103,7 @@ fn series(label: &str, run: &Sample) -> Series {
         let x = run.metric(&format!("bin_q{point:03}"))?;
         Some((x, (900 + point) as f64 / 1_000.0))
     });
-    Series {
-        label: label.to_string(),
-        mark: Drawn::Line,
-        is_paper: false,
-        spread: Spread::None,
-        points: points.collect(),
-    }
-}
-
-fn axis(label: &str) -> Axis {
-    Axis {
-        label: label.to_string(),
-        scale: Measure::Linear,
-    }
+    Series::new(label, Drawn::Line, points.collect())
 }
 
 const METRICS: [&str; 7] = [

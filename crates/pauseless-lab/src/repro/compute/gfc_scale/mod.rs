@@ -16,6 +16,8 @@ use pauseless_core::unit::Span;
 use toml::{Table, Value};
 
 use super::super::scope::{Failure, Scope, Task};
+use crate::repro::data::Measured;
+use crate::sample::Sample;
 use crate::scenario::{Overrides, StopOn};
 
 pub use cycles::cycles;
@@ -90,6 +92,15 @@ fn network(scope: &Scope<'_>, base: &str, (k, sample): (u32, u64)) -> Result<Str
     )
 }
 
+/// Adds the numbers of these names that a run has.
+fn record(measured: &mut Measured, prefix: &str, sample: &Sample, names: &[&str]) {
+    for name in names {
+        if let Some(value) = sample.metric(name) {
+            measured.values.push(format!("{prefix}/{name}"), value);
+        }
+    }
+}
+
 /// How a network is run.
 #[derive(Clone, Copy, Debug)]
 struct How {
@@ -100,6 +111,16 @@ struct How {
 }
 
 impl How {
+    /// A run of this length, whatever happens in it.
+    fn whole(scheme: Scheme, discipline: Discipline, duration: Span) -> How {
+        How {
+            scheme,
+            discipline,
+            duration,
+            stops_on_deadlock: false,
+        }
+    }
+
     /// The run of one repetition on the network of `text`.
     fn task(self, scope: &Scope<'_>, text: &str, pair: Pair) -> Result<Task, Failure> {
         let section: Table = toml::from_str(self.scheme.section).expect("a section");
@@ -115,13 +136,9 @@ impl How {
             cycle_aware: Some(self.scheme.is_cycle_aware),
             ..Overrides::default()
         };
-        let name = format!(
-            "{}/{}, network {}, seed {}",
-            self.scheme.name,
-            self.discipline.name(),
-            pair.sample,
-            pair.seed
-        );
+        let Pair { sample, seed } = pair;
+        let (scheme, discipline) = (self.scheme.name, self.discipline.name());
+        let name = format!("{scheme}/{discipline}, network {sample}, seed {seed}");
         Ok(Task::new(name, text, overrides))
     }
 

@@ -6,7 +6,7 @@ use pauseless_core::unit::Span;
 use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
 use super::trees::{Ties, Trees};
-use super::{AWARE, How, PAPER, Pair, Scheme, known, network};
+use super::{AWARE, How, PAPER, Pair, known, network, record};
 use crate::repro::data::Measured;
 use crate::run::Run;
 use crate::sample::{Add, Sample};
@@ -39,10 +39,8 @@ pub fn servers(run: &Run, add: Add<'_>) {
             series.times[*row].as_ps() as f64 > from * run.outcome.end.as_ps() as f64
         };
         let rows = (0..series.times.len()).filter(is_in);
-        let hosts = series
-            .ports
-            .iter()
-            .filter(|it| run.topology().is_host(it.node));
+        let hosts = series.ports.iter();
+        let hosts = hosts.filter(|it| run.topology().is_host(it.node));
         let values =
             hosts.flat_map(move |port| rows.clone().map(|row| port.sending_bps[row] / 1e9));
         mean_and_std(values)
@@ -76,41 +74,30 @@ pub fn compare(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure
     };
     for &(k, screened, wanted) in sizes {
         let free = Trees::new(k, Ties::Random).screen(screened).free;
-        let pairs = free
-            .into_iter()
-            .take(wanted)
-            .map(|sample| Pair { sample, seed: 1 });
+        let pairs = free.into_iter();
+        let pairs = pairs.take(wanted).map(|sample| Pair { sample, seed: 1 });
         let pairs = Vec::from_iter(pairs);
         for discipline in Discipline::ALL {
             for scheme in PAPER {
-                let how = how((scheme, discipline));
+                let how = How::whole(scheme, discipline, DURATION);
                 let name = how.prefix(&format!("free k{k}"));
                 run(scope, (&base, k), (how, &pairs), &mut |sample| {
-                    record(measured, &name, sample)
+                    record(measured, &name, sample, &METRICS)
                 })?;
             }
         }
     }
     for discipline in Discipline::ALL {
         for scheme in PAPER.into_iter().chain(AWARE) {
-            let how = how((scheme, discipline));
+            let how = How::whole(scheme, discipline, DURATION);
             let name = how.prefix("deadlock k4");
             let pairs = known(discipline);
             run(scope, (&base, 4), (how, &pairs), &mut |sample| {
-                record(measured, &name, sample)
+                record(measured, &name, sample, &METRICS)
             })?;
         }
     }
     Ok(())
-}
-
-fn how((scheme, discipline): (Scheme, Discipline)) -> How {
-    How {
-        scheme,
-        discipline,
-        duration: DURATION,
-        stops_on_deadlock: false,
-    }
 }
 
 /// Makes runs, few at a time, so that no more than these are in memory.
@@ -129,14 +116,6 @@ fn run(
         scope.sample(tasks)?.iter().for_each(&mut *take);
     }
     Ok(())
-}
-
-fn record(measured: &mut Measured, name: &str, sample: &Sample) {
-    for metric in METRICS {
-        if let Some(value) = sample.metric(metric) {
-            measured.values.push(format!("{name}/{metric}"), value);
-        }
-    }
 }
 
 const METRICS: [&str; 11] = [

@@ -11,7 +11,7 @@ use super::trees::{Cyclic, Ties, Trees};
 use super::{AWARE, BUFFER, CBFC, How, PAPER, PFC, Pair, Scheme, TIME, network};
 use crate::repro::data::{Measured, Values};
 use crate::sample::Sample;
-use crate::table::{Cells, Column, Table};
+use crate::table::{Column, Table};
 use crate::threshold::statistics::wilson;
 
 /// The paper's networks of each size.
@@ -241,17 +241,13 @@ fn overlap(values: &mut Values, k: u32, tallies: &[(Part, Tally)]) {
 }
 
 fn exposures(k: u32, cyclic: &[Cyclic]) -> Table {
-    let numbers = |name: &str, of: &dyn Fn(&Cyclic) -> f64| Column {
-        name: name.to_string(),
-        cells: Cells::Numbers(cyclic.iter().map(|it| Some(of(it))).collect()),
-    };
-    Table {
-        name: format!("cyclic_k{k}"),
-        columns: vec![
-            numbers("sample", &|it| it.sample as f64),
-            numbers("exposure", &|it| it.exposure),
-        ],
-    }
+    let samples = cyclic.iter().map(|it| Some(it.sample as f64));
+    let exposures = cyclic.iter().map(|it| Some(it.exposure));
+    let columns = vec![
+        Column::numbers("sample", samples),
+        Column::numbers("exposure", exposures),
+    ];
+    Table::new(format!("cyclic_k{k}"), columns)
 }
 
 /// The table itself.
@@ -296,21 +292,14 @@ impl Rows {
     }
 
     fn finish(self) -> Table {
-        let column = |name: &str, cells| Column {
-            name: name.to_string(),
-            cells,
-        };
         let [schemes, disciplines] = self.names;
         let mut columns = vec![
-            column("scheme", Cells::Texts(schemes)),
-            column("discipline", Cells::Texts(disciplines)),
+            Column::texts("scheme", schemes),
+            Column::texts("discipline", disciplines),
         ];
         let numbers = NUMBERS.iter().zip(self.numbers.into_values());
-        columns.extend(numbers.map(|(name, cells)| column(name, Cells::Numbers(cells))));
-        Table {
-            name: "deadlocks".to_string(),
-            columns,
-        }
+        columns.extend(numbers.map(|(name, cells)| Column::numbers(*name, cells)));
+        Table::new("deadlocks", columns)
     }
 }
 

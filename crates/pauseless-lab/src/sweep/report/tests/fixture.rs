@@ -3,10 +3,10 @@
 use toml::Table as Toml;
 use toml::de::DeTable;
 
-use super::super::campaign::{Axis, Campaign, Filter, Label, Point};
-use super::file::{Known, Sections};
 use crate::problem::{Problems, Sink};
 use crate::scenario::reader::Section;
+use crate::sweep::campaign::{Axis, Campaign, Filter, Label, Point};
+use crate::sweep::report::file::{Known, Sections};
 use crate::table::{Cells, Column, Table};
 
 /// An axis of texts or numbers.
@@ -117,10 +117,7 @@ pub(crate) fn rows(
     columns.push(column("ended", Cells::Texts(ended.collect())));
     let errors = vec![String::new(); total];
     columns.push(column("error", Cells::Texts(errors)));
-    Table {
-        name: "results".to_string(),
-        columns,
-    }
+    Table::new("results", columns)
 }
 
 /// Something like the GFC paper's Table 1: PFC and CBFC deadlock in some networks, GFC starves,

@@ -1,0 +1,30 @@
+//! Records of JSON documents, each field declared once: what it is, its type, and its value.
+
+/// Declares records of a JSON document, each with its `new` from what its fields take their values
+/// from. Statements that several fields need stand before them, behind `after`.
+macro_rules! records {
+    ($(
+        $(#[$about:meta])*
+        $vis:vis struct $name:ident $(<$life:lifetime>)? ($($argument:ident: $of:ty),+)
+            $(after { $($before:tt)* })?
+        {
+            $($(#[$meta:meta])* $field:ident: $type:ty = $value:expr;)+
+        }
+    )+) => {$(
+        $(#[$about])*
+        #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+        $vis struct $name $(<$life>)? {
+            $($(#[$meta])* pub $field: $type,)+
+        }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            /// The record of this.
+            $vis fn new($($argument: $of),+) -> Self {
+                $($($before)*)?
+                $name { $($field: $value),+ }
+            }
+        }
+    )+};
+}
+
+pub(crate) use records;
