@@ -1,6 +1,7 @@
 //! A scenario that a program fills in, instead of writing TOML.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::file::File;
 use super::reader::{Place, Section};
@@ -17,12 +18,12 @@ pub struct ScenarioFile {
     comment: &'static str,
     entries: Vec<Entry>,
     /// The files that its values were taken from, the main one first.
-    sources: Vec<Source>,
+    sources: Arc<[Source]>,
 }
 
 impl ScenarioFile {
     /// A scenario without anything, whose values will be taken from `sources`.
-    pub(crate) fn new(comment: &'static str, sources: Vec<Source>) -> ScenarioFile {
+    pub(crate) fn new(comment: &'static str, sources: Arc<[Source]>) -> ScenarioFile {
         ScenarioFile {
             comment,
             entries: Vec::new(),
@@ -66,7 +67,10 @@ impl ScenarioFile {
         let written = Sections::read(root, &sink, (overrides, Aim::Run, Path::new("")));
         match written.resolve(name, &sink) {
             Some(scenario) if sink.is_empty() => Ok(scenario),
-            _ => Err(Problems::of_sources(self.sources.clone(), sink.into_list())),
+            _ => Err(Problems::of_sources(
+                self.sources.to_vec(),
+                sink.into_list(),
+            )),
         }
     }
 }

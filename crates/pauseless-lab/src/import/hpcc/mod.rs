@@ -13,6 +13,7 @@ mod units;
 mod ways;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pauseless_sim::replica::engine::Setup;
 
@@ -150,15 +151,15 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
         notes,
         ..
     } = reader;
-    let files = Vec::from_iter([source.clone()].into_iter().chain(named));
-    let case = translate::translate(input, notes, files.clone());
+    let files = Arc::from_iter([source.clone()].into_iter().chain(named));
+    let case = translate::translate(input, notes, Arc::clone(&files));
     match case.filter(|_| sink.is_empty()) {
         Some(mut case) => {
             inputs.push(source.file.clone().into());
             case.outputs.inputs = inputs;
             Ok(case)
         }
-        None => Err(Problems::of_sources(files, sink.into_list())),
+        None => Err(Problems::of_sources(files.to_vec(), sink.into_list())),
     }
 }
 

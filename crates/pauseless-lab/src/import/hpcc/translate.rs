@@ -5,6 +5,8 @@ mod keys;
 mod memory;
 mod replica;
 
+use std::sync::Arc;
+
 use super::config::Config;
 use super::flow::Flow;
 use super::topology::Topology;
@@ -48,7 +50,7 @@ pub(super) const HEADERS: u64 = 48;
 pub(super) fn translate(
     input: Input<'_>,
     notes: Vec<String>,
-    sources: Vec<Source>,
+    sources: Arc<[Source]>,
 ) -> Option<Case> {
     let settings = Settings::read(input);
     let (topology, flows) = input.topology.zip(input.flows)?;

@@ -178,10 +178,10 @@ impl<'t> Parser<'t, '_> {
             self.sink.push(problem.expected("two numbers, as in 0->15"));
             return;
         };
+        // Whether there are such hosts is looked at when all lines were read.
         (flow.source, flow.target) = (source, target);
         let end = words[words.len() - 1].at().end;
         flow.at = (head.start as u32, end as u32);
-        self.check_ends(head, &flow);
         let number = self.matrix.flows.len();
         let mut waits = None;
         let mut rest = words[1..].iter();
@@ -260,22 +260,20 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// Both ends are hosts, if their number is known.
-    fn check_ends(&self, head: Word<'t>, flow: &Flow) {
+    fn check_ends(&self, text: Text<'_>, flow: &Flow) {
+        let at = flow.at.0 as usize..flow.at.1 as usize;
         if flow.source == flow.target {
-            let problem = head.problem("source and target are the same host");
+            let problem = text.problem(at.clone(), "source and target are the same host");
             self.sink.push(problem.help("choose another target"));
         }
         let Some((nodes, _)) = self.counts[0] else {
             return;
         };
-        for end in [flow.source, flow.target]
-            .iter()
-            .filter(|end| **end >= nodes)
-        {
-            let problem = head.problem(format!("there is no host {end}"));
-            let most = nodes - 1;
-            self.sink
-                .push(problem.expected(format!("0 to {most}: there are {nodes} Nodes")));
+        let ends = [flow.source, flow.target].into_iter();
+        for end in ends.filter(|end| *end >= nodes) {
+            let problem = text.problem(at.clone(), format!("there is no host {end}"));
+            let expected = format!("0 to {}: there are {nodes} Nodes", nodes - 1);
+            self.sink.push(problem.expected(expected));
         }
     }
 
@@ -378,6 +376,8 @@ impl<'t> Parser<'t, '_> {
 
     fn finish(mut self, text: Text<'_>) -> Matrix {
         self.check_counts(text);
+        let flows = self.matrix.flows.iter();
+        flows.for_each(|flow| self.check_ends(text, flow));
         let triggers = std::mem::take(&mut self.triggers);
         for (id, trigger) in &triggers {
             self.connect(*id, trigger);

@@ -146,7 +146,7 @@ impl Reader {
         };
         let hops = paths.map(|text| {
             let hops = paths::parse(text, &self.sink);
-            self.look_at_paths(&matrix, &hops, text);
+            self.look_at_paths((&matrix, tree.as_ref()), &hops, text);
             hops
         });
         let tree = tree?;
@@ -187,7 +187,18 @@ impl Reader {
         tree
     }
 
-    fn look_at_paths(&self, matrix: &Matrix, hops: &Hops, text: Text<'_>) {
+    /// Whether the paths are those of the flows of this matrix, by switches of this tree.
+    fn look_at_paths(&self, (matrix, tree): (&Matrix, Option<&Tree>), hops: &Hops, text: Text<'_>) {
+        for node in hops.values().flat_map(|way| &way.nodes) {
+            if tree.is_some_and(|tree| !tree.has(&node.value)) {
+                let problem = node
+                    .place
+                    .problem(format!("there is no {} in the tree", node.value));
+                self.sink
+                    .push(problem.help("are these the paths of this tree?"));
+            }
+        }
+
         if matrix.flows.iter().any(|flow| flow.id.is_none()) {
             let message = "paths are for flows by their id, and some have none";
             let problem = text.problem(0..0, message);

@@ -4,10 +4,20 @@
 use std::collections::BTreeMap;
 
 use crate::problem::Sink;
+use crate::scenario::reader::{At, Place};
 use crate::text::{Text, Word};
 
-/// The switches behind the first, by flow and target.
-pub(super) type Hops = BTreeMap<(u64, u64), Vec<String>>;
+/// What was written of each way, by flow and target.
+pub(super) type Hops = BTreeMap<(u64, u64), Way>;
+
+/// A way of a flow.
+#[derive(Debug)]
+pub(super) struct Way {
+    /// The switches behind the first, each where it was written.
+    pub nodes: Vec<At<String>>,
+    /// Its first line.
+    pub place: Place,
+}
 
 /// Whether a text has paths.
 pub(super) fn is_paths(text: Text<'_>) -> bool {
@@ -22,7 +32,11 @@ pub(super) fn parse(text: Text<'_>, sink: &Sink) -> Hops {
     let before = sink.count();
     for words in text.rows() {
         if let Some((key, node)) = line(&words, sink) {
-            hops.entry(key).or_default().push(node);
+            let first = || Way {
+                nodes: Vec::new(),
+                place: words[0].place("").to_end(words[8].at().end),
+            };
+            hops.entry(key).or_insert_with(first).nodes.push(node);
         }
         if sink.count() - before >= PROBLEMS_MAX {
             break;
@@ -31,7 +45,7 @@ pub(super) fn parse(text: Text<'_>, sink: &Sink) -> Hops {
     hops
 }
 
-fn line(words: &[Word<'_>], sink: &Sink) -> Option<((u64, u64), String)> {
+fn line(words: &[Word<'_>], sink: &Sink) -> Option<((u64, u64), At<String>)> {
     const SHAPE: &str = "PATH flow NUMBER dst NUMBER switch NAME via EGRESS";
     let texts = Vec::from_iter(words.iter().map(|word| word.text));
     let ["PATH", "flow", _, "dst", _, "switch", _, "via", _] = texts[..] else {
@@ -48,7 +62,11 @@ fn line(words: &[Word<'_>], sink: &Sink) -> Option<((u64, u64), String)> {
         let expected = "SWITCH->NODE(NUMBER) with LS, US, CS or DST and a number";
         sink.push(problem.expected(expected));
     }
-    Some(((flow?, target?), next?))
+    let next = At {
+        value: next?,
+        place: words[8].place(""),
+    };
+    Some(((flow?, target?), next))
 }
 
 /// Our name of a node: `US_3(1)` is `US3#2`, which is by the second of parallel links.

@@ -283,7 +283,7 @@ fn problems_of_the_scenario_point_into_the_files() {
     assert_eq!(
         refused(&[matrix, &paths.concat()]),
         [
-            "file0:3:1: the path goes from US1 to US7, but US1 has no link to it; \
+            "file1:1:1: the path goes from US1 to US7, but US1 has no link to it; \
           its neighbours are LS0, LS1, CS1, CS3"
         ]
     );
@@ -294,5 +294,32 @@ fn problems_of_the_scenario_point_into_the_files() {
     assert_eq!(
         refused(&[cyclic]),
         ["file0:4:1: after: it waits for rows that wait in a circle"]
+    );
+    let paths = path(15, "LS0->US99");
+    assert_eq!(
+        refused(&[matrix, &paths]),
+        ["file1:1:33: there is no US99 in the tree"]
+    );
+    // Nodes may stand behind the connections.
+    let late =
+        "Connections 2\n0->99 id 1 start 0 size 1\n0->4294967297 id 2 start 0 size 1\nNodes 16\n";
+    assert_eq!(
+        refused(&[late]),
+        [
+            "file0:2:1: there is no host 99",
+            "file0:3:1: there is no host 4294967297"
+        ]
+    );
+    let large = "Nodes 16\nConnections 1\n0->5 id 1 start 0 size 1000000000000000\n";
+    assert_eq!(
+        refused(&[large]),
+        ["file0:3:1: 1007111111119168 B is out of range"]
+    );
+    let slow = TOPO.replacen("ns 1000\n", "ns 1000000000\n", 1);
+    let slow = slow.replacen("ns 0\n", "ns 1000000000\n", 1);
+    let matrix = "Nodes 32\nConnections 1\n0->5 id 1 start 0 size 1000\n";
+    assert_eq!(
+        refused(&[matrix, &slow]),
+        ["file1:10:1: Downlink_Latency_ns: 1.5 s is out of range"]
     );
 }

@@ -23,8 +23,8 @@ pub(super) struct Tree {
     pub links: [Link; 3],
     /// What a switch of each tier adds to the way of a packet.
     pub latencies: [Span; 3],
-    /// Where the links below each tier were written.
-    pub places: [Place; 3],
+    /// Where rate and delay of the links below each tier were written.
+    pub places: [[Place; 2]; 3],
 }
 
 /// The links from a tier to the one below.
@@ -52,6 +52,19 @@ impl Tree {
             links: [link; 3],
             latencies: [latency; 3],
             places: Default::default(),
+        })
+    }
+
+    /// Whether it has the node that is called so, by whichever of parallel links.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let name = name.split('#').next().unwrap_or(name);
+        let counts = ["H", "LS", "US", "CS"].into_iter();
+        let mut counts = counts.zip([self.hosts].into_iter().chain(self.counts));
+        counts.any(|(tier, count)| {
+            let number = name
+                .strip_prefix(tier)
+                .and_then(|number| number.parse::<u64>().ok());
+            number.is_some_and(|number| number < count)
         })
     }
 
@@ -311,8 +324,9 @@ impl<'t> Parser<'t, '_> {
             links,
             latencies: [0, 1, 2].map(|tier| Span::ns(self.value(tier, SWITCH_LATENCY))),
             places: [0, 1, 2].map(|tier| {
-                let speed = self.tiers[tier].values[SPEED];
-                speed.map_or(Place::default(), |(_, word)| word.place(""))
+                let values = [SPEED, LATENCY].map(|key| self.tiers[tier].values[key]);
+                values
+                    .map(|value| value.map_or(Place::default(), |(_, word)| word.place(word.text)))
             }),
         })
     }

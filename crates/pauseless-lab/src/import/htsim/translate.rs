@@ -1,5 +1,7 @@
 //! From what the files say to a scenario.
 
+use std::sync::Arc;
+
 use pauseless_core::transport::Finish;
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_fabric::topology::NodeKind;
@@ -38,7 +40,7 @@ const INGRESS_PACKETS: u64 = 2_000;
 
 impl Parts {
     /// The scenario, every value of a file at its place there. The matrix is the first of `sources`.
-    pub(super) fn scenario(&self, sources: Vec<Source>) -> ScenarioFile {
+    pub(super) fn scenario(&self, sources: Arc<[Source]>) -> ScenarioFile {
         let Options { mtu, end, .. } = self.options;
         let comment = "Made from files of htsim; docs/htsim.md has what is the same as there.";
         let mut file = ScenarioFile::new(comment, sources);
@@ -126,7 +128,7 @@ impl Parts {
             ..Named::default()
         };
         let list: traffic::AnyKind = Box::new(List {
-            rows: Key::of(Listed::imported(rows, FileId::default())),
+            rows: Key::of(Listed::imported(rows, FileId::default(), self.ways())),
             ..List::default()
         });
         [
@@ -166,14 +168,30 @@ impl Parts {
         }
     }
 
+    /// Where the way of each flow was written; empty without a file of ways.
+    fn ways(&self) -> Vec<Place> {
+        let Some(hops) = &self.hops else {
+            return Vec::new();
+        };
+        let flows = self.matrix.flows.iter();
+        let ways = flows.map(|flow| {
+            let id = flow.id.unwrap_or(0);
+            let way = [flow.target, flow.source].map(|to| hops.get(&(id, to)));
+            let way = way.into_iter().flatten().next();
+            way.map_or(Place::default(), |way| way.place.clone())
+        });
+        ways.collect()
+    }
+
     /// The switches from one host to the other, if they are known.
     fn way(&self, hops: &Hops, id: u64, [from, to]: [u64; 2]) -> Option<Box<str>> {
         let [first, last] = [from, to].map(|host| host / self.tree.hosts_per_lower);
         let name = format!("LS{first}");
         match hops.get(&(id, to)) {
             Some(rest) => {
-                let rest = rest.iter().filter(|node| !node.starts_with('H'));
-                let names = std::iter::once(name.as_str()).chain(rest.map(String::as_str));
+                let rest = rest.nodes.iter().map(|node| node.value.as_str());
+                let rest = rest.filter(|node| !node.starts_with('H'));
+                let names = std::iter::once(name.as_str()).chain(rest);
                 Some(Vec::from_iter(names).join(",").into())
             }
             None => (first == last).then(|| name.into()),
@@ -226,12 +244,12 @@ impl Parts {
 
     /// The links from a node to one of the tier above, as many as the bundle says.
     fn links(&self, tier: usize, ends: [String; 2]) -> impl Iterator<Item = Link> {
-        let (link, place) = (self.tree.links[tier], &self.tree.places[tier]);
+        let (link, [rate, delay]) = (self.tree.links[tier], &self.tree.places[tier]);
         let link_keys = Link {
-            between: Key::at(Pair::of(ends.each_ref().map(String::as_str)), place),
-            rate: Key::at(link.rate, place),
-            delay: Key::at(link.delay + self.half_latencies(tier), place),
-            place: place.clone(),
+            between: Key::at(Pair::of(ends.each_ref().map(String::as_str)), rate),
+            rate: Key::at(link.rate, rate),
+            delay: Key::at(link.delay + self.half_latencies(tier), delay),
+            place: rate.clone(),
             ..Link::default()
         };
         std::iter::repeat_n(link_keys, link.bundle as usize)

@@ -22,7 +22,7 @@ section! {
         /// g, the gain of alpha.
         g: f64, within SHARES, source "rfc8257 4.2";
         /// alpha at the start.
-        alpha_initial: f64, within SHARES, source "rfc8257 4.2";
+        alpha_initial: f64, within 0.0..=1.0, source "rfc8257 4.2";
         /// What the rate grows by per window without a cut; the HPCC simulator has `"1 Gbps"`.
         rate_ai: Rate, within RATES_ANY,
             get |config| config.rate_ai,

@@ -14,7 +14,7 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::path::Step;
 
-use super::super::flows::{Limits, SIZES, complete, still_waiting};
+use super::super::flows::{Limits, SIZES, TIMES, complete, still_waiting};
 use super::super::reader::{At, Item, Place, did_you_mean};
 use super::scene::{Batch, Link, Made, Scene, Way};
 use super::{AnyKind, Naming, TrafficKind, kind};
@@ -47,8 +47,8 @@ pub(super) static LIST: Variant<AnyKind> = kind::<List>("list");
 pub(crate) struct Listed {
     /// What was written and has not been read yet.
     text: Option<String>,
-    rows: Rows,
-    origin: Origin,
+    rows: Arc<Rows>,
+    origin: Arc<Origin>,
 }
 
 /// Where rows were written, so that a problem with one can be shown.
@@ -58,8 +58,8 @@ enum Origin {
     Inline { place: Place, start: usize },
     /// In another file.
     File { place: Place, file: String },
-    /// In a file of another program.
-    Imported { file: FileId },
+    /// In a file of another program; the ways of the rows may stand elsewhere.
+    Imported { file: FileId, ways: Vec<Place> },
 }
 
 impl Origin {
@@ -74,7 +74,7 @@ impl Origin {
                 let key = format!("{}: {file}:{line}", place.key);
                 place.beside(key, place.span.clone())
             }
-            Origin::Imported { file } => Place {
+            Origin::Imported { file, .. } => Place {
                 file: *file,
                 ..Place::new("", at)
             },
@@ -86,24 +86,25 @@ impl Listed {
     fn new(text: String, origin: Origin) -> Listed {
         Listed {
             text: Some(text),
-            rows: Rows::default(),
-            origin,
+            rows: Arc::default(),
+            origin: Arc::new(origin),
         }
     }
 
-    /// Rows that were made from the lines of `file`.
-    pub(crate) fn imported(rows: Rows, file: FileId) -> Listed {
+    /// Rows that were made from the lines of `file`. `ways` has for each of them where its way was
+    /// written, or is empty.
+    pub(crate) fn imported(rows: Rows, file: FileId, ways: Vec<Place>) -> Listed {
         Listed {
             text: None,
-            rows,
-            origin: Origin::Imported { file },
+            rows: Arc::new(rows),
+            origin: Arc::new(Origin::Imported { file, ways }),
         }
     }
 
     /// Reads the text; `None` if something is wrong with it, which is reported.
     fn parse(&mut self, limits: Limits<'_>) -> Option<()> {
         let Some(text) = self.text.take() else {
-            return Some(());
+            return self.check(limits);
         };
         let rows = Rows::parse(&text, limits.class_count);
         let report = |problem: Problem| {
@@ -115,10 +116,36 @@ impl Listed {
                 ..place.problem(problem.message)
             });
         };
-        self.rows = rows
-            .map_err(|problems| problems.into_iter().for_each(report))
-            .ok()?;
+        let rows = rows.map_err(|problems| problems.into_iter().for_each(report));
+        self.rows = Arc::new(rows.ok()?);
         Some(())
+    }
+
+    /// Holds rows that nobody has written as text against the same limits.
+    fn check(&self, limits: Limits<'_>) -> Option<()> {
+        let before = limits.sink.count();
+        for row in &self.rows.list {
+            let place = || self.place(row);
+            if let Some(value) = row.size.filter(|size| !SIZES.contains(size)) {
+                let place = place();
+                At { value, place }.is_within(&SIZES, limits.sink);
+            }
+            if !TIMES.contains(&row.start) {
+                let (value, place) = (row.start, place());
+                At { value, place }.is_within(&TIMES, limits.sink);
+            }
+        }
+        (limits.sink.count() == before).then_some(())
+    }
+
+    /// Where the way of a row was written.
+    fn way_place(&self, row: &Row) -> Place {
+        let ways = match &*self.origin {
+            Origin::Imported { ways, .. } => &ways[..],
+            Origin::Inline { .. } | Origin::File { .. } => &[],
+        };
+        let way = ways.get(row.line as usize - 1).cloned();
+        way.unwrap_or_else(|| self.place(row))
     }
 
     fn place(&self, row: &Row) -> Place {
@@ -243,7 +270,7 @@ impl List {
             place: listed.place(row),
         };
         let end = |host: u32| {
-            let name = &listed.rows.hosts[host as usize];
+            let name = listed.rows.hosts.get(host as usize)?;
             let node = fabric.topology.node_named(name);
             match node.filter(|node| fabric.topology.is_host(*node)) {
                 Some(node) => Some(node),
@@ -255,7 +282,12 @@ impl List {
         let way = |text: &Option<Box<str>>, [from, to]: [NodeId; 2]| match text {
             None => Some(None),
             Some(text) => {
-                let steps = text.split(',').map(|name| scene.planner.step(&at(name)));
+                let steps = text.split(',').map(|name| {
+                    scene.planner.step(&At {
+                        value: name.to_string(),
+                        place: listed.way_place(row),
+                    })
+                });
                 let steps = Vec::from_iter(steps).into_iter();
                 let steps = steps.collect::<Option<Vec<Step>>>()?;
                 Some(Some(complete(steps, from, to)))
@@ -271,7 +303,7 @@ impl List {
         let way = is_pinned.then(|| Way {
             path,
             return_path,
-            place: Arc::new(listed.place(row)),
+            place: Arc::new(listed.way_place(row)),
         });
         Some(Made {
             name: row.name.as_deref().unwrap_or("").to_string(),

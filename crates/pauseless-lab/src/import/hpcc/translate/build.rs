@@ -1,6 +1,7 @@
 //! The scenario, every value at the place of the user's files that it comes from.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use pauseless_core::congestion::dcqcn::{Clamp, Style};
 use pauseless_core::congestion::timely::Update;
@@ -37,8 +38,8 @@ use crate::scenario::{General, ScenarioFile, StopOn};
 
 impl Parts<'_> {
     /// All of it.
-    pub(super) fn scenario(&self, sources: Vec<Source>) -> ScenarioFile {
-        let comment = "Made from the files of an ns-3 simulator; docs/hpcc.md says how.";
+    pub(super) fn scenario(&self, sources: Arc<[Source]>) -> ScenarioFile {
+        let comment = "Made from the files of an ns-3 simulator, as docs/hpcc.md says; sizes have headers in them.";
         let mut file = ScenarioFile::new(comment, sources);
         file.keys(&self.general());
         file.table(topology::NAME, &self.network().entries());
@@ -407,7 +408,7 @@ impl Parts<'_> {
             ..Named::default()
         };
         let list = List {
-            rows: Key::of(Listed::imported(rows, self.flow_file)),
+            rows: Key::of(Listed::imported(rows, self.flow_file, Vec::new())),
             ..List::default()
         };
         let list: traffic::AnyKind = Box::new(list);
