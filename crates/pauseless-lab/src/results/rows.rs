@@ -241,7 +241,7 @@ fn results(facts: &Facts<'_>) -> Table {
     ];
     let mut add = |name: &str, unit: Unit, value: Option<Value>| {
         let cells = Cells::Numbers(vec![value.map(|value| unit.of(value))]);
-        columns.push(Column::new(&name.replace('.', "_"), cells));
+        columns.push(Column::new(name.replace('.', "_"), cells));
     };
     let all = facts.completion().map(|completion| &completion.all);
     for number in NUMBERS {
