@@ -97,12 +97,10 @@ pub fn explain(scenario: &Scenario) -> Explanation {
 /// Which ports a group is about.
 fn title(scenario: &Scenario, group: &PortGroup) -> String {
     const SHOWN: usize = 4;
-    let (topology, classes) = (
-        &scenario.config.topology,
-        scenario.config.ingress.class_count(),
-    );
+    let config = &scenario.config;
+    let classes = config.ingress.class_count();
     let shown = group.members.iter().map(|(node, port, class)| {
-        let name = topology.port_name(*node, *port);
+        let name = config.topology.port_name(*node, *port);
         if classes == 1 {
             name
         } else {
@@ -140,12 +138,10 @@ impl Steps {
         value: impl fmt::Display,
         source: &'static str,
     ) {
-        let (symbol, formula) = (names.0.to_string(), names.1.to_string());
-        let value = value.to_string();
         self.rows.push(StepRecord {
-            symbol,
-            formula,
-            value,
+            symbol: names.0.to_string(),
+            formula: names.1.to_string(),
+            value: value.to_string(),
             source,
         });
     }
@@ -299,22 +295,18 @@ impl Steps {
         self.bm(&group.derivation, mapping.bm);
         let width = group.derivation.latency.line.bytes_in_up(group.tau * 4);
         self.bytes(("4 C tau", "B_m - B_0 at least"), width, THEOREM);
+        let names = ("B_0 <=", "B_m - 4 C tau");
         match mapping.bm.checked_sub(width) {
-            Some(bound) => self.bytes(("B_0 <=", "B_m - 4 C tau"), bound, THEOREM),
-            None => self.add(
-                ("B_0 <=", "B_m - 4 C tau"),
-                "below zero: none is safe",
-                THEOREM,
-            ),
+            Some(bound) => self.bytes(names, bound, THEOREM),
+            None => self.add(names, "below zero: none is safe", THEOREM),
         }
         self.mapping(mapping);
         self.guard(&group.derivation, mapping.bm, (mapping.hold, mapping.floor));
     }
 
     fn bm(&mut self, derivation: &Derivation, bm: Bytes) {
-        let bound = derivation
-            .buffer
-            .saturating_sub(derivation.latency.mtu * GUARD_FRAMES_MIN);
+        let guard = derivation.latency.mtu * GUARD_FRAMES_MIN;
+        let bound = derivation.buffer.saturating_sub(guard);
         let formula = format!("B - {GUARD_FRAMES_MIN} MTU of guard band");
         self.bytes(("B_m <=", &formula), bound, "core derive");
         let formula = format!(

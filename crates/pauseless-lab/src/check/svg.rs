@@ -325,11 +325,9 @@ fn labels(cast: &Cast<'_>, (cycle, arrows): (&Cycle, &[(Step, Track)]), room: &m
     let mut text = String::new();
     let alarm = hex(ALARM);
     let count = cycle.hops.len();
-    let badges = Vec::from_iter(
-        arrows
-            .iter()
-            .map(|(_, track)| track.at(track.before_end(30.0))),
-    );
+    let badges = arrows.iter();
+    let badges = badges.map(|(_, track)| track.at(track.before_end(30.0)));
+    let badges = Vec::from_iter(badges);
     for badge in &badges {
         room.add_box(*badge, (22.0, 22.0));
     }

@@ -234,21 +234,18 @@ impl Judge<'_> {
                 let classes = classes_of(group.classes);
                 let place = format!("{name} {classes}");
                 let row = self.row(of, &port, profile);
-                let known = self.found.rows[first..].iter_mut();
-                let alike = known.into_iter().find(|known| {
+                let mut known = self.found.rows[first..].iter_mut();
+                let is_alike = |known: &&mut Row| {
                     let ports = known.ports.clone();
-                    **known
-                        == Row {
-                            ports,
-                            ..row.clone()
-                        }
-                });
-                match alike {
+                    let row = row.clone();
+                    **known == Row { ports, ..row }
+                };
+                match known.find(is_alike) {
                     Some(known) => known.ports.push(place),
-                    None => self.found.rows.push(Row {
-                        ports: vec![place],
-                        ..row
-                    }),
+                    None => {
+                        let ports = vec![place];
+                        self.found.rows.push(Row { ports, ..row });
+                    }
                 }
             }
         }

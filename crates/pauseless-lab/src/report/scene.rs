@@ -37,15 +37,13 @@ pub fn document(runs: &[(&Run, Vec<Panel>)]) -> String {
     let points_max = (POINTS_MAX / curves.max(1)).clamp(300, 3_000);
     let replays = runs.iter().filter_map(|(run, _)| cells(run));
     let stride = (replays.sum::<usize>() / PAGE_CELLS_MAX + 1).next_power_of_two();
+    let palette = (0..PALETTE.len()).map(|n| chart::hex(chart::colour(n)));
+    let acts = runs.iter();
+    let acts = acts.map(|(run, panels)| Act::new(run, panels, (points_max, stride)));
     let scene = Scene {
-        palette: (0..PALETTE.len())
-            .map(|n| chart::hex(chart::colour(n)))
-            .collect(),
+        palette: palette.collect(),
         alarm: chart::hex(ALARM),
-        runs: runs
-            .iter()
-            .map(|(run, panels)| Act::new(run, panels, (points_max, stride)))
-            .collect(),
+        runs: acts.collect(),
     };
     let text = serde_json::to_string(&scene).expect("numbers and texts");
     // Nothing in it may end the element that it stands in.
@@ -221,10 +219,8 @@ fn moments(run: &Run) -> Vec<Moment> {
         let first = port.held_first?;
         Some((first, run.port_name(port.node, port.port)))
     });
-    found.extend(
-        held.min()
-            .map(|(at, name)| (at, format!("{name} held back first"), false)),
-    );
+    let held = held.min();
+    found.extend(held.map(|(at, name)| (at, format!("{name} held back first"), false)));
     let loss = outcome.loss.as_ref();
     found.extend(loss.map(|loss| (loss.time, "first loss".to_string(), true)));
     found.extend(outcome.episodes.iter().take(MOMENTS_MAX).flat_map(|it| {
@@ -331,11 +327,10 @@ fn full_at(run: &Run, node: NodeId, port: PortId) -> Bytes {
     let ingress = &run.scenario.config.ingress;
     let is_shared = ingress.is_sharing() && !run.topology().is_host(node);
     let classes = (0..ingress.class_count()).map(|class| Class(class as u8));
+    let buffers = classes.map(|class| ingress.get(node, port, class).buffer);
     let most = match is_shared {
         true => Some(run.queue_max()),
-        false => classes
-            .map(|class| ingress.get(node, port, class).buffer)
-            .max(),
+        false => buffers.max(),
     };
     most.unwrap_or(Bytes::ZERO).max(Bytes::new(1))
 }
@@ -387,10 +382,8 @@ fn rising(places: impl Iterator<Item = f64>) -> Vec<f64> {
     for place in places {
         let beyond = risen.last().map(|last| {
             let next = last + (last.abs() * 1e-6).max(1e-9);
-            format!("{next:.7e}")
-                .parse()
-                .unwrap_or(next)
-                .max(last.next_up())
+            let written = format!("{next:.7e}").parse().unwrap_or(next);
+            written.max(last.next_up())
         });
         let is_beyond = risen.last().is_none_or(|last| *last < place);
         risen.push(beyond.filter(|_| !is_beyond).unwrap_or(place));

@@ -139,10 +139,10 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
     let others = deadlock.members.len().saturating_sub(deadlock.cycle.len());
     let others = match others {
         0 => String::new(),
-        n => {
-            let queues = quantity::plural(n as u64, "more queue");
-            format!(" ({queues} wait behind it)")
-        }
+        n => format!(
+            " ({} wait behind it)",
+            quantity::plural(n as u64, "more queue")
+        ),
     };
     let flows = flow_list(run, &deadlock.flows);
     let victims = run.victims();
@@ -157,10 +157,8 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
 /// How deadlocks ended, where something can end them.
 fn episodes(run: &Run) -> Option<String> {
     let episodes = &run.outcome.episodes;
-    let broken = episodes.iter().filter_map(|episode| {
-        let broken = episode.broken?;
-        Some(broken - episode.found)
-    });
+    let broken = episodes.iter();
+    let broken = broken.filter_map(|episode| Some(episode.broken? - episode.found));
     let longest = broken.clone().max()?;
     let soon = |word: &str| match longest {
         Span::ZERO => "at once".to_string(),
@@ -286,12 +284,10 @@ fn starvation_sentence(run: &Run) -> String {
 
 /// `flow F1`, `flows F1, F2`, `flows F1, .. F8 and 4 more`.
 fn flow_list(run: &Run, flows: &[FlowId]) -> String {
-    let shown = flows.iter().take(NAMES_MAX);
-    let names = Vec::from_iter(shown.map(|flow| run.flow_name(*flow))).join(", ");
+    let names = quantity::some(flows.iter().map(|flow| run.flow_name(*flow)), NAMES_MAX);
     match flows.len() {
         0 => "no flow".to_string(),
         1 => format!("flow {names}"),
-        n if n > NAMES_MAX => format!("flows {names} and {} more", n - NAMES_MAX),
         _ => format!("flows {names}"),
     }
 }

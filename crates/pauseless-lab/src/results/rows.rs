@@ -241,7 +241,7 @@ fn results(facts: &Facts<'_>) -> Table {
     ];
     let mut add = |name: &str, unit: Unit, value: Option<Value>| {
         let cells = Cells::Numbers(vec![value.map(|value| unit.of(value))]);
-        columns.push(Column::new(&name.replace('.', "_"), cells));
+        columns.push(Column::new(name.replace('.', "_"), cells));
     };
     let all = facts.completion().map(|completion| &completion.all);
     for number in NUMBERS {
@@ -271,10 +271,7 @@ fn ports(facts: &Facts<'_>) -> Table {
     let nodes = ports.iter();
     let nodes = nodes.map(|port| run.node_name(port.node).to_string());
     let names = ports.iter().map(|port| run.port_name(port.node, port.port));
-    let mut columns = vec![
-        Column::new("node", Cells::Texts(nodes.collect())),
-        Column::new("port", Cells::Texts(names.collect())),
-    ];
+    let mut columns = vec![Column::texts("node", nodes), Column::texts("port", names)];
     for number in NUMBERS.iter().filter(|number| number.json != Json::No) {
         if let Of::Port(of) = number.of {
             let values = ports.iter().map(of);
