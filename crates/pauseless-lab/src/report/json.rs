@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::Run;
 use crate::results::Facts;
 use crate::results::rows::{self, Object};
-use crate::run::Distance;
+use crate::run::Comparison;
 use memory::MemoryRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
 use provenance::ProvenanceRecord;
@@ -123,9 +123,10 @@ pub struct RunRecord {
     pub sources_stop_ps: Option<u64>,
     /// When the last data frame arrived anywhere: the switches are drained from then on, or stuck.
     pub last_arrival_ps: u64,
-    /// How far our engine is from the replica of another simulator; absent if there was none.
+    /// What the replica of another simulator found for the same files, beside what our engine found;
+    /// absent if there was none. Everything else in this document is our engine's.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replica: Option<Distance>,
+    pub replica: Option<Comparison>,
     /// One element per flow, in canonical order.
     pub flows: Vec<Object>,
     /// One element per switch ingress and class that ever held anything.
@@ -290,7 +291,7 @@ fn record(run: &Run) -> RunRecord {
         held_bytes_at_end: outcome.held_at_end.get(),
         sources_stop_ps: run.sources_stopped().map(|time| time.as_ps()),
         last_arrival_ps: outcome.last_arrival.as_ps(),
-        replica: run.replica,
+        replica: run.replica.clone(),
         flows: facts.flows().map(|flow| rows::flow(&flow)).collect(),
         queues: outcome.queues.iter().map(|at| queue(run, at)).collect(),
         memory: memory::records(run),
