@@ -18,7 +18,7 @@ use crate::flow_control::{Control, Gate};
 use crate::id::{Class, FlowId};
 use crate::port::{Overrun, Port, PortConfig};
 use crate::switch::Transmit;
-use crate::transport::{AnswerSizes, Answering};
+use crate::transport::AnswerSizes;
 use crate::unit::{Bytes, Rate, Span, Time};
 use listener::{Heard, Listening};
 use turns::Turns;
@@ -64,8 +64,6 @@ pub struct Host {
     sent: Bytes,
     /// Frame bytes of answers.
     sizes: AnswerSizes,
-    /// What answers obey.
-    answering: Answering,
 }
 
 /// Whose timer it is.
@@ -90,7 +88,6 @@ impl Host {
             is_stale: false,
             sent: Bytes::ZERO,
             sizes: AnswerSizes::default(),
-            answering: Answering::default(),
         }
     }
 
@@ -112,11 +109,6 @@ impl Host {
     /// What it tells sources takes so many bytes from now on.
     pub fn set_answer_sizes(&mut self, sizes: AnswerSizes) {
         self.sizes = sizes;
-    }
-
-    /// What it tells sources obeys this from now on.
-    pub fn set_answering(&mut self, answering: Answering) {
-        self.answering = answering;
     }
 
     /// Frame bytes of data and answers sent so far.
@@ -333,9 +325,6 @@ impl Host {
             let Some((flow, feedback)) = self.answers[class.index()].front() else {
                 continue;
             };
-            if self.answering == Answering::Free {
-                return Ok((class, *flow, *feedback));
-            }
             match self.port.gate(now, class, self.sizes.of(*feedback)) {
                 Gate::Open => return Ok((class, *flow, *feedback)),
                 Gate::At(time) => wake = wake.min(time),

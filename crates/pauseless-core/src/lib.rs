@@ -17,7 +17,6 @@ pub mod flow_control;
 pub mod class_map;
 pub mod deadlock;
 pub mod derive;
-pub mod draws;
 
 pub mod fifo;
 pub mod host;

@@ -23,9 +23,8 @@
 //! as long as that lasts. Only what is paused need be looked at. What it has in headroom it must
 //! lose by departures of its own, though: headroom is not turned into pool when the pool empties.
 //!
-//! **Deviates** The public simulators resume on the departures of a queue alone, which
-//! [`ResumeOn::OwnDeparture`] does as well, and pause a queue that is within its reserve if the pool is
-//! full to the last byte; here it has nothing to fear.
+//! **Deviates** The public simulators resume on the departures of a queue alone, and pause a queue
+//! that is within its reserve if the pool is full to the last byte; here it has nothing to fear.
 //!
 //! **Not modelled** Cells, and the egress side's own limits, which lossless classes are exempt from.
 
@@ -54,22 +53,10 @@ pub struct SharedConfig {
     pub partitions: Box<[Bytes]>,
     /// Who shares headroom.
     pub headroom: HeadroomPool,
-    /// When a paused (ingress, class) is looked at.
-    pub resume_on: ResumeOn,
     /// How many classes every port has.
     pub class_count: usize,
     /// One element per (port, class), the classes of a port side by side.
     pub lanes: Box<[LaneMemory]>,
-}
-
-/// When it is looked at whether a paused (ingress, class) may go on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ResumeOn {
-    /// Whenever memory becomes free, whoever had it.
-    #[default]
-    AnyDeparture,
-    /// When a packet of its own leaves, as in public simulators.
-    OwnDeparture,
 }
 
 /// Who shares headroom. Each (ingress, class) has its limit in any case.
@@ -290,8 +277,6 @@ pub struct Memory {
     /// Lanes that are paused, a bit each.
     paused: Box<[u64]>,
     paused_count: usize,
-    /// Whose packet left last.
-    last: usize,
     max: MemoryUse,
 }
 
@@ -320,7 +305,6 @@ impl Memory {
             by_port: alloc::vec![Bytes::ZERO; by_port].into(),
             paused: alloc::vec![0; config.lanes.len().div_ceil(64)].into(),
             paused_count: 0,
-            last: 0,
             max: MemoryUse::default(),
             config: config.clone(),
         }
@@ -399,7 +383,6 @@ impl Memory {
     /// A packet of `size` bytes has left; [`Memory::next_resumed`] says who may go on.
     pub fn release(&mut self, port: PortId, class: Class, size: Bytes) {
         let at = self.config.lane(port, class);
-        self.last = at;
         let Lane { inside, headroom } = self.lanes[at];
         let from_headroom = size.min(headroom);
         let rest = size - from_headroom;
@@ -422,14 +405,7 @@ impl Memory {
         if self.paused_count == 0 {
             return None;
         }
-        let at = match self.config.resume_on {
-            ResumeOn::AnyDeparture => self.paused_lanes().find(|at| self.may_resume(*at))?,
-            ResumeOn::OwnDeparture => {
-                let at = self.last;
-                let is_paused = self.paused[at / 64] & 1 << (at % 64) != 0;
-                (is_paused && self.may_resume(at)).then_some(at)?
-            }
-        };
+        let at = self.paused_lanes().find(|at| self.may_resume(*at))?;
         self.paused[at / 64] &= !(1 << (at % 64));
         self.paused_count -= 1;
         Some(self.name(at))
@@ -438,11 +414,6 @@ impl Memory {
     /// Whether any (ingress, class) is paused.
     pub fn is_pausing(&self) -> bool {
         self.paused_count > 0
-    }
-
-    /// How many are.
-    pub fn paused_count(&self) -> usize {
-        self.paused_count
     }
 
     /// Those that are paused, lowest first.
@@ -510,12 +481,6 @@ impl Memory {
             let leaving = (lane.inside + lane.headroom).saturating_sub(kept);
             if at == own {
                 if lane.headroom > leaving + in_flight {
-                    return true;
-                }
-                if self.config.resume_on == ResumeOn::OwnDeparture
-                    && leaving + in_flight == Bytes::ZERO
-                {
-                    // Nothing of its own will ever leave, and nobody else's departure counts.
                     return true;
                 }
                 shared = kept.saturating_sub(self.config.lanes[at].reserve);

@@ -35,8 +35,8 @@ use crate::port::{Overrun, Port, PortConfig};
 use crate::schedule::{ClassScheduler, Rotation, Scheduler};
 use crate::unit::{Bytes, Rate, Span, Time};
 
+pub use drain::Dropped;
 use drain::Taken;
-pub use drain::{Dropped, Release};
 use header::Header;
 use watchdog::Watchdogs;
 
@@ -88,8 +88,6 @@ pub struct SwitchConfig {
     pub seed: u64,
     /// How its packet memory is divided.
     pub memory: MemoryConfig,
-    /// When a packet that is sent is taken off its ingress counter.
-    pub release: Release,
 }
 
 /// A packet as the switch sees it.
@@ -134,7 +132,6 @@ pub struct Switch<P> {
     ports: Box<[SwitchPort]>,
     ready: Ready,
     discipline: Discipline,
-    release: Release,
     /// Whether congestion points ask if their queue is held.
     watches_release: bool,
     /// Whether any gate of any port counts credit.
@@ -289,7 +286,6 @@ impl<P: Copy> Switch<P> {
                 .any(|lane| lane.ingress.charge(Bytes::new(1)) > Bytes::new(1)),
             sharing: sharing::Sharing::new(config),
             watchdogs: None,
-            release: config.release,
             ready: Ready::default(),
             ports,
         }
@@ -441,9 +437,7 @@ impl<P: Copy> Switch<P> {
                 charge,
                 ..
             } => {
-                if self.release == Release::LastBit {
-                    self.release(now, (ingress, class), charge);
-                }
+                self.release(now, (ingress, class), charge);
                 if self.discipline == Discipline::InputQueued {
                     self.expose_head(now, ingress, class);
                 }
@@ -535,9 +529,6 @@ impl<P: Copy> Switch<P> {
             self.look_at_gate_for_credit(now, port, class);
         }
         self.scheduler.on_transmit(port, class, size);
-        if self.release == Release::FirstBit {
-            self.release(now, (slot.ingress, came_in), charge);
-        }
         Some(Transmit::Data {
             packet: slot.packet,
             size,

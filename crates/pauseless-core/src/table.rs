@@ -43,80 +43,6 @@ pub struct ForwardingTable {
     set_numbers: BTreeMap<Vec<PortId>, u32>,
     /// Every port by its number, so that a single next hop is a slice too.
     single_ports: Vec<PortId>,
-    hashing: Hashing,
-}
-
-/// How the hash of a flow chooses between equal next hops.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hashing {
-    /// Any 64 bits, mixed with the number of the switch.
-    #[default]
-    Mixed,
-    /// Addresses and ports, see [`FiveTuple`], through MurmurHash3 with the number of the switch as its
-    /// seed, as public simulators do it.
-    FiveTuple,
-}
-
-/// Who talks to whom, in the 64 bits of a flow's hash: the numbers of two hosts, and two ports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FiveTuple {
-    /// The number of the host that sends.
-    pub source: u16,
-    /// The number of the host that receives.
-    pub target: u16,
-    /// The port at the source.
-    pub source_port: u16,
-    /// The port at the target.
-    pub target_port: u16,
-}
-
-impl FiveTuple {
-    /// As a flow has it.
-    pub const fn to_hash(self) -> u64 {
-        (self.source as u64) << 48
-            | (self.target as u64) << 32
-            | (self.source_port as u64) << 16
-            | self.target_port as u64
-    }
-
-    /// What [`FiveTuple::to_hash`] was made of.
-    pub const fn from_hash(hash: u64) -> FiveTuple {
-        FiveTuple {
-            source: (hash >> 48) as u16,
-            target: (hash >> 32) as u16,
-            source_port: (hash >> 16) as u16,
-            target_port: hash as u16,
-        }
-    }
-
-    /// That of the answers.
-    pub const fn reversed(self) -> FiveTuple {
-        FiveTuple {
-            source: self.target,
-            target: self.source,
-            source_port: self.target_port,
-            target_port: self.source_port,
-        }
-    }
-
-    /// MurmurHash3 of both addresses and both ports.
-    fn murmur3(self, seed: u32) -> u32 {
-        // Host n has the address 11.(n / 256).(n % 256).1.
-        let address = |number: u16| 0x0b00_0001 | u32::from(number) << 8;
-        let ports = u32::from(self.source_port) | u32::from(self.target_port) << 16;
-        let words = [address(self.source), address(self.target), ports];
-        let mut hash = words.into_iter().fold(seed, |hash, word| {
-            let word = word.wrapping_mul(0xcc9e_2d51).rotate_left(15);
-            let hash = hash ^ word.wrapping_mul(0x1b87_3593);
-            hash.rotate_left(13)
-                .wrapping_mul(5)
-                .wrapping_add(0xe654_6b64)
-        });
-        hash ^= 4 * words.len() as u32;
-        hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
-        hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
-        hash ^ hash >> 16
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,26 +69,6 @@ impl ForwardingTable {
             set_ports: Vec::new(),
             set_numbers: BTreeMap::new(),
             single_ports: Vec::new(),
-            hashing: Hashing::default(),
-        }
-    }
-
-    /// Lets hashes choose in another way.
-    pub fn set_hashing(&mut self, hashing: Hashing) {
-        self.hashing = hashing;
-    }
-
-    /// How hashes choose.
-    pub fn hashing(&self) -> Hashing {
-        self.hashing
-    }
-
-    /// What chooses for the answers to a flow with this `hash`.
-    #[inline]
-    pub fn answer_hash(&self, hash: u64) -> u64 {
-        match self.hashing {
-            Hashing::Mixed => hash,
-            Hashing::FiveTuple => FiveTuple::from_hash(hash).reversed().to_hash(),
         }
     }
 
@@ -267,10 +173,6 @@ impl ForwardingTable {
         match self.next_hops(node, group) {
             [] => None,
             [only] => Some(*only),
-            ports if self.hashing == Hashing::FiveTuple => {
-                let hash = FiveTuple::from_hash(hash).murmur3(node.0);
-                Some(ports[hash as usize % ports.len()])
-            }
             ports => {
                 let salted = hash ^ (u64::from(node.0) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 let mixed = salted.wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -385,25 +287,6 @@ mod tests {
         table.set(NodeId(1), groups[0], &[PortId(0)]);
         assert_eq!(table.next_hops(NodeId(1), groups[0]), [PortId(0)]);
         assert_eq!(table.next_hops(NodeId(1), groups[1]), [PortId(6)]);
-    }
-
-    #[test]
-    fn five_tuples_are_packed_reversed_and_hashed_as_murmur3_is() {
-        let tuple = FiveTuple {
-            source: 258,
-            target: 7,
-            source_port: 10_000,
-            target_port: 100,
-        };
-        let hash = tuple.to_hash();
-        assert_eq!(FiveTuple::from_hash(hash), tuple);
-        assert_eq!(tuple.reversed().reversed(), tuple);
-        let mut table = table(1);
-        table.set_hashing(Hashing::FiveTuple);
-        assert_eq!(table.answer_hash(hash), tuple.reversed().to_hash());
-        // The words 0x0b010201, 0x0b000701 and 0x00642710 by the published MurmurHash3_x86_32.
-        assert_eq!(tuple.murmur3(0), 0x3be9_8a7b);
-        assert_eq!(tuple.murmur3(17), 0x90ab_2be9);
     }
 
     #[test]

@@ -18,7 +18,7 @@
 //! **Not modelled** selective acknowledgements, retries that give up.
 
 use crate::congestion::{Feedback, Sequence};
-use crate::unit::{Bytes, Rate, Span};
+use crate::unit::{Bytes, Span};
 
 /// How all flows are carried. By default a source sends and forgets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,8 +33,6 @@ pub struct Transport {
     pub pacing: Pacing,
     /// Frame bytes of what sources are told.
     pub sizes: AnswerSizes,
-    /// What a host's answers obey.
-    pub answering: Answering,
 }
 
 impl Transport {
@@ -107,32 +105,8 @@ pub enum Pacing {
     CatchUp,
     /// A frame takes its time at the rate that it was sent with, from the instant when it started.
     Strict,
-    /// The same in whole nanoseconds, rounded down, as public simulators reckon it.
-    StrictWhole,
     /// The same at the flow's own pace, whatever congestion control says: that rules windows only.
     Pace,
-}
-
-impl Pacing {
-    /// How long a frame of `size` bytes keeps the next one back.
-    #[inline]
-    pub fn span(self, rate: Rate, size: Bytes) -> Span {
-        match self {
-            Pacing::CatchUp | Pacing::Strict | Pacing::Pace => rate.tx_span(size),
-            Pacing::StrictWhole => rate.tx_span_whole(size),
-        }
-    }
-}
-
-/// What a host's answers obey.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Answering {
-    /// The flow control of their class.
-    #[default]
-    Held,
-    /// Nothing: a host sends them although their class is paused, as simulators do that have a
-    /// queue of their own for them.
-    Free,
 }
 
 /// Frame bytes of what sources are told.

@@ -196,22 +196,6 @@ impl Rate {
         self.0
     }
 
-    /// How long `bytes` take on a link of this rate, in whole nanoseconds as ns-3 reckons them: a
-    /// double of seconds, cut off at 64 bits behind the point, and then at the nanosecond. What is
-    /// a whole number of nanoseconds may so become one less, such as 60 bytes at 40 Gb/s.
-    #[inline]
-    pub fn tx_span_whole(self, bytes: Bytes) -> Span {
-        let seconds = bytes.0 as f64 * 8.0 / self.0.get() as f64;
-        let whole = seconds as u64;
-        let fraction = ((seconds - whole as f64) * 18_446_744_073_709_551_616.0) as u64;
-        let rest = (u128::from(fraction) * 1_000_000_000) >> 64;
-        Span::ns(
-            whole
-                .saturating_mul(1_000_000_000)
-                .saturating_add(rest as u64),
-        )
-    }
-
     /// How long `bytes` take on a link of this rate, rounded up to a picosecond.
     #[inline]
     pub fn tx_span(self, bytes: Bytes) -> Span {
@@ -383,17 +367,6 @@ fn write_scaled(
 mod tests {
     use super::*;
     use alloc::string::ToString;
-
-    #[test]
-    fn whole_nanoseconds_are_those_of_ns3() {
-        let ns = |bytes, gbps| Rate::gbps(gbps).tx_span_whole(Bytes::new(bytes)).as_ps() / 1_000;
-        // 209.6, 83.84 and 20.96 ns; 8.6 ns; 12 ns, which binary fractions make a little less.
-        assert_eq!(
-            [ns(1_048, 40), ns(1_048, 100), ns(1_048, 400)],
-            [209, 83, 20]
-        );
-        assert_eq!([ns(43, 40), ns(60, 40)], [8, 11]);
-    }
 
     #[test]
     fn a_byte_is_a_whole_number_of_picoseconds_up_to_1600_gbps() {

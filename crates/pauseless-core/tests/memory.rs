@@ -24,7 +24,6 @@ fn config(threshold: Threshold) -> SharedConfig {
         resume_offset: b(2_000),
     };
     SharedConfig {
-        resume_on: pauseless_core::memory::ResumeOn::default(),
         pool: b(80_000),
         partitions: [].into(),
         headroom: HeadroomPool::Class,
@@ -278,7 +277,6 @@ fn partitions(alpha: Alpha) -> SharedConfig {
         resume_offset: b(3_000),
     };
     SharedConfig {
-        resume_on: pauseless_core::memory::ResumeOn::default(),
         pool: b(60_000),
         partitions: [b(30_000), b(10_000)].into(),
         headroom: HeadroomPool::Class,

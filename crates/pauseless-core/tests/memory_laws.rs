@@ -168,7 +168,6 @@ fn division() -> impl Strategy<Value = SharedConfig> {
         }
         let sizes = partitions.map(|(a, b)| vec![Bytes::new(a), Bytes::new(b)]);
         SharedConfig {
-            resume_on: pauseless_core::memory::ResumeOn::default(),
             pool: Bytes::new(pool),
             partitions: sizes.unwrap_or_default().into(),
             headroom,
@@ -275,7 +274,6 @@ fn switch(config: SharedConfig) -> Switch<u64> {
     };
     Switch::new(&SwitchConfig {
         changes_class: false,
-        release: pauseless_core::switch::Release::default(),
         memory: MemoryConfig::Shared(config),
         congestion: CongestionControl::None,
         seed: 0,

@@ -108,7 +108,6 @@ fn conceptual_signals_wait_for_no_wire_and_for_no_other_class() {
     let (discipline, scheduler) = (Discipline::OutputQueued, Scheduler::Strict);
     let mut switch = Switch::new(&SwitchConfig {
         changes_class: false,
-        release: pauseless_core::switch::Release::default(),
         memory: pauseless_core::memory::MemoryConfig::Private,
         congestion: CongestionControl::None,
         seed: 0,
@@ -165,7 +164,6 @@ fn credit_switch(discipline: Discipline) -> Switch<u32> {
     let ports = vec![port(wide), port(wide), port(tight), port(wide)];
     Switch::new(&SwitchConfig {
         changes_class: false,
-        release: pauseless_core::switch::Release::default(),
         memory: pauseless_core::memory::MemoryConfig::Private,
         congestion: CongestionControl::None,
         seed: 0,

@@ -34,7 +34,6 @@ fn switch_with(discipline: Discipline, scheduler: Scheduler, changes_class: bool
     let ports = vec![port; 4];
     Switch::new(&SwitchConfig {
         changes_class,
-        release: pauseless_core::switch::Release::default(),
         memory: pauseless_core::memory::MemoryConfig::Private,
         congestion: CongestionControl::None,
         seed: 0,

@@ -35,7 +35,6 @@ fn switch(discipline: Discipline) -> Switch<u32> {
     };
     Switch::new(&SwitchConfig {
         changes_class: false,
-        release: pauseless_core::switch::Release::default(),
         memory: pauseless_core::memory::MemoryConfig::Private,
         congestion: CongestionControl::None,
         seed: 0,

@@ -23,7 +23,6 @@ impl Reroute {
     pub fn of_sample(self, sample: u64) -> Reroute {
         match self {
             Reroute::Rule(Routing {
-                spread,
                 algorithm,
                 multipath:
                     Multipath::Single {
@@ -33,7 +32,6 @@ impl Reroute {
                 let seed = Stream::new(seed, Purpose::TieBreak, sample).next_u64();
                 let tie_break = TieBreak::Seeded(seed);
                 Reroute::Rule(Routing {
-                    spread,
                     algorithm,
                     multipath: Multipath::Single { tie_break },
                 })

@@ -23,7 +23,6 @@ fn fat_tree(k: u32) -> Topology {
 fn used(topology: &Topology, algorithm: Algorithm) -> ClassUse {
     let multipath = Multipath::Ecmp;
     let routing = Routing {
-        spread: pauseless_fabric::routing::Spread::default(),
         algorithm,
         multipath,
     };

@@ -142,7 +142,6 @@ fn datelines_cut_the_rings_of_a_torus() {
     };
     let torus = torus.build(LINKS).unwrap();
     let routing = Routing {
-        spread: pauseless_fabric::routing::Spread::default(),
         algorithm: Algorithm::DimensionOrder(dimensions),
         multipath: LOWEST,
     };

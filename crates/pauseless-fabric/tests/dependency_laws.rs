@@ -350,7 +350,6 @@ fn up_down_is_free_of_cycles_and_reaches_everybody() {
         let whole = fabric(&mut random);
         for topology in [without_some(&mut random, &whole), whole] {
             let routing = Routing {
-                spread: pauseless_fabric::routing::Spread::default(),
                 algorithm: Algorithm::UpDown,
                 multipath: multipath(&mut random),
             };
@@ -404,7 +403,6 @@ fn datelines_and_meshes_are_free_of_cycles() {
                 continue;
             };
             let routing = Routing {
-                spread: pauseless_fabric::routing::Spread::default(),
                 algorithm: Algorithm::DimensionOrder(dimensions),
                 multipath: multipath(&mut random),
             };
@@ -430,7 +428,6 @@ fn healthy_fat_trees_are_free_of_cycles() {
         for multipath in [multipath(&mut random), Multipath::Ecmp] {
             for algorithm in [Algorithm::Shortest, Algorithm::UpDown] {
                 let routing = Routing {
-                    spread: pauseless_fabric::routing::Spread::default(),
                     algorithm,
                     multipath,
                 };

@@ -34,26 +34,48 @@ pub struct Run {
     pub interrupted: bool,
     /// Whether somebody saw the state of all switches, so that no deadlock means that there was none.
     pub looks_for_deadlock: bool,
-    /// How far it is from the replica of another simulator, if that ran as well.
-    pub replica: Option<Distance>,
+    /// What the replica of another simulator found beside it, if that ran as well.
+    pub replica: Option<Comparison>,
 }
 
-/// The numbers of a replica of another simulator and ours. Completion times and PAUSE frames of the
-/// run are the replica's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
-pub struct Distance {
-    /// Flows that finished in the replica.
+/// What another simulator, by its replica, and our engine make of the same files. Fields that end in
+/// `_here` are of our engine, as is everything else in a run; the others are of that simulator.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Comparison {
+    /// Flows that finished in that simulator.
     pub finished: u64,
     /// Flows that finished in our engine.
     pub finished_here: u64,
-    /// PAUSE frames that arrived in the replica.
+    /// The mean completion time of these flows in that simulator; `null` if none finished.
+    pub fct_mean_ps: Option<f64>,
+    /// The mean completion time of these flows in our engine; `null` if none finished.
+    pub fct_mean_ps_here: Option<f64>,
+    /// The completion time that 99 % of the flows do not exceed in that simulator.
+    pub fct_p99_ps: Option<u64>,
+    /// The completion time that 99 % of the flows do not exceed in our engine.
+    pub fct_p99_ps_here: Option<u64>,
+    /// When the last of these flows finished in that simulator.
+    pub last_finish_ps: Option<u64>,
+    /// When the last of these flows finished in our engine.
+    pub last_finish_ps_here: Option<u64>,
+    /// PAUSE frames that arrived in that simulator.
     pub pause_frames: u64,
-    /// PAUSE frames of our engine.
+    /// PAUSE frames of our engine, with refreshes, which that simulator does not send.
     pub pause_frames_here: u64,
-    /// The mean completion time of our engine over the replica's, less 1, of flows that finished in
-    /// both.
+    /// How often a sender was paused in our engine: PAUSE frames without refreshes.
+    pub pauses_here: u64,
+    /// PAUSE frames that arrived in that simulator, one element for each class of flows.
+    pub pause_frames_by_class: Vec<u64>,
+    /// PAUSE frames of our engine, one element for each class of flows.
+    pub pause_frames_by_class_here: Vec<u64>,
+    /// Packets that switches dropped in that simulator.
+    pub lost_packets: u64,
+    /// Packets that were lost in our engine, not counting those that wires lose.
+    pub lost_packets_here: u64,
+    /// The mean completion time of our engine over that of the other simulator, less 1, of flows that
+    /// finished in both.
     pub mean: f64,
-    /// The largest difference of a flow, as a share.
+    /// The largest difference of a flow that finished in both, as a share.
     pub largest: f64,
 }
 

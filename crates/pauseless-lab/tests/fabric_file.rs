@@ -367,7 +367,6 @@ fn randomise_routes(fabric: &mut Fabric, choices: &mut Choices) {
     if choices.below(4) == 0 {
         let tie_break = [TieBreak::Lowest, TieBreak::Seeded(7)][choices.below(2) as usize];
         let routing = Routing {
-            spread: pauseless_fabric::routing::Spread::default(),
             algorithm: [Algorithm::Shortest, Algorithm::UpDown][choices.below(2) as usize],
             multipath: [Multipath::Single { tie_break }, Multipath::Ecmp]
                 [choices.below(2) as usize],

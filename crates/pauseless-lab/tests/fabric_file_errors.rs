@@ -271,7 +271,7 @@ fn rules() {
             pauseless: t.toml:21:1: routing.tie_break: unknown key with kind = "ecmp"
                |
             21 | tie_break = "seeded"
-               | ^^^^^^^^^ expected one of hash, kind, next_hops
+               | ^^^^^^^^^ expected one of kind
         "#]],
     );
     let keys = "kind = \"up-down\"\nmultipath = \"ecmp\"\ntie_break = \"seeded\"";
@@ -281,7 +281,7 @@ fn rules() {
             pauseless: t.toml:22:1: routing.tie_break: unknown key with kind = "up-down" and multipath = "ecmp"
                |
             22 | tie_break = "seeded"
-               | ^^^^^^^^^ expected one of hash, kind, multipath, next_hops
+               | ^^^^^^^^^ expected one of kind, multipath
         "#]],
     );
     check(

@@ -79,7 +79,7 @@ fn compare(case: &str, done: &Done) -> f64 {
     mean
 }
 
-/// The files are that simulator's own, byte for byte. Our engine is told apart in the report.
+/// The files are that simulator's own, byte for byte.
 fn assert_identical(case: &str, done: &Done) {
     let is_same = |ours: &str, file: &str| ours == expected(case, file);
     assert!(is_same(&done.fct, "fct.txt"), "{case}: completion times");
@@ -91,7 +91,62 @@ fn an_incast_under_pfc_alone_is_as_there() {
     let done = run("incast_pfc", Compat::Hpcc);
     compare("incast_pfc", &done);
     assert_identical("incast_pfc", &done);
-    assert_eq!(done.run.outcome.pause_frames, 17_168);
+    let both = done.run.replica.as_ref().expect("a replica");
+    assert_eq!((both.finished, both.pause_frames), (16, 17_168));
+    let times = times(&done.fct);
+    let mean = times.values().sum::<f64>() / times.len() as f64;
+    assert_eq!(
+        both.fct_mean_ps.map(|ps| (ps / 1e3).round()),
+        Some(mean.round())
+    );
+    assert_eq!((both.lost_packets, both.lost_packets_here), (0, 0));
+}
+
+/// What the replica finds changes nothing of what our engine finds.
+#[test]
+fn our_engine_runs_the_same_with_and_without_a_replica() {
+    let (alone, beside) = (run("incast", Compat::None), run("incast", Compat::Hpcc));
+    assert!(alone.run.replica.is_none());
+    let both = beside.run.replica.as_ref().expect("a replica");
+    let finishes = |run: &Run| Vec::from_iter(run.outcome.flows.iter().map(|flow| flow.finish));
+    assert_eq!(finishes(&beside.run), finishes(&alone.run));
+    assert_eq!(
+        beside.run.outcome.pause_frames,
+        alone.run.outcome.pause_frames
+    );
+    assert_eq!(both.pause_frames_here, alone.run.outcome.pause_frames);
+    assert_eq!((both.finished, both.finished_here), (16, 16));
+    assert!(both.mean.abs() < 0.05 && both.largest < 0.5, "{both:?}");
+    let lasts = finishes(&alone.run).into_iter().flatten().max();
+    assert_eq!(both.last_finish_ps_here, lasts.map(|last| last.as_ps()));
+}
+
+/// conweave's simulator has no replica, and that is said.
+#[test]
+fn conweaves_files_run_with_the_rules_of_real_switches() {
+    let folder = folder("ring5_pfc");
+    let text = std::fs::read_to_string(folder.join("config.txt")).unwrap();
+    let flows = "1\n0 2 3 1000 2.0\n";
+    let place = tempfile::tempdir().unwrap();
+    std::fs::copy(
+        folder.join("topology.txt"),
+        place.path().join("topology.txt"),
+    )
+    .unwrap();
+    std::fs::write(place.path().join("flow.txt"), flows).unwrap();
+    let source = Source {
+        file: "config.txt".to_string(),
+        text: format!("{text}\nLB_MODE 0\n"),
+    };
+    let [alone, compat] = [Compat::None, Compat::Hpcc].map(|compat| {
+        let case = hpcc::read_source(&source, place.path(), compat);
+        case.unwrap_or_else(|error| panic!("{error}"))
+    });
+    let is_said = |note: &String| note.starts_with("there is no replica of conweave's simulator");
+    assert!(!alone.notes.iter().any(is_said));
+    assert!(compat.notes.iter().any(is_said), "{:?}", compat.notes);
+    assert!(compat.replica.is_none());
+    assert_eq!(compat.scenario.text(), alone.scenario.text());
 }
 
 /// Marks are random here, and what is simultaneous decides who draws which number.
@@ -108,7 +163,7 @@ fn a_ring_deadlocks_as_there_and_is_named() {
     assert_identical("ring5_pfc", &done);
     assert_eq!(done.fct, "");
     let deadlock = done.run.outcome.deadlock.as_ref().unwrap();
-    assert_eq!(deadlock.time.as_ps(), 2_000_092_251_000);
+    assert_eq!(deadlock.time.as_ps(), 2_000_092_092_800);
     let nodes = deadlock
         .cycle
         .iter()

@@ -82,7 +82,6 @@ fn defaults_follow_from_the_links() {
     // Three ports, two classes.
     let pool = Bytes::mb(1).saturating_sub((HEADROOM + Bytes::new(1_500)) * 6);
     let expected = SharedConfig {
-        resume_on: pauseless_core::memory::ResumeOn::default(),
         pool,
         partitions: [].into(),
         headroom: HeadroomPool::Class,
@@ -363,7 +362,7 @@ fn what_is_refused() {
             pauseless: t.toml:13:1: switch.memory.headroom_total: unknown key with kind = "shared"
                |
             13 | headroom_total = "90 KB"
-               | ^^^^^^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, reserve, resume_offset, resume_on, set_aside, threshold, total
+               | ^^^^^^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, reserve, resume_offset, set_aside, threshold, total
                |
                = help: did you mean headroom_pool?
         "#]],
@@ -385,7 +384,7 @@ fn what_is_refused() {
             pauseless: t.toml:13:1: switch.memory.partitions: unknown key with kind = "shared"
                |
             13 | partitions = "9 KB"
-               | ^^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, reserve, resume_offset, resume_on, set_aside, threshold, total
+               | ^^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, reserve, resume_offset, set_aside, threshold, total
         "#]],
     );
     refused(
@@ -435,7 +434,7 @@ fn what_is_refused() {
             pauseless: t.toml:13:1: switch.memory.threshold: unknown key with kind = "partitions"
                |
             13 | threshold = "20 KB"
-               | ^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, partitions, resume_offset, resume_on, set_aside, total
+               | ^^^^^^^^^ expected one of alpha, at, headroom, headroom_pool, kind, partitions, resume_offset, set_aside, total
         "#]],
     );
 }

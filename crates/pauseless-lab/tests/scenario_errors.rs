@@ -260,7 +260,7 @@ fn keys() {
             pauseless: t.toml:9:1: switch.weights: unknown key with scheduler = "strict"
               |
             9 | weights = [1]
-              | ^^^^^^^ expected one of buffer, classes, control_frame, discipline, draws, memory, processing, processing_jitter, release, scheduler
+              | ^^^^^^^ expected one of buffer, classes, control_frame, discipline, memory, processing, processing_jitter, scheduler
         "#]],
     );
     check_edit(
@@ -307,7 +307,7 @@ fn keys() {
             pauseless: t.toml:10:1: routing.tie_break: unknown key with kind = "ecmp"
                |
             10 | tie_break = "lowest"
-               | ^^^^^^^^^ expected one of hash, kind, next_hops
+               | ^^^^^^^^^ expected one of kind
         "#]],
     );
     check_edit(

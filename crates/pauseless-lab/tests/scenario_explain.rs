@@ -277,7 +277,6 @@ fn congestion_controls() {
           fast_react       Whether every acknowledgement changes the rate, or one per round trip  true               hpcc19 5.1
           per_hop          A rate for each hop, of which the lowest counts                        false              public code
           sample_feedback  A fast reaction ignores hops without a queue                           false              public code
-          record_multiple  How coarse the records of switches are                                 exact
         congestion control dctcp for 2 of 226 flows
           class          in which sources are told                                                      1                                         as run
           ack_every      the target acknowledges                                                        every packet                              default

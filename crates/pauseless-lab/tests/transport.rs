@@ -1,6 +1,6 @@
 //! The section `[transport]`, losses of wires, and the schemes of public RDMA simulators.
 
-use pauseless_core::congestion::{CongestionControl, dcqcn, hpcc, timely};
+use pauseless_core::congestion::{CongestionControl, dcqcn, timely};
 use pauseless_core::transport::{Finish, Pacing, Recovery, Window};
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_lab::scenario::{Overrides, Scenario};
@@ -99,13 +99,12 @@ fn schemes_of_public_simulators_have_their_keys() {
     assert_eq!(config.congestion.ack_every, 1);
 
     let hpcc = "[congestion_control]\nkind = \"hpcc\"\neta = 0.9\nstage_max = 0\nper_hop = true\n\
-                record_multiple = 8\nbase_rtt = \"10 us\"";
+                base_rtt = \"10 us\"";
     let config = read(&with(hpcc)).config;
     let CongestionControl::Hpcc(hpcc) = config.congestion.control else {
         panic!("HPCC");
     };
     assert_eq!((hpcc.eta, hpcc.stage_max, hpcc.is_per_hop), (0.9, 0, true));
-    assert_eq!(hpcc.precision, hpcc::Precision::Coarse(8));
     // Its window goes with its rate unless somebody says otherwise.
     assert_eq!(config.transport.window, Window::FollowsRate);
 

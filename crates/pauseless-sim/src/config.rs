@@ -7,7 +7,7 @@ use pauseless_core::host::Duty;
 use pauseless_core::id::{Class, FlowId, GroupId, NodeId, PortId};
 use pauseless_core::memory::{MemoryConfig, SharedConfig};
 use pauseless_core::schedule::Scheduler;
-use pauseless_core::switch::{Discipline, Release, watchdog};
+use pauseless_core::switch::{Discipline, watchdog};
 use pauseless_core::table::ForwardingTable;
 use pauseless_core::transport::{Finish, Transport};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
@@ -78,24 +78,8 @@ pub struct Hardware {
     /// Frame bytes of a control frame of PFC, credits or GFC. Those without a length take no place
     /// on the wire, and wait for no frame that is being sent.
     pub control_frame: Bytes,
-    /// How long frames take to be sent.
-    pub transmission: Transmission,
-    /// When a packet that a switch sends is taken off its ingress counter.
-    pub release: Release,
-    /// What switches draw random numbers from.
-    pub draws: DrawsFrom,
     /// What comes first at one instant.
     pub ties: Ties,
-}
-
-/// What switches draw random numbers from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DrawsFrom {
-    /// A sequence for each egress, which the seed determines.
-    #[default]
-    Egress,
-    /// One for all switches, that of ns-3's older simulators; see [`pauseless_core::draws`].
-    Ns3,
 }
 
 /// What comes first at one instant: a control frame that takes effect, or packets that arrive. In a
@@ -131,31 +115,7 @@ impl Default for Hardware {
     fn default() -> Hardware {
         Hardware {
             control_frame: Control::SIZE,
-            transmission: Transmission::Exact,
-            release: Release::LastBit,
-            draws: DrawsFrom::Egress,
             ties: Ties::Control,
-        }
-    }
-}
-
-/// How long frames take to be sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Transmission {
-    /// To the picosecond, rounded up.
-    #[default]
-    Exact,
-    /// In whole nanoseconds, rounded down: links are a little faster than they should be.
-    WholeNanoseconds,
-}
-
-impl Transmission {
-    /// How long `bytes` take on a link of rate `line`.
-    #[inline]
-    pub fn span(self, line: Rate, bytes: Bytes) -> Span {
-        match self {
-            Transmission::Exact => line.tx_span(bytes),
-            Transmission::WholeNanoseconds => line.tx_span_whole(bytes),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::deadlock::{EgressQueue, Network};
-use pauseless_core::draws::Draws;
 use pauseless_core::fifo::{Fifo, Pool};
 use pauseless_core::flow_control::Control;
 use pauseless_core::host::Host;
@@ -11,7 +10,7 @@ use pauseless_core::port::{LaneConfig, PortConfig};
 use pauseless_core::switch::{Switch, SwitchConfig};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
-use crate::config::{Config, DrawsFrom, Mitigation, Watchdog};
+use crate::config::{Config, Mitigation, Watchdog};
 use crate::rng::{Purpose, Stream};
 use crate::tag::Tag;
 
@@ -149,20 +148,10 @@ impl Fabric {
             fabric.nodes.push(if topology.is_host(node) {
                 let mut host = Host::new(&port_config(config, node, PortId(0)));
                 host.set_answer_sizes(config.transport.sizes);
-                host.set_answering(config.transport.answering);
                 Node::Host(host)
             } else {
                 Node::Switch(Switch::new(&switch_config(config, node)))
             });
-        }
-        if config.hardware.draws == DrawsFrom::Ns3 {
-            // Each node has taken six by then, and the model of losses two.
-            let draws = Draws::from_stream(6 * fabric.nodes.len() as u64 + 2);
-            for node in &mut fabric.nodes {
-                if let Node::Switch(switch) = node {
-                    switch.set_draws(&draws);
-                }
-            }
         }
         fabric.mitigate(&config.mitigation);
         if config.hardware.is_out_of_band() {
@@ -379,7 +368,6 @@ pub fn switch_config(config: &Config, node: NodeId) -> SwitchConfig {
         seed: seed.next_u64(),
         changes_class: config.classes != ClassMap::Same,
         memory: config.ingress.memory(node).clone(),
-        release: config.hardware.release,
     }
 }
 

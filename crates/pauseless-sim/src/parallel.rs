@@ -28,7 +28,7 @@ use pauseless_core::class_map::ClassMap;
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::Time;
 
-use crate::config::{Config, DrawsFrom, Recovery, Watchdog};
+use crate::config::{Config, Recovery, Watchdog};
 use crate::event::Event;
 use crate::heard::{Heard, Lengths};
 use crate::outcome::{Deadlock, Outcome};
@@ -47,7 +47,7 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
             .any(|flow| flow.ttl < crate::config::Flow::TTL_NONE)
     };
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
-    let obstacles: [(&'static str, bool); 8] = [
+    let obstacles: [(&'static str, bool); 7] = [
         ("it records where pauses come from", config.is_tracing),
         (
             "it ends when the state is steady",
@@ -69,10 +69,6 @@ pub fn obstacle(config: &Config) -> Option<&'static str> {
         (
             "it ends when all is done, and packets may end for want of a class",
             config.stop.done && config.classes != ClassMap::Same,
-        ),
-        (
-            "all switches draw from one sequence",
-            config.hardware.draws != DrawsFrom::Egress,
         ),
     ];
     obstacles

@@ -364,7 +364,6 @@ impl<'c> Simulator<'c> {
             Node::Switch(switch) => {
                 switch.handle_transmitted(self.now, port);
                 self.drain_switch(node);
-                self.look_after_departures(node);
             }
             Node::Host(host) => {
                 host.handle_transmitted();
@@ -427,7 +426,6 @@ impl<'c> Simulator<'c> {
         self.tally.gfc_holds += u64::from(is_held && !was_held);
         self.look_at_spread(index, control.class);
         self.drain(node);
-        self.look_after_departures(node);
     }
 
     /// Notes whether the sender at an end begins or ceases to be stopped or slowed down.
@@ -597,7 +595,7 @@ impl<'c> Simulator<'c> {
             }
         };
         let size = size + self.config.wire_overhead;
-        let left = self.now + self.config.hardware.transmission.span(end.line, size);
+        let left = self.now + end.line.tx_span(size);
         self.queue
             .push(Event::new(left, Kind::Transmitted, index as u32));
         let extra = draw(&mut jitters[index].wire, self.config.wire_jitter);

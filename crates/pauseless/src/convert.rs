@@ -18,8 +18,7 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
         output::check_place(file)?;
     }
     match args.to {
-        ConvertFormat::Scenario => return scenario(args, false),
-        ConvertFormat::CompatScenario => return scenario(args, true),
+        ConvertFormat::Scenario | ConvertFormat::CompatScenario => return scenario(args),
         ConvertFormat::Fabric | ConvertFormat::Graphml => {}
     }
     anyhow::ensure!(args.htsim.is_none(), NO_HTSIM);
@@ -40,7 +39,8 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Turns the files of another simulator into a scenario.
-fn scenario(args: &ConvertArgs, is_compat: bool) -> anyhow::Result<ExitCode> {
+fn scenario(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
+    let is_compat = args.to == ConvertFormat::CompatScenario;
     let sources = Source::read_all(&args.files)?;
     let is_htsim = |source: &Source| htsim::recognise(&source.text).is_some();
     if sources.iter().any(is_htsim) {
@@ -62,12 +62,13 @@ fn scenario(args: &ConvertArgs, is_compat: bool) -> anyhow::Result<ExitCode> {
             source.file
         );
     };
-    let compat = match is_compat {
-        true => Compat::Hpcc,
-        false => Compat::None,
-    };
+    anyhow::ensure!(
+        !is_compat,
+        "--to compat-scenario is for files of htsim; of a config.txt --to scenario makes what our \
+         engine runs, and pauseless run --compat hpcc runs the replica of that simulator beside it"
+    );
     let folder = args.files[0].parent().unwrap_or(Path::new(""));
-    let case = hpcc::read_source(source, folder, compat)?;
+    let case = hpcc::read_source(source, folder, Compat::None)?;
     put_scenario(args, &case.notes, &case.scenario.text())
 }
 

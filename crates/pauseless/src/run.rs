@@ -137,7 +137,7 @@ fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
         || args.cycle_aware;
     anyhow::ensure!(
         compat == Compat::None || !is_changed,
-        "--compat hpcc does what that simulator does: leave out --seed, --discipline, \
+        "--compat hpcc compares with what that simulator does: leave out --seed, --discipline, \
          --congestion-control and --cycle-aware, or leave out --compat"
     );
     let folder = args.file.parent().unwrap_or(Path::new(""));

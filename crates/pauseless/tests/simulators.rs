@@ -40,8 +40,12 @@ fn files_of_other_simulators_become_scenarios_and_are_no_fabrics() {
     let done = place.run(&[&["convert", matrix, tree], &options[..]].concat());
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     assert!(place.text("made.toml").contains("[topology]"));
+    let done = place.run(&["convert", matrix, tree, "--to", "compat-scenario"]);
+    assert!(done.stdout.contains("arrivals-first"), "{}", done.stderr);
     let done = place.run(&["convert", config, "--to", "compat-scenario"]);
-    assert!(done.stdout.contains("pause_quanta = 0"), "{}", done.stderr);
+    assert_eq!(done.code, Some(2));
+    let why = "--to compat-scenario is for files of htsim";
+    assert!(done.stderr.contains(why), "{}", done.stderr);
     let done = place.run(&["convert", RING, "--to", "scenario"]);
     assert_eq!(done.code, Some(2));
     assert!(
@@ -80,6 +84,35 @@ fn runs_that_begin_late_have_exact_instants() {
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     let at = "deadlock at 2.000092";
     assert!(done.stdout.contains(at), "{}", done.stdout);
+}
+
+/// That simulator's results and ours stand beside each other, and the verdict is ours.
+#[test]
+fn a_replica_stands_beside_our_engine() {
+    let place = Place::new();
+    let source = std::fs::canonicalize(place.path("examples/hpcc/ring5_pfc")).expect("a folder");
+    for name in ["config.txt", "topology.txt", "flow.txt", "trace.txt"] {
+        std::fs::copy(source.join(name), place.path(name)).expect("a copy");
+    }
+    let alone = place.run(&["run", "config.txt", "--json"]).json();
+    assert!(alone.get("replica").is_none());
+    let both = place
+        .run(&["run", "config.txt", "--json", "--compat", "hpcc"])
+        .json();
+    assert_eq!(both["replica"]["pause_frames"], 25);
+    assert_eq!(both["replica"]["pauses_here"], 25);
+    assert_eq!(both["replica"]["pause_frames_here"], alone["pause_frames"]);
+    for field in ["pause_frames", "flows", "metrics", "deadlock", "ended"] {
+        assert_eq!(both[field], alone[field], "{field}");
+    }
+    let text = place.run(&["run", "config.txt", "--compat", "hpcc"]).stdout;
+    for words in [
+        "the verdict is this engine's, with the rules of real switches",
+        "that simulator and this engine, on the same files\n",
+        "no flow finishes in both",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! [`Window::FollowsRate`](crate::transport::Window::FollowsRate)).
 //!
 //! **Source** hpcc19 algorithm 1; the HPCC authors' public simulator, mode 3, for what the paper
-//! leaves open: rates instead of windows, a rate per hop, the precision of the records.
+//! leaves open: rates instead of windows, a rate per hop.
 //!
 //! **Deviates** Records do not wrap around. An acknowledgement whose records are not newer than
 //! the last ones changes nothing, where that simulator divides by zero.
@@ -43,17 +43,6 @@ pub struct Config {
     pub is_per_hop: bool,
     /// Whether a fast reaction ignores hops without a queue.
     pub is_sampling: bool,
-    /// How precise records are.
-    pub precision: Precision,
-}
-
-/// How precise records are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// To the byte and the picosecond.
-    Exact,
-    /// In nanoseconds, in units of 128 B that were sent and of 80 B that wait, times this.
-    Coarse(u32),
 }
 
 impl Config {
@@ -79,7 +68,6 @@ impl Default for Config {
             is_fast_reacting: true,
             is_per_hop: false,
             is_sampling: false,
-            precision: Precision::Exact,
         }
     }
 }
@@ -139,7 +127,7 @@ impl ReactionPoint {
     fn on_records(&mut self, sequence: Sequence, hops: &[Hop]) {
         let Some(update_from) = self.update_from else {
             for (last, hop) in self.last.iter_mut().zip(hops) {
-                *last = Some(self.config.precision.round(*hop));
+                *last = Some(*hop);
             }
             self.update_from = Some(self.next);
             return;
@@ -159,11 +147,10 @@ impl ReactionPoint {
     /// How busy the link behind a hop was since its last record, and how many seconds that is.
     //= hpcc19 algorithm 1 measure
     fn measure(&mut self, index: usize, (hop, is_full): (&Hop, bool)) -> Option<(f64, f64)> {
-        let hop = self.config.precision.round(*hop);
         if self.config.is_sampling && !is_full && hop.queue == Bytes::ZERO {
             return None;
         }
-        let last = self.last[index].replace(hop)?;
+        let last = self.last[index].replace(*hop)?;
         let span = hop.time.saturating_since(last.time);
         if span == Span::ZERO {
             return None;
@@ -236,22 +223,6 @@ impl ReactionPoint {
             rate: self.bounds.limit(rate),
             busy,
             steps,
-        }
-    }
-}
-
-impl Precision {
-    fn round(self, hop: Hop) -> Hop {
-        let Precision::Coarse(multiple) = self else {
-            return hop;
-        };
-        let down = |value: u64, unit: u64| value / unit * unit;
-        let multiple = u64::from(multiple);
-        Hop {
-            time: Time::from_ps(down(hop.time.as_ps(), 1_000)),
-            sent: Bytes::new(down(hop.sent.get(), 128 * multiple)),
-            queue: Bytes::new(down(hop.queue.get(), 80 * multiple)),
-            line: hop.line,
         }
     }
 }

@@ -17,7 +17,6 @@ use alloc::boxed::Box;
 
 use super::dither::Dither;
 use super::{CongestionPoint, Joining, QueueState, scaled};
-use crate::draws::Draws;
 use crate::unit::{Bytes, Rate, Time};
 
 /// When to mark, for an egress of the reference speed.
@@ -78,8 +77,6 @@ pub struct Marker {
     /// Boxed, so that markers without one fit a cache line.
     phantom: Option<Box<Phantom>>,
     dither: Dither,
-    /// What all switches draw from instead, if they are to.
-    draws: Option<Draws>,
 }
 
 /// A counter instead of a queue.
@@ -124,13 +121,7 @@ impl Marker {
             mark_at: config.mark_at,
             phantom,
             dither: Dither::new(seed),
-            draws: None,
         }
-    }
-
-    /// Draws from what all switches draw from.
-    pub fn set_draws(&mut self, draws: Draws) {
-        self.draws = Some(draws);
     }
 
     /// The probability with which a packet is marked at a queue of `bytes`.
@@ -187,12 +178,6 @@ impl CongestionPoint for Marker {
 impl Marker {
     /// Whether a packet is marked at a queue of `bytes`.
     fn draws_mark(&mut self, bytes: f64) -> bool {
-        if let Some(draws) = &self.draws {
-            // One is drawn for every queue between both thresholds, needed or not.
-            let is_between = bytes > self.kmin && bytes <= self.kmax;
-            let is_drawn = is_between && draws.draw() < self.probability(bytes);
-            return is_drawn || bytes > self.kmax;
-        }
         // The sequence of random numbers goes on only where one is needed.
         match self.probability(bytes) {
             p if p <= 0.0 => false,

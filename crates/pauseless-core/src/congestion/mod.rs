@@ -613,7 +613,7 @@ impl ReactionPoint for AnyReactionPoint {
 // A boxed part costs networks without one nothing, neither time nor room.
 const _: () = assert!(size_of::<AnyCongestionPoint>() == 56);
 const _: () = assert!(size_of::<AnyNotificationPoint>() == 64);
-const _: () = assert!(size_of::<AnyReactionPoint>() == 544);
+const _: () = assert!(size_of::<AnyReactionPoint>() == 536);
 const _: () = assert!(size_of::<Feedback>() == 12);
 
 #[cfg(test)]

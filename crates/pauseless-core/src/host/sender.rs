@@ -179,14 +179,14 @@ impl Sending {
         self.last_size = size;
         let rate = self.rate;
         self.sender.control.on_send(now, Sent { size, sequence });
-        let span = self.sender.transport.pacing.span(rate, size);
+        let span = rate.tx_span(size);
         self.next = match self.sender.transport.pacing {
             // A frame that had to wait its turn makes up for that, but for one frame at the most.
             Pacing::CatchUp => {
                 let earliest = Time::from_ps(now.as_ps().saturating_sub(span.as_ps()));
                 self.next.max(earliest) + span
             }
-            Pacing::Strict | Pacing::StrictWhole => now + span,
+            Pacing::Strict => now + span,
             Pacing::Pace => now + self.sender.pace.tx_span(size),
         };
         if self.resend_at == Time::MAX {
@@ -295,10 +295,10 @@ impl Sending {
                 }
             }
             // HPCC's source behaves as if the last packet had been sent at the new rate.
-            pacing @ (Pacing::Strict | Pacing::StrictWhole) => {
+            Pacing::Strict => {
                 if matches!(self.sender.control, AnyReactionPoint::Hpcc(_)) {
                     let size = self.last_size;
-                    let (old, new) = (pacing.span(old, size), pacing.span(rate, size));
+                    let (old, new) = (old.tx_span(size), rate.tx_span(size));
                     let next = self.next.as_ps().saturating_add(new.as_ps());
                     self.next = Time::from_ps(next.saturating_sub(old.as_ps()));
                 }

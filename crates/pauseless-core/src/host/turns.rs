@@ -5,11 +5,9 @@ use alloc::vec::Vec;
 
 use super::sender::{Sender, Sending};
 use crate::id::FlowId;
-use crate::transport::Pacing;
 use crate::unit::Time;
 
-/// All flows that a host sends, round robin. A newcomer's turn comes after everybody else's, unless
-/// [`Pacing::StrictWhole`] asks for the order of another simulator.
+/// All flows that a host sends, round robin. A newcomer's turn comes after everybody else's.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     /// Where a flow stays for as long as it lives.
@@ -46,13 +44,7 @@ impl Turns {
             self.slots.len() as u32 - 1
         });
         self.places.insert(place, (sender.flow, slot));
-        let is_appended = sender.transport.pacing == Pacing::StrictWhole;
         self.slots[slot as usize] = Some(Box::new(Sending::new(sender)));
-        if is_appended {
-            // As in the HPCC authors' simulator: behind the last of the list, which may be next.
-            self.ring.push(slot);
-            return;
-        }
         self.ring.insert(self.cursor, slot);
         self.cursor += 1;
     }

@@ -6,7 +6,6 @@ use super::{Sending, Switch, SwitchConfig, Transmit};
 use crate::congestion::{
     AnyCongestionPoint, CongestionControl, CongestionPoint, Joining, QueueState,
 };
-use crate::draws::Draws;
 use crate::flow_control::Gate;
 use crate::id::{Class, PortId};
 use crate::unit::{Bytes, Time};
@@ -33,18 +32,6 @@ impl Watched {
 }
 
 impl<P: Copy> Switch<P> {
-    /// What is random, and what only takes a random number, comes from what all switches draw from.
-    pub fn set_draws(&mut self, draws: &Draws) {
-        for watched in &mut self.points {
-            if let AnyCongestionPoint::Marker(marker) = &mut watched.point {
-                marker.set_draws(draws.clone());
-            }
-        }
-        if let Some(sharing) = &mut self.sharing {
-            sharing.set_draws(draws.clone());
-        }
-    }
-
     /// Bytes of all classes that wait for `egress`, for telemetry; zero without congestion points.
     pub fn counted(&self, egress: PortId) -> Bytes {
         if self.points.is_empty() {

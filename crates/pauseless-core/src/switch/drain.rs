@@ -19,16 +19,6 @@ pub struct Dropped<P> {
     pub class: Class,
 }
 
-/// When a packet that is sent is taken off its ingress counter and out of the shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Release {
-    /// When its last bit has left: until then it is in the switch.
-    #[default]
-    LastBit,
-    /// When its first bit leaves, as in public simulators, whose packets move at once.
-    FirstBit,
-}
-
 /// A packet that is no longer in its queue, but still on its ingress counter.
 pub(super) struct Taken<P> {
     pub(super) slot: Waiting<P>,

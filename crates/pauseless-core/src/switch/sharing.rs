@@ -4,7 +4,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{Sending, Switch, SwitchConfig};
-use crate::draws::Draws;
 use crate::flow_control::FlowControl;
 use crate::id::{Class, PortId};
 use crate::memory::{Memory, MemoryConfig};
@@ -17,8 +16,6 @@ pub(super) struct Sharing {
     memory: Memory,
     /// Ports that have somebody to resume: one departure can let all of them go on.
     resumed: Vec<PortId>,
-    /// Every PAUSE and RESUME takes a number from here, where frames have random identifiers.
-    draws: Option<Draws>,
 }
 
 impl Sharing {
@@ -40,21 +37,7 @@ impl Sharing {
         assert_eq!(shared.lanes.len(), count, "one element per port and class");
         let memory = Memory::new(shared);
         let resumed = Vec::with_capacity(config.ports.len());
-        Some(Box::new(Sharing {
-            memory,
-            resumed,
-            draws: None,
-        }))
-    }
-
-    pub(super) fn set_draws(&mut self, draws: Draws) {
-        self.draws = Some(draws);
-    }
-
-    fn take_number(&self) {
-        if let Some(draws) = &self.draws {
-            draws.draw();
-        }
+        Some(Box::new(Sharing { memory, resumed }))
     }
 
     pub(super) fn poll_resumed(&mut self) -> Option<PortId> {
@@ -77,11 +60,7 @@ impl<P: Copy> Switch<P> {
         charge: Bytes,
     ) -> Result<(), Overrun> {
         let sharing = self.sharing.as_mut().expect("asked by the caller");
-        let paused = sharing.memory.paused_count();
         if sharing.memory.charge(ingress, class, charge)? {
-            if sharing.memory.paused_count() > paused {
-                sharing.take_number();
-            }
             let port = &mut self.ports[ingress.index()].port;
             port.set_pausing(now, class, true);
         }
@@ -100,7 +79,6 @@ impl<P: Copy> Switch<P> {
         while let Some((ingress, class)) = sharing.memory.next_resumed() {
             let state = &mut self.ports[ingress.index()];
             state.port.set_pausing(now, class, false);
-            sharing.take_number();
             // A port that is sending is asked when it has done, unless it speaks beside its wire.
             let is_free = matches!(state.sending, Sending::Nothing) || state.port.is_out_of_band();
             if is_free && !sharing.resumed.contains(&ingress) {

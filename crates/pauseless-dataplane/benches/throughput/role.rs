@@ -181,7 +181,6 @@ fn config(control: FlowControl) -> SwitchNodeConfig {
             changes_class: false,
             seed: 1,
             memory: MemoryConfig::Private,
-            release: pauseless_core::switch::Release::default(),
         },
         forwarding: vec![(MacAddress::of_flow(FlowId(0)), PortId(1))],
         watchdog: None,

@@ -95,7 +95,6 @@ pub fn switch_config(ports: Vec<PortConfig>, targets: &[u16]) -> SwitchNodeConfi
             changes_class: false,
             seed: 1,
             memory: MemoryConfig::Private,
-            release: pauseless_core::switch::Release::default(),
         },
         forwarding: flows
             .map(|(flow, port)| (MacAddress::of_flow(flow), PortId(*port)))

@@ -239,7 +239,6 @@ mod tests {
         };
         let topology = shape.build(LinkSpecs::same(SPEC)).unwrap();
         let routing = Routing {
-            spread: crate::routing::Spread::default(),
             algorithm: Algorithm::Shortest,
             multipath: Multipath::Single {
                 tie_break: TieBreak::Lowest,

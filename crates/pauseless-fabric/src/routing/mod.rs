@@ -8,7 +8,7 @@ mod search;
 mod up_down;
 
 use pauseless_core::id::{GroupId, NodeId, PortId};
-use pauseless_core::table::{ForwardingTable, Hashing, WayId};
+use pauseless_core::table::{ForwardingTable, WayId};
 
 pub use dimension_order::{Dimensions, port_counts};
 
@@ -58,28 +58,6 @@ pub struct Routing {
     pub algorithm: Algorithm,
     /// What is done with equally good next hops.
     pub multipath: Multipath,
-    /// How flows are spread over them.
-    pub spread: Spread,
-}
-
-/// How flows are spread over equally good next hops.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spread {
-    /// How hashes choose.
-    pub hashing: Hashing,
-    /// In which order next hops stand to be chosen from.
-    pub order: HopOrder,
-}
-
-/// In which order equally good next hops stand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HopOrder {
-    /// By port number.
-    #[default]
-    Port,
-    /// As a breadth-first search from the target comes by them, if it looks at the switches with the
-    /// highest numbers first. So it is in public simulators, see `order_by_search`.
-    Search,
 }
 
 impl From<Multipath> for Routing {
@@ -88,7 +66,6 @@ impl From<Multipath> for Routing {
         Routing {
             algorithm: Algorithm::Shortest,
             multipath,
-            spread: Spread::default(),
         }
     }
 }
@@ -256,14 +233,7 @@ impl<'t> RouteBuilder<'t> {
     pub fn build(self) -> Routes {
         let view = View::new(self.topology, &self.failed);
         let mut table = match self.base {
-            Base::Rule(routing) => {
-                let mut table = build_table(&view, routing);
-                table.set_hashing(routing.spread.hashing);
-                if routing.spread.order == HopOrder::Search {
-                    order_by_search(self.topology, &mut table);
-                }
-                table
-            }
+            Base::Rule(routing) => build_table(&view, routing),
             Base::Table(table) => table,
         };
         for path in &self.paths {
@@ -303,68 +273,6 @@ pub(crate) fn build_table(view: &View<'_>, routing: Routing) -> ForwardingTable 
         }
     }
     filler.table
-}
-
-/// Puts the next hops towards all hosts into the order of [`HopOrder::Search`].
-///
-/// Public simulators keep nodes in maps by their address in memory, and search in that order.
-/// Their switches are so large that each has pages of its own from the system, which hands them
-/// out downwards: the last switch of the file has the lowest address.
-fn order_by_search(topology: &Topology, table: &mut ForwardingTable) {
-    let mut ranks = vec![u32::MAX; topology.nodes().len()];
-    for (number, &host) in (0..).zip(topology.hosts()) {
-        let group = GroupId(number);
-        let way = table.way(group);
-        let Some((target, _)) = table.exit(group) else {
-            continue;
-        };
-        let first = topology.ports(target).iter().map(|port| port.peer);
-        if first.into_iter().find(|peer| topology.is_host(*peer)) != Some(host) {
-            // Its switch was the target already.
-            continue;
-        }
-        let reached = search_order(topology, table, (target, way));
-        ranks.fill(u32::MAX);
-        for (rank, switch) in (0..).zip(&reached) {
-            ranks[switch.index()] = rank;
-        }
-        for &switch in &reached {
-            let mut ports = table.next_hops_of_way(switch, way).to_vec();
-            if ports.len() > 1 {
-                ports.sort_by_key(|port| ranks[topology.port(switch, *port).peer.index()]);
-                table.set_way(switch, way, &ports);
-            }
-        }
-    }
-}
-
-/// The switches in the order of the search: those that have others as next hops after them.
-fn search_order(
-    topology: &Topology,
-    table: &ForwardingTable,
-    (target, way): (NodeId, WayId),
-) -> Vec<NodeId> {
-    let mut is_seen = vec![false; topology.nodes().len()];
-    is_seen[target.index()] = true;
-    let mut reached = vec![target];
-    let mut next = 0;
-    while let Some(&at) = reached.get(next) {
-        next += 1;
-        let peers = topology
-            .ports(at)
-            .iter()
-            .map(|port| (port.peer, port.peer_port));
-        let mut peers = Vec::from_iter(peers.filter(|(peer, _)| !topology.is_host(*peer)));
-        peers.sort_unstable_by(|a, b| b.cmp(a));
-        for (peer, port) in peers {
-            let is_next = table.next_hops_of_way(peer, way).contains(&port);
-            if is_next && !is_seen[peer.index()] {
-                is_seen[peer.index()] = true;
-                reached.push(peer);
-            }
-        }
-    }
-    reached
 }
 
 /// Whether the rule finds a way wherever there is one between two switches that have hosts.

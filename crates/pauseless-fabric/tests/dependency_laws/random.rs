@@ -124,7 +124,6 @@ fn routes(random: &mut Stream, topology: &Topology) -> Routes {
     let mut builder = RouteBuilder::new(
         topology,
         Routing {
-            spread: pauseless_fabric::routing::Spread::default(),
             algorithm,
             multipath,
         },

@@ -87,7 +87,6 @@ fn up_down_helps(fabric: &Fabric, left_out: &[bool]) -> Option<bool> {
         return None;
     }
     let routing = Routing {
-        spread: pauseless_fabric::routing::Spread::default(),
         algorithm: Algorithm::UpDown,
         multipath: Multipath::Single {
             tie_break: TieBreak::Lowest,

@@ -454,7 +454,7 @@ macro_rules! section {
 /// Gives the words that stand for the values of a type.
 ///
 /// ```ignore
-/// words! { Release { "last-bit" => Release::LastBit, "first-bit" => Release::FirstBit } }
+/// words! { Finish { "target" => Finish::Target, "source" => Finish::Source } }
 /// ```
 #[macro_export]
 macro_rules! words {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::{Run, records};
 use crate::results::Facts;
 use crate::results::rows::{self, Object};
-use crate::run::Distance;
+use crate::run::Comparison;
 use memory::MemoryRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
 use provenance::ProvenanceRecord;
@@ -131,9 +131,10 @@ records! {
         sources_stop_ps: Option<u64> = run.sources_stopped().map(|time| time.as_ps());
         /// When the last data frame arrived anywhere: the switches are drained from then on, or stuck.
         last_arrival_ps: u64 = outcome.last_arrival.as_ps();
-        /// How far our engine is from the replica of another simulator; absent if there was none.
+        /// What the replica of another simulator found for the same files, beside what our engine found;
+        /// absent if there was none. Everything else in this document is our engine's.
         #[serde(skip_serializing_if = "Option::is_none")]
-        replica: Option<Distance> = run.replica;
+        replica: Option<Comparison> = run.replica.clone();
         /// One element per flow, in canonical order.
         flows: Vec<Object> = facts.flows().map(|flow| rows::flow(&flow)).collect();
         /// One element per switch ingress and class that ever held anything.

@@ -1,31 +1,95 @@
-//! How far our engine is from a replica of another simulator that ran the same files.
+//! What another simulator, by its replica, and our engine make of the same files.
 
-use crate::run::{Distance, Run};
+use pauseless_core::unit::Time;
+
+use super::summary::Section;
+use super::text::Table;
+use super::{Run, quantity};
+use crate::run::Comparison;
 
 /// A line for people, if there was a replica.
 pub fn sentence(run: &Run) -> Option<String> {
-    let Distance {
-        finished,
-        finished_here,
-        pause_frames,
-        pause_frames_here,
-        mean,
-        largest,
-    } = run.replica?;
-    let times = match finished.min(finished_here) {
-        0 => "no flow finishes in both".to_string(),
-        _ => format!(
-            "completion times {:+.2} % in the mean, at most {:.2} %",
-            100.0 * mean,
-            100.0 * largest
-        ),
-    };
-    let flows = match finished == finished_here {
-        true => String::new(),
-        false => format!(", {finished_here} flows finished instead of {finished}"),
-    };
+    let apart = apart(run.replica.as_ref()?);
     Some(format!(
-        "completion times and PAUSE frames are of the replica of that simulator, the rest of our \
-         engine, which differs: {times}{flows}, {pause_frames_here} PAUSE frames for {pause_frames}"
+        "the verdict is this engine's, with the rules of real switches; the replica of that \
+         simulator wrote the files, and {apart}"
     ))
+}
+
+/// Both results beside each other, if there was a replica.
+pub fn section(run: &Run) -> Option<Section> {
+    let both = run.replica.as_ref()?;
+    let mut table = Table::new("result <that-simulator <this-engine <difference");
+    let length = |ps: Option<f64>| {
+        ps.map_or("-".to_string(), |ps| {
+            quantity::time(Time::from_ps(ps as u64))
+        })
+    };
+    let instant = |ps: Option<u64>| ps.map_or("-".to_string(), |ps| run.instant(Time::from_ps(ps)));
+    let mut counts = |name: &str, there: u64, here: u64| {
+        let cells = [quantity::count(there), quantity::count(here)];
+        table.push(row(
+            name,
+            cells,
+            more(Some(there as f64), Some(here as f64)),
+        ));
+    };
+    counts("flows finished", both.finished, both.finished_here);
+    counts("PAUSE frames", both.pause_frames, both.pause_frames_here);
+    counts("of them no refreshes", both.pause_frames, both.pauses_here);
+    if both.pause_frames_by_class.len() > 1 {
+        let classes = both.pause_frames_by_class.iter();
+        let classes = classes.zip(&both.pause_frames_by_class_here);
+        for (class, (there, here)) in classes.enumerate() {
+            counts(&format!("PAUSE frames of class {class}"), *there, *here);
+        }
+    }
+    counts("packets dropped", both.lost_packets, both.lost_packets_here);
+    let (mean, mean_here) = (both.fct_mean_ps, both.fct_mean_ps_here);
+    let p99 = both.fct_p99_ps.map(|ps| ps as f64);
+    let p99_here = both.fct_p99_ps_here.map(|ps| ps as f64);
+    let times = [("mean", mean, mean_here), ("p99", p99, p99_here)];
+    for (name, there, here) in times {
+        let cells = [length(there), length(here)];
+        let name = format!("completion time, {name}");
+        table.push(row(&name, cells, more(there, here)));
+    }
+    let lasts = [both.last_finish_ps, both.last_finish_ps_here].map(instant);
+    table.push(row("last completion", lasts, "-".to_string()));
+    Some(Section {
+        title: "that simulator and this engine, on the same files",
+        table,
+        notes: vec![
+            format!("Completion times: {}.", apart(both)),
+            "That simulator's results are its replica's, which wrote the files. The verdict and all \
+             other results are this engine's, with the rules of real switches."
+                .to_string(),
+        ],
+    })
+}
+
+fn row(name: &str, [there, here]: [String; 2], difference: String) -> Vec<String> {
+    vec![name.to_string(), there, here, difference]
+}
+
+/// How much more there is here than there, in percent.
+fn more(there: Option<f64>, here: Option<f64>) -> String {
+    match (there, here) {
+        (Some(there), Some(here)) if there > 0.0 => {
+            format!("{:+.2} %", 100.0 * (here / there - 1.0))
+        }
+        _ => "-".to_string(),
+    }
+}
+
+/// How far completion times are apart.
+fn apart(both: &Comparison) -> String {
+    if both.finished.min(both.finished_here) == 0 {
+        return "no flow finishes in both".to_string();
+    }
+    format!(
+        "flows that finish in both differ by {:+.2} % in the mean, and each by at most {:.2} %",
+        100.0 * both.mean,
+        100.0 * both.largest
+    )
 }

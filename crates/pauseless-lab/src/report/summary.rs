@@ -3,7 +3,7 @@
 use pauseless_core::unit::Time;
 
 use super::text::Table;
-use super::{Run, mitigation, provenance, quantity};
+use super::{Run, mitigation, provenance, quantity, replica};
 use crate::metrics::completion::{Completion, Group};
 use crate::metrics::distribution::Percentile;
 use crate::metrics::links::LayerUse;
@@ -25,7 +25,8 @@ pub struct Section {
 pub fn sections(run: &Run) -> Vec<Section> {
     let metrics = run.metrics();
     let completion = metrics.completion.as_ref().map(completion);
-    let sections = completion.into_iter().chain(links(run, &metrics));
+    let sections = replica::section(run).into_iter().chain(completion);
+    let sections = sections.chain(links(run, &metrics));
     let sections = sections.chain(provenance::section(run));
     sections.chain(mitigation::section(run)).collect()
 }

@@ -443,7 +443,7 @@ impl Answers<'_> {
                 Reaction::Controlled { group, .. } => group,
                 Reaction::None => self.routing.routes.groups.of_host(flow.source),
             },
-            hash: self.routing.routes.table.answer_hash(flow.hash),
+            hash: flow.hash,
         };
         let follow = |header| {
             let path = trace(topology, &self.routing.routes.table, header).ok()?;
@@ -497,8 +497,7 @@ impl Answers<'_> {
             if topology.is_host(at) {
                 break;
             }
-            let hash = routes.table.answer_hash(flow.hash);
-            let Some(port) = routes.table.next_hop(at, group, hash) else {
+            let Some(port) = routes.table.next_hop(at, group, flow.hash) else {
                 return false;
             };
             at = topology.port(at, port).peer;

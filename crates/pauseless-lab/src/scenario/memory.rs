@@ -5,7 +5,7 @@ mod share;
 use std::ops::RangeInclusive;
 
 use pauseless_core::flow_control::FlowControl;
-use pauseless_core::memory::{Alpha, LaneMemory, ResumeOn, Threshold};
+use pauseless_core::memory::{Alpha, LaneMemory, Threshold};
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::topology::Topology;
 
@@ -55,12 +55,6 @@ pub(crate) enum SetAside {
 
 words! { Pool { "class" => Pool::Class, "port" => Pool::Port, "switch" => Pool::Switch } }
 words! { SetAside { "per-class" => SetAside::PerClass, "per-port" => SetAside::PerPort } }
-words! {
-    ResumeOn {
-        "any-departure" => ResumeOn::AnyDeparture,
-        "own-departure" => ResumeOn::OwnDeparture,
-    }
-}
 
 section! {
     /// The memory of a switch as a whole.
@@ -81,9 +75,6 @@ section! {
         /// `"per-port"`, once for all of them, as in public simulators, which promise the same bytes to
         /// several classes.
         set_aside: SetAside, default SetAside::PerClass, written if_changed;
-        /// When it is looked at whether a paused port and class may go on; whenever memory becomes
-        /// free, or on an `"own-departure"` only, as in public simulators.
-        resume_on: ResumeOn, default ResumeOn::AnyDeparture, written if_changed;
     }
 }
 

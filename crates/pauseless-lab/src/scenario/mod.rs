@@ -423,10 +423,7 @@ impl Written {
     fn hardware(&self) -> Hardware {
         Hardware {
             control_frame: self.switches.control_frame,
-            transmission: self.flows.timing.transmission.value,
             ties: self.flows.timing.ties.value,
-            release: self.switches.release,
-            draws: self.switches.draws,
         }
     }
 

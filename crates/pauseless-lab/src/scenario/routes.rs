@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use pauseless_core::id::{Class, GroupId};
-use pauseless_core::table::{FiveTuple, ForwardingTable, Hashing};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_fabric::path::{PathError, Step};
 use pauseless_fabric::routing::{RouteBuilder, Routes};
@@ -110,7 +109,7 @@ impl Planner<'_> {
         let header = Header {
             source: plan.source,
             group,
-            hash: hash(self.seed, plan, &routes.table),
+            hash: hash(self.seed, plan),
         };
         let name = |node| topology.node(node).name.as_str();
         let problem = match trace(topology, &routes.table, header) {
@@ -139,26 +138,9 @@ impl Planner<'_> {
 
 static NO_ROUND: Vec<Step> = Vec::new();
 
-/// What chooses between equal paths of a flow: its name, or the hosts and the ports that its name ends
-/// in, as in `3:10000->16:100`; without ports they are 0.
-fn hash(seed: u64, plan: &Plan, table: &ForwardingTable) -> u64 {
-    if table.hashing() == Hashing::Mixed {
-        return Stream::new(seed, Purpose::Hash, hash_name(&plan.name)).next_u64();
-    }
-    let tuple = plan.name.rsplit('/').next().unwrap_or_default();
-    let port = |end: &str| end.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
-    let (source_port, target_port) = match tuple.split_once("->") {
-        Some((source, target)) => (port(source), port(target)),
-        None => (None, None),
-    };
-    // Simulators that do so have no more than 65,536 nodes.
-    FiveTuple {
-        source: plan.source.0 as u16,
-        target: plan.target.0 as u16,
-        source_port: source_port.unwrap_or(0),
-        target_port: target_port.unwrap_or(0),
-    }
-    .to_hash()
+/// What chooses between equal paths of a flow: its name.
+fn hash(seed: u64, plan: &Plan) -> u64 {
+    Stream::new(seed, Purpose::Hash, hash_name(&plan.name)).next_u64()
 }
 
 /// The table, and the group of each plan; `None` where a problem was reported.
@@ -205,7 +187,7 @@ impl Routing {
                 size: plan.terms.size.unwrap_or(Bytes::MAX),
                 start: Time::ZERO + plan.terms.start + Span::ps(jitter),
                 stop: stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
-                hash: hash(seed, plan, &self.routes.table),
+                hash: hash(seed, plan),
                 duty: plan.terms.duty,
                 reaction: Reaction::None,
             });

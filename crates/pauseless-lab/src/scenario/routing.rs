@@ -3,9 +3,8 @@
 mod tables;
 mod write;
 
-use pauseless_core::table::Hashing;
 use pauseless_fabric::routing::{
-    Algorithm, Dimensions, HopOrder, Multipath, RouteBuilder, Routing, Spread, TieBreak,
+    Algorithm, Dimensions, Multipath, RouteBuilder, Routing, TieBreak,
 };
 use pauseless_fabric::topology::Topology;
 
@@ -28,9 +27,9 @@ pub(crate) const NAME: &str = "routing";
 #[derive(Clone, Debug)]
 pub(crate) enum Rule {
     Shortest(SinglePath),
-    Ecmp(Spreading),
+    Ecmp,
     UpDown(SinglePath),
-    UpDownEcmp(Spreading),
+    UpDownEcmp,
     DimensionOrder,
     Tables(TableKeys),
 }
@@ -51,8 +50,6 @@ pub(crate) enum Tie {
 
 words! { PathCount { "single" => PathCount::Single, "ecmp" => PathCount::Ecmp } }
 words! { Tie { "lowest" => Tie::Lowest, "seeded" => Tie::Seeded } }
-words! { Hashing { "name" => Hashing::Mixed, "five-tuple" => Hashing::FiveTuple } }
-words! { HopOrder { "port" => HopOrder::Port, "search" => HopOrder::Search } }
 
 section! {
     /// Up*/down*: never up again after down, in the order of a tree, so that no cycle can form.
@@ -70,19 +67,6 @@ section! {
         tie_break: Tie, default Tie::Lowest;
         /// What seeded paths are drawn from, so that the routes can stay while flows and jitter vary.
         seed: u64, derived "the general `seed`", when |keys| keys.tie_break.value == Tie::Seeded;
-    }
-}
-
-section! {
-    /// All shortest paths, chosen by the hash of the flow.
-    pub(crate) struct Spreading {
-        /// What chooses between next hops; a hash of the flow's name, or `"five-tuple"`: MurmurHash3 of
-        /// addresses and ports with the number of the switch as its seed, as in [hpcc.md](hpcc.md).
-        /// Ports stand at the end of the name, `3:10000->16:100`.
-        hash: Hashing, default Hashing::Mixed, written if_changed;
-        /// In which order next hops stand to be chosen from; by port number, or `"search"`, as a search
-        /// from the target comes by them, the switch with the highest number first.
-        next_hops: HopOrder, default HopOrder::Port, written if_changed;
     }
 }
 
@@ -113,11 +97,14 @@ pub(crate) fn kinds() -> Choice<Rule> {
 
 static KINDS: [Variant<Rule>; 5] = [
     variant!("shortest": Rule::Shortest[SinglePath]),
-    variant!("ecmp": Rule::Ecmp[Spreading]),
+    variant!(
+        "ecmp": Rule::Ecmp,
+        "All shortest paths, chosen by the hash of the flow's name."
+    ),
     Variant {
         name: "up-down",
         info: || Info {
-            keys: [Paths::keys(), SinglePath::keys(), Spreading::keys()].concat(),
+            keys: [Paths::keys(), SinglePath::keys()].concat(),
             ..Paths::info()
         },
         read: |section| match Paths::read(section).multipath.value {
@@ -125,12 +112,12 @@ static KINDS: [Variant<Rule>; 5] = [
             PathCount::Ecmp => {
                 let context = " with kind = \"up-down\" and multipath = \"ecmp\"";
                 section.set_context(context.to_string());
-                Some(Rule::UpDownEcmp(Spreading::read(section)))
+                Some(Rule::UpDownEcmp)
             }
         },
         keys_of: |rule| match rule {
             Rule::UpDown(keys) => Some(Box::new((Paths::of(PathCount::Single), keys.clone()))),
-            Rule::UpDownEcmp(keys) => Some(Box::new((Paths::of(PathCount::Ecmp), keys.clone()))),
+            Rule::UpDownEcmp => Some(Box::new(Paths::of(PathCount::Ecmp))),
             _ => None,
         },
     },
@@ -210,15 +197,10 @@ impl Rule {
             Multipath::Ecmp => None,
             Multipath::Single { tie_break } => Some(SinglePath::of(tie_break, general_seed)),
         };
-        let spreading = Spreading {
-            hash: Filled::new(routing.spread.hashing),
-            next_hops: Filled::new(routing.spread.order),
-            ..Spreading::default()
-        };
         match (routing.algorithm, single) {
-            (Algorithm::Shortest, None) => Rule::Ecmp(spreading),
+            (Algorithm::Shortest, None) => Rule::Ecmp,
             (Algorithm::Shortest, Some(single)) => Rule::Shortest(single),
-            (Algorithm::UpDown, None) => Rule::UpDownEcmp(spreading),
+            (Algorithm::UpDown, None) => Rule::UpDownEcmp,
             (Algorithm::UpDown, Some(single)) => Rule::UpDown(single),
             (Algorithm::DimensionOrder(_), _) => Rule::DimensionOrder,
         }
@@ -236,22 +218,19 @@ impl Rule {
 
     fn routing(&self, place: &Place, context: Context<'_>) -> Option<Routing> {
         let algorithm = match self {
-            Rule::Shortest(_) | Rule::Ecmp(_) => Algorithm::Shortest,
-            Rule::UpDown(_) | Rule::UpDownEcmp(_) => Algorithm::UpDown,
+            Rule::Shortest(_) | Rule::Ecmp => Algorithm::Shortest,
+            Rule::UpDown(_) | Rule::UpDownEcmp => Algorithm::UpDown,
             Rule::DimensionOrder => Algorithm::DimensionOrder(context.dimensions(place)?),
             Rule::Tables(_) => return None,
         };
-        let (multipath, spread) = match self {
-            Rule::Shortest(keys) | Rule::UpDown(keys) => {
-                (keys.multipath(context.seed), Spread::default())
-            }
-            Rule::Ecmp(keys) | Rule::UpDownEcmp(keys) => (Multipath::Ecmp, keys.spread()),
-            Rule::DimensionOrder | Rule::Tables(_) => (LOWEST, Spread::default()),
+        let multipath = match self {
+            Rule::Shortest(keys) | Rule::UpDown(keys) => keys.multipath(context.seed),
+            Rule::Ecmp | Rule::UpDownEcmp => Multipath::Ecmp,
+            Rule::DimensionOrder | Rule::Tables(_) => LOWEST,
         };
         Some(Routing {
             algorithm,
             multipath,
-            spread,
         })
     }
 }
@@ -276,15 +255,6 @@ impl SinglePath {
             Tie::Seeded => TieBreak::Seeded(self.seed.or(general_seed)),
         };
         Multipath::Single { tie_break }
-    }
-}
-
-impl Spreading {
-    fn spread(&self) -> Spread {
-        Spread {
-            hashing: self.hash.value,
-            order: self.next_hops.value,
-        }
     }
 }
 
@@ -340,10 +310,6 @@ impl Forwarding {
 const DEFAULT: Routing = Routing {
     algorithm: Algorithm::Shortest,
     multipath: LOWEST,
-    spread: Spread {
-        hashing: Hashing::Mixed,
-        order: HopOrder::Port,
-    },
 };
 const LOWEST: Multipath = Multipath::Single {
     tie_break: TieBreak::Lowest,

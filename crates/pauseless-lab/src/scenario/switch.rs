@@ -5,10 +5,8 @@ use std::ops::RangeInclusive;
 use pauseless_core::flow_control::Control;
 use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
-use pauseless_core::switch::{Discipline, Release};
+use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span};
-
-use pauseless_sim::config::DrawsFrom;
 
 use super::memory::{Memory, SharedMemory};
 use super::reader::Section;
@@ -39,8 +37,6 @@ words! {
         "round-robin" => Scheduler::RoundRobin { express: 0 },
     }
 }
-words! { Release { "last-bit" => Release::LastBit, "first-bit" => Release::FirstBit } }
-words! { DrawsFrom { "per-egress" => DrawsFrom::Egress, "ns-3" => DrawsFrom::Ns3 } }
 
 section! {
     /// How every switch works.
@@ -68,12 +64,6 @@ section! {
         /// Frame bytes of a PAUSE, credit or GFC message on the wire. Bounds are derived for 64 B. With
         /// `"0 B"` it travels beside the wire, takes no place on it and waits for nothing.
         control_frame: Bytes, within CONTROL_FRAMES, default Control::SIZE, written if_changed;
-        /// What random marks are drawn from; a sequence for each egress, or `"ns-3"`, the one of older
-        /// ns-3 simulators for all switches ([hpcc.md](hpcc.md)).
-        draws: DrawsFrom, default DrawsFrom::Egress, written if_changed;
-        /// When a packet that is sent leaves its ingress counter and the shared memory; with its last
-        /// bit, or its `"first-bit"`, as in public simulators.
-        release: Release, default Release::LastBit, written if_changed;
         /// How the ports of each switch share its packet memory; [buffers.md](buffers.md) says how it
         /// works.
         memory: Memory;
@@ -100,10 +90,6 @@ pub(crate) struct Switches {
     pub processing_jitter: Span,
     /// Frame bytes of a control frame.
     pub control_frame: Bytes,
-    /// When a packet that is sent is taken off its ingress counter.
-    pub release: Release,
-    /// What random numbers come from.
-    pub draws: DrawsFrom,
     /// How ports share their memory, if they do; then `buffer` is that of hosts.
     pub memory: Option<SharedMemory>,
     /// Whether they are to, be it written well or not.
@@ -142,8 +128,6 @@ impl Switches {
             processing: keys.processing.value,
             processing_jitter: keys.processing_jitter.value,
             control_frame: keys.control_frame.value,
-            release: keys.release.value,
-            draws: keys.draws.value,
             memory,
             is_sharing,
         }
@@ -172,8 +156,6 @@ impl Switches {
             processing: Filled::new(self.processing),
             processing_jitter: Filled::new(self.processing_jitter),
             control_frame: Filled::new(self.control_frame),
-            draws: Filled::new(self.draws),
-            release: Filled::new(self.release),
             ..Switch::default()
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use pauseless_core::transport::{
-    AnswerSizes, Answering, Finish, GoBackN, Pacing, Recovery, Transport, Window,
+    AnswerSizes, Finish, GoBackN, Pacing, Recovery, Transport, Window,
 };
 use pauseless_core::unit::{Bytes, Span};
 
@@ -22,12 +22,10 @@ const WINDOWS: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000);
 const ANSWERS: RangeInclusive<Bytes> = Bytes::new(20)..=Bytes::new(1_000);
 
 words! { Finish { "target" => Finish::Target, "source" => Finish::Source } }
-words! { Answering { "held" => Answering::Held, "free" => Answering::Free } }
 words! {
     Pacing {
         "catch-up" => Pacing::CatchUp,
         "strict" => Pacing::Strict,
-        "strict-whole-ns" => Pacing::StrictWhole,
         "own-pace" => Pacing::Pace,
     }
 }
@@ -47,13 +45,9 @@ section! {
         finish: Finish, default Finish::Target;
         /// When the next frame of a flow may start. With `"catch-up"` a frame that had to wait makes up
         /// for that, but for one frame at the most. `"strict"`: the next one starts no earlier than the
-        /// last one's start plus its time at the rate of then; `"strict-whole-ns"` reckons that in
-        /// whole nanoseconds, as public simulators do. `"own-pace"`: the same at the flow's `rate`, so
-        /// that congestion control rules the window only.
+        /// last one's start plus its time at the rate of then. `"own-pace"`: the same at the flow's
+        /// `rate`, so that congestion control rules the window only.
         pacing: Pacing, default Pacing::CatchUp;
-        /// What a host's answers obey; the flow control of their class, or nothing (`"free"`), as in
-        /// simulators that have a queue of their own for them.
-        host_answers: Answering, default Answering::Held;
         /// The frames that carry acknowledgements of either kind.
         ack_size: Bytes, within ANSWERS, default AnswerSizes::default().ack;
         /// The frames that carry CNPs or PCN's notifications.
@@ -145,7 +139,6 @@ impl Keys {
                 ack: self.ack_size.value,
                 cnp: self.cnp_size.value,
             },
-            answering: self.host_answers.value,
         }
     }
 }

@@ -188,8 +188,7 @@ fn switch(config: &Config, node: NodeId, common: Common) -> SwitchNodeConfig {
         let data = config.table.next_hop(node, flow.group, flow.hash);
         forwarding.extend(data.map(|port| (MacAddress::of_flow(id), port)));
         if let Reaction::Controlled { group, .. } = flow.reaction {
-            let hash = config.table.answer_hash(flow.hash);
-            let answers = config.table.next_hop(node, group, hash);
+            let answers = config.table.next_hop(node, group, flow.hash);
             forwarding.extend(answers.map(|port| (MacAddress::of_answers(id), port)));
         }
     }

@@ -342,7 +342,7 @@ fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     // A packet may be almost there.
     let left = flow.size.saturating_sub(state.delivered + flow.packet);
     let line = config.topology.ports(flow.target)[0].rate;
-    let each = config.hardware.transmission.span(line, flow.packet);
+    let each = line.tx_span(flow.packet);
     let span = each * (left.get() / flow.packet.get().max(1));
     let span = span.saturating_sub(config.wire_jitter);
     start.saturating_add(span).min(flow.stop)

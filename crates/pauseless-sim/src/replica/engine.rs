@@ -1,7 +1,7 @@
 //! The run: events in the order of time, and of insertion at equal times.
 
 mod hosts;
-mod switches;
+pub(super) mod switches;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

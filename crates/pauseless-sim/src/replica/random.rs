@@ -17,7 +17,7 @@ pub struct Stream {
 #[derive(Clone, Debug)]
 pub struct Streams {
     /// The matrices of one step to the powers 2^0, 2^1 and so on.
-    powers: Vec<(Matrix, Matrix)>,
+    pub(super) powers: Vec<(Matrix, Matrix)>,
     /// The stream that is opened next.
     next: u64,
 }

@@ -1,4 +1,5 @@
 use super::clock;
+use super::engine::switches::murmur3;
 use super::engine::{Engine, Entry, Flow, Heard, Node, Port, Setup};
 use super::memory::{Memory, PortLimits};
 use super::random::Streams;
@@ -104,5 +105,32 @@ fn a_ring_deadlocks_at_the_nanosecond_of_the_simulator() {
 fn whole_nanoseconds_come_out_one_less() {
     assert_eq!(clock::sending(1_048, RATE), 209);
     assert_eq!(clock::sending(60, RATE), 11);
+    assert_eq!(
+        [clock::sending(1_048, 10 * RATE), clock::sending(43, RATE)],
+        [20, 8]
+    );
     assert_eq!(clock::seconds(2.000_037), 2_000_036_999);
+    // The double nearest to 2.1 is a little above it, that of 2.3 a little below.
+    let exact = [2.0, 2.5, 2.1, 2.3].map(clock::seconds);
+    assert_eq!(
+        exact,
+        [2_000_000_000, 2_500_000_000, 2_100_000_000, 2_299_999_999]
+    );
+}
+
+#[test]
+fn the_distances_between_streams_are_the_published_ones() {
+    let streams = Streams::new(0);
+    // Rows of A1^(2^127) and A1^(2^76) in L'Ecuyer, Simard, Chen and Kelton (2002).
+    let [stream, substream] = [127, 76].map(|power| streams.powers[power].0[0]);
+    assert_eq!(stream, [2_427_906_178, 3_580_155_704, 949_770_784]);
+    assert_eq!(substream, [82_758_667, 1_871_391_091, 4_127_413_238]);
+}
+
+#[test]
+fn paths_are_chosen_by_the_published_hash() {
+    // Addresses of hosts 258 and 7, ports 10000 and 100, by the published MurmurHash3_x86_32.
+    let words = [0x0b01_0201, 0x0b00_0701, 0x0064_2710];
+    assert_eq!(murmur3(words, 0), 0x3be9_8a7b);
+    assert_eq!(murmur3(words, 17), 0x90ab_2be9);
 }

@@ -382,7 +382,7 @@ impl Simulator<'_> {
     pub(super) fn route_of_answers(&self, flow: FlowId) -> (GroupId, u64) {
         let flow = &self.config.flows[flow.index()];
         match flow.reaction {
-            Reaction::Controlled { group, .. } => (group, self.config.table.answer_hash(flow.hash)),
+            Reaction::Controlled { group, .. } => (group, flow.hash),
             Reaction::None => unreachable!("nobody answers flow {}", flow.name),
         }
     }

@@ -22,11 +22,12 @@ impl Simulator<'_> {
         let size = packet.size();
         let End { node, port, .. } = self.fabric.ends[index];
         let route = &self.routes[tag.flow().index()];
-        let (group, hash) = match tag.is_answer() {
-            false => (route.group, route.hash),
-            true => (route.answers, self.config.table.answer_hash(route.hash)),
+        let group = if tag.is_answer() {
+            route.answers
+        } else {
+            route.group
         };
-        let egress = self.config.table.next_hop(node, group, hash);
+        let egress = self.config.table.next_hop(node, group, route.hash);
         let egress = egress.expect("routes were checked before the run");
         let (tag, leaving) = match self.is_plain {
             true => (tag, class),

@@ -1,25 +1,12 @@
 //! What is different when the ports of a switch share its memory.
 
 use pauseless_core::id::{NodeId, PortId};
-use pauseless_core::memory::{MemoryConfig, ResumeOn};
 
 use super::Simulator;
 use crate::fabric::Node;
 use crate::outcome::EgressQueue;
 
 impl Simulator<'_> {
-    /// Looks for a deadlock after packets may have left a switch. Where only a queue's own departures
-    /// let its sender go on, the last of them can leave it paused for ever.
-    #[inline]
-    pub(super) fn look_after_departures(&mut self, node: NodeId) {
-        if self.config.ingress.is_sharing()
-            && let MemoryConfig::Shared(memory) = self.config.ingress.memory(node)
-            && memory.resume_on == ResumeOn::OwnDeparture
-        {
-            self.look_for_deadlock_around(node);
-        }
-    }
-
     /// Looks for a deadlock through the queues that a switch has paused, after a packet has arrived
     /// there: it takes from what all of them may have, wherever it came from and wherever it goes.
     pub(super) fn look_for_deadlock_around(&mut self, node: NodeId) {

@@ -303,7 +303,6 @@ fn failed_tree(random: &mut Stream) -> Topology {
 /// Any routing, the usual one more often.
 pub fn routing(random: &mut Stream) -> Routing {
     Routing {
-        spread: pauseless_fabric::routing::Spread::default(),
         algorithm: match random.below(4) {
             0 => Algorithm::UpDown,
             _ => Algorithm::Shortest,

@@ -44,7 +44,6 @@ pub fn share(config: &mut Config, division: &Division) {
     for node in config.topology.switches().to_vec() {
         let port_count = config.topology.ports(node).len();
         let shared = SharedConfig {
-            resume_on: pauseless_core::memory::ResumeOn::default(),
             pool: division.pool,
             partitions: division.partitions.clone().into(),
             headroom: HeadroomPool::Class,

@@ -101,7 +101,7 @@ pub enum ConvertFormat {
     /// The scenario that `run` makes of the config.txt of an ns-3 simulator of the HPCC family, or of
     /// the files of htsim
     Scenario,
-    /// The same as `run --compat` makes it
+    /// The same as `run --compat htsim` makes it, for files of htsim only
     CompatScenario,
 }
 
@@ -133,7 +133,6 @@ impl Rule {
             Rule::Lowest => Some(single(TieBreak::Lowest)),
             Rule::Ecmp => Some(Routing::from(Multipath::Ecmp)),
             Rule::UpDown => Some(Routing {
-                spread: pauseless_fabric::routing::Spread::default(),
                 algorithm: Algorithm::UpDown,
                 multipath: Multipath::Ecmp,
             }),

@@ -122,7 +122,7 @@ pub struct RunArgs {
     /// hop_latency, switch_latency, pfc_low, pfc_high, end, tiers, q and start=file, see docs/htsim.md
     #[arg(long, value_name = "KEY=VALUE,..")]
     pub htsim: Option<Options>,
-    /// Do as that simulator does, to compare; by default wires and switches work as real ones do
+    /// Compare with that simulator; by default wires and switches work as real ones do
     #[arg(long, value_enum, value_name = "SIMULATOR")]
     pub compat: Option<CompatWith>,
     #[command(flatten)]
@@ -255,9 +255,10 @@ impl RunArgs {
 /// A simulator whose ways of doing things are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CompatWith {
-    /// The HPCC authors' ns-3 simulator, see docs/hpcc.md
+    /// Run a replica of the HPCC authors' ns-3 simulator, which writes the files, and this engine
+    /// beside it, see docs/hpcc.md
     Hpcc,
-    /// htsim_roce, see docs/htsim.md
+    /// Run this engine with the rules of htsim_roce, see docs/htsim.md
     Htsim,
 }
 

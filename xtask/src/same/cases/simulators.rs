@@ -13,7 +13,7 @@ pub fn cases(repo: &Repo) -> Vec<Case> {
     cases
 }
 
-/// A configuration with and without the ways of the original, and as a scenario.
+/// A configuration with and without the replica of the original, and as a scenario.
 fn hpcc(repo: &Repo, config: &str) -> Vec<Case> {
     let folder = folder(config);
     let name = folder.rsplit('/').next().unwrap_or(folder);
@@ -29,11 +29,6 @@ fn hpcc(repo: &Repo, config: &str) -> Vec<Case> {
             "scenario",
             "convert config.txt --to scenario -o s.toml",
             "run s.toml --json",
-        ),
-        (
-            "compat-scenario",
-            "convert config.txt --to compat-scenario -o s.toml",
-            "explain s.toml",
         ),
     ];
     let cases = lines.into_iter().map(|(way, first, second)| {

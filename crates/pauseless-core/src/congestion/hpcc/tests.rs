@@ -136,18 +136,3 @@ fn each_hop_may_have_a_rate_of_its_own() {
     near(acknowledge(&mut point, 10, &records), 95.05);
     near(point.references[1].rate / 1e9, 100.0);
 }
-
-#[test]
-fn coarse_records_are_rounded_down() {
-    let exact = Hop {
-        time: Time::from_ps(1_999),
-        sent: Bytes::new(1_023),
-        queue: Bytes::new(799),
-        line: LINE,
-    };
-    let coarse = Precision::Coarse(1).round(exact);
-    let expected = (Time::from_ps(1_000), Bytes::new(896), Bytes::new(720));
-    assert_eq!((coarse.time, coarse.sent, coarse.queue), expected);
-    let coarser = Precision::Coarse(8).round(exact);
-    assert_eq!((coarser.sent.get(), coarser.queue.get()), (0, 640));
-}

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::units;
+use pauseless_sim::replica::clock;
+
 use crate::problem::Sink;
 use crate::text::{Text, Word, Words};
 
@@ -168,7 +169,7 @@ impl Reader<'_> {
             self.sink.push(problem.expected("a start within a day"));
             return None;
         }
-        let start = units::seconds(seconds);
+        let start = clock::seconds(seconds);
         if start < self.last {
             let problem = word.problem("an earlier start than in the line before");
             let help = "sort the lines by their start: that simulator waits for each line in turn, \

@@ -31,13 +31,13 @@ pub fn is_config(text: &str) -> bool {
     config::is_config(text)
 }
 
-/// Whose ways of doing things a run has.
+/// What runs the files of another simulator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {
-    /// Those of real switches and wires.
+    /// Our engine, with the rules of real switches and wires.
     #[default]
     None,
-    /// Those of the HPCC authors' simulator.
+    /// The replica of the HPCC authors' simulator, and our engine beside it.
     Hpcc,
 }
 
@@ -50,7 +50,7 @@ pub struct Case {
     pub notes: Vec<String>,
     /// What to write.
     pub outputs: Outputs,
-    /// The same for the replica of that simulator, which writes the files if it is there.
+    /// What the replica of that simulator runs, if it is wanted and there is one; it writes the files.
     pub replica: Option<Setup>,
 }
 

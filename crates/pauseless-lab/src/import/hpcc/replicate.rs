@@ -1,4 +1,4 @@
-//! Runs with the replica of that simulator: it writes the files, and our engine gives the verdict.
+//! Runs with the replica of that simulator, which writes the files, and our engine beside it.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -6,18 +6,19 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pauseless_core::unit::Bytes;
+use pauseless_core::unit::{Span, Time};
 use pauseless_sim::Outcome;
 use pauseless_sim::replica::engine::{Completion, Dump, Engine, Findings, Heard, Setup};
 
 use super::Outputs;
 use super::output::{Files, fct_line, instant};
-use crate::run::Distance;
-use crate::run::{Progress, Run};
+use crate::metrics::completion::fct;
+use crate::metrics::distribution::{Distribution, Percentile};
+use crate::run::{Comparison, Progress, Run};
 use crate::scenario::Scenario;
 
-/// Runs the replica and then our engine. Files, completion times and counts of PFC frames are the
-/// replica's, everything else is our engine's.
+/// Runs the replica, which writes the files, and then our engine with the rules of real switches. The
+/// run is our engine's; what the replica found stands beside it.
 pub(super) fn execute(
     scenario: Scenario,
     (setup, outputs): (&Setup, &Outputs),
@@ -33,8 +34,7 @@ pub(super) fn execute(
     let (found, interrupted) = drive(setup, (&mut files, outputs), &mut watch)?;
     let written = files.finish()?;
     let mut run = Run::execute_on(threads, scenario, watch);
-    run.replica = Some(found.distance(&run.outcome));
-    found.put_into(&mut run.outcome, &groups);
+    run.replica = Some(found.beside(&run.outcome, &groups));
     run.interrupted |= interrupted;
     run.wall_s = begin.elapsed().as_secs_f64();
     Ok((run, written))
@@ -46,6 +46,8 @@ struct Found {
     completions: Vec<Completion>,
     /// PAUSE frames by priority group.
     pauses: [u64; 8],
+    /// Packets that switches dropped.
+    drops: u64,
 }
 
 /// About 20 ms.
@@ -67,6 +69,7 @@ fn drive(
             found.pauses[usize::from(heard.group)] += 1;
         }
         found.completions.extend(findings.completions);
+        found.drops = engine.drops;
         if !is_more {
             return Ok((found, false));
         }
@@ -114,59 +117,60 @@ fn write(findings: &Findings, files: &mut Files<'_>, outputs: &Outputs) -> io::R
 }
 
 impl Found {
-    /// How far our engine is from it.
-    fn distance(&self, outcome: &Outcome) -> Distance {
-        let mut sums = [0.0; 2];
-        let mut largest: f64 = 0.0;
-        for completion in &self.completions {
-            let ours = &outcome.flows[completion.flow as usize];
-            let Some(finish) = ours.finish else {
-                continue;
-            };
-            let start = instant(completion.start);
-            let ours = (finish.as_ps() as f64 - start.as_ps() as f64) / 1e3;
-            let theirs = (completion.finish - completion.start) as f64;
-            sums = [sums[0] + ours, sums[1] + theirs];
-            largest = largest.max((ours / theirs - 1.0).abs());
-        }
-        let finished = outcome.flows.iter().filter(|flow| flow.finish.is_some());
-        Distance {
+    /// What it found beside what our engine found; `groups` are those in use, one for each class.
+    fn beside(&self, outcome: &Outcome, groups: &[u8]) -> Comparison {
+        let spans = self.completions.iter().map(span);
+        let times = Distribution::<u64>::of(spans.collect());
+        let spans = outcome.flows.iter().filter_map(fct).map(Span::as_ps);
+        let times_here = Distribution::<u64>::of(spans.collect());
+        let finishes = self.completions.iter().map(|completion| completion.finish);
+        let finishes_here = outcome.flows.iter().filter_map(|flow| flow.finish);
+        let (mean, largest) = self.apart(outcome);
+        Comparison {
             finished: self.completions.len() as u64,
-            finished_here: finished.count() as u64,
+            finished_here: finishes_here.clone().count() as u64,
+            fct_mean_ps: times.as_ref().map(|times| times.mean),
+            fct_mean_ps_here: times_here.as_ref().map(|times| times.mean),
+            fct_p99_ps: times.map(|times| times.at(Percentile::P99)),
+            fct_p99_ps_here: times_here.map(|times| times.at(Percentile::P99)),
+            last_finish_ps: finishes.max().map(|last| instant(last).as_ps()),
+            last_finish_ps_here: finishes_here.max().map(Time::as_ps),
             pause_frames: self.pauses.iter().sum(),
             pause_frames_here: outcome.pause_frames,
-            mean: if sums[1] > 0.0 {
-                sums[0] / sums[1] - 1.0
-            } else {
-                0.0
-            },
+            pauses_here: outcome.ports.iter().map(|port| port.pauses).sum(),
+            pause_frames_by_class: Vec::from_iter(
+                groups.iter().map(|group| self.pauses[usize::from(*group)]),
+            ),
+            pause_frames_by_class_here: outcome.pause_frames_by_class[..groups.len()].to_vec(),
+            lost_packets: self.drops,
+            lost_packets_here: outcome.lost_packets,
+            mean,
             largest,
         }
     }
 
-    /// Replaces what it knows better; `groups` are those in use, one for each class.
-    fn put_into(&self, outcome: &mut Outcome, groups: &[u8]) {
-        outcome.pause_frames = self.pauses.iter().sum();
-        for (class, group) in groups.iter().enumerate() {
-            outcome.pause_frames_by_class[class] = self.pauses[usize::from(*group)];
-        }
-        let mut finish = vec![None; outcome.flows.len()];
+    /// How much longer flows that finish in both take in our engine, in the mean and at the most.
+    fn apart(&self, outcome: &Outcome) -> (f64, f64) {
+        let mut sums = [0.0; 2];
+        let mut largest: f64 = 0.0;
         for completion in &self.completions {
-            finish[completion.flow as usize] = Some(completion);
+            let Some(ours) = fct(&outcome.flows[completion.flow as usize]) else {
+                continue;
+            };
+            let (ours, theirs) = (ours.as_ps() as f64, span(completion) as f64);
+            sums = [sums[0] + ours, sums[1] + theirs];
+            largest = largest.max((ours / theirs - 1.0).abs());
         }
-        for (flow, finish) in outcome.flows.iter_mut().zip(finish) {
-            let ended = finish.map(|completion| instant(completion.finish));
-            if let (Some(time), Some(completion)) = (ended, finish) {
-                flow.start = Some(instant(completion.start));
-                flow.goodput_bps = goodput(flow.delivered, completion);
-                outcome.end = outcome.end.max(time);
-            }
-            flow.finish = ended;
-        }
+        let mean = if sums[1] > 0.0 {
+            sums[0] / sums[1] - 1.0
+        } else {
+            0.0
+        };
+        (mean, largest)
     }
 }
 
-fn goodput(delivered: Bytes, completion: &Completion) -> f64 {
-    let seconds = (completion.finish - completion.start) as f64 / 1e9;
-    delivered.get() as f64 * 8.0 / seconds
+/// The completion time of a flow in that simulator, in picoseconds.
+fn span(completion: &Completion) -> u64 {
+    (completion.finish - completion.start).saturating_mul(1_000)
 }

@@ -7,10 +7,11 @@ mod replica;
 
 use std::sync::Arc;
 
+use pauseless_sim::replica::clock;
+
 use super::config::Config;
 use super::flow::Flow;
 use super::topology::Topology;
-use super::units;
 use super::ways::Ways;
 use super::{Case, Compat, FlowLine, Monitor, Outputs};
 use crate::import::source::Source;
@@ -39,12 +40,15 @@ struct Parts<'p> {
     lines: &'p [FlowLine],
     ways: &'p Ways,
     settings: &'p Settings,
-    compat: Compat,
     is_conweave: bool,
 }
 
 /// The headers of every data frame: 14 of the link, 20 of IP, 8 of UDP, 6 of sequence and group.
 pub(super) const HEADERS: u64 = 48;
+
+/// What is said where `--compat hpcc` cannot do what it is for.
+const NO_REPLICA: &str = "there is no replica of conweave's simulator: --compat hpcc changes nothing \
+                          here, and the run has the rules of real switches";
 
 /// A scenario and what goes with it; `None` if something is wrong.
 pub(super) fn translate(
@@ -78,13 +82,17 @@ pub(super) fn translate(
         lines: &outputs.flows,
         ways: &ways,
         settings: &settings,
-        compat: input.compat,
         is_conweave: input.is_conweave,
     };
     let scenario = parts.scenario(sources);
-    // conweave's model is another one.
-    let has_replica = input.compat == Compat::Hpcc && !input.is_conweave;
-    let replica = has_replica.then(|| replica::setup(&parts, outputs.qlen.as_ref()));
+    let replica = match input.compat {
+        Compat::None => None,
+        Compat::Hpcc if input.is_conweave => {
+            notes.push(NO_REPLICA.to_string());
+            None
+        }
+        Compat::Hpcc => Some(replica::setup(&parts, outputs.qlen.as_ref())),
+    };
     Some(Case {
         replica,
         scenario,
@@ -205,5 +213,5 @@ pub(super) fn stop_time(input: Input<'_>) -> u64 {
         let problem = entry.problem(format!("{seconds} s is no length of a run"));
         sink.push(problem.expected("more than nothing, and at most a day"));
     }
-    units::seconds((seconds + extra).min(86_400.0)).max(1)
+    clock::seconds((seconds + extra).min(86_400.0)).max(1)
 }

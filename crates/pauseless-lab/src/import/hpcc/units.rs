@@ -67,14 +67,6 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((value, &text[end..]))
 }
 
-/// Seconds in whole nanoseconds as ns-3 has them: the binary fraction, cut off.
-pub(super) fn seconds(value: f64) -> u64 {
-    let whole = value.trunc();
-    // A fraction below one has at most 64 bits before the point after this, and loses none.
-    let fraction = ((value - whole) * 2f64.powi(64)) as u64;
-    whole as u64 * 1_000_000_000 + ((u128::from(fraction) * 1_000_000_000) >> 64) as u64
-}
-
 /// As fast as scenarios go.
 const RATE_MAX: u64 = 1_600_000_000_000;
 
@@ -101,14 +93,5 @@ mod tests {
         for bad in ["-1ns", "2s", "1min", "NaNs"] {
             assert!(read(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn seconds_are_cut_off_as_ns3_does() {
-        assert_eq!(seconds(2.0), 2_000_000_000);
-        assert_eq!(seconds(2.5), 2_500_000_000);
-        // The double nearest to 2.1 is a little above it, that of 2.3 a little below.
-        assert_eq!(seconds(2.1), 2_100_000_000);
-        assert_eq!(seconds(2.3), 2_299_999_999);
     }
 }

@@ -18,7 +18,7 @@ use crate::scenario::congestion::{self, FeedbackClass};
 use crate::scenario::custom::{Custom, Link, Node};
 use crate::scenario::flow_control::{self, Pfc};
 use crate::scenario::flows::{self, Timing};
-use crate::scenario::routing::{self, Rule, Spreading};
+use crate::scenario::routing::{self, Rule};
 use crate::scenario::switch::{self, Switch};
 use crate::scenario::topology::{self, Layout, Network, Pair};
 use crate::scenario::traffic::{self, FlowName, List, Listed, Named, OfEachFlow, Row, Rows};
@@ -51,7 +51,7 @@ impl Parts {
             ..General::default()
         });
         file.table(topology::NAME, &self.network().entries());
-        let rule = Rule::Ecmp(Spreading::default());
+        let rule = Rule::Ecmp;
         file.table(routing::NAME, &rule.entries());
         file.table(switch::SECTION, &self.switch());
         file.table(flow_control::SECTION, &self.flow_control());

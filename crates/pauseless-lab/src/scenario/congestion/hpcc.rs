@@ -1,7 +1,7 @@
 //! `kind = "hpcc"`.
 
 use pauseless_core::congestion::CongestionControl;
-use pauseless_core::congestion::hpcc::{Config, Precision};
+use pauseless_core::congestion::hpcc::Config;
 use pauseless_core::unit::{Rate, Span};
 
 use super::{Chosen, RATES_ANY, SPANS, scheme};
@@ -30,15 +30,6 @@ section! {
         per_hop: bool, field is_per_hop, source "public code";
         /// A fast reaction ignores hops without a queue.
         sample_feedback: bool, field is_sampling, source "public code";
-        /// How coarse the records of switches are; in whole nanoseconds and in units of 128 B sent and
-        /// 80 B waiting, times this, as in public code.
-        record_multiple: u32, within 1..=65_536,
-            get |config| match config.precision {
-                Precision::Exact => None,
-                Precision::Coarse(multiple) => Some(multiple),
-            },
-            set |config, multiple| config.precision = Precision::Coarse(multiple),
-            derived "exact";
     }
 }
 

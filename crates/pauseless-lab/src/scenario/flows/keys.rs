@@ -7,7 +7,7 @@ use pauseless_core::host::Duty;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::topology::Topology;
-use pauseless_sim::config::{Ties, Transmission};
+use pauseless_sim::config::Ties;
 
 use super::super::FRAMES;
 use super::super::file::quote;
@@ -30,7 +30,6 @@ const COUNT_MAX: u64 = 100_000;
 /// The TTL of a flow that circles, if none was written: what hosts commonly send with.
 const TTL_OF_LOOPS: u8 = 64;
 
-words! { Transmission { "exact" => Transmission::Exact, "whole-ns" => Transmission::WholeNanoseconds } }
 words! { Ties { "control-first" => Ties::Control, "arrivals-first" => Ties::Arrivals } }
 
 section! {
@@ -45,9 +44,6 @@ section! {
         /// seed. They are counted apart, are no finding unless `--deny loss` asks for it, and
         /// control frames are never among them.
         wire_loss: f64, within 0.0..=0.5, default 0.0, written if_changed;
-        /// How long frames take to be sent; to the picosecond, or `"whole-ns"`, in whole nanoseconds
-        /// as ns-3 reckons them, which makes links a little faster.
-        transmission: Transmission, default Transmission::Exact, written if_changed;
         /// What comes first at one instant; control frames that take effect, or with
         /// `"arrivals-first"` packets that arrive. For comparisons, [htsim.md](htsim.md) has how
         /// much it matters.

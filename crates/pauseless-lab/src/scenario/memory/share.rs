@@ -232,7 +232,6 @@ impl Share<'_> {
             },
         };
         SharedConfig {
-            resume_on: whole.resume_on.value,
             pool: Bytes::ZERO,
             partitions: partitions.into(),
             headroom,

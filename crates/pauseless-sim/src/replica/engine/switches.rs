@@ -245,7 +245,7 @@ fn known_rate(rate: u64) -> u64 {
 }
 
 /// MurmurHash3 of three words.
-fn murmur3(words: [u32; 3], seed: u32) -> u32 {
+pub(in crate::replica) fn murmur3(words: [u32; 3], seed: u32) -> u32 {
     let mut hash = words.into_iter().fold(seed, |hash, word| {
         let word = word.wrapping_mul(0xcc9e_2d51).rotate_left(15);
         let hash = (hash ^ word.wrapping_mul(0x1b87_3593)).rotate_left(13);

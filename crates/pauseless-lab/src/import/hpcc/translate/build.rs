@@ -5,17 +5,12 @@ use std::sync::Arc;
 
 use pauseless_core::congestion::dcqcn::{Clamp, Style};
 use pauseless_core::congestion::timely::Update;
-use pauseless_core::memory::{Alpha, ResumeOn};
+use pauseless_core::memory::Alpha;
 use pauseless_core::schedule::Scheduler;
-use pauseless_core::switch::Release;
-use pauseless_core::table::Hashing;
-use pauseless_core::transport::{Answering, Finish, GoBackN, Pacing, Recovery};
+use pauseless_core::transport::{Finish, GoBackN, Pacing, Recovery};
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_fabric::routing::HopOrder;
 use pauseless_fabric::topology::NodeKind;
-use pauseless_sim::config::{DrawsFrom, Transmission};
 
-use super::super::Compat;
 use super::super::flow::Flow;
 use super::keys::{Control, Dcqcn, Hpcc, Marking, Settings, Timely, Window};
 use super::{HEADERS, Parts, memory};
@@ -28,7 +23,7 @@ use crate::scenario::flows::{self, Timing};
 use crate::scenario::memory::{
     Kind, Lane, LaneAt, LanePorts, Memory, SetAside, SharedMemory, SwitchMemory,
 };
-use crate::scenario::routing::{self, Rule, Spreading};
+use crate::scenario::routing::{self, Rule};
 use crate::scenario::switch::{self, Switch};
 use crate::scenario::topology::{self, Layout, Network, Pair};
 use crate::scenario::traffic::{self, FlowName, List, Listed, Named, Row, Rows};
@@ -43,7 +38,7 @@ impl Parts<'_> {
         let mut file = ScenarioFile::new(comment, sources);
         file.keys(&self.general());
         file.table(topology::NAME, &self.network().entries());
-        file.table(routing::NAME, &self.rule().entries());
+        file.table(routing::NAME, &Rule::Ecmp.entries());
         file.table(switch::SECTION, &self.switch());
         file.table(flow_control::SECTION, &self.flow_control());
         file.table(congestion::SECTION, &self.congestion());
@@ -62,10 +57,6 @@ impl Parts<'_> {
             },
         );
         file
-    }
-
-    fn is_compat(&self) -> bool {
-        self.compat == Compat::Hpcc
     }
 
     /// Where a key of the configuration stands.
@@ -107,13 +98,8 @@ impl Parts<'_> {
     }
 
     fn timing(&self) -> Timing {
-        let transmission = match self.is_compat() {
-            true => Transmission::WholeNanoseconds,
-            false => Transmission::Exact,
-        };
         Timing {
             start_jitter: Filled::new(Span::ZERO),
-            transmission: Filled::new(transmission),
             wire_loss: Filled::at(self.settings.loss, &self.place("ERROR_RATE_PER_LINK")),
             ..Timing::default()
         }
@@ -151,42 +137,24 @@ impl Parts<'_> {
         }
     }
 
-    fn rule(&self) -> Rule {
-        let mut spreading = Spreading::default();
-        if self.is_compat() {
-            spreading.hash = Filled::new(Hashing::FiveTuple);
-            spreading.next_hops = Filled::new(HopOrder::Search);
-        }
-        Rule::Ecmp(spreading)
-    }
-
     fn switch(&self) -> Switch {
-        let mut switch = Switch {
+        Switch {
             classes: Filled::new(self.groups().len() as u8),
             scheduler: Filled::new(Scheduler::RoundRobin { express: 0 }),
             processing: Filled::new(Span::ZERO),
             memory: self.memory().map_or(Key::default(), Key::of),
             ..Switch::default()
-        };
-        if self.is_compat() {
-            switch.control_frame = Filled::new(Bytes::new(43));
-            switch.release = Filled::new(Release::FirstBit);
-            switch.draws = Filled::new(DrawsFrom::Ns3);
         }
-        switch
     }
 
     /// The memory of every switch; `None` if there is none.
     fn memory(&self) -> Option<Memory> {
         let buffer = self.key("BUFFER_SIZE", Bytes::new(self.settings.buffer));
-        let mut whole = SwitchMemory {
+        let whole = SwitchMemory {
             total: buffer.clone(),
             set_aside: Filled::new(SetAside::PerPort),
             ..SwitchMemory::default()
         };
-        if self.is_compat() {
-            whole.resume_on = Filled::new(ResumeOn::OwnDeparture);
-        }
         let ports = memory::ports(self.topology);
         let (base, _) = ports.iter().max_by_key(|(_, ports)| ports.len())?;
         let others = ports.iter().filter(|(memory, _)| *memory != base);
@@ -211,29 +179,21 @@ impl Parts<'_> {
     }
 
     fn flow_control(&self) -> impl Written + Default + use<> {
-        let quanta = match self.is_compat() {
-            true => 0,
-            false => Pfc::default().pause_quanta.value,
-        };
-        let pfc = Pfc {
-            pause_quanta: Filled::new(quanta),
-            ..Pfc::default()
-        };
         let common = flow_control::Common {
             // Headroom of three times what is under way one way may be too little.
             unsafe_parameters: Filled::new(true),
             ..flow_control::Common::default()
         };
         let kind = flow_control::schemes().kind(&flow_control::PFC, &Place::default());
-        (vec![kind], (common, pfc))
+        (vec![kind], (common, Pfc::default()))
     }
 
     fn transport(&self) -> transport::Keys {
         let settings = self.settings;
-        let pacing = match (settings.is_rate_bound, self.is_compat()) {
-            (false, _) => Pacing::Pace,
-            (true, true) => Pacing::StrictWhole,
-            (true, false) => Pacing::Strict,
+        let pacing = if settings.is_rate_bound {
+            Pacing::Strict
+        } else {
+            Pacing::Pace
         };
         let mut keys = transport::Keys {
             finish: Filled::new(Finish::Source),
@@ -242,9 +202,6 @@ impl Parts<'_> {
             ack_size: Filled::new(Bytes::new(settings.acknowledgement())),
             ..transport::Keys::default()
         };
-        if settings.acks_first && self.is_compat() {
-            keys.host_answers = Filled::at(Answering::Free, &self.place("ACK_HIGH_PRIO"));
-        }
         if let Window::Product {
             is_global,
             follows_rate,
@@ -272,7 +229,7 @@ impl Parts<'_> {
             ack_every: Key::of(1),
             ..congestion::Common::default()
         };
-        if self.is_compat() || !settings.acks_first {
+        if !settings.acks_first {
             common.feedback_class = Filled::at(FeedbackClass::Data, &self.place("ACK_HIGH_PRIO"));
         }
         let (kind, keys) = match &settings.control {
@@ -339,9 +296,6 @@ impl Parts<'_> {
             sample_feedback: self.key("SAMPLE_FEEDBACK", hpcc.is_sampling),
             ..congestion::Hpcc::default()
         };
-        if self.is_compat() {
-            keys.record_multiple = self.key("INT_MULTI", hpcc.multiple as u32);
-        }
         if let Window::Product {
             is_global: true, ..
         } = self.settings.window
