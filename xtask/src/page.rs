@@ -57,9 +57,10 @@ pub fn build() -> io::Result<Outcome> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build.args(["build", "--package", "pauseless", "--locked"]);
-    Ok(match call(&mut build)? {
-        true => Outcome::Clean,
-        false => Outcome::Found,
+    Ok(if call(&mut build)? {
+        Outcome::Clean
+    } else {
+        Outcome::Found
     })
 }
 

@@ -172,9 +172,12 @@ impl Detector {
                 alive: true,
             },
         );
-        let is_candidate = |detector: &Detector, queue: EgressQueue| match queue == start {
-            true => is_on_cycle,
-            false => detector.number[queue_index(network, queue)] > 0,
+        let is_candidate = |detector: &Detector, queue: EgressQueue| {
+            if queue == start {
+                is_on_cycle
+            } else {
+                detector.number[queue_index(network, queue)] > 0
+            }
         };
         let mut deadlock = None;
         if queues.clone().any(|queue| is_candidate(self, queue)) {

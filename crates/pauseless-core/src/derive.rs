@@ -275,9 +275,10 @@ impl Derivation {
             FlowControl::GfcTime(config) => {
                 self.check_guard(config.mapping.bm, config.mapping.hold)?;
                 let width = time_width(&self.latency, config.period);
-                let rule = match self.latency.tau() < config.period {
-                    true => "B_m - (sqrt(tau/T) + 1)^2 C T (gfc19 theorem 5.1)",
-                    false => "B_m - e C (tau + T) (theorem 5.1 needs tau < T)",
+                let rule = if self.latency.tau() < config.period {
+                    "B_m - (sqrt(tau/T) + 1)^2 C T (gfc19 theorem 5.1)"
+                } else {
+                    "B_m - e C (tau + T) (theorem 5.1 needs tau < T)"
                 };
                 let mapping = &config.mapping;
                 Given {

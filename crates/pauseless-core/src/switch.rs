@@ -252,15 +252,13 @@ impl<P: Copy> Switch<P> {
             port: Port::new(port),
         });
         let ports: Box<[SwitchPort]> = ports.collect();
-        let leaving_count = match config.changes_class {
-            true => class_count,
-            false => 1,
-        };
+        let leaving_count = if config.changes_class { class_count } else { 1 };
         let (cells, schedule) = (pairs * port_count * leaving_count, config.scheduler);
         let seed = config.seed ^ 0x5c4e_d01e_4a11_d0a7;
-        let notices = match config.congestion.notifies() {
-            true => pairs,
-            false => 0,
+        let notices = if config.congestion.notifies() {
+            pairs
+        } else {
+            0
         };
         Switch {
             discipline: config.discipline,
@@ -618,9 +616,10 @@ impl<P: Copy> Switch<P> {
     /// Marks a port that has something to say.
     #[inline]
     fn mark_talking(&mut self, port: PortId) {
-        match self.ports[port.index()].port.is_out_of_band() {
-            true => self.mark_ready(port),
-            false => self.mark_idle_ready(port),
+        if self.ports[port.index()].port.is_out_of_band() {
+            self.mark_ready(port)
+        } else {
+            self.mark_idle_ready(port)
         }
     }
 

@@ -155,10 +155,11 @@ proptest! {
         let mut now = Time::ZERO;
         for (is_full, copies, is_slow) in steps {
             now = now + Span::us(100);
-            match is_full {
-                true => down.on_enqueue(now, Bytes::ZERO, derivation.buffer),
-                false => down.on_dequeue(now, Bytes::ZERO, Bytes::ZERO),
-            }
+            if is_full {
+down.on_enqueue(now, Bytes::ZERO, derivation.buffer)
+} else {
+down.on_dequeue(now, Bytes::ZERO, Bytes::ZERO)
+}
             if let Some(signal) = down.poll_signal(now) {
                 under_way.extend((0..copies).map(|_| signal));
             }

@@ -42,10 +42,11 @@ impl Model {
     }
 
     fn pool(&self) -> i128 {
-        let lanes = match self.config.partitions.is_empty() {
-            true => 0..LANES,
+        let lanes = if self.config.partitions.is_empty() {
+            0..LANES
+        } else {
             // One lane stands for its class.
-            false => 0..CLASSES,
+            0..CLASSES
         };
         lanes
             .map(|lane| {

@@ -163,9 +163,10 @@ fn line(rows: &[Row<'_>], row: &Row<'_>, place: usize) -> String {
         let (median, best) = (carried.median / rival.median, carried.best / rival.best);
         format!("median {median:.2}, best {best:.2}")
     });
-    let note = match carried.median > 0.98 * offered {
-        true => "   limited by the generator",
-        false => "",
+    let note = if carried.median > 0.98 * offered {
+        "   limited by the generator"
+    } else {
+        ""
     };
     let (mpps, gbps) = (
         carried.median / 1e6,

@@ -52,9 +52,10 @@ impl Pending {
 
     /// When the next frame leaves, if it can.
     fn leaves(&self) -> Time {
-        match self.is_refused || self.is_stuck {
-            true => Time::MAX,
-            false => self.left,
+        if self.is_refused || self.is_stuck {
+            Time::MAX
+        } else {
+            self.left
         }
     }
 }
@@ -165,9 +166,10 @@ impl Agenda {
     pub(crate) fn poll_timeout(&self) -> Time {
         let is_held_up = |port: &Pending| port.is_stuck || port.is_refused;
         let (first, _) = self.first();
-        match self.ports.iter().any(is_held_up) {
-            true => first.min(self.tried.saturating_add(RETRY)),
-            false => first,
+        if self.ports.iter().any(is_held_up) {
+            first.min(self.tried.saturating_add(RETRY))
+        } else {
+            first
         }
     }
 }

@@ -269,9 +269,10 @@ impl Station {
             },
         };
         if let Some(late) = late {
-            match wire::is_control(frame.bytes) {
-                true => self.late.control.add(late),
-                false => self.late.data.add(late),
+            if wire::is_control(frame.bytes) {
+                self.late.control.add(late)
+            } else {
+                self.late.data.add(late)
             }
         }
     }
@@ -286,9 +287,10 @@ impl Station {
         let at = self.look(last.given);
         for frame in self.desks[port.index()].leaving.drain(..gone) {
             let late = at.saturating_since(frame.due);
-            match frame.is_control {
-                true => self.late.control_sent.add(late),
-                false => self.late.data_sent.add(late),
+            if frame.is_control {
+                self.late.control_sent.add(late)
+            } else {
+                self.late.data_sent.add(late)
             }
         }
     }

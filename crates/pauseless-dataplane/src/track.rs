@@ -46,17 +46,17 @@ impl Tracker {
     /// A frame of this number has come.
     pub fn add(&mut self, number: u64) -> Came {
         let expected = self.astray.take();
-        let came = match number >= self.next {
-            true if number - self.next >= WINDOW && expected != Some(number) => {
+        let came = if number >= self.next {
+            if number - self.next >= WINDOW && expected != Some(number) {
                 self.astray = number.checked_add(1);
                 return Came::Astray;
             }
-            true => {
-                self.slide(number);
-                Came::InOrder
-            }
-            false if self.next - number > WINDOW || self.is_seen(number) => return Came::Again,
-            false => Came::Late,
+            self.slide(number);
+            Came::InOrder
+        } else if self.next - number > WINDOW || self.is_seen(number) {
+            return Came::Again;
+        } else {
+            Came::Late
         };
         let (word, bit) = place(number);
         self.seen[word] |= bit;

@@ -87,11 +87,12 @@ impl Failures {
     /// of parallel ones is `A1-C2#2`; or a link by one of its ports, `A1:C2`.
     pub fn named(topology: &Topology, name: &str) -> Result<Failures, FailureError> {
         if let Some(node) = topology.node_named(name) {
-            return match topology.is_host(node) {
-                true => Err(FailureError::Host {
+            return if topology.is_host(node) {
+                Err(FailureError::Host {
                     name: name.to_string(),
-                }),
-                false => Ok(Failures::of_switch(topology, node)),
+                })
+            } else {
+                Ok(Failures::of_switch(topology, node))
             };
         }
         let (node, port) = topology.port_named(&port_of(topology, name)?)?;

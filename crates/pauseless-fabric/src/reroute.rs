@@ -96,9 +96,10 @@ impl<'d> Detours<'d> {
                 }
                 let alive = used.iter().copied().filter(|p| !self.is_down(switch, *p));
                 let alive = Vec::from_iter(alive);
-                let hops = match alive.is_empty() {
-                    false => alive,
-                    true => self.detour(switch, group, way),
+                let hops = if alive.is_empty() {
+                    self.detour(switch, group, way)
+                } else {
+                    alive
                 };
                 routes.table.set_way(switch, way, &hops);
             }

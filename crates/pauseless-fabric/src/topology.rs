@@ -257,9 +257,10 @@ pub(crate) mod tests {
     pub(crate) fn build(nodes: &[&str], links: &[(u32, u32)]) -> Result<Topology, TopologyError> {
         let mut builder = TopologyBuilder::new();
         for name in nodes {
-            match name.starts_with('H') {
-                true => builder.add_host(*name),
-                false => builder.add_switch(*name),
+            if name.starts_with('H') {
+                builder.add_host(*name)
+            } else {
+                builder.add_switch(*name)
             };
         }
         for &(a, b) in links {

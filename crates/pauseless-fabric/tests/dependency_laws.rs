@@ -407,9 +407,10 @@ fn datelines_and_meshes_are_free_of_cycles() {
                 multipath: multipath(&mut random),
             };
             let routes = RouteBuilder::new(&topology, routing).build();
-            let classes = match wraps {
-                true => dimensions.dateline_classes(&topology),
-                false => ClassMap::Same,
+            let classes = if wraps {
+                dimensions.dateline_classes(&topology)
+            } else {
+                ClassMap::Same
             };
             assert!(!is_cyclic(&topology, &routes, &classes), "{dimensions:?}");
             // Rings of four and more are cyclic without the dateline, so it is that which helps.

@@ -107,9 +107,10 @@ impl Opensm<'_> {
     }
 
     fn end(&self, node: NodeId, port: PortId) -> String {
-        let kind = match self.topology.is_host(node) {
-            true => "CA",
-            false => "SW",
+        let kind = if self.topology.is_host(node) {
+            "CA"
+        } else {
+            "SW"
         };
         let (guid, name) = (guid(node), &self.topology.node(node).name);
         let ports = self.topology.ports(node).len();

@@ -38,9 +38,10 @@ fn row(network: &Network, remedy: Remedy, (seeds, on): (u64, Span)) -> String {
         let (least, most) = (values[0], values[values.len() - 1]);
         let median = values[values.len() / 2];
         let text = |value: f64| format!("{value:.digits$}");
-        match text(least) == text(most) {
-            true => text(median),
-            false => format!("{} ({} to {})", text(median), text(least), text(most)),
+        if text(least) == text(most) {
+            text(median)
+        } else {
+            format!("{} ({} to {})", text(median), text(least), text(most))
         }
     };
     let cells = [

@@ -270,9 +270,10 @@ impl Steps {
         let names = ("T", "time between two messages; by default 65535 B / C");
         self.add(names, config.period, "gfc19 5.4");
         let is_premise = latency.tau() < config.period;
-        let premise = match is_premise {
-            true => "holds",
-            false => "does not hold: a wider bound is needed",
+        let premise = if is_premise {
+            "holds"
+        } else {
+            "does not hold: a wider bound is needed"
         };
         self.add(("tau < T", "the premise of the theorem"), premise, THEOREM);
         let theorem = derive::time_width_of_theorem(latency, config.period);

@@ -162,9 +162,10 @@ impl Run {
 
     /// Why it ended, as results have it: `duration`, `deadlock`, `done`, `steady` or `interrupted`.
     pub fn ended_name(&self) -> &'static str {
-        match self.interrupted {
-            true => Ended::Interrupted.name(),
-            false => self.outcome.ended.name(),
+        if self.interrupted {
+            Ended::Interrupted.name()
+        } else {
+            self.outcome.ended.name()
         }
     }
 

@@ -19,9 +19,10 @@ struct Done {
 fn folder(case: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let own = root.join("tests/hpcc").join(case);
-    match own.is_dir() {
-        true => own,
-        false => root.join("../../examples/hpcc").join(case),
+    if own.is_dir() {
+        own
+    } else {
+        root.join("../../examples/hpcc").join(case)
     }
 }
 
@@ -228,7 +229,7 @@ fn problems_of_the_scenario_point_into_the_users_files() {
         };
         let case = hpcc::read_source(&source, place.path(), Compat::None);
         let built = case.and_then(|case| case.scenario.build("made", &Overrides::default()));
-        let message = built.err().expect("something is wrong").to_string();
+        let message = built.expect_err("something is wrong").to_string();
         let first = message.lines().next().expect("a line");
         first.replace(&format!("{}/", place.path().display()), "")
     };

@@ -66,10 +66,7 @@ fn every_verdict_is_that_of_ibdmchk() {
                 folder.display(),
                 files.len()
             );
-            match found {
-                true => loops += 1,
-                false => free += 1,
-            }
+            if found { loops += 1 } else { free += 1 }
         }
     }
     assert!(

@@ -91,9 +91,10 @@ fn flows(random: &mut Stream, fabric: &Fabric, (mtu, classes): (Bytes, u8)) -> V
     let has_sink = random.below(2) == 0;
     for number in 0..topology.host_count() as u64 + random.below(6) {
         let source = topology.hosts()[number as usize % topology.host_count()];
-        let target = match has_sink && random.below(3) > 0 {
-            true => sink,
-            false => pick(random, topology.hosts()),
+        let target = if has_sink && random.below(3) > 0 {
+            sink
+        } else {
+            pick(random, topology.hosts())
         };
         if source == target {
             continue;

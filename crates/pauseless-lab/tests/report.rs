@@ -123,9 +123,10 @@ fn an_interrupted_run_says_so_everywhere() {
     let run = Run::execute(ring(["F1", "F2", "F3"]), |progress| {
         slices += 1;
         assert!(progress.now < progress.end);
-        match progress.now >= Time::ZERO + Span::ms(1) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if progress.now >= Time::ZERO + Span::ms(1) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     });
     assert!(run.interrupted && slices > 1);

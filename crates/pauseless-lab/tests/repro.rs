@@ -264,9 +264,12 @@ fn what_was_broken_off_goes_on_and_ends_alike() {
     let entry = papers.entry();
     let whole = carry_out(&entry, Scale::Full).unwrap_or_else(|it| panic!("{it}"));
     let limit = AtomicUsize::new(2);
-    let watch = |done: usize, _: usize, _: &str| match done >= limit.load(Ordering::Relaxed) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    let watch = |done: usize, _: usize, _: &str| {
+        if done >= limit.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let session = || Session {
         scale: Scale::Full,

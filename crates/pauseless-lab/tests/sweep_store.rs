@@ -247,9 +247,10 @@ fn threads_share_a_writer() {
 fn a_row_is_found_at_every_moment_after_it_was_appended() {
     let memory = Path::new("/dev/shm");
     for round in 0..40 {
-        let folder = match memory.is_dir() {
-            true => tempfile::tempdir_in(memory).unwrap(),
-            false => tempfile::tempdir().unwrap(),
+        let folder = if memory.is_dir() {
+            tempfile::tempdir_in(memory).unwrap()
+        } else {
+            tempfile::tempdir().unwrap()
         };
         look_while_appending(&folder.path().join(round.to_string()));
     }

@@ -193,9 +193,10 @@ struct Impatient {
 
 impl Watch for Impatient {
     fn progress(&mut self, _: Progress) -> ControlFlow<()> {
-        match self.has_seen {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.has_seen {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 

@@ -102,9 +102,12 @@ fn every_kind_survives_being_written_out() {
 
 #[test]
 fn sections_do_not_change_each_other_whatever_their_order() {
-    let named = |(index, kind): (usize, &&str)| match kind.contains("name") || index == 0 {
-        true => format!("[[traffic]]\n{kind}\n"),
-        false => format!("[[traffic]]\nname = \"n{index}\"\n{kind}\n"),
+    let named = |(index, kind): (usize, &&str)| {
+        if kind.contains("name") || index == 0 {
+            format!("[[traffic]]\n{kind}\n")
+        } else {
+            format!("[[traffic]]\nname = \"n{index}\"\n{kind}\n")
+        }
     };
     let mut sections = Vec::from_iter(KINDS.iter().enumerate().map(named));
     let flow = "[[flow]]\nsource = \"H0\"\ntarget = \"H15\"\n".to_string();

@@ -342,9 +342,10 @@ pub fn canonical_order(flows: &mut [Flow]) {
 impl Config {
     /// Where `flow` counts as finished: at its target, or at the source that is told.
     pub fn end_of(&self, flow: &Flow) -> NodeId {
-        match self.transport.finish == Finish::Source && flow.reaction != Reaction::None {
-            true => flow.source,
-            false => flow.target,
+        if self.transport.finish == Finish::Source && flow.reaction != Reaction::None {
+            flow.source
+        } else {
+            flow.target
         }
     }
 }

@@ -122,9 +122,10 @@ fn parts_for(config: &Config, threads: usize) -> usize {
     }
     let found = partition(config, parts);
     let hops = found.map_or(0, |partition| hops_per_window(config, &partition));
-    match hops / parts as u128 >= HOPS_PER_WINDOW {
-        true => parts,
-        false => least,
+    if hops / parts as u128 >= HOPS_PER_WINDOW {
+        parts
+    } else {
+        least
     }
 }
 
@@ -179,9 +180,10 @@ impl<'c> Parallel<'c> {
     /// A run at time zero in so many parts, or fewer if the network is too small.
     pub fn in_parts(config: &'c Config, threads: usize, parts: usize) -> Parallel<'c> {
         let threads = threads.max(1);
-        let found = match parts > 1 && obstacle(config).is_none() {
-            true => partition(config, parts),
-            false => None,
+        let found = if parts > 1 && obstacle(config).is_none() {
+            partition(config, parts)
+        } else {
+            None
         };
         let whole = Simulator::new(config);
         let inner = match found {

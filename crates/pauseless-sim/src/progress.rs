@@ -243,9 +243,12 @@ impl Progress {
         let is_sending = |flow: &usize| config.flows[*flow].stop >= time;
         let open = Vec::from_iter(flows.iter().copied().filter(is_sending));
         let mut rates = fair_rates(config, &open).into_iter();
-        let rate = |flow: &usize| match is_sending(flow) {
-            true => rates.next().expect("one for each"),
-            false => 0.0,
+        let rate = |flow: &usize| {
+            if is_sending(flow) {
+                rates.next().expect("one for each")
+            } else {
+                0.0
+            }
         };
         flows.iter().map(rate).collect()
     }

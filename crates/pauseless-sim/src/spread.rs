@@ -219,9 +219,10 @@ impl Spread {
 impl Tree {
     fn step(&mut self, step: Step) {
         self.integrate(step.time);
-        match step.is_joining {
-            true => self.members += 1,
-            false => self.members -= 1,
+        if step.is_joining {
+            self.members += 1
+        } else {
+            self.members -= 1
         }
     }
 

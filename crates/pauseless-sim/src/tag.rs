@@ -90,12 +90,13 @@ impl Tag {
     /// The same packet, marked; answers have nothing to mark.
     #[inline]
     pub(crate) fn marked(self) -> Tag {
-        match self.is_answer() {
-            true => self,
-            false => Tag {
+        if self.is_answer() {
+            self
+        } else {
+            Tag {
                 flow: self.flow | MARK,
                 ..self
-            },
+            }
         }
     }
 

@@ -23,9 +23,10 @@ fn line(links: &[(u64, u64)]) -> Topology {
     let mut builder = TopologyBuilder::new();
     let mut from = builder.add_host("A");
     for (index, &(rate, delay)) in links.iter().enumerate() {
-        let to = match index + 1 == links.len() {
-            true => builder.add_host("B"),
-            false => builder.add_switch(format!("S{index}")),
+        let to = if index + 1 == links.len() {
+            builder.add_host("B")
+        } else {
+            builder.add_switch(format!("S{index}"))
         };
         let spec = LinkSpec {
             rate: Rate::gbps(rate),

@@ -124,10 +124,13 @@ fn set_round_trips(config: &mut Config) {
 fn a_congestion_control_does_the_same_in_another_crate() {
     let [pcn, qcn, dcqcn, timely] = schemes(Span::us(20));
     let hpcc = CongestionControl::Hpcc(hpcc::Config::default());
-    let languages = |control: CongestionControl| match control == qcn {
-        // Its own messages are shorter than those that nobody else understands.
-        true => &Language::ALL[..1],
-        false => &Language::ALL[..],
+    let languages = |control: CongestionControl| {
+        if control == qcn {
+            // Its own messages are shorter than those that nobody else understands.
+            &Language::ALL[..1]
+        } else {
+            &Language::ALL[..]
+        }
     };
     for control in [pcn, qcn, dcqcn, timely, hpcc] {
         let mut answers = 0;

@@ -112,9 +112,10 @@ fn the_rate_that_deadlocks_a_loop_is_the_exact_bound() {
             assert!(!is_deadlocked(low) && is_deadlocked(high), "{n}, {ttl}");
             while high - low > step {
                 let middle = (low + high) / 2.0;
-                match is_deadlocked(middle) {
-                    true => high = middle,
-                    false => low = middle,
+                if is_deadlocked(middle) {
+                    high = middle
+                } else {
+                    low = middle
                 }
             }
             let name = format!("n = {n}, TTL {ttl}: {low} to {high}, exact {exact}");

@@ -35,9 +35,10 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let routing = routing.transpose()?;
     let mut fabrics = Vec::new();
     if args.generate.is_empty() {
-        let tunnels = match args.bounced {
-            true => Tunnels::Bounced,
-            false => Tunnels::LeftOut,
+        let tunnels = if args.bounced {
+            Tunnels::Bounced
+        } else {
+            Tunnels::LeftOut
         };
         let choices = Choices { routing, tunnels };
         fabrics.push(read::read_with(&args.files, choices)?);
@@ -56,9 +57,10 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         restrict(&mut fabric, args)?;
         reports.push(Report::new(args, fabric, &interrupt)?);
     }
-    let printed = match args.json {
-        true => report::json::to_text(&document(&reports)),
-        false => Vec::from_iter(reports.iter().map(|r| r.text(args, terminal))).join("\n"),
+    let printed = if args.json {
+        report::json::to_text(&document(&reports))
+    } else {
+        Vec::from_iter(reports.iter().map(|r| r.text(args, terminal))).join("\n")
     };
     output::print(&printed)?;
     write_files(args, &reports)?;
@@ -182,14 +184,16 @@ impl Report {
 
     fn text(&self, args: &CheckArgs, terminal: Terminal) -> String {
         let paint = terminal.paint();
-        let mut text = match args.quiet || self.sweep.is_some() {
-            true => text::headline(&self.fabric, &self.verdict, paint),
-            false => text::report(&self.fabric, &self.verdict, paint),
+        let mut text = if args.quiet || self.sweep.is_some() {
+            text::headline(&self.fabric, &self.verdict, paint)
+        } else {
+            text::report(&self.fabric, &self.verdict, paint)
         };
         if let Some(sweep) = &self.sweep {
-            text += &match args.quiet {
-                true => sweep::text::headline(&self.fabric, sweep, paint),
-                false => sweep::text::report(&self.fabric, sweep, paint),
+            text += &if args.quiet {
+                sweep::text::headline(&self.fabric, sweep, paint)
+            } else {
+                sweep::text::report(&self.fabric, sweep, paint)
             };
         }
         if args.confirm && !self.verdict.is_cyclic() {

@@ -13,18 +13,20 @@ use crate::output;
 /// Prints how parameters are derived.
 pub fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let Some(file) = &args.file else {
-        output::print(&match args.json {
-            true => json::to_text(&derivation::paper_document()),
-            false => paper().to_string(),
+        output::print(&if args.json {
+            json::to_text(&derivation::paper_document())
+        } else {
+            paper().to_string()
         })?;
         return Ok(ExitCode::SUCCESS);
     };
     let source = args.set.apply(Source::read(file)?)?;
     let scenario = Scenario::read_source(&source, &Overrides::default())?;
     output::warn(&scenario);
-    output::print(&match args.json {
-        true => json::to_text(&derivation::explain_document(&scenario)),
-        false => explain(&scenario).to_string(),
+    output::print(&if args.json {
+        json::to_text(&derivation::explain_document(&scenario))
+    } else {
+        explain(&scenario).to_string()
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -14,9 +14,10 @@ pub fn run(args: &MetricsArgs) -> anyhow::Result<ExitCode> {
         Some(word) => Filter::of(word).map_err(anyhow::Error::msg)?,
         None => Filter::default(),
     };
-    output::print(&match args.json {
-        true => to_text(&listing::json(&filter)),
-        false => listing::text(&filter),
+    output::print(&if args.json {
+        to_text(&listing::json(&filter))
+    } else {
+        listing::text(&filter)
     })?;
     Ok(ExitCode::SUCCESS)
 }

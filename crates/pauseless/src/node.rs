@@ -75,9 +75,10 @@ pub fn run(args: &NodeArgs, role: Role, terminal: Terminal) -> anyhow::Result<Ex
     let messages = view.close();
     let mut document = summary::document(&file, how, report);
     document.messages = messages;
-    let text = match args.json {
-        true => document.to_text(),
-        false => summary::text(&file, &document, terminal.paint()),
+    let text = if args.json {
+        document.to_text()
+    } else {
+        summary::text(&file, &document, terminal.paint())
     };
     output::print(&text)?;
     if let Some(capture) = &capture {

@@ -35,9 +35,10 @@ impl Terminal {
 
     /// How to paint what goes to stdout.
     pub fn paint(self) -> Paint {
-        match self.wants_colours(io::stdout().is_terminal()) {
-            true => Paint::Ansi,
-            false => Paint::Plain,
+        if self.wants_colours(io::stdout().is_terminal()) {
+            Paint::Ansi
+        } else {
+            Paint::Plain
         }
     }
 

@@ -26,16 +26,18 @@ use crate::output::{self, tell};
 /// Plans the buffers of a fabric, or judges those that there are.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     if args.paper {
-        output::print(&match args.json {
-            true => report::json::to_text(&paper_document()),
-            false => text::paper_report(),
+        output::print(&if args.json {
+            report::json::to_text(&paper_document())
+        } else {
+            text::paper_report()
         })?;
         return Ok(ExitCode::SUCCESS);
     }
     let found = Found::new(args)?;
-    output::print(&match args.json {
-        true => found.json(),
-        false => found.text(),
+    output::print(&if args.json {
+        found.json()
+    } else {
+        found.text()
     })?;
     if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
         let written = write(directory, fabric, (plan, &found))?;
@@ -49,9 +51,10 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
             missing.join("; ")
         );
     }
-    Ok(match found.is_good(args) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(FINDING),
+    Ok(if found.is_good(args) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(FINDING)
     })
 }
 
@@ -67,20 +70,19 @@ struct Found {
 impl Found {
     fn new(args: &PlanArgs) -> anyhow::Result<Found> {
         let mut request = args.request();
-        let planned = match args.files.is_empty() && args.generate.is_none() {
-            true => None,
-            false => {
-                // Once: they may be pipes.
-                let sources = Source::read_all(&args.files)?;
-                let fabric = fabric(args, &sources)?;
-                let note = match args.mtu {
-                    Some(_) => None,
-                    None => Some(take_mtu(&mut request, &sources, &fabric)?),
-                };
-                let mut plan = plan(&fabric, &request)?;
-                plan.notes.extend(note);
-                Some((fabric, plan))
-            }
+        let planned = if args.files.is_empty() && args.generate.is_none() {
+            None
+        } else {
+            // Once: they may be pipes.
+            let sources = Source::read_all(&args.files)?;
+            let fabric = fabric(args, &sources)?;
+            let note = match args.mtu {
+                Some(_) => None,
+                None => Some(take_mtu(&mut request, &sources, &fabric)?),
+            };
+            let mut plan = plan(&fabric, &request)?;
+            plan.notes.extend(note);
+            Some((fabric, plan))
         };
         if planned.is_none() && (args.prove || args.out.is_some()) {
             anyhow::bail!("--prove and --out are about a fabric; name its files or --generate one");
@@ -96,9 +98,10 @@ impl Found {
             mtu: args.mtu,
             fabric: planned.as_ref().map(|(fabric, _)| fabric),
         };
-        let deployed = match args.against.is_empty() {
-            true => None,
-            false => Some(against::read(&args.against, terms)?),
+        let deployed = if args.against.is_empty() {
+            None
+        } else {
+            Some(against::read(&args.against, terms)?)
         };
         if planned.is_none() && args.cycle_aware {
             anyhow::bail!("--cycle-aware is about a fabric; name its files or --generate one");
@@ -155,9 +158,10 @@ impl Found {
     fn is_good(&self, args: &PlanArgs) -> bool {
         let fits = self.planned.as_ref().is_none_or(|(_, plan)| {
             let wanted = args.scheme.iter().map(|name| Scheme::from(*name));
-            match args.scheme.is_empty() {
-                true => plan.fits(plan.native_scheme()),
-                false => wanted.into_iter().all(|scheme| plan.fits(scheme)),
+            if args.scheme.is_empty() {
+                plan.fits(plan.native_scheme())
+            } else {
+                wanted.into_iter().all(|scheme| plan.fits(scheme))
             }
         });
         let is_alive = self.cycles.as_ref().is_none_or(|cycles| {

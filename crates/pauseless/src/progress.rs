@@ -59,9 +59,10 @@ impl Interrupt {
 
     /// Whether to go on.
     pub fn flow(&self) -> ControlFlow<()> {
-        match self.flag.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.flag.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }

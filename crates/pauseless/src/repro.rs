@@ -28,9 +28,10 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let find = |name: &String| catalogue::find(&known, name).map_err(anyhow::Error::msg);
-    let entries = match args.all {
-        true => known.clone(),
-        false => args.names.iter().map(find).collect::<Result<_, _>>()?,
+    let entries = if args.all {
+        known.clone()
+    } else {
+        args.names.iter().map(find).collect::<Result<_, _>>()?
     };
     let page = args.page.as_ref().and_then(|page| page.parent());
     for folder in [Some(args.out.as_path()), page].into_iter().flatten() {
@@ -56,9 +57,10 @@ pub fn run(args: &ReproArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         let written = write::write(&done, &folder);
         written.with_context(|| format!("cannot write to {}", folder.display()))?;
         if !args.json {
-            let report = match args.quiet {
-                true => format!("{}: {}\n", entry.name(), text::brief(&done)),
-                false => text::report(&done, terminal.paint()) + "\n",
+            let report = if args.quiet {
+                format!("{}: {}\n", entry.name(), text::brief(&done))
+            } else {
+                text::report(&done, terminal.paint()) + "\n"
             };
             output::print(&report)?;
         }
@@ -132,13 +134,12 @@ fn carry_out(
     entry: &Entry,
     interrupt: &Interrupt,
 ) -> Result<Reproduced, Failure> {
-    let store = match args.full {
-        false => None,
-        true => {
-            let folder = args.out.join("runs");
-            let store = Store::open(&folder);
-            Some(store.map_err(|error| Failure::Store(folder, error))?)
-        }
+    let store = if args.full {
+        let folder = args.out.join("runs");
+        let store = Store::open(&folder);
+        Some(store.map_err(|error| Failure::Store(folder, error))?)
+    } else {
+        None
     };
     let count = Count::new(&entry.name(), args.quiet);
     let done = reproduce(
@@ -159,9 +160,10 @@ fn carry_out(
 }
 
 fn stopped(args: &ReproArgs) -> ExitCode {
-    output::complain(match args.full {
-        true => "pauseless: finished runs are kept; the same command goes on from here",
-        false => "pauseless: finished experiments are written, the one at work is not",
+    output::complain(if args.full {
+        "pauseless: finished runs are kept; the same command goes on from here"
+    } else {
+        "pauseless: finished experiments are written, the one at work is not"
     });
     ExitCode::from(INTERRUPTED)
 }

@@ -50,9 +50,10 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     }
     let options = Options {
         backend: args.backend,
-        program: match args.processes {
-            true => Some(std::env::current_exe().context("cannot find the program itself")?),
-            false => None,
+        program: if args.processes {
+            Some(std::env::current_exe().context("cannot find the program itself")?)
+        } else {
+            None
         },
         pcap: args.pcap.clone(),
         ..Options::default()
@@ -70,9 +71,10 @@ pub fn run(args: &TestbedArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     if let Some(path) = page {
         output::write_file(path, &page::page(&runs))?;
         if !args.json {
-            let what = match page::has_curves(&runs) {
-                true => "The curves are in",
-                false => "No curves were recorded; the findings are in",
+            let what = if page::has_curves(&runs) {
+                "The curves are in"
+            } else {
+                "No curves were recorded; the findings are in"
             };
             output::print(&format!("\n{what} {}.\n", path.display()))?;
         }
@@ -87,17 +89,17 @@ fn scenarios(args: &TestbedArgs) -> anyhow::Result<Vec<Scenario>> {
         discipline: args.discipline,
         ..Overrides::default()
     };
-    let speed = match args.processes {
-        true => Speed::Processes,
-        false => Speed::Lockstep,
+    let speed = if args.processes {
+        Speed::Processes
+    } else {
+        Speed::Lockstep
     };
-    let scenarios = match args.files.is_empty() {
-        true => ring::scenarios(speed, &args.only, &overrides)?,
-        false => {
-            let files = args.files.iter();
-            let read = files.map(|file| Scenario::read(file, &overrides));
-            read.collect::<Result<Vec<Scenario>, _>>()?
-        }
+    let scenarios = if args.files.is_empty() {
+        ring::scenarios(speed, &args.only, &overrides)?
+    } else {
+        let files = args.files.iter();
+        let read = files.map(|file| Scenario::read(file, &overrides));
+        read.collect::<Result<Vec<Scenario>, _>>()?
     };
     Ok(scenarios)
 }
@@ -124,9 +126,10 @@ fn measure(
             break;
         }
         let screen = args.live.then(Screen::enter);
-        let bar = match args.quiet || args.live {
-            true => Bar::Never,
-            false => Bar::Auto,
+        let bar = if args.quiet || args.live {
+            Bar::Never
+        } else {
+            Bar::Auto
         };
         let mut show = Show {
             interrupt: &interrupt,

@@ -19,9 +19,10 @@ pub fn run() -> io::Result<Outcome> {
             outcomes.push(named(name, check)?);
         }
         outcomes.push(cluster.join().expect("it does not panic")?);
-        match outcomes.contains(&Outcome::Found) {
-            true => Ok(Outcome::Found),
-            false => Ok(Outcome::Clean),
+        if outcomes.contains(&Outcome::Found) {
+            Ok(Outcome::Found)
+        } else {
+            Ok(Outcome::Clean)
         }
     })
 }
@@ -43,14 +44,11 @@ fn named(name: &str, check: Check) -> io::Result<Outcome> {
 
 /// Says why a check was not carried out. In continuous integration that is an error.
 fn skipped(why: &str) -> Outcome {
-    match std::env::var_os("CI").is_some_and(|value| !value.is_empty()) {
-        true => {
-            println!("not checked, which CI may not pass over: {why}");
-            Outcome::Found
-        }
-        false => {
-            println!("skipped: {why}");
-            Outcome::Clean
-        }
+    if std::env::var_os("CI").is_some_and(|value| !value.is_empty()) {
+        println!("not checked, which CI may not pass over: {why}");
+        Outcome::Found
+    } else {
+        println!("skipped: {why}");
+        Outcome::Clean
     }
 }

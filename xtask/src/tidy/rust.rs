@@ -12,6 +12,22 @@ pub fn check(file: &File) -> Vec<Finding> {
     findings.extend(banned_words(file, &code));
     findings.extend(protocol_headings(file));
     findings.extend(no_std(file, &code));
+    findings.extend(matches_on_bool(file, &code));
+    findings
+}
+
+/// `if` says it in fewer words.
+fn matches_on_bool(file: &File, code: &str) -> Vec<Finding> {
+    let arms = ["true =>", "true if ", "false =>", "false if "];
+    let mut findings = Vec::new();
+    let mut lines = code.lines().enumerate().peekable();
+    while let Some((index, line)) = lines.next() {
+        let opens = has_word(line, "match") && line.trim_end().ends_with('{');
+        let next = lines.peek().map_or("", |(_, next)| next.trim_start());
+        if opens && arms.iter().any(|arm| next.starts_with(arm)) {
+            findings.push(file.error(index + 1, "a `match` on a bool; write `if`"));
+        }
+    }
     findings
 }
 
@@ -208,6 +224,14 @@ mod tests {
 
     fn lines(count: usize) -> File {
         File::new("a.rs", "f();\n".repeat(count))
+    }
+
+    #[test]
+    fn a_match_on_a_bool_is_an_if() {
+        let text = "//! A.\nfn a(b: bool) -> u8 {\n    match b {\n        true => 1,\n        _ => 2,\n    }\n}\n";
+        assert_eq!(messages("crates/pauseless-lab/src/a.rs", text).len(), 1);
+        let text = text.replace("true", "1").replace("bool", "u8");
+        assert!(messages("crates/pauseless-lab/src/a.rs", &text).is_empty());
     }
 
     #[test]

@@ -177,16 +177,18 @@ fn mac_control(row: &Row, class: u32) -> Result<(), String> {
     let found = (row.get(CONTROL), row.get(VECTOR), row.get(TARGET));
     let vector = format!("0x{:04x}", 1 << class);
     let expected = ("0x0101", vector.as_str(), "01:80:c2:00:00:01");
-    match found == expected {
-        true => Ok(()),
-        false => Err(format!("{found:?} instead of {expected:?}")),
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("{found:?} instead of {expected:?}"))
     }
 }
 
 fn expect(found: usize, expected: usize, what: &str) -> Result<(), String> {
-    match found == expected && found > 0 {
-        true => Ok(()),
-        false => Err(format!("{found} {what}, expected {expected}")),
+    if found == expected && found > 0 {
+        Ok(())
+    } else {
+        Err(format!("{found} {what}, expected {expected}"))
     }
 }
 

@@ -153,9 +153,10 @@ impl ReactionPoint {
 
     /// When the rate will be cut.
     fn cut_at(&self) -> Time {
-        match self.is_rate_marked {
-            true => self.look_at,
-            false => Time::MAX,
+        if self.is_rate_marked {
+            self.look_at
+        } else {
+            Time::MAX
         }
     }
 }

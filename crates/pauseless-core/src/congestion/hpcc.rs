@@ -134,9 +134,10 @@ impl ReactionPoint {
         };
         let is_full = sequence.is_from(update_from);
         if is_full || self.config.is_fast_reacting {
-            match self.config.is_per_hop {
-                true => self.update_each(hops, is_full),
-                false => self.update_all(hops, is_full),
+            if self.config.is_per_hop {
+                self.update_each(hops, is_full)
+            } else {
+                self.update_all(hops, is_full)
             }
         }
         if is_full && self.next.is_from(update_from) {
@@ -215,9 +216,10 @@ impl ReactionPoint {
         let excess = busy / self.config.eta;
         let step = self.config.rate_ai.as_bps() as f64;
         let is_full = excess >= 1.0 || reference.steps >= self.config.stage_max;
-        let (rate, steps) = match is_full {
-            true => (reference.rate / excess + step, 0),
-            false => (reference.rate + step, reference.steps + 1),
+        let (rate, steps) = if is_full {
+            (reference.rate / excess + step, 0)
+        } else {
+            (reference.rate + step, reference.steps + 1)
         };
         Reference {
             rate: self.bounds.limit(rate),

@@ -154,9 +154,10 @@ impl CongestionPoint for Marker {
         if self.mark_at == MarkAt::Departure {
             return Joining::Silent;
         }
-        match self.draws_mark(queue.bytes.saturating_sub(size).get() as f64) {
-            true => Joining::Marked,
-            false => Joining::Silent,
+        if self.draws_mark(queue.bytes.saturating_sub(size).get() as f64) {
+            Joining::Marked
+        } else {
+            Joining::Silent
         }
     }
 

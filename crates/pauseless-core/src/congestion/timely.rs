@@ -172,9 +172,10 @@ impl ReactionPoint {
         //= timely15 4.3 gradient
         let weight = self.config.ewma_weight;
         self.ewma = (1.0 - weight) * self.ewma + weight * difference;
-        self.negative = match difference < 0.0 {
-            true => self.negative.saturating_add(1),
-            false => 0,
+        self.negative = if difference < 0.0 {
+            self.negative.saturating_add(1)
+        } else {
+            0
         };
         Sample {
             rtt,
@@ -193,9 +194,10 @@ impl ReactionPoint {
         } = self.config;
         let (t_low, t_high) = (t_low.as_ps() as f64, t_high.as_ps() as f64);
         let step = self.delta * sample.share;
-        let hyper = match self.negative >= self.config.hai_threshold {
-            true => self.config.hai_factor * step,
-            false => step,
+        let hyper = if self.negative >= self.config.hai_threshold {
+            self.config.hai_factor * step
+        } else {
+            step
         };
         //= timely15 4.3 low
         if sample.rtt < t_low {
@@ -253,9 +255,10 @@ impl ReactionPoint {
         };
         self.negative = increases;
         let asked = self.asked(&sample).max(0.0);
-        self.negative = match asked > self.rate {
-            true => increases.saturating_add(1),
-            false => 0,
+        self.negative = if asked > self.rate {
+            increases.saturating_add(1)
+        } else {
+            0
         };
         self.rate = self.bounds.limit(asked);
         self.update_from = Some(self.next);

@@ -211,9 +211,10 @@ impl Upstream for PfcUpstream {
         self.is_told = quanta > 0;
         // The new time overwrites what is left of the old one; it never adds to it.
         //= 802.1Q-2022 36.1.3 timer
-        self.until = match quanta > 0 && !self.expires {
-            true => Time::MAX,
-            false => now + pause_span(quanta, self.line),
+        self.until = if quanta > 0 && !self.expires {
+            Time::MAX
+        } else {
+            now + pause_span(quanta, self.line)
         };
     }
 

@@ -175,9 +175,10 @@ impl Listening {
             return None;
         }
         self.armed = Time::MAX;
-        match self.listener.point.poll_timeout() <= now {
-            true => self.listener.point.handle_timeout(now),
-            false => None,
+        if self.listener.point.poll_timeout() <= now {
+            self.listener.point.handle_timeout(now)
+        } else {
+            None
         }
     }
 

@@ -31,9 +31,10 @@ impl Duty {
         }
         let cycle = self.on.as_ps() + self.off.as_ps();
         let since = now.saturating_since(start).as_ps();
-        match since % cycle < self.on.as_ps() {
-            true => Gate::Open,
-            false => Gate::At(start + Span::ps((since / cycle + 1) * cycle)),
+        if since % cycle < self.on.as_ps() {
+            Gate::Open
+        } else {
+            Gate::At(start + Span::ps((since / cycle + 1) * cycle))
         }
     }
 }
@@ -131,9 +132,10 @@ impl Sending {
 
     /// Whether it has nothing to do any more.
     pub(super) fn is_complete(&self) -> bool {
-        match self.sender.transport.awaits() {
-            true => self.acknowledged == packet_count(self.sender.size, self.sender.packet),
-            false => self.left == Bytes::ZERO,
+        if self.sender.transport.awaits() {
+            self.acknowledged == packet_count(self.sender.size, self.sender.packet)
+        } else {
+            self.left == Bytes::ZERO
         }
     }
 

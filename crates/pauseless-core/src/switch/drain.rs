@@ -75,9 +75,10 @@ impl<P: Copy> Switch<P> {
     /// nobody else asks the port, whose memory may be far away.
     #[inline]
     pub(super) fn charge(&self, ingress: PortId, class: Class, size: Bytes) -> Bytes {
-        match self.counts_blocks {
-            true => self.ports[ingress.index()].port.charge(class, size),
-            false => size,
+        if self.counts_blocks {
+            self.ports[ingress.index()].port.charge(class, size)
+        } else {
+            size
         }
     }
 

@@ -56,10 +56,11 @@ impl<P: Copy> Switch<P> {
     /// What the rotation calls the packets that came in by `ingress` in `class`.
     #[inline]
     pub(super) fn member(&self, ingress: PortId, class: Class) -> PortId {
-        match self.leaving_count > 1 && self.discipline == Discipline::InputQueued {
+        if self.leaving_count > 1 && self.discipline == Discipline::InputQueued {
             // Heads of several classes of one ingress may want the same queue.
-            true => PortId(self.queue(ingress, class) as u16),
-            false => ingress,
+            PortId(self.queue(ingress, class) as u16)
+        } else {
+            ingress
         }
     }
 

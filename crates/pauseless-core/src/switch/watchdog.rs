@@ -257,9 +257,10 @@ impl<P: Copy> Switch<P> {
             is_storm: false,
         });
         self.heed(now, (port, class), Heed::Obey);
-        *self.state(port, class) = match self.is_storm(now, port, class) {
-            true => State::Suspicious { since: now },
-            false => State::Calm,
+        *self.state(port, class) = if self.is_storm(now, port, class) {
+            State::Suspicious { since: now }
+        } else {
+            State::Calm
         };
     }
 

@@ -45,9 +45,10 @@ impl Cnp {
             target: self.target,
             class: self.class,
             //= pcn20 5.2 notification
-            ecn: match self.is_congested {
-                true => Ecn::Marked,
-                false => Ecn::NotCapable,
+            ecn: if self.is_congested {
+                Ecn::Marked
+            } else {
+                Ecn::NotCapable
             },
             flow: self.flow,
             way: Way::Answer,

@@ -56,9 +56,10 @@ impl Header {
         let ethernet = ethernet::Repr {
             destination,
             source: self.source,
-            ether_type: match is_link_packet {
-                true => LINK_PACKET,
-                false => pause_type,
+            ether_type: if is_link_packet {
+                LINK_PACKET
+            } else {
+                pause_type
             },
         };
         let body = ethernet.emit(&mut buffer[..LEN]);

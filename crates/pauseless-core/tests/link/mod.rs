@@ -123,9 +123,10 @@ impl LinkPair {
     /// The next thing that happens by itself, at or after now.
     fn next_event(&mut self) -> Option<(Time, Next)> {
         if self.reverse_start.is_none() {
-            let due = match self.down.has_signal(self.now) {
-                true => Some(self.now.max(self.reverse_free) + self.reverse_wait),
-                false => self.down.poll_timeout().map(|time| time.max(self.now)),
+            let due = if self.down.has_signal(self.now) {
+                Some(self.now.max(self.reverse_free) + self.reverse_wait)
+            } else {
+                self.down.poll_timeout().map(|time| time.max(self.now))
             };
             if self.down.has_signal(self.now) {
                 self.reverse_start = due;

@@ -192,9 +192,10 @@ impl Network {
     }
 
     fn delay(&self, session: usize) -> Delay {
-        match self.near[session] {
-            true => Delay::None,
-            false => self.delay,
+        if self.near[session] {
+            Delay::None
+        } else {
+            self.delay
         }
     }
 
@@ -265,9 +266,10 @@ impl Network {
             Step::Forward { flow, hop } => {
                 let place = self.places[flow][hop];
                 next.slots[place.slot + INGRESS] -= 1;
-                match place.is_target {
-                    true => self.update(&mut next, place),
-                    false => next.slots[place.slot + EGRESS] += 1,
+                if place.is_target {
+                    self.update(&mut next, place)
+                } else {
+                    next.slots[place.slot + EGRESS] += 1
                 }
             }
             Step::Send { flow, hop } => {
@@ -384,9 +386,10 @@ impl Session {
             down.on_enqueue(NOW, SIZE, MANY);
             down.poll_signal(NOW);
         }
-        match self.is_pausing {
-            true => down.on_enqueue(NOW, SIZE, MANY),
-            false => down.on_dequeue(NOW, SIZE, Bytes::ZERO),
+        if self.is_pausing {
+            down.on_enqueue(NOW, SIZE, MANY)
+        } else {
+            down.on_dequeue(NOW, SIZE, Bytes::ZERO)
         }
         down
     }

@@ -45,9 +45,10 @@ impl Outage {
 
     /// The answer of a link that had nothing to do.
     pub fn result(&self) -> io::Result<()> {
-        match self.is_on {
-            true => Err(io::ErrorKind::NetworkDown.into()),
-            false => Ok(()),
+        if self.is_on {
+            Err(io::ErrorKind::NetworkDown.into())
+        } else {
+            Ok(())
         }
     }
 

@@ -73,9 +73,12 @@ fn body(case: &Case, arm: &mut dyn Arm) -> io::Result<Record> {
         };
         let mut came = numbers(&record.arrivals).into_iter();
         // What is dropped on purpose is left out, and nothing else.
-        let mut is_next = |left: u64| match case.is_dropping() {
-            true => came.any(|number| number == left),
-            false => came.next() == Some(left),
+        let mut is_next = |left: u64| {
+            if case.is_dropping() {
+                came.any(|number| number == left)
+            } else {
+                came.next() == Some(left)
+            }
         };
         let left = numbers(&record.departures);
         assert!(left.into_iter().all(&mut is_next), "{case:?}: {flow:?}");

@@ -206,9 +206,10 @@ fn write(passing: Passing, ports: &[PortConfig]) -> Vec<u8> {
             is_marked,
         } => {
             let mut frame = vec![0; size.get() as usize - 4];
-            let ecn = match is_marked {
-                true => Ecn::Marked,
-                false => Ecn::Capable0,
+            let ecn = if is_marked {
+                Ecn::Marked
+            } else {
+                Ecn::Capable0
             };
             let data = Data {
                 source,

@@ -144,9 +144,10 @@ impl Cuttable {
     }
 
     fn check(&self) -> io::Result<()> {
-        match self.is_cut.load(Ordering::Relaxed) {
-            true => Err(io::Error::other("the interface is down")),
-            false => Ok(()),
+        if self.is_cut.load(Ordering::Relaxed) {
+            Err(io::Error::other("the interface is down"))
+        } else {
+            Ok(())
         }
     }
 }

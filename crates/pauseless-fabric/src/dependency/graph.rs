@@ -266,9 +266,10 @@ impl LossyVertices {
             let Buffer { node, port, class } = channels.buffer(vertex);
             network.lossy.at(node, port) & 1 << class.0 != 0
         };
-        let marks = match network.lossy.classes.is_empty() {
-            true => Vec::new(),
-            false => (0..channels.vertex_count() as u32).map(is_lossy).collect(),
+        let marks = if network.lossy.classes.is_empty() {
+            Vec::new()
+        } else {
+            (0..channels.vertex_count() as u32).map(is_lossy).collect()
         };
         LossyVertices { marks }
     }

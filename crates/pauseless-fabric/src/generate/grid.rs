@@ -121,11 +121,13 @@ impl Wiring {
         for (length, step) in [(x, 1), (y, x), (z, x * y)] {
             for n in 0..x * y * z {
                 let at = n / step % length;
-                let next = match at + 1 == length {
-                    false => n + step,
+                let next = if at + 1 < length {
+                    n + step
+                } else if ends == Ends::Open || length < 3 {
                     // The single link of two switches has been made from the other end.
-                    true if ends == Ends::Open || length < 3 => continue,
-                    true => n - at * step,
+                    continue;
+                } else {
+                    n - at * step
                 };
                 self.link(NodeId(n), NodeId(next));
             }

@@ -235,9 +235,10 @@ fn grids() {
 fn a_torus_has_its_switches_in_the_order_that_routing_relies_on() {
     let [x, y, z] = [4, 3, 5];
     for joined in [true, false] {
-        let topology = match joined {
-            true => torus([x, y, z], 1).build(LINKS).unwrap(),
-            false => mesh([x, y, z], 1).build(LINKS).unwrap(),
+        let topology = if joined {
+            torus([x, y, z], 1).build(LINKS).unwrap()
+        } else {
+            mesh([x, y, z], 1).build(LINKS).unwrap()
         };
         for id in 0..x * y * z {
             let at = [id % x, id / x % y, id / x / y];

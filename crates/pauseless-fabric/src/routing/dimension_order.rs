@@ -22,14 +22,16 @@ impl Dimensions {
         let axis = (0..3).find(|axis| here[*axis] != there[*axis])?;
         let size = self.sizes[axis];
         let forward = (there[axis] + size - here[axis]) % size;
-        let is_forward = match self.wraps {
-            true => forward * 2 <= size,
-            false => there[axis] > here[axis],
+        let is_forward = if self.wraps {
+            forward * 2 <= size
+        } else {
+            there[axis] > here[axis]
         };
         let mut next = here;
-        next[axis] = match is_forward {
-            true => (here[axis] + 1) % size,
-            false => (here[axis] + size - 1) % size,
+        next[axis] = if is_forward {
+            (here[axis] + 1) % size
+        } else {
+            (here[axis] + size - 1) % size
         };
         Some(self.node(next))
     }
@@ -86,8 +88,11 @@ impl Dimensions {
 /// How many ports each node has, for tables per pair of ports.
 pub fn port_counts(topology: &Topology) -> impl Iterator<Item = usize> + '_ {
     let nodes = (0..topology.nodes().len()).map(|node| NodeId(node as u32));
-    nodes.map(|node| match topology.is_host(node) {
-        true => 0,
-        false => topology.ports(node).len(),
+    nodes.map(|node| {
+        if topology.is_host(node) {
+            0
+        } else {
+            topology.ports(node).len()
+        }
     })
 }

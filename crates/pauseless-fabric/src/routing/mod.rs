@@ -257,9 +257,10 @@ pub(crate) fn build_table(view: &View<'_>, routing: Routing) -> ForwardingTable 
         Algorithm::DimensionOrder(dimensions) => Rule::DimensionOrder(dimensions),
         Algorithm::UpDown => {
             let natural = Rule::UpDown(Order::of_many_roots(view));
-            match reaches_all(view, &natural) {
-                true => natural,
-                false => Rule::UpDown(Order::of_one_root(view)),
+            if reaches_all(view, &natural) {
+                natural
+            } else {
+                Rule::UpDown(Order::of_one_root(view))
             }
         }
     };

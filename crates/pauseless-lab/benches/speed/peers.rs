@@ -54,9 +54,10 @@ fn run_hpcc(command: &str, folder: &Path) -> f64 {
     for name in ["config.txt", "topology.txt", "flow.txt", "trace.txt"] {
         std::fs::copy(folder.join(name), scratch.join(name)).expect("an example has these files");
     }
-    let command = match command.contains("{config}") {
-        true => command.replace("{config}", "config.txt"),
-        false => format!("{command} config.txt"),
+    let command = if command.contains("{config}") {
+        command.replace("{config}", "config.txt")
+    } else {
+        format!("{command} config.txt")
     };
     let seconds = run_command(&command, &scratch);
     std::fs::remove_dir_all(&scratch).expect("it was made above");

@@ -206,9 +206,10 @@ impl<'c> SimulatedCapture<'c> {
             number: u64::from(sequence.0),
             // The simulator does not carry it along.
             stamp_ns: 0,
-            ecn: match is_marked {
-                true => Ecn::Marked,
-                false => Ecn::Capable0,
+            ecn: if is_marked {
+                Ecn::Marked
+            } else {
+                Ecn::Capable0
             },
         };
         data.emit(&mut self.frame);

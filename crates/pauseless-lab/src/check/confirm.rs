@@ -262,9 +262,10 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Examination<P> {
                 ..greedy(Discipline::OutputQueued, 0)
             };
             let cases = self.seeded(case);
-            match self.bench.any(&cases)? {
-                true => high = middle,
-                false => low = middle,
+            if self.bench.any(&cases)? {
+                high = middle
+            } else {
+                low = middle
             }
         }
         Some(SafeRate {

@@ -248,9 +248,10 @@ impl Writer<'_> {
             ..
         } = buffer;
         // Ports without names of their own are named after both ends, so the switch is in there.
-        match port.contains(':') && port.starts_with(switch) {
-            true => format!("{port} {} {class}", self.class),
-            false => format!("{switch} {port} {} {class}", self.class),
+        if port.contains(':') && port.starts_with(switch) {
+            format!("{port} {} {class}", self.class)
+        } else {
+            format!("{switch} {port} {} {class}", self.class)
         }
     }
 
@@ -277,9 +278,10 @@ fn physical(uri: &str) -> PhysicalLocation {
 /// A path as a URI: a relative one stays relative, so that a forge finds it in its repository.
 fn uri(path: &str) -> String {
     let relative = path.trim_start_matches("./");
-    let mut uri = match path.starts_with('/') {
-        true => "file://".to_string(),
-        false => String::new(),
+    let mut uri = if path.starts_with('/') {
+        "file://".to_string()
+    } else {
+        String::new()
     };
     for byte in relative.bytes() {
         match byte {

@@ -49,9 +49,10 @@ pub fn draw(fabric: &Fabric, verdict: &Verdict, component: usize) -> String {
 
 /// The verdict in a line.
 fn headline(verdict: &Verdict) -> &'static str {
-    match verdict.is_cyclic() {
-        true => "Cyclic buffer dependency: lossless traffic can deadlock",
-        false => "No cyclic buffer dependency: lossless traffic cannot deadlock on these routes",
+    if verdict.is_cyclic() {
+        "Cyclic buffer dependency: lossless traffic can deadlock"
+    } else {
+        "No cyclic buffer dependency: lossless traffic cannot deadlock on these routes"
     }
 }
 
@@ -87,9 +88,10 @@ fn head(
     (fabric, verdict): (&Fabric, &Verdict),
     (number, found): (usize, Option<&Component>),
 ) {
-    let colour = match verdict.is_cyclic() {
-        true => hex(ALARM),
-        false => hex(PALETTE[2]),
+    let colour = if verdict.is_cyclic() {
+        hex(ALARM)
+    } else {
+        hex(PALETTE[2])
     };
     let manner = format!("font-weight=\"bold\" fill=\"{colour}\"");
     let topology = &fabric.topology;

@@ -150,9 +150,10 @@ impl Page<'_> {
             out,
             "  {} flows close it{}:",
             cycle.flows.len(),
-            match cycle.is_fewest {
-                true => ", and fewer do not",
-                false => "",
+            if cycle.is_fewest {
+                ", and fewer do not"
+            } else {
+                ""
             }
         );
         for flow in &cycle.flows {

@@ -17,9 +17,10 @@ impl<T: FileValue> FileValue for OneOrMany<T> {
 
     fn take(item: Item<'_>, each: &Self::Limit) -> Option<At<OneOrMany<T>>> {
         let place = item.place.clone();
-        let list = match item.is_list() {
-            true => List::take(item, each)?.value,
-            false => vec![T::take(item, each.limit())?],
+        let list = if item.is_list() {
+            List::take(item, each)?.value
+        } else {
+            vec![T::take(item, each.limit())?]
         };
         let value = OneOrMany(list);
         Some(At { value, place })
@@ -66,9 +67,10 @@ impl<T: FileValue> FileValue for Named<T> {
             let name = file::key(&name.value);
             format!("{name} = {}", at.value.show())
         });
-        match self.0.is_empty() {
-            true => "{}".to_string(),
-            false => format!("{{ {} }}", Vec::from_iter(shown).join(", ")),
+        if self.0.is_empty() {
+            "{}".to_string()
+        } else {
+            format!("{{ {} }}", Vec::from_iter(shown).join(", "))
         }
     }
 

@@ -82,9 +82,10 @@ pub(super) fn legend(canvas: &mut Canvas, figure: &Figure, (width, top): (f64, f
     let heats = figure.panels.iter().filter_map(|panel| panel.heat.as_ref());
     let has_gaps = heats.flat_map(|heat| &heat.cells).any(Option::is_none);
     let missing = "no runs";
-    let extra = match has_gaps {
-        true => GAP * 2.0 + SWATCH + 4.0 + measure(missing),
-        false => 0.0,
+    let extra = if has_gaps {
+        GAP * 2.0 + SWATCH + 4.0 + measure(missing)
+    } else {
+        0.0
     };
     let label = measure(&heat.label);
     let left = ((width - label - GAP - BAR.0 - extra) / 2.0).max(2.0);
@@ -146,9 +147,10 @@ fn oklab((lightness, a, b): (f64, f64, f64)) -> String {
     ];
     let [red, green, blue] = linear.map(|value| {
         let value = value.clamp(0.0, 1.0);
-        let shown = match value <= 0.003_130_8 {
-            true => value * 12.92,
-            false => 1.055 * value.powf(1.0 / 2.4) - 0.055,
+        let shown = if value <= 0.003_130_8 {
+            value * 12.92
+        } else {
+            1.055 * value.powf(1.0 / 2.4) - 0.055
         };
         (shown * 255.0).round() as u8
     });

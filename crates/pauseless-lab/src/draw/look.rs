@@ -57,9 +57,10 @@ impl Look {
 
     /// What the legend says.
     pub(super) fn legend(&self) -> String {
-        match self.has_points {
-            true => self.label.clone(),
-            false => format!("{} (no data)", self.label),
+        if self.has_points {
+            self.label.clone()
+        } else {
+            format!("{} (no data)", self.label)
         }
     }
 
@@ -86,20 +87,22 @@ impl Look {
     /// The attributes of its symbols.
     pub(super) fn fill(&self) -> String {
         let colour = self.colour();
-        match self.is_paper {
-            true => format!("fill=\"#FFF\" stroke=\"{colour}\" stroke-width=\"1\""),
-            false => format!("fill=\"{colour}\" stroke=\"#FFF\" stroke-width=\"0.5\""),
+        if self.is_paper {
+            format!("fill=\"#FFF\" stroke=\"{colour}\" stroke-width=\"1\"")
+        } else {
+            format!("fill=\"{colour}\" stroke=\"#FFF\" stroke-width=\"0.5\"")
         }
     }
 
     /// The attributes of its bars.
     pub(super) fn bar(&self) -> String {
         let colour = self.colour();
-        match self.is_paper {
-            true => format!(
+        if self.is_paper {
+            format!(
                 "fill=\"#FFF\" stroke=\"{colour}\" stroke-width=\"1\" stroke-dasharray=\"2.5 1.5\""
-            ),
-            false => format!("fill=\"{colour}\" stroke=\"#000\" stroke-width=\"0.6\""),
+            )
+        } else {
+            format!("fill=\"{colour}\" stroke=\"#000\" stroke-width=\"0.6\"")
         }
     }
 
@@ -166,9 +169,10 @@ impl Look {
     }
 
     fn colour(&self) -> String {
-        match self.is_paper {
-            true => GREY.to_string(),
-            false => hex(colour(self.place)),
+        if self.is_paper {
+            GREY.to_string()
+        } else {
+            hex(colour(self.place))
         }
     }
 }

@@ -181,9 +181,10 @@ fn width(figure: &Figure) -> f64 {
         Scale::Cells(names) => names.len() as f64 * 30.0,
         _ => 0.0,
     };
-    match bars > 12 || names > ONE_COLUMN * 1.3 {
-        true => TWO_COLUMNS,
-        false => ONE_COLUMN,
+    if bars > 12 || names > ONE_COLUMN * 1.3 {
+        TWO_COLUMNS
+    } else {
+        ONE_COLUMN
     }
 }
 

@@ -93,9 +93,10 @@ fn tick_words(canvas: &mut Canvas, plot: &Plot<'_>) {
             continue;
         }
         let is_name = matches!(plot.x.scale, Scale::Names(_));
-        let lines = match is_name {
-            true => wrap(label, (plot.slot(), FONT)),
-            false => vec![label.to_string()],
+        let lines = if is_name {
+            wrap(label, (plot.slot(), FONT))
+        } else {
+            vec![label.to_string()]
         };
         for line in &lines {
             canvas.words(&Words::new(line, at, Anchor::Middle));
@@ -141,9 +142,10 @@ fn marks(canvas: &mut Canvas, plot: &Plot<'_>) {
         let Some(share) = plot.x.share(mark.x) else {
             continue;
         };
-        let colour = match mark.is_alarm {
-            true => hex(ALARM),
-            false => "#000000".to_string(),
+        let colour = if mark.is_alarm {
+            hex(ALARM)
+        } else {
+            "#000000".to_string()
         };
         let top = plot.place((share, 1.0));
         let line = Canvas::segment(
@@ -209,9 +211,10 @@ fn curve(canvas: &mut Canvas, (plot, look): (&Plot<'_>, &Look), series: &Series)
     let with_symbols = !matches!(series.mark, Drawn::Line | Drawn::Steps);
     // Where an axis has no place for a point the line is broken.
     for run in series.points.split(|point| plot.point(*point).is_none()) {
-        let points = match with_symbols {
-            true => run.to_vec(),
-            false => without_level_runs(&thinned(run, plot.points_max)),
+        let points = if with_symbols {
+            run.to_vec()
+        } else {
+            without_level_runs(&thinned(run, plot.points_max))
         };
         let points = points.iter();
         let points: Vec<Point> = points.filter_map(|point| plot.point(*point)).collect();

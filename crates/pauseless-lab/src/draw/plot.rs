@@ -173,16 +173,15 @@ impl<'a> Plot<'a> {
             "" => 0.0,
             _ => LINE,
         };
-        let names = match self.is_turned() {
-            true => {
-                let names = self.x.labels().map(|(_, label)| turned(label));
-                let depths = names.map(|(widest, lines)| {
-                    let lines = LINE * (lines - 1.0) * TURN.to_radians().cos();
-                    widest * TURN.to_radians().sin() + lines
-                });
-                depths.fold(0.0, f64::max) + FONT
-            }
-            false => LINE * self.name_lines() as f64,
+        let names = if self.is_turned() {
+            let names = self.x.labels().map(|(_, label)| turned(label));
+            let depths = names.map(|(widest, lines)| {
+                let lines = LINE * (lines - 1.0) * TURN.to_radians().cos();
+                widest * TURN.to_radians().sin() + lines
+            });
+            depths.fold(0.0, f64::max) + FONT
+        } else {
+            LINE * self.name_lines() as f64
         };
         names + label + 6.0
     }
@@ -214,9 +213,10 @@ impl<'a> Plot<'a> {
         let half = measure(&mark.label) / 2.0;
         let x = self.place((self.x.share(mark.x).unwrap_or(0.0), 0.0)).x;
         let (least, most) = (self.at.x + half, self.at.x + self.width + RIGHT - half);
-        match least <= most {
-            true => x.clamp(least, most),
-            false => (least + most) / 2.0,
+        if least <= most {
+            x.clamp(least, most)
+        } else {
+            (least + most) / 2.0
         }
     }
 

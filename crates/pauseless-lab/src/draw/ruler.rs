@@ -218,19 +218,24 @@ impl Ruler {
         let round = |value: f64, is_up: bool| {
             let power = 10f64.powf((value.log10() + 1e-9).floor());
             let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
-            let is_enough = |step: &&f64| match is_up {
-                true => **step >= value * (1.0 - 1e-9),
-                false => **step <= value * (1.0 + 1e-9),
+            let is_enough = |step: &&f64| {
+                if is_up {
+                    **step >= value * (1.0 - 1e-9)
+                } else {
+                    **step <= value * (1.0 + 1e-9)
+                }
             };
-            let found = match is_up {
-                true => steps.iter().find(is_enough),
-                false => steps.iter().rev().find(is_enough),
+            let found = if is_up {
+                steps.iter().find(is_enough)
+            } else {
+                steps.iter().rev().find(is_enough)
             };
             found.copied().unwrap_or(value)
         };
-        let (low, mut high) = match extent.low > 0.0 {
-            true => (round(extent.low, false), round(extent.high, true)),
-            false => (1.0, 10.0),
+        let (low, mut high) = if extent.low > 0.0 {
+            (round(extent.low, false), round(extent.high, true))
+        } else {
+            (1.0, 10.0)
         };
         if high < low * 1.99 {
             high = low * 10.0;

@@ -86,11 +86,14 @@ pub(super) fn loops(scenario: &Scenario) -> Vec<Loop> {
             (load.max(sum), count.max(flows))
         });
         (found.load, found.flow_count) = (load, count);
-        found.verdict = match load > 1.0 {
-            false => Verdict::Flows,
-            true if is_cut(&scenario.config, &found.boundary) => Verdict::Drains,
-            true if count == 1 && found.boundary.passes <= 2 => Verdict::Balances,
-            true => Verdict::Fills,
+        found.verdict = if load <= 1.0 {
+            Verdict::Flows
+        } else if is_cut(&scenario.config, &found.boundary) {
+            Verdict::Drains
+        } else if count == 1 && found.boundary.passes <= 2 {
+            Verdict::Balances
+        } else {
+            Verdict::Fills
         };
     }
     found.into_iter().map(|(found, _)| found).collect()
@@ -139,9 +142,10 @@ fn of_flow(config: &Config, flow: &Flow) -> Option<(Loop, Vec<(Link, f64)>)> {
 
 /// Packets that end before the loop may have any rate.
 fn rate(bps: f64) -> String {
-    match bps.is_finite() {
-        true => quantity::rate(bps),
-        false => "any".to_string(),
+    if bps.is_finite() {
+        quantity::rate(bps)
+    } else {
+        "any".to_string()
     }
 }
 

@@ -100,9 +100,10 @@ fn division(shared: &SharedConfig) -> Steps {
     };
     steps.bytes(("headroom", &formula), sizes.headroom, "as run");
     let dedicated = sizes.total - sizes.headroom - sizes.pool;
-    let formula = match shared.partitions.is_empty() {
-        true => format!("reserves of {ports} ports, {} of each", classes(shared)),
-        false => format!("partitions of {}", classes(shared)),
+    let formula = if shared.partitions.is_empty() {
+        format!("reserves of {ports} ports, {} of each", classes(shared))
+    } else {
+        format!("partitions of {}", classes(shared))
     };
     steps.bytes(("dedicated", &formula), dedicated, "as run");
     let names = ("pool", "B - headroom - dedicated, for all");

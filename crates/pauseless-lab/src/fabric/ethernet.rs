@@ -107,9 +107,10 @@ impl<'s> EthernetDumps<'s> {
     /// The fabric, or what is missing or contradictory.
     pub(crate) fn assemble(&self, name: String, choices: Choices) -> Result<Fabric, Problems> {
         let configs = configs::gather(&self.configs)?;
-        let wires = match self.wirings.is_empty() {
-            false => Wires::from_files(&self.wirings)?,
-            true => Wires::from_neighbours(&configs)?,
+        let wires = if self.wirings.is_empty() {
+            Wires::from_neighbours(&configs)?
+        } else {
+            Wires::from_files(&self.wirings)?
         };
         let Some(file) = wires.cables.first().map(|cable| cable.source.file.clone()) else {
             return Err(self.without_cables());

@@ -59,9 +59,10 @@ impl Names {
         }
         let kinds = kinds.into_iter().filter(|(_, hosts)| hosts.len() > 1);
         let named = kinds.map(|(kind, hosts)| {
-            let name = match kind.contains('#') {
-                true => format!("end nodes that call themselves like {:?}", example[&kind]),
-                false => format!("end nodes that call themselves {kind:?}"),
+            let name = if kind.contains('#') {
+                format!("end nodes that call themselves like {:?}", example[&kind])
+            } else {
+                format!("end nodes that call themselves {kind:?}")
             };
             Suspects { name, hosts }
         });
@@ -75,10 +76,10 @@ impl Names {
 fn without_numbers(text: &str) -> String {
     let mut kind = String::with_capacity(text.len());
     for c in text.chars() {
-        match c.is_ascii_digit() {
-            false => kind.push(c),
-            true if kind.ends_with('#') => {}
-            true => kind.push('#'),
+        if !c.is_ascii_digit() {
+            kind.push(c);
+        } else if !kind.ends_with('#') {
+            kind.push('#');
         }
     }
     kind
@@ -119,10 +120,10 @@ fn own_name(description: &str) -> &str {
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.trim().chars() {
-        match c.is_ascii_alphanumeric() || "_.-".contains(c) {
-            true => plain.push(c),
-            false if plain.ends_with('_') => {}
-            false => plain.push('_'),
+        if c.is_ascii_alphanumeric() || "_.-".contains(c) {
+            plain.push(c);
+        } else if !plain.ends_with('_') {
+            plain.push('_');
         }
     }
     plain

@@ -140,9 +140,10 @@ fn load(path: &Path, limit: u64) -> Result<String, Flaw> {
 
 /// The text of these bytes, which may be packed and may begin with a mark.
 fn unpack(bytes: Vec<u8>, limit: u64) -> Result<String, Flaw> {
-    let bytes = match bytes.starts_with(&GZIP_MAGIC) {
-        false => bytes,
-        true => read_limited(MultiGzDecoder::new(&bytes[..]), limit).map_err(Flaw::Packed)?,
+    let bytes = if bytes.starts_with(&GZIP_MAGIC) {
+        read_limited(MultiGzDecoder::new(&bytes[..]), limit).map_err(Flaw::Packed)?
+    } else {
+        bytes
     };
     if bytes.len() as u64 > limit {
         return Err(Flaw::TooLarge { limit });

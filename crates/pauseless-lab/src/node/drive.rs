@@ -270,9 +270,10 @@ pub fn pin(core: usize) -> io::Result<()> {
 pub fn end_with_parent(parent: u32) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
     // It may have ended before that.
-    match std::os::unix::process::parent_id() == parent {
-        true => Ok(()),
-        false => Err(io::Error::other("it has ended already")),
+    if std::os::unix::process::parent_id() == parent {
+        Ok(())
+    } else {
+        Err(io::Error::other("it has ended already"))
     }
 }
 

@@ -43,9 +43,10 @@ named! {
 
 impl Role {
     fn of(topology: &Topology, node: NodeId) -> Role {
-        match topology.is_host(node) {
-            true => Role::Host,
-            false => Role::Switch,
+        if topology.is_host(node) {
+            Role::Host
+        } else {
+            Role::Switch
         }
     }
 }

@@ -223,9 +223,10 @@ fn ports(nodes: &[NodeReport]) -> impl Iterator<Item = ([Label<'_>; 2], &PortRep
 }
 
 fn kind_of(name: &str) -> &'static str {
-    match name.ends_with("_total") {
-        true => "counter",
-        false => "gauge",
+    if name.ends_with("_total") {
+        "counter"
+    } else {
+        "gauge"
     }
 }
 

@@ -278,9 +278,12 @@ fn queue(port: &PortReport, setting: Option<&PortSetting>, bars: Bars) -> String
 fn state(port: &PortReport, setting: Option<&PortSetting>) -> (String, Mood) {
     let classes = port.classes.iter().enumerate();
     // One that is stopped is allowed nothing.
-    let allowed = |class: &ClassReport| match class.is_stopped {
-        true => 0,
-        false => class.allowed_bps.unwrap_or(0),
+    let allowed = |class: &ClassReport| {
+        if class.is_stopped {
+            0
+        } else {
+            class.allowed_bps.unwrap_or(0)
+        }
     };
     let Some((lane, class)) = classes.min_by_key(|(_, class)| allowed(class)) else {
         return (String::new(), Mood::Good);

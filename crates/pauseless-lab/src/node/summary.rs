@@ -165,14 +165,15 @@ fn tau_sentence(document: &NodeDocument, paint: Paint) -> String {
         return format!("tau was not measured: {why}; the parameters would hold up to {planned}");
     };
     let measured = time(Span::ps(measured));
-    match tau.is_exceeded() {
-        true => paint.paint(
+    if tau.is_exceeded() {
+        paint.paint(
             Mood::Poor,
             &format!(
                 "tau was up to {measured}, but the parameters hold up to {planned}: buffers may overflow"
             ),
-        ),
-        false => format!("tau was up to {measured}; the parameters hold up to {planned}"),
+        )
+    } else {
+        format!("tau was up to {measured}; the parameters hold up to {planned}")
     }
 }
 

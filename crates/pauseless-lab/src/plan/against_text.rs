@@ -159,9 +159,10 @@ fn verdict(row: &Row) -> String {
         Judgement::TooSmall(by) => format!("too small by {} (can lose)", count(by.get())),
         Judgement::Unknown(why) => format!("cannot judge: {why}"),
         Judgement::Enough(over) => {
-            let text = match *over < row.mtu * 2 {
-                true => "ok".to_string(),
-                false => format!("larger than needed by {}", count(over.get())),
+            let text = if *over < row.mtu * 2 {
+                "ok".to_string()
+            } else {
+                format!("larger than needed by {}", count(over.get()))
             };
             let form = derived(row, |it| it.sonic).map_or(0, Bytes::get);
             match form.checked_sub(row.profile.xoff.unwrap_or(0)) {

@@ -311,9 +311,10 @@ fn search(is_reached: impl Fn(Bytes) -> bool, top: Bytes) -> Bytes {
     let (mut low, mut high) = (0, top.get());
     while low < high {
         let middle = low + (high - low) / 2;
-        match is_reached(Bytes::new(middle)) {
-            true => high = middle,
-            false => low = middle + 1,
+        if is_reached(Bytes::new(middle)) {
+            high = middle
+        } else {
+            low = middle + 1
         }
     }
     Bytes::new(low)
@@ -391,9 +392,10 @@ fn sites(plan: &Plan, roles: &Roles) -> Vec<Site> {
     let mut ports: BTreeMap<NodeId, Vec<SitePort>> = BTreeMap::new();
     let mut factors: BTreeMap<NodeId, [Option<u64>; 2]> = BTreeMap::new();
     for (buffer, role) in &roles.roles {
-        let first = match roles.looping.contains(&buffer.node) {
-            true => [None, None],
-            false => [Some(1), Some(0)],
+        let first = if roles.looping.contains(&buffer.node) {
+            [None, None]
+        } else {
+            [Some(1), Some(0)]
         };
         let most = factors.entry(buffer.node).or_insert(first);
         let Role::Feeding(joints) = role else {

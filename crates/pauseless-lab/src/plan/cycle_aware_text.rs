@@ -128,9 +128,10 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
             side(true),
             side(false),
             ratio(set, set.reached),
-            match set.after_stall.is_infinite() {
-                true => "-".to_string(),
-                false => ratio(set, set.after_stall),
+            if set.after_stall.is_infinite() {
+                "-".to_string()
+            } else {
+                ratio(set, set.after_stall)
             },
             set.least.map_or("-".to_string(), bytes),
             if set.holds() { "met" } else { "not met" }.to_string(),
@@ -141,9 +142,10 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
 
 /// How many times K exceeds what it must, if anything was planned.
 fn ratio(set: &CycleSet, value: f64) -> String {
-    match set.ports.is_empty() || value.is_infinite() {
-        true => "-".to_string(),
-        false => format!("{value:.2}"),
+    if set.ports.is_empty() || value.is_infinite() {
+        "-".to_string()
+    } else {
+        format!("{value:.2}")
     }
 }
 
@@ -175,9 +177,10 @@ fn verdict(plan: &CyclePlan) -> String {
     let covered = plan.components.iter().filter(|it| it.is_covered()).count();
     let holding = Scheme::ALL.into_iter().filter(|scheme| plan.holds(*scheme));
     let holding = Vec::from_iter(holding.map(Scheme::name)).join(", ");
-    let holding = match holding.is_empty() {
-        true => "of no scheme".to_string(),
-        false => format!("of {holding}"),
+    let holding = if holding.is_empty() {
+        "of no scheme".to_string()
+    } else {
+        format!("of {holding}")
     };
     format!(
         "The bound K > rho m L holds on all switches for the thresholds {holding}; the argument covers \

@@ -175,9 +175,10 @@ pub fn sonic(latency: &Latency, cells: Cells) -> Bytes {
     const LIGHT: f64 = 1.98e8;
     const PACKET_MIN: f64 = 64.0;
     let cell = cells.cell.get() as f64;
-    let factor = match cell > 2.0 * PACKET_MIN {
-        true => cell / PACKET_MIN,
-        false => 2.0 * cell / (1.0 + cell),
+    let factor = if cell > 2.0 * PACKET_MIN {
+        cell / PACKET_MIN
+    } else {
+        2.0 * cell / (1.0 + cell)
     };
     let small = f64::from(cells.small_percent) / 100.0;
     let occupancy = 1.0 - small + small * factor;

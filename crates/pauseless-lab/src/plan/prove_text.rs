@@ -24,9 +24,10 @@ pub fn report(proofs: &[Proof]) -> String {
     let rows = proofs.iter().map(|proof| {
         let latency = &proof.latency;
         let link = format!("{}, {}", latency.line.exact(), latency.wire.exact());
-        let less = match proof.is_tight() {
-            true => "loses".to_string(),
-            false => "holds".to_string(),
+        let less = if proof.is_tight() {
+            "loses".to_string()
+        } else {
+            "holds".to_string()
         };
         [
             proof.scheme.name().to_string(),

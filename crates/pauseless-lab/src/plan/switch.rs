@@ -263,9 +263,10 @@ fn largest(values: Range<u64>, is_enough: impl Fn(u64) -> bool) -> Option<u64> {
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        match is_enough(middle) {
-            true => low = middle,
-            false => high = middle,
+        if is_enough(middle) {
+            low = middle
+        } else {
+            high = middle
         }
     }
     Some(low)

@@ -167,14 +167,15 @@ fn switch_report(text: &mut String, fabric: &Fabric, (plan, switch): (&Plan, &Sw
         up @ 0.. => format!("{}", 1u64 << up),
         down => format!("1/{}", 1u64 << -down),
     };
-    let pool = match dynamic.is_fitting() {
-        false => "no room for a pool".to_string(),
-        true => format!(
+    let pool = if dynamic.is_fitting() {
+        format!(
             "alpha {alpha}: XOFF from {} with all {} queues at it to {} alone",
             whole(dynamic.all),
             switch.queue_count(),
             whole(dynamic.alone),
-        ),
+        )
+    } else {
+        "no room for a pool".to_string()
     };
     rows.push([
         "pfc, dynamic".to_string(),
@@ -316,9 +317,10 @@ fn ttl_row(fabric: &Fabric, (plan, ttl): (&Plan, &TtlPlan)) -> [String; 5] {
     let classes = classes.map(|hop| (hop + 1).to_string());
     let classes = Vec::from_iter(classes).join(", ");
     let (d, of) = (plan.longest_path, whole(ttl.partition));
-    let work = match ttl.shared >= ttl.work_shared {
-        true => "covers",
-        false => "does not cover",
+    let work = if ttl.shared >= ttl.work_shared {
+        "covers"
+    } else {
+        "does not cover"
     };
     let need = right(ttl.partition * u64::from(ttl.classes()) + ttl.headroom);
     let left = left_or_short(ttl.shared, ttl.short);
@@ -333,9 +335,10 @@ fn ttl_row(fabric: &Fabric, (plan, ttl): (&Plan, &TtlPlan)) -> [String; 5] {
 
 /// A delay and the cable that it stands for.
 fn cable(wire: Span) -> String {
-    match wire.as_ps().is_multiple_of(PS_PER_METRE) {
-        true => format!("{} m ({})", wire.as_ps() / PS_PER_METRE, wire.exact()),
-        false => wire.exact(),
+    if wire.as_ps().is_multiple_of(PS_PER_METRE) {
+        format!("{} m ({})", wire.as_ps() / PS_PER_METRE, wire.exact())
+    } else {
+        wire.exact()
     }
 }
 

@@ -269,9 +269,10 @@ fn draw_instant(
     let at = instant.at_ms;
     chart.draw_series([PathElement::new(line, colour.stroke_width(width))])?;
     // The label stands on the side that has room for it.
-    let (side, gap) = match at > across.start + extent * 0.6 {
-        true => (HPos::Right, -0.01 * extent),
-        false => (HPos::Left, 0.01 * extent),
+    let (side, gap) = if at > across.start + extent * 0.6 {
+        (HPos::Right, -0.01 * extent)
+    } else {
+        (HPos::Left, 0.01 * extent)
     };
     let style = font(FONT_SIZE).color(&colour);
     let style = style.pos(Pos::new(side, VPos::Top));
@@ -290,9 +291,10 @@ fn draw_levels(figure: &Figure, chart: &mut Chart<'_, '_>, value_max: f64) -> Dr
         let ink = rgb(INK);
         let style = font(FONT_SIZE).color(&ink);
         // Below its line, unless the axis is there.
-        let side = match level.value < value_max * LABEL_SHARE {
-            true => VPos::Bottom,
-            false => VPos::Top,
+        let side = if level.value < value_max * LABEL_SHARE {
+            VPos::Bottom
+        } else {
+            VPos::Top
         };
         let style = style.pos(Pos::new(HPos::Right, side));
         let place = (end - (end - start) * 0.005, level.value);

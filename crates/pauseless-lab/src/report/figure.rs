@@ -205,9 +205,10 @@ fn levels(run: &Run) -> Vec<Level> {
         for (name, at) in thresholds {
             let label = format!("{name} {}", quantity::bytes(*at));
             levels.push(Level {
-                label: match agree {
-                    true => label,
-                    false => format!("{} {label}", run.port_name(port.node, port.port)),
+                label: if agree {
+                    label
+                } else {
+                    format!("{} {label}", run.port_name(port.node, port.port))
                 },
                 value: kb(at.get()),
                 colour: (!agree).then_some(index),

@@ -142,9 +142,10 @@ pub fn goodputs(run: &Run) -> String {
     let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = rates.iter().copied().fold(0.0, f64::max);
     let (least, greatest) = (quantity::rate(least), quantity::rate(greatest));
-    match least == greatest {
-        true => format!("{least} ({} flows)", rates.len()),
-        false => format!("{least} to {greatest} ({} flows)", rates.len()),
+    if least == greatest {
+        format!("{least} ({} flows)", rates.len())
+    } else {
+        format!("{least} to {greatest} ({} flows)", rates.len())
     }
 }
 
@@ -206,13 +207,14 @@ fn network(run: &Run, number: usize) -> String {
     let diagram = diagram::svg(run);
     let is_replayed = BUNDLE.is_some() && run.outcome.replay.is_some();
     let links = run.topology().links().len();
-    let note = match BUNDLE.is_some() && links > scene::LINKS_MAX {
-        true => format!(
+    let note = if BUNDLE.is_some() && links > scene::LINKS_MAX {
+        format!(
             "<p class=\"note\">No replay: the network has {} links, and up to {} are drawn.</p>\n",
             quantity::count(links as u64),
             quantity::count(scene::LINKS_MAX as u64),
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     if diagram.is_none() && !is_replayed {
         return note;

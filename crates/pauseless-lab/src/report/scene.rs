@@ -328,9 +328,10 @@ fn full_at(run: &Run, node: NodeId, port: PortId) -> Bytes {
     let is_shared = ingress.is_sharing() && !run.topology().is_host(node);
     let classes = (0..ingress.class_count()).map(|class| Class(class as u8));
     let buffers = classes.map(|class| ingress.get(node, port, class).buffer);
-    let most = match is_shared {
-        true => Some(run.queue_max()),
-        false => buffers.max(),
+    let most = if is_shared {
+        Some(run.queue_max())
+    } else {
+        buffers.max()
     };
     most.unwrap_or(Bytes::ZERO).max(Bytes::new(1))
 }

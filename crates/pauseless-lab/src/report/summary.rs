@@ -55,9 +55,10 @@ impl Detail {
 
 fn completion(completion: &Completion) -> Section {
     let all = &completion.all;
-    let detail = match all.count() >= MANY_FLOWS {
-        true => Detail::Many,
-        false => Detail::Few,
+    let detail = if all.count() >= MANY_FLOWS {
+        Detail::Many
+    } else {
+        Detail::Few
     };
     let mut heads = "flows".to_string();
     for number in shown(Scope::Flows) {

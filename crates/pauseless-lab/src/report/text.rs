@@ -102,9 +102,10 @@ pub fn verdict(run: &Run, paint: Paint) -> String {
         text.push('\n');
     }
     for finding in Finding::ALL {
-        let mood = match finding.is_in(&run.outcome) {
-            true => Mood::of(finding),
-            false => Mood::Good,
+        let mood = if finding.is_in(&run.outcome) {
+            Mood::of(finding)
+        } else {
+            Mood::Good
         };
         text.push_str(&paint.paint(mood, &finding.sentence(run)));
         text.push('\n');
@@ -295,9 +296,12 @@ impl Table {
                 *width = cell.chars().count().max(*width);
             }
         }
-        let align = |column: usize, cell: &str| match self.to_the_right[column] {
-            true => format!("{cell:>width$}", width = widths[column]),
-            false => format!("{cell:<width$}", width = widths[column]),
+        let align = |column: usize, cell: &str| {
+            if self.to_the_right[column] {
+                format!("{cell:>width$}", width = widths[column])
+            } else {
+                format!("{cell:<width$}", width = widths[column])
+            }
         };
         let heads = self.heads.iter().enumerate();
         let mut lines = vec![Vec::from_iter(

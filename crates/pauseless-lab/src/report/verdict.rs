@@ -84,9 +84,10 @@ pub fn brief(run: &Run) -> String {
     }
     if let Some(since) = outcome.starved.iter().map(|starved| starved.since).min() {
         let since = run.instant(since);
-        parts.push(match run.looks_for_deadlock {
-            true => format!("starvation since {since}"),
-            false => format!("starvation or deadlock since {since}"),
+        parts.push(if run.looks_for_deadlock {
+            format!("starvation since {since}")
+        } else {
+            format!("starvation or deadlock since {since}")
         });
     }
     if run.interrupted {
@@ -146,9 +147,10 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
     };
     let flows = flow_list(run, &deadlock.flows);
     let victims = run.victims();
-    let victims = match victims.is_empty() {
-        true => String::new(),
-        false => format!("; it has also stopped {}", flow_list(run, &victims)),
+    let victims = if victims.is_empty() {
+        String::new()
+    } else {
+        format!("; it has also stopped {}", flow_list(run, &victims))
     };
     let end = episodes(run).map_or(String::new(), |text| format!("; {text}"));
     format!("deadlock at {time}: {cycle}, closed by {flows}{others}{victims}{end}")
@@ -182,9 +184,10 @@ fn loss_sentence(run: &Run) -> String {
     let outcome = &run.outcome;
     let mut parts = Vec::new();
     if let Some(loss) = &outcome.loss {
-        let overrun = match outcome.losses.total() == outcome.losses.overrun {
-            true => String::new(),
-            false => format!("{} did not fit, ", lost(outcome.losses.overrun)),
+        let overrun = if outcome.losses.total() == outcome.losses.overrun {
+            String::new()
+        } else {
+            format!("{} did not fit, ", lost(outcome.losses.overrun))
         };
         let what = match loss.pool {
             FullPool::Buffer => String::new(),

@@ -96,13 +96,12 @@ pub fn read(folder: &Path) -> Result<Vec<Entry>, Problems> {
             }
         }
     }
-    match entries.is_empty() {
-        false => Ok(entries),
-        true => {
-            let message = "no experiments: expected PAPER/NAME.claims.toml in it".to_string();
-            let folder = folder.display().to_string();
-            Err(Problems::of_file(&folder, message, "see docs/repro.md"))
-        }
+    if entries.is_empty() {
+        let message = "no experiments: expected PAPER/NAME.claims.toml in it".to_string();
+        let folder = folder.display().to_string();
+        Err(Problems::of_file(&folder, message, "see docs/repro.md"))
+    } else {
+        Ok(entries)
     }
 }
 

@@ -67,9 +67,10 @@ impl Claim {
         if self.scale.copied().is_some_and(|only| only != scale) {
             return judged(Vec::new(), Verdict::OtherScale);
         }
-        let places: Vec<Option<Discipline>> = match self.hangs_on_discipline() {
-            true => disciplines.iter().copied().map(Some).collect(),
-            false => vec![None],
+        let places: Vec<Option<Discipline>> = if self.hangs_on_discipline() {
+            disciplines.iter().copied().map(Some).collect()
+        } else {
+            vec![None]
         };
         let find = |place: &Option<Discipline>| self.find(values, *place);
         let findings: Vec<Finding> = places.iter().map(find).collect();
@@ -136,21 +137,23 @@ impl Claim {
         };
         let names = self.names().iter();
         let names = names.flat_map(|name| name.value.split(" : "));
-        let mut names = names.flat_map(|name| match name.contains("{d}") {
-            true => Discipline::ALL
-                .map(|it| name.replace("{d}", it.name()))
-                .to_vec(),
-            false => vec![name.to_string()],
+        let mut names = names.flat_map(|name| {
+            if name.contains("{d}") {
+                Discipline::ALL
+                    .map(|it| name.replace("{d}", it.name()))
+                    .to_vec()
+            } else {
+                vec![name.to_string()]
+            }
         });
         // A claim in all disciplines may know a name in some only.
         let hangs = self.hangs_on_discipline();
-        match hangs {
-            true => {
-                let names: Vec<String> = names.collect();
-                let is_any = names.iter().any(|name| is_known(name));
-                names.into_iter().next().filter(|_| !is_any)
-            }
-            false => names.find(|name| !is_known(name)),
+        if hangs {
+            let names: Vec<String> = names.collect();
+            let is_any = names.iter().any(|name| is_known(name));
+            names.into_iter().next().filter(|_| !is_any)
+        } else {
+            names.find(|name| !is_known(name))
         }
     }
 
@@ -166,9 +169,10 @@ impl Claim {
 
     /// The values that it speaks of.
     pub fn names(&self) -> &[At<String>] {
-        match self.order.is_empty() {
-            true => &self.value.0,
-            false => &self.order,
+        if self.order.is_empty() {
+            &self.value.0
+        } else {
+            &self.order
         }
     }
 

@@ -118,9 +118,10 @@ impl Filler<'_> {
         if !hangs {
             return Ok(vec![self.bar_panel(file, None)?]);
         }
-        let all = match file.disciplines.is_empty() {
-            true => &self.experiment.disciplines,
-            false => &file.disciplines,
+        let all = if file.disciplines.is_empty() {
+            &self.experiment.disciplines
+        } else {
+            &file.disciplines
         };
         all.iter()
             .map(|it| self.bar_panel(file, Some(*it)))
@@ -187,13 +188,15 @@ impl Filler<'_> {
             let (Some(x), true) = (case.x.copied(), file.is_about(&case.name)) else {
                 continue;
             };
-            let of = match case.disciplines.is_empty() {
-                true => &self.experiment.disciplines,
-                false => &case.disciplines,
+            let of = if case.disciplines.is_empty() {
+                &self.experiment.disciplines
+            } else {
+                &case.disciplines
             };
-            let places = match of.is_empty() {
-                true => vec![None],
-                false => of.iter().copied().map(Some).collect(),
+            let places = if of.is_empty() {
+                vec![None]
+            } else {
+                of.iter().copied().map(Some).collect()
             };
             let is_wanted = |place: &Option<Discipline>| match place {
                 Some(place) if !file.disciplines.is_empty() => file.disciplines.contains(place),

@@ -283,9 +283,10 @@ impl FileValue for Paper {
 
     fn take(item: Item<'_>, (): &()) -> Option<At<Paper>> {
         let place = item.place.clone();
-        let value = match item.is_string() {
-            true => Paper::Words(item.string()?.value),
-            false => Paper::Number(item.number()?.value),
+        let value = if item.is_string() {
+            Paper::Words(item.string()?.value)
+        } else {
+            Paper::Number(item.number()?.value)
         };
         Some(At { value, place })
     }
@@ -327,9 +328,10 @@ impl FileValue for Met {
 
     fn take(item: Item<'_>, (): &()) -> Option<At<Met>> {
         let place = item.place.clone();
-        let value = match item.is_list() {
-            true => Met::In(Disciplines::take(item, &())?.value),
-            false => Met::Always(item.boolean("true, false or a list of disciplines")?.value),
+        let value = if item.is_list() {
+            Met::In(Disciplines::take(item, &())?.value)
+        } else {
+            Met::Always(item.boolean("true, false or a list of disciplines")?.value)
         };
         Some(At { value, place })
     }
@@ -393,9 +395,10 @@ impl Experiment {
         if sink.is_empty() {
             experiment.check(&sink);
         }
-        match sink.is_empty() {
-            true => Ok(experiment),
-            false => Err(refuse(sink.into_list())),
+        if sink.is_empty() {
+            Ok(experiment)
+        } else {
+            Err(refuse(sink.into_list()))
         }
     }
 

@@ -159,9 +159,10 @@ fn prefix(case: &str, discipline: Option<Discipline>) -> String {
 fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>, Failure> {
     let over_time = experiment.figures.iter();
     let over_time = over_time.filter(|figure| *figure.kind == FigureKind::Time);
-    let text = match experiment.cases.is_empty() {
-        true => return Ok(Vec::new()),
-        false => scope.text()?,
+    let text = if experiment.cases.is_empty() {
+        return Ok(Vec::new());
+    } else {
+        scope.text()?
     };
     let mut tasks = Vec::new();
     let mut outcomes = Vec::new();
@@ -173,13 +174,15 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
         let mut curves = Vec::from_iter(curves.map(|it| it.value.clone()));
         curves.sort();
         curves.dedup();
-        let own = match case.disciplines.is_empty() {
-            true => &experiment.disciplines,
-            false => &case.disciplines,
+        let own = if case.disciplines.is_empty() {
+            &experiment.disciplines
+        } else {
+            &case.disciplines
         };
-        let places = match own.is_empty() {
-            true => vec![None],
-            false => own.iter().copied().map(Some).collect(),
+        let places = if own.is_empty() {
+            vec![None]
+        } else {
+            own.iter().copied().map(Some).collect()
         };
         for discipline in places {
             for seed in case.seeds(scope.scale()) {

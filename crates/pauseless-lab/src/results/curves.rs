@@ -194,9 +194,10 @@ fn missing(config: &Config, name: &str) -> String {
     let ports = ports.map(|(node, port)| config.topology.port_name(*node, *port));
     let ports = ports.map(|name| format!("queue.{name}"));
     let known: Vec<String> = flows.chain(ports).take(6).collect();
-    let known = match known.is_empty() {
-        true => "the scenario has no [probe]".to_string(),
-        false => format!("it has {} and the like", known.join(", ")),
+    let known = if known.is_empty() {
+        "the scenario has no [probe]".to_string()
+    } else {
+        format!("it has {} and the like", known.join(", "))
     };
     format!("the run has no curve {name:?}; {known}")
 }

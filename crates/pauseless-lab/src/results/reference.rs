@@ -448,8 +448,9 @@ fn parse_size(text: &str) -> Result<SizeRange, String> {
         min: end(min)?.unwrap_or(Bytes::ZERO),
         below: end(below)?,
     };
-    match range.below.is_some_and(|below| below <= range.min) {
-        true => Err(wrong("nothing is in it".to_string())),
-        false => Ok(range),
+    if range.below.is_some_and(|below| below <= range.min) {
+        Err(wrong("nothing is in it".to_string()))
+    } else {
+        Ok(range)
     }
 }

@@ -385,9 +385,10 @@ fn cells(is_real: bool, values: impl Iterator<Item = Option<Value>>) -> Cells {
         Value::Whole(whole) => whole as f64,
         Value::Real(real) | Value::Shown(real) => real,
     };
-    match is_real {
-        true => Cells::Numbers(values.map(|value| value.map(real)).collect()),
-        false => Cells::Wholes(values.map(|value| value.map(whole)).collect()),
+    if is_real {
+        Cells::Numbers(values.map(|value| value.map(real)).collect())
+    } else {
+        Cells::Wholes(values.map(|value| value.map(whole)).collect())
     }
 }
 

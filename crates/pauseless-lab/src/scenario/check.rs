@@ -136,13 +136,12 @@ impl Written {
             classes.keep(Class(switches.class_count));
         }
         let answer = |(number, plan): (usize, &Plan)| {
-            let lane = match self.congestion.has_own_class() {
-                false => plan.terms.lane(),
-                true => {
-                    let class = self.congestion.class(&switches, plan);
-                    let label = class.0;
-                    Lane { label, class }
-                }
+            let lane = if self.congestion.has_own_class() {
+                let class = self.congestion.class(&switches, plan);
+                let label = class.0;
+                Lane { label, class }
+            } else {
+                plan.terms.lane()
             };
             Demand {
                 group: routing.return_group(number, plan),

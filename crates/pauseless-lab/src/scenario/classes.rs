@@ -230,9 +230,10 @@ impl FileValue for NextClasses {
                 sink.push(problem.expected(expected));
                 return None;
             }
-            *class = match item.is_string() {
-                true => ClassTable::DROP,
-                false => item.integer(0..=LANE_COUNT as u64 - 1)?.value as u8,
+            *class = if item.is_string() {
+                ClassTable::DROP
+            } else {
+                item.integer(0..=LANE_COUNT as u64 - 1)?.value as u8
             };
         }
         Some(At { value, place })
@@ -278,9 +279,10 @@ pub(crate) fn check_count(
         let problem = place.problem(message);
         let problem =
             problem.expected(format!("classes below {class_count}, as the switches have"));
-        sink.push(match needed as usize <= Class::COUNT_MAX {
-            true => problem.help(format!("write switch.classes = {needed}")),
-            false => problem.help(format!("a run has at most {} classes", Class::COUNT_MAX)),
+        sink.push(if needed as usize <= Class::COUNT_MAX {
+            problem.help(format!("write switch.classes = {needed}"))
+        } else {
+            problem.help(format!("a run has at most {} classes", Class::COUNT_MAX))
         });
     }
     if let ClassMap::Hops(hops) = map

@@ -29,10 +29,11 @@ section! {
 
 section! {
     /// A switch or host.
-    pub(crate) struct Node, context |node| match node.is_host() {
-        true => " with kind = \"host\"".to_string(),
-        false => String::new(),
-    }, {
+    pub(crate) struct Node, context |node| if node.is_host() {
+" with kind = \"host\"".to_string()
+} else {
+String::new()
+}, {
         /// The name by which everything else in the file calls it.
         name: String, required "\"S1\"";
         /// What it is.
@@ -163,9 +164,10 @@ impl Custom {
 
 /// A key with this value, unless it may be left out.
 fn key_unless<T>(is_left_out: bool, value: T) -> Key<T> {
-    match is_left_out {
-        true => Key::default(),
-        false => Key::of(value),
+    if is_left_out {
+        Key::default()
+    } else {
+        Key::of(value)
     }
 }
 
@@ -287,9 +289,10 @@ impl<'a> Assembly<'a> {
             }
         }
         let is_known = |device: &Device| *device != Device::default();
-        let devices = match self.devices.iter().any(is_known) {
-            true => self.devices,
-            false => Vec::new(),
+        let devices = if self.devices.iter().any(is_known) {
+            self.devices
+        } else {
+            Vec::new()
         };
         match self.builder.build() {
             Ok(topology) => Some((topology, Names::new(devices))),

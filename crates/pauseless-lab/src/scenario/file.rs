@@ -156,9 +156,10 @@ impl File {
 /// A name as a key of TOML: bare where that is possible.
 pub fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-    match !name.is_empty() && name.chars().all(is_bare) {
-        true => name.to_string(),
-        false => quote(name),
+    if !name.is_empty() && name.chars().all(is_bare) {
+        name.to_string()
+    } else {
+        quote(name)
     }
 }
 

@@ -117,9 +117,10 @@ impl Setting {
         let kind = schemes.take(&mut section)?;
         let common = Common::read(&mut section);
         let scheme = (kind.value.read)(&mut section)?;
-        let cycle = match scheme.has_thresholds() {
-            true => CycleAware::read(&mut section),
-            false => CycleAware::default(),
+        let cycle = if scheme.has_thresholds() {
+            CycleAware::read(&mut section)
+        } else {
+            CycleAware::default()
         };
         let mut others = Vec::new();
         for mut other in section.tables(AT) {

@@ -66,9 +66,10 @@ impl FileValue for Lane {
     }
 
     fn show(&self) -> String {
-        match self.label == self.class.0 {
-            true => write_lane(*self),
-            false => format!("{:?}", write_lane(*self)),
+        if self.label == self.class.0 {
+            write_lane(*self)
+        } else {
+            format!("{:?}", write_lane(*self))
         }
     }
 }
@@ -258,9 +259,10 @@ fn lane(label: u8, class: u8) -> Lane {
 
 /// The text that [`parse_lane`] reads as `lane`.
 fn write_lane(lane: Lane) -> String {
-    match lane.label == lane.class.0 {
-        true => lane.label.to_string(),
-        false => format!("{}/{}", lane.label, lane.class.0),
+    if lane.label == lane.class.0 {
+        lane.label.to_string()
+    } else {
+        format!("{}/{}", lane.label, lane.class.0)
     }
 }
 

@@ -47,9 +47,10 @@ fn end(config: &Config, flow: &Flow) -> Option<(NodeId, &'static str)> {
             class,
             hops: hops.min(255) as u8,
         };
-        let next = match topology.is_host(topology.port(node, egress).peer) {
-            true => config.classes.last(passage, carried),
-            false => config.classes.next(passage, carried),
+        let next = if topology.is_host(topology.port(node, egress).peer) {
+            config.classes.last(passage, carried)
+        } else {
+            config.classes.next(passage, carried)
         };
         match next {
             Some(next) => class = next,

@@ -438,9 +438,10 @@ impl FileValue for Sizes {
 
     fn take(item: Item<'_>, (): &()) -> Option<At<Sizes>> {
         let (place, sink) = (item.place.clone(), item.sink());
-        let items = match item.is_list() {
-            true => item.list("a list")?.value,
-            false => vec![item],
+        let items = if item.is_list() {
+            item.list("a list")?.value
+        } else {
+            vec![item]
         };
         let count = items.len();
         let sizes = items.into_iter().filter_map(Item::quantity::<Bytes>);

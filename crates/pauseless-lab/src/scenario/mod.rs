@@ -256,9 +256,10 @@ section! {
 impl General {
     fn read_from(root: &mut Section<'_>, overrides: &Overrides, aim: Aim) -> General {
         let needs_duration = aim == Aim::Run && overrides.duration.is_none();
-        let mut general = match needs_duration {
-            true => General::read(root),
-            false => root.leniently(General::read),
+        let mut general = if needs_duration {
+            General::read(root)
+        } else {
+            root.leniently(General::read)
         };
         if let Some(seed) = overrides.seed {
             general.seed = Filled::new(seed);
@@ -321,9 +322,10 @@ impl Written {
         }
         let limits = Limits {
             mtu: general.mtu.value,
-            class_count: match is_any_class {
-                true => LANE_COUNT as u8,
-                false => switches.class_count,
+            class_count: if is_any_class {
+                LANE_COUNT as u8
+            } else {
+                switches.class_count
             },
             aim,
             folder,

@@ -215,9 +215,10 @@ impl FileValue for ProbedFlows {
     fn take(item: Item<'_>, (): &()) -> Option<At<ProbedFlows>> {
         let expected = "true, false or a list of names";
         let place = item.place.clone();
-        let value = match item.is_list() {
-            true => ProbedFlows::Named(item.strings(expected)?.value),
-            false => ProbedFlows::All(item.boolean(expected)?.value),
+        let value = if item.is_list() {
+            ProbedFlows::Named(item.strings(expected)?.value)
+        } else {
+            ProbedFlows::All(item.boolean(expected)?.value)
         };
         Some(At { value, place })
     }

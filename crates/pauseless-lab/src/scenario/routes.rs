@@ -38,9 +38,12 @@ impl Planner<'_> {
             };
             let target = plan.target;
             let way = (path, &plan.round, target);
-            let add = || match plan.round.is_empty() {
-                true => builder.add_path(path),
-                false => builder.add_loop(path, &plan.round, target),
+            let add = || {
+                if plan.round.is_empty() {
+                    builder.add_path(path)
+                } else {
+                    builder.add_loop(path, &plan.round, target)
+                }
             };
             let known = by_path.get(&way).copied();
             match known.map_or_else(add, Ok) {
@@ -164,9 +167,10 @@ impl Routing {
         for (plan, group) in plans.iter().zip(&self.groups) {
             let entity = hash_name(&plan.name);
             let mut offsets = Stream::new(seed, Purpose::FlowStart, entity);
-            let jitter = match plan.is_exact {
-                true => 0,
-                false => offsets.below(timing.start_jitter.value.as_ps()),
+            let jitter = if plan.is_exact {
+                0
+            } else {
+                offsets.below(timing.start_jitter.value.as_ps())
             };
             let stop = plan
                 .terms

@@ -261,9 +261,10 @@ impl<E> Work<'_, E> {
         if (self.hooks.watch)(&progress).is_break() {
             self.is_over.store(true, Ordering::Relaxed);
         }
-        match self.is_over.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.is_over.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }

@@ -69,9 +69,10 @@ pub(super) fn screen(
             screened
         }
     };
-    match screened.left.is_empty() {
-        true => Err(PlanError::Empty(screened)),
-        false => Ok(screened),
+    if screened.left.is_empty() {
+        Err(PlanError::Empty(screened))
+    } else {
+        Ok(screened)
     }
 }
 
@@ -102,9 +103,10 @@ fn look(
         answer
     });
     let answers = answers.collect();
-    match is_over.into_inner() {
-        true => Err(PlanError::Interrupted),
-        false => Ok(answers),
+    if is_over.into_inner() {
+        Err(PlanError::Interrupted)
+    } else {
+        Ok(answers)
     }
 }
 

@@ -196,9 +196,10 @@ fn check(config: &Config) -> Result<(), plan::Unsupported> {
         let reason = "real nodes are never quite steady; take `steady` out of `stop_on`";
         reasons.push(reason.to_string());
     }
-    match reasons.is_empty() {
-        true => Ok(()),
-        false => Err(plan::Unsupported { reasons }),
+    if reasons.is_empty() {
+        Ok(())
+    } else {
+        Err(plan::Unsupported { reasons })
     }
 }
 

@@ -219,9 +219,10 @@ impl<'a> View<'a> {
             }
             before = (*sample, bytes);
         }
-        match time >= end {
-            true => receive.bytes,
-            false => between(before, (end, receive.bytes.get() as f64), time),
+        if time >= end {
+            receive.bytes
+        } else {
+            between(before, (end, receive.bytes.get() as f64), time)
         }
     }
 

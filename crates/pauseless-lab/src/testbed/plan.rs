@@ -134,9 +134,10 @@ fn plan(config: &Config, node: NodeId, options: &Options) -> NodePlan {
     };
     NodePlan {
         node,
-        config: match topology.is_host(node) {
-            true => NodeConfig::Host(host(config, node, common)),
-            false => NodeConfig::Switch(switch(config, node, common)),
+        config: if topology.is_host(node) {
+            NodeConfig::Host(host(config, node, common))
+        } else {
+            NodeConfig::Switch(switch(config, node, common))
         },
         peers: ports
             .iter()
@@ -375,9 +376,10 @@ mod tests {
             path = ["S1", "S2", "S3"]"#
         );
         let control = "[flow_control]\nkind = \"pfc\"\nxoff = \"150 KB\"\nxon = \"147 KB\"\n";
-        let text = match more.contains("[flow_control]") {
-            true => text,
-            false => format!("{text}\n{control}"),
+        let text = if more.contains("[flow_control]") {
+            text
+        } else {
+            format!("{text}\n{control}")
         };
         Scenario::parse("test", &text, &Overrides::default()).unwrap_or_else(|it| panic!("{it}"))
     }

@@ -116,14 +116,13 @@ fn shared_flows(runs: &[Measured]) -> Option<Vec<&str>> {
 }
 
 fn rates(run: &Run, is_apart: bool) -> Vec<String> {
-    match is_apart {
-        true => {
-            let flows = run.outcome.flows.iter();
-            flows
-                .map(|flow| quantity::rate(flow.goodput_late_bps))
-                .collect()
-        }
-        false => vec![goodputs(run)],
+    if is_apart {
+        let flows = run.outcome.flows.iter();
+        flows
+            .map(|flow| quantity::rate(flow.goodput_late_bps))
+            .collect()
+    } else {
+        vec![goodputs(run)]
     }
 }
 

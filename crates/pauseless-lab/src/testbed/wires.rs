@@ -131,9 +131,10 @@ pub fn interface(plan: &NodePlan, port: usize) -> String {
     let is_only = neighbours.iter().filter(|it| *it == name).count() == 1;
     let is_plain = name.chars().all(|char| char.is_ascii_alphanumeric());
     let is_taken = ["lo", "all", "default"].contains(&name.as_str());
-    match is_only && is_plain && !is_taken && (1..=NAME_MAX).contains(&name.len()) {
-        true => name.clone(),
-        false => format!("port{port}"),
+    if is_only && is_plain && !is_taken && (1..=NAME_MAX).contains(&name.len()) {
+        name.clone()
+    } else {
+        format!("port{port}")
     }
 }
 

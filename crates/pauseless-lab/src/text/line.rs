@@ -133,17 +133,19 @@ impl<'t> Line<'t> {
 
     /// Skips `literal`, which must come next, after any blanks.
     pub(crate) fn expect(&mut self, literal: &str) -> Result<(), Problem> {
-        match self.eat(literal) {
-            true => Ok(()),
-            false => Err(self.unexpected(&format!("`{literal}`"))),
+        if self.eat(literal) {
+            Ok(())
+        } else {
+            Err(self.unexpected(&format!("`{literal}`")))
         }
     }
 
     /// Nothing but blanks may be left.
     pub(crate) fn expect_end(&mut self) -> Result<(), Problem> {
-        match self.is_done() {
-            true => Ok(()),
-            false => Err(self.unexpected("the end of the line")),
+        if self.is_done() {
+            Ok(())
+        } else {
+            Err(self.unexpected("the end of the line"))
         }
     }
 

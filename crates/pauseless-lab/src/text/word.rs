@@ -186,9 +186,10 @@ impl<'t> Word<'t> {
                 None => in_range = false,
             }
         }
-        match in_range && number <= max {
-            true => Ok(number),
-            false => Err(Wrong::TooLarge),
+        if in_range && number <= max {
+            Ok(number)
+        } else {
+            Err(Wrong::TooLarge)
         }
     }
 

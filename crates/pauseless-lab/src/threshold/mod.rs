@@ -261,9 +261,12 @@ impl<F: Fn(usize, usize) -> ControlFlow<()> + Sync> Bench<'_, F> {
         if !property.needs_probes() {
             scenario.config.probes = Probes::default();
         }
-        let watch = |_| match self.stop.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => self.tell(0),
+        let watch = |_| {
+            if self.stop.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                self.tell(0)
+            }
         };
         let run = Run::execute(scenario, watch);
         if run.interrupted || self.tell(1).is_break() {
@@ -308,9 +311,10 @@ impl<F: Fn(usize, usize) -> ControlFlow<()> + Sync> Bench<'_, F> {
             let Some(holds) = holds else {
                 return Ok(None);
             };
-            match holds == at_low {
-                true => low = middle,
-                false => high = middle,
+            if holds == at_low {
+                low = middle
+            } else {
+                high = middle
             }
         }
         let amount = |base| self.question.low.of(base);

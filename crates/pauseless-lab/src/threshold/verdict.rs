@@ -91,9 +91,10 @@ impl Answer {
             flips: firsts.len(),
         };
         let reasons = self.doubts(&threshold);
-        match reasons.is_empty() {
-            true => Verdict::Sharp(threshold),
-            false => Verdict::Blurred { threshold, reasons },
+        if reasons.is_empty() {
+            Verdict::Sharp(threshold)
+        } else {
+            Verdict::Blurred { threshold, reasons }
         }
     }
 

@@ -84,9 +84,10 @@ pub fn row(task: &Task) -> Row {
         task: task.name,
         ended: if is_broken { "" } else { "duration" }.to_string(),
         error: is_broken.then(|| "no \"way\"\nto run it".to_string()),
-        numbers: match is_broken {
-            true => vec![None, None],
-            false => vec![Some(deadlock), rate],
+        numbers: if is_broken {
+            vec![None, None]
+        } else {
+            vec![Some(deadlock), rate]
         },
     }
 }

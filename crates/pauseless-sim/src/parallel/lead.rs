@@ -110,10 +110,7 @@ impl<'c> Lead<'c> {
     /// Nothing happens until `until`, or ever.
     fn rest(&mut self, next: Time, until: Time) {
         self.is_over = next == Time::MAX;
-        self.whole.now = match self.is_over {
-            true => self.whole.end,
-            false => until,
-        };
+        self.whole.now = if self.is_over { self.whole.end } else { until };
     }
 
     /// All parts, with all frames where they go to.

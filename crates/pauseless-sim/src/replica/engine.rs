@@ -408,9 +408,10 @@ impl Engine {
             return;
         }
         let node = self.setup.ports[port as usize].node;
-        match self.setup.nodes[node as usize].memory.is_some() {
-            true => self.send_of_switch(port),
-            false => self.send_of_host(port),
+        if self.setup.nodes[node as usize].memory.is_some() {
+            self.send_of_switch(port)
+        } else {
+            self.send_of_host(port)
         }
     }
 

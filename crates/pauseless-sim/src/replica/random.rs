@@ -75,9 +75,10 @@ impl Stream {
         let [a, b, c] = self.second;
         let second = (527_612 * c + (M2 - 1_370_589) * (a % M2) % M2) % M2;
         self.second = [b, c, second];
-        let difference = match first > second {
-            true => first - second,
-            false => first + M1 - second,
+        let difference = if first > second {
+            first - second
+        } else {
+            first + M1 - second
         };
         difference as f64 * (1.0 / (M1 as f64 + 1.0))
     }

@@ -260,9 +260,10 @@ impl Source {
         }
         let mut is_changed = false;
         if trail.count <= HOPS_MAX {
-            let rate = match terms.is_per_hop {
-                true => self.rate_of_hops(is_full, trail, terms),
-                false => self.rate_of_way(is_full, trail, terms),
+            let rate = if terms.is_per_hop {
+                self.rate_of_hops(is_full, trail, terms)
+            } else {
+                self.rate_of_way(is_full, trail, terms)
             };
             if let Some(rate) = rate {
                 self.change_rate(rate);
@@ -298,9 +299,10 @@ impl Source {
         let kept = reference.busy * (self.base_rtt - span) as f64;
         let busy = (kept + busy * span as f64) / self.base_rtt as f64;
         let excess = busy / terms.target;
-        let (rate, steps) = match excess >= 1.0 || reference.steps >= terms.steps_max {
-            true => (cut(reference.rate as f64 / excess) + terms.rate_ai, 0),
-            false => (reference.rate + terms.rate_ai, reference.steps + 1),
+        let (rate, steps) = if excess >= 1.0 || reference.steps >= terms.steps_max {
+            (cut(reference.rate as f64 / excess) + terms.rate_ai, 0)
+        } else {
+            (reference.rate + terms.rate_ai, reference.steps + 1)
         };
         let rate = self.limit(rate, terms);
         Reference { rate, busy, steps }
@@ -475,8 +477,9 @@ impl Source {
 /// Whole bits per second; what is beyond all bounds becomes nothing, as compilers for that
 /// simulator have it.
 fn cut(rate: f64) -> u64 {
-    match rate < 18_446_744_073_709_551_616.0 {
-        true => rate as u64,
-        false => 0,
+    if rate < 18_446_744_073_709_551_616.0 {
+        rate as u64
+    } else {
+        0
     }
 }

@@ -77,9 +77,12 @@ fn routes(node: usize, list: &[u32], ports: &[Port]) -> Vec<Vec<u32>> {
         1 | 2 => towards(5 + (node + 1) % 5),
         _ => towards(5 + (node + 4) % 5),
     };
-    let of = |edge: usize| match node >= 5 && edge != node {
-        true => vec![hop(edge)],
-        false => Vec::new(),
+    let of = |edge: usize| {
+        if node >= 5 && edge != node {
+            vec![hop(edge)]
+        } else {
+            Vec::new()
+        }
     };
     (5..10).map(of).collect()
 }

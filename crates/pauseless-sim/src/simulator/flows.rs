@@ -187,9 +187,10 @@ impl Simulator<'_> {
         if received.echo != Echo::NONE && !taken.is_echoed {
             self.trails.remove(received.echo.0);
         }
-        match taken.is_new {
-            true => self.deliver(node, flow, size),
-            false => self.refuse(size),
+        if taken.is_new {
+            self.deliver(node, flow, size)
+        } else {
+            self.refuse(size)
         }
     }
 
@@ -317,9 +318,10 @@ impl Simulator<'_> {
                 let packet = match packet {
                     Outgoing::Data { flow, sequence } => {
                         self.stopping.sent += size;
-                        match self.is_trailing && self.is_controlled(flow) {
-                            true => Tag::trailed(flow, self.trails.insert(sequence)),
-                            false => Tag::data(flow, sequence),
+                        if self.is_trailing && self.is_controlled(flow) {
+                            Tag::trailed(flow, self.trails.insert(sequence))
+                        } else {
+                            Tag::data(flow, sequence)
                         }
                     }
                     Outgoing::Answer { flow, feedback } => self.answer(flow, feedback, size),

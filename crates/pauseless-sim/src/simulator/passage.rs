@@ -29,12 +29,13 @@ impl Simulator<'_> {
         };
         let egress = self.config.table.next_hop(node, group, route.hash);
         let egress = egress.expect("routes were checked before the run");
-        let (tag, leaving) = match self.is_plain {
-            true => (tag, class),
-            false => match self.pass(index, packet, egress) {
+        let (tag, leaving) = if self.is_plain {
+            (tag, class)
+        } else {
+            match self.pass(index, packet, egress) {
                 Some(passed) => passed,
                 None => return self.expire(index, packet),
-            },
+            }
         };
         let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
             unreachable!("asked by the caller");
@@ -96,9 +97,10 @@ impl Simulator<'_> {
         let hops = tag.hops();
         let carried = Carried { label, class, hops };
         let topology = &self.config.topology;
-        let leaving = match topology.is_host(topology.port(node, egress).peer) {
-            true => self.config.classes.last(passage, carried),
-            false => self.config.classes.next(passage, carried),
+        let leaving = if topology.is_host(topology.port(node, egress).peer) {
+            self.config.classes.last(passage, carried)
+        } else {
+            self.config.classes.next(passage, carried)
         };
         Some((tag.passed(), leaving?))
     }

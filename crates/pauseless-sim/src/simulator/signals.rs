@@ -51,9 +51,10 @@ impl Simulator<'_> {
             if self.config.hardware.is_out_of_band() {
                 self.tally.count(control);
             }
-            match is_cut {
-                true => self.post_signal(index, self.now + delay, control),
-                false => self.schedule_signal(peer as usize, self.now + delay, control),
+            if is_cut {
+                self.post_signal(index, self.now + delay, control)
+            } else {
+                self.schedule_signal(peer as usize, self.now + delay, control)
             }
         }
     }

@@ -34,9 +34,10 @@ impl Stopping {
         let stop = &config.stop;
         Stopping {
             is_any: stop.deadlock || stop.done || stop.steady.is_some(),
-            settled: match stop.done {
-                true => vec![false; config.flows.len()],
-                false => Vec::new(),
+            settled: if stop.done {
+                vec![false; config.flows.len()]
+            } else {
+                Vec::new()
             },
             open: config.flows.len(),
             sent: Bytes::ZERO,
@@ -76,9 +77,10 @@ impl Stopping {
 impl Simulator<'_> {
     /// Why the run has ended, or would have if it ended now.
     pub(crate) fn ended(&self) -> Ended {
-        let in_time = match self.now < self.end {
-            true => Ended::Interrupted,
-            false => Ended::Duration,
+        let in_time = if self.now < self.end {
+            Ended::Interrupted
+        } else {
+            Ended::Duration
         };
         self.stopping.ended.unwrap_or(in_time)
     }

@@ -100,15 +100,16 @@ pub fn controlled(
             stop: Time::MAX,
             hash,
             duty: Duty::ALWAYS,
-            reaction: match wish.is_controlled {
-                false => Reaction::None,
-                true => Reaction::Controlled {
+            reaction: if wish.is_controlled {
+                Reaction::Controlled {
                     initial: wish.initial.unwrap_or(line),
                     group: routes.groups.of_host(source),
                     class: Class(class_count - 1),
                     window: Bytes::MAX,
                     round_trip: Span::ZERO,
-                },
+                }
+            } else {
+                Reaction::None
             },
         }
     });

@@ -56,9 +56,10 @@ impl Diverse {
         let wandering_in_four = [0, 2, 4, 4][random.below(4) as usize];
         for number in 0..6 + random.below(14) {
             let wanders = random.below(4) < wandering_in_four;
-            let found = match wanders {
-                true => network.wander(&mut random),
-                false => network.ask(&mut random),
+            let found = if wanders {
+                network.wander(&mut random)
+            } else {
+                network.ask(&mut random)
             };
             if let Some((source, group)) = found {
                 network.add_flow(&mut random, number, (source, group));

@@ -87,17 +87,19 @@ pub fn share_at_random(seed: u64, mut config: Config) -> Config {
     };
     let is_split = matches!(threshold, Threshold::Partition { .. });
     let lane = LaneMemory {
-        reserve: match is_split {
-            true => Bytes::ZERO,
-            false => Bytes::new(random.below(3) * 2_000),
+        reserve: if is_split {
+            Bytes::ZERO
+        } else {
+            Bytes::new(random.below(3) * 2_000)
         },
         headroom,
         threshold,
         resume_offset: MTU * random.below(3),
     };
-    let partitions = match is_split {
-        true => vec![MTU * (2 + random.below(8)); class_count],
-        false => Vec::new(),
+    let partitions = if is_split {
+        vec![MTU * (2 + random.below(8)); class_count]
+    } else {
+        Vec::new()
     };
     let division = Division {
         pool: MTU * (4 + random.below(80)),

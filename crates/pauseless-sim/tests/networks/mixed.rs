@@ -42,9 +42,10 @@ pub fn mixed(seed: u64, parts: &[Part]) -> Config {
         scheme: 0,
         slow_receivers,
     };
-    let mut config = match has(Part::Sharing) {
-        true => random_shared_network(seed, slow_receivers),
-        false => random_network(seed, wildness),
+    let mut config = if has(Part::Sharing) {
+        random_shared_network(seed, slow_receivers)
+    } else {
+        random_network(seed, wildness)
     };
     let mut random = Stream::new(seed, Purpose::Workload, 2_000);
     if has(Part::Remapping) {

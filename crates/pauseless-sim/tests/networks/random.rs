@@ -45,9 +45,10 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
     let scheme = wildness.scheme;
     let ingress = random_ingress(&mut random, &topology, (scheme, class_count, processing));
     let (flows, table) = random_flows(&mut random, &topology, class_count);
-    let receivers = match wildness.slow_receivers {
-        true => random_receivers(&mut random, &topology),
-        false => Vec::new(),
+    let receivers = if wildness.slow_receivers {
+        random_receivers(&mut random, &topology)
+    } else {
+        Vec::new()
     };
     let discipline = Discipline::ALL[random.below(3) as usize];
     let scheduler = match random.below(2) {
@@ -174,9 +175,10 @@ fn random_flows(
         0
     };
     for index in 0..around + 3 + random.below(6) {
-        let path = match index < around {
-            true => path_around(random, topology, index as usize),
-            false => random_path(random, topology),
+        let path = if index < around {
+            path_around(random, topology, index as usize)
+        } else {
+            random_path(random, topology)
         };
         let (source, target) = (path[0], path[path.len() - 1]);
         let start = Time::from_ps(random.below(20_000_000));
@@ -185,9 +187,10 @@ fn random_flows(
             source,
             target,
             group: builder.add_path(&path).expect("a path"),
-            class: match index < around {
-                true => Class(0),
-                false => Class(random.below(class_count as u64) as u8),
+            class: if index < around {
+                Class(0)
+            } else {
+                Class(random.below(class_count as u64) as u8)
             },
             packet: Bytes::new(64 + random.below(MTU.get() - 63)),
             pace: match random.below(3) {

@@ -175,9 +175,10 @@ impl FromStr for Shard {
         let (part, parts) = text.split_once('/').ok_or_else(wrong)?;
         let part = part.trim().parse().map_err(|_| wrong())?;
         let parts = parts.trim().parse().map_err(|_| wrong())?;
-        match part >= 1 && part <= parts {
-            true => Ok(Shard { part, parts }),
-            false => Err(wrong()),
+        if part >= 1 && part <= parts {
+            Ok(Shard { part, parts })
+        } else {
+            Err(wrong())
         }
     }
 }

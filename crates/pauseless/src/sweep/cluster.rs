@@ -64,14 +64,13 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let Some(plan) = place.plan(&interrupt, args.json)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
-    let todo = match place.folder.is_dir() {
-        false => Todo::all(&plan),
-        true => {
-            let store = Store::read_only(&place.folder, &place.campaign)?;
-            let finished = store.finished()?;
-            output::warnings(finished.warnings());
-            Todo::of(&plan, &finished, None)
-        }
+    let todo = if place.folder.is_dir() {
+        let store = Store::read_only(&place.folder, &place.campaign)?;
+        let finished = store.finished()?;
+        output::warnings(finished.warnings());
+        Todo::of(&plan, &finished, None)
+    } else {
+        Todo::all(&plan)
     };
     // What is on disk is worth telling also where Slurm does not answer.
     let jobs = slurm::status(&place.folder).unwrap_or_else(|failure| {
@@ -84,9 +83,10 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         todo: &todo,
         jobs: jobs.as_ref(),
     };
-    let text = match args.json {
-        true => format!("{:#}\n", state.json(&place)),
-        false => state.text(&place),
+    let text = if args.json {
+        format!("{:#}\n", state.json(&place))
+    } else {
+        state.text(&place)
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -135,9 +135,10 @@ impl State<'_> {
             text += &format!("found: {}\n", done.found());
         }
         if let Some((file, rows, all)) = &self.merged {
-            text += &match rows == all {
-                true => format!("merged: {}\n", file.display()),
-                false => format!("merged: {}, {rows} of {all} runs\n", file.display()),
+            text += &if rows == all {
+                format!("merged: {}\n", file.display())
+            } else {
+                format!("merged: {}, {rows} of {all} runs\n", file.display())
             };
         }
         let Some(status) = self.jobs else {

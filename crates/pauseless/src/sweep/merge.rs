@@ -24,9 +24,10 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     // Rows may all be in other folders.
-    let store = match args.from.is_empty() {
-        true => Store::read_only(&place.folder, &place.campaign)?,
-        false => Store::open(&place.folder, &place.campaign)?,
+    let store = if args.from.is_empty() {
+        Store::read_only(&place.folder, &place.campaign)?
+    } else {
+        Store::open(&place.folder, &place.campaign)?
     };
     for folder in &args.from {
         store.adopt(&Store::read_only(folder, &place.campaign)?)?;

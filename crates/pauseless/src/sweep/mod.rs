@@ -182,9 +182,10 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
         summary.results = merge::whole(&store, &plan, &interrupt)?;
         summary.executed.interrupted = summary.results.is_none();
     }
-    let text = match args.json {
-        true => summary.json(),
-        false => summary.text(),
+    let text = if args.json {
+        summary.json()
+    } else {
+        summary.text()
     };
     output::print(&text)?;
     Ok(summary.status())

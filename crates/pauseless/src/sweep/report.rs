@@ -46,18 +46,20 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let folder = place.folder.join("report");
     let written = report::write(&report, &folder);
     written.with_context(|| format!("cannot write to {}", folder.display()))?;
-    let text = match args.json {
-        true => report::json(&report),
-        false => report::text(&report, terminal.paint()),
+    let text = if args.json {
+        report::json(&report)
+    } else {
+        report::text(&report, terminal.paint())
     };
     output::print(&text)?;
     if !args.json {
         let folder = folder.display();
         tell!("the page is {folder}/report.html, figures and data are beside it");
     }
-    Ok(match report.holds() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(FINDING),
+    Ok(if report.holds() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(FINDING)
     })
 }
 

@@ -194,9 +194,10 @@ impl Cluster {
                 text += &format!("\n  {file}: {line}");
             }
         }
-        match is_forbidden {
-            true => Absence::Forbidden(text),
-            false => Absence::Broken(text),
+        if is_forbidden {
+            Absence::Forbidden(text)
+        } else {
+            Absence::Broken(text)
         }
     }
 }

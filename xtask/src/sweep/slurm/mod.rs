@@ -202,13 +202,14 @@ impl Test {
         command.env("SLURM_CONF", self.cluster.configuration());
         let output = command.stdin(Stdio::null()).output().map_err(text_of)?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        match output.status.success() {
-            true => Ok(said),
-            false => Err(format!(
+        if output.status.success() {
+            Ok(said)
+        } else {
+            Err(format!(
                 "{command:?} ended with {}: {said}{}",
                 output.status,
                 String::from_utf8_lossy(&output.stderr)
-            )),
+            ))
         }
     }
 

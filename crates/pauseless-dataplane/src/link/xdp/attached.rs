@@ -236,9 +236,10 @@ impl Attached {
             .receive
             .produced()
             .wrapping_sub(self.receive.consumed());
-        let send = match self.is_copied {
-            true => self.backlog(),
-            false => SEND as usize - self.spare.len(),
+        let send = if self.is_copied {
+            self.backlog()
+        } else {
+            SEND as usize - self.spare.len()
         };
         Losses {
             receive: u64::from(receive),

@@ -103,9 +103,12 @@ impl Queue<'_> {
                 return;
             };
             let scenario = parse(&self.plan.text(case)).expect("the first case was read, too");
-            let run = Run::execute(scenario, |_| match self.is_over.load(Ordering::Relaxed) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            let run = Run::execute(scenario, |_| {
+                if self.is_over.load(Ordering::Relaxed) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
             });
             assert!(
                 run.outcome.loss.is_none(),

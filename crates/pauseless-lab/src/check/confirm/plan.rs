@@ -236,9 +236,10 @@ impl Drawing<'_> {
                 hops: hops.min(255) as u8,
             };
             let classes = &self.fabric.classes;
-            let then = match topology.is_host(next.peer) {
-                true => classes.last(passage, carried),
-                false => classes.next(passage, carried),
+            let then = if topology.is_host(next.peer) {
+                classes.last(passage, carried)
+            } else {
+                classes.next(passage, carried)
             };
             let Some(then) = then else {
                 return Err(format!("packets {ends} are dropped at {}", self.name(node)));
@@ -335,9 +336,10 @@ impl Drawing<'_> {
         let nodes: BTreeSet<NodeId> = ends.collect();
         let mut text = "\n[topology]\nkind = \"custom\"\nnode = [\n".to_string();
         for node in nodes {
-            let kind = match topology.is_host(node) {
-                true => "host",
-                false => "switch",
+            let kind = if topology.is_host(node) {
+                "host"
+            } else {
+                "switch"
             };
             let name = self.name(node);
             let _ = writeln!(text, "    {{ name = \"{name}\", kind = \"{kind}\" }},");

@@ -51,10 +51,14 @@ impl<'f> Cast<'f> {
         let steps = flows.iter().flat_map(|flow| steps(topology, flow));
         let passed = BTreeSet::from_iter(steps.flat_map(|step| [step.from, step.to]));
         let is_large = topology.switches().len() > SWITCHES_MAX;
-        let role = |switch: NodeId| match ring.contains(&switch) {
-            true => Some(Role::Cycle),
-            false if passed.contains(&switch) => Some(Role::Passed),
-            false => (!is_large).then_some(Role::Idle),
+        let role = |switch: NodeId| {
+            if ring.contains(&switch) {
+                Some(Role::Cycle)
+            } else if passed.contains(&switch) {
+                Some(Role::Passed)
+            } else {
+                (!is_large).then_some(Role::Idle)
+            }
         };
         let switches = topology.switches().iter();
         let switches = switches.filter_map(|switch| Some((*switch, role(*switch)?)));

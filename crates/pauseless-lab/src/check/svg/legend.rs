@@ -19,9 +19,10 @@ pub(super) fn write(out: &mut String, cast: &Cast<'_>, width: f64) -> f64 {
     };
     let hidden = cast.hidden();
     if hidden > 0 {
-        let other = match cast.switches.is_empty() {
-            true => count(hidden, ("switch", "switches")),
-            false => count(hidden, ("other switch", "other switches")),
+        let other = if cast.switches.is_empty() {
+            count(hidden, ("switch", "switches"))
+        } else {
+            count(hidden, ("other switch", "other switches"))
         };
         let are = if hidden == 1 { "is" } else { "are" };
         legend.remark(out, &format!("{other} {are} not drawn."));

@@ -95,9 +95,12 @@ impl Track {
 /// Where the line from `from`, in the box, to `to` leaves the box.
 fn leave(place: &Place, from: Point, to: Point) -> Point {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let share = |d: f64, from: f64, (middle, size): (f64, f64)| match d.abs() < 1e-9 {
-        true => f64::INFINITY,
-        false => (middle + d.signum() * (size / 2.0 + 2.0) - from) / d,
+    let share = |d: f64, from: f64, (middle, size): (f64, f64)| {
+        if d.abs() < 1e-9 {
+            f64::INFINITY
+        } else {
+            (middle + d.signum() * (size / 2.0 + 2.0) - from) / d
+        }
     };
     let x = share(dx, from.0, (place.at.0, place.size.0));
     let y = share(dy, from.1, (place.at.1, place.size.1));

@@ -328,9 +328,10 @@ impl<'f> Trial<'f> {
     fn judge(&self, checker: &mut Checker, case: usize, failures: &Failures) -> Outcome {
         let routes = self.routes(case, failures);
         let graph = checker.graph(self.network(&routes), self.left_out);
-        let buffers = match graph.is_cyclic() {
-            true => graph.components().iter().map(Vec::len).sum(),
-            false => 0,
+        let buffers = if graph.is_cyclic() {
+            graph.components().iter().map(Vec::len).sum()
+        } else {
+            0
         };
         let cuts = || unrouted_pairs(self.network(&routes), self.left_out);
         Outcome {

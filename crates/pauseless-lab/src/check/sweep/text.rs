@@ -48,9 +48,10 @@ pub fn report(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
 /// The verdict alone.
 pub fn headline(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {
     let name = &fabric.name;
-    let tried = match sweep.is_complete() {
-        true => sweep.tried.to_string(),
-        false => format!("the first {} of {}", sweep.tried, sweep.case_count),
+    let tried = if sweep.is_complete() {
+        sweep.tried.to_string()
+    } else {
+        format!("the first {} of {}", sweep.tried, sweep.case_count)
     };
     let cases = match sweep.plan.cases {
         Cases::Singles => "failures",

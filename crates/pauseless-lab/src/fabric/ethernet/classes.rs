@@ -75,9 +75,10 @@ impl<'s, 'd> Classes<'s, 'd> {
     /// The priorities in which hosts can send: lossless somewhere, and such that some port that
     /// faces a host maps packets to them. Where no file has the map, hosts can use all.
     fn entering(&mut self) -> u8 {
-        let mut possible = match self.site.implied.is_empty() {
-            true => 0,
-            false => u8::MAX,
+        let mut possible = if self.site.implied.is_empty() {
+            0
+        } else {
+            u8::MAX
         };
         for [a, b] in &self.site.cables {
             for (host, switch) in [(a, b), (b, a)] {

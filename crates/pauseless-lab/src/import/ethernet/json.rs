@@ -88,9 +88,10 @@ impl<'t> Value<'t> {
             return Err(self.mistyped(what, "a string in quotes"));
         }
         let inside = &slice[1..slice.len() - 1];
-        match inside.contains('\\') {
-            false => Ok(Cow::Borrowed(inside)),
-            true => self.parse::<String>().map(Cow::Owned),
+        if inside.contains('\\') {
+            self.parse::<String>().map(Cow::Owned)
+        } else {
+            Ok(Cow::Borrowed(inside))
         }
     }
 
@@ -209,10 +210,10 @@ fn syntax(text: &str, error: &serde_json::Error) -> Problem {
     };
     let start = (line_start + error.column().saturating_sub(1)).min(text.len());
     let problem = Problem::new(start..start + 1, format!("not JSON: {}", reason(error)));
-    match text.starts_with('\u{feff}') {
-        true => problem.help("delete the byte-order mark at the start of the file"),
-        false => problem,
+    if text.starts_with('\u{feff}') {
+        return problem.help("delete the byte-order mark at the start of the file");
     }
+    problem
 }
 
 /// The message without its place, which is shown anyway.

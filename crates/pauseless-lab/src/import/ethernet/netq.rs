@@ -123,12 +123,13 @@ fn require(parent: &Value, members: &[Member], name: &str) -> Result<String, Pro
         return Err(Problem::new(parent.at(), message).expected("a name"));
     };
     let text = value.string(name)?;
-    match text.is_empty() {
-        true => Err(Problem::new(
+    if text.is_empty() {
+        Err(Problem::new(
             value.at(),
             format!("{} is empty", quoted(name)),
-        )),
-        false => Ok(text.into_owned()),
+        ))
+    } else {
+        Ok(text.into_owned())
     }
 }
 

@@ -74,9 +74,10 @@ pub fn parse(text: &str) -> Result<Vec<PgProfile>, Problem> {
         }
         profiles.push(profile);
     }
-    match profiles.is_empty() {
-        true => Err(Problem::new(0..0, "the file has no profile").expected(COLUMNS)),
-        false => Ok(profiles),
+    if profiles.is_empty() {
+        Err(Problem::new(0..0, "the file has no profile").expected(COLUMNS))
+    } else {
+        Ok(profiles)
     }
 }
 
@@ -112,9 +113,10 @@ impl<'t> Row<'t> {
             xon: self.number(3, "xon in bytes")?,
             xoff: self.number(4, "xoff in bytes")?,
             threshold: self.number(5, "threshold")?,
-            xon_offset: match self.words.len() == COLUMNS_MAX {
-                true => Some(self.number(6, "xon_offset in bytes")?),
-                false => None,
+            xon_offset: if self.words.len() == COLUMNS_MAX {
+                Some(self.number(6, "xon_offset in bytes")?)
+            } else {
+                None
             },
             at,
         };

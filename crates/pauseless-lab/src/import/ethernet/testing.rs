@@ -15,9 +15,10 @@ use crate::problem::Problem;
 pub(super) fn sample(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ethernet");
     let packed = folder.join(format!("{name}.gz"));
-    let path = match packed.exists() {
-        true => packed,
-        false => folder.join(name),
+    let path = if packed.exists() {
+        packed
+    } else {
+        folder.join(name)
     };
     let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     Source::from_bytes(name, bytes).unwrap().text

@@ -58,12 +58,13 @@ impl Document {
             })?;
             builder.event(event, span)?;
         }
-        match builder.nodes.is_empty() {
-            true => Err(Problem::new(0..0, "the file is empty").expected(what)),
-            false => Ok(Document {
+        if builder.nodes.is_empty() {
+            Err(Problem::new(0..0, "the file is empty").expected(what))
+        } else {
+            Ok(Document {
                 nodes: builder.nodes,
                 work: Cell::new(0),
-            }),
+            })
         }
     }
 
@@ -227,9 +228,10 @@ impl<'t> Builder<'t> {
             }
             Event::Scalar(text, style, anchor, _) => {
                 let is_null = matches!(text.as_ref(), "" | "~" | "null" | "Null" | "NULL");
-                match is_null && style == ScalarStyle::Plain {
-                    true => (Content::Null, anchor),
-                    false => (Content::Scalar(text.into_owned()), anchor),
+                if is_null && style == ScalarStyle::Plain {
+                    (Content::Null, anchor)
+                } else {
+                    (Content::Scalar(text.into_owned()), anchor)
                 }
             }
             Event::SequenceStart(anchor, _) => (Content::Sequence(Vec::new()), anchor),
@@ -249,10 +251,7 @@ impl<'t> Builder<'t> {
             self.anchors.insert(anchor, id);
         }
         self.attach(id)?;
-        match opens {
-            true => self.descend(id),
-            false => Ok(()),
-        }
+        if opens { self.descend(id) } else { Ok(()) }
     }
 
     fn start_document(&mut self, at: Range<usize>) -> Result<(), Problem> {
@@ -311,13 +310,13 @@ struct Places {
 
 impl Places {
     fn new(text: &str) -> Places {
-        let bytes = match text.is_ascii() {
-            true => Vec::new(),
-            false => text
-                .char_indices()
+        let bytes = if text.is_ascii() {
+            Vec::new()
+        } else {
+            text.char_indices()
                 .step_by(STRIDE)
                 .map(|(byte, _)| byte)
-                .collect(),
+                .collect()
         };
         Places { bytes }
     }

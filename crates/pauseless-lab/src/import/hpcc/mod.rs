@@ -270,9 +270,10 @@ impl Reader<'_> {
     /// The same for the flows.
     fn flows(&self, file: FileId, topology: &Topology, is_conweave: bool) -> Option<Vec<Flow>> {
         let before = self.sink.count();
-        let ports = match is_conweave {
-            true => Ports::Counted,
-            false => Ports::Written,
+        let ports = if is_conweave {
+            Ports::Counted
+        } else {
+            Ports::Written
         };
         let flows = flow::parse(self.text(file), ports, &topology.is_switch, self.sink);
         (self.sink.count() == before).then_some(flows)

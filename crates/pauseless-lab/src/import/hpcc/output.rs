@@ -196,9 +196,10 @@ impl<'o> Files<'o> {
         }
         output.file.write_all(text.as_bytes())?;
         let next = at.saturating_add(DUMPS);
-        self.next_dump = match next <= last_instant(monitor) {
-            true => next,
-            false => Time::MAX,
+        self.next_dump = if next <= last_instant(monitor) {
+            next
+        } else {
+            Time::MAX
         };
         Ok(())
     }
@@ -261,9 +262,10 @@ fn first_dump(monitor: &Monitor) -> Time {
     let interval = INTERVAL.as_ps() / 1_000;
     let first = start.div_ceil(dumps).saturating_mul(dumps);
     let is_instant = first >= start && (first - start).is_multiple_of(interval);
-    match is_instant && instant(first) <= last_instant(monitor) {
-        true => instant(first),
-        false => Time::MAX,
+    if is_instant && instant(first) <= last_instant(monitor) {
+        instant(first)
+    } else {
+        Time::MAX
     }
 }
 
@@ -287,13 +289,12 @@ pub(super) fn fct_line(line: &FlowLine, finish: Time, has_numbers: bool) -> Stri
         ..
     } = line;
     let took = (finish.as_ps() / 1_000).saturating_sub(*start);
-    match has_numbers {
-        true => format!("{source} {target} {from} {to} {size} {start} {took} {standalone}\n"),
-        false => {
-            let address = |node: usize| 0x0b00_0001 + ((node / 256) << 16) + ((node % 256) << 8);
-            let (source, target) = (address(*source), address(*target));
-            format!("{source:08x} {target:08x} {from} {to} {size} {start} {took} {standalone}\n")
-        }
+    if has_numbers {
+        format!("{source} {target} {from} {to} {size} {start} {took} {standalone}\n")
+    } else {
+        let address = |node: usize| 0x0b00_0001 + ((node / 256) << 16) + ((node % 256) << 8);
+        let (source, target) = (address(*source), address(*target));
+        format!("{source:08x} {target:08x} {from} {to} {size} {start} {took} {standalone}\n")
     }
 }
 

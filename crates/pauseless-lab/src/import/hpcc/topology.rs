@@ -45,9 +45,10 @@ impl Topology {
         let before = sink.count();
         let mut words = Words::new(text);
         let mut header = Vec::new();
-        while let Some(word) = match header.is_empty() {
-            true => words.next(),
-            false => words.next_on_line(),
+        while let Some(word) = if header.is_empty() {
+            words.next()
+        } else {
+            words.next_on_line()
         } {
             header.push(word);
         }

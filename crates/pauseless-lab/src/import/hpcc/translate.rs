@@ -201,10 +201,11 @@ fn outputs(input: Input<'_>, topology: &Topology, flows: Vec<FlowLine>) -> Outpu
 /// The end of the run, in nanoseconds.
 pub(super) fn stop_time(input: Input<'_>) -> u64 {
     let Input { config, sink, .. } = input;
-    let (key, usual) = match input.is_conweave {
+    let (key, usual) = if input.is_conweave {
         // It goes on for ten seconds after the last flow was made, or until all are done.
-        true => ("FLOWGEN_STOP_TIME", 2.5),
-        false => ("SIMULATOR_STOP_TIME", 3.01),
+        ("FLOWGEN_STOP_TIME", 2.5)
+    } else {
+        ("SIMULATOR_STOP_TIME", 3.01)
     };
     let seconds = config.number(key, usual, sink);
     let extra = if input.is_conweave { 10.0 } else { 0.0 };

@@ -65,10 +65,10 @@ impl Ways {
             };
             let [a, b] = link.ends;
             for (from, to) in [(a, b), (b, a)] {
-                match topology.is_switch[from] {
-                    false => entry[from] = Some((to, way)),
-                    true if topology.is_switch[to] => neighbours[from].push((to, way)),
-                    true => {}
+                if !topology.is_switch[from] {
+                    entry[from] = Some((to, way));
+                } else if topology.is_switch[to] {
+                    neighbours[from].push((to, way));
                 }
             }
         }

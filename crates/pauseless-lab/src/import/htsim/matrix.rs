@@ -188,9 +188,10 @@ impl<'t> Parser<'t, '_> {
         while let Some(key) = rest.next() {
             let is_alone = key.text == "addon";
             let Some(value) = rest.clone().next().filter(|_| !is_alone) else {
-                match is_alone {
-                    true => *self.ignored.entry("addon").or_default() += 1,
-                    false => self.cut_short(*key),
+                if is_alone {
+                    *self.ignored.entry("addon").or_default() += 1
+                } else {
+                    self.cut_short(*key)
                 }
                 continue;
             };

@@ -281,9 +281,10 @@ fn congestion() -> Vec<Entry> {
 /// their order is that of the file.
 fn names(flows: &[Flow]) -> Vec<String> {
     let ids = Vec::from_iter(flows.iter().filter_map(|flow| flow.id));
-    let numbers = match ids.len() == flows.len() {
-        true => ids,
-        false => (1..=flows.len() as u64).collect(),
+    let numbers = if ids.len() == flows.len() {
+        ids
+    } else {
+        (1..=flows.len() as u64).collect()
     };
     let width = numbers
         .iter()

@@ -28,12 +28,13 @@ pub fn parse(text: &str) -> Result<Vec<Lft>, Problem> {
         read: read_part,
     };
     let tables = sections.parse(text)?;
-    match tables.is_empty() {
-        true => Err(nothing(
+    if tables.is_empty() {
+        Err(nothing(
             "forwarding table",
             "dump_lfts prints them, opensm writes opensm-lfts.dump",
-        )),
-        false => Ok(tables),
+        ))
+    } else {
+        Ok(tables)
     }
 }
 
@@ -229,9 +230,10 @@ fn parse_header(line: &mut Line<'_>) -> Result<Open, Problem> {
 
 /// A LID of a header: decimal in opensm, hexadecimal with a prefix in ibroute.
 fn parse_lid(word: Word<'_>) -> Result<u16, Problem> {
-    let lid = match word.text.starts_with("0x") {
-        true => word.prefixed_hex(u16::MAX.into(), "a LID")?,
-        false => word.decimal(u16::MAX.into(), "a LID")?,
+    let lid = if word.text.starts_with("0x") {
+        word.prefixed_hex(u16::MAX.into(), "a LID")?
+    } else {
+        word.decimal(u16::MAX.into(), "a LID")?
     };
     Ok(lid as u16)
 }

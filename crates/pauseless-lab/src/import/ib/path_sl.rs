@@ -72,9 +72,10 @@ fn parse_row(line: &mut Line<'_>) -> Result<PathSl, Problem> {
     let at = line.range();
     let guid = guid(line.word())?;
     let dlid = line.word();
-    let number = match dlid.text.starts_with("0x") {
-        true => dlid.prefixed_hex(LID_MAX.into(), "a LID")?,
-        false => dlid.decimal(LID_MAX.into(), "a LID")?,
+    let number = if dlid.text.starts_with("0x") {
+        dlid.prefixed_hex(LID_MAX.into(), "a LID")?
+    } else {
+        dlid.decimal(LID_MAX.into(), "a LID")?
     };
     if number == 0 {
         let problem = dlid.problem("LID 0 is nobody's");

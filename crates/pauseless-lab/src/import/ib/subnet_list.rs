@@ -75,9 +75,10 @@ fn parse_row<'t>(line: &mut Line<'t>) -> Result<Row<'t>, Problem> {
         return Err(state.problem(message).expected(STATES.join(", ")));
     }
     let has_speed = line.eat("SPD=");
-    let speed = match has_speed {
-        true => parse_speed(line.word())?,
-        false => None,
+    let speed = if has_speed {
+        parse_speed(line.word())?
+    } else {
+        None
     };
     line.expect_end()?;
     let rate = width.zip(speed);
@@ -194,9 +195,10 @@ fn expect_speed_as_before(
     if here == before {
         return Ok(());
     }
-    let message = match here {
-        true => "this line has a speed, those before have none",
-        false => "this line has no speed, those before have one",
+    let message = if here {
+        "this line has a speed, those before have none"
+    } else {
+        "this line has no speed, those before have one"
     };
     Err(Problem::new(at, message)
         .expected("`SPD=` on every line or on none")

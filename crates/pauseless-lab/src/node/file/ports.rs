@@ -38,9 +38,10 @@ impl Ports {
             let found = entries.find(|(name, _)| name.value == *neighbour);
             if found.is_none() {
                 let message = format!("the port of {node} to {neighbour} has no interface");
-                let key = match neighbour.contains('#') {
-                    true => format!("{neighbour:?}"),
-                    false => neighbour.clone(),
+                let key = if neighbour.contains('#') {
+                    format!("{neighbour:?}")
+                } else {
+                    neighbour.clone()
                 };
                 let help = format!("add {key} = \"NAME\"; `ip link` lists the interfaces");
                 sink.push(self.place.problem(message).help(help));

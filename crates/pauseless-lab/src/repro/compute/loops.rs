@@ -138,9 +138,10 @@ fn search<'a>(scope: &Scope<'_>, loops: &'a [Loop]) -> Result<Vec<Found<'a>>, Fa
     for _ in 0..ROUNDS {
         let middle: Vec<f64> = low.iter().zip(&high).map(|(a, b)| (a + b) / 2.0).collect();
         for (index, is_deadlocked) in deadlocks(&middle)?.into_iter().enumerate() {
-            match is_deadlocked {
-                true => high[index] = middle[index],
-                false => low[index] = middle[index],
+            if is_deadlocked {
+                high[index] = middle[index]
+            } else {
+                low[index] = middle[index]
             }
         }
     }

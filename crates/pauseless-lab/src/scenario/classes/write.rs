@@ -97,9 +97,10 @@ fn write_passages(topology: &Topology, switch: NodeId, ways: &[Passage]) -> Vec<
     for (ingress, egresses) in egresses {
         ingresses.entry(egresses).or_default().push(ingress);
     }
-    let side = |ports: &[PortId]| match ports.len() == topology.ports(switch).len() {
-        true => "*".to_string(),
-        false => {
+    let side = |ports: &[PortId]| {
+        if ports.len() == topology.ports(switch).len() {
+            "*".to_string()
+        } else {
             let names = ports.iter().map(|port| facing(topology, switch, *port));
             Vec::from_iter(names).join(" ")
         }

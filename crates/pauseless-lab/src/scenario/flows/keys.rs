@@ -171,9 +171,12 @@ impl Common {
     /// The keys that say what a plan does, with nothing left out.
     fn of(plan: &Plan) -> Common {
         let terms = &plan.terms;
-        let key = |span: Span| match terms.duty == Duty::ALWAYS {
-            true => Key::default(),
-            false => Key::of(span),
+        let key = |span: Span| {
+            if terms.duty == Duty::ALWAYS {
+                Key::default()
+            } else {
+                Key::of(span)
+            }
         };
         Common {
             rate: Key::of(plan.pace),

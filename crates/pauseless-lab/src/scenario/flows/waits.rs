@@ -63,9 +63,10 @@ impl Planner<'_> {
                     if terms.size.is_none() || !round.is_empty() {
                         let message = format!("{} never ends", plans[first].name);
                         let problem = name.place.problem(message);
-                        self.sink.push(match round.is_empty() {
-                            true => problem.help("give it a size"),
-                            false => problem.help("what circles never arrives; wait for another"),
+                        self.sink.push(if round.is_empty() {
+                            problem.help("give it a size")
+                        } else {
+                            problem.help("what circles never arrives; wait for another")
                         });
                     }
                     follows.push(Follow {

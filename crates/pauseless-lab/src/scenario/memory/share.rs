@@ -69,9 +69,10 @@ impl Share<'_> {
         members: Vec<(NodeId, PortId, Class)>,
     ) -> PortGroup {
         let lane = self.lane(named);
-        let headroom = match self.is_lossless {
-            true => lane.headroom.or(latency.pfc_headroom()),
-            false => Bytes::ZERO,
+        let headroom = if self.is_lossless {
+            lane.headroom.or(latency.pfc_headroom())
+        } else {
+            Bytes::ZERO
         };
         let (numerator, denominator) = ALPHA;
         let usual = Alpha::new(numerator, denominator).expect("positive");
@@ -97,9 +98,10 @@ impl Share<'_> {
             resume_offset: lane.resume_offset.or(self.mtu * 2),
         };
         let buffer = self.written.total();
-        let control = match self.is_lossless {
-            true => FlowControl::Pfc(pfc::Config::commanded(self.quanta)),
-            false => FlowControl::None,
+        let control = if self.is_lossless {
+            FlowControl::Pfc(pfc::Config::commanded(self.quanta))
+        } else {
+            FlowControl::None
         };
         PortGroup {
             members,

@@ -401,12 +401,11 @@ const NAMES_MAX: usize = 10_000;
 
 /// As it stands between three quotes.
 fn escape(text: &str) -> String {
-    match text.contains(['"', '\\']) || text.contains(char::is_control) {
-        false => text.to_string(),
-        true => {
-            let quoted = super::super::file::quote(text);
-            quoted[1..quoted.len() - 1].to_string()
-        }
+    if text.contains(['"', '\\']) || text.contains(char::is_control) {
+        let quoted = super::super::file::quote(text);
+        quoted[1..quoted.len() - 1].to_string()
+    } else {
+        text.to_string()
     }
 }
 

@@ -33,9 +33,10 @@ impl Planner<'_> {
             let scene = self.scene(traffic, stop);
             counts.push((self.make_one(&scene, &mut made), traffic));
         }
-        match self.refuse_crowd(&counts) {
-            true => MadePlans::default(),
-            false => made,
+        if self.refuse_crowd(&counts) {
+            MadePlans::default()
+        } else {
+            made
         }
     }
 

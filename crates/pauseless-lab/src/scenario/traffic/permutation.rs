@@ -25,9 +25,10 @@ pub(super) static PERMUTATION: Variant<AnyKind> = kind::<Permutation>("permutati
 impl TrafficKind for Permutation {
     fn flows(&self, scene: &Scene<'_>) -> Option<Batch> {
         let mut hosts = hosts(scene)?;
-        let entity = match scene.traffic.is_prefixed() {
-            true => hash_name(scene.name),
-            false => 0,
+        let entity = if scene.traffic.is_prefixed() {
+            hash_name(scene.name)
+        } else {
+            0
         };
         Stream::new(scene.seed, Purpose::Workload, entity).shuffle(&mut hosts);
         let targets = hosts.iter().cycle().skip(1);

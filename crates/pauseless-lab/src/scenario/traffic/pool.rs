@@ -107,12 +107,13 @@ impl<'t> Racks<'t> {
     fn barred(&self, peer: NodeId) -> Range<usize> {
         let rack = rack(self.topology, peer);
         let start = |host| self.hosts.partition_point(|other| *other < host);
-        match self.other_rack {
-            true => start((rack, NodeId(0)))..self.hosts.partition_point(|(r, _)| *r <= rack),
-            false => match self.hosts.binary_search(&(rack, peer)) {
+        if self.other_rack {
+            start((rack, NodeId(0)))..self.hosts.partition_point(|(r, _)| *r <= rack)
+        } else {
+            match self.hosts.binary_search(&(rack, peer)) {
                 Ok(place) => place..place + 1,
                 Err(place) => place..place,
-            },
+            }
         }
     }
 
@@ -262,9 +263,10 @@ impl Ends {
             .targets()
             .place
             .problem(format!("{name} has no target"));
-        let help = match self.is_apart() {
-            true => "add targets of other racks, or other_rack = false",
-            false => "add a target",
+        let help = if self.is_apart() {
+            "add targets of other racks, or other_rack = false"
+        } else {
+            "add a target"
         };
         scene.sink.push(problem.help(help));
         None
@@ -286,9 +288,10 @@ impl Ends {
         let problem = self.sources().place.problem(format!(
             "{count} sources are needed for {name}, and there are {least}"
         ));
-        let help = match self.is_apart() {
-            true => "add sources, ask for fewer at a time, or write other_rack = false",
-            false => "add sources, or ask for fewer at a time",
+        let help = if self.is_apart() {
+            "add sources, ask for fewer at a time, or write other_rack = false"
+        } else {
+            "add sources, or ask for fewer at a time"
         };
         scene.sink.push(problem.help(help));
         None

@@ -111,9 +111,10 @@ impl Batch {
 
     /// What `make` makes, unless about `count` flows are too many.
     pub fn about(count: f64, make: impl FnOnce() -> Batch) -> Batch {
-        let mut batch = match count <= FLOWS_MAX as f64 {
-            true => make(),
-            false => Batch::default(),
+        let mut batch = if count <= FLOWS_MAX as f64 {
+            make()
+        } else {
+            Batch::default()
         };
         // Sections that are fine on their own may be too many together.
         batch.count = match batch.flows.len() {

@@ -116,14 +116,15 @@ fn read_named(name: &At<String>, limits: Limits<'_>) -> Option<Cdf> {
         Err(flaw) => flaw,
     };
     let names = bundled_names();
-    let help = match path.exists() {
-        true => "each line has a size in bytes and the share of flows that are no larger".into(),
-        false => match did_you_mean(&name.value, names.iter().copied()) {
+    let help = if path.exists() {
+        "each line has a size in bytes and the share of flows that are no larger".into()
+    } else {
+        match did_you_mean(&name.value, names.iter().copied()) {
             guess if guess.is_empty() => {
                 format!("write the path of a file, or one of {}", quoted(&names))
             }
             guess => guess,
-        },
+        }
     };
     limits.sink.push(name.place.problem(flaw).help(help));
     None

@@ -139,9 +139,10 @@ fn quantity<Q: Quantity>(text: &str, unit: Unit) -> Result<Amount, String> {
 }
 
 fn plain(number: &str) -> Result<Amount, String> {
-    match number.contains('.') {
-        true => scaled(number, 9, Unit::Billionth),
-        false => scaled(number, 0, Unit::Count),
+    if number.contains('.') {
+        scaled(number, 9, Unit::Billionth)
+    } else {
+        scaled(number, 0, Unit::Count)
     }
 }
 

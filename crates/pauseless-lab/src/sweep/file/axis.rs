@@ -172,9 +172,10 @@ impl Draft {
 
     /// What it is in the plan, and its places.
     pub(super) fn finish(self) -> (Axis, Places) {
-        let keys = match self.keys.is_empty() {
-            true => vec![self.name.clone()],
-            false => self.keys.clone(),
+        let keys = if self.keys.is_empty() {
+            vec![self.name.clone()]
+        } else {
+            self.keys.clone()
         };
         let set = |value: &Value| {
             let keys = self.keys.iter();

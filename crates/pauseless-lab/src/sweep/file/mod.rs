@@ -95,9 +95,10 @@ impl FileValue for Beginning {
 
     fn take(item: Item<'_>, (): &()) -> Option<At<Beginning>> {
         let place = item.place.clone();
-        let value = match item.is_table() {
-            true => Beginning::Inline(Table::take(item, &())?.value),
-            false => Beginning::File(item.string()?.value),
+        let value = if item.is_table() {
+            Beginning::Inline(Table::take(item, &())?.value)
+        } else {
+            Beginning::File(item.string()?.value)
         };
         Some(At { value, place })
     }
@@ -137,9 +138,10 @@ impl Campaign {
             return Err(refuse(sink.into_list()));
         };
         trial::check(&written, &sink)?;
-        match sink.is_empty() {
-            true => Ok(written.campaign),
-            false => Err(refuse(sink.into_list())),
+        if sink.is_empty() {
+            Ok(written.campaign)
+        } else {
+            Err(refuse(sink.into_list()))
         }
     }
 }
@@ -389,15 +391,16 @@ fn stop_on(scenario: &mut Table, stop: &List<Stop>) {
 /// are known, and gone through, that end with the last axis of the network.
 fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
     let last = campaign.network_axes().last().copied();
-    let (axes, help) = match campaign.filter.is_open() {
-        true => (
+    let (axes, help) = if campaign.filter.is_open() {
+        (
             &campaign.axes[..],
             "fewer values of some axis, or several campaigns",
-        ),
-        false => (
+        )
+    } else {
+        (
             &campaign.axes[..last.map_or(0, |last| last + 1)],
             "fewer networks, or their axes before all others",
-        ),
+        )
     };
     let count = combinations(axes);
     if count > TASKS_MAX {

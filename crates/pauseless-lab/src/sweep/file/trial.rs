@@ -168,15 +168,16 @@ impl Trial<'_> {
         let places = &self.written.axes[axis];
         let label = &self.written.campaign.axes[axis].points[point].label;
         let is_key = problem.message.starts_with("unknown key");
-        let (place, message) = match is_key {
-            true => (
+        let (place, message) = if is_key {
+            (
                 places.key(&problem.key),
                 format!("{}: {}", problem.key, problem.message),
-            ),
-            false => (
+            )
+        } else {
+            (
                 places.point(point),
                 format!("with {label}, {}: {}", problem.key, problem.message),
-            ),
+            )
         };
         let shown = place.problem(message).expected(problem.expected.clone());
         self.sink.push(shown.help(problem.help.clone()));

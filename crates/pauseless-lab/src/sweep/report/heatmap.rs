@@ -206,9 +206,10 @@ impl Map<'_> {
         for outer in self.panels() {
             for row in 0..self.y.places.len() {
                 let cells = (0..self.x.places.len()).map(|it| self.value(outer, (row, it)));
-                let cells: Vec<Option<f64>> = match self.x.places.len() > COLUMNS_MAX {
-                    true => vec![cells.flatten().reduce(f64::max)],
-                    false => cells.collect(),
+                let cells: Vec<Option<f64>> = if self.x.places.len() > COLUMNS_MAX {
+                    vec![cells.flatten().reduce(f64::max)]
+                } else {
+                    cells.collect()
                 };
                 let mut line = self.words(outer);
                 line.push(self.y.words[row].clone());

@@ -259,9 +259,10 @@ impl Report {
 
 /// What the file asks for, or the usual.
 fn reports(campaign: &Campaign) -> Cow<'_, [Wanted]> {
-    match campaign.reports.is_empty() {
-        true => Cow::Owned(automatic::reports(campaign)),
-        false => Cow::Borrowed(&campaign.reports),
+    if campaign.reports.is_empty() {
+        Cow::Owned(automatic::reports(campaign))
+    } else {
+        Cow::Borrowed(&campaign.reports)
     }
 }
 

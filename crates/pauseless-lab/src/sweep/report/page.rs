@@ -32,9 +32,10 @@ pub fn page(report: &Report) -> String {
         body.push_str(&one(part));
     }
     let has_shares = report.parts.iter().any(|part| part.kind == "proportion");
-    let intervals = match has_shares || !report.claims.is_empty() {
-        true => " Intervals are those of Wilson, 95 %.",
-        false => "",
+    let intervals = if has_shares || !report.claims.is_empty() {
+        " Intervals are those of Wilson, 95 %."
+    } else {
+        ""
     };
     let _ = write!(
         body,
@@ -86,9 +87,10 @@ fn one(part: &Part) -> String {
     for figure in &part.figures {
         let wide = if figure.panels.len() > 1 { " wide" } else { "" };
         // The title stands above already.
-        let caption = match figure.caption == part.title {
-            true => String::new(),
-            false => escape(&figure.caption) + " ",
+        let caption = if figure.caption == part.title {
+            String::new()
+        } else {
+            escape(&figure.caption) + " "
         };
         let _ = write!(
             text,

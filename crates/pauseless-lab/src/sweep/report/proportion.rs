@@ -161,9 +161,10 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     };
     let both = rows.key(&all)?;
     let counted = count(rows, count_of, &both)?;
-    let across = match all.len() > wanted.by.len() {
-        true => Some(rows.key(&all[wanted.by.len()..])?),
-        false => None,
+    let across = if all.len() > wanted.by.len() {
+        Some(rows.key(&all[wanted.by.len()..])?)
+    } else {
+        None
     };
     let width = across
         .as_ref()

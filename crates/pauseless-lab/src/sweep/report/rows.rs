@@ -146,9 +146,10 @@ impl<'a> Rows<'a> {
     /// Says so if no run meets all conditions.
     pub(super) fn nothing(&self, conditions: &[Condition]) -> Result<Option<String>, String> {
         let is_empty = self.select(conditions)?.is_empty();
-        let text = match conditions.is_empty() {
-            true => "there are no runs yet",
-            false => "no run meets its conditions",
+        let text = if conditions.is_empty() {
+            "there are no runs yet"
+        } else {
+            "no run meets its conditions"
         };
         Ok(is_empty.then(|| text.to_string()))
     }
@@ -172,9 +173,10 @@ impl<'a> Rows<'a> {
                     Label::Number(_) => String::new(),
                     Label::Text(text) => did_you_mean(text, known.iter().map(String::as_str)),
                 };
-                let more = match near.is_empty() {
-                    true => format!("there are {}", words::some(&known)),
-                    false => near,
+                let more = if near.is_empty() {
+                    format!("there are {}", words::some(&known))
+                } else {
+                    near
                 };
                 notes.push(format!("no run has {axis} = {written}; {more}"));
             }
@@ -236,9 +238,10 @@ impl Key {
     pub(super) fn named(&self, key: u64) -> Vec<String> {
         let words = self.words(key).into_iter().zip(&self.columns);
         let words = words.map(|(word, it)| {
-            match matches!(it.values.first(), Some(Label::Number(_))) || starts_with_digit(&word) {
-                true => format!("{} = {word}", words::axis(&it.name, it.unit)),
-                false => word,
+            if matches!(it.values.first(), Some(Label::Number(_))) || starts_with_digit(&word) {
+                format!("{} = {word}", words::axis(&it.name, it.unit))
+            } else {
+                word
             }
         });
         words.collect()
@@ -278,17 +281,19 @@ pub(super) fn axis_column(table: &Table, axis: &Axis) -> String {
     let name = column(&axis.name);
     let with_unit = with_unit(&name, axis.unit);
     let has = |name: &str| table.columns.iter().any(|it| it.name == name);
-    match !has(&name) && has(&with_unit) {
-        true => with_unit,
-        false => name,
+    if !has(&name) && has(&with_unit) {
+        with_unit
+    } else {
+        name
     }
 }
 
 fn with_unit(name: &str, unit: &str) -> String {
     let ending = format!("_{unit}");
-    match unit.is_empty() || name.ends_with(&ending) {
-        true => name.to_string(),
-        false => name.to_string() + &ending,
+    if unit.is_empty() || name.ends_with(&ending) {
+        name.to_string()
+    } else {
+        name.to_string() + &ending
     }
 }
 

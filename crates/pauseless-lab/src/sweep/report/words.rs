@@ -127,9 +127,10 @@ fn digits(value: f64) -> String {
     }
     let places = usize::try_from(5 - power).unwrap_or(0);
     let text = format!("{value:.places$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
     }
 }
 

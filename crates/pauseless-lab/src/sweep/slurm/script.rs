@@ -68,9 +68,10 @@ fn text(path: &Path) -> Result<String, Failure> {
 /// A word as the shell takes it, whatever is in it. Slurm unquotes its options in the same way.
 pub(super) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(&byte);
-    match !word.is_empty() && word.bytes().all(is_plain) {
-        true => word.to_string(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

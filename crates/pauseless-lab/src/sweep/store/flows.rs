@@ -46,12 +46,11 @@ pub(super) fn merge(
             continue;
         }
         let flows = read(&path, task)?;
-        match waiting.is_empty() {
-            true => waiting = flows,
-            false => {
-                for (all, more) in waiting.iter_mut().zip(flows) {
-                    extend(all, more);
-                }
+        if waiting.is_empty() {
+            waiting = flows
+        } else {
+            for (all, more) in waiting.iter_mut().zip(flows) {
+                extend(all, more);
             }
         }
         let rows = waiting.first().map_or(0, |column| column.cells.len());

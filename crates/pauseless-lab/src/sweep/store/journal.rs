@@ -107,9 +107,10 @@ impl Journal {
         };
         contents.write(&self.path.with_extension("part"), parts)?;
         // What cannot be read is kept for whoever wants to know what happened.
-        let removed = match contents.damaged.is_empty() {
-            true => fs::remove_file(&self.path),
-            false => fs::rename(&self.path, self.path.with_extension("damaged")),
+        let removed = if contents.damaged.is_empty() {
+            fs::remove_file(&self.path)
+        } else {
+            fs::rename(&self.path, self.path.with_extension("damaged"))
         };
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -200,9 +201,12 @@ pub(in crate::sweep) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname");
     let name = name.or_else(|_| std::env::var("HOSTNAME"));
     let name = name.unwrap_or_else(|_| "host".to_string());
-    let letter = |letter: char| match letter.is_ascii_alphanumeric() {
-        true => letter,
-        false => '-',
+    let letter = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '-'
+        }
     };
     name.trim().chars().map(letter).collect()
 }

@@ -227,9 +227,10 @@ fn cells(columns: &Columns, rows: &[(Brief, Row)]) -> Vec<Column> {
     ];
     for axis in &columns.axes {
         let labels = rows.iter().map(|(task, _)| axis.cell(&task.labels));
-        let cells = match axis.is_number {
-            true => Cells::Numbers(labels.map(number).collect()),
-            false => Cells::Texts(labels.map(text).collect()),
+        let cells = if axis.is_number {
+            Cells::Numbers(labels.map(number).collect())
+        } else {
+            Cells::Texts(labels.map(text).collect())
         };
         all.push(column(&axis.name, cells));
     }

@@ -36,9 +36,10 @@ pub(super) enum Value {
 
 impl Value {
     fn of(number: f64) -> Value {
-        match number.is_finite() {
-            true => Value::Number(number),
-            false => Value::Text(number.to_string()),
+        if number.is_finite() {
+            Value::Number(number)
+        } else {
+            Value::Text(number.to_string())
         }
     }
 

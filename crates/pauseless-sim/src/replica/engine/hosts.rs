@@ -113,9 +113,10 @@ impl Engine {
         let expected = target.expected;
         let what = if frame.sequence == expected {
             target.expected = expected.wrapping_add(frame.payload);
-            match target.expected >= self.setup.ack_interval {
-                true => What::Ack,
-                false => return,
+            if target.expected >= self.setup.ack_interval {
+                What::Ack
+            } else {
+                return;
             }
         } else if frame.sequence > expected
             && (self.now >= target.quiet_until || target.refused != expected)

@@ -11,9 +11,10 @@ impl Engine {
         }
         let turns = (1..=8).map(|step| (step + at.turn) % 8);
         let mut ready = turns.filter(|queue| !at.is_paused[*queue]);
-        let queue = match at.queues[0].is_empty() {
-            false => Some(0),
-            true => ready.find(|queue| !at.queues[*queue].is_empty()),
+        let queue = if at.queues[0].is_empty() {
+            ready.find(|queue| !at.queues[*queue].is_empty())
+        } else {
+            Some(0)
         };
         let Some(queue) = queue else {
             return;
@@ -152,9 +153,10 @@ impl Engine {
             _ => (target, source, [b, a]),
         };
         let entry = &self.setup.entries[to as usize];
-        let hops = match entry.switch as usize == node {
-            true => std::slice::from_ref(&entry.interface),
-            false => &self.setup.nodes[node].routes[entry.edge as usize][..],
+        let hops = if entry.switch as usize == node {
+            std::slice::from_ref(&entry.interface)
+        } else {
+            &self.setup.nodes[node].routes[entry.edge as usize][..]
         };
         match hops.len() {
             0 => None,

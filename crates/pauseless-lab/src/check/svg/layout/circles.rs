@@ -26,9 +26,10 @@ pub(super) fn stand(layout: &mut Layout, cast: &Cast<'_>) {
         layout.put(*switch, Place::usual(on(inner, angle), Role::Cycle));
         angles.push((*switch, angle));
     }
-    let outer = match cast.ring.is_empty() {
-        true => (400.0, 260.0),
-        false => (inner.0 + 255.0, inner.1 + 180.0),
+    let outer = if cast.ring.is_empty() {
+        (400.0, 260.0)
+    } else {
+        (inner.0 + 255.0, inner.1 + 180.0)
     };
     angles.extend(stand_outside(layout, cast, (outside, outer)));
     for (switch, angle) in angles {
@@ -113,9 +114,10 @@ fn stand_hosts(layout: &mut Layout, (switch, angle): (NodeId, f64), hosts: Vec<N
         for far in [34.0, 44.0, 80.0] {
             for nth in [number as f64 - middle, 0.0, 1.0, -1.0, 2.0, -2.0] {
                 let (first, second) = (beside(far, nth), above(far, nth));
-                match is_beside {
-                    true => shifts.extend([first, second]),
-                    false => shifts.extend([second, first]),
+                if is_beside {
+                    shifts.extend([first, second])
+                } else {
+                    shifts.extend([second, first])
                 }
             }
         }

@@ -301,9 +301,10 @@ impl SwitchConfig {
     pub fn buffered(&self, port: &str) -> (u8, u8) {
         let (mut lossless, mut lossy) = (0, 0);
         for group in self.groups.get(port).into_iter().flatten() {
-            match self.is_lossless(group) {
-                true => lossless |= group.classes,
-                false => lossy |= group.classes,
+            if self.is_lossless(group) {
+                lossless |= group.classes
+            } else {
+                lossy |= group.classes
             }
         }
         (lossless, lossy)

@@ -67,13 +67,14 @@ impl<'t> Entry<'t> {
             return Ok(0);
         };
         let text = self.text_of(field)?;
-        match text.is_empty() {
-            true => Ok(0),
-            false => classes(&text).map_err(|reason| {
+        if text.is_empty() {
+            Ok(0)
+        } else {
+            classes(&text).map_err(|reason| {
                 let message = format!("{name} of {}: {reason}", quoted(&text));
                 let problem = self.problem(field.value.at(), message);
                 problem.expected("classes from 0 to 7, such as 3,4")
-            }),
+            })
         }
     }
 
@@ -106,9 +107,10 @@ impl<'t> Entry<'t> {
             Err(problem.expected(format!("the name of an entry in {table}")))
         };
         let Some(inside) = text.strip_prefix('[') else {
-            return match text.is_empty() {
-                true => refuse(),
-                false => Ok(Some(text.into_owned())),
+            return if text.is_empty() {
+                refuse()
+            } else {
+                Ok(Some(text.into_owned()))
             };
         };
         let parts = inside

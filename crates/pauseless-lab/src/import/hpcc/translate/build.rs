@@ -81,9 +81,10 @@ impl Parts<'_> {
 
     fn general(&self) -> General {
         let Settings { seed, stop, .. } = *self.settings;
-        let stop_key = match self.is_conweave {
-            true => "FLOWGEN_STOP_TIME",
-            false => "SIMULATOR_STOP_TIME",
+        let stop_key = if self.is_conweave {
+            "FLOWGEN_STOP_TIME"
+        } else {
+            "SIMULATOR_STOP_TIME"
         };
         General {
             title: Key::of("imported from the files of an ns-3 simulator".to_string()),
@@ -110,9 +111,10 @@ impl Parts<'_> {
         let nodes = topology.is_switch.iter().enumerate();
         let nodes = nodes.map(|(node, is_switch)| Node {
             name: Key::of(node.to_string()),
-            kind: Key::of(match is_switch {
-                true => NodeKind::Switch,
-                false => NodeKind::Host,
+            kind: Key::of(if *is_switch {
+                NodeKind::Switch
+            } else {
+                NodeKind::Host
             }),
             ..Node::default()
         });
@@ -207,9 +209,10 @@ impl Parts<'_> {
             follows_rate,
         } = settings.window
         {
-            let size = match is_global {
-                true => WordOr::Value(Bytes::new(self.window())),
-                false => WordOr::Word(WindowRule::Bdp),
+            let size = if is_global {
+                WordOr::Value(Bytes::new(self.window()))
+            } else {
+                WordOr::Word(WindowRule::Bdp)
             };
             keys.window = self.key("GLOBAL_T", size);
             keys.window_follows_rate = self.key("VAR_WIN", follows_rate);
@@ -258,9 +261,10 @@ impl Parts<'_> {
         let marking = self.settings.marking.values().next();
         // Where nothing is marked, no queue is so long.
         let bytes = |of: fn(&Marking) -> u64| threshold(marking.map_or(1_000_000_000, of));
-        let clamp = match dcqcn.clamps {
-            true => Clamp::Always,
-            false => Clamp::AfterStage,
+        let clamp = if dcqcn.clamps {
+            Clamp::Always
+        } else {
+            Clamp::AfterStage
         };
         congestion::Dcqcn {
             style: Key::of(Style::Nic),

@@ -478,10 +478,9 @@ fn read_loss(input: Input<'_>) -> f64 {
     let usual = input.config.number("ERROR_RATE_PER_LINK", 0.0, input.sink);
     check(input, "ERROR_RATE_PER_LINK", usual <= 0.5, "at most 0.5");
     let links = input.topology.map_or(&[][..], |topology| &topology.links);
-    let shares = links.iter().map(|link| match link.loss > 0.0 {
-        true => link.loss,
-        false => usual,
-    });
+    let shares = links
+        .iter()
+        .map(|link| if link.loss > 0.0 { link.loss } else { usual });
     let shares = BTreeSet::from_iter(shares.map(f64::to_bits));
     if shares.len() > 1 {
         let problem = crate::problem::Problem::new(0..0, "links with different losses");

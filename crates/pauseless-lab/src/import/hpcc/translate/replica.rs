@@ -82,12 +82,11 @@ fn ports(topology: &Topology, settings: &Settings) -> (Vec<Port>, Vec<Vec<u32>>)
     let mut of_nodes = vec![Vec::new(); topology.is_switch.len()];
     let mut own_losses = 0;
     for link in &topology.wired {
-        let loss = match link.loss > 0.0 {
-            true => {
-                own_losses += 1;
-                Some(own_losses)
-            }
-            false => (settings.usual_loss > 0.0).then_some(0),
+        let loss = if link.loss > 0.0 {
+            own_losses += 1;
+            Some(own_losses)
+        } else {
+            (settings.usual_loss > 0.0).then_some(0)
         };
         let rate = link.rate.as_bps();
         let marking = settings.marking.get(&rate).copied();

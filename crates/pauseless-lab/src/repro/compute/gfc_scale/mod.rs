@@ -129,9 +129,10 @@ impl How {
             seed: Some(pair.seed),
             duration: Some(self.duration),
             discipline: Some(self.discipline),
-            stop_on: Some(match self.stops_on_deadlock {
-                true => StopOn::DEADLOCK,
-                false => StopOn::NONE,
+            stop_on: Some(if self.stops_on_deadlock {
+                StopOn::DEADLOCK
+            } else {
+                StopOn::NONE
             }),
             cycle_aware: Some(self.scheme.is_cycle_aware),
             ..Overrides::default()

@@ -62,9 +62,10 @@ impl Pattern for Tree {
                         }
                         None => round.links.push((index(chunk, true, parent), then)),
                     }
-                    let (source, target) = match is_down {
-                        true => (parent, child),
-                        false => (child, parent),
+                    let (source, target) = if is_down {
+                        (parent, child)
+                    } else {
+                        (child, parent)
                     };
                     round.tasks.push(Task {
                         source,

@@ -191,9 +191,10 @@ pub(super) fn columns() -> Vec<KeyInfo> {
         name: column.name,
         about: column.about.to_string(),
         kind: column.numbers.kind(),
-        fallback: match column.is_required {
-            true => Fallback::Required(column.name),
-            false => Fallback::Derived(column.default),
+        fallback: if column.is_required {
+            Fallback::Required(column.name)
+        } else {
+            Fallback::Derived(column.default)
         },
         source: "",
     });

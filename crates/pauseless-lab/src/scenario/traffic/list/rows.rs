@@ -246,9 +246,10 @@ impl<'t> Parser<'t> {
                 let problem = word.problem(format!("{title}: {}", refused.message));
                 let problem = problem.expected(unit::unit_list::<Q>());
                 let header = format!("{title}_{} in the header", titled.column.numbers.usual());
-                self.report(match is_plain {
-                    true => problem.help(format!("write the unit behind the number, or {header}")),
-                    false => problem.help(refused.help),
+                self.report(if is_plain {
+                    problem.help(format!("write the unit behind the number, or {header}"))
+                } else {
+                    problem.help(refused.help)
                 });
             }
             unit => {

@@ -62,9 +62,10 @@ pub(crate) fn read(text: &str, known: Known<'_>) -> Result<Sections, Problems> {
     let mut root = Section::root(&sink, table);
     let sections = Sections::read(&mut root, known);
     root.finish();
-    match sink.is_empty() {
-        true => Ok(sections),
-        false => Err(Problems::new("it.sweep.toml", text, sink.into_list())),
+    if sink.is_empty() {
+        Ok(sections)
+    } else {
+        Err(Problems::new("it.sweep.toml", text, sink.into_list()))
     }
 }
 
