@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::file::File;
+use super::file::{File, TableStyle};
 use super::reader::{Place, Section};
-use super::{Aim, Overrides, Scenario, Written as Sections};
+use super::{Aim, Overrides, Scenario, Written as Sections, topology};
 use crate::declare::{Entry, Node, Table, Written};
 use crate::import::source::Source;
 use crate::problem::{Problems, Sink};
@@ -56,7 +56,18 @@ impl ScenarioFile {
     pub fn text(&self) -> String {
         let mut file = File::default();
         file.line(format_args!("# {}", self.comment));
-        file.entries(&self.entries);
+        let entries = self.entries.iter();
+        let (sections, plain): (Vec<&Entry>, Vec<&Entry>) =
+            entries.partition(|entry| entry.node.is_section());
+        for entry in plain.into_iter().chain(sections) {
+            // A fabric may have thousands of nodes and links.
+            file.tables = if entry.key == topology::NAME {
+                TableStyle::Inline
+            } else {
+                TableStyle::Sections
+            };
+            file.entries(std::slice::from_ref(entry));
+        }
         file.text
     }
 
