@@ -20,8 +20,9 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
         })?;
         return Ok(ExitCode::SUCCESS);
     };
-    let source = args.set.apply(Source::read(file)?)?;
-    let scenario = Scenario::read_source(&source, &Overrides::default())?;
+    let changed = args.set.apply(Source::read(file)?)?;
+    let scenario = Scenario::read_source(&changed.source, &Overrides::default());
+    let scenario = scenario.map_err(|problems| changed.refuse(problems))?;
     output::warn(&scenario);
     output::print(&if args.json {
         json::to_text(&derivation::explain_document(&scenario))

@@ -34,15 +34,17 @@ pub fn run(args: &RunArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
         stop_on: stop_on(args),
     };
     // Once: it may be a pipe.
-    let source = args.set.apply(Source::read(&args.file)?)?;
-    let from_htsim = htsim::scenario(args, &source, &overrides)?;
+    let changed = args.set.apply(Source::read(&args.file)?)?;
+    let source = &changed.source;
+    let from_htsim = htsim::scenario(args, source, &overrides)?;
     let imported = match &from_htsim {
         Some(_) => None,
-        None => import(args, &source)?,
+        None => import(args, source)?,
     };
     let mut scenario = match (from_htsim, &imported) {
         (Some(scenario), _) => scenario,
-        (None, None) => Scenario::read_source(&source, &overrides)?,
+        (None, None) => Scenario::read_source(source, &overrides)
+            .map_err(|problems| changed.refuse(problems))?,
         (None, Some(case)) => {
             let name = format!("{} as a scenario", args.file.display());
             case.scenario.build(&name, &overrides)?

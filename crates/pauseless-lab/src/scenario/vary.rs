@@ -6,16 +6,17 @@
 mod amount;
 mod path;
 
+use std::ops::Range;
 use std::path::Path;
 
 pub use amount::{Amount, Unit};
 
-use self::path::Found;
+use self::path::{Found, Reach};
 use super::file::quote;
 use super::reader::Place;
 use super::{FILE_MAX, Overrides, Scenario, parse_file, parse_table};
-use crate::import::source::Source;
-use crate::problem::{Problem, Problems};
+use crate::import::{self, source::Source};
+use crate::problem::{FileId, Problem, Problems};
 
 /// A scenario file in which one value can be set.
 #[derive(Clone, Debug)]
@@ -23,6 +24,7 @@ pub struct Knob {
     file: String,
     name: String,
     key: String,
+    reach: Reach,
     before: String,
     /// What stands in the file, if anything does.
     written: Option<String>,
@@ -33,18 +35,25 @@ impl Knob {
     /// Finds `key`, such as `flow_control.xoff` or `flow.F1.rate`, in the file at `path`.
     pub fn read(path: &Path, key: &str) -> Result<Knob, Problems> {
         let source = Source::read_within(path, FILE_MAX)?;
-        Knob::find(&source.file, &source.text, (&source.stem(), key))
+        import::refuse_simulators(&source.file, &source.text)?;
+        Knob::find(&source, &source.stem(), (key, Reach::Values))
     }
 
     /// The same in `text`, which messages call `name`.
     pub fn parse(name: &str, text: &str, key: &str) -> Result<Knob, Problems> {
-        Knob::find(name, text, (name, key))
+        let source = Source {
+            file: name.to_string(),
+            text: text.to_string(),
+        };
+        Knob::find(&source, name, (key, Reach::Values))
     }
 
-    fn find(file: &str, text: &str, (name, key): (&str, &str)) -> Result<Knob, Problems> {
+    fn find(source: &Source, name: &str, (key, reach): (&str, Reach)) -> Result<Knob, Problems> {
+        let Source { file, text } = source;
         let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
         let table = parse_table(text).map_err(refuse)?;
-        let found = path::find(text, &table, key).map_err(|problem| refuse(vec![problem]))?;
+        let found = path::find(text, &table, key, reach);
+        let found = found.map_err(|problem| refuse(vec![problem]))?;
         let (before, written, after) = match found {
             Found::Value(span) => (
                 text[..span.start].to_string(),
@@ -57,6 +66,7 @@ impl Knob {
             file: file.to_string(),
             name: name.to_string(),
             key: key.to_string(),
+            reach,
             before,
             written,
             after,
@@ -96,7 +106,7 @@ impl Knob {
         let Ok(table) = parse_table(&text) else {
             return false;
         };
-        matches!(path::find(&text, &table, &self.key), Ok(Found::Value(span)) if span == (start..start + 1))
+        matches!(path::find(&text, &table, &self.key, self.reach), Ok(Found::Value(span)) if span == (start..start + 1))
     }
 
     /// The key, as it was asked for.
@@ -129,20 +139,118 @@ impl Knob {
     }
 }
 
-/// The file with `key` set to `value`, as a command line has them: a value that is not TOML is a
-/// text, so that `switch.buffer=1 MB` needs no quotation marks of its own.
-pub fn set(source: &Source, key: &str, value: &str) -> Result<Source, Problems> {
-    let knob = Knob::find(&source.file, &source.text, (&source.file, key))?;
-    let is_toml = toml::from_str::<toml::Table>(&format!("value = {value}")).is_ok();
-    let value = if is_toml {
-        value.to_string()
-    } else {
-        quote(value)
-    };
-    Ok(Source {
-        file: source.file.clone(),
-        text: knob.with(&value),
-    })
+/// A file in which a command line has set some keys.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// The file with all of them.
+    pub source: Source,
+    original: Source,
+    edits: Vec<Edit>,
+}
+
+/// One setting, and what it did to the text.
+#[derive(Clone, Debug)]
+struct Edit {
+    setting: String,
+    /// What it wrote, in the text right after it.
+    written: Range<usize>,
+    /// How long what stood there before was.
+    length: usize,
+}
+
+impl Changed {
+    /// The file as it is.
+    pub fn new(source: Source) -> Changed {
+        Changed {
+            original: source.clone(),
+            source,
+            edits: Vec::new(),
+        }
+    }
+
+    /// Sets `key` to `value`, as a command line has them: a value that is not TOML is a text, so that
+    /// `switch.buffer=1 MB` needs no quotation marks of its own.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Problems> {
+        let Source { file, text: before } = &self.source;
+        if let Some(whose) = import::simulator_of(before) {
+            let help = "--set is for scenarios: make one with `pauseless convert --to scenario`";
+            return Err(Problems::of_file(file, format!("this is {whose}"), help));
+        }
+        let knob = Knob::find(&self.source, file, (key, Reach::Anything))?;
+        let is_toml = toml::from_str::<toml::Table>(&format!("value = {value}")).is_ok();
+        let after = if is_toml {
+            knob.with(value)
+        } else {
+            knob.with(&quote(value))
+        };
+        let same = |a: &mut dyn Iterator<Item = (u8, u8)>| a.take_while(|(a, b)| a == b).count();
+        let start = same(&mut before.bytes().zip(after.bytes()));
+        let rest = (&before.as_bytes()[start..], &after.as_bytes()[start..]);
+        let end = same(
+            &mut rest
+                .0
+                .iter()
+                .rev()
+                .copied()
+                .zip(rest.1.iter().rev().copied()),
+        );
+        self.edits.push(Edit {
+            setting: format!("{key}={value}"),
+            written: start..after.len() - end,
+            length: before.len() - end - start,
+        });
+        self.source.text = after;
+        Ok(())
+    }
+
+    /// What is wrong with the changed file, shown in the file that the user knows, or in the setting
+    /// that is to blame.
+    pub fn refuse(&self, problems: Problems) -> Problems {
+        if self.edits.is_empty() {
+            return problems;
+        }
+        let (_, mut list) = problems.into_parts();
+        for problem in &mut list {
+            let Some(at) = problem.at.clone() else {
+                continue;
+            };
+            match self.trace(at.start) {
+                Ok(start) => {
+                    let end = self.trace(at.end).unwrap_or(start).max(start);
+                    problem.at = Some(start..end);
+                }
+                Err(edit) => {
+                    problem.file = FileId(edit as u16 + 1);
+                    problem.at = Some(0..self.edits[edit].setting.len());
+                }
+            }
+        }
+        let settings = self.edits.iter().map(|edit| Source {
+            file: "--set".to_string(),
+            text: edit.setting.clone(),
+        });
+        let sources = [self.original.clone()].into_iter().chain(settings);
+        Problems::of_sources(sources.collect(), list)
+    }
+
+    /// Where a byte of the changed text stood in the original, or the setting that wrote it.
+    fn trace(&self, mut at: usize) -> Result<usize, usize> {
+        for (
+            number,
+            Edit {
+                written, length, ..
+            },
+        ) in self.edits.iter().enumerate().rev()
+        {
+            if written.contains(&at) {
+                return Err(number);
+            }
+            if at >= written.end {
+                at = at - written.len() + length;
+            }
+        }
+        Ok(at)
+    }
 }
 
 #[cfg(test)]

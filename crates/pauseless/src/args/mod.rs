@@ -21,7 +21,8 @@ use pauseless_lab::import::source::Source;
 use pauseless_lab::report::quantity::parse_span;
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::scenario::congestion::Scheme;
-use pauseless_lab::scenario::{Problems, StopOn, vary};
+use pauseless_lab::scenario::vary::Changed;
+use pauseless_lab::scenario::{Problems, StopOn};
 use pauseless_lab::schema::Document;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
@@ -41,7 +42,7 @@ pub use threshold::ThresholdArgs;
 /// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
 /// packet by packet, with deadlocks decided exactly.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(version = pauseless_lab::VERSION, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -197,11 +198,12 @@ pub struct Set {
 
 impl Set {
     /// The file with these values.
-    pub fn apply(&self, source: Source) -> Result<Source, Problems> {
-        let mut settings = self.settings.iter();
-        settings.try_fold(source, |source, (key, value)| {
-            vary::set(&source, key, value)
-        })
+    pub fn apply(&self, source: Source) -> Result<Changed, Problems> {
+        let mut changed = Changed::new(source);
+        for (key, value) in &self.settings {
+            changed.set(key, value)?;
+        }
+        Ok(changed)
     }
 }
 

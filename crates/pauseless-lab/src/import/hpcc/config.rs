@@ -6,8 +6,8 @@ use pauseless_core::unit::Rate;
 
 use super::units;
 use crate::problem::{Problem, Sink};
-use crate::scenario::reader::Place;
-use crate::text::{Text, Word, Words};
+use crate::scenario::reader::{Place, did_you_mean};
+use crate::text::{Text, Word, Words, line_number};
 
 /// What stands behind a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,8 @@ const KEYS: [(&str, Values); 70] = [
 pub(super) struct Config<'t> {
     values: BTreeMap<&'static str, Entry<'t>>,
     /// Words that are no key and stand behind none, as the simulators skip them.
-    pub unknown: Vec<&'t str>,
+    pub unknown: Vec<Word<'t>>,
+    text: &'t str,
     /// Keys that stand in the text more than once.
     pub repeated: Vec<&'static str>,
 }
@@ -140,11 +141,14 @@ fn is_key(word: &str) -> bool {
 impl<'t> Config<'t> {
     /// Reads the text; what is wrong goes to `sink`.
     pub(super) fn parse(text: Text<'t>, sink: &Sink) -> Config<'t> {
-        let mut config = Config::default();
+        let mut config = Config {
+            text: text.text,
+            ..Config::default()
+        };
         let mut words = Words::new(text);
         while let Some(word) = words.next() {
             let Some((key, follows)) = KEYS.iter().find(|(key, _)| *key == word.text) else {
-                config.unknown.push(word.text);
+                config.unknown.push(word);
                 continue;
             };
             let count = match follows {
@@ -178,6 +182,34 @@ impl<'t> Config<'t> {
     pub(super) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
         debug_assert!(is_key(key), "{key}");
         self.values.get(key)
+    }
+
+    /// What to know about words that are no keys and stand behind none, as the simulators skip them.
+    pub(super) fn skipped(&self) -> Vec<String> {
+        let [first, rest @ ..] = &self.unknown[..] else {
+            return Vec::new();
+        };
+        let shown = self.unknown.iter().take(10);
+        let shown = Vec::from_iter(shown.map(|word| format!("{:?}", word.text))).join(", ");
+        let mut notes = vec![match rest.len() {
+            0 => format!("{:?} is no key and was skipped", first.text),
+            1..10 => format!(
+                "{} words are no keys and were skipped: {shown}",
+                rest.len() + 1
+            ),
+            _ => format!(
+                "{} words are no keys and were skipped: {shown}, ..",
+                rest.len() + 1
+            ),
+        }];
+        let slips = self.unknown.iter().filter_map(|word| {
+            let meant = did_you_mean(word.text, KEYS.iter().map(|(key, _)| *key));
+            let line = line_number(self.text, word.start);
+            (word.text.len() > 3 && !meant.is_empty())
+                .then(|| format!("line {line} of the configuration: {:?}; {meant}", word.text))
+        });
+        notes.extend(slips.take(10));
+        notes
     }
 
     /// All keys that are there.
@@ -263,7 +295,16 @@ mod tests {
             Vec::from_iter(map),
             [(25_000_000_000, 400.0), (100_000_000_000, 1600.0)]
         );
-        assert_eq!(config.unknown, ["foo", "bar"]);
+        let unknown = config.unknown.iter().map(|word| word.text);
+        assert_eq!(Vec::from_iter(unknown), ["foo", "bar"]);
+        let slip = Config::parse("CC_MODE 1\nBUFER_SIZE\n".into(), &sink);
+        assert_eq!(
+            slip.skipped(),
+            [
+                "\"BUFER_SIZE\" is no key and was skipped",
+                "line 2 of the configuration: \"BUFER_SIZE\"; did you mean BUFFER_SIZE?"
+            ]
+        );
         assert_eq!(config.repeated, ["CC_MODE"]);
         assert!(sink.is_empty());
         assert!(!is_config(

@@ -38,7 +38,8 @@ impl Ports {
     const SOURCE: u16 = 10_000;
     const TARGET: u16 = 100;
 
-    fn column_count(self) -> usize {
+    /// How many words a line has.
+    pub(super) fn column_count(self) -> usize {
         match self {
             Ports::Written => 6,
             Ports::Counted => 5,

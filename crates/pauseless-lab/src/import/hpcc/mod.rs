@@ -20,7 +20,7 @@ use pauseless_sim::replica::engine::Setup;
 use super::source::Source;
 use crate::problem::{FileId, Problem, Problems, Sink};
 use crate::scenario::ScenarioFile;
-use crate::text::Text;
+use crate::text::{Text, Words, line_number};
 use config::Config;
 use flow::{Flow, Ports};
 pub use output::execute;
@@ -268,14 +268,25 @@ impl Reader<'_> {
     }
 
     /// The same for the flows.
-    fn flows(&self, file: FileId, topology: &Topology, is_conweave: bool) -> Option<Vec<Flow>> {
+    fn flows(&mut self, file: FileId, topology: &Topology, is_conweave: bool) -> Option<Vec<Flow>> {
         let before = self.sink.count();
         let ports = if is_conweave {
             Ports::Counted
         } else {
             Ports::Written
         };
-        let flows = flow::parse(self.text(file), ports, &topology.is_switch, self.sink);
+        let text = self.text(file);
+        let flows = flow::parse(text, ports, &topology.is_switch, self.sink);
+        let read = 1 + flows.len() * ports.column_count();
+        let rest = Words::new(text).nth(read);
+        if let Some(word) = rest.filter(|_| self.sink.count() == before) {
+            let line = line_number(text.text, word.start);
+            let (name, count) = (&self.source(file).file, flows.len());
+            self.notes.push(format!(
+                "{name}:{line}: the first line says {count}, so that what stands here and below is not \
+                 read, as in that simulator"
+            ));
+        }
         (self.sink.count() == before).then_some(flows)
     }
 }

@@ -18,9 +18,23 @@ pub(super) enum Found {
     Missing { before: String, after: String },
 }
 
+/// What a path may lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// A single value, in a section that is written or could be.
+    Values,
+    /// Whole lists, and sections inside sections that nobody has written, too.
+    Anything,
+}
+
 /// Follows `path`: keys of tables, and of lists positions from 1 or names, separated by points.
-pub(super) fn find(text: &str, root: &DeTable<'_>, path: &str) -> Result<Found, Problem> {
-    let walk = Walk { text, path };
+pub(super) fn find(
+    text: &str,
+    root: &DeTable<'_>,
+    path: &str,
+    reach: Reach,
+) -> Result<Found, Problem> {
+    let walk = Walk { text, path, reach };
     let (key, rest) = split(path);
     match get(root, &key) {
         Some(value) => walk.value(value, rest),
@@ -39,6 +53,13 @@ pub(super) fn find(text: &str, root: &DeTable<'_>, path: &str) -> Result<Found, 
                         after: "\n".to_string(),
                     })
                 }
+                (inner, Some(_)) if reach == Reach::Anything && !inner.is_empty() => {
+                    let header = format!("\n[{}]\n{} = ", file::key(&key), dotted(rest));
+                    Ok(Found::Missing {
+                        before: format!("{text}\n{header}"),
+                        after: "\n".to_string(),
+                    })
+                }
                 _ => Err(walk.problem(&format!("there is no {key}"), keys(root), &key)),
             },
         },
@@ -48,6 +69,7 @@ pub(super) fn find(text: &str, root: &DeTable<'_>, path: &str) -> Result<Found, 
 struct Walk<'t> {
     text: &'t str,
     path: &'t str,
+    reach: Reach,
 }
 
 impl Walk<'_> {
@@ -61,6 +83,9 @@ impl Walk<'_> {
                 keys(table),
                 "",
             )),
+            (DeValue::Array(_), None) if self.reach == Reach::Anything => {
+                Ok(Found::Value(value.span()))
+            }
             (DeValue::Array(list), None) => {
                 let message = "a list, not a value: name one of its elements";
                 Err(self.problem(message, names(list), ""))
@@ -77,7 +102,11 @@ impl Walk<'_> {
         let (key, rest) = split(rest);
         match (get(table, &key), rest) {
             (Some(value), rest) => self.value(value, rest),
-            (None, None) if !key.is_empty() => Ok(self.addition(table, span, &key)),
+            (None, None) if !key.is_empty() => Ok(self.addition(table, span, &file::key(&key))),
+            (None, Some(rest)) if self.reach == Reach::Anything && !key.is_empty() => {
+                let key = format!("{}.{}", file::key(&key), dotted(rest));
+                Ok(self.addition(table, span, &key))
+            }
             _ => Err(self.problem(&format!("there is no {key:?}"), keys(table), &key)),
         }
     }
@@ -124,9 +153,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Where a new key of a table can be written.
+    /// Where a new key of a table can be written; `key` is TOML already.
     fn addition(&self, table: &DeTable<'_>, span: Range<usize>, key: &str) -> Found {
-        let (text, key) = (self.text, file::key(key));
+        let text = self.text;
         if text[span.start..].starts_with('{') {
             let (before, after) = text.split_at(span.start + 1);
             let comma = if table.is_empty() { "" } else { "," };
@@ -160,6 +189,14 @@ impl Walk<'_> {
             ("", _) => problem.help(format!("there are {shown}")),
             _ => problem.help(format!("{similar} there are {shown}")),
         }
+    }
+}
+
+/// The rest of a path as a key of TOML.
+fn dotted(path: &str) -> String {
+    match split(path) {
+        (key, None) => file::key(&key),
+        (key, Some(rest)) => format!("{}.{}", file::key(&key), dotted(rest)),
     }
 }
 

@@ -268,12 +268,54 @@ fn values_of_the_command_line_are_set_in_the_text() {
         ),
         ("flow.F1.path", "[\"S1\"]", "path = [\"S1\"]"),
         ("provenance.record", "true", "[provenance]\nrecord = true"),
+        ("switch.memory.kind", "shared", "memory.kind = \"shared\""),
+        ("recovery.a.b", "1", "[recovery]\na.b = 1"),
     ];
+    let set = |key: &str, value: &str| {
+        let mut changed = Changed::new(source.clone());
+        changed.set(key, value).map(|()| changed.source)
+    };
     for (key, value, expected) in cases {
-        let set = set(&source, key, value).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let set = set(key, value).unwrap_or_else(|wrong| panic!("{wrong}"));
         assert!(set.text.contains(expected), "{key}: {}", set.text);
         assert!(toml::from_str::<toml::Table>(&set.text).is_ok(), "{key}");
     }
-    assert!(set(&source, "flow.F2.rate", "1 Gbps").is_err());
-    assert!(set(&source, "switch", "1").is_err());
+    assert!(set("flow.F2.rate", "1 Gbps").is_err());
+    assert!(set("switch", "1").is_err());
+}
+
+/// Problems of a changed file are shown in the file as it is, or in the setting that is to blame.
+#[test]
+fn problems_stand_where_the_user_wrote_them() {
+    let text = "duration = \"1 ms\"\n[topology]\nkind = \"ring\"\nswitches = 3\nhosts_per_switch = 1\n\
+                rate = \"10 Gbps\"\ndelay = \"1 us\"\n[flow_control]\nkind = \"none\"\n\
+                [[flow]]\nsource = \"H1\"\ntarget = \"H9\"\npath = [\"S1\"]\n";
+    let mut changed = Changed::new(Source {
+        file: "t.toml".to_string(),
+        text: text.to_string(),
+    });
+    let settings = [
+        ("seed", "7"),
+        ("topology.failed_links", "[[\"S1\", \"S2\"]]"),
+        ("duration", "17 ms"),
+        ("switch.bufer", "2MB"),
+        ("flow.1.path", "[\"S1\", \"S3\"]"),
+    ];
+    for (key, value) in settings {
+        changed
+            .set(key, value)
+            .unwrap_or_else(|wrong| panic!("{wrong}"));
+    }
+    let refused = Scenario::read_source(&changed.source, &Overrides::default());
+    let refused = changed.refuse(refused.expect_err("two things are wrong"));
+    let shown = refused.to_string();
+    let firsts = shown.lines().filter(|line| line.starts_with("pauseless: "));
+    assert_eq!(
+        Vec::from_iter(firsts),
+        [
+            "pauseless: t.toml:12:10: flow[0].target: there is no node \"H9\"",
+            "pauseless: --set:1:1: switch.bufer: unknown key",
+        ]
+    );
+    assert!(shown.contains("1 | switch.bufer=2MB"), "{shown}");
 }

@@ -355,7 +355,13 @@ fn read_control(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Option
         }
         mode @ (8 | 10) => {
             let name = if mode == 8 { "DCTCP" } else { "HPCC with PINT" };
-            let help = "1 is DCQCN, 3 HPCC, 7 TIMELY, 0 none";
+            let help = match mode {
+                8 => {
+                    "1 is DCQCN, 3 HPCC, 7 TIMELY, 0 none; for DCTCP in our own engine convert with 0 and \
+                      write kind = \"dctcp\" into [congestion_control]"
+                }
+                _ => "1 is DCQCN, 3 HPCC, 7 TIMELY, 0 none",
+            };
             refuse(input, "CC_MODE", &format!("{name} is not supported"), help);
             None
         }
@@ -499,19 +505,7 @@ fn notes(input: Input<'_>, heeded: &BTreeSet<&'static str>) -> Vec<String> {
     if !idle.is_empty() {
         notes.push(format!("without effect on this run: {}", idle.join(", ")));
     }
-    if !config.unknown.is_empty() {
-        let count = config.unknown.len();
-        let shown = config
-            .unknown
-            .iter()
-            .take(10)
-            .map(|word| format!("{word:?}"));
-        let shown = Vec::from_iter(shown).join(", ");
-        let rest = if count > 10 { ", .." } else { "" };
-        notes.push(format!(
-            "{count} words are no keys and were skipped: {shown}{rest}"
-        ));
-    }
+    notes.extend(config.skipped());
     if !config.repeated.is_empty() {
         let keys = config.repeated.join(", ");
         notes.push(format!(
