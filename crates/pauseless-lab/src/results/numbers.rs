@@ -98,17 +98,18 @@ pub static NUMBERS: &[Number] = numbers! {
     });
     /// The least of these shares.
     "share_min": Percent, Run(|it| it.shares().iter().copied().reduce(f64::min).map(Shown));
-    /// Jain's index over the late goodput of the flows without end; without any, over the goodput
-    /// of all flows.
+    /// Jain's index over the late goodput of the flows without end; where these get nothing late, or
+    /// there are fewer than two, over the goodput of all flows.
     "jain": One, Run(|it| {
         let fairness = it.metrics.fairness_endless.or(it.metrics.fairness)?;
         Some(Real(fairness.jain))
     }), is_real: true, kept: Usually, may_be_missing: true;
-    /// Jain's index over the goodput of all flows that have started; absent for fewer than two.
+    /// Jain's index over the goodput of all flows that have started; absent for fewer than two, and
+    /// where nobody got anything.
     "jain_goodput": One, Run(|it| Some(Real(it.metrics.fairness?.jain))), is_real: true,
         json: Absent("metrics.jain_goodput"), may_be_missing: true;
     /// Jain's index over the late goodput of the flows without end that have started; absent for
-    /// fewer than two.
+    /// fewer than two, and where nobody got anything late, as in a deadlock.
     "jain_goodput_late_endless": One, Run(|it| Some(Real(it.metrics.fairness_endless?.jain))),
         is_real: true, json: Absent("metrics.jain_goodput_late_endless"), may_be_missing: true;
     /// For how long any link was in the congestion tree.

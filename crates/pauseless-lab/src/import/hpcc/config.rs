@@ -170,6 +170,10 @@ impl<'t> Config<'t> {
                 sink.push(word.problem(message).expected(format!("{count} values")));
                 break;
             }
+            if let Some(value) = values.iter().find(|value| is_key(value.text)) {
+                let problem = value.problem(format!("this key stands where {key} has its value"));
+                sink.push(problem.help(format!("write a value behind {key}")));
+            }
             let entry = Entry { key: word, values };
             if config.values.insert(key, entry).is_some() {
                 config.repeated.push(key);

@@ -506,6 +506,12 @@ fn notes(input: Input<'_>, heeded: &BTreeSet<&'static str>) -> Vec<String> {
         notes.push(format!("without effect on this run: {}", idle.join(", ")));
     }
     notes.extend(config.skipped());
+    let mode = config.integer("CC_MODE", 1, sink);
+    if ![0, 1, 3, 7, 8, 10].contains(&mode) {
+        notes.push(format!(
+            "CC_MODE {mode} is none, as there: sources keep their rates"
+        ));
+    }
     if !config.repeated.is_empty() {
         let keys = config.repeated.join(", ");
         notes.push(format!(
