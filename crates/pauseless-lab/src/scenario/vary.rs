@@ -9,6 +9,8 @@ mod path;
 use std::ops::Range;
 use std::path::Path;
 
+use toml::de::DeTable;
+
 pub use amount::{Amount, Unit};
 
 use self::path::{Found, Reach};
@@ -76,7 +78,8 @@ impl Knob {
         }
         // A section that only its sub-sections make, as [switch.memory] makes switch.
         let headed = knob.with_header(text);
-        match headed.filter(Knob::is_where_it_should_be) {
+        let headed = headed.filter(Knob::is_where_it_should_be);
+        match headed.or_else(|| knob.with_path(text, &table)) {
             Some(headed) => Ok(headed),
             None => {
                 let place = Place::new(key, 0..0);
@@ -97,6 +100,26 @@ impl Knob {
             after: "\n".to_string(),
             ..self.clone()
         })
+    }
+
+    /// The key as a path of several in a section further out, as `memory.total` in `[switch]`.
+    fn with_path(&self, text: &str, table: &DeTable<'_>) -> Option<Knob> {
+        if self.reach == Reach::Values {
+            return None;
+        }
+        let dots = self.key.match_indices('.').map(|(at, _)| at);
+        let mut knobs = dots.filter_map(|at| {
+            let (section, path) = (&self.key[..at], &self.key[at + 1..]);
+            let Found::Missing { before, after } = path::add(text, table, section, path)? else {
+                return None;
+            };
+            Some(Knob {
+                before,
+                after,
+                ..self.clone()
+            })
+        });
+        knobs.find(Knob::is_where_it_should_be)
     }
 
     /// Whether the key is found again once something was written there.
@@ -183,17 +206,10 @@ impl Changed {
         } else {
             knob.with(&quote(value))
         };
-        let same = |a: &mut dyn Iterator<Item = (u8, u8)>| a.take_while(|(a, b)| a == b).count();
-        let start = same(&mut before.bytes().zip(after.bytes()));
-        let rest = (&before.as_bytes()[start..], &after.as_bytes()[start..]);
-        let end = same(
-            &mut rest
-                .0
-                .iter()
-                .rev()
-                .copied()
-                .zip(rest.1.iter().rev().copied()),
-        );
+        // What follows the value is the end of the text as it was, and perhaps something before that.
+        let ends = before.bytes().rev().zip(knob.after.bytes().rev());
+        let end = ends.take_while(|(old, new)| old == new).count();
+        let start = knob.before.len().min(before.len() - end);
         self.edits.push(Edit {
             setting: format!("{key}={value}"),
             written: start..after.len() - end,

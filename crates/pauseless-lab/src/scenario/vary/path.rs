@@ -66,6 +66,22 @@ pub(super) fn find(
     }
 }
 
+/// Where a path of keys can be added to a section that is written.
+pub(super) fn add(text: &str, root: &DeTable<'_>, section: &str, path: &str) -> Option<Found> {
+    let walk = Walk {
+        text,
+        path,
+        reach: Reach::Anything,
+    };
+    let (mut table, mut span, mut rest) = (root, 0..0, Some(section));
+    while let Some(keys) = rest {
+        let (key, more) = split(keys);
+        let value = get(table, &key)?;
+        (table, span, rest) = (value.get_ref().as_table()?, value.span(), more);
+    }
+    Some(walk.addition(table, span, &dotted(path)))
+}
+
 struct Walk<'t> {
     text: &'t str,
     path: &'t str,

@@ -298,7 +298,10 @@ fn problems_stand_where_the_user_wrote_them() {
         ("seed", "7"),
         ("topology.failed_links", "[[\"S1\", \"S2\"]]"),
         ("duration", "17 ms"),
+        ("switch.buffer", "1 MB"),
         ("switch.bufer", "2MB"),
+        ("switch.memory.kind", "private"),
+        ("switch.memory.total", "1 MB"),
         ("flow.1.path", "[\"S1\", \"S3\"]"),
     ];
     for (key, value) in settings {
@@ -315,6 +318,7 @@ fn problems_stand_where_the_user_wrote_them() {
         [
             "pauseless: t.toml:12:10: flow[0].target: there is no node \"H9\"",
             "pauseless: --set:1:1: switch.bufer: unknown key",
+            "pauseless: --set:1:1: switch.memory.total: unknown key with kind = \"private\"",
         ]
     );
     assert!(shown.contains("1 | switch.bufer=2MB"), "{shown}");
