@@ -191,6 +191,13 @@ fn questions_without_sense_are_refused() {
     );
     let message = ask(("80 KB", "90 KB"), "pause:S1:H2");
     assert!(message.contains("did you mean S1:H1?"), "{message}");
+    let message = ask(("80 KB", "90 KB"), "queue_max{port=S1:H2} > 5");
+    assert!(message.contains("did you mean S1:H1?"), "{message}");
+    let message = ask(("80 KB", "90 KB"), "slowdown{p=99} > 5");
+    assert!(
+        message.contains("no flow of the scenario has a size"),
+        "{message}"
+    );
     assert!(Property::parse("pauses").is_err());
 
     let refusal = |question: &Question| match question.answer(|_, _| ControlFlow::Continue(())) {

@@ -52,6 +52,8 @@ pub struct Number {
     pub is_real: bool,
     /// When it is computed although nobody has asked for it.
     pub kept: Kept,
+    /// Whether it takes long, so that it is computed only for those who ask.
+    pub is_slow: bool,
     /// Whether a run may lack it because what it measures has not happened.
     pub may_be_missing: bool,
     /// Whether a port has it only if a `[probe]` of the scenario looks at it.
@@ -269,6 +271,7 @@ impl Number {
             ),
             kept: Kept::Asked,
             may_be_missing: false,
+            is_slow: false,
             is_probed: false,
             spelt: "",
             kept_at: &[],

@@ -95,9 +95,10 @@ pub static NUMBERS: &[Number] = numbers! {
         let shares = it.shares();
         let sum = shares.iter().sum::<f64>();
         (!shares.is_empty()).then(|| Shown(sum / shares.len() as f64))
-    });
+    }), is_slow: true;
     /// The least of these shares.
-    "share_min": Percent, Run(|it| it.shares().iter().copied().reduce(f64::min).map(Shown));
+    "share_min": Percent, Run(|it| it.shares().iter().copied().reduce(f64::min).map(Shown)),
+        is_slow: true;
     /// Jain's index over the late goodput of the flows without end; where these get nothing late, or
     /// there are fewer than two, over the goodput of all flows.
     "jain": One, Run(|it| {

@@ -167,6 +167,11 @@ impl Reference {
         }
     }
 
+    /// The port that it is about, as it was written.
+    pub fn port(&self) -> Option<&str> {
+        self.part.port.as_deref()
+    }
+
     /// Whether runs of a scenario could have it: the flow, the port or the class must be there. Else
     /// what to write instead.
     pub fn check(&self, config: &Config) -> Result<(), &'static str> {

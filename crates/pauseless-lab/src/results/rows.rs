@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::curves::{CURVES, Curve, CurveOf, Samples};
-use super::{Facts, FlowFacts, Json, Kept, NUMBERS, Number, Of, Scope, Unit, Value};
+use super::{Facts, FlowFacts, Json, NUMBERS, Number, Of, Scope, Unit, Value};
 use crate::metrics::completion::{Group, SizeRange};
 use crate::metrics::distribution::Percentile;
 use crate::run::Run;
@@ -245,8 +245,7 @@ fn results(facts: &Facts<'_>) -> Table {
     };
     let all = facts.completion().map(|completion| &completion.all);
     for number in NUMBERS {
-        // What takes long is only computed for those who ask.
-        if number.kept == Kept::Asked && number.json == Json::No {
+        if number.is_slow {
             continue;
         }
         match number.of {

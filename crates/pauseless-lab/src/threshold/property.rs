@@ -1,10 +1,11 @@
 //! What can flip.
 
 use pauseless_core::id::{NodeId, PortId};
+use pauseless_core::unit::Bytes;
 use pauseless_sim::Config;
 
 use crate::report::verdict::Finding;
-use crate::results::{Facts, Reference};
+use crate::results::{Facts, Of, Reference};
 use crate::run::Run;
 use crate::scenario::did_you_mean;
 
@@ -156,12 +157,28 @@ impl Property {
     /// Refuses a port, a flow or a class that is not there.
     pub(super) fn check(&self, config: &Config) -> Result<(), String> {
         let topology = &config.topology;
-        if let Property::Number(limit) = self {
-            let there = limit.number.check(config);
-            return there.map_err(|help| format!("--find {:?}: {help}", limit.text));
-        }
-        let Property::PauseAt(port) = self else {
-            return Ok(());
+        let (asked, port) = match self {
+            Property::PauseAt(port) => (self.name(), port.as_str()),
+            Property::Number(limit) => {
+                let asked = format!("{:?}", limit.text);
+                let is_of_finite =
+                    matches!(limit.number.number.of, Of::Flows(_) | Of::Percentile(_));
+                if is_of_finite && config.flows.iter().all(|flow| flow.size == Bytes::MAX) {
+                    let help = "no flow of the scenario has a size, so that none is ever finished";
+                    return Err(format!("--find {asked}: {help}"));
+                }
+                let there = limit.number.check(config);
+                let Err(help) = there else { return Ok(()) };
+                match limit
+                    .number
+                    .port()
+                    .filter(|port| topology.port_named(port).is_err())
+                {
+                    Some(port) => (asked, port),
+                    None => return Err(format!("--find {asked}: {help}")),
+                }
+            }
+            _ => return Ok(()),
         };
         let Err(error) = topology.port_named(port) else {
             return Ok(());
@@ -173,8 +190,8 @@ impl Property {
         });
         let names = Vec::from_iter(names.take(NAMES_MAX));
         match did_you_mean(port, names.iter().map(String::as_str)).as_str() {
-            "" => Err(format!("--find pause:{port}: {error}")),
-            similar => Err(format!("--find pause:{port}: {error}; {similar}")),
+            "" => Err(format!("--find {asked}: {error}")),
+            similar => Err(format!("--find {asked}: {error}; {similar}")),
         }
     }
 
