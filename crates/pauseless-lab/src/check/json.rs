@@ -121,7 +121,7 @@ records! {
 
     /// One buffer of a cycle.
     pub struct HopRecord(fabric: &Fabric, hop: &Hop) {
-        /// The buffer.
+        /// The ingress buffer that packets wait in.
         #[serde(flatten)]
         buffer: BufferRecord = BufferRecord::new(fabric, hop.buffer);
         /// The port behind which the next buffer lies.
@@ -140,7 +140,7 @@ records! {
         let guid = device.and_then(|device| device.guid);
         let from = fabric.topology.port(buffer.node, buffer.port).peer;
     } {
-        /// The switch.
+        /// The name of the switch that has the buffer.
         switch: String = name.clone();
         /// What the switch calls itself, if that is not its name.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,9 +161,9 @@ records! {
         let target = fabric.routes.groups.target(flow.group);
         let passed = flow.path.iter().map(|(node, _)| *node);
     } {
-        /// Who sends.
+        /// The host that sends.
         source: String = name(fabric, flow.source);
-        /// To whom.
+        /// The host that its packets are for.
         target: String = name(fabric, target);
         /// The service level, on InfiniBand; the priority elsewhere.
         label: u8 = flow.lane.label;
@@ -177,9 +177,9 @@ records! {
     pub struct BlameRecord(fabric: &Fabric, blame: &Blame) {
         /// What they have in common, if something was known.
         kind: Option<String> = blame.name.clone();
-        /// How many.
+        /// How many end nodes there are of this kind.
         count: usize = blame.hosts.len();
-        /// Who.
+        /// The names of these end nodes.
         hosts: Vec<String> = names(fabric, &blame.hosts);
         /// Those of them that are enough to leave out; null if that was not looked for.
         needed: Option<Vec<String>> = blame.needed.as_ref().map(|needed| names(fabric, needed));

@@ -45,7 +45,7 @@ pub struct Fairness {
 /// Acknowledgements and notifications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answers {
-    /// How many.
+    /// How many packets of both kinds were sent.
     pub packets: u64,
     /// How many of them are acknowledgements; the others are notifications of congestion.
     pub acknowledgements: u64,

@@ -123,6 +123,7 @@ impl Applied {
         ));
         groups.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
         let (common, others) = groups.split_first()?;
+        // With a place, these are written even where they are the default: the thresholds hold for them.
         let place = Place::new("the plan", 0..0);
         let switch = Switch {
             buffer: Key::of(common.0.ingress.buffer),

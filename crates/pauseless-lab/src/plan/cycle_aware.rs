@@ -35,7 +35,7 @@ pub struct CyclePlan {
 /// Single failures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailureRecord {
-    /// How many.
+    /// How many single failures were tried.
     pub tried: usize,
     /// How many make a cycle.
     pub cyclic: usize,

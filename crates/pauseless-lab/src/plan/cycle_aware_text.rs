@@ -240,7 +240,7 @@ records! {
 
     /// A group of buffers.
     pub struct ComponentRecord(component: &Component) {
-        /// How many.
+        /// How many buffers the group has.
         buffers: usize = component.buffers;
         /// s, or null where packets travel in a circle.
         stretch: Option<usize> = component.stretch;

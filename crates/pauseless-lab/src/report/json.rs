@@ -157,7 +157,7 @@ records! {
     /// A queue of a switch, by name.
     #[derive(PartialEq, Eq)]
     pub struct QueueName(run: &Run, node: NodeId, port: PortId, class: Class) {
-        /// The switch.
+        /// The name of the switch that has the queue.
         switch: String = run.node_name(node).to_string();
         /// Its port, such as `S1:S2`.
         port: String = run.port_name(node, port);

@@ -86,13 +86,15 @@ impl ScenarioFile {
     }
 }
 
-/// The keys that were written, or have another value than they would have by default.
+/// The keys that were written, or have another value than they would have by default. Sections are
+/// always kept.
 pub(crate) fn chosen<K: Written + Default>(keys: &K) -> Vec<Entry> {
     let usual = K::default().entries();
     let mut entries = keys.entries();
     entries.retain(|entry| {
         let usual = usual.iter().find(|usual| usual.key == entry.key);
-        entry.place.is_some() || usual.is_none_or(|usual| usual.line() != entry.line())
+        let is_kept = entry.place.is_some() || entry.node.is_section();
+        is_kept || usual.is_none_or(|usual| usual.line() != entry.line())
     });
     entries
 }

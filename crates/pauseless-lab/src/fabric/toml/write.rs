@@ -49,6 +49,7 @@ pub fn write(fabric: &Fabric) -> String {
     });
     if let Some(seed) = seed {
         let general = General {
+            // With a place, because the routes need it written even where it is the default.
             seed: Filled::at(seed, &Place::new("the rule", 0..0)),
             ..General::default()
         };

@@ -9,7 +9,7 @@ use crate::run::Run;
 records! {
     /// The shared memory of a switch.
     pub struct MemoryRecord(run: &Run, memory: &MemoryOutcome) {
-        /// The switch.
+        /// The name of the switch whose ports share it.
         switch: String = run.node_name(memory.node).to_string();
         /// How large everything is.
         size: MemoryUseRecord = MemoryUseRecord::new(memory.size);

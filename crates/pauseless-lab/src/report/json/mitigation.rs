@@ -23,7 +23,7 @@ records! {
     /// Packets and their bytes.
     #[derive(Copy)]
     pub struct LostRecord(lost: Lost) {
-        /// How many.
+        /// How many packets were lost.
         packets: u64 = lost.packets;
         /// Frame bytes.
         bytes: u64 = lost.bytes.get();

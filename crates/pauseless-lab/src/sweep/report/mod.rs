@@ -90,7 +90,7 @@ pub struct Context {
 /// Runs that could not be made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failed {
-    /// How many.
+    /// How many runs could not be made.
     pub count: usize,
     /// Why, in how many, and the first task of which that is so; the most frequent first.
     pub reasons: Vec<(String, usize, String)>,
