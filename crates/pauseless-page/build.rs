@@ -70,11 +70,7 @@ fn install(web: &Path) -> Result<(), String> {
         return Ok(());
     }
     // Whoever is cut off from the registry is to know soon.
-    let quickly = [
-        "--prefer-offline",
-        "--fetch-retries=1",
-        "--fetch-timeout=20000",
-    ];
+    let quickly = ["--prefer-offline", "--fetch-retries=1", "--fetch-timeout=20000"];
     let args = [&["ci", "--ignore-scripts", "--omit=dev"][..], &quickly].concat();
     call(web, &args)?;
     fs::write(stamp, lock).map_err(|error| error.to_string())

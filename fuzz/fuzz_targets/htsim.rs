@@ -7,10 +7,10 @@ use pauseless_lab::import::htsim::{Options, read_sources};
 use pauseless_lab::import::source::Source;
 
 fuzz_target!(|text: &str| {
-    let sources = text.split("\n---\n").take(3).map(|text| Source {
-        file: "f".to_string(),
-        text: text.to_string(),
-    });
+    let sources = text
+        .split("\n---\n")
+        .take(3)
+        .map(|text| Source { file: "f".to_string(), text: text.to_string() });
     let sources = Vec::from_iter(sources);
     if let Err(refused) = read_sources(&sources, &Options::default()) {
         let _ = refused.to_string();

@@ -25,9 +25,6 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(scenario) = Scenario::parse("t", &text, &Overrides::default()) {
         let again = Scenario::parse("t", &scenario.resolved(), &Overrides::default());
         let again = again.unwrap_or_else(|problems| panic!("{problems}"));
-        assert_eq!(
-            format!("{:?}", scenario.config),
-            format!("{:?}", again.config)
-        );
+        assert_eq!(format!("{:?}", scenario.config), format!("{:?}", again.config));
     }
 });

@@ -8,20 +8,18 @@ use pauseless_core::wire::MacAddress;
 use pauseless_core::wire::cnp::Cnp;
 use pauseless_core::wire::roce::Packet;
 
-fuzz_target!(
-    |input: (&[u8], (u32, Option<u32>, bool, u8), Vec<(u16, u8)>)| {
-        let (bytes, fields, changes) = input;
-        read(bytes);
-        let mut frame = good(fields);
-        read(&frame);
-        // The fuzzer would not guess the checks, so it changes a frame that has them.
-        for (at, value) in changes {
-            let at = usize::from(at) % frame.len();
-            frame[at] ^= value;
-        }
-        read(&frame);
+fuzz_target!(|input: (&[u8], (u32, Option<u32>, bool, u8), Vec<(u16, u8)>)| {
+    let (bytes, fields, changes) = input;
+    read(bytes);
+    let mut frame = good(fields);
+    read(&frame);
+    // The fuzzer would not guess the checks, so it changes a frame that has them.
+    for (at, value) in changes {
+        let at = usize::from(at) % frame.len();
+        frame[at] ^= value;
     }
-);
+    read(&frame);
+});
 
 fn good((flow, rate_mbps, is_congested, class): (u32, Option<u32>, bool, u8)) -> Vec<u8> {
     let cnp = Cnp {

@@ -24,10 +24,7 @@ fuzz_target!(|input: (u8, &[u8])| {
     assert!(is_control(&frame));
     for scheme in schemes() {
         for control in said.controls(|_| Some(&scheme)).flatten() {
-            let header = Header {
-                envelope: Envelope::Private,
-                source: MacAddress([2; 6]),
-            };
+            let header = Header { envelope: Envelope::Private, source: MacAddress([2; 6]) };
             let mut again = [0; LEN];
             let written = header.emit(&mut again, control, Counters::of(&scheme));
             assert_eq!(written, Ok(LEN));

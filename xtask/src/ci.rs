@@ -61,11 +61,7 @@ impl Task {
         let mut command = Command::new(cargo);
         command.args(args.split(' ')).current_dir(root());
         command.envs(rustdoc_flags.map(|flags| ("RUSTDOCFLAGS", flags)));
-        if command.status()?.success() {
-            Ok(Outcome::Clean)
-        } else {
-            Ok(Outcome::Found)
-        }
+        if command.status()?.success() { Ok(Outcome::Clean) } else { Ok(Outcome::Found) }
     }
 }
 
@@ -121,10 +117,7 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
         own("tools", Check::Tools),
         cargo("format", "fmt --all --check"),
         cargo("lint", clippy),
-        Step {
-            name: "document",
-            task: Task::Rustdoc(doc),
-        },
+        Step { name: "document", task: Task::Rustdoc(doc) },
         cargo("no_std", &core),
         cargo("test", "test --workspace --locked"),
         own("page", Check::Page),
@@ -140,10 +133,7 @@ fn steps(bare_metal: Option<String>) -> Vec<Step> {
 fn bare_metal_target() -> Option<String> {
     let mut rustup = Command::new("rustup");
     // Without rustup, as with a distribution's toolchain, the host has to do.
-    let output = rustup
-        .args(["target", "list", "--installed"])
-        .output()
-        .ok()?;
+    let output = rustup.args(["target", "list", "--installed"]).output().ok()?;
     let targets = String::from_utf8(output.stdout).ok()?;
     first_bare_metal(&targets)
 }
@@ -161,10 +151,7 @@ mod tests {
 
     #[test]
     fn the_steps_are_these() {
-        let steps: Vec<String> = steps(None)
-            .iter()
-            .map(|step| step.task.to_string())
-            .collect();
+        let steps: Vec<String> = steps(None).iter().map(|step| step.task.to_string()).collect();
         let expected = [
             "npm and chromium",
             "cargo fmt --all --check",

@@ -78,9 +78,7 @@ impl Ledger {
     /// The clauses that code cites and no test does.
     fn uncovered(&self) -> BTreeSet<&Clause> {
         let cited = self.implemented.keys();
-        cited
-            .filter(|clause| !self.tested.contains_key(clause))
-            .collect()
+        cited.filter(|clause| !self.tested.contains_key(clause)).collect()
     }
 
     fn findings(&self) -> Vec<Finding> {
@@ -165,10 +163,7 @@ mod tests {
     use super::*;
 
     fn messages(files: &[(&str, &str)]) -> Vec<String> {
-        let files: Vec<File> = files
-            .iter()
-            .map(|(path, text)| File::new(path, *text))
-            .collect();
+        let files: Vec<File> = files.iter().map(|(path, text)| File::new(path, *text)).collect();
         let findings = Ledger::of(&files).findings();
         findings.iter().map(Finding::to_string).collect()
     }
@@ -187,10 +182,7 @@ mod tests {
     fn a_clause_without_a_test_is_found() {
         let text = "//= gfc19 4.2 eq 5\n//= gfc19 4.2 eq 6\n//= gfc19 4.2 eq 5 type=test\n";
         let found = messages(&[("crates/a/src/a.rs", text)]);
-        assert_eq!(
-            found,
-            ["crates/a/src/a.rs:2: no test cites `gfc19 4.2 eq 6`"]
-        );
+        assert_eq!(found, ["crates/a/src/a.rs:2: no test cites `gfc19 4.2 eq 6`"]);
         let unrelated = [
             ("crates/a/src/a.rs", "//= pfc 1\n"),
             ("crates/a/src/b.rs", "f(\"\n//= pfc 1 type=test\n\");\n"),
@@ -201,20 +193,12 @@ mod tests {
     #[test]
     fn a_test_without_a_clause_is_a_warning() {
         let found = messages(&[("crates/a/src/a.rs", "//= pfc 1 type=test\n")]);
-        assert!(
-            found[0].contains("warning: no code cites `pfc 1`"),
-            "{found:?}"
-        );
+        assert!(found[0].contains("warning: no code cites `pfc 1`"), "{found:?}");
     }
 
     #[test]
     fn malformed_citations_are_found() {
-        for text in [
-            "//= pfc\n",
-            "//=\n",
-            "//= pfc 1 type=spec\n",
-            "//= pfc type=test 1\n",
-        ] {
+        for text in ["//= pfc\n", "//=\n", "//= pfc 1 type=spec\n", "//= pfc type=test 1\n"] {
             assert_eq!(messages(&[("crates/a/src/a.rs", text)]).len(), 1, "{text}");
         }
         assert_eq!(messages(&[("crates/a/tests/a.rs", "//= pfc 1\n")]).len(), 1);

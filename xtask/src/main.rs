@@ -75,11 +75,7 @@ fn report(mut findings: Vec<Finding>) -> Outcome {
     for finding in &findings {
         println!("{finding}");
     }
-    if findings.iter().any(Finding::is_error) {
-        Outcome::Found
-    } else {
-        Outcome::Clean
-    }
+    if findings.iter().any(Finding::is_error) { Outcome::Found } else { Outcome::Clean }
 }
 
 const USAGE: &str = "\

@@ -57,11 +57,7 @@ pub fn build() -> io::Result<Outcome> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build.args(["build", "--package", "pauseless", "--locked"]);
-    Ok(if call(&mut build)? {
-        Outcome::Clean
-    } else {
-        Outcome::Found
-    })
+    Ok(if call(&mut build)? { Outcome::Clean } else { Outcome::Found })
 }
 
 /// The program, once it is built.
@@ -151,16 +147,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 
 const PAGE: &str = "crates/pauseless-page";
 
-const TOOLS: [Tool; 2] = [
-    Tool {
-        program: "npm",
-        package: "npm",
-    },
-    Tool {
-        program: "chromium",
-        package: "chromium",
-    },
-];
+const TOOLS: [Tool; 2] =
+    [Tool { program: "npm", package: "npm" }, Tool { program: "chromium", package: "chromium" }];
 
 #[cfg(test)]
 mod tests {
@@ -168,10 +156,7 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_not_there_is_missed() {
-        let tool = |program| Tool {
-            program,
-            package: "",
-        };
+        let tool = |program| Tool { program, package: "" };
         assert!(tool("sh").is_there());
         assert!(!tool("no-such-program").is_there());
     }
@@ -180,12 +165,7 @@ mod tests {
     fn all_of_the_web_sources_are_copied() {
         let place = target_dir().join("xtask-page-copy");
         copy(&root().join(PAGE).join("web"), &place).expect("a copy");
-        for path in [
-            "package-lock.json",
-            ".npmrc",
-            "src/main.ts",
-            "test/page.test.mjs",
-        ] {
+        for path in ["package-lock.json", ".npmrc", "src/main.ts", "test/page.test.mjs"] {
             assert!(place.join(path).is_file(), "{path}");
         }
         assert!(!place.join("node_modules").exists());

@@ -97,12 +97,7 @@ impl File {
 
     fn finding(&self, line: usize, level: Level, message: String) -> Finding {
         let path = self.path.clone();
-        Finding {
-            path,
-            line,
-            level,
-            message,
-        }
+        Finding { path, line, level, message }
     }
 }
 
@@ -150,9 +145,7 @@ enum Level {
 
 /// Data and captures are left alone: their bytes are not ours to choose.
 fn is_text(path: &str) -> bool {
-    let extensions = [
-        "rs", "toml", "md", "py", "sh", "yml", "yaml", "ts", "mjs", "css",
-    ];
+    let extensions = ["rs", "toml", "md", "py", "sh", "yml", "yaml", "ts", "mjs", "css"];
     extensions.contains(&extension(path)) || path.starts_with(".ci/")
 }
 

@@ -12,10 +12,7 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     /// Classifies the text; one that rustc would refuse gives some classification, no panic.
     pub fn parse(text: &'a str) -> Source<'a> {
-        let mut lexer = Lexer {
-            bytes: text.as_bytes(),
-            classes: Vec::with_capacity(text.len()),
-        };
+        let mut lexer = Lexer { bytes: text.as_bytes(), classes: Vec::with_capacity(text.len()) };
         while lexer.at() < lexer.bytes.len() {
             lexer.step();
         }
@@ -31,11 +28,7 @@ impl<'a> Source<'a> {
     /// The text with everything but one class blanked out, line by line as before.
     pub fn only(&self, class: Class) -> String {
         let keep = |(offset, char): (usize, char)| {
-            if char == '\n' || self.classes[offset] == class {
-                char
-            } else {
-                ' '
-            }
+            if char == '\n' || self.classes[offset] == class { char } else { ' ' }
         };
         self.text.char_indices().map(keep).collect()
     }
@@ -147,9 +140,7 @@ fn escaped(rest: &[u8], quote: u8) -> usize {
 fn raw_string(rest: &[u8], hashes: usize) -> usize {
     let mut close = vec![b'"'];
     close.resize(1 + hashes, b'#');
-    let end = rest[1..]
-        .windows(close.len())
-        .position(|window| window == close);
+    let end = rest[1..].windows(close.len()).position(|window| window == close);
     end.map_or(rest.len(), |start| 1 + start + close.len())
 }
 
@@ -161,9 +152,7 @@ fn raw_hashes(before: &[u8]) -> Option<usize> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let start = prefix.iter().rposition(|byte| !is_word(byte));
     let word = &prefix[start.map_or(0, |start| start + 1)..];
-    [b"r".as_slice(), b"br", b"cr"]
-        .contains(&word)
-        .then_some(hashes)
+    [b"r".as_slice(), b"br", b"cr"].contains(&word).then_some(hashes)
 }
 
 /// A quote opens a character literal unless it opens a lifetime or a label.
@@ -194,35 +183,22 @@ mod tests {
     #[test]
     fn comments_are_not_code() {
         assert_eq!(code("a // b\nc"), "a     \nc");
-        assert_eq!(
-            code("a /* b /* c */ d */ e"),
-            format!("a{}e", " ".repeat(19))
-        );
+        assert_eq!(code("a /* b /* c */ d */ e"), format!("a{}e", " ".repeat(19)));
         let comments = Source::parse("a // b\nc").only(Class::Comment);
         assert_eq!(comments, "  // b\n ");
     }
 
     #[test]
     fn literals_are_not_code() {
-        assert_eq!(
-            code(r#"f("// \" b") + 1"#),
-            format!("f({}) + 1", " ".repeat(9))
-        );
-        assert_eq!(
-            code(r###"r##"a"# "## b"###),
-            format!("r##{} b", " ".repeat(8))
-        );
+        assert_eq!(code(r#"f("// \" b") + 1"#), format!("f({}) + 1", " ".repeat(9)));
+        assert_eq!(code(r###"r##"a"# "## b"###), format!("r##{} b", " ".repeat(8)));
         assert_eq!(code(r#"br"\" b"#), format!("br{} b", " ".repeat(3)));
         assert_eq!(code(r"('\'', 'é', b'x')"), "(    ,    , b   )");
     }
 
     #[test]
     fn lifetimes_and_raw_identifiers_are_code() {
-        for text in [
-            "fn f<'a>(x: &'a str)",
-            "'outer: loop {}",
-            "r#type + #[cfg(a)]",
-        ] {
+        for text in ["fn f<'a>(x: &'a str)", "'outer: loop {}", "r#type + #[cfg(a)]"] {
             assert_eq!(code(text), text);
         }
     }

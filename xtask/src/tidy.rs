@@ -52,10 +52,7 @@ mod tests {
             File::new("README.md", "[gone](gone.md)\n"),
             File::new("crates/pauseless/src/main.rs", "fn main() { todo!() }\n"),
             File::new("scenarios/a/scenario.toml", "a = 1 \n"),
-            File::new(
-                "crates/pauseless-core/Cargo.toml",
-                "[dependencies]\na = \"1\"\n",
-            ),
+            File::new("crates/pauseless-core/Cargo.toml", "[dependencies]\na = \"1\"\n"),
         ];
         let paths = files.iter().map(|file| file.path.clone()).collect();
         let mut findings = check(&files, &paths);

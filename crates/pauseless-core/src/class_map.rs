@@ -132,11 +132,7 @@ impl Hops {
     /// One class for each hop, and no further one.
     //= ttl 1.3 class
     pub const fn each(count: u8) -> Hops {
-        Hops {
-            count,
-            width: 1,
-            beyond: Beyond::Drop,
-        }
+        Hops { count, width: 1, beyond: Beyond::Drop }
     }
 
     #[inline]
@@ -289,18 +285,10 @@ mod tests {
     use super::*;
 
     const fn carried(label: u8, class: u8, hops: u8) -> Carried {
-        Carried {
-            label,
-            class: Class(class),
-            hops,
-        }
+        Carried { label, class: Class(class), hops }
     }
 
-    const PASSAGE: Passage = Passage {
-        node: NodeId(1),
-        ingress: PortId(0),
-        egress: PortId(2),
-    };
+    const PASSAGE: Passage = Passage { node: NodeId(1), ingress: PortId(0), egress: PortId(2) };
 
     #[test]
     fn rows_are_found_by_label_or_by_class() {
@@ -309,10 +297,7 @@ mod tests {
         for (key, expected) in [(Key::Label, Some(Class(2))), (Key::Class, Some(Class(7)))] {
             let mut table = ClassTable::new(key, [0, 3]);
             table.set(PASSAGE, row);
-            let elsewhere = Passage {
-                egress: PortId(1),
-                ..PASSAGE
-            };
+            let elsewhere = Passage { egress: PortId(1), ..PASSAGE };
             assert_eq!((table.key(), table.row(PASSAGE)), (key, Some(&row)));
             assert_eq!(table.row(elsewhere), None);
             let mut map = ClassMap::Table(table);
@@ -359,11 +344,7 @@ mod tests {
 
     #[test]
     fn bands_of_hops_share_a_class() {
-        let mut hops = Hops {
-            count: 3,
-            width: 2,
-            beyond: Beyond::Drop,
-        };
+        let mut hops = Hops { count: 3, width: 2, beyond: Beyond::Drop };
         let first = [0, 1, 1, 2, 2].map(Some);
         assert_eq!(way(hops), [&first[..], &[None; 3]].concat());
         hops.beyond = Beyond::Stay;

@@ -157,21 +157,9 @@ impl Detector {
         network: &impl Network,
         queues: impl Iterator<Item = EgressQueue> + Clone,
     ) -> Option<Deadlock> {
-        let heads = queues
-            .clone()
-            .map(|queue| (queue, blocked(now, network, queue)));
-        let (start, head) = heads
-            .filter_map(|(queue, head)| Some((queue, head?)))
-            .next()?;
-        let is_on_cycle = self.explore(
-            now,
-            network,
-            Vertex {
-                queue: start,
-                head,
-                alive: true,
-            },
-        );
+        let heads = queues.clone().map(|queue| (queue, blocked(now, network, queue)));
+        let (start, head) = heads.filter_map(|(queue, head)| Some((queue, head?))).next()?;
+        let is_on_cycle = self.explore(now, network, Vertex { queue: start, head, alive: true });
         let is_candidate = |detector: &Detector, queue: EgressQueue| {
             if queue == start {
                 is_on_cycle
@@ -204,14 +192,7 @@ impl Detector {
             if self.number[queue_index(network, queue)] == 0
                 && let Some(head) = blocked(now, network, queue)
             {
-                self.add(
-                    network,
-                    Vertex {
-                        queue,
-                        head,
-                        alive: true,
-                    },
-                );
+                self.add(network, Vertex { queue, head, alive: true });
             }
         }
         self.shrink(network);
@@ -219,12 +200,7 @@ impl Detector {
         let mut members: Vec<EgressQueue> = alive.map(|vertex| vertex.queue).collect();
         members.sort();
         let flows = self.flows_on(network, &cycle);
-        Deadlock {
-            time: now,
-            members,
-            cycle,
-            flows,
-        }
+        Deadlock { time: now, members, cycle, flows }
     }
 
     /// Breadth-first search over blocked queues from `start`; whether it comes back to it.
@@ -241,14 +217,7 @@ impl Detector {
                 } else if self.number[queue_index(network, queue)] == 0
                     && let Some(head) = blocked(now, network, queue)
                 {
-                    self.add(
-                        network,
-                        Vertex {
-                            queue,
-                            head,
-                            alive: true,
-                        },
-                    );
+                    self.add(network, Vertex { queue, head, alive: true });
                 }
             });
         }
@@ -301,10 +270,7 @@ impl Detector {
         }
         let kept = switch.kept(ingress, class, stuck);
         let charge = switch.port(ingress).charge(class, head);
-        switch
-            .port(ingress)
-            .downstream(class)
-            .keeps_blocked(kept, charge)
+        switch.port(ingress).downstream(class).keeps_blocked(kept, charge)
     }
 
     /// Breadth-first from `start` back to it, among the queues that are alive. There is no way back
@@ -374,11 +340,7 @@ fn queues_after<P: Copy>(
     class: Class,
 ) -> impl Iterator<Item = (PortId, Class)> + '_ {
     let ports = (0..switch.port_count()).map(|port| PortId(port as u16));
-    ports.flat_map(move |port| {
-        switch
-            .leaving_classes(class)
-            .map(move |class| (port, class))
-    })
+    ports.flat_map(move |port| switch.leaving_classes(class).map(move |class| (port, class)))
 }
 
 /// Calls `visit` with every queue that keeps bytes on the strength of which `queue` may be blocked.

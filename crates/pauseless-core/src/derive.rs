@@ -99,11 +99,7 @@ pub fn time_width_of_theorem(latency: &Latency, period: Span) -> Bytes {
     let (tau, period) = (latency.tau(), period);
     let product = u128::from(tau.as_ps()) * u128::from(period.as_ps()) * 4;
     let floor = product.isqrt();
-    let root = if floor * floor < product {
-        floor + 1
-    } else {
-        floor
-    };
+    let root = if floor * floor < product { floor + 1 } else { floor };
     let root = Span::ps(u64::try_from(root).unwrap_or(u64::MAX));
     latency.line.bytes_in_up(tau + period + root)
 }
@@ -122,10 +118,7 @@ pub fn time_width(latency: &Latency, period: Span) -> Bytes {
     const E_MILLIONTHS: u64 = 2_718_282;
     let delay = latency.tau() + period;
     let million = core::num::NonZeroU64::new(1_000_000).expect("a million");
-    latency
-        .line
-        .bytes_in_up(delay.scale_up(E_MILLIONTHS, million))
-        .max(theorem)
+    latency.line.bytes_in_up(delay.scale_up(E_MILLIONTHS, million)).max(theorem)
 }
 
 /// N of buffer-based GFC: the last stage that is longer than the byte in which buffers count.
@@ -158,12 +151,7 @@ pub struct Derivation {
 impl Derivation {
     /// With the default guard band and rate unit.
     pub fn new(latency: Latency, buffer: Bytes) -> Derivation {
-        Derivation {
-            latency,
-            buffer,
-            guard_frames: GUARD_FRAMES,
-            unit: limiter::RATE_UNIT,
-        }
+        Derivation { latency, buffer, guard_frames: GUARD_FRAMES, unit: limiter::RATE_UNIT }
     }
 
     /// The guard band in bytes.
@@ -185,11 +173,7 @@ impl Derivation {
     pub fn pfc(&self) -> pfc::Config {
         let xoff = self.buffer.saturating_sub(self.latency.pfc_headroom());
         let xon = pfc::default_xon(xoff, self.latency.mtu);
-        pfc::Config {
-            xoff,
-            xon,
-            quanta: pfc::QUANTA_MAX,
-        }
+        pfc::Config { xoff, xon, quanta: pfc::QUANTA_MAX }
     }
 
     /// Credits for the whole buffer.
@@ -206,14 +190,7 @@ impl Derivation {
         let bm = bm.unwrap_or(self.bm());
         let b1 = b1.unwrap_or(bm.saturating_sub(buffer_width(&self.latency)));
         let stages = stage_count(bm.saturating_sub(b1).max(Bytes::new(1)));
-        gfc::BufferConfig {
-            bm,
-            b1,
-            stages,
-            hold: self.hold(),
-            unit: self.unit,
-            refresh: None,
-        }
+        gfc::BufferConfig { bm, b1, stages, hold: self.hold(), unit: self.unit, refresh: None }
     }
 
     /// Time-based GFC with B_0 as given, or the largest safe one.
@@ -246,13 +223,7 @@ impl Derivation {
         let bm = bm.unwrap_or(self.bm());
         let b0 = b0.unwrap_or(bm.saturating_sub(width));
         let floor = rate_floor(self.latency.line, bm.saturating_sub(b0), self.unit);
-        gfc::Mapping {
-            bm,
-            b0,
-            hold: self.hold(),
-            floor,
-            unit: self.unit,
-        }
+        gfc::Mapping { bm, b0, hold: self.hold(), floor, unit: self.unit }
     }
 
     /// Refuses parameters that do not keep the promise of their scheme on this link.
@@ -265,12 +236,7 @@ impl Derivation {
                 self.check_guard(config.bm, config.hold)?;
                 let width = buffer_width(&self.latency);
                 let rule = "B_m - 2 C tau (gfc19 5.4)";
-                Given {
-                    name: "b1",
-                    value: config.b1,
-                    rule,
-                }
-                .at_most(config.bm, width)
+                Given { name: "b1", value: config.b1, rule }.at_most(config.bm, width)
             }
             FlowControl::GfcTime(config) => {
                 self.check_guard(config.mapping.bm, config.mapping.hold)?;
@@ -281,24 +247,14 @@ impl Derivation {
                     "B_m - e C (tau + T) (theorem 5.1 needs tau < T)"
                 };
                 let mapping = &config.mapping;
-                Given {
-                    name: "b0",
-                    value: mapping.b0,
-                    rule,
-                }
-                .at_most(mapping.bm, width)
+                Given { name: "b0", value: mapping.b0, rule }.at_most(mapping.bm, width)
             }
             FlowControl::GfcConceptual(config) => {
                 self.check_guard(config.mapping.bm, config.mapping.hold)?;
                 let width = conceptual_width(&self.latency);
                 let rule = "B_m - 4 C tau (gfc19 theorem 4.1)";
                 let mapping = &config.mapping;
-                Given {
-                    name: "b0",
-                    value: mapping.b0,
-                    rule,
-                }
-                .at_most(mapping.bm, width)
+                Given { name: "b0", value: mapping.b0, rule }.at_most(mapping.bm, width)
             }
             FlowControl::Outside(scheme) => scheme.check(self),
         }
@@ -306,25 +262,11 @@ impl Derivation {
 
     fn check_pfc(&self, config: &pfc::Config) -> Result<(), Violation> {
         let rule = "buffer - (C tau + MTU + 64 B per class)";
-        let xoff = Given {
-            name: "xoff",
-            value: config.xoff,
-            rule,
-        };
+        let xoff = Given { name: "xoff", value: config.xoff, rule };
         xoff.at_most(self.buffer, self.latency.pfc_headroom())?;
-        Given {
-            name: "xon",
-            value: config.xon,
-            rule: "xoff",
-        }
-        .at_most(config.xoff, Bytes::ZERO)?;
+        Given { name: "xon", value: config.xon, rule: "xoff" }.at_most(config.xoff, Bytes::ZERO)?;
         let rule = "one byte, or the sender never resumes";
-        Given {
-            name: "xon",
-            value: config.xon,
-            rule,
-        }
-        .at_least(Bytes::new(1))?;
+        Given { name: "xon", value: config.xon, rule }.at_least(Bytes::new(1))?;
         self.check_quanta(config.quanta)
     }
 
@@ -347,34 +289,16 @@ impl Derivation {
 
     fn check_cbfc(&self, config: &cbfc::Config) -> Result<(), Violation> {
         let (name, value) = ("credits", config.capacity);
-        Given {
-            name,
-            value,
-            rule: "the buffer",
-        }
-        .at_most(self.buffer, Bytes::ZERO)?;
+        Given { name, value, rule: "the buffer" }.at_most(self.buffer, Bytes::ZERO)?;
         let frame = cbfc::BLOCK * cbfc::blocks(self.latency.mtu);
-        Given {
-            name,
-            value,
-            rule: "one MTU in whole blocks, or it never leaves",
-        }
-        .at_least(frame)
+        Given { name, value, rule: "one MTU in whole blocks, or it never leaves" }.at_least(frame)
     }
 
     fn check_guard(&self, bm: Bytes, hold: Bytes) -> Result<(), Violation> {
         let mtu = self.latency.mtu;
         let rule = "buffer - 5 MTU of guard band, since packets are indivisible";
-        Given {
-            name: "bm",
-            value: bm,
-            rule,
-        }
-        .at_most(self.buffer, mtu * GUARD_FRAMES_MIN)?;
-        assert!(
-            hold + mtu * HOLD_FRAMES <= self.buffer,
-            "hold is derived from the buffer"
-        );
+        Given { name: "bm", value: bm, rule }.at_most(self.buffer, mtu * GUARD_FRAMES_MIN)?;
+        assert!(hold + mtu * HOLD_FRAMES <= self.buffer, "hold is derived from the buffer");
         Ok(())
     }
 }
@@ -456,16 +380,9 @@ mod tests {
             time.mapping.b0 += Bytes::new(1);
             assert!(derivation.check(&FlowControl::GfcTime(time)).is_err());
             let mut conceptual = derivation.gfc_conceptual(None, None);
-            assert_eq!(
-                derivation.check(&FlowControl::GfcConceptual(conceptual)),
-                Ok(())
-            );
+            assert_eq!(derivation.check(&FlowControl::GfcConceptual(conceptual)), Ok(()));
             conceptual.mapping.b0 += Bytes::new(1);
-            assert!(
-                derivation
-                    .check(&FlowControl::GfcConceptual(conceptual))
-                    .is_err()
-            );
+            assert!(derivation.check(&FlowControl::GfcConceptual(conceptual)).is_err());
             let cbfc = derivation.cbfc();
             assert_eq!(derivation.check(&FlowControl::Cbfc(cbfc)), Ok(()));
         }
@@ -475,20 +392,15 @@ mod tests {
     fn a_refusal_names_the_bound_the_value_and_the_fix() {
         let derivation = Derivation::new(latency(10, 1_500), Bytes::kb(112));
         let config = derivation.gfc_conceptual(Some(Bytes::kb(100)), Some(Bytes::kb(80)));
-        let message = derivation
-            .check(&FlowControl::GfcConceptual(config))
-            .unwrap_err()
-            .to_string();
+        let message =
+            derivation.check(&FlowControl::GfcConceptual(config)).unwrap_err().to_string();
         assert_eq!(
             message,
             "b0 = 80 KB exceeds its bound 63 KB = B_m - 4 C tau (gfc19 theorem 4.1); \
              set b0 = \"63000 B\" or less"
         );
         let small = Derivation::new(latency(10, 1_500), Bytes::kb(5));
-        let message = small
-            .check(&FlowControl::Pfc(small.pfc()))
-            .unwrap_err()
-            .to_string();
+        let message = small.check(&FlowControl::Pfc(small.pfc())).unwrap_err().to_string();
         assert!(message.contains("enlarge the buffer"), "{message}");
     }
 }

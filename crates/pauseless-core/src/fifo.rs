@@ -14,10 +14,7 @@ pub struct Fifo {
 
 impl Fifo {
     /// A queue without elements.
-    pub const EMPTY: Fifo = Fifo {
-        head: NIL,
-        tail: NIL,
-    };
+    pub const EMPTY: Fifo = Fifo { head: NIL, tail: NIL };
 
     /// Whether there is no element.
     #[inline]
@@ -42,10 +39,7 @@ struct Slot<T> {
 impl<T: Copy> Pool<T> {
     /// A pool without slots; it grows to its working size and stays there.
     pub fn new() -> Pool<T> {
-        Pool {
-            slots: Vec::new(),
-            free: NIL,
-        }
+        Pool { slots: Vec::new(), free: NIL }
     }
 
     /// Appends `element` and says whether the queue was empty.

@@ -273,11 +273,7 @@ impl Host {
         let points = points.map_or(Time::MAX, |Reverse((due, _))| *due);
         let timers = self.port.poll_timeout().min(points);
         // A gate that opens in mid-frame is seen when the frame has left.
-        if self.busy {
-            timers
-        } else {
-            self.wake.min(timers)
-        }
+        if self.busy { timers } else { self.wake.min(timers) }
     }
 
     /// The next signal that takes no place on the wire, and its delay.
@@ -368,16 +364,10 @@ impl Host {
         self.is_stale = true;
         self.sent += size;
         self.port.on_transmit(now, class, size);
-        Transmit::Data {
-            packet,
-            size,
-            class,
-            is_marked: false,
-        }
+        Transmit::Data { packet, size, class, is_marked: false }
     }
 
     fn listener(&self, flow: FlowId) -> Result<usize, usize> {
-        self.listeners
-            .binary_search_by_key(&flow, |listening| listening.flow())
+        self.listeners.binary_search_by_key(&flow, |listening| listening.flow())
     }
 }

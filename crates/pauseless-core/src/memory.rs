@@ -110,10 +110,7 @@ impl Alpha {
     /// `None` if either is zero.
     pub const fn new(numerator: u32, denominator: u32) -> Option<Alpha> {
         match (NonZeroU32::new(numerator), NonZeroU32::new(denominator)) {
-            (Some(numerator), Some(denominator)) => Some(Alpha {
-                numerator,
-                denominator,
-            }),
+            (Some(numerator), Some(denominator)) => Some(Alpha { numerator, denominator }),
             _ => None,
         }
     }
@@ -162,20 +159,15 @@ impl SharedConfig {
 
     /// The sizes of its parts.
     pub fn sizes(&self) -> MemoryUse {
-        MemoryUse {
-            pool: self.pool,
-            headroom: self.headroom(),
-            total: self.total(),
-        }
+        MemoryUse { pool: self.pool, headroom: self.headroom(), total: self.total() }
     }
 
     /// What is kept for headroom.
     pub fn headroom(&self) -> Bytes {
         match self.headroom {
-            HeadroomPool::Class => self
-                .lanes
-                .iter()
-                .fold(Bytes::ZERO, |sum, lane| sum + lane.headroom),
+            HeadroomPool::Class => {
+                self.lanes.iter().fold(Bytes::ZERO, |sum, lane| sum + lane.headroom)
+            }
             HeadroomPool::Port(size) => size * self.port_count() as u64,
             HeadroomPool::Switch(size) => size,
         }
@@ -353,11 +345,7 @@ impl Memory {
             let shared = self.shared(at);
             let buffer = self.usage.threshold(&self.config, at);
             let pool = FullPool::Shared;
-            return Err(Overrun {
-                held: shared,
-                buffer,
-                pool,
-            });
+            return Err(Overrun { held: shared, buffer, pool });
         }
         let (used, buffer, pool) = match self.config.headroom {
             _ if held + size > limit => (held, limit, FullPool::Headroom),
@@ -386,12 +374,8 @@ impl Memory {
         let Lane { inside, headroom } = self.lanes[at];
         let from_headroom = size.min(headroom);
         let rest = size - from_headroom;
-        self.usage
-            .move_lane(&self.config, at, (inside, inside - rest));
-        self.lanes[at] = Lane {
-            inside: inside - rest,
-            headroom: headroom - from_headroom,
-        };
+        self.usage.move_lane(&self.config, at, (inside, inside - rest));
+        self.lanes[at] = Lane { inside: inside - rest, headroom: headroom - from_headroom };
         self.headroom -= from_headroom;
         if let Some(used) = self.by_port.get_mut(port.index()) {
             *used -= from_headroom;
@@ -512,11 +496,7 @@ impl Memory {
 
     /// What is in use now.
     pub fn in_use(&self) -> MemoryUse {
-        MemoryUse {
-            pool: self.usage.pool,
-            headroom: self.headroom,
-            total: self.total,
-        }
+        MemoryUse { pool: self.usage.pool, headroom: self.headroom, total: self.total }
     }
 
     /// The most that was ever in use.

@@ -134,9 +134,6 @@ mod tests {
         assert_ne!(handle(One(1)), handle(One(2)));
         assert_ne!(handle(One(1)), handle(Other(1)));
         let copied = handle(One(3));
-        assert_eq!(
-            (copied, alloc::format!("{copied:?}")),
-            (copied, "One(3)".into())
-        );
+        assert_eq!((copied, alloc::format!("{copied:?}")), (copied, "One(3)".into()));
     }
 }

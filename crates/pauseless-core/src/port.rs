@@ -129,14 +129,8 @@ impl Port {
             !is_out_of_band || config.lanes.iter().all(is_conceptual),
             "conceptual GFC is for all classes of a port or for none"
         );
-        let mut port = Port {
-            line,
-            lanes,
-            talking: 0,
-            timer: Time::MAX,
-            is_out_of_band,
-            exceptions: None,
-        };
+        let mut port =
+            Port { line, lanes, talking: 0, timer: Time::MAX, is_out_of_band, exceptions: None };
         port.rearm();
         port
     }
@@ -200,11 +194,7 @@ impl Port {
         let lane = &mut self.lanes[class.index()];
         let held = lane.held + charge;
         if held > lane.buffer {
-            return Err(Overrun {
-                held: lane.held,
-                buffer: lane.buffer,
-                pool: FullPool::Buffer,
-            });
+            return Err(Overrun { held: lane.held, buffer: lane.buffer, pool: FullPool::Buffer });
         }
         lane.held = held;
         lane.held_max = lane.held_max.max(held);
@@ -245,16 +235,12 @@ impl Port {
     /// A control frame has arrived on the wire. Its effect on the egress comes later, with
     /// [`Port::handle_signal`]; only the peer's block count is taken over at once.
     pub fn handle_control(&mut self, control: Control) {
-        self.lanes[control.class.index()]
-            .down
-            .on_peer_signal(control.signal);
+        self.lanes[control.class.index()].down.on_peer_signal(control.signal);
     }
 
     /// A control frame takes effect.
     pub fn handle_signal(&mut self, now: Time, control: Control) {
-        self.lanes[control.class.index()]
-            .up
-            .on_signal(now, control.signal);
+        self.lanes[control.class.index()].up.on_signal(now, control.signal);
     }
 
     /// Whether its signals take no place on the wire, so that they need not wait for it.

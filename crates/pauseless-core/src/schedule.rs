@@ -172,10 +172,7 @@ impl Rotation {
 
     /// The same, but the next turn is any member's.
     pub fn random(set_count: usize, port_count: usize, seed: u64) -> Rotation {
-        Rotation {
-            dice: dice(set_count, !seed),
-            ..Rotation::new(set_count, port_count)
-        }
+        Rotation { dice: dice(set_count, !seed), ..Rotation::new(set_count, port_count) }
     }
 
     /// Adds `port` to `set`.
@@ -259,14 +256,8 @@ mod tests {
     #[test]
     fn strict_serves_the_highest_open_class() {
         let mut scheduler = ClassScheduler::new(Scheduler::Strict, (1, 8), 0);
-        assert_eq!(
-            scheduler.choose(PortId(0), 0b0000_1011, &FRAME),
-            Some(Class(3))
-        );
-        assert_eq!(
-            scheduler.choose(PortId(0), 0b1000_0000, &FRAME),
-            Some(Class(7))
-        );
+        assert_eq!(scheduler.choose(PortId(0), 0b0000_1011, &FRAME), Some(Class(3)));
+        assert_eq!(scheduler.choose(PortId(0), 0b1000_0000, &FRAME), Some(Class(7)));
         assert_eq!(scheduler.choose(PortId(0), 0, &FRAME), None);
     }
 
@@ -285,10 +276,7 @@ mod tests {
         }
         let total = sent.iter().sum::<u64>() as f64;
         for (class, share) in [(0, 0.125), (1, 0.25), (2, 0.625)] {
-            assert!(
-                (sent[class] as f64 / total - share).abs() < 0.01,
-                "{sent:?}"
-            );
+            assert!((sent[class] as f64 / total - share).abs() < 0.01, "{sent:?}");
         }
     }
 
@@ -329,11 +317,7 @@ mod tests {
         // 2000 expected of each, standard deviation 39.
         let is_fair = |count: &i32| (1_840..=2_160).contains(count);
         assert!([1, 2, 4, 7].iter().all(|class| is_fair(&classes[*class])));
-        assert!(
-            members
-                .iter()
-                .all(|member| is_fair(&served[member.index()]))
-        );
+        assert!(members.iter().all(|member| is_fair(&served[member.index()])));
         assert_eq!(classes.iter().sum::<i32>(), 8_000);
         rotation.pin(1);
         let pinned = rotation.peek(1);

@@ -55,11 +55,8 @@ pub enum Discipline {
 
 impl Discipline {
     /// All three.
-    pub const ALL: [Discipline; 3] = [
-        Discipline::OutputQueued,
-        Discipline::VirtualOutputQueued,
-        Discipline::InputQueued,
-    ];
+    pub const ALL: [Discipline; 3] =
+        [Discipline::OutputQueued, Discipline::VirtualOutputQueued, Discipline::InputQueued];
 
     /// The name in scenario files and reports.
     pub fn name(self) -> &'static str {
@@ -189,10 +186,7 @@ struct Queue {
 }
 
 impl Queue {
-    const EMPTY: Queue = Queue {
-        fifo: Fifo::EMPTY,
-        packets: 0,
-    };
+    const EMPTY: Queue = Queue { fifo: Fifo::EMPTY, packets: 0 };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -231,12 +225,7 @@ impl<P: Copy> Switch<P> {
     pub fn new(config: &SwitchConfig) -> Switch<P> {
         let port_count = config.ports.len();
         let class_count = config.ports.first().map_or(1, |port| port.lanes.len());
-        assert!(
-            config
-                .ports
-                .iter()
-                .all(|port| port.lanes.len() == class_count)
-        );
+        assert!(config.ports.iter().all(|port| port.lanes.len() == class_count));
         let pairs = port_count * class_count;
         let fifo_count = match config.discipline {
             Discipline::VirtualOutputQueued => pairs * port_count,
@@ -255,11 +244,7 @@ impl<P: Copy> Switch<P> {
         let leaving_count = if config.changes_class { class_count } else { 1 };
         let (cells, schedule) = (pairs * port_count * leaving_count, config.scheduler);
         let seed = config.seed ^ 0x5c4e_d01e_4a11_d0a7;
-        let notices = if config.congestion.notifies() {
-            pairs
-        } else {
-            0
-        };
+        let notices = if config.congestion.notifies() { pairs } else { 0 };
         Switch {
             discipline: config.discipline,
             class_count,
@@ -322,13 +307,7 @@ impl<P: Copy> Switch<P> {
         ingress: PortId,
         arrival: Arrival<P>,
     ) -> Result<Option<Feedback>, Overrun> {
-        let Arrival {
-            packet,
-            size,
-            class,
-            egress,
-            leaving,
-        } = arrival;
+        let Arrival { packet, size, class, egress, leaving } = arrival;
         debug_assert!(self.leaving_count > 1 || class == leaving);
         let charge = self.charge(ingress, class, size);
         if self.sharing.is_some() {
@@ -429,12 +408,7 @@ impl<P: Copy> Switch<P> {
         match core::mem::replace(sending, Sending::Nothing) {
             Sending::Nothing => panic!("port {} was not sending", port.0),
             Sending::Control | Sending::Notice => {}
-            Sending::Data {
-                ingress,
-                class,
-                charge,
-                ..
-            } => {
+            Sending::Data { ingress, class, charge, .. } => {
                 self.release(now, (ingress, class), charge);
                 if self.discipline == Discipline::InputQueued {
                     self.expose_head(now, ingress, class);
@@ -461,12 +435,7 @@ impl<P: Copy> Switch<P> {
             None => Time::MAX,
             Some(watchdogs) => watchdogs.due(port),
         };
-        let SwitchPort {
-            port,
-            sending,
-            wake,
-            ..
-        } = &self.ports[port.index()];
+        let SwitchPort { port, sending, wake, .. } = &self.ports[port.index()];
         let periodic = port.poll_timeout().min(watched);
         match sending {
             Sending::Nothing => periodic.min(*wake),
@@ -506,33 +475,20 @@ impl<P: Copy> Switch<P> {
             class?
         };
         self.look_for_release(now, port, class);
-        let Taken {
-            slot,
-            charge,
-            is_marked,
-        } = self.take(now, port, class);
+        let Taken { slot, charge, is_marked } = self.take(now, port, class);
         let (size, came_in) = (slot.header.size(), slot.header.class());
         if self.watchdogs.is_some() {
             self.watch_departure(port, class);
         }
         let state = &mut self.ports[index];
         state.port.on_transmit(now, class, size);
-        state.sending = Sending::Data {
-            ingress: slot.ingress,
-            class: came_in,
-            leaving: class,
-            charge,
-        };
+        state.sending =
+            Sending::Data { ingress: slot.ingress, class: came_in, leaving: class, charge };
         if self.spends_credit {
             self.look_at_gate_for_credit(now, port, class);
         }
         self.scheduler.on_transmit(port, class, size);
-        Some(Transmit::Data {
-            packet: slot.packet,
-            size,
-            class,
-            is_marked,
-        })
+        Some(Transmit::Data { packet: slot.packet, size, class, is_marked })
     }
 
     /// The class that may send and whose turn it is; remembers when a gate opens by itself.

@@ -129,8 +129,7 @@ impl ForwardingTable {
                 let own = self.add_way();
                 self.users[own.index()] = 1;
                 let from = way.index() * self.row_count;
-                self.entries
-                    .copy_within(from..from + self.row_count, own.index() * self.row_count);
+                self.entries.copy_within(from..from + self.row_count, own.index() * self.row_count);
                 own
             }
         };
@@ -260,10 +259,7 @@ mod tests {
         table.set(NodeId(0), GroupId(0), &last);
         table.set(NodeId(1), GroupId(0), &[PortId(3), PortId(2)]);
         assert_eq!(table.next_hops(NodeId(0), GroupId(0)), last);
-        assert_eq!(
-            table.next_hops(NodeId(1), GroupId(0)),
-            [PortId(3), PortId(2)]
-        );
+        assert_eq!(table.next_hops(NodeId(1), GroupId(0)), [PortId(3), PortId(2)]);
         // Node 2 is a host.
         assert_eq!(table.next_hops(NodeId(2), GroupId(0)), []);
     }

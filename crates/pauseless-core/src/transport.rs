@@ -67,10 +67,7 @@ pub struct GoBackN {
 impl Default for GoBackN {
     /// That of the HPCC authors' simulator.
     fn default() -> GoBackN {
-        GoBackN {
-            nack_interval: Span::us(500),
-            timeout: Span::MAX,
-        }
+        GoBackN { nack_interval: Span::us(500), timeout: Span::MAX }
     }
 }
 
@@ -133,10 +130,7 @@ impl AnswerSizes {
 impl Default for AnswerSizes {
     /// As they are on the wire.
     fn default() -> AnswerSizes {
-        AnswerSizes {
-            ack: Feedback::ACK_SIZE,
-            cnp: Feedback::CNP_SIZE,
-        }
+        AnswerSizes { ack: Feedback::ACK_SIZE, cnp: Feedback::CNP_SIZE }
     }
 }
 

@@ -314,12 +314,7 @@ impl fmt::Display for Time {
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [
-            (PS_PER_S, "s"),
-            (1_000_000_000, "ms"),
-            (1_000_000, "us"),
-            (1_000, "ns"),
-        ];
+        let units = [(PS_PER_S, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
         write_scaled(f, self.0, &units, "ps")
     }
 }
@@ -370,23 +365,14 @@ mod tests {
 
     #[test]
     fn a_byte_is_a_whole_number_of_picoseconds_up_to_1600_gbps() {
-        for (gbps, ps) in [
-            (10, 800),
-            (25, 320),
-            (40, 200),
-            (100, 80),
-            (400, 20),
-            (800, 10),
-            (1600, 5),
-        ] {
+        for (gbps, ps) in
+            [(10, 800), (25, 320), (40, 200), (100, 80), (400, 20), (800, 10), (1600, 5)]
+        {
             let rate = Rate::gbps(gbps);
             assert_eq!(rate.tx_span(Bytes::new(1)), Span::ps(ps));
             assert_eq!(rate.tx_span(Bytes::new(9_216)), Span::ps(ps * 9_216));
             // The amount that needs the wide product is as exact as the one that does not.
-            assert_eq!(
-                rate.tx_span(Bytes::mb(10_000)),
-                Span::ps(ps * 10_000_000_000)
-            );
+            assert_eq!(rate.tx_span(Bytes::mb(10_000)), Span::ps(ps * 10_000_000_000));
         }
     }
 
@@ -397,10 +383,7 @@ mod tests {
         assert_eq!(rate.bytes_in(Span::ps(2_666_666_666_666)), Bytes::ZERO);
         assert_eq!(rate.bytes_in(Span::ps(2_666_666_666_667)), Bytes::new(1));
         assert_eq!(rate.bytes_in_up(Span::ps(1)), Bytes::new(1));
-        assert_eq!(
-            Span::ps(10).scale_up(1, NonZeroU64::new(3).unwrap()),
-            Span::ps(4)
-        );
+        assert_eq!(Span::ps(10).scale_up(1, NonZeroU64::new(3).unwrap()), Span::ps(4));
     }
 
     #[test]

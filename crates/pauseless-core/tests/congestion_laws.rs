@@ -20,12 +20,8 @@ use proptest::prelude::*;
 fn schemes() -> Vec<CongestionControl> {
     let mut schemes = vec![CongestionControl::None];
     let pcn = pcn::Config::default();
-    let eager = pcn::Config {
-        period: Span::us(7),
-        w_min: 0.3,
-        w_max: 1.0,
-        rate_min: Rate::gbps(1),
-    };
+    let eager =
+        pcn::Config { period: Span::us(7), w_min: 0.3, w_max: 1.0, rate_min: Rate::gbps(1) };
     schemes.extend([pcn, eager].map(CongestionControl::Pcn));
     let qcn = qcn::Config::default();
     let quick = qcn::Config {
@@ -47,26 +43,14 @@ fn schemes() -> Vec<CongestionControl> {
         rate_min: Rate::gbps(1),
         ..dcqcn
     };
-    let clamps = [
-        dcqcn::Clamp::Always,
-        dcqcn::Clamp::AfterStage,
-        dcqcn::Clamp::AfterByteStage,
-    ];
+    let clamps = [dcqcn::Clamp::Always, dcqcn::Clamp::AfterStage, dcqcn::Clamp::AfterByteStage];
     schemes.push(CongestionControl::Dcqcn(dcqcn));
     schemes.extend(clamps.map(|clamp| CongestionControl::Dcqcn(dcqcn::Config { clamp, ..quick })));
     let timely = timely::Config::per_packet(Span::us(20));
-    let paper = timely::Config {
-        ewma_weight: 0.875,
-        t_low: Span::us(50),
-        t_high: Span::us(500),
-        ..timely
-    };
+    let paper =
+        timely::Config { ewma_weight: 0.875, t_low: Span::us(50), t_high: Span::us(500), ..timely };
     for config in [timely, paper] {
-        let patched = timely::Config {
-            is_patched: true,
-            beta: 0.008,
-            ..config
-        };
+        let patched = timely::Config { is_patched: true, beta: 0.008, ..config };
         schemes.extend([config, patched].map(CongestionControl::Timely));
     }
     schemes.push(CongestionControl::Dctcp(dctcp::Config {
@@ -92,10 +76,9 @@ fn rate_min(control: &CongestionControl) -> Rate {
 /// Whether this scheme's sources listen to that feedback.
 fn is_own(control: &CongestionControl, feedback: Feedback) -> bool {
     match feedback {
-        Feedback::Ack { .. } => matches!(
-            control,
-            CongestionControl::Timely(_) | CongestionControl::Dctcp(_)
-        ),
+        Feedback::Ack { .. } => {
+            matches!(control, CongestionControl::Timely(_) | CongestionControl::Dctcp(_))
+        }
         Feedback::Nack { .. } => false,
         Feedback::Cnp => matches!(control, CongestionControl::Dcqcn(_)),
         Feedback::Receiving { .. } => matches!(control, CongestionControl::Pcn(_)),
@@ -118,12 +101,8 @@ enum Op {
 }
 
 fn feedback() -> impl Strategy<Value = Feedback> {
-    let receiving = (any::<bool>(), 1u32..2_000_000).prop_map(|(is_congested, rate_mbps)| {
-        Feedback::Receiving {
-            is_congested,
-            rate_mbps,
-        }
-    });
+    let receiving = (any::<bool>(), 1u32..2_000_000)
+        .prop_map(|(is_congested, rate_mbps)| Feedback::Receiving { is_congested, rate_mbps });
     let congestion = (0u8..=63).prop_map(|psi| Feedback::Congestion { psi });
     prop_oneof![Just(Feedback::Cnp), receiving, congestion]
 }
@@ -154,10 +133,7 @@ impl Source {
         let before = self.point.rate();
         match op {
             Op::Send(size) => {
-                let packet = Sent {
-                    size: Bytes::new(size),
-                    sequence: self.sequence,
-                };
+                let packet = Sent { size: Bytes::new(size), sequence: self.sequence };
                 self.sequence = self.sequence.next();
                 self.point.on_send(self.now, packet);
                 prop_assert!(self.point.rate() >= before, "sending slows down");
@@ -166,11 +142,7 @@ impl Source {
             Op::Ack(back) => {
                 let sequence = Sequence(self.sequence.0.wrapping_sub(back + 1) & 0xff_ffff);
                 let is_marked = true;
-                self.feed(Feedback::Ack {
-                    sequence,
-                    is_marked,
-                    echo: Echo::NONE,
-                })?;
+                self.feed(Feedback::Ack { sequence, is_marked, echo: Echo::NONE })?;
             }
             Op::Feedback(feedback) => self.feed(feedback)?,
         }
@@ -221,15 +193,9 @@ impl Source {
                     prop_assert!(other <= new, "psi {worse} is milder than {psi}");
                 }
             }
-            Feedback::Receiving {
-                is_congested,
-                rate_mbps,
-            } => {
+            Feedback::Receiving { is_congested, rate_mbps } => {
                 let told = |is_congested, rate_mbps| {
-                    let feedback = Feedback::Receiving {
-                        is_congested,
-                        rate_mbps,
-                    };
+                    let feedback = Feedback::Receiving { is_congested, rate_mbps };
                     self.after(&before, feedback)
                 };
                 let less = told(is_congested, rate_mbps / 2 + 1);
@@ -276,12 +242,7 @@ fn arrival() -> impl Strategy<Value = Arrival> {
         1 => 0u64..500_000_000,
     ];
     (gap, 64u64..9_217, prop::bool::weighted(0.9), any::<bool>()).prop_map(
-        |(gap, size, is_marked, timeout_first)| Arrival {
-            gap,
-            size,
-            is_marked,
-            timeout_first,
-        },
+        |(gap, size, is_marked, timeout_first)| Arrival { gap, size, is_marked, timeout_first },
     )
 }
 
@@ -362,20 +323,12 @@ impl Target {
 
     /// The rate is what arrived per time, and 19 of 20 packets must be marked.
     fn check_window(&self, period: Span, feedback: Feedback) -> Result<(), TestCaseError> {
-        let Feedback::Receiving {
-            is_congested,
-            rate_mbps,
-        } = feedback
-        else {
+        let Feedback::Receiving { is_congested, rate_mbps } = feedback else {
             prop_assert!(false, "{:?}", feedback);
             return Ok(());
         };
         let bytes: u64 = self.packets.iter().map(|packet| packet.size.get()).sum();
-        let marked = self
-            .packets
-            .iter()
-            .filter(|packet| packet.is_marked)
-            .count();
+        let marked = self.packets.iter().filter(|packet| packet.is_marked).count();
         let span = match self.packets.len() {
             1 => period.max(self.gap),
             _ => period,
@@ -445,11 +398,7 @@ fn source(
     Source {
         control,
         line,
-        point: form.reaction_point(congestion::Source {
-            line,
-            initial,
-            round_trip: Span::ZERO,
-        }),
+        point: form.reaction_point(congestion::Source { line, initial, round_trip: Span::ZERO }),
         now: Time::ZERO,
         // So that the numbers wrap soon.
         sequence: Sequence((1 << 24) - 5),

@@ -71,10 +71,9 @@ fn with_hold(control: FlowControl, hold: Bytes) -> FlowControl {
         FlowControl::GfcBuffer(config) => {
             FlowControl::GfcBuffer(gfc::BufferConfig { hold, ..config })
         }
-        FlowControl::GfcTime(config) => FlowControl::GfcTime(gfc::TimeConfig {
-            mapping: moved(config.mapping),
-            ..config
-        }),
+        FlowControl::GfcTime(config) => {
+            FlowControl::GfcTime(gfc::TimeConfig { mapping: moved(config.mapping), ..config })
+        }
         FlowControl::GfcConceptual(config) => FlowControl::GfcConceptual(gfc::ConceptualConfig {
             mapping: moved(config.mapping),
             ..config
@@ -100,33 +99,19 @@ fn nothing_overflows_when_nothing_drains_for_ever() {
                     let mut pair = LinkPair::new(&derivation, control);
                     stagger(&mut pair, phase);
                     stand_still(&mut pair);
-                    assert!(
-                        !pair.overrun,
-                        "{control:?} over {latency:?}: {}",
-                        pair.held_max
-                    );
+                    assert!(!pair.overrun, "{control:?} over {latency:?}: {}", pair.held_max);
                     // It stands still in the end, and what it holds is all that was ever sent.
-                    assert_eq!(
-                        pair.up.gate(pair.now, latency.mtu),
-                        Gate::Closed,
-                        "{control:?}"
-                    );
+                    assert_eq!(pair.up.gate(pair.now, latency.mtu), Gate::Closed, "{control:?}");
                     assert_eq!(pair.in_flight(), Bytes::ZERO);
                     // Of the two frames above the hold one is used: the frame that crosses it.
-                    assert!(
-                        pair.held_max <= derivation.hold() + latency.mtu,
-                        "{control:?}"
-                    );
+                    assert!(pair.held_max <= derivation.hold() + latency.mtu, "{control:?}");
                     // One packet is enough to set it going again.
                     while pair.held + latency.mtu > derivation.hold() {
                         assert!(pair.drain());
                     }
                     let before = pair.sent;
                     stand_still(&mut pair);
-                    assert!(
-                        pair.sent > before,
-                        "{control:?} over {latency:?} never resumed"
-                    );
+                    assert!(pair.sent > before, "{control:?} over {latency:?} never resumed");
                 }
             }
         }
@@ -146,10 +131,7 @@ fn the_overshoot_is_below_two_frames_when_the_last_rate_is_in_force() {
             }
             let over = pair.held_max.saturating_sub(derivation.bm());
             let frames = over.get() as f64 / latency.mtu.get() as f64;
-            assert!(
-                frames <= 2.0,
-                "{control:?} over {latency:?}: {frames} frames"
-            );
+            assert!(frames <= 2.0, "{control:?} over {latency:?}: {frames} frames");
             worst = worst.max(frames);
         }
     }
@@ -173,11 +155,7 @@ fn a_sender_is_held_only_after_its_patience_at_the_lowest_rate() {
                 pair.advance(pair.now + Span::us(1));
             }
             let patience = floor.tx_span(latency.mtu) * (guard_frames - HOLD_FRAMES - 2);
-            assert!(
-                pair.now - reached >= patience,
-                "{control:?}: {}",
-                pair.now - reached
-            );
+            assert!(pair.now - reached >= patience, "{control:?}: {}", pair.now - reached);
         }
     }
 }
@@ -198,12 +176,7 @@ fn no_guard_band_is_enough_for_a_sender_that_is_never_held() {
 /// Theorem 5.1 assumes tau < T. Far outside, its bound loses packets and ours does not.
 #[test]
 fn the_papers_bound_for_time_based_gfc_needs_its_premise() {
-    let latency = latency(
-        Rate::gbps(400),
-        Bytes::new(1_500),
-        Span::us(10),
-        Span::us(85),
-    );
+    let latency = latency(Rate::gbps(400), Bytes::new(1_500), Span::us(10), Span::us(85));
     let period = cbfc::default_period(latency.line);
     assert!(latency.tau() > period * 80);
     for (width, is_safe) in [

@@ -86,13 +86,7 @@ fn keeps_its_promises(
     for op in ops {
         apply(&mut pair, *op);
         // Nothing is lost.
-        prop_assert!(
-            !pair.overrun,
-            "{:?}: {} of {}",
-            control,
-            pair.held_max,
-            pair.buffer
-        );
+        prop_assert!(!pair.overrun, "{:?}: {} of {}", control, pair.held_max, pair.buffer);
         // Bytes are conserved.
         let queued = pair.queue.iter().fold(Bytes::ZERO, |sum, size| sum + *size);
         prop_assert_eq!(pair.sent, pair.arrived + pair.in_flight());
@@ -100,11 +94,7 @@ fn keeps_its_promises(
         drained = pair.arrived - queued;
         // A GFC sender has a rate, unless the queue was ever above its hold level.
         if hold.is_some_and(|hold| pair.held_max <= hold) {
-            prop_assert!(
-                pair.up.rate(pair.now).is_some(),
-                "{:?} was stopped",
-                control
-            );
+            prop_assert!(pair.up.rate(pair.now).is_some(), "{:?} was stopped", control);
         }
     }
     // Once the buffer is empty the sender goes on: no scheme forgets to reopen its gate.

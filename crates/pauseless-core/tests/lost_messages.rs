@@ -22,9 +22,7 @@ fn short_link() -> Latency {
 /// The scheme of this name, for a buffer with 100 KB more than it needs.
 fn scheme(name: &str) -> (Derivation, FlowControl) {
     let schemes = all_schemes(short_link(), 8, Bytes::kb(100));
-    let mut found = schemes
-        .into_iter()
-        .filter(|(_, control)| control.name() == name);
+    let mut found = schemes.into_iter().filter(|(_, control)| control.name() == name);
     found.next().expect("a scheme of this name")
 }
 

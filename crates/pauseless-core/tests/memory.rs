@@ -17,12 +17,8 @@ fn b(bytes: u64) -> Bytes {
 
 /// Four ports with one class: 1,000 bytes of reserve, 3,000 of headroom, a pool of 80,000.
 fn config(threshold: Threshold) -> SharedConfig {
-    let lane = LaneMemory {
-        reserve: b(1_000),
-        headroom: b(3_000),
-        threshold,
-        resume_offset: b(2_000),
-    };
+    let lane =
+        LaneMemory { reserve: b(1_000), headroom: b(3_000), threshold, resume_offset: b(2_000) };
     SharedConfig {
         pool: b(80_000),
         partitions: [].into(),
@@ -81,11 +77,7 @@ fn the_threshold_is_alpha_times_what_is_free() {
 fn reserve_first_then_the_pool_then_headroom_and_back_in_the_opposite_order() {
     let mut memory = Memory::new(&config(Threshold::Static(b(2_000))));
     let state = |memory: &Memory| {
-        let MemoryUse {
-            pool,
-            headroom,
-            total,
-        } = memory.in_use();
+        let MemoryUse { pool, headroom, total } = memory.in_use();
         [pool.get(), headroom.get(), total.get()]
     };
     assert_eq!(charge(&mut memory, 0, 800), Ok(false));
@@ -103,10 +95,7 @@ fn reserve_first_then_the_pool_then_headroom_and_back_in_the_opposite_order() {
     assert_eq!(release(&mut memory, 0, 800), None);
     assert_eq!(state(&memory), [0, 0, 0]);
     let max = memory.high_water();
-    assert_eq!(
-        [max.pool, max.headroom, max.total],
-        [b(2_000), b(400), b(3_400)]
-    );
+    assert_eq!([max.pool, max.headroom, max.total], [b(2_000), b(400), b(3_400)]);
 }
 
 #[test]
@@ -183,11 +172,7 @@ fn an_overrun_says_which_pool_was_full() {
         }
         charge(&mut memory, 0, 1_500).expect_err("no room")
     };
-    let overrun = |held, buffer, pool| Overrun {
-        held: b(held),
-        buffer: b(buffer),
-        pool,
-    };
+    let overrun = |held, buffer, pool| Overrun { held: b(held), buffer: b(buffer), pool };
     let own = overrun(2_000, 3_000, FullPool::Headroom);
     assert_eq!(refused(HeadroomPool::Class, &[0]), own);
     assert_eq!(refused(HeadroomPool::Switch(b(12_000)), &[0]), own);
@@ -226,14 +211,8 @@ fn who_stays_paused_for_ever() {
         memory.keeps_paused((PortId(0), Class(0)), b(in_flight), kept)
     };
     assert!(keeps(&memory, 0, [12_000, 61_000]), "headroom never drains");
-    assert!(
-        keeps(&memory, 0, [12_000, 0]),
-        "not even beside an empty pool"
-    );
-    assert!(
-        !keeps(&memory, 1_000, [12_000, 0]),
-        "unless a packet passes"
-    );
+    assert!(keeps(&memory, 0, [12_000, 0]), "not even beside an empty pool");
+    assert!(!keeps(&memory, 1_000, [12_000, 0]), "unless a packet passes");
     assert!(keeps(&memory, 1_000, [12_000, 61_000]), "the pool is full");
     assert!(!keeps(&memory, 0, [11_000, 0]), "10,000 of 70,000");
     assert!(keeps(&memory, 0, [11_000, 61_000]), "10,000 of 10,000");
@@ -256,14 +235,7 @@ fn a_lossy_class_drops_at_its_threshold() {
     let mut memory = Memory::new(&config);
     fill(&mut memory, 0, 40);
     let overrun = charge(&mut memory, 0, 1_000).expect_err("at the threshold");
-    assert_eq!(
-        overrun,
-        Overrun {
-            held: b(40_000),
-            buffer: b(40_000),
-            pool: FullPool::Shared
-        }
-    );
+    assert_eq!(overrun, Overrun { held: b(40_000), buffer: b(40_000), pool: FullPool::Shared });
     assert_eq!(memory.in_use().total, b(40_000), "it was not counted");
 }
 
@@ -307,9 +279,7 @@ fn equation_16_by_hand() {
     assert_eq!(memory.headroom_of(PortId(0), Class(1)), b(1_000));
     // Class 1 from the other port as well, and the partition is full: the rest is shared.
     for _ in 0..4 {
-        memory
-            .charge(PortId(1), Class(1), b(1_000))
-            .expect("there is room");
+        memory.charge(PortId(1), Class(1), b(1_000)).expect("there is room");
     }
     assert_eq!(memory.in_use().pool, b(2_000), "12,000 of 10,000");
     // 1/2 (3/4 * 58,000 + 30,000) and 1/2 (1/4 * 58,000 + 0).
@@ -327,20 +297,14 @@ fn a_partitions_threshold_never_falls_below_one_packet() {
     config.lanes[0].threshold = Threshold::Static(b(1_000_000));
     let mut memory = Memory::new(&config);
     for _ in 0..90 {
-        memory
-            .charge(PortId(0), Class(0), b(1_000))
-            .expect("there is room");
+        memory.charge(PortId(0), Class(0), b(1_000)).expect("there is room");
     }
     assert_eq!(memory.in_use().pool, b(60_000));
     assert_eq!(memory.threshold(PortId(1), Class(0)), b(1_500));
     // The other class's own partition is still there for it.
     assert_eq!(memory.charge(PortId(1), Class(1), b(1_400)), Ok(false));
     assert_eq!(memory.headroom_of(PortId(1), Class(1)), b(0));
-    assert_eq!(
-        memory.charge(PortId(1), Class(0), b(1_400)),
-        Ok(true),
-        "headroom"
-    );
+    assert_eq!(memory.charge(PortId(1), Class(0), b(1_400)), Ok(true), "headroom");
 }
 
 /// n queues that want all they can get have alpha / (1 + n alpha) of the pool each.
@@ -362,10 +326,7 @@ fn the_fixed_point_of_choudhury_and_hahne() {
         let expected = alpha.fixed_point(b(80_000), u64::from(ports)).get();
         for port in 0..ports {
             let found = memory.shared_of(PortId(port), Class(0)).get();
-            assert!(
-                found.abs_diff(expected) <= 10 * u64::from(ports),
-                "{found} {expected}"
-            );
+            assert!(found.abs_diff(expected) <= 10 * u64::from(ports), "{found} {expected}");
         }
     }
     assert_eq!(alpha(1, 1).fixed_point(b(80_000), 3), b(20_000));

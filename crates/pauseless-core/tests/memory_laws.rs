@@ -29,10 +29,7 @@ struct Model {
 impl Model {
     fn own(&self, lane: usize) -> (i128, i128) {
         match self.config.partitions.get(lane % CLASSES) {
-            None => (
-                i128::from(self.config.lanes[lane].reserve.get()),
-                self.inside[lane],
-            ),
+            None => (i128::from(self.config.lanes[lane].reserve.get()), self.inside[lane]),
             Some(size) => {
                 let class = (0..LANES).filter(|other| other % CLASSES == lane % CLASSES);
                 let sum = class.map(|other| self.inside[other]).sum();
@@ -125,12 +122,7 @@ impl Model {
 }
 
 fn threshold() -> impl Strategy<Value = Threshold> {
-    let alpha = prop_oneof![
-        Just((1, 8)),
-        Just((1, 1)),
-        Just((8, 1)),
-        (1u32..20, 1u32..20)
-    ];
+    let alpha = prop_oneof![Just((1, 8)), Just((1, 1)), Just((8, 1)), (1u32..20, 1u32..20)];
     prop_oneof![
         (0u64..20_000).prop_map(|bytes| Threshold::Static(Bytes::new(bytes))),
         alpha.prop_map(|(n, d)| Threshold::Dynamic(Alpha::new(n, d).expect("positive"))),
@@ -185,19 +177,13 @@ fn op() -> impl Strategy<Value = (usize, Option<u64>)> {
 }
 
 fn name(lane: usize) -> (PortId, Class) {
-    (
-        PortId((lane / CLASSES) as u16),
-        Class((lane % CLASSES) as u8),
-    )
+    (PortId((lane / CLASSES) as u16), Class((lane % CLASSES) as u8))
 }
 
 fn assert_alike(memory: &Memory, model: &Model) -> Result<(), TestCaseError> {
     let used = memory.in_use();
     prop_assert_eq!(i128::from(used.pool.get()), model.pool());
-    prop_assert_eq!(
-        i128::from(used.headroom.get()),
-        model.headroom.iter().sum::<i128>()
-    );
+    prop_assert_eq!(i128::from(used.headroom.get()), model.headroom.iter().sum::<i128>());
     let all = model.inside.iter().chain(&model.headroom).sum::<i128>();
     prop_assert_eq!(i128::from(used.total.get()), all);
     prop_assert!(used.pool <= model.config.pool);
@@ -263,16 +249,9 @@ proptest! {
 
 fn switch(config: SharedConfig) -> Switch<u64> {
     let control = FlowControl::Pfc(pfc::Config::commanded(pfc::QUANTA_MAX));
-    let lane = LaneConfig {
-        ingress: control,
-        egress: control,
-        buffer: config.total(),
-        phase: Span::ZERO,
-    };
-    let port = PortConfig {
-        line: Rate::gbps(10),
-        lanes: [lane; CLASSES].into(),
-    };
+    let lane =
+        LaneConfig { ingress: control, egress: control, buffer: config.total(), phase: Span::ZERO };
+    let port = PortConfig { line: Rate::gbps(10), lanes: [lane; CLASSES].into() };
     Switch::new(&SwitchConfig {
         changes_class: false,
         memory: MemoryConfig::Shared(config),

@@ -13,11 +13,7 @@ use pauseless_core::wire::cnp::Cnp;
 use pauseless_core::wire::control::{Said, Unwelcome};
 
 fn flow_control(xoff: Bytes) -> FlowControl {
-    let pfc = FlowControl::Pfc(pfc::Config {
-        xoff,
-        xon: Bytes::kb(1),
-        quanta: pfc::QUANTA_MAX,
-    });
+    let pfc = FlowControl::Pfc(pfc::Config { xoff, xon: Bytes::kb(1), quanta: pfc::QUANTA_MAX });
     disguised_flow_control(pfc, Language::Own).expect("PFC has messages")
 }
 

@@ -16,12 +16,7 @@ const MTU: Bytes = Bytes::new(1_500);
 
 fn lane(control: FlowControl) -> LaneConfig {
     let (ingress, egress) = (control, control);
-    LaneConfig {
-        ingress,
-        egress,
-        buffer: Bytes::kb(200),
-        phase: Span::ns(1),
-    }
+    LaneConfig { ingress, egress, buffer: Bytes::kb(200), phase: Span::ns(1) }
 }
 
 fn at(ns: u64) -> Time {
@@ -32,15 +27,8 @@ fn at(ns: u64) -> Time {
 #[test]
 fn a_resume_that_was_taken_back_does_not_cost_the_refresh() {
     let (xoff, xon) = (Bytes::kb(80), Bytes::kb(80));
-    let lane = lane(FlowControl::Pfc(pfc::Config {
-        xoff,
-        xon,
-        quanta: pfc::QUANTA_MAX,
-    }));
-    let mut port = Port::new(&PortConfig {
-        line: LINE,
-        lanes: [lane; 2].into(),
-    });
+    let lane = lane(FlowControl::Pfc(pfc::Config { xoff, xon, quanta: pfc::QUANTA_MAX }));
+    let mut port = Port::new(&PortConfig { line: LINE, lanes: [lane; 2].into() });
     for _ in 0..54 {
         port.enqueue(at(0), Class(1), MTU).expect("there is room");
     }
@@ -51,16 +39,9 @@ fn a_resume_that_was_taken_back_does_not_cost_the_refresh() {
     for _ in 0..54 {
         port.enqueue(at(200), Class(0), MTU).expect("there is room");
     }
-    assert_eq!(
-        port.poll_signal(at(300)).map(|control| control.class),
-        Some(Class(0))
-    );
+    assert_eq!(port.poll_signal(at(300)).map(|control| control.class), Some(Class(0)));
     port.enqueue(at(340), Class(1), MTU).expect("there is room");
-    assert_eq!(
-        port.poll_signal(at(352)),
-        None,
-        "class 1 has nothing new to say"
-    );
+    assert_eq!(port.poll_signal(at(352)), None, "class 1 has nothing new to say");
     assert!(port.poll_timeout() <= refresh, "{}", port.poll_timeout());
 }
 
@@ -68,14 +49,8 @@ fn a_resume_that_was_taken_back_does_not_cost_the_refresh() {
 #[test]
 fn a_hold_below_bm_is_seen() {
     let (bm, b1, hold) = (Bytes::mb(1), Bytes::kb(750), Bytes::kb(997));
-    let config = gfc::BufferConfig {
-        bm,
-        b1,
-        stages: 19,
-        hold,
-        unit: limiter::RATE_UNIT,
-        refresh: None,
-    };
+    let config =
+        gfc::BufferConfig { bm, b1, stages: 19, hold, unit: limiter::RATE_UNIT, refresh: None };
     let mut down = gfc::BufferDownstream::new(&config);
     let mut last = None;
     for held in (500..=998_000).step_by(500) {
@@ -96,15 +71,9 @@ fn conceptual_signals_wait_for_no_wire_and_for_no_other_class() {
         unit: limiter::RATE_UNIT,
     };
     let lane = |us| {
-        lane(FlowControl::GfcConceptual(gfc::ConceptualConfig {
-            mapping,
-            delay: Span::us(us),
-        }))
+        lane(FlowControl::GfcConceptual(gfc::ConceptualConfig { mapping, delay: Span::us(us) }))
     };
-    let port = PortConfig {
-        line: LINE,
-        lanes: [lane(10), lane(20)].into(),
-    };
+    let port = PortConfig { line: LINE, lanes: [lane(10), lane(20)].into() };
     let (discipline, scheduler) = (Discipline::OutputQueued, Scheduler::Strict);
     let mut switch = Switch::new(&SwitchConfig {
         changes_class: false,
@@ -123,15 +92,10 @@ fn conceptual_signals_wait_for_no_wire_and_for_no_other_class() {
             egress: PortId(egress),
             leaving: Class(class),
         };
-        switch
-            .handle_arrival(at(100), PortId(ingress), arrival)
-            .expect("there is room");
+        switch.handle_arrival(at(100), PortId(ingress), arrival).expect("there is room");
     };
     arrive(&mut switch, 1, 0, 0);
-    assert!(
-        switch.poll_transmit(at(100), PortId(0)).is_some(),
-        "port 0 is busy from now on"
-    );
+    assert!(switch.poll_transmit(at(100), PortId(0)).is_some(), "port 0 is busy from now on");
     while switch.poll_ready().is_some() {}
     arrive(&mut switch, 0, 1, 0);
     arrive(&mut switch, 0, 1, 1);
@@ -147,20 +111,11 @@ fn conceptual_signals_wait_for_no_wire_and_for_no_other_class() {
 
 /// A switch with credits for one frame and a half at port 2.
 fn credit_switch(discipline: Discipline) -> Switch<u32> {
-    let config = |capacity| cbfc::Config {
-        capacity,
-        period: Span::ms(1),
-        counters: cbfc::Counters::Wide,
-    };
+    let config =
+        |capacity| cbfc::Config { capacity, period: Span::ms(1), counters: cbfc::Counters::Wide };
     let wide = lane(FlowControl::Cbfc(config(Bytes::kb(100))));
-    let tight = LaneConfig {
-        egress: FlowControl::Cbfc(config(Bytes::new(2_300))),
-        ..wide
-    };
-    let port = |lane| PortConfig {
-        line: LINE,
-        lanes: [lane; 1].into(),
-    };
+    let tight = LaneConfig { egress: FlowControl::Cbfc(config(Bytes::new(2_300))), ..wide };
+    let port = |lane| PortConfig { line: LINE, lanes: [lane; 1].into() };
     let ports = vec![port(wide), port(wide), port(tight), port(wide)];
     Switch::new(&SwitchConfig {
         changes_class: false,
@@ -175,25 +130,14 @@ fn credit_switch(discipline: Discipline) -> Switch<u32> {
 
 fn arrive(switch: &mut Switch<u32>, (ingress, egress): (u16, u16), size: u64) {
     let (size, class, egress) = (Bytes::new(size), Class(0), PortId(egress));
-    let arrival = Arrival {
-        packet: 0,
-        size,
-        class,
-        egress,
-        leaving: class,
-    };
-    switch
-        .handle_arrival(at(0), PortId(ingress), arrival)
-        .expect("there is room");
+    let arrival = Arrival { packet: 0, size, class, egress, leaving: class };
+    switch.handle_arrival(at(0), PortId(ingress), arrival).expect("there is room");
     while switch.poll_ready().is_some() {}
 }
 
 fn send(switch: &mut Switch<u32>, port: u16) {
     let transmit = switch.poll_transmit(at(0), PortId(port));
-    assert!(
-        matches!(transmit, Some(Transmit::Data { .. })),
-        "{transmit:?}"
-    );
+    assert!(matches!(transmit, Some(Transmit::Data { .. })), "{transmit:?}");
     switch.handle_transmitted(at(0), PortId(port));
     while switch.poll_ready().is_some() {}
 }
@@ -224,17 +168,9 @@ fn credit_measure_does_not_confuse_the_count_of_resumes() {
         unit: limiter::RATE_UNIT,
     };
     let (period, capacity, measure) = (Span::us(50), Bytes::kb(112), gfc::Measure::Credit);
-    let config = gfc::TimeConfig {
-        mapping,
-        period,
-        measure,
-        capacity,
-    };
+    let config = gfc::TimeConfig { mapping, period, measure, capacity };
     let control = FlowControl::GfcTime(config);
-    let (mut up, mut down) = (
-        control.upstream(LINE),
-        control.downstream(LINE, Span::ns(1)),
-    );
+    let (mut up, mut down) = (control.upstream(LINE), control.downstream(LINE, Span::ns(1)));
     for n in 1..=74u64 {
         up.on_transmit(at(0), MTU);
         if n <= 72 {
@@ -267,19 +203,10 @@ fn jitter_needs_longer_pauses() {
     };
     let check = |jitter, quanta| {
         let derivation = Derivation::new(latency(jitter), Bytes::kb(100));
-        derivation.check(&FlowControl::Pfc(pfc::Config {
-            quanta,
-            ..derivation.pfc()
-        }))
+        derivation.check(&FlowControl::Pfc(pfc::Config { quanta, ..derivation.pfc() }))
     };
     assert_eq!(check(Span::ZERO, 52), Ok(()));
-    assert!(matches!(
-        check(Span::ZERO, 50),
-        Err(Violation::Quanta { least: 52, .. })
-    ));
-    assert!(matches!(
-        check(Span::us(6), 52),
-        Err(Violation::Quanta { .. })
-    ));
+    assert!(matches!(check(Span::ZERO, 50), Err(Violation::Quanta { least: 52, .. })));
+    assert!(matches!(check(Span::us(6), 52), Err(Violation::Quanta { .. })));
     assert_eq!(check(Span::us(6), 300), Ok(()));
 }

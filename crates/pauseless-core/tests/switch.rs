@@ -21,16 +21,9 @@ fn switch_with(discipline: Discipline, scheduler: Scheduler, changes_class: bool
         xon: Bytes::kb(8),
         quanta: pfc::QUANTA_MAX,
     });
-    let lane = LaneConfig {
-        ingress: control,
-        egress: control,
-        buffer: Bytes::kb(20),
-        phase: Span::ZERO,
-    };
-    let port = PortConfig {
-        line: Rate::gbps(10),
-        lanes: [lane; 2].into(),
-    };
+    let lane =
+        LaneConfig { ingress: control, egress: control, buffer: Bytes::kb(20), phase: Span::ZERO };
+    let port = PortConfig { line: Rate::gbps(10), lanes: [lane; 2].into() };
     let ports = vec![port; 4];
     Switch::new(&SwitchConfig {
         changes_class,
@@ -59,16 +52,8 @@ fn change(
     (class, leaving): (Class, Class),
 ) {
     let (size, egress) = (Bytes::kb(1), PortId(egress));
-    let arrival = Arrival {
-        packet,
-        size,
-        class,
-        egress,
-        leaving,
-    };
-    switch
-        .handle_arrival(NOW, PortId(ingress), arrival)
-        .expect("there is room");
+    let arrival = Arrival { packet, size, class, egress, leaving };
+    switch.handle_arrival(NOW, PortId(ingress), arrival).expect("there is room");
 }
 
 /// The packet that `port` sends next, if it may.
@@ -90,10 +75,7 @@ fn send_all(switch: &mut Switch<u32>, port: u16) -> Vec<u32> {
 }
 
 fn pause(switch: &mut Switch<u32>, port: u16, quanta: u16) {
-    let control = Control {
-        class: Class(0),
-        signal: Signal::Pause { quanta },
-    };
+    let control = Control { class: Class(0), signal: Signal::Pause { quanta } };
     switch.handle_signal(NOW, PortId(port), control);
 }
 
@@ -142,11 +124,7 @@ fn a_packet_is_charged_until_its_last_bit_has_left() {
         arrive(&mut switch, 0, 3, 1);
         assert_eq!(switch.port(PortId(0)).held(Class(0)), Bytes::kb(1));
         assert_eq!(send(&mut switch, 3), Some(1));
-        assert_eq!(
-            switch.port(PortId(0)).held(Class(0)),
-            Bytes::kb(1),
-            "still on the wire"
-        );
+        assert_eq!(switch.port(PortId(0)).held(Class(0)), Bytes::kb(1), "still on the wire");
         assert_eq!(switch.inside(), Bytes::ZERO, "but no longer waiting");
         switch.handle_transmitted(NOW, PortId(3));
         assert_eq!(switch.port(PortId(0)).held(Class(0)), Bytes::ZERO);
@@ -168,14 +146,8 @@ fn control_goes_before_data_but_interrupts_none() {
         assert_eq!(switch.poll_transmit(NOW, PortId(0)), None, "no preemption");
         switch.handle_transmitted(NOW, PortId(0));
         let quanta = pfc::QUANTA_MAX;
-        let control = Control {
-            class: Class(0),
-            signal: Signal::Pause { quanta },
-        };
-        assert_eq!(
-            switch.poll_transmit(NOW, PortId(0)),
-            Some(Transmit::Control(control))
-        );
+        let control = Control { class: Class(0), signal: Signal::Pause { quanta } };
+        assert_eq!(switch.poll_transmit(NOW, PortId(0)), Some(Transmit::Control(control)));
         switch.handle_transmitted(NOW, PortId(0));
         assert_eq!(send(&mut switch, 0), Some(101));
     }
@@ -192,11 +164,7 @@ fn the_highest_class_goes_first_and_a_paused_one_is_skipped() {
         arrive_in(&mut switch, (0, 3), 4, Class(1));
         arrive_in(&mut switch, (0, 3), 5, Class(0));
         pause(&mut switch, 3, 100);
-        assert_eq!(
-            send_all(&mut switch, 3),
-            [4],
-            "class 0 is paused, class 1 is not"
-        );
+        assert_eq!(send_all(&mut switch, 3), [4], "class 0 is paused, class 1 is not");
     }
 }
 
@@ -208,18 +176,9 @@ fn what_does_not_fit_is_refused_and_leaves_no_trace() {
             arrive(&mut switch, 0, 3, packet);
         }
         let (size, class, egress) = (Bytes::new(1), Class(0), PortId(3));
-        let arrival = Arrival {
-            packet: 99,
-            size,
-            class,
-            egress,
-            leaving: class,
-        };
+        let arrival = Arrival { packet: 99, size, class, egress, leaving: class };
         let overrun = switch.handle_arrival(NOW, PortId(0), arrival).unwrap_err();
-        assert_eq!(
-            (overrun.held, overrun.buffer),
-            (Bytes::kb(20), Bytes::kb(20))
-        );
+        assert_eq!((overrun.held, overrun.buffer), (Bytes::kb(20), Bytes::kb(20)));
         assert_eq!(switch.inside(), Bytes::kb(20));
         // Another class and another port have room of their own.
         arrive_in(&mut switch, (0, 3), 100, Class(1));
@@ -263,16 +222,11 @@ fn a_packet_that_changes_its_class_is_counted_in_one_and_queued_in_the_other() {
             assert_eq!(waits_for(&switch, class), Bytes::ZERO);
             assert_eq!(switch.queued(PortId(3)), Bytes::kb(1));
             let kept = |switch: &Switch<u32>, stuck| {
-                switch.kept(PortId(0), class, |port, to| {
-                    (port, to) == (PortId(3), stuck)
-                })
+                switch.kept(PortId(0), class, |port, to| (port, to) == (PortId(3), stuck))
             };
             assert_eq!(kept(&switch, leaving), Bytes::kb(1), "{discipline:?}");
             assert_eq!(kept(&switch, class), Bytes::ZERO, "{discipline:?}");
-            let pause = |quanta| Control {
-                class: leaving,
-                signal: Signal::Pause { quanta },
-            };
+            let pause = |quanta| Control { class: leaving, signal: Signal::Pause { quanta } };
             switch.handle_signal(NOW, PortId(3), pause(100));
             assert_eq!(switch.stopped(PortId(3)), 1 << leaving.0);
             assert_eq!(send(&mut switch, 3), None, "{discipline:?}");

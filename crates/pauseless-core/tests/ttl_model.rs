@@ -11,10 +11,7 @@ use stateright::{Checker, Model};
 use std::collections::BTreeMap;
 
 fn flow(path: impl IntoIterator<Item = u8>, packets: u8) -> Flow {
-    Flow {
-        path: path.into_iter().collect(),
-        packets,
-    }
+    Flow { path: path.into_iter().collect(), packets }
 }
 
 /// A ring of `switches`; from the host of each a flow that crosses `crossed.0` of them, and one that
@@ -35,10 +32,7 @@ fn ring(switches: u8, crossed: &[(u8, u8)]) -> Vec<Flow> {
 fn routing_loop(ttl: u8, packets: [u8; 2]) -> Vec<Flow> {
     let flows = [0, 1].map(|first| {
         let around = (0..ttl).map(|hop| (first + hop) % 2);
-        flow(
-            [HOST + first].into_iter().chain(around),
-            packets[usize::from(first)],
-        )
+        flow([HOST + first].into_iter().chain(around), packets[usize::from(first)])
     });
     flows.into()
 }
@@ -89,11 +83,8 @@ fn wrapped(flows: Vec<Flow>, count: u8) -> Network {
     }
     let mut table = ClassTable::new(Key::Class, vec![1; 256]);
     for node in nodes {
-        let passage = Passage {
-            node: NodeId(u32::from(node)),
-            ingress: PortId(0),
-            egress: PortId(0),
-        };
+        let passage =
+            Passage { node: NodeId(u32::from(node)), ingress: PortId(0), egress: PortId(0) };
         table.set(passage, row);
     }
     Network::new(flows, &Labels::Wire(ClassMap::Table(table)))
@@ -152,11 +143,7 @@ fn shortest(network: &Network, is_wanted: impl Fn(&State) -> bool) -> Option<Vec
 fn no_scheduler_brings_ttl_classes_to_a_deadlock() {
     for (name, flows, states) in [
         ("ring of 3", ring(3, &[(3, 2)]), 42_875),
-        (
-            "ring of 3, two lengths",
-            ring(3, &[(3, 1), (2, 1)]),
-            166_375,
-        ),
+        ("ring of 3, two lengths", ring(3, &[(3, 1), (2, 1)]), 166_375),
         ("ring of 4", ring(4, &[(3, 1)]), 6_561),
         ("ring of 4, all around", ring(4, &[(4, 1)]), 14_641),
         ("routing loop, TTL 8", routing_loop(8, [3, 3]), 370_881),
@@ -218,12 +205,8 @@ fn too_few_classes_deadlock() {
 /// they lead to the same states.
 #[test]
 fn classes_on_the_wire_are_the_same_system() {
-    let networks = [
-        ring(3, &[(3, 2)]),
-        ring(4, &[(4, 1)]),
-        routing_loop(8, [2, 2]),
-        bounced([1; 4]),
-    ];
+    let networks =
+        [ring(3, &[(3, 2)]), ring(4, &[(4, 1)]), routing_loop(8, [2, 2]), bounced([1; 4])];
     for flows in networks {
         let (paper, wire) = (ttl(flows.clone()), hops(flows));
         assert_eq!(paper.init_states(), wire.init_states());

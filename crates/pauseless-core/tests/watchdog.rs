@@ -23,16 +23,9 @@ fn switch(discipline: Discipline) -> Switch<u32> {
         xon: Bytes::kb(8),
         quanta: pfc::QUANTA_MAX,
     });
-    let lane = LaneConfig {
-        ingress: control,
-        egress: control,
-        buffer: Bytes::kb(20),
-        phase: Span::ZERO,
-    };
-    let port = PortConfig {
-        line: Rate::gbps(10),
-        lanes: [lane].into(),
-    };
+    let lane =
+        LaneConfig { ingress: control, egress: control, buffer: Bytes::kb(20), phase: Span::ZERO };
+    let port = PortConfig { line: Rate::gbps(10), lanes: [lane].into() };
     Switch::new(&SwitchConfig {
         changes_class: false,
         memory: pauseless_core::memory::MemoryConfig::Private,
@@ -57,30 +50,19 @@ fn watched(discipline: Discipline, action: Action) -> Switch<u32> {
 }
 
 fn arrive(switch: &mut Switch<u32>, at: Time, (ingress, egress): (u16, PortId), packet: u32) {
-    let arrival = Arrival {
-        packet,
-        size: Bytes::kb(1),
-        class: CLASS,
-        egress,
-        leaving: CLASS,
-    };
+    let arrival = Arrival { packet, size: Bytes::kb(1), class: CLASS, egress, leaving: CLASS };
     let arrived = switch.handle_arrival(at, PortId(ingress), arrival);
     arrived.expect("there is room");
 }
 
 fn pause(switch: &mut Switch<u32>, at: Time, quanta: u16) {
     let signal = Signal::Pause { quanta };
-    let control = Control {
-        class: CLASS,
-        signal,
-    };
+    let control = Control { class: CLASS, signal };
     switch.handle_signal(at, EGRESS, control);
 }
 
 fn dropped(switch: &mut Switch<u32>, at: Time) -> Vec<u32> {
-    std::iter::from_fn(|| switch.poll_dropped(at))
-        .map(|dropped| dropped.packet)
-        .collect()
+    std::iter::from_fn(|| switch.poll_dropped(at)).map(|dropped| dropped.packet).collect()
 }
 
 fn send(switch: &mut Switch<u32>, at: Time, port: PortId) -> Option<Transmit<u32>> {
@@ -103,10 +85,7 @@ fn a_drained_queue_is_empty_and_upstream_hears_a_resume() {
         let paused = send(&mut switch, us(0), PortId(0));
         let expected = |quanta| {
             let signal = Signal::Pause { quanta };
-            let control = Control {
-                class: CLASS,
-                signal,
-            };
+            let control = Control { class: CLASS, signal };
             Some(Transmit::Control(control))
         };
         assert_eq!(paused, expected(pfc::QUANTA_MAX));
@@ -137,10 +116,7 @@ fn in_an_input_queued_switch_only_heads_are_dropped() {
         let dropped = switch.drain(us(0), EGRESS, CLASS)?;
         Some(dropped.packet)
     };
-    assert_eq!(
-        [(); 3].map(|()| next(&mut switch)),
-        [Some(0), Some(1), None]
-    );
+    assert_eq!([(); 3].map(|()| next(&mut switch)), [Some(0), Some(1), None]);
     let sent = send(&mut switch, us(0), PortId(2));
     assert!(matches!(sent, Some(Transmit::Data { packet: 2, .. })));
     assert_eq!(next(&mut switch), Some(3));
@@ -161,11 +137,7 @@ fn a_storm_is_dropped_after_the_detection_time_until_pauses_cease() {
         switch.handle_timeout(us(119), EGRESS);
         assert_eq!(switch.poll_watchdog(), None);
         switch.handle_timeout(us(120), EGRESS);
-        let notice = |is_storm| Notice {
-            egress: EGRESS,
-            class: CLASS,
-            is_storm,
-        };
+        let notice = |is_storm| Notice { egress: EGRESS, class: CLASS, is_storm };
         assert_eq!(switch.poll_watchdog(), Some(notice(true)));
         assert_eq!(switch.poll_watchdog(), None);
         assert_eq!(dropped(&mut switch, us(120)), [1, 2]);

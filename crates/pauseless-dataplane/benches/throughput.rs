@@ -58,13 +58,10 @@ fn main() {
         return role::play(&words[1..]);
     }
     let arguments = arguments(&words);
-    let wanted = DEVICES
-        .iter()
-        .filter(|device| is_wanted(device, &arguments));
-    let mut rows = Vec::from_iter(wanted.map(|device| Row {
-        device,
-        results: [const { Vec::new() }; SIZES.len()],
-    }));
+    let wanted = DEVICES.iter().filter(|device| is_wanted(device, &arguments));
+    let mut rows = Vec::from_iter(
+        wanted.map(|device| Row { device, results: [const { Vec::new() }; SIZES.len()] }),
+    );
     for round in 0..arguments.rounds {
         for (place, size) in SIZES.iter().enumerate() {
             for row in &mut rows {
@@ -86,9 +83,7 @@ fn arguments(words: &[String]) -> Arguments {
     };
     let number = |flag: &str, otherwise: u64| {
         let word = after(flag);
-        word.map_or(otherwise, |word| {
-            word.parse().unwrap_or_else(|_| panic!("{flag}: {word}"))
-        })
+        word.map_or(otherwise, |word| word.parse().unwrap_or_else(|_| panic!("{flag}: {word}")))
     };
     Arguments {
         rounds: number("--rounds", 5) as usize,
@@ -114,11 +109,7 @@ fn measure(device: &Device, size: usize, window: Duration) -> Result<Measured, S
     let bed = Bed::new().map_err(|error| error.to_string())?;
     let _device = device.start(&bed)?;
     let _generator = bed.generate(size)?;
-    let counted = if device.is_nobody() {
-        Bed::offered
-    } else {
-        Bed::carried
-    };
+    let counted = if device.is_nobody() { Bed::offered } else { Bed::carried };
     bed.wait_for(counted)?;
     std::thread::sleep(Duration::from_millis(200));
     let (start, offered, carried) = (std::time::Instant::now(), bed.offered(), counted(&bed));
@@ -134,10 +125,7 @@ fn print(rows: &[Row<'_>]) {
     for (place, size) in SIZES.iter().enumerate() {
         println!();
         println!("{size} B frames");
-        println!(
-            "{:28} median of carried          best    offered   beside testpmd",
-            ""
-        );
+        println!("{:28} median of carried          best    offered   beside testpmd", "");
         for row in rows {
             println!("{:28} {}", row.device.name, line(rows, row, place));
         }
@@ -152,9 +140,7 @@ fn line(rows: &[Row<'_>], row: &Row<'_>, place: usize) -> String {
     };
     let offered = results.iter().map(|one| one.offered);
     let offered = Summary::of(offered).map_or(0.0, |offered| offered.median);
-    let rival = rows
-        .iter()
-        .find(|other| Some(other.device.name) == row.device.rival());
+    let rival = rows.iter().find(|other| Some(other.device.name) == row.device.rival());
     let rival = rival.and_then(|rival| {
         let carried = rival.results[place].iter().map(|one| one.carried);
         Summary::of(carried)
@@ -163,15 +149,8 @@ fn line(rows: &[Row<'_>], row: &Row<'_>, place: usize) -> String {
         let (median, best) = (carried.median / rival.median, carried.best / rival.best);
         format!("median {median:.2}, best {best:.2}")
     });
-    let note = if carried.median > 0.98 * offered {
-        "   limited by the generator"
-    } else {
-        ""
-    };
-    let (mpps, gbps) = (
-        carried.median / 1e6,
-        carried.median * SIZES[place] as f64 * 8.0 / 1e9,
-    );
+    let note = if carried.median > 0.98 * offered { "   limited by the generator" } else { "" };
+    let (mpps, gbps) = (carried.median / 1e6, carried.median * SIZES[place] as f64 * 8.0 / 1e9);
     let (best, offered) = (carried.best / 1e6, offered / 1e6);
     format!("{mpps:6.3} Mpps {gbps:6.2} Gb/s  {best:6.3} Mpps {offered:6.3} Mpps  {ratio}{note}")
 }
@@ -186,9 +165,6 @@ impl Summary {
     fn of(values: impl Iterator<Item = f64>) -> Option<Summary> {
         let mut values = Vec::from_iter(values);
         values.sort_by(f64::total_cmp);
-        Some(Summary {
-            median: *values.get(values.len() / 2)?,
-            best: *values.last()?,
-        })
+        Some(Summary { median: *values.get(values.len() / 2)?, best: *values.last()? })
     }
 }

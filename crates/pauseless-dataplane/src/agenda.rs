@@ -43,20 +43,12 @@ struct Pending {
 }
 
 impl Pending {
-    const NONE: Pending = Pending {
-        left: Time::MAX,
-        timeout: Time::MAX,
-        is_refused: false,
-        is_stuck: false,
-    };
+    const NONE: Pending =
+        Pending { left: Time::MAX, timeout: Time::MAX, is_refused: false, is_stuck: false };
 
     /// When the next frame leaves, if it can.
     fn leaves(&self) -> Time {
-        if self.is_refused || self.is_stuck {
-            Time::MAX
-        } else {
-            self.left
-        }
+        if self.is_refused || self.is_stuck { Time::MAX } else { self.left }
     }
 }
 
@@ -139,13 +131,7 @@ impl Agenda {
         if task != Task::Sample {
             self.now = time;
         }
-        Some(Due {
-            task,
-            due,
-            floor,
-            time,
-            now,
-        })
+        Some(Due { task, due, floor, time, now })
     }
 
     /// The node is there from `now` on: it has nothing to catch up with that was due before.

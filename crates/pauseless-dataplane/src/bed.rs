@@ -300,10 +300,7 @@ impl Bed {
         }
         let mut detector = self.detector.take().expect("it is put back");
         if let Some(deadlock) = self.find_deadlock(&mut detector) {
-            self.episodes.push(Episode {
-                deadlock,
-                broken: None,
-            });
+            self.episodes.push(Episode { deadlock, broken: None });
         }
         self.detector = Some(detector);
     }

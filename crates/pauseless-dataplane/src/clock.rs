@@ -47,12 +47,7 @@ impl Clock {
 
     /// A clock that shows zero at `start`, which may lie ahead: until then it shows zero.
     pub fn new(pace: Pace, start: Instant) -> Clock {
-        Clock {
-            pace,
-            last: start,
-            now: Time::ZERO,
-            stalled: Span::ZERO,
-        }
+        Clock { pace, last: start, now: Time::ZERO, stalled: Span::ZERO }
     }
 
     /// Looks at the wall and says what time it is.

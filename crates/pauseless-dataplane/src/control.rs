@@ -24,10 +24,7 @@ impl Ends {
         let lanes = config.lanes.iter();
         for lane in lanes.clone() {
             let name = lane.ingress.name();
-            assert!(
-                lane.ingress.has_frames(),
-                "{name} has no frames to speak with"
-            );
+            assert!(lane.ingress.has_frames(), "{name} has no frames to speak with");
         }
         Ends {
             far: lanes.clone().map(|lane| lane.egress).collect(),
@@ -52,18 +49,13 @@ impl ControlFrame {
         (port, ends): (PortId, &Ends),
         control: Control,
     ) -> ControlFrame {
-        let header = Header {
-            envelope: station.envelope,
-            source: station.desks[port.index()].address,
-        };
+        let header =
+            Header { envelope: station.envelope, source: station.desks[port.index()].address };
         let mut bytes = [0; LEN];
         let counters = ends.counters[control.class.index()];
         let written = header.emit(&mut bytes, control, counters);
         written.expect("a flow control without frames is refused when a node is built");
-        ControlFrame {
-            bytes,
-            is_pause: is_pause(control),
-        }
+        ControlFrame { bytes, is_pause: is_pause(control) }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {

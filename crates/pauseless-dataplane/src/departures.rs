@@ -56,10 +56,7 @@ impl Departures {
 
     /// Forgets frames that will not come.
     pub(crate) fn clear(&self) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 

@@ -12,17 +12,13 @@ pub(crate) struct Forwarding {
 
 impl Forwarding {
     pub(crate) fn new(entries: &[(MacAddress, PortId)]) -> Forwarding {
-        let entries = entries
-            .iter()
-            .map(|(address, port)| (key(address.0), *port));
+        let entries = entries.iter().map(|(address, port)| (key(address.0), *port));
         let mut entries = Vec::from_iter(entries);
         entries.sort_unstable();
         entries.dedup();
         let is_twice = |pair: &[(u64, PortId)]| pair[0].0 == pair[1].0;
         assert!(!entries.windows(2).any(is_twice), "an address has one port");
-        Forwarding {
-            entries: entries.into(),
-        }
+        Forwarding { entries: entries.into() }
     }
 
     pub(crate) fn port(&self, address: MacAddress) -> Option<PortId> {

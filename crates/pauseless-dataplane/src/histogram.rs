@@ -19,11 +19,7 @@ pub struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram {
-            buckets: Box::new([0; BUCKETS]),
-            count: 0,
-            max: Span::ZERO,
-        }
+        Histogram { buckets: Box::new([0; BUCKETS]), count: 0, max: Span::ZERO }
     }
 }
 
@@ -103,13 +99,7 @@ mod tests {
         for ns in 1..=10_000 {
             histogram.add(Span::ns(ns));
         }
-        let Quantiles {
-            count,
-            p50,
-            p99,
-            p999,
-            max,
-        } = histogram.quantiles();
+        let Quantiles { count, p50, p99, p999, max } = histogram.quantiles();
         assert_eq!((count, max), (10_000, Span::ns(10_000)));
         for (found, exact) in [(p50, 5_000), (p99, 9_900), (p999, 9_990)] {
             let exact = Span::ns(exact);

@@ -233,10 +233,7 @@ impl HostNode {
 
     /// What it has seen and done.
     pub fn report(&mut self, now: Time) -> NodeReport {
-        NodeReport {
-            series: self.body.station.recorder.series().clone(),
-            ..self.status(now)
-        }
+        NodeReport { series: self.body.station.recorder.series().clone(), ..self.status(now) }
     }
 }
 
@@ -411,9 +408,7 @@ impl Body {
 
     fn drain(&mut self, now: Time) {
         let transmit = self.host.poll_transmit(now);
-        self.station
-            .agenda
-            .set_timeout(PORT, self.host.poll_timeout());
+        self.station.agenda.set_timeout(PORT, self.host.poll_timeout());
         let (on_line, size) = match transmit {
             None => return,
             Some(Transmit::Control(control)) => {
@@ -473,19 +468,11 @@ impl Body {
     }
 
     fn on_sample(&mut self, now: Time) {
-        let Station {
-            recorder,
-            desks,
-            agenda,
-            ..
-        } = &mut self.station;
+        let Station { recorder, desks, agenda, .. } = &mut self.station;
         agenda.sample = recorder.next(now);
         recorder.begin(now);
-        let sampled = Sampled {
-            port: self.host.port(),
-            counters: desks[0].counters,
-            egress: Bytes::ZERO,
-        };
+        let sampled =
+            Sampled { port: self.host.port(), counters: desks[0].counters, egress: Bytes::ZERO };
         recorder.sample_port(0, now, &sampled);
         for (index, receiving) in self.receives.iter().enumerate() {
             recorder.sample_flow(index, receiving.report.bytes);

@@ -79,9 +79,7 @@ impl Namespace {
     fn join(&self) -> io::Result<()> {
         // SAFETY: the descriptor is open; only the network namespace of this thread changes.
         let status = unsafe { libc::setns(self.file.as_raw_fd(), libc::CLONE_NEWNET) };
-        socket::check(status)
-            .map(drop)
-            .map_err(|error| named(error, "enter a network namespace"))
+        socket::check(status).map(drop).map_err(|error| named(error, "enter a network namespace"))
     }
 }
 

@@ -31,10 +31,7 @@ pub(crate) struct Sampled<'p> {
 
 impl Recorder {
     pub(crate) fn new(resolution: Span, port_count: usize, flows: &[u32]) -> Recorder {
-        let flow_series = |flow: &u32| FlowSeries {
-            flow: *flow,
-            goodput_bps: Vec::new(),
-        };
+        let flow_series = |flow: &u32| FlowSeries { flow: *flow, goodput_bps: Vec::new() };
         Recorder {
             resolution,
             series: Series {
@@ -66,11 +63,7 @@ impl Recorder {
     }
 
     pub(crate) fn sample_port(&mut self, index: usize, now: Time, sampled: &Sampled<'_>) {
-        let Sampled {
-            port,
-            counters,
-            egress,
-        } = sampled;
+        let Sampled { port, counters, egress } = sampled;
         let classes = (0..port.class_count()).map(|class| Class(class as u8));
         let held = classes.clone().map(|class| port.held(class).get());
         let allowed = classes.map(|class| port.upstream(class).rate(now));
@@ -82,12 +75,8 @@ impl Recorder {
         series.queue.push(held.sum());
         series.egress.push(egress.get());
         series.allowed_bps.push(allowed.min().unwrap_or(0) as f64);
-        series
-            .input_bps
-            .push(rate(counters.received_bytes - before.received_bytes));
-        series
-            .sending_bps
-            .push(rate(counters.sent_bytes - before.sent_bytes));
+        series.input_bps.push(rate(counters.received_bytes - before.received_bytes));
+        series.sending_bps.push(rate(counters.sent_bytes - before.sent_bytes));
         series.feedback_bps.push(rate(control));
     }
 

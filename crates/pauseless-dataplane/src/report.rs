@@ -244,21 +244,14 @@ pub struct FlowSeries {
 impl ReceiveReport {
     /// An empty one.
     pub fn new(flow: FlowId, name: &str) -> ReceiveReport {
-        ReceiveReport {
-            flow: flow.0,
-            name: name.to_owned(),
-            ..ReceiveReport::default()
-        }
+        ReceiveReport { flow: flow.0, name: name.to_owned(), ..ReceiveReport::default() }
     }
 }
 
 impl ClassReport {
     /// An empty one.
     pub fn new(class: Class) -> ClassReport {
-        ClassReport {
-            class: class.0,
-            ..ClassReport::default()
-        }
+        ClassReport { class: class.0, ..ClassReport::default() }
     }
 }
 
@@ -269,16 +262,8 @@ mod tests {
     //= protocols 3 tau type=test
     #[test]
     fn the_measured_tau_is_a_message_a_hop_and_two_frames() {
-        let worst = |us| Quantiles {
-            count: 1,
-            max: Span::us(us),
-            ..Quantiles::default()
-        };
-        let mut lateness = Lateness {
-            control: worst(20),
-            data: worst(15),
-            ..Lateness::default()
-        };
+        let worst = |us| Quantiles { count: 1, max: Span::us(us), ..Quantiles::default() };
+        let mut lateness = Lateness { control: worst(20), data: worst(15), ..Lateness::default() };
         assert_eq!(lateness.tau(Span::us(60)), Some(Span::us(155)));
         (lateness.control_sent, lateness.data_sent) = (worst(300), worst(1_000));
         assert_eq!(lateness.tau(Span::us(60)), Some(Span::us(1_455)));

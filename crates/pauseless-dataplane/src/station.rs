@@ -213,8 +213,7 @@ impl Station {
         let bit = 1 << what as u8;
         if desk.complaints & bit == 0 {
             desk.complaints |= bit;
-            self.messages
-                .push(format!("{}: port to {}: {why}", self.name, desk.neighbour));
+            self.messages.push(format!("{}: port to {}: {why}", self.name, desk.neighbour));
         }
     }
 

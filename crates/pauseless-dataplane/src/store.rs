@@ -80,8 +80,7 @@ impl Store {
     #[cold]
     fn grow(&mut self) -> Slot {
         let first = self.lengths.len() as u32;
-        self.slabs
-            .push(vec![[0; STRIDE]; SLAB_SLOTS].into_boxed_slice());
+        self.slabs.push(vec![[0; STRIDE]; SLAB_SLOTS].into_boxed_slice());
         self.lengths.resize(self.lengths.len() + SLAB_SLOTS, FREE);
         let others = first + 1..first + SLAB_SLOTS as u32;
         self.free.extend(others.rev().map(Slot));

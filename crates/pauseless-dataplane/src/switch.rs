@@ -255,10 +255,7 @@ impl SwitchNode {
 
     /// What it has seen and done.
     pub fn report(&mut self, now: Time) -> NodeReport {
-        NodeReport {
-            series: self.body.station.recorder.series().clone(),
-            ..self.status(now)
-        }
+        NodeReport { series: self.body.station.recorder.series().clone(), ..self.status(now) }
     }
 }
 
@@ -346,13 +343,7 @@ impl Body {
         }
         let slot = self.store.insert(frame);
         self.note_arrival(now, slot);
-        let arrival = Arrival {
-            packet: slot,
-            size,
-            class,
-            egress,
-            leaving: class,
-        };
+        let arrival = Arrival { packet: slot, size, class, egress, leaving: class };
         if let Err(overrun) = self.switch.handle_arrival(now, port, arrival) {
             self.store.remove(slot);
             self.station.counters(port).overruns += 1;
@@ -422,12 +413,7 @@ impl Body {
                 let frame = ControlFrame::new(&self.station, (port, ends), control);
                 (OnLine::Control(frame), Control::SIZE)
             }
-            Transmit::Data {
-                packet: slot,
-                size,
-                is_marked,
-                ..
-            } => {
+            Transmit::Data { packet: slot, size, is_marked, .. } => {
                 if is_marked {
                     let frame = self.store.frame_mut(slot);
                     // A switch on the way may have been first.
@@ -461,9 +447,7 @@ impl Body {
     /// it could have: it was there, nobody has told the port anything since, and no rate limits it. In an
     /// input queue it may have waited for another line; there it starts at `now`.
     fn line_start(&mut self, now: Time, port: PortId, slot: Slot) -> Time {
-        let free = self
-            .free
-            .filter(|(freed, since)| *freed == port && *since < now);
+        let free = self.free.filter(|(freed, since)| *freed == port && *since < now);
         let Some((_, since)) = free.filter(|_| self.may_catch_up) else {
             return now;
         };
@@ -519,12 +503,7 @@ impl Body {
     }
 
     fn on_sample(&mut self, now: Time) {
-        let Station {
-            recorder,
-            desks,
-            agenda,
-            ..
-        } = &mut self.station;
+        let Station { recorder, desks, agenda, .. } = &mut self.station;
         agenda.sample = recorder.next(now);
         recorder.begin(now);
         for (index, desk) in desks.iter().enumerate() {

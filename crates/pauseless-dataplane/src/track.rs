@@ -33,12 +33,7 @@ pub struct Tracker {
 
 impl Default for Tracker {
     fn default() -> Tracker {
-        Tracker {
-            seen: vec![0; (WINDOW / 64) as usize].into(),
-            next: 0,
-            count: 0,
-            astray: None,
-        }
+        Tracker { seen: vec![0; (WINDOW / 64) as usize].into(), next: 0, count: 0, astray: None }
     }
 }
 

@@ -60,11 +60,8 @@ impl Link for Forgetful {
 /// The ring: port 0 of a switch leads to its host, port 1 to the next switch, port 2 to the last one.
 /// Each flow goes from a host to the second one after it. The last host starts later.
 fn ring(lost_resume: u32, watchdog: Option<watchdog::Config>) -> Bed {
-    let control = FlowControl::Pfc(pfc::Config {
-        xoff: Bytes::kb(30),
-        xon: Bytes::kb(27),
-        quanta: 2_000,
-    });
+    let control =
+        FlowControl::Pfc(pfc::Config { xoff: Bytes::kb(30), xon: Bytes::kb(27), quanta: 2_000 });
     let mut to_last: Vec<Option<Box<dyn Link>>> = (0..3).map(|_| None).collect();
     let mut to_next: Vec<Option<Box<dyn Link>>> = (0..3).map(|_| None).collect();
     for switch in 0..3 {
@@ -80,11 +77,8 @@ fn ring(lost_resume: u32, watchdog: Option<watchdog::Config>) -> Bed {
         let (up, down) = memory::pair(10_000);
         let index = number as usize;
         let [next, last] = [&mut to_next, &mut to_last].map(|links| links[index].take());
-        let links = vec![
-            Box::new(down) as Box<dyn Link>,
-            next.expect("one each"),
-            last.expect("one each"),
-        ];
+        let links =
+            vec![Box::new(down) as Box<dyn Link>, next.expect("one each"), last.expect("one each")];
         switches.push(switch(number, (control, watchdog), links));
         hosts.push(host(number, control, Box::new(up)));
     }
@@ -122,15 +116,9 @@ fn host(number: u32, control: FlowControl, link: Box<dyn Link>) -> BedNode {
         _ => Time::ZERO,
     };
     let config = HostNodeConfig {
-        common: Common {
-            slack: TICK,
-            ..common("H", 10 + number, 1)
-        },
+        common: Common { slack: TICK, ..common("H", 10 + number, 1) },
         port: port(control, 1),
-        sends: vec![SentFlow {
-            start,
-            ..sent(number, Bytes::MAX)
-        }],
+        sends: vec![SentFlow { start, ..sent(number, Bytes::MAX) }],
         receives: vec![received((number + 1) % 3)],
     };
     BedNode {
@@ -152,11 +140,8 @@ fn a_deadlock_of_real_nodes_is_found_with_its_cycle_and_flows() {
     let (deadlock, bed) = run(0);
     let deadlock = deadlock.expect("PFC deadlocks in the ring");
     assert_eq!((bed.vanished(), bed.vanished_from()), (0, None));
-    let cycle: Vec<(u32, u16)> = deadlock
-        .cycle
-        .iter()
-        .map(|queue| (queue.node.0, queue.port.0))
-        .collect();
+    let cycle: Vec<(u32, u16)> =
+        deadlock.cycle.iter().map(|queue| (queue.node.0, queue.port.0)).collect();
     assert_eq!(cycle.len(), 3, "{cycle:?}");
     assert!(cycle.iter().all(|(_, port)| *port == 1), "{cycle:?}");
     assert_eq!(deadlock.flows, [FlowId(0), FlowId(1), FlowId(2)]);

@@ -64,10 +64,7 @@ fn wires() -> io::Result<Vec<(PacketLink, PacketLink)>> {
         inside.enter(|| net::set_mtu(&near, 9_000))??;
         outside.enter(|| net::set_mtu(&far, 9_000))??;
         let options = Options::default();
-        let long = Options {
-            largest: 9_100,
-            ..options
-        };
+        let long = Options { largest: 9_100, ..options };
         let near = inside.enter(|| PacketLink::open(&near, options))??;
         let far = outside
             .enter(|| PacketLink::open(&far, if port == HARM { long } else { options }))??;
@@ -98,12 +95,8 @@ impl Bed {
         }
         let harm = ends.pop().expect("three wires");
         let mut host = |name, sends, receives| {
-            let config = HostNodeConfig {
-                common: common(name, 1, 1),
-                port: lanes.clone(),
-                sends,
-                receives,
-            };
+            let config =
+                HostNodeConfig { common: common(name, 1, 1), port: lanes.clone(), sends, receives };
             HostNode::new(&config, Box::new(ends.pop().expect("three wires")))
         };
         let mut target = host("target", vec![], vec![received(0), received(1)]);
@@ -116,14 +109,7 @@ impl Bed {
             host.set_arrivals(down.clone());
             wires.extend([up, down]);
         }
-        Ok(Bed {
-            switch,
-            source,
-            target,
-            harm,
-            wires,
-            now: Time::ZERO,
-        })
+        Ok(Bed { switch, source, target, harm, wires, now: Time::ZERO })
     }
 
     fn step(&mut self) {
@@ -146,9 +132,7 @@ impl Bed {
             }
             assert!(Instant::now() < patience, "a good frame got lost on a wire");
         }
-        self.harm
-            .receive(10_000, &mut |_| ())
-            .expect("the wire works");
+        self.harm.receive(10_000, &mut |_| ()).expect("the wire works");
     }
 
     fn attack(&mut self, generator: &mut Generator, count: usize) {
@@ -167,14 +151,8 @@ impl Bed {
 
     /// How many frames of whoever means harm some counter knows.
     fn counted(&mut self) -> u64 {
-        let PortCounters {
-            received,
-            malformed,
-            oversized,
-            control_received,
-            kernel_drops,
-            ..
-        } = self.switch.report(self.now).ports[HARM].counters;
+        let PortCounters { received, malformed, oversized, control_received, kernel_drops, .. } =
+            self.switch.report(self.now).ports[HARM].counters;
         let seen = received + malformed + oversized + control_received + kernel_drops;
         seen + self.harm.losses().send
     }
@@ -230,10 +208,7 @@ fn withstand(control: FlowControl, count: usize) -> io::Result<()> {
     let good = &target.receives[0];
     assert_eq!((good.missing, good.duplicates, good.reordered), (0, 0, 0));
     // What waits in the switch is not lost, and no more than its buffers hold.
-    assert!(
-        good.frames > 1_000 && sent - good.frames < 100,
-        "{sent} {good:?}"
-    );
+    assert!(good.frames > 1_000 && sent - good.frames < 100, "{sent} {good:?}");
     for port in [PortId(0), PortId(1)] {
         assert_eq!(report.ports[port.index()].counters.overruns, 0);
     }
@@ -248,9 +223,8 @@ fn withstand(control: FlowControl, count: usize) -> io::Result<()> {
 
 #[test]
 fn hostile_frames_harm_nobody_else() {
-    let count = env::var("HOSTILE_FRAMES").map_or(600_000, |count| {
-        count.parse().expect("HOSTILE_FRAMES is a number")
-    });
+    let count = env::var("HOSTILE_FRAMES")
+        .map_or(600_000, |count| count.parse().expect("HOSTILE_FRAMES is a number"));
     let [stages, times] = gfc();
     for control in [pfc(), cbfc(), stages, times] {
         match withstand(control, count / 4) {

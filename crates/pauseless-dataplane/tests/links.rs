@@ -153,11 +153,7 @@ fn what_waits_when_an_interface_fails_is_taken_or_counted() {
         }
         wire.a.flush().expect("the interface works");
         // The kernel has them all a moment after the first.
-        assert!(in_time(|| wire
-            .b
-            .receive(1, &mut |_| ())
-            .expect("it works")
-            == 1));
+        assert!(in_time(|| wire.b.receive(1, &mut |_| ()).expect("it works") == 1));
         std::thread::sleep(Duration::from_millis(20));
         let done = places[1].enter(|| net::set_up(INTERFACE, false));
         done.and_then(|done| done).expect("the interface is there");
@@ -299,10 +295,7 @@ fn a_frame_that_is_too_long_is_counted() {
         assert!(wire.a.send(&frame(64, 0)));
         wire.a.flush().expect("the interface works");
         assert_eq!(wire.arrived(1), [frame(64, 0)], "{:?}", wire.kind);
-        let expected = Losses {
-            receive: 0,
-            send: 2,
-        };
+        let expected = Losses { receive: 0, send: 2 };
         assert_eq!(wire.a.losses(), expected, "{:?}", wire.kind);
     });
 }

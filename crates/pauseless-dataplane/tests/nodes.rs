@@ -91,11 +91,7 @@ impl Link for Stamped {
         let mut incoming = self.incoming.lock().expect("no panic with it");
         let count = most.min(incoming.len());
         for (bytes, stamp) in incoming.drain(..count) {
-            take(Received {
-                bytes: &bytes,
-                length: bytes.len(),
-                stamp: Some(stamp),
-            });
+            take(Received { bytes: &bytes, length: bytes.len(), stamp: Some(stamp) });
         }
         Ok(count)
     }
@@ -160,12 +156,7 @@ fn watched() -> (Arc<AtomicU64>, HostNode, SwitchNode) {
 fn stalls_of_sender_and_receiver_are_measured() {
     let stall = Span::us(900);
     let us = |us: u64| Time::ZERO + Span::us(us);
-    for who in [
-        "nobody",
-        "sender",
-        "sender in its round",
-        "receiver in its round",
-    ] {
+    for who in ["nobody", "sender", "sender in its round", "receiver in its round"] {
         let (clock, mut source, mut switch) = watched();
         let set = |us: u64| clock.store(us * 1_000, Ordering::Relaxed);
         for round in 0..1_000 {
@@ -174,39 +165,21 @@ fn stalls_of_sender_and_receiver_are_measured() {
             let is_stall = round == 380;
             if who != "sender" || !(200..380).contains(&round) {
                 source.advance(us(time));
-                set(time
-                    + if is_stall && who == "sender in its round" {
-                        900
-                    } else {
-                        0
-                    });
+                set(time + if is_stall && who == "sender in its round" { 900 } else { 0 });
                 source.flush();
                 source.receive(us(time));
                 set(time);
             }
             switch.advance(us(time));
             switch.flush();
-            set(time
-                + if is_stall && who == "receiver in its round" {
-                    900
-                } else {
-                    0
-                });
+            set(time + if is_stall && who == "receiver in its round" { 900 } else { 0 });
             switch.receive(us(time));
         }
         let sending = source.report(us(5_000)).lateness.data_sent;
         let receiving = switch.report(us(5_000)).lateness.data;
         assert!(sending.count > 300 && receiving.count > 300, "{who}");
-        assert_eq!(
-            sending.max >= stall,
-            who.starts_with("sender"),
-            "{who}: {sending:?}"
-        );
-        assert_eq!(
-            receiving.max >= stall,
-            who.starts_with("receiver"),
-            "{who}: {receiving:?}"
-        );
+        assert_eq!(sending.max >= stall, who.starts_with("sender"), "{who}: {sending:?}");
+        assert_eq!(receiving.max >= stall, who.starts_with("receiver"), "{who}: {receiving:?}");
     }
 }
 
@@ -315,10 +288,7 @@ fn a_last_packet_without_room_for_its_number_is_refused() {
 fn schemes_without_frames_are_refused() {
     let make = |control, congestion: CongestionControl| {
         let config = switch_config(vec![port(control, 1)], &[0]);
-        let flow = ReceivedFlow {
-            point: congestion.notification_point(),
-            ..received(0)
-        };
+        let flow = ReceivedFlow { point: congestion.notification_point(), ..received(0) };
         std::panic::catch_unwind(|| Star::new(&config, vec![(vec![], vec![flow])])).is_ok()
     };
     let dcqcn = CongestionControl::Dcqcn(dcqcn::Config::default());
@@ -332,10 +302,7 @@ fn schemes_without_frames_are_refused() {
 fn recordings_add_up_to_what_was_received() {
     let mut config = switch_config(vec![port(pfc(), 1); 2], &[1]);
     config.common.resolution = Span::ms(1);
-    let hosts = vec![
-        (vec![sent(0, Bytes::MAX)], vec![]),
-        (vec![], vec![received(0)]),
-    ];
+    let hosts = vec![(vec![sent(0, Bytes::MAX)], vec![]), (vec![], vec![received(0)])];
     let mut star = Star::new(&config, hosts);
     star.run(Span::ms(10));
     let (switch, hosts) = star.report();

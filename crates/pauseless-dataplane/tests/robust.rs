@@ -34,14 +34,8 @@ impl Bare {
     fn new(config: &SwitchNodeConfig) -> Bare {
         let pairs = config.switch.ports.iter().map(|_| memory::pair(10_000));
         let (links, ends): (Vec<_>, Vec<_>) = pairs.unzip();
-        let links = links
-            .into_iter()
-            .map(|link| Box::new(link) as Box<dyn Link>);
-        Bare {
-            switch: SwitchNode::new(config, links.collect()),
-            ends,
-            now: Time::ZERO,
-        }
+        let links = links.into_iter().map(|link| Box::new(link) as Box<dyn Link>);
+        Bare { switch: SwitchNode::new(config, links.collect()), ends, now: Time::ZERO }
     }
 
     fn send(&mut self, port: usize, frame: &[u8]) {
@@ -61,9 +55,7 @@ impl Bare {
     fn taken(&mut self, port: usize) -> Vec<Vec<u8>> {
         let mut frames = Vec::new();
         let take = &mut |frame: Received<'_>| frames.push(frame.bytes.to_vec());
-        self.ends[port]
-            .receive(10_000, take)
-            .expect("memory does not fail");
+        self.ends[port].receive(10_000, take).expect("memory does not fail");
         frames
     }
 
@@ -89,10 +81,7 @@ fn data(flow: u32, number: u64, length: usize) -> Vec<u8> {
 }
 
 fn control(class: u8, signal: Signal) -> Vec<u8> {
-    let header = Header {
-        envelope: Envelope::MacControl,
-        source: MacAddress([2, 0, 0, 0, 0, 1]),
-    };
+    let header = Header { envelope: Envelope::MacControl, source: MacAddress([2, 0, 0, 0, 0, 1]) };
     let mut frame = vec![0; 60];
     let class = Class(class);
     let written = header.emit(&mut frame, Control { class, signal }, Counters::Wide);
@@ -114,13 +103,9 @@ fn bad_frames_are_counted_by_kind_and_said_once_and_good_ones_pass() {
     let mut declassed = data(0, 1, 100);
     // DSCP 40 is class 5.
     declassed[15] = 40 << 2;
-    let link_pause = [
-        &[
-            1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0x88, 0x08, 0, 1, 0, 9,
-        ][..],
-        &[0; 42],
-    ]
-    .concat();
+    let link_pause =
+        [&[1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0x88, 0x08, 0, 1, 0, 9][..], &[0; 42]]
+            .concat();
     let bad: [(Vec<u8>, Count); 9] = [
         (vec![], |c| c.malformed),
         (vec![1; 13], |c| c.malformed),
@@ -312,11 +297,7 @@ fn a_link_that_fails_and_comes_back_loses_nothing_that_was_not_lost_by_the_kerne
     let mut arrived = Vec::new();
     for round in 0..20 {
         let (report, messages) = step(&mut far, &[]);
-        assert_eq!(
-            messages.len(),
-            usize::from(round == 0),
-            "it works again, once"
-        );
+        assert_eq!(messages.len(), usize::from(round == 0), "it works again, once");
         assert_eq!(report.ports[1].counters.outages, 1);
         let take = &mut |frame: Received<'_>| arrived.push(frame.bytes.to_vec());
         there.receive(100, take).expect("memory does not fail");
@@ -352,24 +333,10 @@ fn credits_are_right_again_two_periods_after_a_peer_has_started_anew() {
 
 #[derive(Clone, Debug)]
 enum Op {
-    Data {
-        from: usize,
-        flow: u32,
-        length: usize,
-        class: u8,
-    },
-    Control {
-        from: usize,
-        class: u8,
-        signal: Signal,
-    },
-    Noise {
-        from: usize,
-        bytes: Vec<u8>,
-    },
-    Pass {
-        us: u64,
-    },
+    Data { from: usize, flow: u32, length: usize, class: u8 },
+    Control { from: usize, class: u8, signal: Signal },
+    Noise { from: usize, bytes: Vec<u8> },
+    Pass { us: u64 },
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -392,21 +359,12 @@ fn op() -> impl Strategy<Value = Op> {
 
 fn apply(bare: &mut Bare, op: Op, number: u64) {
     match op {
-        Op::Data {
-            from,
-            flow,
-            length,
-            class,
-        } => {
+        Op::Data { from, flow, length, class } => {
             let mut frame = data(flow, number, length);
             frame[15] = (class << 3) << 2;
             bare.send(from, &frame);
         }
-        Op::Control {
-            from,
-            class,
-            signal,
-        } => bare.send(from, &control(class, signal)),
+        Op::Control { from, class, signal } => bare.send(from, &control(class, signal)),
         Op::Noise { from, bytes } => bare.send(from, &bytes),
         Op::Pass { us } => bare.pass(Span::us(us)),
     }

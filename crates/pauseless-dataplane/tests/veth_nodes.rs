@@ -88,8 +88,7 @@ impl Wired {
 
     fn set_up(&self, name: &str, is_up: bool) {
         let set = self.outside.enter(|| net::set_up(name, is_up));
-        set.expect("the namespace is there")
-            .expect("the interface is there");
+        set.expect("the namespace is there").expect("the interface is there");
     }
 }
 
@@ -100,12 +99,8 @@ fn host(place: &Namespace, name: &str, control: FlowControl) -> io::Result<HostN
         "h0" => (vec![sent(0, Bytes::MAX)], vec![]),
         _ => (vec![], vec![received(0)]),
     };
-    let config = HostNodeConfig {
-        common: common(name, 1, 1),
-        port: port(control, 1),
-        sends,
-        receives,
-    };
+    let config =
+        HostNodeConfig { common: common(name, 1, 1), port: port(control, 1), sends, receives };
     Ok(HostNode::new(&config, Box::new(link)))
 }
 

@@ -84,14 +84,8 @@ mod tests {
 
     /// A loop through all switches of a ring of `n`, entered behind `lead` of them.
     fn bounds(n: u32, lead: usize, ttl: u16) -> Boundary {
-        let spec = LinkSpec {
-            rate: Rate::gbps(40),
-            delay: Span::us(1),
-        };
-        let shape = Ring {
-            switches: n.max(3),
-            hosts_per_switch: 1,
-        };
+        let spec = LinkSpec { rate: Rate::gbps(40), delay: Span::us(1) };
+        let shape = Ring { switches: n.max(3), hosts_per_switch: 1 };
         let topology = shape.build(LinkSpecs::same(spec)).unwrap();
         let step = |name: String| Step::from(topology.node_named(&name).unwrap());
         let way = (1..=n).map(|number| step(format!("S{number}")));
@@ -101,11 +95,7 @@ mod tests {
         let before = [&[source], before].concat();
         let target = step("H2".to_string()).node;
         let group = builder.add_loop(&before, round, target).unwrap();
-        let header = Header {
-            source: source.node,
-            group,
-            hash: 0,
-        };
+        let header = Header { source: source.node, group, hash: 0 };
         let circle = circle(&topology, &builder.build().table, header).unwrap();
         Boundary::new(&topology, &circle, ttl)
     }

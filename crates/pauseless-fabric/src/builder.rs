@@ -25,40 +25,19 @@ impl TopologyBuilder {
 
     /// Adds a switch of the given layer.
     pub fn add_switch_at(&mut self, layer: u8, name: impl Into<String>) -> NodeId {
-        self.add(Node {
-            name: name.into(),
-            kind: NodeKind::Switch,
-            layer,
-        })
+        self.add(Node { name: name.into(), kind: NodeKind::Switch, layer })
     }
 
     /// Adds a host.
     pub fn add_host(&mut self, name: impl Into<String>) -> NodeId {
-        self.add(Node {
-            name: name.into(),
-            kind: NodeKind::Host,
-            layer: 0,
-        })
+        self.add(Node { name: name.into(), kind: NodeKind::Host, layer: 0 })
     }
 
     /// Joins two nodes of this builder. Joining them again adds a parallel link.
     pub fn connect(&mut self, a: NodeId, b: NodeId, spec: LinkSpec) {
-        assert!(
-            a.index() < self.nodes.len(),
-            "node {} is not of this builder",
-            a.0
-        );
-        assert!(
-            b.index() < self.nodes.len(),
-            "node {} is not of this builder",
-            b.0
-        );
-        self.links.push(Link {
-            a,
-            b,
-            rate: spec.rate,
-            delay: spec.delay,
-        });
+        assert!(a.index() < self.nodes.len(), "node {} is not of this builder", a.0);
+        assert!(b.index() < self.nodes.len(), "node {} is not of this builder", b.0);
+        self.links.push(Link { a, b, rate: spec.rate, delay: spec.delay });
     }
 
     /// The topology, or the first thing that is wrong with it.
@@ -83,17 +62,13 @@ impl TopologyBuilder {
             }
             let legal = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
             if !node.name.chars().all(legal) {
-                return Err(TopologyError::BadName {
-                    name: node.name.clone(),
-                });
+                return Err(TopologyError::BadName { name: node.name.clone() });
             }
         }
         let mut names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(TopologyError::DuplicateName {
-                name: pair[0].to_string(),
-            }),
+            Some(pair) => Err(TopologyError::DuplicateName { name: pair[0].to_string() }),
             None => Ok(()),
         }
     }
@@ -111,15 +86,10 @@ impl TopologyBuilder {
         for link in &self.links {
             let (a, b) = (&self.nodes[link.a.index()], &self.nodes[link.b.index()]);
             if link.a == link.b {
-                return Err(TopologyError::SelfLink {
-                    name: a.name.clone(),
-                });
+                return Err(TopologyError::SelfLink { name: a.name.clone() });
             }
             if a.kind == NodeKind::Host && b.kind == NodeKind::Host {
-                return Err(TopologyError::HostToHost {
-                    a: a.name.clone(),
-                    b: b.name.clone(),
-                });
+                return Err(TopologyError::HostToHost { a: a.name.clone(), b: b.name.clone() });
             }
         }
         Ok(())
@@ -215,47 +185,20 @@ mod tests {
     fn what_is_not_a_fabric_is_refused_by_name() {
         let cases: &[Case] = &[
             (&["S1", "H1", "S1"], &[(0, 1)], "two nodes are called S1"),
-            (
-                &["S1", "", "H1"],
-                &[(0, 2)],
-                "node number 1 has an empty name",
-            ),
-            (
-                &["S:1", "H1"],
-                &[(0, 1)],
-                "node name \"S:1\" has characters",
-            ),
-            (
-                &["S#1", "H1"],
-                &[(0, 1)],
-                "node name \"S#1\" has characters",
-            ),
+            (&["S1", "", "H1"], &[(0, 2)], "node number 1 has an empty name"),
+            (&["S:1", "H1"], &[(0, 1)], "node name \"S:1\" has characters"),
+            (&["S#1", "H1"], &[(0, 1)], "node name \"S#1\" has characters"),
             (&["Sé", "H1"], &[(0, 1)], "node name \"Sé\" has characters"),
-            (
-                &["S1", "H1"],
-                &[(0, 1), (0, 0)],
-                "a link joins S1 to itself",
-            ),
+            (&["S1", "H1"], &[(0, 1), (0, 0)], "a link joins S1 to itself"),
             (&["S1", "H1"], &[], "host H1 has 0 links"),
-            (
-                &["S1", "S2", "H1"],
-                &[(0, 2), (1, 2)],
-                "host H1 has 2 links",
-            ),
-            (
-                &["S1", "H1", "H2"],
-                &[(1, 2)],
-                "a link joins the hosts H1 and H2",
-            ),
+            (&["S1", "S2", "H1"], &[(0, 2), (1, 2)], "host H1 has 2 links"),
+            (&["S1", "H1", "H2"], &[(1, 2)], "a link joins the hosts H1 and H2"),
             (&["S1"], &[], "the fabric has no hosts"),
             (&["H1"], &[], "the fabric has no switches"),
         ];
         for (nodes, links, expected) in cases {
             let message = build(nodes, links).unwrap_err().to_string();
-            assert!(
-                message.starts_with(expected),
-                "{message} instead of {expected}"
-            );
+            assert!(message.starts_with(expected), "{message} instead of {expected}");
         }
     }
 
@@ -272,10 +215,7 @@ mod tests {
         };
         let full = star(65_535).unwrap();
         assert_eq!(full.port(NodeId(0), PortId(65_534)).peer, NodeId(65_535));
-        let expected = TopologyError::TooManyPorts {
-            name: "S".into(),
-            count: 65_536,
-        };
+        let expected = TopologyError::TooManyPorts { name: "S".into(), count: 65_536 };
         assert_eq!(star(65_536), Err(expected));
     }
 }

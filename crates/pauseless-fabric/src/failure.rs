@@ -58,10 +58,7 @@ impl Failures {
     ) -> Result<Failures, FailureError> {
         let mut links: Vec<LinkIndex> = switch_links(topology).collect();
         if count > links.len() {
-            return Err(FailureError::TooMany {
-                wanted: count,
-                count: links.len(),
-            });
+            return Err(FailureError::TooMany { wanted: count, count: links.len() });
         }
         let mut stream = Stream::new(draw.seed, Purpose::Failure, draw.sample);
         for at in 0..count {
@@ -88,9 +85,7 @@ impl Failures {
     pub fn named(topology: &Topology, name: &str) -> Result<Failures, FailureError> {
         if let Some(node) = topology.node_named(name) {
             return if topology.is_host(node) {
-                Err(FailureError::Host {
-                    name: name.to_string(),
-                })
+                Err(FailureError::Host { name: name.to_string() })
             } else {
                 Ok(Failures::of_switch(topology, node))
             };
@@ -133,10 +128,7 @@ impl Failures {
 
     /// The hosts that lose their own link, in the order of the links.
     pub fn hosts_cut_off(&self, topology: &Topology) -> Vec<NodeId> {
-        let links = self
-            .links
-            .iter()
-            .map(|link| topology.links()[link.0 as usize]);
+        let links = self.links.iter().map(|link| topology.links()[link.0 as usize]);
         let ends = links.flat_map(|link| [link.a, link.b]);
         ends.filter(|end| topology.is_host(*end)).collect()
     }
@@ -220,9 +212,7 @@ fn port_of(topology: &Topology, name: &str) -> Result<String, FailureError> {
     if name.contains(':') {
         return Ok(name.to_string());
     }
-    let splits = name
-        .match_indices('-')
-        .map(|(at, _)| (&name[..at], &name[at + 1..]));
+    let splits = name.match_indices('-').map(|(at, _)| (&name[..at], &name[at + 1..]));
     let is_node = |name: &str| topology.node_named(name).is_some();
     let splits: Vec<_> = splits.filter(|(node, _)| is_node(node)).collect();
     let ports = splits.iter().map(|(node, peer)| format!("{node}:{peer}"));
@@ -237,9 +227,7 @@ fn port_of(topology: &Topology, name: &str) -> Result<String, FailureError> {
         }),
         [port] => Ok(port.clone()),
         // The complaint about the first reading lists the neighbours of its first node.
-        [] => ports.into_iter().next().ok_or(FailureError::Unknown {
-            name: name.to_string(),
-        }),
+        [] => ports.into_iter().next().ok_or(FailureError::Unknown { name: name.to_string() }),
     }
 }
 
@@ -274,10 +262,7 @@ mod tests {
             let p = f64::from(ppm) / f64::from(PPM_MAX);
             let deviation = (trials * p * (1.0 - p)).sqrt();
             let error = (count - trials * p).abs() / deviation;
-            assert!(
-                error < 4.0,
-                "{ppm}: {count} of {trials} is {error} sigma off"
-            );
+            assert!(error < 4.0, "{ppm}: {count} of {trials} is {error} sigma off");
         }
     }
 
@@ -315,25 +300,11 @@ mod tests {
         // 3,200 x 3 / 32 = 300, with a standard deviation of 17.
         let switch: Vec<i32> = times.into_iter().filter(|times| *times > 0).collect();
         assert_eq!(switch.len(), 32);
-        assert!(
-            switch.iter().all(|times| (230..370).contains(times)),
-            "{switch:?}"
-        );
+        assert!(switch.iter().all(|times| (230..370).contains(times)), "{switch:?}");
         let draw = Draw { seed: 5, sample: 0 };
-        assert_eq!(
-            Failures::random_count(&topology, 32, draw)
-                .unwrap()
-                .links()
-                .len(),
-            32
-        );
-        let message = Failures::random_count(&topology, 33, draw)
-            .unwrap_err()
-            .to_string();
-        assert_eq!(
-            message,
-            "33 links cannot fail: only 32 are between switches"
-        );
+        assert_eq!(Failures::random_count(&topology, 32, draw).unwrap().links().len(), 32);
+        let message = Failures::random_count(&topology, 33, draw).unwrap_err().to_string();
+        assert_eq!(message, "33 links cannot fail: only 32 are between switches");
     }
 
     #[test]
@@ -342,19 +313,12 @@ mod tests {
         let links: Vec<Failures> = Failures::single_links(&topology).collect();
         assert_eq!(links.len(), 32);
         assert!(links.iter().all(|one| one.links().len() == 1));
-        assert!(
-            links
-                .iter()
-                .all(|one| one.hosts_cut_off(&topology).is_empty())
-        );
+        assert!(links.iter().all(|one| one.hosts_cut_off(&topology).is_empty()));
         let switches: Vec<Failures> = Failures::single_switches(&topology).collect();
         assert_eq!(switches.len(), 20);
         assert!(switches.iter().all(|one| one.links().len() == 4));
         let cut_off = |at: usize| switches[at].hosts_cut_off(&topology).len();
-        assert_eq!(
-            (cut_off(0), cut_off(7), cut_off(8), cut_off(19)),
-            (2, 2, 0, 0)
-        );
+        assert_eq!((cut_off(0), cut_off(7), cut_off(8), cut_off(19)), (2, 2, 0, 0));
     }
 
     #[test]
@@ -382,19 +346,10 @@ mod tests {
         let topology = fat_tree(4);
         let cases = [
             ("", "the fabric has no switch or link \"\""),
-            (
-                "Z1",
-                "the fabric has no switch or link \"Z1\"; write a switch as A1",
-            ),
+            ("Z1", "the fabric has no switch or link \"Z1\"; write a switch as A1"),
             ("Z1-A1", "the fabric has no switch or link \"Z1-A1\""),
-            (
-                "A1-Z1",
-                "A1 has no link to \"Z1\"; its neighbours are E1, E2, C1, C2",
-            ),
-            (
-                "A1-C4",
-                "A1 has no link to \"C4\"; its neighbours are E1, E2, C1, C2",
-            ),
+            ("A1-Z1", "A1 has no link to \"Z1\"; its neighbours are E1, E2, C1, C2"),
+            ("A1-C4", "A1 has no link to \"C4\"; its neighbours are E1, E2, C1, C2"),
             ("A1-C1#2", "A1 has no link number 2 to C1, only 1"),
             ("A1:C1#x", "\"A1:C1#x\" is no port name"),
             ("H3", "H3 is a host; fail switches"),
@@ -403,10 +358,7 @@ mod tests {
         ];
         for (name, expected) in cases {
             let message = Failures::named(&topology, name).unwrap_err().to_string();
-            assert!(
-                message.starts_with(expected),
-                "{message} instead of {expected}"
-            );
+            assert!(message.starts_with(expected), "{message} instead of {expected}");
         }
     }
 

@@ -36,11 +36,7 @@ pub fn max_min_rates(flows: &[FairFlow], capacity: impl Fn(NodeId, PortId) -> Ra
             _ => filling.fill(link, share),
         }
     }
-    filling
-        .rates
-        .into_iter()
-        .map(|rate| rate.expect("every flow has stopped"))
-        .collect()
+    filling.rates.into_iter().map(|rate| rate.expect("every flow has stopped")).collect()
 }
 
 /// The state between two steps: some flows have stopped, the others still grow together.
@@ -77,11 +73,7 @@ impl Filling {
             for &(node, port) in &fair.path {
                 let link = *numbers.entry((node, port)).or_insert_with(|| {
                     let left = capacity(node, port).as_bps() as f64;
-                    links.push(LinkState {
-                        left,
-                        growing: 0,
-                        flows: Vec::new(),
-                    });
+                    links.push(LinkState { left, growing: 0, flows: Vec::new() });
                     links.len() - 1
                 });
                 links[link].growing += 1;
@@ -91,15 +83,8 @@ impl Filling {
             flow_links.push(passed);
         }
         let shares = links.iter().enumerate();
-        let filling_up = shares
-            .map(|(n, link)| Reverse((link.share().to_bits(), n)))
-            .collect();
-        Filling {
-            rates: vec![None; flows.len()],
-            links,
-            flow_links,
-            filling_up,
-        }
+        let filling_up = shares.map(|(n, link)| Reverse((link.share().to_bits(), n))).collect();
+        Filling { rates: vec![None; flows.len()], links, flow_links, filling_up }
     }
 
     /// The link that fills up next, and the rate at which it does; `None` when no flow grows.
@@ -160,19 +145,14 @@ mod tests {
     const G: f64 = 1e9;
 
     fn links(gbps: u64) -> LinkSpecs {
-        LinkSpecs::same(LinkSpec {
-            rate: Rate::gbps(gbps),
-            delay: Span::us(1),
-        })
+        LinkSpecs::same(LinkSpec { rate: Rate::gbps(gbps), delay: Span::us(1) })
     }
 
     /// A flow along the named nodes.
     fn along(topology: &Topology, path: &str) -> FairFlow {
         let hops: Vec<&str> = path.split(' ').collect();
         let ports = hops.windows(2).map(|hop| format!("{}:{}", hop[0], hop[1]));
-        let path = ports
-            .map(|port| topology.port_named(&port).unwrap())
-            .collect();
+        let path = ports.map(|port| topology.port_named(&port).unwrap()).collect();
         FairFlow { path, demand: None }
     }
 
@@ -183,12 +163,7 @@ mod tests {
     /// gfc19 Fig. 1.
     #[test]
     fn each_flow_of_the_ring_gets_half_a_link() {
-        let ring = Ring {
-            switches: 3,
-            hosts_per_switch: 1,
-        }
-        .build(links(10))
-        .unwrap();
+        let ring = Ring { switches: 3, hosts_per_switch: 1 }.build(links(10)).unwrap();
         let flows = ["H1 S1 S2 S3 H3", "H2 S2 S3 S1 H1", "H3 S3 S1 S2 H2"];
         let flows = flows.map(|path| along(&ring, path));
         assert_eq!(rates(&ring, &flows), [5.0 * G; 3]);
@@ -213,9 +188,8 @@ mod tests {
     fn parking_lot(crossing: &[usize]) -> (Topology, Vec<FairFlow>) {
         let spec = links(40).host;
         let mut builder = TopologyBuilder::new();
-        let row: Vec<NodeId> = (0..=crossing.len())
-            .map(|n| builder.add_switch(format!("X{n}")))
-            .collect();
+        let row: Vec<NodeId> =
+            (0..=crossing.len()).map(|n| builder.add_switch(format!("X{n}"))).collect();
         let mut attach = |name: String, at: usize| {
             let host = builder.add_host(name);
             builder.connect(row[at], host, spec);
@@ -271,29 +245,16 @@ mod tests {
             ([Some(5), None, Some(1)], [4.5, 4.5, 1.0]),
         ];
         for (demands, expected) in cases {
-            assert_eq!(
-                rates(&star, &flows(demands)),
-                expected.map(|gbps| gbps * G),
-                "{demands:?}"
-            );
+            assert_eq!(rates(&star, &flows(demands)), expected.map(|gbps| gbps * G), "{demands:?}");
         }
     }
 
     #[test]
     fn a_link_passed_twice_is_paid_twice() {
         let hop = (NodeId(0), PortId(0));
-        let flow = FairFlow {
-            path: vec![hop, hop],
-            demand: None,
-        };
-        let once = FairFlow {
-            path: vec![hop],
-            demand: None,
-        };
-        assert_eq!(
-            max_min_rates(&[flow, once], |_, _| Rate::bps(30)),
-            [10.0, 10.0]
-        );
+        let flow = FairFlow { path: vec![hop, hop], demand: None };
+        let once = FairFlow { path: vec![hop], demand: None };
+        assert_eq!(max_min_rates(&[flow, once], |_, _| Rate::bps(30)), [10.0, 10.0]);
         assert_eq!(max_min_rates(&[], |_, _| Rate::bps(1)), [0.0; 0]);
     }
 
@@ -303,10 +264,7 @@ mod tests {
             let hops =
                 prop::collection::btree_set(0..capacities.len() as u32, 1..=capacities.len());
             let flow = (hops, prop::option::of(1..500u64)).prop_map(|(hops, demand)| FairFlow {
-                path: hops
-                    .into_iter()
-                    .map(|link| (NodeId(link), PortId(0)))
-                    .collect(),
+                path: hops.into_iter().map(|link| (NodeId(link), PortId(0))).collect(),
                 demand: demand.map(Rate::mbps),
             });
             (Just(capacities), prop::collection::vec(flow, 0..12))

@@ -23,9 +23,7 @@ impl Topology {
 
     /// The port with this name: the inverse of [`Topology::port_name`].
     pub fn port_named(&self, name: &str) -> Result<(NodeId, PortId), NameError> {
-        let malformed = || NameError::Malformed {
-            name: name.to_string(),
-        };
+        let malformed = || NameError::Malformed { name: name.to_string() };
         let (node, facing) = name.split_once(':').ok_or_else(malformed)?;
         let (peer, wanted) = match facing.split_once('#') {
             None => (facing, 1),
@@ -62,9 +60,7 @@ impl Topology {
     /// The first node and its ports towards the second, at least one.
     fn adjacent(&self, node: &str, peer: &str) -> Result<(NodeId, &[PortId]), NameError> {
         let find = |name: &str| {
-            let unknown = || NameError::UnknownNode {
-                name: name.to_string(),
-            };
+            let unknown = || NameError::UnknownNode { name: name.to_string() };
             self.node_named(name).ok_or_else(unknown)
         };
         let id = find(node)?;
@@ -131,11 +127,9 @@ pub(crate) fn listed(neighbours: &[String]) -> String {
     match neighbours.len() {
         0 => "it has no neighbours".to_string(),
         n if n <= SHOWN => format!("its neighbours are {}", neighbours.join(", ")),
-        n => format!(
-            "its neighbours are {} and {} more",
-            neighbours[..SHOWN].join(", "),
-            n - SHOWN
-        ),
+        n => {
+            format!("its neighbours are {} and {} more", neighbours[..SHOWN].join(", "), n - SHOWN)
+        }
     }
 }
 
@@ -148,10 +142,7 @@ mod tests {
 
     /// Three parallel links from A to B, with a host between the first and the second.
     fn parallel() -> Topology {
-        let spec = LinkSpec {
-            rate: Rate::gbps(40),
-            delay: Span::us(5),
-        };
+        let spec = LinkSpec { rate: Rate::gbps(40), delay: Span::us(5) };
         let mut builder = TopologyBuilder::new();
         let (a, b) = (builder.add_switch("A"), builder.add_switch("B"));
         let host = builder.add_host("H.1");
@@ -193,10 +184,7 @@ mod tests {
         ];
         for (name, expected) in cases {
             let message = topology.port_named(name).unwrap_err().to_string();
-            assert!(
-                message.starts_with(expected),
-                "{message} instead of {expected}"
-            );
+            assert!(message.starts_with(expected), "{message} instead of {expected}");
         }
     }
 

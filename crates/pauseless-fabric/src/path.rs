@@ -115,10 +115,7 @@ pub(crate) fn ports_along(topology: &Topology, path: &[Step]) -> Result<Vec<Port
 fn ports_between(topology: &Topology, path: &[Step]) -> Result<Vec<PortId>, PathError> {
     let name = |node: NodeId| topology.node(node).name.clone();
     if path[0].link != 1 {
-        return Err(PathError::LinkToSource {
-            name: name(path[0].node),
-            wanted: path[0].link,
-        });
+        return Err(PathError::LinkToSource { name: name(path[0].node), wanted: path[0].link });
     }
     let mut ports = Vec::with_capacity(path.len());
     for hop in path.windows(2) {
@@ -162,9 +159,7 @@ pub(crate) fn ports_around(
         unreachable!("a round has two switches");
     };
     if !topology.is_host(*source) {
-        return Err(PathError::EndNotHost {
-            name: name(*source),
-        });
+        return Err(PathError::EndNotHost { name: name(*source) });
     }
     check_switches(topology, switches)?;
     let ports = ports_between(topology, &steps)?;
@@ -180,16 +175,11 @@ fn check_nodes(topology: &Topology, path: &[NodeId]) -> Result<(), PathError> {
         return Err(PathError::TooShort { count: path.len() });
     }
     let name = |node: NodeId| topology.node(node).name.clone();
-    if let Some(&end) = [source, target]
-        .into_iter()
-        .find(|end| !topology.is_host(**end))
-    {
+    if let Some(&end) = [source, target].into_iter().find(|end| !topology.is_host(**end)) {
         return Err(PathError::EndNotHost { name: name(end) });
     }
     if source == target {
-        return Err(PathError::ToItself {
-            name: name(*source),
-        });
+        return Err(PathError::ToItself { name: name(*source) });
     }
     check_switches(topology, switches)
 }
@@ -203,9 +193,7 @@ fn check_switches(topology: &Topology, switches: &[NodeId]) -> Result<(), PathEr
     let mut sorted = switches.to_vec();
     sorted.sort_unstable();
     if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(PathError::SwitchTwice {
-            name: name(twice[0]),
-        });
+        return Err(PathError::SwitchTwice { name: name(twice[0]) });
     }
     Ok(())
 }
@@ -220,10 +208,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_path_is_refused_by_name() {
-        let spec = LinkSpec {
-            rate: Rate::gbps(10),
-            delay: Span::us(1),
-        };
+        let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
         let topology = FatTree { k: 4 }.build(LinkSpecs::same(spec)).unwrap();
         let cases = [
             ("H0", "the path has 1 nodes"),
@@ -248,28 +233,17 @@ mod tests {
         ];
         let nodes = |names: &str| steps(&topology, names);
         for (path, expected) in cases {
-            let message = ports_along(&topology, &nodes(path))
-                .unwrap_err()
-                .to_string();
-            assert!(
-                message.starts_with(expected),
-                "{message} instead of {expected}"
-            );
+            let message = ports_along(&topology, &nodes(path)).unwrap_err().to_string();
+            assert!(message.starts_with(expected), "{message} instead of {expected}");
         }
-        assert_eq!(
-            ports_along(&topology, &[]),
-            Err(PathError::TooShort { count: 0 })
-        );
+        assert_eq!(ports_along(&topology, &[]), Err(PathError::TooShort { count: 0 }));
     }
 
     /// Names of nodes, with the number of a link behind them where it is not the first.
     fn steps(topology: &Topology, names: &str) -> Vec<Step> {
         let step = |name: &str| {
             let (name, link) = name.split_once('#').unwrap_or((name, "1"));
-            Step {
-                node: topology.node_named(name).unwrap(),
-                link: link.parse().unwrap(),
-            }
+            Step { node: topology.node_named(name).unwrap(), link: link.parse().unwrap() }
         };
         names.split(' ').map(step).collect()
     }
@@ -288,22 +262,10 @@ mod tests {
             assert_eq!(ports.unwrap()[1], PortId(port), "{path}");
         }
         let cases = [
-            (
-                "H1 S1 S2#4 H2",
-                "the path goes from S1 to S2 by link number 4; there are only 3",
-            ),
-            (
-                "H1 S1 S2#0 H2",
-                "the path goes from S1 to S2 by link number 0; there are only 3",
-            ),
-            (
-                "H1 S1 S2 H2#2",
-                "the path goes from S2 to H2 by link number 2; there is only 1",
-            ),
-            (
-                "H1#2 S1 S2 H2",
-                "the path begins at H1, so no link leads there; remove the #2",
-            ),
+            ("H1 S1 S2#4 H2", "the path goes from S1 to S2 by link number 4; there are only 3"),
+            ("H1 S1 S2#0 H2", "the path goes from S1 to S2 by link number 0; there are only 3"),
+            ("H1 S1 S2 H2#2", "the path goes from S2 to H2 by link number 2; there is only 1"),
+            ("H1#2 S1 S2 H2", "the path begins at H1, so no link leads there; remove the #2"),
         ];
         for (path, expected) in cases {
             let error = ports_along(&topology, &steps(&topology, path)).unwrap_err();

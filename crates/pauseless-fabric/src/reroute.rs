@@ -24,17 +24,11 @@ impl Reroute {
         match self {
             Reroute::Rule(Routing {
                 algorithm,
-                multipath:
-                    Multipath::Single {
-                        tie_break: TieBreak::Seeded(seed),
-                    },
+                multipath: Multipath::Single { tie_break: TieBreak::Seeded(seed) },
             }) => {
                 let seed = Stream::new(seed, Purpose::TieBreak, sample).next_u64();
                 let tie_break = TieBreak::Seeded(seed);
-                Reroute::Rule(Routing {
-                    algorithm,
-                    multipath: Multipath::Single { tie_break },
-                })
+                Reroute::Rule(Routing { algorithm, multipath: Multipath::Single { tie_break } })
             }
             other => other,
         }
@@ -44,9 +38,9 @@ impl Reroute {
     /// numbers, and the first groups are again those of the hosts.
     pub fn routes(self, topology: &Topology, healthy: &Routes, failures: &Failures) -> Routes {
         match self {
-            Reroute::Rule(routing) => RouteBuilder::new(topology, routing)
-                .without_links(failures.links())
-                .build(),
+            Reroute::Rule(routing) => {
+                RouteBuilder::new(topology, routing).without_links(failures.links()).build()
+            }
             Reroute::LocalDetour => Detours::new(topology, healthy, failures).routes(),
         }
     }
@@ -72,12 +66,7 @@ impl<'d> Detours<'d> {
         }
         affected.sort_unstable();
         affected.dedup();
-        Detours {
-            topology,
-            healthy,
-            failed,
-            affected,
-        }
+        Detours { topology, healthy, failed, affected }
     }
 
     fn routes(&self) -> Routes {
@@ -96,11 +85,7 @@ impl<'d> Detours<'d> {
                 }
                 let alive = used.iter().copied().filter(|p| !self.is_down(switch, *p));
                 let alive = Vec::from_iter(alive);
-                let hops = if alive.is_empty() {
-                    self.detour(switch, group, way)
-                } else {
-                    alive
-                };
+                let hops = if alive.is_empty() { self.detour(switch, group, way) } else { alive };
                 routes.table.set_way(switch, way, &hops);
             }
         }
@@ -150,21 +135,14 @@ mod tests {
 
     #[test]
     fn a_detour_leads_around_the_failure_and_changes_nothing_else() {
-        let ring = Ring {
-            switches: 5,
-            hosts_per_switch: 1,
-        };
+        let ring = Ring { switches: 5, hosts_per_switch: 1 };
         let ring = ring.build(LinkSpecs::same(SPEC)).unwrap();
         let healthy = RouteBuilder::new(&ring, Multipath::Ecmp).build();
         let failures = Failures::named(&ring, "S1-S2").unwrap();
         let routes = Reroute::LocalDetour.routes(&ring, &healthy, &failures);
         let id = |name: &str| ring.node_named(name).unwrap();
         let path = |routes: &Routes, from: &str, to: &str| {
-            let header = Header {
-                source: id(from),
-                group: routes.groups.of_host(id(to)),
-                hash: 0,
-            };
+            let header = Header { source: id(from), group: routes.groups.of_host(id(to)), hash: 0 };
             let path = trace(&ring, &routes.table, header).unwrap();
             let names = path.iter().map(|(node, _)| ring.node(*node).name.clone());
             Vec::from_iter(names).join(" ")

@@ -47,9 +47,7 @@ impl Stream {
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.count += 1;
-        mix(self
-            .key
-            .wrapping_add(self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        mix(self.key.wrapping_add(self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
     /// A number below `bound`; 0 when `bound` is 0.

@@ -98,9 +98,8 @@ impl Topology {
 
     /// The node with this name.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
-        let found = self
-            .nodes_by_name
-            .binary_search_by(|&id| self.node(id).name.as_str().cmp(name));
+        let found =
+            self.nodes_by_name.binary_search_by(|&id| self.node(id).name.as_str().cmp(name));
         found.ok().map(|at| self.nodes_by_name[at])
     }
 
@@ -248,10 +247,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::builder::{TopologyBuilder, TopologyError};
 
-    pub(crate) const SPEC: LinkSpec = LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    };
+    pub(crate) const SPEC: LinkSpec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
 
     /// A fabric from names: those that begin with H are hosts.
     pub(crate) fn build(nodes: &[&str], links: &[(u32, u32)]) -> Result<Topology, TopologyError> {
@@ -273,13 +269,8 @@ pub(crate) mod tests {
     fn both_ends_of_a_link_agree() {
         let links = [(0, 1), (2, 0), (1, 0), (3, 1), (0, 1)];
         let topology = build(&["S1", "S2", "H1", "H2"], &links).unwrap();
-        let peers = |n| {
-            topology
-                .ports(NodeId(n))
-                .iter()
-                .map(|port| port.peer.0)
-                .collect::<Vec<_>>()
-        };
+        let peers =
+            |n| topology.ports(NodeId(n)).iter().map(|port| port.peer.0).collect::<Vec<_>>();
         assert_eq!(peers(0), [1, 2, 1, 1]);
         assert_eq!(peers(1), [0, 0, 3, 0]);
         assert_eq!(topology.neighbours(NodeId(0)), [NodeId(1), NodeId(2)]);

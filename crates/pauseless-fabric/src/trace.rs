@@ -26,28 +26,19 @@ pub fn trace(
 ) -> Result<Vec<(NodeId, PortId)>, TraceError> {
     let name = |node: NodeId| topology.node(node).name.clone();
     if !topology.is_host(header.source) {
-        return Err(TraceError::SourceNotHost {
-            name: name(header.source),
-        });
+        return Err(TraceError::SourceNotHost { name: name(header.source) });
     }
     let Some(first) = topology.ports(header.source).first() else {
-        return Err(TraceError::NoLink {
-            name: name(header.source),
-        });
+        return Err(TraceError::NoLink { name: name(header.source) });
     };
     let mut path = vec![(header.source, PortId(0))];
     let mut at = first.peer;
     while !topology.is_host(at) {
         if path.len() > topology.nodes().len() {
-            return Err(TraceError::Loop {
-                switches: last_loop(&path, at).map(name).collect(),
-            });
+            return Err(TraceError::Loop { switches: last_loop(&path, at).map(name).collect() });
         }
         let Some(port) = table.next_hop(at, header.group, header.hash) else {
-            return Err(TraceError::NoNextHop {
-                at: name(at),
-                group: header.group,
-            });
+            return Err(TraceError::NoNextHop { at: name(at), group: header.group });
         };
         path.push((at, port));
         at = topology.port(at, port).peer;
@@ -129,15 +120,10 @@ mod tests {
     use crate::topology::LinkSpec;
     use pauseless_core::unit::{Rate, Span};
 
-    const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    });
+    const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) });
 
     fn names(topology: &Topology, path: &[(NodeId, PortId)]) -> String {
-        let names = path
-            .iter()
-            .map(|(node, port)| topology.port_name(*node, *port));
+        let names = path.iter().map(|(node, port)| topology.port_name(*node, *port));
         names.collect::<Vec<_>>().join(" ")
     }
 
@@ -156,20 +142,13 @@ mod tests {
             "H4 E3 H5",
         ];
         let flows = flows.map(|names| {
-            names
-                .split(' ')
-                .map(|name| topology.node_named(name).unwrap())
-                .collect::<Vec<_>>()
+            names.split(' ').map(|name| topology.node_named(name).unwrap()).collect::<Vec<_>>()
         });
         let mut routes = RouteBuilder::new(&topology, Multipath::Ecmp);
         let groups = flows.each_ref().map(|path| routes.add_path(path).unwrap());
         let routes = routes.build();
         for (flow, group) in flows.iter().zip(groups) {
-            let header = Header {
-                source: flow[0],
-                group,
-                hash: 0,
-            };
+            let header = Header { source: flow[0], group, hash: 0 };
             let pinned = trace(&topology, &routes.table, header).unwrap();
             let visited: Vec<NodeId> = pinned.iter().map(|(node, _)| *node).collect();
             assert_eq!(visited, flow[..flow.len() - 1]);
@@ -184,36 +163,17 @@ mod tests {
 
     #[test]
     fn hops_are_egress_ports_from_the_source_on() {
-        let ring = Ring {
-            switches: 3,
-            hosts_per_switch: 1,
-        }
-        .build(LINKS)
-        .unwrap();
+        let ring = Ring { switches: 3, hosts_per_switch: 1 }.build(LINKS).unwrap();
         let routes = RouteBuilder::new(&ring, Multipath::Ecmp).build();
         let source = ring.node_named("H1").unwrap();
         let group = routes.groups.of_host(ring.node_named("H3").unwrap());
-        let path = trace(
-            &ring,
-            &routes.table,
-            Header {
-                source,
-                group,
-                hash: 7,
-            },
-        )
-        .unwrap();
+        let path = trace(&ring, &routes.table, Header { source, group, hash: 7 }).unwrap();
         assert_eq!(names(&ring, &path), "H1:S1 S1:S3 S3:H3");
     }
 
     #[test]
     fn a_packet_that_arrives_nowhere_is_explained() {
-        let line = Line {
-            switches: 3,
-            hosts_per_switch: 1,
-        }
-        .build(LINKS)
-        .unwrap();
+        let line = Line { switches: 3, hosts_per_switch: 1 }.build(LINKS).unwrap();
         let id = |name| line.node_named(name).unwrap();
         let cut = ["S3", "H1"].map(|name| {
             let neighbour = if name == "S3" { "S2" } else { "S1" };
@@ -223,14 +183,8 @@ mod tests {
         let routes = RouteBuilder::new(&split, Multipath::Ecmp).build();
         let group = routes.groups.of_host(id("H3"));
         let explain = |source| {
-            let header = Header {
-                source: id(source),
-                group,
-                hash: 0,
-            };
-            trace(&split, &routes.table, header)
-                .unwrap_err()
-                .to_string()
+            let header = Header { source: id(source), group, hash: 0 };
+            trace(&split, &routes.table, header).unwrap_err().to_string()
         };
         assert_eq!(explain("H2"), "S2 has no next hop for group 2");
         assert_eq!(explain("H1"), "host H1 has no link left");
@@ -239,22 +193,13 @@ mod tests {
 
     #[test]
     fn a_loop_is_found_and_named() {
-        let line = Line {
-            switches: 4,
-            hosts_per_switch: 1,
-        }
-        .build(LINKS)
-        .unwrap();
+        let line = Line { switches: 4, hosts_per_switch: 1 }.build(LINKS).unwrap();
         let id = |name| line.node_named(name).unwrap();
         let mut routes = RouteBuilder::new(&line, Multipath::Ecmp).build();
         let group = routes.groups.of_host(id("H4"));
         let back = line.port_named("S3:S2").unwrap().1;
         routes.table.set(id("S3"), group, &[back]);
-        let header = Header {
-            source: id("H1"),
-            group,
-            hash: 0,
-        };
+        let header = Header { source: id("H1"), group, hash: 0 };
         let Err(TraceError::Loop { mut switches }) = trace(&line, &routes.table, header) else {
             panic!("S2 and S3 send it to each other");
         };
@@ -267,12 +212,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_was_asked_for_is_made() {
-        let ring = Ring {
-            switches: 4,
-            hosts_per_switch: 1,
-        }
-        .build(LINKS)
-        .unwrap();
+        let ring = Ring { switches: 4, hosts_per_switch: 1 }.build(LINKS).unwrap();
         let id = |name: &str| ring.node_named(name).unwrap();
         let steps = |names: &str| {
             let nodes = names.split_whitespace().map(|name| Step::from(id(name)));
@@ -284,11 +224,7 @@ mod tests {
             let routes = builder.build();
             assert_eq!(routes.groups.target(group), id("H4"));
             let (source, hash) = (id("H1"), 0);
-            let header = Header {
-                source,
-                group,
-                hash,
-            };
+            let header = Header { source, group, hash };
             let circle = circle(&ring, &routes.table, header).expect("a circle");
             Ok((names(&ring, &circle.lead), names(&ring, &circle.round)))
         };
@@ -301,16 +237,8 @@ mod tests {
         assert_eq!(found, Ok(("H1:S1".into(), round.into())));
         for (lead, round, message) in [
             ("H1", "S1", "the loop has 1 of the two switches"),
-            (
-                "H1",
-                "S1 S3",
-                "the path goes from S1 to S3, but S1 has no link",
-            ),
-            (
-                "H1",
-                "S2 S3",
-                "the path goes from H1 to S2, but H1 has no link",
-            ),
+            ("H1", "S1 S3", "the path goes from S1 to S3, but S1 has no link"),
+            ("H1", "S2 S3", "the path goes from H1 to S2, but H1 has no link"),
             ("H1 S1", "S2 S1", "the path visits S1 twice"),
             ("H1", "S1 H1", "the path passes through the host H1"),
             ("S1", "S2 S3", "the path has the switch S1 at its end"),

@@ -10,10 +10,7 @@ use pauseless_fabric::rng::{Purpose, Stream};
 use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing};
 use pauseless_fabric::topology::{LinkIndex, LinkSpec, Topology};
 
-const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec {
-    rate: Rate::gbps(10),
-    delay: Span::us(1),
-});
+const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) });
 
 fn fat_tree(k: u32) -> Topology {
     FatTree { k }.build(LINKS).expect("a fat tree")
@@ -22,10 +19,7 @@ fn fat_tree(k: u32) -> Topology {
 /// The classes of all pairs of hosts with as many classes as there can be.
 fn used(topology: &Topology, algorithm: Algorithm) -> ClassUse {
     let multipath = Multipath::Ecmp;
-    let routing = Routing {
-        algorithm,
-        multipath,
-    };
+    let routing = Routing { algorithm, multipath };
     let routes = RouteBuilder::new(topology, routing).build();
     class_use(Network {
         topology,
@@ -90,10 +84,7 @@ fn bounces_make_more_classes_and_each_switch_still_needs_half() {
             let topology = broken(k, 6, seed);
             let used = used(&topology, Algorithm::Shortest);
             longest = longest.max(used.total());
-            assert!(
-                used.most() <= used.total().div_ceil(2),
-                "k {k}, seed {seed}"
-            );
+            assert!(used.most() <= used.total().div_ceil(2), "k {k}, seed {seed}");
             for &node in topology.switches() {
                 let classes = used.at(node);
                 assert_eq!(classes & classes << 1, 0, "k {k}, seed {seed}");

@@ -10,27 +10,17 @@ use pauseless_fabric::routing::{
 };
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
-const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec {
-    rate: Rate::gbps(10),
-    delay: Span::us(1),
-});
+const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) });
 
-const LOWEST: Multipath = Multipath::Single {
-    tie_break: TieBreak::Lowest,
-};
+const LOWEST: Multipath = Multipath::Single { tie_break: TieBreak::Lowest };
 
 fn all_pairs() -> Traffic {
     Traffic::AllPairs(vec![Lane::ONLY])
 }
 
 fn components(topology: &Topology, routes: &Routes, traffic: &Traffic) -> Vec<Component> {
-    let network = Network {
-        topology,
-        routes,
-        classes: &ClassMap::Same,
-        traffic,
-        lossy: &Lossy::nothing(),
-    };
+    let network =
+        Network { topology, routes, classes: &ClassMap::Same, traffic, lossy: &Lossy::nothing() };
     let left_out = vec![false; topology.nodes().len()];
     let mut checker = Checker::of(&network);
     let graph = checker.graph(network, &left_out);
@@ -60,17 +50,11 @@ fn the_cycle_of_gfc_fig_11_is_found_from_its_four_flows() {
     ];
     let demands = paths.map(|path| {
         let path = nodes(&topology, path);
-        Demand {
-            source: path[0],
-            group: builder.add_path(&path).unwrap(),
-            lane: Lane::ONLY,
-        }
+        Demand { source: path[0], group: builder.add_path(&path).unwrap(), lane: Lane::ONLY }
     });
     let routes = builder.build();
     let found = components(&topology, &routes, &Traffic::Demands(demands.to_vec()));
-    let [component] = &found[..] else {
-        panic!("one cycle, not {}", found.len())
-    };
+    let [component] = &found[..] else { panic!("one cycle, not {}", found.len()) };
     let cycle = component.cycle.hops.iter().map(|hop| hop.buffer.node);
     let names = cycle.map(|node| topology.node(node).name.as_str());
     let mut names = Vec::from_iter(names);
@@ -93,10 +77,7 @@ fn the_cycle_of_gfc_fig_11_is_found_from_its_four_flows() {
 #[test]
 fn rings_are_cyclic_and_lines_are_not() {
     for switches in 3..9 {
-        let ring = Ring {
-            switches,
-            hosts_per_switch: 2,
-        };
+        let ring = Ring { switches, hosts_per_switch: 2 };
         let ring = ring.build(LINKS).unwrap();
         let routes = RouteBuilder::new(&ring, Multipath::Ecmp).build();
         let found = components(&ring, &routes, &all_pairs());
@@ -106,10 +87,7 @@ fn rings_are_cyclic_and_lines_are_not() {
         for component in &found {
             assert_eq!(component.cycle.hops.len(), switches as usize);
         }
-        let line = Line {
-            switches,
-            hosts_per_switch: 2,
-        };
+        let line = Line { switches, hosts_per_switch: 2 };
         let line = line.build(LINKS).unwrap();
         let routes = RouteBuilder::new(&line, Multipath::Ecmp).build();
         assert_eq!(components(&line, &routes, &all_pairs()), []);
@@ -120,9 +98,7 @@ fn rings_are_cyclic_and_lines_are_not() {
 fn fat_trees_are_free_whatever_the_tie_break() {
     for k in [2, 4, 6, 8] {
         let tree = FatTree { k }.build(LINKS).unwrap();
-        let seeded = (0..20).map(|seed| Multipath::Single {
-            tie_break: TieBreak::Seeded(seed),
-        });
+        let seeded = (0..20).map(|seed| Multipath::Single { tie_break: TieBreak::Seeded(seed) });
         for multipath in seeded.chain([Multipath::Ecmp, LOWEST]) {
             let routes = RouteBuilder::new(&tree, multipath).build();
             assert_eq!(components(&tree, &routes, &all_pairs()), []);
@@ -132,19 +108,10 @@ fn fat_trees_are_free_whatever_the_tie_break() {
 
 #[test]
 fn datelines_cut_the_rings_of_a_torus() {
-    let dimensions = Dimensions {
-        sizes: [5, 4, 1],
-        wraps: true,
-    };
-    let torus = Torus {
-        dimensions: dimensions.sizes,
-        hosts_per_switch: 1,
-    };
+    let dimensions = Dimensions { sizes: [5, 4, 1], wraps: true };
+    let torus = Torus { dimensions: dimensions.sizes, hosts_per_switch: 1 };
     let torus = torus.build(LINKS).unwrap();
-    let routing = Routing {
-        algorithm: Algorithm::DimensionOrder(dimensions),
-        multipath: LOWEST,
-    };
+    let routing = Routing { algorithm: Algorithm::DimensionOrder(dimensions), multipath: LOWEST };
     let routes = RouteBuilder::new(&torus, routing).build();
     // Both directions of 4 rings of five; of 5 rings of four only the direction that the ties take,
     // since in the other nobody goes more than one hop.
@@ -159,29 +126,20 @@ fn datelines_cut_the_rings_of_a_torus() {
     let graph = Checker::of(&network).graph(network, &vec![false; torus.nodes().len()]);
     assert!(!graph.is_cyclic());
     // So do classes that count hops.
-    let network = Network {
-        classes: &ClassMap::Hops(Hops::each(6)),
-        ..network
-    };
+    let network = Network { classes: &ClassMap::Hops(Hops::each(6)), ..network };
     let graph = Checker::of(&network).graph(network, &vec![false; torus.nodes().len()]);
     assert!(!graph.is_cyclic());
 }
 
 #[test]
 fn a_lossy_buffer_makes_nobody_wait() {
-    let ring = Ring {
-        switches: 5,
-        hosts_per_switch: 1,
-    };
+    let ring = Ring { switches: 5, hosts_per_switch: 1 };
     let ring = ring.build(LINKS).unwrap();
     let routes = RouteBuilder::new(&ring, Multipath::Ecmp).build();
     let mut lossy = Lossy::nothing();
     let (node, port) = ring.port_named("S2:S1").unwrap();
     lossy.add(node, port, 1 << 3);
-    let lanes = [3, 4].map(|class| Lane {
-        label: class,
-        class: Class(class),
-    });
+    let lanes = [3, 4].map(|class| Lane { label: class, class: Class(class) });
     let network = Network {
         topology: &ring,
         routes: &routes,

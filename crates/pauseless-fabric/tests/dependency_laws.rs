@@ -116,10 +116,7 @@ fn every_cycle_is_explained_by_those_who_make_it() {
 /// The hosts of a switch share a way, but who sends to one of them need not send to the other.
 #[test]
 fn only_what_is_asked_for_is_named() {
-    let ring = Ring {
-        switches: 5,
-        hosts_per_switch: 2,
-    };
+    let ring = Ring { switches: 5, hosts_per_switch: 2 };
     let ring = ring.build(LinkSpecs::same(SPEC)).unwrap();
     let routes = RouteBuilder::new(&ring, Multipath::Ecmp).build();
     let host = |name: &str| ring.node_named(name).unwrap();
@@ -130,11 +127,7 @@ fn only_what_is_asked_for_is_named() {
     };
     // Five flows go round, and one makes no dependency at all.
     let pairs = [("H1a", "H3a"), ("H2a", "H4a"), ("H3a", "H5a")];
-    let pairs = [
-        &pairs[..],
-        &[("H4a", "H1a"), ("H5a", "H2a"), ("H2b", "H3b")],
-    ]
-    .concat();
+    let pairs = [&pairs[..], &[("H4a", "H1a"), ("H5a", "H2a"), ("H2b", "H3b")]].concat();
     let case = Case {
         traffic: Traffic::Demands(pairs.into_iter().map(demand).collect()),
         classes: ClassMap::Same,
@@ -160,10 +153,7 @@ fn check_shortest(oracle: &Oracle, component: &Component) {
     let inner = oracle.edges.iter().filter(inside).count();
     assert_eq!(component.dependency_count, inner);
     let distances = oracle.distances();
-    let round = members
-        .iter()
-        .map(|buffer| distances[&(*buffer, *buffer)])
-        .min();
+    let round = members.iter().map(|buffer| distances[&(*buffer, *buffer)]).min();
     assert_eq!(Some(component.cycle.hops.len()), round);
     for hop in &component.cycle.hops {
         assert!(members.contains(&hop.buffer));
@@ -185,9 +175,7 @@ fn check_hops(case: &Case, oracle: &Oracle, cycle: &Cycle) {
         assert_eq!((port.peer, port.peer_port), (edge.1.node, edge.1.port));
         let sources = oracle.makers(edge).map(|packet| packet.source);
         let groups = &case.routes.groups;
-        let targets = oracle
-            .makers(edge)
-            .map(|packet| groups.target(packet.group));
+        let targets = oracle.makers(edge).map(|packet| groups.target(packet.group));
         let (sources, targets): (BTreeSet<_>, BTreeSet<_>) = (sources.collect(), targets.collect());
         let listed = |hosts: &[NodeId]| BTreeSet::from_iter(hosts.iter().copied());
         assert_eq!(listed(&hop.sources), sources, "sources");
@@ -202,11 +190,7 @@ fn check_flows(case: &Case, oracle: &Oracle, cycle: &Cycle) {
     let edges = edges(cycle);
     let mut is_covered = vec![false; count];
     for flow in &cycle.flows {
-        let packet = Demand {
-            group: flow.group,
-            lane: flow.lane,
-            source: flow.source,
-        };
+        let packet = Demand { group: flow.group, lane: flow.lane, source: flow.source };
         assert!(oracle.packets.contains_key(&packet), "{flow:?} is not sent");
         let passed = passed(case, flow);
         for at in flow.hops.iter().copied() {
@@ -229,9 +213,7 @@ fn check_flows(case: &Case, oracle: &Oracle, cycle: &Cycle) {
 
 /// The buffers that a flow passes on its path, having checked that the tables allow every step.
 fn passed(case: &Case, flow: &ClosingFlow) -> Vec<Buffer> {
-    let Case {
-        topology, routes, ..
-    } = case;
+    let Case { topology, routes, .. } = case;
     let mut passed: Vec<Buffer> = Vec::new();
     for (number, &(node, egress)) in flow.path.iter().enumerate() {
         let port = topology.port(node, egress);
@@ -244,16 +226,9 @@ fn passed(case: &Case, flow: &ClosingFlow) -> Vec<Buffer> {
             Some(buffer) => {
                 assert_eq!(buffer.node, node);
                 assert!(routes.table.next_hops(node, flow.group).contains(&egress));
-                let passage = Passage {
-                    node,
-                    ingress: buffer.port,
-                    egress,
-                };
-                let carried = Carried {
-                    label: flow.lane.label,
-                    class: buffer.class,
-                    hops: number as u8 - 1,
-                };
+                let passage = Passage { node, ingress: buffer.port, egress };
+                let carried =
+                    Carried { label: flow.lane.label, class: buffer.class, hops: number as u8 - 1 };
                 case.classes.next(passage, carried)
             }
         };
@@ -261,11 +236,7 @@ fn passed(case: &Case, flow: &ClosingFlow) -> Vec<Buffer> {
             // Behind the cycle a switch may drop what the path shows to its end.
             break;
         };
-        passed.push(Buffer {
-            node: port.peer,
-            port: port.peer_port,
-            class,
-        });
+        passed.push(Buffer { node: port.peer, port: port.peer_port, class });
     }
     passed
 }
@@ -284,10 +255,7 @@ fn without_those_to_blame_there_is_no_cycle() {
         let mut random = Stream::new(seed, Purpose::Workload, 1);
         let hosts = case.topology.hosts().iter().copied();
         let hosts = hosts.filter(|_| random.below(4) == 0).collect();
-        let suspects = Suspects {
-            name: "suspects".to_string(),
-            hosts,
-        };
+        let suspects = Suspects { name: "suspects".to_string(), hosts };
         let most = case.topology.host_count() / 2;
         let is_cyclic = |left_out: &[NodeId]| {
             let mut marks = nobody.clone();
@@ -349,10 +317,8 @@ fn up_down_is_free_of_cycles_and_reaches_everybody() {
         let mut random = Stream::new(seed, Purpose::Workload, 2);
         let whole = fabric(&mut random);
         for topology in [without_some(&mut random, &whole), whole] {
-            let routing = Routing {
-                algorithm: Algorithm::UpDown,
-                multipath: multipath(&mut random),
-            };
+            let routing =
+                Routing { algorithm: Algorithm::UpDown, multipath: multipath(&mut random) };
             let routes = RouteBuilder::new(&topology, routing).build();
             assert!(!is_cyclic(&topology, &routes, &ClassMap::Same));
             let hash = random.next_u64();
@@ -360,17 +326,9 @@ fn up_down_is_free_of_cycles_and_reaches_everybody() {
                 let reached = connected(&topology, source);
                 for &target in topology.hosts().iter().filter(|t| **t != source) {
                     let group = routes.groups.of_host(target);
-                    let header = Header {
-                        source,
-                        group,
-                        hash,
-                    };
+                    let header = Header { source, group, hash };
                     let path = trace(&topology, &routes.table, header);
-                    assert_eq!(
-                        path.is_ok(),
-                        reached[target.index()],
-                        "{source:?} {target:?}"
-                    );
+                    assert_eq!(path.is_ok(), reached[target.index()], "{source:?} {target:?}");
                     let end = path.ok().and_then(|path| path.last().copied());
                     let end = end.map(|(node, port)| topology.port(node, port).peer);
                     assert!(end.is_none_or(|end| end == target));
@@ -390,14 +348,8 @@ fn datelines_and_meshes_are_free_of_cycles() {
         }
         for wraps in [true, false] {
             let dimensions = Dimensions { sizes, wraps };
-            let torus = Torus {
-                dimensions: sizes,
-                hosts_per_switch: 1,
-            };
-            let mesh = Mesh {
-                dimensions: sizes,
-                hosts_per_switch: 1,
-            };
+            let torus = Torus { dimensions: sizes, hosts_per_switch: 1 };
+            let mesh = Mesh { dimensions: sizes, hosts_per_switch: 1 };
             let shape: &dyn Shape = if wraps { &torus } else { &mesh };
             let Ok(topology) = shape.build(LinkSpecs::same(SPEC)) else {
                 continue;
@@ -407,11 +359,8 @@ fn datelines_and_meshes_are_free_of_cycles() {
                 multipath: multipath(&mut random),
             };
             let routes = RouteBuilder::new(&topology, routing).build();
-            let classes = if wraps {
-                dimensions.dateline_classes(&topology)
-            } else {
-                ClassMap::Same
-            };
+            let classes =
+                if wraps { dimensions.dateline_classes(&topology) } else { ClassMap::Same };
             assert!(!is_cyclic(&topology, &routes, &classes), "{dimensions:?}");
             // Rings of four and more are cyclic without the dateline, so it is that which helps.
             let is_ring = wraps && sizes.iter().any(|size| *size > 3);
@@ -428,10 +377,7 @@ fn healthy_fat_trees_are_free_of_cycles() {
         let tree = FatTree { k }.build(LinkSpecs::same(SPEC)).unwrap();
         for multipath in [multipath(&mut random), Multipath::Ecmp] {
             for algorithm in [Algorithm::Shortest, Algorithm::UpDown] {
-                let routing = Routing {
-                    algorithm,
-                    multipath,
-                };
+                let routing = Routing { algorithm, multipath };
                 let routes = RouteBuilder::new(&tree, routing).build();
                 assert!(!is_cyclic(&tree, &routes, &ClassMap::Same));
             }

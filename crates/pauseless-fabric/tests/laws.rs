@@ -14,10 +14,7 @@ fn connected() -> impl Strategy<Value = Topology> {
     let nodes = prop::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 2..24);
     let extra = any::<(prop::sample::Index, prop::sample::Index)>();
     (nodes, prop::collection::vec(extra, 0..12)).prop_map(|(nodes, extra)| {
-        let spec = LinkSpec {
-            rate: Rate::gbps(10),
-            delay: Span::us(1),
-        };
+        let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
         let mut builder = TopologyBuilder::new();
         let mut switches = vec![builder.add_switch("S0")];
         let first = builder.add_host("H0");
@@ -70,18 +67,11 @@ fn check(topology: &Topology, multipath: Multipath, hash: u64) -> Result<(), Tes
     for &source in topology.hosts() {
         let distances = distances(topology, source);
         for &target in topology.hosts().iter().filter(|target| **target != source) {
-            let header = Header {
-                source,
-                group: routes.groups.of_host(target),
-                hash,
-            };
+            let header = Header { source, group: routes.groups.of_host(target), hash };
             let path = trace(topology, &routes.table, header);
             let expected = distances[target.index()];
             prop_assert_eq!(path.as_ref().ok().map(Vec::len), expected);
-            prop_assert_eq!(
-                routes.reachable(topology, source, target),
-                expected.is_some()
-            );
+            prop_assert_eq!(routes.reachable(topology, source, target), expected.is_some());
             let Ok(path) = path else { continue };
             for hop in path.windows(2) {
                 let (node, port) = hop[0];

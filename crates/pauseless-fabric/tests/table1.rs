@@ -31,19 +31,13 @@ fn random_routes(topology: &Topology, failures: &Failures, sample: u64) -> Route
 
 #[test]
 fn drawn_per_target_switch_about_one_network_in_twenty_has_a_cycle() {
-    let spec = LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    };
+    let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
     let shape = FatTree { k: 4 };
     let topology = shape.build(LinkSpecs::same(spec)).unwrap();
     let mut checker = Checker::new(&topology, 1);
     let nobody = vec![false; topology.nodes().len()];
     let is_cyclic = |sample: &u64| {
-        let draw = Draw {
-            seed: 1,
-            sample: *sample,
-        };
+        let draw = Draw { seed: 1, sample: *sample };
         let failures = Failures::random_links(&topology, 50_000, draw);
         let network = Network {
             topology: &topology,

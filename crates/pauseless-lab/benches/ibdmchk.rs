@@ -20,24 +20,15 @@ fn main() {
     let k = words.first().map_or(24, |word| word.parse().expect("K"));
     let folder = std::env::temp_dir().join(format!("pauseless-fat-tree-{k}"));
     std::fs::create_dir_all(&folder).expect("a folder for the files");
-    let spec = LinkSpec {
-        rate: Rate::gbps(100),
-        delay: Span::us(1),
-    };
+    let spec = LinkSpec { rate: Rate::gbps(100), delay: Span::us(1) };
     let shape = FatTree { k };
     let topology = shape.build(LinkSpecs::same(spec)).expect("a legal size");
     let tie_break = TieBreak::Seeded(1);
     let routes = RouteBuilder::new(&topology, Multipath::Single { tie_break }).build();
-    let opensm = Opensm {
-        topology: &topology,
-        routes: &routes,
-    };
+    let opensm = Opensm { topology: &topology, routes: &routes };
     let files = opensm.write(&folder);
     let (hosts, switches) = (topology.host_count(), topology.switches().len());
-    println!(
-        "{hosts} hosts, {switches} switches, in {}",
-        folder.display()
-    );
+    println!("{hosts} hosts, {switches} switches, in {}", folder.display());
     for _ in 0..5 {
         let begin = Instant::now();
         let fabric = read::read(&files).expect("the files are good");
@@ -64,10 +55,7 @@ fn run_ibdmchk(folder: &Path, files: &[PathBuf]) {
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             let mut lines = text.lines().filter(|line| line.contains("credit loops"));
             let verdict = lines.next_back().unwrap_or("no verdict");
-            println!(
-                "ibdmchk:   {:.1} s, {verdict}",
-                begin.elapsed().as_secs_f64()
-            );
+            println!("ibdmchk:   {:.1} s, {verdict}", begin.elapsed().as_secs_f64());
         }
     }
 }
@@ -85,10 +73,7 @@ impl Opensm<'_> {
             std::fs::write(&path, text).expect("room for the files");
             path
         };
-        vec![
-            write("opensm-subnet.lst", self.list()),
-            write("opensm.fdbs", self.tables()),
-        ]
+        vec![write("opensm-subnet.lst", self.list()), write("opensm.fdbs", self.tables())]
     }
 
     fn nodes(&self) -> impl Iterator<Item = NodeId> {
@@ -107,11 +92,7 @@ impl Opensm<'_> {
     }
 
     fn end(&self, node: NodeId, port: PortId) -> String {
-        let kind = if self.topology.is_host(node) {
-            "CA"
-        } else {
-            "SW"
-        };
+        let kind = if self.topology.is_host(node) { "CA" } else { "SW" };
         let (guid, name) = (guid(node), &self.topology.node(node).name);
         let ports = self.topology.ports(node).len();
         let (lid, number) = (lid(node), port.0 + 1);

@@ -29,9 +29,8 @@ fn main() {
 
 fn row(network: &Network, remedy: Remedy, (seeds, on): (u64, Span)) -> String {
     let seeds = (1..=seeds).into_par_iter();
-    let scores: Vec<Score> = seeds
-        .map(|seed| score(scenario(network, remedy, (seed, on))))
-        .collect();
+    let scores: Vec<Score> =
+        seeds.map(|seed| score(scenario(network, remedy, (seed, on)))).collect();
     let cell = |of: fn(&Score) -> f64, digits: usize| {
         let mut values = Vec::from_iter(scores.iter().map(of));
         values.sort_by(f64::total_cmp);

@@ -48,9 +48,7 @@ impl Capture {
             failure: None,
             is_told: false,
         };
-        Ok(Capture {
-            shared: Arc::new(Mutex::new(shared)),
-        })
+        Ok(Capture { shared: Arc::new(Mutex::new(shared)) })
     }
 
     /// Where it is.
@@ -84,21 +82,13 @@ impl Capture {
         }
         let (bytes, length) = frame;
         let since = Duration::from_nanos(time.as_ps() / 1_000);
-        let packet = Packet {
-            interface,
-            stamp: shared.start + since,
-            direction,
-            bytes,
-            length,
-        };
+        let packet = Packet { interface, stamp: shared.start + since, direction, bytes, length };
         // Whoever sends frames has no use for an error: it is kept for `finish`.
         shared.failure = shared.file.packet(&packet).err();
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.shared
-            .lock()
-            .expect("nobody panics with the lock held")
+        self.shared.lock().expect("nobody panics with the lock held")
     }
 }
 
@@ -115,10 +105,7 @@ pub struct NodeCapture {
 impl NodeCapture {
     /// For a node whose ports are the interfaces of `capture` from number `first` on.
     pub fn new(capture: &Capture, first: u32) -> NodeCapture {
-        NodeCapture {
-            capture: capture.clone(),
-            first,
-        }
+        NodeCapture { capture: capture.clone(), first }
     }
 }
 
@@ -127,10 +114,7 @@ impl pauseless_dataplane::tap::Tap for NodeCapture {
     fn see(
         &mut self,
         time: Time,
-        at: (
-            pauseless_core::id::PortId,
-            pauseless_dataplane::tap::Direction,
-        ),
+        at: (pauseless_core::id::PortId, pauseless_dataplane::tap::Direction),
         frame: &[u8],
     ) {
         use pauseless_dataplane::tap::Direction as Way;
@@ -139,8 +123,7 @@ impl pauseless_dataplane::tap::Tap for NodeCapture {
             Way::Out => Direction::Out,
         };
         let interface = self.first + u32::from(at.0.0);
-        self.capture
-            .write(time, (interface, direction), (frame, frame.len()));
+        self.capture.write(time, (interface, direction), (frame, frame.len()));
     }
 }
 

@@ -18,9 +18,7 @@ use crate::scenario::{Overrides, Problems, Scenario};
 /// The scenarios of the demo, with what the command line says instead of them.
 pub fn scenarios(overrides: &Overrides) -> Result<Vec<Scenario>, Problems> {
     let variants = VARIANTS.iter();
-    variants
-        .map(|variant| Scenario::parse(variant.name, &variant.text(), overrides))
-        .collect()
+    variants.map(|variant| Scenario::parse(variant.name, &variant.text(), overrides)).collect()
 }
 
 /// Runs `scenarios` on all cores and calls `done` after each; the runs are in the order of the
@@ -29,12 +27,7 @@ pub fn run(scenarios: Vec<Scenario>, done: impl Fn(&Run) + Sync) -> Vec<Run> {
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let count = scenarios.len();
     let waiting = Mutex::new(scenarios.into_iter().enumerate());
-    let take = || {
-        waiting
-            .lock()
-            .expect("no thread panics with the lock held")
-            .next()
-    };
+    let take = || waiting.lock().expect("no thread panics with the lock held").next();
     let runs: Mutex<Vec<(usize, Run)>> = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..cores.min(count) {
@@ -48,9 +41,7 @@ pub fn run(scenarios: Vec<Scenario>, done: impl Fn(&Run) + Sync) -> Vec<Run> {
             });
         }
     });
-    let mut runs = runs
-        .into_inner()
-        .expect("no thread panics with the lock held");
+    let mut runs = runs.into_inner().expect("no thread panics with the lock held");
     runs.sort_by_key(|(index, _)| *index);
     runs.into_iter().map(|(_, run)| run).collect()
 }
@@ -84,10 +75,7 @@ pub fn table(runs: &[Run], paint: Paint) -> String {
 
 /// What stands above the demo's page.
 pub fn heading() -> Heading {
-    Heading {
-        title: "One ring, six ways to hold senders back".to_string(),
-        lead: LEAD.join(" "),
-    }
+    Heading { title: "One ring, six ways to hold senders back".to_string(), lead: LEAD.join(" ") }
 }
 
 /// What the reader looks at, on the page and above the table, line by line.
@@ -107,8 +95,7 @@ struct Variant {
 impl Variant {
     /// The scenario file.
     fn text(&self) -> String {
-        RING.replace("{title}", self.title)
-            .replace("{flow_control}", self.flow_control)
+        RING.replace("{title}", self.title).replace("{flow_control}", self.flow_control)
     }
 }
 
@@ -195,10 +182,7 @@ mod tests {
 
     #[test]
     fn runs_come_back_in_the_order_of_their_scenarios() {
-        let overrides = Overrides {
-            duration: Some(Span::ms(1)),
-            ..Overrides::default()
-        };
+        let overrides = Overrides { duration: Some(Span::ms(1)), ..Overrides::default() };
         let scenarios = scenarios(&overrides).unwrap_or_else(|it| panic!("{it}"));
         let ended = AtomicUsize::new(0);
         let runs = run(scenarios, |_| {

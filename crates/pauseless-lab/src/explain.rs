@@ -80,11 +80,7 @@ pub fn explain(scenario: &Scenario) -> Explanation {
             FlowControl::GfcBuffer(config) => stages(config, group.derivation.latency.line),
             _ => Vec::new(),
         };
-        Group {
-            title: title(scenario, group),
-            rows: steps.rows,
-            stages,
-        }
+        Group { title: title(scenario, group), rows: steps.rows, stages }
     });
     let memories = memory::groups(scenario);
     Explanation {
@@ -101,11 +97,7 @@ fn title(scenario: &Scenario, group: &PortGroup) -> String {
     let classes = config.ingress.class_count();
     let shown = group.members.iter().map(|(node, port, class)| {
         let name = config.topology.port_name(*node, *port);
-        if classes == 1 {
-            name
-        } else {
-            format!("{name} class {}", class.0)
-        }
+        if classes == 1 { name } else { format!("{name} class {}", class.0) }
     });
     let scheme = group.ingress.control.name();
     format!("{scheme} at {}", quantity::some(shown, SHOWN))
@@ -270,11 +262,7 @@ impl Steps {
         let names = ("T", "time between two messages; by default 65535 B / C");
         self.add(names, config.period, "gfc19 5.4");
         let is_premise = latency.tau() < config.period;
-        let premise = if is_premise {
-            "holds"
-        } else {
-            "does not hold: a wider bound is needed"
-        };
+        let premise = if is_premise { "holds" } else { "does not hold: a wider bound is needed" };
         self.add(("tau < T", "the premise of the theorem"), premise, THEOREM);
         let theorem = derive::time_width_of_theorem(latency, config.period);
         self.bytes(("width", "(sqrt(tau / T) + 1)^2 C T"), theorem, THEOREM);
@@ -310,10 +298,8 @@ impl Steps {
         let bound = derivation.buffer.saturating_sub(guard);
         let formula = format!("B - {GUARD_FRAMES_MIN} MTU of guard band");
         self.bytes(("B_m <=", &formula), bound, "core derive");
-        let formula = format!(
-            "the queue to stay below; by default B - {} MTU",
-            derivation.guard_frames
-        );
+        let formula =
+            format!("the queue to stay below; by default B - {} MTU", derivation.guard_frames);
         self.bytes(("B_m", &formula), bm, "as run");
     }
 
@@ -371,17 +357,10 @@ impl fmt::Display for Group {
         if self.stages.is_empty() {
             return Ok(());
         }
-        writeln!(
-            f,
-            "  stages: B_k = B_m - (B_m - B_1) / 2^(k-1), R_k = C / 2^k (gfc19 4.2)"
-        )?;
+        writeln!(f, "  stages: B_k = B_m - (B_m - B_1) / 2^(k-1), R_k = C / 2^k (gfc19 4.2)")?;
         let stages = self.stages.iter().map(|stage| {
             let rate = Rate::bps(stage.rate_bps);
-            [
-                stage.stage.to_string(),
-                format!("{} B", stage.threshold_bytes),
-                rate.to_string(),
-            ]
+            [stage.stage.to_string(), format!("{} B", stage.threshold_bytes), rate.to_string()]
         });
         let header = ["k", "B_k", "R_k"].map(String::from);
         let table: Vec<_> = std::iter::once(header).chain(stages).collect();

@@ -72,10 +72,7 @@ pub struct Problems {
 impl Problems {
     /// `list` of what is wrong with `text`, in order of place.
     pub(crate) fn new(file: &str, text: &str, list: Vec<Problem>) -> Problems {
-        let source = Source {
-            file: file.to_string(),
-            text: text.to_string(),
-        };
+        let source = Source { file: file.to_string(), text: text.to_string() };
         Problems::of_sources(vec![source], list)
     }
 
@@ -92,10 +89,7 @@ impl Problems {
 
     /// One problem with a file that has no text to point into.
     pub(crate) fn of_file(file: &str, message: String, help: &str) -> Problems {
-        let problem = Problem {
-            at: None,
-            ..Problem::new(0..0, message).help(help)
-        };
+        let problem = Problem { at: None, ..Problem::new(0..0, message).help(help) };
         Problems::new(file, "", vec![problem])
     }
 
@@ -135,11 +129,7 @@ impl Problems {
 
     /// As text for people, one block per problem, with colours if so wanted.
     pub fn render(&self, colours: bool) -> String {
-        let renderer = if colours {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
+        let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
         let mut blocks = Vec::new();
         for list in self.list.chunk_by(|a, b| a.file == b.file) {
             let shown = list.iter().take(SHOWN_MAX);
@@ -174,9 +164,7 @@ impl Problems {
             "" => annotation,
             expected => annotation.label(format!("expected {expected}")),
         };
-        let snippet = Snippet::source(excerpt.text)
-            .line_start(line)
-            .annotation(annotation);
+        let snippet = Snippet::source(excerpt.text).line_start(line).annotation(annotation);
         let mut group = Group::with_level(Level::ERROR).element(snippet);
         if !problem.help.is_empty() {
             group = group.element(Level::HELP.message(one_line(&problem.help)));
@@ -196,16 +184,11 @@ impl Problems {
         let to = char_floor(text, line_end.min(from + WIDTH)).max(start);
         let end = char_floor(text, at.end.clamp(start, to));
         // Control characters would move the cursor of the terminal.
-        let clean = |part: &str| {
-            part.replace('\t', " ")
-                .replace(|c: char| c.is_control(), "\u{fffd}")
-        };
+        let clean =
+            |part: &str| part.replace('\t', " ").replace(|c: char| c.is_control(), "\u{fffd}");
         let (before, inside) = (clean(&text[from..start]), clean(&text[start..end]));
         let span = before.len()..before.len() + inside.len();
-        Excerpt {
-            text: before + &inside + clean(&text[end..to]).trim_end(),
-            span,
-        }
+        Excerpt { text: before + &inside + clean(&text[end..to]).trim_end(), span }
     }
 }
 
@@ -280,14 +263,9 @@ mod tests {
 
     #[test]
     fn problems_of_several_files_are_each_shown_in_its_own() {
-        let source = |file: &str, text: &str| Source {
-            file: file.to_string(),
-            text: text.to_string(),
-        };
-        let files = vec![
-            source("config.txt", "A 1\nB 2\n"),
-            source("flow.txt", "1 2 3\n"),
-        ];
+        let source =
+            |file: &str, text: &str| Source { file: file.to_string(), text: text.to_string() };
+        let files = vec![source("config.txt", "A 1\nB 2\n"), source("flow.txt", "1 2 3\n")];
         let mut list = vec![
             Problem::new(2..3, "two").in_file(FileId(1)),
             Problem::new(4..5, "one").help("mend it"),
@@ -302,10 +280,7 @@ mod tests {
         let text = problems.to_string();
         assert!(text.starts_with("pauseless: config.txt:2:1: one\n"));
         assert!(text.contains("2 | B 2"), "{text}");
-        assert!(
-            text.contains("\n\npauseless: flow.txt:1:3: two\n"),
-            "{text}"
-        );
+        assert!(text.contains("\n\npauseless: flow.txt:1:3: two\n"), "{text}");
         assert!(text.contains("1 | 1 2 3"), "{text}");
         // Many in one file do not hide those in the next.
         list.extend((0..60).map(|n| Problem::new(0..1, format!("many {n:02}"))));

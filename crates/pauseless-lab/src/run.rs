@@ -118,10 +118,7 @@ impl Run {
         let mut simulator = Parallel::new(&scenario.config, threads);
         let Ok(interrupted) = drive(&mut simulator, scenario.config.duration, &mut Nobody, watch);
         let outcome = simulator.finish();
-        Run {
-            interrupted,
-            ..Run::of(scenario, outcome, begin)
-        }
+        Run { interrupted, ..Run::of(scenario, outcome, begin) }
     }
 
     /// The same, with what passes `ports` in a capture file; also how many frames are in it.
@@ -141,10 +138,7 @@ impl Run {
         let Ok(interrupted) = drive(&mut simulator, config.duration, &mut Nobody, watch);
         let outcome = simulator.finish();
         let frames = file.finish()?;
-        let run = Run {
-            interrupted,
-            ..Run::of(scenario, outcome, begin)
-        };
+        let run = Run { interrupted, ..Run::of(scenario, outcome, begin) };
         Ok((run, frames))
     }
 
@@ -162,11 +156,7 @@ impl Run {
 
     /// Why it ended, as results have it: `duration`, `deadlock`, `done`, `steady` or `interrupted`.
     pub fn ended_name(&self) -> &'static str {
-        if self.interrupted {
-            Ended::Interrupted.name()
-        } else {
-            self.outcome.ended.name()
-        }
+        if self.interrupted { Ended::Interrupted.name() } else { self.outcome.ended.name() }
     }
 
     /// What it has measured, in numbers that can be compared.

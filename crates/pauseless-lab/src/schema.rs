@@ -76,8 +76,5 @@ impl Document {
 fn printed<T: JsonSchema>() -> Value {
     // What may be left out when it is empty is not required.
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value()
+    settings.into_generator().into_root_schema_for::<T>().to_value()
 }

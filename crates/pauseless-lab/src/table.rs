@@ -151,10 +151,7 @@ mod tests {
     use super::*;
 
     fn table() -> Table {
-        let column = |name: &str, cells| Column {
-            name: name.to_string(),
-            cells,
-        };
+        let column = |name: &str, cells| Column { name: name.to_string(), cells };
         let cases = ["PFC", "GFC, \"buffer\"", "größer"].map(str::to_string);
         Table {
             name: "values".to_string(),
@@ -182,24 +179,14 @@ mod tests {
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
         let metadata = reader.metadata().file_metadata();
         let notes = metadata.key_value_metadata().unwrap();
-        let notes: Vec<_> = notes
-            .iter()
-            .map(|it| (it.key.as_str(), it.value.as_deref()))
-            .collect();
+        let notes: Vec<_> = notes.iter().map(|it| (it.key.as_str(), it.value.as_deref())).collect();
         assert_eq!(
             notes,
-            [
-                ("pauseless.experiment", Some("gfc-fig9")),
-                ("pauseless.scale", Some("quick"))
-            ]
+            [("pauseless.experiment", Some("gfc-fig9")), ("pauseless.scale", Some("quick"))]
         );
         let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
         let rows: Vec<Vec<Field>> = rows
-            .map(|row| {
-                row.get_column_iter()
-                    .map(|(_, field)| field.clone())
-                    .collect()
-            })
+            .map(|row| row.get_column_iter().map(|(_, field)| field.clone()).collect())
             .collect();
         let text = |text: &str| Field::Str(text.to_string());
         assert_eq!(
@@ -214,10 +201,7 @@ mod tests {
 
     #[test]
     fn groups_of_rows_read_back_one_by_one() {
-        let column = |name: &str, cells| Column {
-            name: name.to_string(),
-            cells,
-        };
+        let column = |name: &str, cells| Column { name: name.to_string(), cells };
         let note = |text: &str| Some(text.to_string());
         let group = |notes, counts| {
             let mut columns = table().columns;
@@ -226,10 +210,7 @@ mod tests {
             columns
         };
         let groups = [
-            group(
-                vec![None, note(""), note("größer")],
-                vec![0, u64::MAX, 1 << 63],
-            ),
+            group(vec![None, note(""), note("größer")], vec![0, u64::MAX, 1 << 63]),
             group(vec![None, None, None], vec![1, 2, 3]),
         ];
         let sheet = write::Sheet::new(Vec::new(), &groups[0], &[("tasks", "6")]);
@@ -239,10 +220,7 @@ mod tests {
         }
         let book = read::Book::open(bytes::Bytes::from(sheet.finish().unwrap())).unwrap();
         assert_eq!((book.rows(), book.groups()), (6, 2));
-        assert_eq!(
-            (book.note("tasks"), book.note("version")),
-            (Some("6"), None)
-        );
+        assert_eq!((book.note("tasks"), book.note("version")), (Some("6"), None));
         let names = ["case", "time_ms", "error", "seed"];
         for (place, group) in groups.iter().enumerate() {
             assert_eq!(book.read(place, &names).unwrap(), *group);
@@ -250,10 +228,7 @@ mod tests {
         }
         let missing = book.read(0, &["sed"]).unwrap_err();
         assert_eq!(missing.to_string(), "it has no column sed");
-        let table = Table {
-            name: String::new(),
-            columns: groups[0][2..].to_vec(),
-        };
+        let table = Table { name: String::new(), columns: groups[0][2..].to_vec() };
         let text = "error,seed\n,0\n,18446744073709551615\ngrößer,9223372036854775808\n";
         assert_eq!(csv(&table), text);
     }

@@ -25,10 +25,7 @@ fn sample(name: &str) -> Source {
 }
 
 fn source(file: &str, text: impl Into<String>) -> Source {
-    Source {
-        file: file.to_string(),
-        text: text.into(),
-    }
+    Source { file: file.to_string(), text: text.into() }
 }
 
 fn assemble(sources: &[Source]) -> Fabric {
@@ -135,13 +132,8 @@ fn the_clos_of_containerlab_has_no_cycle() {
 
 #[test]
 fn routes_can_be_chosen() {
-    let routing = Routing::from(Multipath::Single {
-        tie_break: TieBreak::Lowest,
-    });
-    let choices = Choices {
-        routing: Some(routing),
-        ..Choices::default()
-    };
+    let routing = Routing::from(Multipath::Single { tie_break: TieBreak::Lowest });
+    let choices = Choices { routing: Some(routing), ..Choices::default() };
     let fabric = from_sources(&[sample("clos02.clab.yml")], choices).unwrap();
     assert_eq!(fabric.origin, Origin::Rule(routing));
     assert!(!fabric.notes.iter().any(|note| note.contains("routes")));
@@ -153,14 +145,8 @@ fn the_network_of_batfish_has_its_hosts_guessed() {
     assert_eq!(fabric.topology.switches().len(), 13);
     assert_eq!(fabric.topology.host_count(), 2);
     assert!(!verdict(&fabric).is_cyclic());
-    has_note(
-        &fabric,
-        "2 hosts guessed from the cables alone: host1, host2",
-    );
-    has_note(
-        &fabric,
-        "13 switches guessed from the cables alone: as1border1",
-    );
+    has_note(&fabric, "2 hosts guessed from the cables alone: host1, host2");
+    has_note(&fabric, "13 switches guessed from the cables alone: as1border1");
     has_note(&fabric, "1 cable from a node to itself left out");
 }
 
@@ -196,33 +182,19 @@ fn a_lossy_switch_breaks_the_cycle() {
     let Traffic::AllPairs(lanes) = &fabric.traffic else {
         panic!("all pairs");
     };
-    assert_eq!(
-        lanes.iter().map(|lane| lane.label).collect::<Vec<_>>(),
-        [3, 4]
-    );
+    assert_eq!(lanes.iter().map(|lane| lane.label).collect::<Vec<_>>(), [3, 4]);
     assert_eq!(verdict(&fabric).component_count, 4);
-    has_note(
-        &fabric,
-        "16 interfaces taken for SONiC's ports in order: L0 eth1 is Ethernet0",
-    );
+    has_note(&fabric, "16 interfaces taken for SONiC's ports in order: L0 eth1 is Ethernet0");
     let link = fabric.topology.links()[0];
     assert_eq!((link.rate, link.delay), (Rate::gbps(40), Span::ns(100)));
 
     let fabric = assemble(&pod_with("T1"));
     let verdict = verdict(&fabric);
     assert_eq!(verdict.component_count, 2);
-    assert!(
-        verdict
-            .components
-            .iter()
-            .all(|c| c.buffers.iter().all(|b| b.class.0 == 4))
-    );
+    assert!(verdict.components.iter().all(|c| c.buffers.iter().all(|b| b.class.0 == 4)));
     let (node, port) = port(&fabric, "T1", "Ethernet0");
     assert_eq!(fabric.lossy.at(node, port), 1 << 3);
-    has_note(
-        &fabric,
-        "the ends of 2 cables have different lossless priorities; PAUSE",
-    );
+    has_note(&fabric, "the ends of 2 cables have different lossless priorities; PAUSE");
     has_note(&fabric, "L0 Ethernet4 (3, 4) and T1 Ethernet0 (4)");
 }
 
@@ -232,20 +204,14 @@ fn switches_without_a_configuration_are_taken_for_lossless() {
     sources.retain(|source| source.file != "l0.json");
     let fabric = assemble(&sources);
     assert_eq!(verdict(&fabric).component_count, 2);
-    has_note(
-        &fabric,
-        "lossless at 1 switch, taken for lossless in 3, 4: L0",
-    );
+    has_note(&fabric, "lossless at 1 switch, taken for lossless in 3, 4: L0");
 
     // A file that does not speak of PFC leaves its switch as unknown as no file.
     let silent = "{\"DEVICE_METADATA\": {\"localhost\": {\"hostname\": \"L0\"}}}";
     let fabric = assemble(&[source("pod.clab.yml", POD), source("L0.json", silent)]);
     assert_eq!(verdict(&fabric).component_count, 2);
     has_note(&fabric, "3 is assumed");
-    has_note(
-        &fabric,
-        "3 interfaces that no configuration knows by name or alias",
-    );
+    has_note(&fabric, "3 interfaces that no configuration knows by name or alias");
 
     let fabric = assemble(
         &["L0", "L1"]
@@ -264,9 +230,7 @@ fn switches_without_a_configuration_are_taken_for_lossless() {
 
 /// The files of the pod as the documents use them.
 fn pod_files(t1: &str) -> Vec<Source> {
-    ["L0", "L1", "T0", t1, "T2", "T3"]
-        .map(|name| sample(&format!("pod/{name}.json")))
-        .into()
+    ["L0", "L1", "T0", t1, "T2", "T3"].map(|name| sample(&format!("pod/{name}.json"))).into()
 }
 
 #[test]
@@ -293,15 +257,9 @@ fn neighbours_are_cables() {
 fn silent_halves_and_switched_off_ports_are_noted() {
     let mut sources = pod_files("T1");
     let leaf = &mut sources[0].text;
-    *leaf = leaf.replace(
-        "    \"Ethernet0\": {\"name\": \"T0\", \"port\": \"Ethernet0\"},\n",
-        "",
-    );
+    *leaf = leaf.replace("    \"Ethernet0\": {\"name\": \"T0\", \"port\": \"Ethernet0\"},\n", "");
     let fabric = assemble(&sources);
-    has_note(
-        &fabric,
-        "DEVICE_NEIGHBOR of one end only has 1 cable: T0 Ethernet0",
-    );
+    has_note(&fabric, "DEVICE_NEIGHBOR of one end only has 1 cable: T0 Ethernet0");
 
     let mut sources = pod_files("T1");
     let tor = &mut sources[3].text;
@@ -309,10 +267,7 @@ fn silent_halves_and_switched_off_ports_are_noted() {
     let fabric = assemble(&sources);
     assert_eq!(fabric.topology.links().len(), 9);
     assert!(!verdict(&fabric).is_cyclic());
-    has_note(
-        &fabric,
-        "1 cable left out because of admin_status down: T1 Ethernet0",
-    );
+    has_note(&fabric, "1 cable left out because of admin_status down: T1 Ethernet0");
 }
 
 #[test]
@@ -323,10 +278,7 @@ fn hosts_are_implied_where_files_list_switches_only() {
     assert_eq!(fabric.topology.host_count(), 4);
     assert!(fabric.topology.node_named("T3.host").is_some());
     assert!(verdict(&fabric).is_cyclic());
-    has_note(
-        &fabric,
-        "one host is assumed at each of 4 switches: T0, T1, T2, T3",
-    );
+    has_note(&fabric, "one host is assumed at each of 4 switches: T0, T1, T2, T3");
 
     let mut sources = pod_files("T1");
     let tor = &mut sources[5].text;
@@ -334,10 +286,7 @@ fn hosts_are_implied_where_files_list_switches_only() {
     *tor = tor.replace(server, "");
     let fabric = assemble(&sources);
     assert!(fabric.topology.node_named("T3.host").is_some());
-    has_note(
-        &fabric,
-        "ToRRouter without a host: one host is assumed at each of 1 switch: T3",
-    );
+    has_note(&fabric, "ToRRouter without a host: one host is assumed at each of 1 switch: T3");
 }
 
 #[test]
@@ -353,10 +302,7 @@ fn files_of_one_switch_are_put_together() {
     let Traffic::AllPairs(lanes) = &fabric.traffic else {
         panic!("all pairs");
     };
-    assert_eq!(
-        lanes.iter().map(|lane| lane.label).collect::<Vec<_>>(),
-        [2, 3, 4, 6]
-    );
+    assert_eq!(lanes.iter().map(|lane| lane.label).collect::<Vec<_>>(), [2, 3, 4, 6]);
 
     // A running switch knows more than its configuration, and that is no contradiction.
     let mut running = sample("appl_db-acs-msn4700-t1.json.gz");
@@ -370,9 +316,7 @@ fn files_of_one_switch_are_put_together() {
 fn warnings_of_configurations_are_counted() {
     let mut sources = pod_files("T1");
     let tor = &mut sources[2].text;
-    *tor = tor
-        .replace("\"speed\": \"40000\", ", "")
-        .replace("\"speed\": \"10000\", ", "");
+    *tor = tor.replace("\"speed\": \"40000\", ", "").replace("\"speed\": \"10000\", ", "");
     sources.push(sample("pg_profile_lookup.ACS-MSN2700.ini"));
     let fabric = assemble(&sources);
     has_note(&fabric, "pod/T0.json: line 6: PORT|Ethernet0: no speed");
@@ -380,10 +324,7 @@ fn warnings_of_configurations_are_counted() {
     let leaf = &mut sources[1].text;
     *leaf = leaf.replace("40m", "7m");
     let fabric = assemble(&sources);
-    has_note(
-        &fabric,
-        "no row for the speed and cable of 3 lossless ports",
-    );
+    has_note(&fabric, "no row for the speed and cable of 3 lossless ports");
     // Both ends believe something else, and the longer cable is the safer belief.
     let (node, number) = port(&fabric, "L1", "Ethernet0");
     assert_eq!(fabric.topology.port(node, number).delay, Span::ns(200));

@@ -13,14 +13,9 @@ use pauseless_lab::fabric::{Device, Fabric, Medium, Names, Origin, read, toml};
 use pauseless_lab::import::source::Source;
 use serde_json::Value;
 
-const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec {
-    rate: Rate::gbps(10),
-    delay: Span::us(1),
-});
+const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) });
 
-const LOWEST: Multipath = Multipath::Single {
-    tie_break: TieBreak::Lowest,
-};
+const LOWEST: Multipath = Multipath::Single { tie_break: TieBreak::Lowest };
 
 fn fabric(topology: Topology, multipath: Multipath) -> Fabric {
     Fabric {
@@ -42,10 +37,7 @@ fn shape(shape: impl Shape) -> Fabric {
 }
 
 fn ring() -> Fabric {
-    shape(Ring {
-        switches: 5,
-        hosts_per_switch: 2,
-    })
+    shape(Ring { switches: 5, hosts_per_switch: 2 })
 }
 
 //= gfc19 fig 11 type=test
@@ -118,10 +110,7 @@ fn assert_well_formed(text: &str) {
 fn assert_plain(text: &str) {
     for (at, _) in text.match_indices('&') {
         let known = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"];
-        assert!(
-            known.iter().any(|one| text[at..].starts_with(one)),
-            "{text}"
-        );
+        assert!(known.iter().any(|one| text[at..].starts_with(one)), "{text}");
     }
     let is_control = |c: char| c.is_control() && c != '\n';
     assert!(!text.contains(is_control), "{text:?}");
@@ -208,10 +197,7 @@ fn small_and_large_fabrics_are_drawn() {
 
 /// A ring whose cycle passes every switch.
 fn ring_of(switches: u32) -> Fabric {
-    shape(Ring {
-        switches,
-        hosts_per_switch: 1,
-    })
+    shape(Ring { switches, hosts_per_switch: 1 })
 }
 
 #[test]
@@ -219,12 +205,7 @@ fn a_log_has_what_sarif_requires() {
     let fabric = fig_11();
     let log = log(&fabric, &["./a b.toml", "/abs/c.lst"]);
     assert_eq!(log["version"], "2.1.0");
-    assert!(
-        log["$schema"]
-            .as_str()
-            .unwrap()
-            .ends_with("sarif-schema-2.1.0.json")
-    );
+    assert!(log["$schema"].as_str().unwrap().ends_with("sarif-schema-2.1.0.json"));
     let run = &log["runs"][0];
     let driver = &run["tool"]["driver"];
     assert_eq!(driver["name"], "pauseless");
@@ -244,10 +225,7 @@ fn a_log_has_what_sarif_requires() {
         assert_eq!(place["artifactLocation"]["uri"], "file:///abs/c.lst");
         assert_eq!(place["region"]["startLine"], 1);
         let flows = result["properties"]["flows"].as_array().unwrap();
-        assert_eq!(
-            result["relatedLocations"].as_array().unwrap().len(),
-            flows.len()
-        );
+        assert_eq!(result["relatedLocations"].as_array().unwrap().len(), flows.len());
     }
 }
 
@@ -267,14 +245,9 @@ fn hops_are_in_the_order_of_the_cycle() {
         let switch = &fabric.topology.node(hop.buffer.node).name;
         let name = format!("{switch}/{port}/priority 0");
         let place = &hops[at]["location"];
-        assert_eq!(
-            place["logicalLocations"][0]["fullyQualifiedName"],
-            name.as_str()
-        );
+        assert_eq!(place["logicalLocations"][0]["fullyQualifiedName"], name.as_str());
         assert_eq!(hops[at]["executionOrder"], at + 1);
-        let found = message[from..]
-            .find(&port)
-            .expect("the sentence has every hop");
+        let found = message[from..].find(&port).expect("the sentence has every hop");
         from += found + port.len();
     }
 }
@@ -306,17 +279,11 @@ fn a_cycle_of_a_single_flow_is_a_routing_loop() {
 /// What circles never arrives, so the legend does not name the target.
 #[test]
 fn the_path_of_a_flow_that_circles_does_not_end_at_its_target() {
-    let file = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../papers/hotnets/fig2.toml"
-    );
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/hotnets/fig2.toml");
     let source = Source::read(&PathBuf::from(file)).expect("a scenario");
     let fabric = toml::read(&source).unwrap_or_else(|problems| panic!("{problems:?}"));
     let drawn = svg::draw(&fabric, &check(&fabric, &[]), 0);
-    assert!(
-        drawn.contains("H1 &gt; S1 &gt; S2 &gt; S1  (hops"),
-        "{drawn}"
-    );
+    assert!(drawn.contains("H1 &gt; S1 &gt; S2 &gt; S1  (hops"), "{drawn}");
     assert!(!drawn.contains("H2"), "{drawn}");
 }
 

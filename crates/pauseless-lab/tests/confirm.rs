@@ -21,10 +21,7 @@ use pauseless_lab::fabric::{Fabric, Medium, Names, Origin};
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
 
-const SPEC: LinkSpec = LinkSpec {
-    rate: Rate::gbps(10),
-    delay: Span::us(1),
-};
+const SPEC: LinkSpec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
 const LINKS: LinkSpecs = LinkSpecs::same(SPEC);
 
 /// An Ethernet fabric of one class.
@@ -44,17 +41,11 @@ fn fabric(topology: Topology, routes: Routes, traffic: Traffic) -> Fabric {
 }
 
 fn ring(switches: u32, medium: Medium) -> Fabric {
-    let shape = Ring {
-        switches,
-        hosts_per_switch: 1,
-    };
+    let shape = Ring { switches, hosts_per_switch: 1 };
     let topology = shape.build(LINKS).unwrap();
     let routes = RouteBuilder::new(&topology, Multipath::Ecmp).build();
     let all = Traffic::AllPairs(vec![Lane::ONLY]);
-    Fabric {
-        medium,
-        ..fabric(topology, routes, all)
-    }
+    Fabric { medium, ..fabric(topology, routes, all) }
 }
 
 fn nodes(topology: &Topology, names: &str) -> Vec<NodeId> {
@@ -111,11 +102,7 @@ fn simulated(fabric: &Fabric, options: &Options) -> Simulated {
 
 /// Long enough for all cycles here, short enough for a test.
 fn short() -> Options {
-    Options {
-        duration: Some(Span::ms(5)),
-        seeds: 2,
-        ..Options::default()
-    }
+    Options { duration: Some(Span::ms(5)), seeds: 2, ..Options::default() }
 }
 
 /// Holds that the last attempt deadlocks output-queued with all seeds, and nothing contradicts it.
@@ -127,9 +114,7 @@ fn check_deadlock(simulated: &Simulated) {
     assert!(outcome.first <= outcome.median && outcome.first.is_some());
     assert!(simulated.is_deadlock());
     // Half a link for each of the two flows that share it, and a little that only fills buffers.
-    let rate = simulated
-        .safe_rate
-        .expect("a deadlock has been looked into");
+    let rate = simulated.safe_rate.expect("a deadlock has been looked into");
     let highest = rate.highest.expect("slow flows do not deadlock");
     assert!(highest < rate.deadlocking && rate.slowest == SPEC.rate);
     let shares = last.flow_count.div_ceil(simulated.attempts[0].flow_count) as u64 + 1;
@@ -143,11 +128,7 @@ fn rings_deadlock_and_the_fewest_flows_are_not_always_enough() {
         (4, Medium::Ethernet, &[(FlowSet::Fewest, 4)][..]),
         (4, Medium::InfiniBand, &[(FlowSet::Fewest, 4)]),
         (5, Medium::Ethernet, &[(FlowSet::Fewest, 5)]),
-        (
-            6,
-            Medium::Ethernet,
-            &[(FlowSet::Fewest, 3), (FlowSet::OnePerHop, 6)],
-        ),
+        (6, Medium::Ethernet, &[(FlowSet::Fewest, 3), (FlowSet::OnePerHop, 6)]),
     ] {
         let simulated = simulated(&ring(switches, medium), &short());
         let found = simulated.attempts.iter();
@@ -172,10 +153,7 @@ fn the_cycle_of_gfc_fig_11_deadlocks_within_10_ms() {
 }
 
 fn run(text: &str, discipline: Option<Discipline>) -> Option<Time> {
-    let overrides = Overrides {
-        discipline,
-        ..Overrides::default()
-    };
+    let overrides = Overrides { discipline, ..Overrides::default() };
     let scenario = Scenario::parse("t", text, &overrides);
     let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
     let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
@@ -203,10 +181,7 @@ fn the_scenario_that_is_kept_gives_the_same_and_no_flow_of_it_is_needless() {
 
 #[test]
 fn the_number_of_threads_does_not_matter() {
-    let with = |threads| Options {
-        threads: NonZero::new(threads),
-        ..short()
-    };
+    let with = |threads| Options { threads: NonZero::new(threads), ..short() };
     let ring = ring(4, Medium::InfiniBand);
     assert_eq!(confirmed(&ring, &with(1)), confirmed(&ring, &with(3)));
 }
@@ -247,10 +222,7 @@ fn reports_say_what_was_found_and_that_it_is_no_proof() {
     let attempt = &json["simulated"]["attempts"][0];
     assert_eq!(attempt["flow_set"], "fewest");
     assert_eq!(attempt["disciplines"][0]["deadlocks"], 2);
-    assert_eq!(
-        json["simulated"]["safe_rate"]["slowest_link_bps"],
-        10_000_000_000u64
-    );
+    assert_eq!(json["simulated"]["safe_rate"]["slowest_link_bps"], 10_000_000_000u64);
 }
 
 fn reason(fabric: &Fabric) -> String {
@@ -274,11 +246,7 @@ fn two_classes(names: &[&str]) -> Fabric {
         let is_named = names.contains(&topology.node(node).name.as_str());
         let count = topology.ports(node).len() as u16;
         for (ingress, egress) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
-            let passage = Passage {
-                node,
-                ingress: PortId(ingress),
-                egress: PortId(egress),
-            };
+            let passage = Passage { node, ingress: PortId(ingress), egress: PortId(egress) };
             table.set(passage, [u8::from(is_named); 16]);
         }
     }
@@ -297,10 +265,7 @@ fn what_the_simulator_cannot_do_is_said() {
     assert!(simulated(&all, &short()).is_deadlock());
 
     let mut circle = ring(4, Medium::Ethernet);
-    let group = circle
-        .routes
-        .groups
-        .of_host(circle.topology.node_named("H1").unwrap());
+    let group = circle.routes.groups.of_host(circle.topology.node_named("H1").unwrap());
     for name in ["S1:S2", "S2:S3", "S3:S4", "S4:S1"] {
         let (node, port) = circle.topology.port_named(name).unwrap();
         circle.routes.table.set(node, group, &[port]);
@@ -328,18 +293,11 @@ fn parallel_ring() -> Topology {
 fn parallel_links_are_kept_apart() {
     let topology = parallel_ring();
     // The first flow enters the cycle by the second link, which is no part of it.
-    let paths = [
-        "H4a S4 S1#2 S2 S3 H3a",
-        "H2a S2 S3 S4 H4a",
-        "H3a S3 S4 S1 H1a",
-        "H4b S4 S1 S2 H2a",
-    ];
+    let paths =
+        ["H4a S4 S1#2 S2 S3 H3a", "H2a S2 S3 S4 H4a", "H3a S3 S4 S1 H1a", "H4b S4 S1 S2 H2a"];
     let step = |name: &str| {
         let (name, link) = name.split_once('#').unwrap_or((name, "1"));
-        Step {
-            node: topology.node_named(name).unwrap(),
-            link: link.parse().unwrap(),
-        }
+        Step { node: topology.node_named(name).unwrap(), link: link.parse().unwrap() }
     };
     let paths = paths.map(|path| Vec::from_iter(path.split(' ').map(step)));
     let simulated = simulated(&pinned(topology, &paths), &short());
@@ -348,15 +306,8 @@ fn parallel_links_are_kept_apart() {
     check_deadlock(&simulated);
     // What is written out in full says the same.
     let scenario = Scenario::parse("t", &simulated.scenario, &Overrides::default()).unwrap();
-    assert!(
-        scenario.resolved().contains(path),
-        "{}",
-        scenario.resolved()
-    );
-    assert_eq!(
-        run(&scenario.resolved(), None),
-        run(&simulated.scenario, None)
-    );
+    assert!(scenario.resolved().contains(path), "{}", scenario.resolved());
+    assert_eq!(run(&scenario.resolved(), None), run(&simulated.scenario, None));
 }
 
 #[test]
@@ -382,10 +333,7 @@ path = ["L0", "S0#3", "L1#2"]
 "#;
     Scenario::parse("t", good, &Overrides::default()).unwrap();
     let cases = [
-        (
-            "S0#4",
-            "the path goes from L0 to S0 by link number 4; there are only 3",
-        ),
+        ("S0#4", "the path goes from L0 to S0 by link number 4; there are only 3"),
         ("S0#0", "\"0\" is no number of a link"),
         ("S0#x", "\"x\" is no number of a link"),
         ("S9#2", "there is no node \"S9\""),

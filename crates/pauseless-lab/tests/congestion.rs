@@ -17,18 +17,12 @@ mod problems;
 use problems::GOOD;
 
 fn read(text: &str, congestion: Option<Scheme>) -> Scenario {
-    let overrides = Overrides {
-        congestion,
-        ..Overrides::default()
-    };
+    let overrides = Overrides { congestion, ..Overrides::default() };
     let scenario = Scenario::parse("t.toml", text, &overrides);
     let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
     let again = Scenario::parse("t.toml", &scenario.resolved(), &Overrides::default());
     let again = again.unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!(
-        format!("{:?}", scenario.config),
-        format!("{:?}", again.config)
-    );
+    assert_eq!(format!("{:?}", scenario.config), format!("{:?}", again.config));
     assert_eq!(scenario.resolved(), again.resolved());
     scenario
 }
@@ -61,10 +55,7 @@ fn every_kind_has_the_defaults_of_its_source() {
         assert_eq!(congestion.control.name(), name);
         // Without the section, the command line says the same.
         let named = read(GOOD, Some(kind));
-        assert_eq!(
-            format!("{:?}", named.config),
-            format!("{:?}", scenario.config)
-        );
+        assert_eq!(format!("{:?}", named.config), format!("{:?}", scenario.config));
     }
     let scenario = read(GOOD, None);
     assert_eq!(scenario.config.congestion.control, CongestionControl::None);
@@ -77,19 +68,13 @@ fn every_key_of_pcn() {
     let scenario = with(
         "kind = \"pcn\"\nperiod = \"500 us\"\nw_min = 0.01\nw_max = 0.25\nrate_min = \"2 Mbps\"",
     );
-    let expected = pcn::Config {
-        period: Span::us(500),
-        w_min: 0.01,
-        w_max: 0.25,
-        rate_min: Rate::mbps(2),
-    };
+    let expected =
+        pcn::Config { period: Span::us(500), w_min: 0.01, w_max: 0.25, rate_min: Rate::mbps(2) };
     let control = scenario.config.congestion.control;
     assert_eq!(control, CongestionControl::Pcn(expected));
     // A smallest weight may be the largest, too.
-    let CongestionControl::Pcn(config) = with("kind = \"pcn\"\nw_min = 0.75\nw_max = 0.75")
-        .config
-        .congestion
-        .control
+    let CongestionControl::Pcn(config) =
+        with("kind = \"pcn\"\nw_min = 0.75\nw_max = 0.75").config.congestion.control
     else {
         panic!("PCN was asked for");
     };
@@ -236,10 +221,7 @@ fn sources_are_told_in_a_class_of_its_own_or_that_of_the_data() {
     let scenario = with("kind = \"none\"\nack_every = 4");
     assert_eq!(class(&scenario), Class(1));
     assert_eq!(scenario.config.congestion.ack_every, 4);
-    assert_eq!(
-        with("kind = \"none\"").config.flows[0].reaction,
-        Reaction::None
-    );
+    assert_eq!(with("kind = \"none\"").config.flows[0].reaction, Reaction::None);
 }
 
 #[test]
@@ -293,10 +275,7 @@ fn the_command_line_replaces_the_scheme_with_its_keys() {
     // Keys of a scheme that nobody has named are not looked at, either.
     let nameless = format!("{GOOD}[congestion_control]\nt_low = \"50 us\"\n");
     let scenario = read(&nameless, Scheme::named("pcn"));
-    assert_eq!(
-        scenario.config.congestion.control,
-        CongestionControl::Pcn(pcn::Config::default())
-    );
+    assert_eq!(scenario.config.congestion.control, CongestionControl::Pcn(pcn::Config::default()));
 }
 
 #[test]
@@ -356,17 +335,10 @@ fn answers_are_traffic_that_check_sees() {
         ("kind = \"dcqcn\"\nfeedback_class = \"own\"", false),
         ("kind = \"dcqcn\"\nfeedback_class = \"data\"", true),
         ("kind = \"none\"\nfeedback_class = \"data\"", false),
-        (
-            "kind = \"none\"\nfeedback_class = \"data\"\nack_every = 2",
-            true,
-        ),
+        ("kind = \"none\"\nfeedback_class = \"data\"\nack_every = 2", true),
     ] {
         let section = format!("[congestion_control]\n{section}\n");
-        assert_eq!(
-            is_cyclic(&format!("{ROUND}{section}")),
-            expected,
-            "{section}"
-        );
+        assert_eq!(is_cyclic(&format!("{ROUND}{section}")), expected, "{section}");
         // Whom nobody tells anything, nobody answers.
         let free = ROUND.replace("[[flow]]", "[[flow]]\ncongestion_control = false");
         assert!(!is_cyclic(&format!("{free}{section}")), "{section}");

@@ -26,11 +26,8 @@ fn outcome(text: &str, seed: u64) -> Outcome {
 }
 
 fn scenario(text: &str, seed: u64) -> Scenario {
-    let overrides = Overrides {
-        seed: Some(seed),
-        stop_on: Some(StopOn::DEADLOCK),
-        ..Overrides::default()
-    };
+    let overrides =
+        Overrides { seed: Some(seed), stop_on: Some(StopOn::DEADLOCK), ..Overrides::default() };
     match Scenario::parse("test", text, &overrides) {
         Ok(scenario) => scenario,
         Err(problems) => panic!("{problems}\n{text}"),
@@ -128,27 +125,17 @@ fn the_resolved_scenario_has_the_thresholds() {
 }
 
 fn request() -> Request {
-    Request {
-        buffer: Bytes::mb(1),
-        reaction: Reaction::Fixed(Span::us(3)),
-        ..Request::default()
-    }
+    Request { buffer: Bytes::mb(1), reaction: Reaction::Fixed(Span::us(3)), ..Request::default() }
 }
 
 fn wish(reroute: Option<Reroute>) -> Wish {
-    Wish {
-        reroute,
-        margin: 1.25,
-    }
+    Wish { reroute, margin: 1.25 }
 }
 
 /// The sections that `plan` writes run without a deadlock where the ordinary plan deadlocks.
 #[test]
 fn what_is_planned_is_what_runs() {
-    let source = Source {
-        file: "fig11.toml".to_string(),
-        text: FIG11.to_string(),
-    };
+    let source = Source { file: "fig11.toml".to_string(), text: FIG11.to_string() };
     let fabric = toml::read(&source).unwrap();
     let ordinary = plan(&fabric, &request()).unwrap();
     let cycles = cycle_aware(&fabric, &ordinary, wish(None));
@@ -156,12 +143,7 @@ fn what_is_planned_is_what_runs() {
     assert!(cycles.components[0].is_covered());
     let start = FIG11.find("[switch]").unwrap();
     let end = FIG11.find("[[flow]]").unwrap();
-    for scheme in [
-        Scheme::Pfc,
-        Scheme::Cbfc,
-        Scheme::GfcBuffer,
-        Scheme::GfcTime,
-    ] {
+    for scheme in [Scheme::Pfc, Scheme::Cbfc, Scheme::GfcBuffer, Scheme::GfcTime] {
         assert!(cycles.holds(scheme), "{scheme:?}");
         let with = |sections: &str| {
             let control = format!(
@@ -190,10 +172,7 @@ fn a_switch_that_is_too_small_is_told_how_much_it_needs() {
     let file = "ring.toml".to_string();
     let fabric = toml::read(&Source { file, text }).unwrap();
     let at = |buffer: Bytes| {
-        let request = Request {
-            buffer,
-            ..request()
-        };
+        let request = Request { buffer, ..request() };
         let ordinary = plan(&fabric, &request).unwrap();
         let cycles = cycle_aware(&fabric, &ordinary, wish(None));
         let set = cycles.switches[0].sets[0].clone();
@@ -207,9 +186,7 @@ fn a_switch_that_is_too_small_is_told_how_much_it_needs() {
     let set = at(least);
     let late = set.lowest(true).unwrap().ingress;
     let early = set.lowest(false).unwrap().ingress;
-    let FlowControl::Pfc(late) = late.control else {
-        panic!("{late:?}")
-    };
+    let FlowControl::Pfc(late) = late.control else { panic!("{late:?}") };
     assert!(late.xon >= early.buffer * 6);
     assert!(late.xon.get() < early.buffer.get() * 6 + 2_000);
 }
@@ -220,17 +197,10 @@ fn a_switch_that_is_too_small_is_told_how_much_it_needs() {
 fn failures_add_their_cycles() {
     let text = "[topology]\nkind = \"torus\"\ndimensions = [3, 3]\nhosts_per_switch = 1\n\
                 rate = \"10 Gbps\"\ndelay = \"1 us\"\n[routing]\nkind = \"up-down\"\n";
-    let source = Source {
-        file: "torus.toml".to_string(),
-        text: text.to_string(),
-    };
+    let source = Source { file: "torus.toml".to_string(), text: text.to_string() };
     let fabric = toml::read(&source).unwrap();
     let ordinary = plan(&fabric, &request()).unwrap();
-    assert!(
-        cycle_aware(&fabric, &ordinary, wish(None))
-            .components
-            .is_empty()
-    );
+    assert!(cycle_aware(&fabric, &ordinary, wish(None)).components.is_empty());
     let reroute = Reroute::Rule(Routing::from(Multipath::Ecmp));
     let cycles = cycle_aware(&fabric, &ordinary, wish(Some(reroute)));
     let failures = cycles.failures.unwrap();
@@ -253,16 +223,10 @@ fn keys_that_make_no_sense_are_refused() {
     let alone = refused("kind = \"pfc\"\ncycle_margin = 2.0");
     assert!(alone.contains("cycle_margin: unknown key"), "{alone}");
     let text = ring((3, 2, 1), "kind = \"none\"");
-    let overrides = Overrides {
-        cycle_aware: Some(true),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { cycle_aware: Some(true), ..Overrides::default() };
     let flag = Scenario::parse("t.toml", &text, &overrides);
     let flag = flag.expect_err("nothing to set").to_string();
-    assert!(
-        flag.contains("without flow control there are none"),
-        "{flag}"
-    );
+    assert!(flag.contains("without flow control there are none"), "{flag}");
     let none = refused("kind = \"none\"\ncycle_aware = true");
     assert!(none.contains("cycle_aware: unknown key"), "{none}");
 }
@@ -319,10 +283,7 @@ fn a_port_that_is_late_in_one_class_feeds_no_cycle_in_another() {
     let holds = |text: &str| {
         let (file, text) = ("classes.toml".to_string(), text.to_string());
         let fabric = toml::read(&Source { file, text }).unwrap();
-        let request = Request {
-            classes: Some(2),
-            ..request()
-        };
+        let request = Request { classes: Some(2), ..request() };
         let ordinary = plan(&fabric, &request).unwrap();
         let cycles = cycle_aware(&fabric, &ordinary, wish(None));
         assert_eq!(cycles.components.len(), 2);
@@ -367,10 +328,7 @@ fn flows_that_start_in_turn_deadlock_within_the_bound() {
             run(&scenario.config).deadlock
         };
         assert!(at(1.25).is_some(), "a ring of {switches}, s = {length}");
-        assert!(
-            at(0.9 * enough).is_some(),
-            "a ring of {switches}, s = {length}"
-        );
+        assert!(at(0.9 * enough).is_some(), "a ring of {switches}, s = {length}");
         assert_eq!(at(1.2 * enough), None, "a ring of {switches}, s = {length}");
     }
     for switches in [3, 8] {
@@ -397,10 +355,7 @@ fn reports_say_that_a_run_is_cycle_aware() {
         let document = serde_json::to_value(json::run_document(&run)).expect("a document");
         let expected = is_aware.then_some(true).map(serde_json::Value::from);
         assert_eq!(document.get("cycle_aware").cloned(), expected);
-        let heading = html::Heading {
-            title: String::new(),
-            lead: String::new(),
-        };
+        let heading = html::Heading { title: String::new(), lead: String::new() };
         let page = html::page(&heading, &[run]);
         assert_eq!(page.contains("pfc, cycle-aware, output-queued"), is_aware);
     }

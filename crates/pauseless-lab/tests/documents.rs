@@ -46,14 +46,7 @@ fn generate(path: &Path, text: &str, tables: &mut usize) -> String {
         generated.push_str(marker);
         rest = behind;
         let words = Vec::from_iter(marker.split_whitespace());
-        let [
-            "<!--",
-            what @ ("keys" | "kinds"),
-            "of",
-            file,
-            path_in_file @ ..,
-            "-->",
-        ] = &words[..]
+        let ["<!--", what @ ("keys" | "kinds"), "of", file, path_in_file @ .., "-->"] = &words[..]
         else {
             continue;
         };

@@ -32,9 +32,7 @@ fn parse(text: &str) -> Fabric {
 
 fn files(paths: &[PathBuf]) -> Fabric {
     let sources = paths.iter().map(|path| Source::read(path));
-    let sources = sources
-        .collect::<Result<Vec<_>, _>>()
-        .expect("the files are there");
+    let sources = sources.collect::<Result<Vec<_>, _>>().expect("the files are there");
     read::from_sources(&sources, Default::default()).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
@@ -110,11 +108,7 @@ fn assert_classes(a: &Fabric, b: &Fabric) {
     for &node in a.topology.switches() {
         let count = a.topology.ports(node).len() as u16;
         for (ingress, egress) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
-            let passage = Passage {
-                node,
-                ingress: PortId(ingress),
-                egress: PortId(egress),
-            };
+            let passage = Passage { node, ingress: PortId(ingress), egress: PortId(egress) };
             for label in 0..LANE_COUNT as u8 {
                 for class in (0..LANE_COUNT as u8).map(Class) {
                     let hops = 0;
@@ -134,10 +128,7 @@ fn assert_round_trip(fabric: &Fabric) -> Fabric {
     assert_same(fabric, &again);
     let verdicts = [fabric, &again].map(|fabric| {
         let verdict = check(fabric, &[]);
-        let cycles = verdict
-            .components
-            .iter()
-            .map(|component| component.cycle.hops.len());
+        let cycles = verdict.components.iter().map(|component| component.cycle.hops.len());
         let cycles = Vec::from_iter(cycles);
         (verdict.component_count, verdict.dependency_count, cycles)
     });
@@ -198,12 +189,7 @@ fn dumps_are_converted() {
         ("t44-dor", &["opensm-subnet.lst.gz", "opensm.fdbs.gz"]),
         (
             "t44-dfsssp-vl",
-            &[
-                "opensm-subnet.lst.gz",
-                "opensm.fdbs.gz",
-                "opensm-sl2vl.dump.gz",
-                "psl.gz",
-            ],
+            &["opensm-subnet.lst.gz", "opensm.fdbs.gz", "opensm-sl2vl.dump.gz", "psl.gz"],
         ),
         ("dgx-minhop", &["opensm-subnet.lst.gz", "opensm.fdbs.gz"]),
     ];
@@ -232,10 +218,7 @@ fn specs_are_short_for_files() {
         let fabric = shape::parse(spec).unwrap_or_else(|problems| panic!("{problems}"));
         let links = "rate = \"100 Gbps\"\ndelay = \"1 us\"";
         let file = parse(&format!("[topology]\n{keys}\n{links}\n"));
-        assert_eq!(
-            (&fabric.topology, &fabric.routes),
-            (&file.topology, &file.routes)
-        );
+        assert_eq!((&fabric.topology, &fabric.routes), (&file.topology, &file.routes));
         assert_eq!(fabric.name, spec);
         assert_round_trip(&fabric);
     }
@@ -274,10 +257,7 @@ fn graphml_has_every_node_and_link_and_escapes_text() {
     let count = |part: &str| text.matches(part).count();
     assert_eq!((count("<node "), count("</node>")), (6, 6));
     assert_eq!((count("<edge "), count("</edge>")), (6, 6));
-    assert_eq!(
-        (count("<data "), count("</data>")),
-        (count("</data>"), count("<data "))
-    );
+    assert_eq!((count("<data "), count("</data>")), (count("</data>"), count("<data ")));
     assert!(
         text.contains(
             "<data key=\"node.description\">a &lt;b&gt; &amp; &quot;c&quot;\u{fffd}</data>"
@@ -294,22 +274,14 @@ struct Choices(u64);
 
 impl Choices {
     fn below(&mut self, count: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % count
     }
 
     fn text(&mut self) -> String {
-        const TEXTS: [&str; 6] = [
-            "",
-            "MF0;leaf:MQM/U1",
-            "a \"b\" \\ c",
-            "\t\u{1}\u{7f}",
-            "é 日本",
-            "x",
-        ];
+        const TEXTS: [&str; 6] =
+            ["", "MF0;leaf:MQM/U1", "a \"b\" \\ c", "\t\u{1}\u{7f}", "é 日本", "x"];
         TEXTS[self.below(TEXTS.len() as u64) as usize].to_string()
     }
 }
@@ -354,11 +326,7 @@ fn random_fabric(seed: u64) -> Fabric {
     let switches = fabric.topology.switches().to_vec();
     for &switch in &switches {
         let classes = choices.below(1 << 16) as u16;
-        fabric.lossy.add(
-            switch,
-            PortId(0),
-            classes & (0xff * choices.below(2) as u16),
-        );
+        fabric.lossy.add(switch, PortId(0), classes & (0xff * choices.below(2) as u16));
     }
     fabric
 }
@@ -397,23 +365,17 @@ fn randomise_routes(fabric: &mut Fabric, choices: &mut Choices) {
     }
     fabric.routes = Routes { table, groups };
     fabric.origin = Origin::Tables;
-    let devices = topology
-        .nodes()
-        .iter()
-        .enumerate()
-        .map(|(number, _)| Device {
-            description: choices.text(),
-            guid: Some(choices.below(1 << 31) << 33).filter(|guid| guid % 3 > 0),
-            ports: match number % 3 {
-                0 => Vec::new(),
-                _ => {
-                    let count = topology.ports(NodeId(number as u32)).len();
-                    (0..count)
-                        .map(|port| format!("swp{port}\"{}", choices.below(9)))
-                        .collect()
-                }
-            },
-        });
+    let devices = topology.nodes().iter().enumerate().map(|(number, _)| Device {
+        description: choices.text(),
+        guid: Some(choices.below(1 << 31) << 33).filter(|guid| guid % 3 > 0),
+        ports: match number % 3 {
+            0 => Vec::new(),
+            _ => {
+                let count = topology.ports(NodeId(number as u32)).len();
+                (0..count).map(|port| format!("swp{port}\"{}", choices.below(9))).collect()
+            }
+        },
+    });
     fabric.names = Names::new(devices.collect());
 }
 
@@ -466,15 +428,9 @@ proptest! {
 #[test]
 fn tables_share_ways_as_rules_do() {
     let ecmp = shape::parse("fat-tree:k=6,routing=ecmp").unwrap();
-    let tables = Fabric {
-        origin: Origin::Tables,
-        ..ecmp.clone()
-    };
+    let tables = Fabric { origin: Origin::Tables, ..ecmp.clone() };
     let again = assert_round_trip(&tables);
-    assert_eq!(
-        again.routes.table.way_count(),
-        ecmp.routes.table.way_count()
-    );
+    assert_eq!(again.routes.table.way_count(), ecmp.routes.table.way_count());
     assert_eq!(again.lossy, Lossy::nothing());
     let link = again.topology.links()[0];
     assert_eq!((link.rate, link.delay), (Rate::gbps(100), Span::us(1)));

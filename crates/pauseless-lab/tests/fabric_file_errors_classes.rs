@@ -45,9 +45,7 @@ fn classes() {
     "#]],
     );
     let row = |classes: &str, passage: &str| {
-        table(&format!(
-            "[[classes.row]]\nclasses = {classes}\npassages = [\"{passage}\"]"
-        ))
+        table(&format!("[[classes.row]]\nclasses = {classes}\npassages = [\"{passage}\"]"))
     };
     check_more(
         &row("[16]", "S1: * > *"),
@@ -372,10 +370,7 @@ fn run(text: &str) -> Result<Scenario, String> {
 fn a_run_forwards_by_the_same_tables() {
     let scenario = run(&format!("{}\n{GOOD}", RUN)).unwrap_or_else(|problems| panic!("{problems}"));
     let again = run(&scenario.resolved()).unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!(
-        format!("{:?}", scenario.config),
-        format!("{:?}", again.config)
-    );
+    assert_eq!(format!("{:?}", scenario.config), format!("{:?}", again.config));
     assert_eq!(scenario.resolved(), again.resolved());
 }
 

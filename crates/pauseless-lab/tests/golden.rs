@@ -45,10 +45,7 @@ fn every_scenario_gives_the_result_it_gave() {
     let mut files: Vec<_> = std::fs::read_dir(&folder)
         .expect("the folder of scenarios")
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "toml")
-        })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .filter(|path| !path.to_string_lossy().ends_with(".sweep.toml"))
         .collect();
     files.sort();
@@ -60,15 +57,8 @@ fn every_scenario_gives_the_result_it_gave() {
     for file in files {
         let scenario = Scenario::read(&file, &Overrides::default()).expect("a good scenario");
         let outcome = run(&scenario.config);
-        assert_eq!(
-            format!("{outcome:?}"),
-            format!("{:?}", run(&scenario.config)),
-            "twice"
-        );
-        let deadlock = outcome
-            .deadlock
-            .as_ref()
-            .map(|deadlock| deadlock.time.as_ps().to_string());
+        assert_eq!(format!("{outcome:?}"), format!("{:?}", run(&scenario.config)), "twice");
+        let deadlock = outcome.deadlock.as_ref().map(|deadlock| deadlock.time.as_ps().to_string());
         let late = outcome.flows.iter().map(|flow| flow.goodput_late_bps);
         writeln!(
             table,
@@ -78,12 +68,7 @@ fn every_scenario_gives_the_result_it_gave() {
             outcome.starved.len(),
             outcome.lost_packets,
             outcome.held_at_end.get(),
-            outcome
-                .queues
-                .iter()
-                .map(|queue| queue.max.get())
-                .max()
-                .unwrap_or(0),
+            outcome.queues.iter().map(|queue| queue.max.get()).max().unwrap_or(0),
             late.fold(f64::INFINITY, f64::min),
             outcome.events,
         )

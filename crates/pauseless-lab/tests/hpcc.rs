@@ -19,11 +19,7 @@ struct Done {
 fn folder(case: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let own = root.join("tests/hpcc").join(case);
-    if own.is_dir() {
-        own
-    } else {
-        root.join("../../examples/hpcc").join(case)
-    }
+    if own.is_dir() { own } else { root.join("../../examples/hpcc").join(case) }
 }
 
 fn expected(case: &str, file: &str) -> String {
@@ -44,11 +40,7 @@ fn run(case: &str, compat: Compat) -> Done {
     let watch = |_| ControlFlow::Continue(());
     let (run, _) = hpcc::execute(scenario, &imported, 1, watch).unwrap();
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
-    Done {
-        fct: read(&imported.outputs.fct),
-        pfc: read(&imported.outputs.pfc),
-        run,
-    }
+    Done { fct: read(&imported.outputs.fct), pfc: read(&imported.outputs.pfc), run }
 }
 
 /// Completion times in nanoseconds by who sends to whom.
@@ -63,10 +55,7 @@ fn times(fct: &str) -> BTreeMap<String, f64> {
 /// Prints both; the difference between the means of their completion times, in percent.
 fn compare(case: &str, done: &Done) -> f64 {
     let (theirs, ours) = (times(&expected(case, "fct.txt")), times(&done.fct));
-    assert!(
-        theirs.keys().eq(ours.keys()),
-        "{case}: the same flows finish"
-    );
+    assert!(theirs.keys().eq(ours.keys()), "{case}: the same flows finish");
     let percent = |ours: f64, theirs: f64| 100.0 * (ours / theirs - 1.0);
     let mut worst: f64 = 0.0;
     for (flow, theirs) in &theirs {
@@ -96,10 +85,7 @@ fn an_incast_under_pfc_alone_is_as_there() {
     assert_eq!((both.finished, both.pause_frames), (16, 17_168));
     let times = times(&done.fct);
     let mean = times.values().sum::<f64>() / times.len() as f64;
-    assert_eq!(
-        both.fct_mean_ps.map(|ps| (ps / 1e3).round()),
-        Some(mean.round())
-    );
+    assert_eq!(both.fct_mean_ps.map(|ps| (ps / 1e3).round()), Some(mean.round()));
     assert_eq!((both.lost_packets, both.lost_packets_here), (0, 0));
 }
 
@@ -111,10 +97,7 @@ fn our_engine_runs_the_same_with_and_without_a_replica() {
     let both = beside.run.replica.as_ref().expect("a replica");
     let finishes = |run: &Run| Vec::from_iter(run.outcome.flows.iter().map(|flow| flow.finish));
     assert_eq!(finishes(&beside.run), finishes(&alone.run));
-    assert_eq!(
-        beside.run.outcome.pause_frames,
-        alone.run.outcome.pause_frames
-    );
+    assert_eq!(beside.run.outcome.pause_frames, alone.run.outcome.pause_frames);
     assert_eq!(both.pause_frames_here, alone.run.outcome.pause_frames);
     assert_eq!((both.finished, both.finished_here), (16, 16));
     assert!(both.mean.abs() < 0.05 && both.largest < 0.5, "{both:?}");
@@ -129,16 +112,9 @@ fn conweaves_files_run_with_the_rules_of_real_switches() {
     let text = std::fs::read_to_string(folder.join("config.txt")).unwrap();
     let flows = "1\n0 2 3 1000 2.0\n";
     let place = tempfile::tempdir().unwrap();
-    std::fs::copy(
-        folder.join("topology.txt"),
-        place.path().join("topology.txt"),
-    )
-    .unwrap();
+    std::fs::copy(folder.join("topology.txt"), place.path().join("topology.txt")).unwrap();
     std::fs::write(place.path().join("flow.txt"), flows).unwrap();
-    let source = Source {
-        file: "config.txt".to_string(),
-        text: format!("{text}\nLB_MODE 0\n"),
-    };
+    let source = Source { file: "config.txt".to_string(), text: format!("{text}\nLB_MODE 0\n") };
     let [alone, compat] = [Compat::None, Compat::Hpcc].map(|compat| {
         let case = hpcc::read_source(&source, place.path(), compat);
         case.unwrap_or_else(|error| panic!("{error}"))
@@ -165,23 +141,14 @@ fn a_ring_deadlocks_as_there_and_is_named() {
     assert_eq!(done.fct, "");
     let deadlock = done.run.outcome.deadlock.as_ref().unwrap();
     assert_eq!(deadlock.time.as_ps(), 2_000_092_092_800);
-    let nodes = deadlock
-        .cycle
-        .iter()
-        .map(|queue| done.run.node_name(queue.node));
+    let nodes = deadlock.cycle.iter().map(|queue| done.run.node_name(queue.node));
     assert_eq!(Vec::from_iter(nodes), ["9", "5", "6", "7", "8"]);
 }
 
 /// Against a model of that simulator, see `tests/hpcc/README.md`.
 #[test]
 fn paths_schemes_groups_and_drops_are_as_in_a_model_of_it() {
-    for case in [
-        "u_ecmp",
-        "ft4_hpcc",
-        "ls_timely",
-        "ls_multipg",
-        "ls_drops_gbn",
-    ] {
+    for case in ["u_ecmp", "ft4_hpcc", "ls_timely", "ls_multipg", "ls_drops_gbn"] {
         assert_identical(case, &run(case, Compat::Hpcc));
     }
 }
@@ -197,20 +164,11 @@ fn too_little_memory_is_told_at_its_key() {
     assert_ne!(far, topology);
     std::fs::write(place.path().join("topology.txt"), far).unwrap();
     std::fs::copy(folder.join("flow.txt"), place.path().join("flow.txt")).unwrap();
-    let source = Source {
-        file: "config.txt".to_string(),
-        text,
-    };
+    let source = Source { file: "config.txt".to_string(), text };
     let refused = hpcc::read_source(&source, place.path(), Compat::None).unwrap_err();
     let message = refused.to_string();
-    assert!(
-        message.contains(": BUFFER_SIZE: 1048576 B are too few for switch "),
-        "{message}"
-    );
-    assert!(
-        message.contains("help: BUFFER_SIZE 5 or more; that simulator"),
-        "{message}"
-    );
+    assert!(message.contains(": BUFFER_SIZE: 1048576 B are too few for switch "), "{message}");
+    assert!(message.contains("help: BUFFER_SIZE 5 or more; that simulator"), "{message}");
 }
 
 /// What only the whole scenario shows is told where it was written, too.
@@ -223,10 +181,7 @@ fn problems_of_the_scenario_point_into_the_users_files() {
         let place = tempfile::tempdir().unwrap();
         std::fs::write(place.path().join("topology.txt"), topology).unwrap();
         std::fs::write(place.path().join("flow.txt"), flows).unwrap();
-        let source = Source {
-            file: "config.txt".to_string(),
-            text: config.to_string(),
-        };
+        let source = Source { file: "config.txt".to_string(), text: config.to_string() };
         let case = hpcc::read_source(&source, place.path(), Compat::None);
         let built = case.and_then(|case| case.scenario.build("made", &Overrides::default()));
         let message = built.expect_err("something is wrong").to_string();

@@ -15,10 +15,7 @@ const PATHS: &str = include_str!("htsim/A_perm128.paths");
 const FINISHES: &str = include_str!("htsim/A_perm128.fct");
 
 fn source(file: &str, text: &str) -> Source {
-    Source {
-        file: file.to_string(),
-        text: text.to_string(),
-    }
+    Source { file: file.to_string(), text: text.to_string() }
 }
 
 fn scenario(options: &Options) -> Scenario {
@@ -32,10 +29,7 @@ fn scenario(options: &Options) -> Scenario {
 fn references() -> BTreeMap<String, f64> {
     let finishes = FINISHES.lines().map(|line| {
         let words = Vec::from_iter(line.split(' '));
-        (
-            format!("{}->{}", words[0], words[1]),
-            words[2].parse::<f64>().unwrap(),
-        )
+        (format!("{}->{}", words[0], words[1]), words[2].parse::<f64>().unwrap())
     });
     let finishes = BTreeMap::from_iter(finishes);
     let flows = MATRIX.lines().skip(2).map(|line| {
@@ -63,15 +57,9 @@ fn differences(options: &Options) -> Vec<f64> {
     differences.iter_mut().for_each(|one| *one = one.abs());
     differences.sort_by(f64::total_cmp);
     let [one, two, five] = [0.01, 0.02, 0.05].map(|share| within(&differences, share));
-    println!(
-        "within 1 %: {one}, 2 %: {two}, 5 %: {five}; mean {:+.3} %",
-        mean * 100.0
-    );
+    println!("within 1 %: {one}, 2 %: {two}, 5 %: {five}; mean {:+.3} %", mean * 100.0);
     let [median, largest] = [63, 127].map(|place| differences[place] * 100.0);
-    println!(
-        "median {median:.2} %, largest {largest:.2} %, pauses {}",
-        outcome.pause_frames
-    );
+    println!("median {median:.2} %, largest {largest:.2} %, pauses {}", outcome.pause_frames);
     differences
 }
 
@@ -85,15 +73,9 @@ fn options() -> Options {
 
 #[test]
 fn finish_times_are_those_of_htsim() {
-    let options = Options {
-        is_compat: true,
-        ..options()
-    };
+    let options = Options { is_compat: true, ..options() };
     let differences = differences(&options);
-    assert!(
-        within(&differences, 0.02) >= 122,
-        "125 when measured; 122 are 95 %"
-    );
+    assert!(within(&differences, 0.02) >= 122, "125 when measured; 122 are 95 %");
     assert!(differences[63] < 0.01, "0.4 % when measured");
     if std::env::var_os("HTSIM_REAL_PAUSES").is_some() {
         println!("with real pause frames");

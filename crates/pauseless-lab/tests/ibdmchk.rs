@@ -9,10 +9,7 @@ use pauseless_lab::fabric::read;
 /// What ibdmchk printed: whether there are credit loops.
 fn verdict(folder: &Path, file: &str) -> Option<bool> {
     let text = fs::read_to_string(folder.join(file)).ok()?;
-    match (
-        text.contains("credit loops in routing"),
-        text.contains("no credit loops found"),
-    ) {
+    match (text.contains("credit loops in routing"), text.contains("no credit loops found")) {
         (true, false) => Some(true),
         (false, true) => Some(false),
         _ => panic!("{}: {file} has no verdict", folder.display()),
@@ -21,9 +18,8 @@ fn verdict(folder: &Path, file: &str) -> Option<bool> {
 
 /// The files of `names` that the folder has, gzipped or not.
 fn files(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
-    let candidates = names
-        .iter()
-        .flat_map(|name| [folder.join(name), folder.join(format!("{name}.gz"))]);
+    let candidates =
+        names.iter().flat_map(|name| [folder.join(name), folder.join(format!("{name}.gz"))]);
     candidates.filter(|path| path.exists()).collect()
 }
 
@@ -39,9 +35,7 @@ fn is_cyclic(files: &[PathBuf]) -> bool {
 #[test]
 fn every_verdict_is_that_of_ibdmchk() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ib");
-    let folders = fs::read_dir(&examples)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+    let folders = fs::read_dir(&examples).unwrap().map(|entry| entry.unwrap().path());
     let mut folders =
         Vec::from_iter(folders.filter(|folder| folder.join("ibdmchk.verdict").exists()));
     folders.sort();
@@ -59,20 +53,11 @@ fn every_verdict_is_that_of_ibdmchk() {
         }
         for (files, expected) in runs {
             let found = is_cyclic(&files);
-            assert_eq!(
-                Some(found),
-                expected,
-                "{}: {} files",
-                folder.display(),
-                files.len()
-            );
+            assert_eq!(Some(found), expected, "{}: {} files", folder.display(), files.len());
             if found { loops += 1 } else { free += 1 }
         }
     }
-    assert!(
-        loops >= 20 && free >= 15,
-        "{loops} with loops, {free} without"
-    );
+    assert!(loops >= 20 && free >= 15, "{loops} with loops, {free} without");
 }
 
 #[test]

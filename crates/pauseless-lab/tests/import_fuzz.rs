@@ -113,10 +113,7 @@ fn check_scenario(file: &ScenarioFile) {
     let printed = Scenario::parse("made", &text, &Overrides::default());
     match (made, printed) {
         (Ok(made), Ok(printed)) => {
-            assert_eq!(
-                format!("{:?}", made.config),
-                format!("{:?}", printed.config)
-            );
+            assert_eq!(format!("{:?}", made.config), format!("{:?}", printed.config));
         }
         (Err(refused), Err(_)) => check_refusal(&refused),
         (made, printed) => panic!("{:?} and {:?} of\n{text}", made.err(), printed.err()),
@@ -124,10 +121,7 @@ fn check_scenario(file: &ScenarioFile) {
 }
 
 fn source(file: &str, text: String) -> Source {
-    Source {
-        file: file.to_string(),
-        text,
-    }
+    Source { file: file.to_string(), text }
 }
 
 fn cases() -> u32 {

@@ -45,10 +45,7 @@ fn read(text: &str) -> Scenario {
     let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
     let again = Scenario::parse("t.toml", &scenario.resolved(), &Overrides::default());
     let again = again.unwrap_or_else(|problems| panic!("{problems}\n{}", scenario.resolved()));
-    assert_eq!(
-        format!("{:?}", scenario.config),
-        format!("{:?}", again.config)
-    );
+    assert_eq!(format!("{:?}", scenario.config), format!("{:?}", again.config));
     assert_eq!(scenario.resolved(), again.resolved());
     scenario
 }
@@ -162,10 +159,7 @@ fn partitions_are_a_packet_of_every_port_unless_they_are_written() {
 fn a_pool_for_the_whole_switch_may_be_oversubscribed_on_aim() {
     let lines = "kind = \"shared\"\ntotal = \"1 MB\"\nheadroom_pool = \"switch\"";
     let scenario = with(lines);
-    assert_eq!(
-        first(&scenario).headroom,
-        HeadroomPool::Switch(HEADROOM * 6)
-    );
+    assert_eq!(first(&scenario).headroom, HeadroomPool::Switch(HEADROOM * 6));
     let text = RING
         .replace(
             "kind = \"shared\"",

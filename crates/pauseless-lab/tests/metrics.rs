@@ -61,12 +61,8 @@ fn small() -> Run {
         port(2, 0, 250_000),
         port(2, 1, 1_000_000),
     ];
-    run.outcome.tree = CongestionTree {
-        duration: Span::us(80),
-        links_max: 1,
-        links_mean: 1.0,
-        hosts: 1,
-    };
+    run.outcome.tree =
+        CongestionTree { duration: Span::us(80), links_max: 1, links_mean: 1.0, hosts: 1 };
     (run.outcome.answers, run.outcome.answer_bytes) = (50, Bytes::new(5_000));
     (run.outcome.acknowledgements, run.outcome.marked_packets) = (30, 7);
     run
@@ -77,28 +73,17 @@ fn completion_by_hand() {
     let run = small();
     let completion = run.metrics().completion.expect("finite flows");
     let all = completion.all;
-    assert_eq!(
-        (all.finished, all.unfinished, all.not_started, all.count()),
-        (2, 1, 1, 4)
-    );
+    assert_eq!((all.finished, all.unfinished, all.not_started, all.count()), (2, 1, 1, 4));
     // 30 us and 100 us; 1.5 and 4 times as long as alone.
     let fct = all.fct.expect("two have finished");
     assert_eq!(fct.mean, 65e6);
     assert_eq!(
-        (
-            fct.at(Percentile::P50),
-            fct.at(Percentile::P95),
-            fct.at(Percentile::MAX)
-        ),
+        (fct.at(Percentile::P50), fct.at(Percentile::P95), fct.at(Percentile::MAX)),
         (30e6 as u64, 100e6 as u64, 100e6 as u64)
     );
     let slowdown = all.slowdown.expect("two have finished");
     assert_eq!(
-        (
-            slowdown.mean,
-            slowdown.at(Percentile::P50),
-            slowdown.at(Percentile::P99)
-        ),
+        (slowdown.mean, slowdown.at(Percentile::P50), slowdown.at(Percentile::P99)),
         (2.75, 1.5, 4.0)
     );
     // Two in 2 ms.
@@ -107,16 +92,10 @@ fn completion_by_hand() {
     let [tiny, small, _, large] = SizeRange::ALL;
     assert_eq!(sizes, [tiny, small, large], "none of 100 KB to 1 MB");
     let counts = completion.by_size.iter();
-    let counts: Vec<_> = counts
-        .map(|(_, group)| (group.finished, group.count()))
-        .collect();
+    let counts: Vec<_> = counts.map(|(_, group)| (group.finished, group.count())).collect();
     assert_eq!(counts, [(1, 1), (1, 2), (0, 1)]);
     assert_eq!(completion.by_size[2].1.fct, None);
-    let classes: Vec<_> = completion
-        .by_class
-        .iter()
-        .map(|(class, _)| *class)
-        .collect();
+    let classes: Vec<_> = completion.by_class.iter().map(|(class, _)| *class).collect();
     assert_eq!(classes, [Class(0), Class(1)]);
     assert_eq!(completion.by_class[1].1.unfinished, 1);
 }
@@ -133,10 +112,7 @@ fn links_by_hand() {
     assert_eq!((hosts.pauses, hosts.pause_per_ms_per_link), (6, 1.5));
     assert_eq!(hosts.links_held, 1);
     assert_eq!((switches.layer, switches.links), (1, 2));
-    assert_eq!(
-        (switches.utilisation_mean, switches.utilisation_max),
-        (0.1, 0.1)
-    );
+    assert_eq!((switches.utilisation_mean, switches.utilisation_max), (0.1, 0.1));
     assert_eq!((switches.pauses, switches.links_held), (0, 0));
     assert_eq!(metrics.busiest(2), [0, 2], "the first of equals");
     assert_eq!(metrics.busiest(10).len(), 3, "an idle port is not busy");
@@ -184,20 +160,13 @@ fn an_empty_run_divides_by_nothing() {
     let completion = metrics.completion.expect("finite flows");
     assert_eq!(completion.flows_per_s, 0.0);
     assert_eq!(completion.all.not_started, 4);
-    assert!(
-        metrics
-            .layers
-            .iter()
-            .all(|layer| layer.utilisation_max == 0.0)
-    );
+    assert!(metrics.layers.iter().all(|layer| layer.utilisation_max == 0.0));
 }
 
 #[test]
 fn the_text_is_short() {
     let report = text::report(&small(), Paint::Plain);
-    let (_, sections) = report
-        .split_once("\ncompletion of finite flows\n")
-        .expect("finite flows");
+    let (_, sections) = report.split_once("\ncompletion of finite flows\n").expect("finite flows");
     expect![[r#"
           flows  finished  unfinished  FCT mean      p50  largest  slowdown mean   p50  largest
           all           2           1   65.0 us  30.0 us   100 us           2.75  1.50     4.00
@@ -220,9 +189,8 @@ fn the_document_groups_flows_by_size_and_class() {
     let completion = &document["metrics"]["completion"];
     let list = |name: &str| completion[name].as_array().expect("a list").clone();
     let sizes = list("by_size").into_iter();
-    let sizes: Vec<_> = sizes
-        .map(|size| (size["bytes_min"].as_u64(), size["bytes_below"].clone()))
-        .collect();
+    let sizes: Vec<_> =
+        sizes.map(|size| (size["bytes_min"].as_u64(), size["bytes_below"].clone())).collect();
     let expected = [
         (Some(0), 10_000.into()),
         (Some(10_000), 100_000.into()),

@@ -15,10 +15,7 @@ fn the_tables_of_metrics_are_those_of_the_registry() {
         fs::write(&path, &filled).expect("docs/metrics.md can be written");
         return;
     }
-    assert!(
-        filled.contains("`held_ms{port}`"),
-        "docs/metrics.md has lost the marks of its tables"
-    );
+    assert!(filled.contains("`held_ms{port}`"), "docs/metrics.md has lost the marks of its tables");
     assert!(
         text == filled,
         "docs/metrics.md is out of date; run UPDATE_EXPECT=1 cargo test -p pauseless-lab --test metrics_docs"

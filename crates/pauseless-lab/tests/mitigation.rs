@@ -83,12 +83,8 @@ fn what_was_resolved_reads_the_same() {
     let mut named = Vec::from_iter(named);
     named.sort();
     let slow = Rate::gbps(4);
-    let expected = [
-        ("H1:S1", slow),
-        ("H2:S2", Rate::mbps(2_500)),
-        ("H3:S3", slow),
-        ("S1:S2", slow),
-    ];
+    let expected =
+        [("H1:S1", slow), ("H2:S2", Rate::mbps(2_500)), ("H3:S3", slow), ("S1:S2", slow)];
     assert_eq!(named, expected.map(|(name, rate)| (name.to_string(), rate)));
 }
 
@@ -117,9 +113,7 @@ fn watchdogs_that_make_no_sense() {
                = help: did you mean poll?
         "#]],
     );
-    let cbfc = GOOD
-        .replace("pfc", "cbfc")
-        .replace("xoff = \"800 KB\"\n", "");
+    let cbfc = GOOD.replace("pfc", "cbfc").replace("xoff = \"800 KB\"\n", "");
     check(
         &format!("{cbfc}[watchdog]\n"),
         expect![[r#"
@@ -278,10 +272,7 @@ fn reports_say_what_was_dropped_and_why() {
     assert_eq!(losses["watchdog"]["packets"], document["lost_packets"]);
     assert_eq!(losses["overrun"]["packets"], 0);
     assert!(document["loss"].is_null(), "nothing was overrun");
-    assert_eq!(
-        document["deadlock"]["time_ps"],
-        document["episodes"][0]["found_ps"]
-    );
+    assert_eq!(document["deadlock"]["time_ps"], document["episodes"][0]["found_ps"]);
     let trip = &document["watchdog_trips"][0];
     assert!(trip["restored_ps"].as_u64() > trip["time_ps"].as_u64());
     assert!(trip["dropped"]["packets"].as_u64() > Some(0));
@@ -299,10 +290,7 @@ fn reports_say_what_was_dropped_and_why() {
     let text = text::report(&drained, Paint::Plain);
     assert!(text.contains("dropped to break deadlocks"), "{text}");
     assert!(drained.outcome.episodes.len() > 1);
-    assert!(
-        text.contains("deadlocks in all, each broken within 1.00 ms"),
-        "{text}"
-    );
+    assert!(text.contains("deadlocks in all, each broken within 1.00 ms"), "{text}");
 }
 
 /// A ring with two hosts at each switch, whose watchdogs drop for longer than they wait.
@@ -336,10 +324,7 @@ fn broken_deadlocks_excuse_no_starvation() {
     assert!(text.contains("starvation: F"), "{text}");
     assert!(!text.contains("no starvation"), "{text}");
     assert!(text.contains("The costliest first."), "{text}");
-    let heading = Heading {
-        title: String::new(),
-        lead: String::new(),
-    };
+    let heading = Heading { title: String::new(), lead: String::new() };
     let page = html::page(&heading, std::slice::from_ref(&run));
     assert!(!page.contains("for ever"));
     assert!(page.contains("each queue waited for the next, until it was broken at"));

@@ -56,18 +56,9 @@ fn forwarding_gives_up_the_pauses_for_good() {
 
 #[test]
 fn what_prevents_deadlocks_loses_nothing() {
-    for remedy in [
-        Remedy::GfcBuffer,
-        Remedy::GfcTime,
-        Remedy::RateLimit,
-        Remedy::Thresholds,
-    ] {
+    for remedy in [Remedy::GfcBuffer, Remedy::GfcTime, Remedy::RateLimit, Remedy::Thresholds] {
         for (score, fair) in scores(remedy).into_iter().zip([5.0, 20.0]) {
-            assert_eq!(
-                (score.deadlocks, score.lost_packets),
-                (0.0, 0.0),
-                "{remedy:?}"
-            );
+            assert_eq!((score.deadlocks, score.lost_packets), (0.0, 0.0), "{remedy:?}");
             match remedy {
                 // No deadlock, but behind output queues it starves.
                 Remedy::GfcBuffer | Remedy::GfcTime => assert!(score.goodput < 0.3 * fair),

@@ -40,56 +40,33 @@ fn an_outside_scheme_is_like_our_own() {
     let read = |keys| Scenario::parse("t.toml", &text(keys), &Overrides::default());
     let scenario = read("step = \"20 Mbps\"").unwrap_or_else(|wrong| panic!("{wrong}"));
     let resolved = scenario.resolved();
-    for line in [
-        "kind = \"aimd\"",
-        "threshold = \"50 KB\"",
-        "step = \"20 Mbps\"",
-        "ack_every = 1",
-    ] {
+    for line in ["kind = \"aimd\"", "threshold = \"50 KB\"", "step = \"20 Mbps\"", "ack_every = 1"]
+    {
         assert!(resolved.contains(line), "{line} in {resolved}");
     }
     let again = Scenario::parse("t.toml", &resolved, &Overrides::default());
     let again = again.unwrap_or_else(|wrong| panic!("{wrong}"));
-    assert_eq!(
-        again.config.congestion.control,
-        scenario.config.congestion.control
-    );
+    assert_eq!(again.config.congestion.control, scenario.config.congestion.control);
 
     // Explained, with what is default and what is not.
     let rows = explain(&scenario).congestion.expect("a scheme").rows;
     let row = |symbol: &str| rows.iter().find(|row| row.symbol == symbol).expect("a row");
-    assert_eq!(
-        (row("threshold").value.as_str(), row("threshold").source),
-        ("50 KB", "this test")
-    );
-    assert_eq!(
-        (row("step").value.as_str(), row("step").source),
-        ("20 Mbps", "scenario")
-    );
+    assert_eq!((row("threshold").value.as_str(), row("threshold").source), ("50 KB", "this test"));
+    assert_eq!((row("step").value.as_str(), row("step").source), ("20 Mbps", "scenario"));
 
     // Refused as ours are: the key, the range, what was meant.
-    let wrong = read("stp = \"1 Mbps\"")
-        .expect_err("no such key")
-        .to_string();
+    let wrong = read("stp = \"1 Mbps\"").expect_err("no such key").to_string();
     assert!(
         wrong.contains("unknown key with kind = \"aimd\"") && wrong.contains("did you mean step?")
     );
-    let wrong = read("step = \"2 Gbps\"")
-        .expect_err("too large")
-        .to_string();
+    let wrong = read("step = \"2 Gbps\"").expect_err("too large").to_string();
     assert!(wrong.contains("a rate from 1 kbps to 1 Gbps"), "{wrong}");
 
     // In the schema and in the documents.
-    let schema = Document::named("scenario")
-        .expect("a schema")
-        .schema()
-        .to_string();
+    let schema = Document::named("scenario").expect("a schema").schema().to_string();
     assert!(schema.contains("\"aimd\"") && schema.contains("The rate grows by this"));
     let table = markdown::keys(&describe::info(), "congestion_control=aimd").expect("a table");
-    assert!(
-        table.contains("| `threshold` | bytes, 1 B to 10 MB | `\"50 KB\"` |"),
-        "{table}"
-    );
+    assert!(table.contains("| `threshold` | bytes, 1 B to 10 MB | `\"50 KB\"` |"), "{table}");
 
     // And it runs: two flows into one port share it without a loss, and the step counts.
     let run = |keys| {
@@ -98,13 +75,7 @@ fn an_outside_scheme_is_like_our_own() {
     };
     let (slow, fast) = (run("threshold = \"1 KB\"\nstep = \"1 kbps\""), run(""));
     assert_eq!(slow.schemes(), "pfc with aimd");
-    let bytes = |run: &Run| {
-        run.outcome
-            .flows
-            .iter()
-            .map(|flow| flow.delivered.get())
-            .sum::<u64>()
-    };
+    let bytes = |run: &Run| run.outcome.flows.iter().map(|flow| flow.delivered.get()).sum::<u64>();
     assert!(0 < bytes(&slow) && bytes(&slow) <= bytes(&fast));
 }
 
@@ -182,10 +153,7 @@ fn a_scenario_of_outside_kinds_is_resolved_and_runs() {
         assert_eq!(round_trip, Span::ns(12_800));
     }
     let names = flows.map(|flow| flow.name.as_str());
-    assert_eq!(
-        Vec::from_iter(names),
-        ["shift/H0->H1", "shift/H1->H2", "shift/H2->H0"]
-    );
+    assert_eq!(Vec::from_iter(names), ["shift/H0->H1", "shift/H1->H2", "shift/H2->H0"]);
 }
 
 #[test]
@@ -343,10 +311,7 @@ fn what_an_outside_flow_control_cannot_do_is_refused() {
                | ^^^^^^^^^^^ expected one of at, kind, unsafe_parameters, window
         "#]],
     );
-    let overrides = Overrides {
-        cycle_aware: Some(true),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { cycle_aware: Some(true), ..Overrides::default() };
     foreign(FOREIGN).expect("nothing is wrong with it");
     let refused = Scenario::parse("t.toml", FOREIGN, &overrides);
     let refused = refused.expect_err("it has no thresholds").to_string();
@@ -358,10 +323,7 @@ fn outside_kinds_are_in_documents_and_schemas() {
     foreign(FOREIGN).expect("nothing is wrong with it");
     let info = describe::info();
     for (path, row) in [
-        (
-            "flow_control=window",
-            "| `window` | bytes, 2 KB to 100 MB | the buffer |",
-        ),
+        ("flow_control=window", "| `window` | bytes, 2 KB to 100 MB | the buffer |"),
         ("topology=hub", "| `spokes` | whole number | required |"),
         ("traffic=shift", "| `by` | 1 to 1000 | `1` |"),
     ] {
@@ -370,12 +332,7 @@ fn outside_kinds_are_in_documents_and_schemas() {
     }
     let schema = Document::named("scenario").expect("a schema").schema();
     let schema = schema.to_string();
-    for part in [
-        "\"window\"",
-        "\"hub\"",
-        "\"shift\"",
-        "How many switches surround the hub",
-    ] {
+    for part in ["\"window\"", "\"hub\"", "\"shift\"", "How many switches surround the hub"] {
         assert!(schema.contains(part), "{part}");
     }
     // A fabric by a short text.

@@ -13,9 +13,7 @@ use pauseless_lab::plan::{Fit, Plan, PlanError, Request, Scheme, plan, text};
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../examples/ethernet")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ethernet").join(name)
 }
 
 fn fabric(spec: &str) -> Fabric {
@@ -94,22 +92,13 @@ fn what_cannot_be_planned_is_refused_with_its_fix() {
         error.to_string()
     };
     let fast = refused("n-to-1:2,rate=1600Gbps", &Request::default());
-    assert_eq!(
-        fast,
-        "802.3 gives no reaction limit at 1.6 Tbps; say --quanta N or --processing T"
-    );
+    assert_eq!(fast, "802.3 gives no reaction limit at 1.6 Tbps; say --quanta N or --processing T");
     for mtu in [0, 63, 1_000_001] {
-        let request = Request {
-            mtu: Bytes::new(mtu),
-            ..Request::default()
-        };
+        let request = Request { mtu: Bytes::new(mtu), ..Request::default() };
         let error = plan(&fabric("n-to-1:2"), &request).unwrap_err();
         assert_eq!(error, PlanError::Mtu(Bytes::new(mtu)));
     }
-    let request = Request {
-        classes: Some(17),
-        ..Request::default()
-    };
+    let request = Request { classes: Some(17), ..Request::default() };
     let eight = refused("n-to-1:2", &request);
     assert!(eight.contains("PFC has 8 priorities"), "{eight}");
     assert!(eight.contains("--classes from 1 to 8"), "{eight}");
@@ -119,10 +108,7 @@ fn what_cannot_be_planned_is_refused_with_its_fix() {
     assert!(sixteen.contains("--classes from 1 to 16"), "{sixteen}");
     for (medium, is_planned) in [(Medium::Ethernet, false), (Medium::InfiniBand, true)] {
         lanes.medium = medium;
-        let request = Request {
-            classes: Some(9),
-            ..Request::default()
-        };
+        let request = Request { classes: Some(9), ..Request::default() };
         assert_eq!(plan(&lanes, &request).is_ok(), is_planned, "{medium:?}");
     }
     let mut lossy = fabric("n-to-1:2");
@@ -132,10 +118,7 @@ fn what_cannot_be_planned_is_refused_with_its_fix() {
     }
     let nothing = plan(&lossy, &Request::default()).unwrap_err();
     assert_eq!(nothing, PlanError::NothingLossless);
-    let given = Request {
-        classes: Some(1),
-        ..Request::default()
-    };
+    let given = Request { classes: Some(1), ..Request::default() };
     assert!(plan(&lossy, &given).is_ok());
 }
 
@@ -161,9 +144,7 @@ fn a_smaller_mtu_is_advised_where_it_helps() {
     request.mtu = Bytes::new(1_500);
     let report = text::report(&fabric(spec), &planned(spec, &request));
     assert!(report.contains("pfc does not fit: give"), "{report}");
-    let pfc = report
-        .lines()
-        .find(|line| line.contains("pfc does not fit"));
+    let pfc = report.lines().find(|line| line.contains("pfc does not fit"));
     assert!(!pfc.unwrap().contains("--mtu"), "{report}");
 }
 
@@ -182,19 +163,13 @@ fn dynamic_thresholds_and_ttl_are_part_of_the_verdict() {
     let report = text::report(&fabric(spec), &plan);
     assert!(report.contains("106,112 B too little"), "{report}");
     // Three switches in a row have three classes where all schemes have one.
-    let line = Request {
-        buffer: Bytes::new(500_000),
-        wire: Some(cable(300)),
-        ..Request::default()
-    };
+    let line =
+        Request { buffer: Bytes::new(500_000), wire: Some(cable(300)), ..Request::default() };
     let line = planned("line:3,hosts_per_switch=1,rate=40Gbps", &line);
     let least = line.switches.iter().flat_map(|switch| &switch.ttl);
     let needs = least.map(|ttl| ttl.partition * u64::from(ttl.classes()) + ttl.headroom);
     let buffer = needs.max().unwrap() - Bytes::new(1);
-    let request = Request {
-        buffer,
-        ..line.request.clone()
-    };
+    let request = Request { buffer, ..line.request.clone() };
     let plan = planned("line:3,hosts_per_switch=1,rate=40Gbps", &request);
     assert!(plan.fits(Scheme::Pfc) && plan.fits_ttl() == Some(false));
     let verdict = text::verdict(&plan);
@@ -238,10 +213,7 @@ fn the_routes_are_named() {
 /// One rate for all links, instead of theirs.
 #[test]
 fn a_rate_may_be_given() {
-    let request = Request {
-        rate: Some(Rate::gbps(200)),
-        ..Request::default()
-    };
+    let request = Request { rate: Some(Rate::gbps(200)), ..Request::default() };
     let mut slow = fabric("leaf-spine:2,spines=2,hosts_per_leaf=2,host_rate=10Gbps");
     slow.medium = Medium::InfiniBand;
     let noted = |plan: &Plan| plan.notes.iter().any(|note| note.contains("base speed"));
@@ -267,20 +239,10 @@ fn ports_are_planned_by_their_kind() {
         let found = plan.switches.iter().find(|it| it.members.contains(&node));
         found.unwrap()
     };
-    assert_eq!(
-        plan.switches.len(),
-        3,
-        "two leaves that differ, and the spines"
-    );
+    assert_eq!(plan.switches.len(), 3, "two leaves that differ, and the spines");
     assert_eq!(of(spine).ports.len(), 1);
-    let kinds = of(leaf)
-        .ports
-        .iter()
-        .map(|port| (port.kind.line, port.count));
-    assert_eq!(
-        Vec::from_iter(kinds),
-        [(Rate::gbps(25), 3), (Rate::gbps(100), 2)]
-    );
+    let kinds = of(leaf).ports.iter().map(|port| (port.kind.line, port.count));
+    assert_eq!(Vec::from_iter(kinds), [(Rate::gbps(25), 3), (Rate::gbps(100), 2)]);
     // The faster ports need more headroom, and XOFF is the same.
     let sets = &of(leaf).scheme(Scheme::Pfc).sets;
     assert!(sets[0].ingress.buffer < sets[1].ingress.buffer);
@@ -290,17 +252,11 @@ fn ports_are_planned_by_their_kind() {
 fn switches_may_have_buffers_of_their_own() {
     let fabric = fabric("leaf-spine:2,spines=2,hosts_per_leaf=2");
     let mut request = Request {
-        buffers: vec![
-            ("S*".to_string(), Bytes::mb(64)),
-            ("S1".to_string(), Bytes::mb(8)),
-        ],
+        buffers: vec![("S*".to_string(), Bytes::mb(64)), ("S1".to_string(), Bytes::mb(8))],
         ..Request::default()
     };
     let plan = plan(&fabric, &request).unwrap();
-    let buffers = plan
-        .switches
-        .iter()
-        .map(|switch| (switch.members.len(), switch.buffer));
+    let buffers = plan.switches.iter().map(|switch| (switch.members.len(), switch.buffer));
     let expected = [(2, Bytes::mb(32)), (1, Bytes::mb(64)), (1, Bytes::mb(8))];
     assert_eq!(Vec::from_iter(buffers), expected);
     for switch in &plan.switches {
@@ -312,10 +268,7 @@ fn switches_may_have_buffers_of_their_own() {
     }
     request.buffers.push(("leaf*".to_string(), Bytes::mb(1)));
     let error = pauseless_lab::plan::plan(&fabric, &request).unwrap_err();
-    assert!(
-        error.to_string().contains("no switch is called \"leaf*\""),
-        "{error}"
-    );
+    assert!(error.to_string().contains("no switch is called \"leaf*\""), "{error}");
 }
 
 /// `run` takes the sections of every scheme, without a warning, and loses nothing with them.
@@ -323,11 +276,7 @@ fn switches_may_have_buffers_of_their_own() {
 fn a_scenario_takes_the_sections() {
     const TOPOLOGY: &str = "leaf-spine:2,spines=2,hosts_per_leaf=3,rate=40Gbps,delay=500ns,\
                             host_rate=10Gbps,host_delay=25ns";
-    let request = Request {
-        buffer: Bytes::mb(3),
-        classes: Some(2),
-        ..Request::default()
-    };
+    let request = Request { buffer: Bytes::mb(3), classes: Some(2), ..Request::default() };
     let fabric = fabric(TOPOLOGY);
     let applied = Applied::new(&fabric, &plan(&fabric, &request).unwrap()).unwrap();
     for scheme in Scheme::ALL {
@@ -372,11 +321,7 @@ target = "H5"
 
 fn judged(names: &[&str], mtu: Option<u64>) -> Deployed {
     let request = Request::default();
-    let terms = Terms {
-        request: &request,
-        mtu: mtu.map(Bytes::new),
-        fabric: None,
-    };
+    let terms = Terms { request: &request, mtu: mtu.map(Bytes::new), fabric: None };
     let paths = Vec::from_iter(names.iter().map(|name| example(name)));
     against::read(&paths, terms).unwrap()
 }
@@ -401,11 +346,7 @@ fn the_tables_of_two_switches_are_judged() {
     // 400 Gb/s over 5 m: the reaction of 905 quanta alone is 57,920 B.
     let new = judged(&["pg_profile_lookup.ACS-MSN4700.ini"], None);
     assert_eq!(counts(&new), [19, 2, 0]);
-    let short = new
-        .rows
-        .iter()
-        .find(|row| row.speed_mbps == Some(400_000))
-        .unwrap();
+    let short = new.rows.iter().find(|row| row.speed_mbps == Some(400_000)).unwrap();
     assert_eq!(short.profile.xoff, Some(38_912));
     let needed = 1_500 * 3 + 2 * 64 + 2 * 1_250 + 905 * 64;
     assert_eq!(short.derived.unwrap().bound, Bytes::new(needed));
@@ -426,22 +367,13 @@ fn ports_are_judged_by_their_own_speed_cable_and_mtu() {
     let all: usize = ports.iter().map(|row| row.ports.len()).sum();
     assert_eq!(all, 32);
     assert!(ports.iter().all(|row| row.mtu == Bytes::new(9_100)));
-    let fast = ports
-        .iter()
-        .find(|row| row.ports[0] == "Ethernet176 3,4")
-        .unwrap();
+    let fast = ports.iter().find(|row| row.ports[0] == "Ethernet176 3,4").unwrap();
     assert_eq!((fast.speed_mbps, fast.cable_m), (Some(400_000), Some(40)));
     assert_eq!(fast.judgement, Judgement::TooSmall(Bytes::new(27_524)));
     // With the MTU of the note instead of jumbo frames, less is missing.
     let small = judged(&[config, table], Some(1_500));
-    let fast = small
-        .rows
-        .iter()
-        .find(|row| row.ports.contains(&"Ethernet176 3,4".into()));
-    assert_eq!(
-        fast.unwrap().judgement,
-        Judgement::TooSmall(Bytes::new(4_724))
-    );
+    let fast = small.rows.iter().find(|row| row.ports.contains(&"Ethernet176 3,4".into()));
+    assert_eq!(fast.unwrap().judgement, Judgement::TooSmall(Bytes::new(4_724)));
 }
 
 /// Where a configuration lacks a speed or a length, the fabric has it.
@@ -451,10 +383,7 @@ fn the_fabric_says_what_the_files_do_not() {
         "BUFFER_POOL": {"p": {"type": "ingress", "mode": "dynamic", "size": "1000000", "xoff": "40000"}},
         "BUFFER_PROFILE": {"lossless": {"pool": "p", "size": "0", "xon": "1", "xoff": "27180", "dynamic_th": "-3"}},
         "BUFFER_PG": {"Ethernet0|3-4": {"profile": "lossless"}, "Ethernet4|3-4": {"profile": "lossless"}}}"#;
-    let source = Source {
-        file: "S1.json".to_string(),
-        text: config.to_string(),
-    };
+    let source = Source { file: "S1.json".to_string(), text: config.to_string() };
     let wired = r#"
 [topology]
 kind = "custom"
@@ -463,17 +392,10 @@ delay = "1.5 us"
 node = [{ name = "S1", kind = "switch" }, { name = "H1", kind = "host" }, { name = "H2", kind = "host" }]
 link = [{ between = ["S1", "H1"], ports = ["Ethernet0", ""] }, { between = ["S1", "H2"], ports = ["Ethernet4", ""], rate = "100 Gbps" }]
 "#;
-    let wired = Source {
-        file: "fabric.toml".to_string(),
-        text: wired.to_string(),
-    };
+    let wired = Source { file: "fabric.toml".to_string(), text: wired.to_string() };
     let fabric = read::from_sources(&[wired], Default::default()).unwrap();
     let request = Request::default();
-    let mut terms = Terms {
-        request: &request,
-        mtu: None,
-        fabric: None,
-    };
+    let mut terms = Terms { request: &request, mtu: None, fabric: None };
     let sources = [source];
     let without = against::judge(&sources, terms).unwrap();
     assert_eq!(counts(&without), [0, 0, 1]);
@@ -481,10 +403,7 @@ link = [{ between = ["S1", "H1"], ports = ["Ethernet0", ""] }, { between = ["S1"
     let with = against::judge(&sources, terms).unwrap();
     assert_eq!(with.rows[0].judgement, Judgement::Enough(Bytes::ZERO));
     assert_eq!(with.rows[0].cable_m, Some(300));
-    assert_eq!(
-        with.rows[1].judgement,
-        Judgement::TooSmall(Bytes::new(67_344 - 27_180))
-    );
+    assert_eq!(with.rows[1].judgement, Judgement::TooSmall(Bytes::new(67_344 - 27_180)));
     // And the pool that both share is too small for all four queues at once.
     let need = Bytes::new(2 * (27_180 + 67_344));
     assert_eq!((with.pools[0].queues, with.pools[0].need), (4, need));
@@ -503,11 +422,7 @@ fn what_is_missing_is_said() {
     let dump = judged(&["appl_db-acs-msn4700-t1.json.gz"], None);
     assert_eq!(counts(&dump), [12, 1, 0]);
     let request = Request::default();
-    let terms = Terms {
-        request: &request,
-        mtu: None,
-        fabric: None,
-    };
+    let terms = Terms { request: &request, mtu: None, fabric: None };
     let error = against::read(&[example("clos02.clab.yml")], terms).unwrap_err();
     let error = error.to_string();
     assert!(error.contains("nothing that has buffers in it"), "{error}");

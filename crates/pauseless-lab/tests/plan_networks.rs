@@ -32,22 +32,12 @@ fn fabric(random: &mut Stream) -> Fabric {
         1 => format!("line:{},hosts_per_switch={hosts}", 2 + random.below(3)),
         2 => {
             let (leaves, spines) = (2 + random.below(2), 1 + random.below(2));
-            format!(
-                "leaf-spine:{leaves},spines={spines},hosts_per_leaf={}",
-                hosts + 1
-            )
+            format!("leaf-spine:{leaves},spines={spines},hosts_per_leaf={}", hosts + 1)
         }
-        3 => format!(
-            "dumbbell:left={},right={}",
-            2 + random.below(3),
-            1 + random.below(2)
-        ),
+        3 => format!("dumbbell:left={},right={}", 2 + random.below(3), 1 + random.below(2)),
         4 => format!("n-to-1:{}", 2 + random.below(5)),
         5 => format!("torus:3x{},hosts_per_switch=1", 1 + random.below(3)),
-        _ => format!(
-            "random-regular:6,degree=3,hosts_per_switch=1,seed={}",
-            random.below(99)
-        ),
+        _ => format!("random-regular:6,degree=3,hosts_per_switch=1,seed={}", random.below(99)),
     };
     let (rate, host_rate) = (pick(random, &RATES), pick(random, &RATES));
     let (delay, host_delay) = (random.below(2_000), random.below(500));
@@ -91,11 +81,8 @@ fn flows(random: &mut Stream, fabric: &Fabric, (mtu, classes): (Bytes, u8)) -> V
     let has_sink = random.below(2) == 0;
     for number in 0..topology.host_count() as u64 + random.below(6) {
         let source = topology.hosts()[number as usize % topology.host_count()];
-        let target = if has_sink && random.below(3) > 0 {
-            sink
-        } else {
-            pick(random, topology.hosts())
-        };
+        let target =
+            if has_sink && random.below(3) > 0 { sink } else { pick(random, topology.hosts()) };
         if source == target {
             continue;
         }

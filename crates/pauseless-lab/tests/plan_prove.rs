@@ -53,24 +53,12 @@ fn pfc_needs_all_but_a_frame_of_its_headroom() {
 /// frames into the time that a PAUSE takes, so what is left is the rest of a division.
 #[test]
 fn the_worst_phase_is_found_however_narrow() {
-    for (mtu, ns) in [
-        (4_096, 100),
-        (4_096, 0),
-        (9_216, 100),
-        (1_500, 313),
-        (1_000, 17),
-    ] {
-        let latency = Latency {
-            wire: Span::ns(ns),
-            ..link(10, 0, (mtu, 1))
-        };
+    for (mtu, ns) in [(4_096, 100), (4_096, 0), (9_216, 100), (1_500, 313), (1_000, 17)] {
+        let latency = Latency { wire: Span::ns(ns), ..link(10, 0, (mtu, 1)) };
         let proof = prove(Scheme::Pfc, &latency, 0);
         let rest = (latency.pfc_headroom().get() - mtu) % mtu;
         let slack = proof.slack().get();
-        assert!(
-            slack == rest || (rest == 0 && slack == mtu),
-            "{rest}: {proof:?}"
-        );
+        assert!(slack == rest || (rest == 0 && slack == mtu), "{rest}: {proof:?}");
     }
 }
 

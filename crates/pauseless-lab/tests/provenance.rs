@@ -18,10 +18,7 @@ use serde_json::Value;
 
 fn run(file: &str, overrides: Overrides) -> (Run, Value) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let overrides = Overrides {
-        provenance: true,
-        ..overrides
-    };
+    let overrides = Overrides { provenance: true, ..overrides };
     let scenario = Scenario::read(&folder.join(file), &overrides);
     let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
     let run = Run::execute(scenario, |_| ControlFlow::Continue(()));
@@ -38,10 +35,7 @@ fn ports(queues: &Value) -> Vec<&str> {
 /// is the victim, which only shares the link S0-S1.
 #[test]
 fn the_victim_of_pcn_fig1_is_f0() {
-    let overrides = Overrides {
-        congestion: Scheme::named("none"),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { congestion: Scheme::named("none"), ..Overrides::default() };
     let (run, document) = run("pcn-fig1.toml", overrides);
     let tree = &document["provenance"]["trees"][0];
     assert_eq!(tree["root"]["port"], "S1:R1");
@@ -55,23 +49,14 @@ fn the_victim_of_pcn_fig1_is_f0() {
         let chain = serde_json::json!(["S0:S1", format!("{host}:S0")]);
         assert_eq!(reached["chain"], chain);
         let time = reached["time_ps"].as_u64().expect("a time");
-        assert!(
-            (20_000_000_000..23_000_000_000).contains(&time),
-            "in the burst"
-        );
+        assert!((20_000_000_000..23_000_000_000).contains(&time), "in the burst");
     }
     let text = text::report(&run, Paint::Plain);
     let section = text.split("where the pauses came from").nth(1);
     let section = section.expect("a section");
-    assert!(
-        section.contains("S1:R1 filled: S0:S1 stopped at 20."),
-        "{section}"
-    );
+    assert!(section.contains("S1:R1 filled: S0:S1 stopped at 20."), "{section}");
     assert!(section.contains("Stopped though they do not pass S1:R1: F0."));
-    let heading = Heading {
-        title: String::new(),
-        lead: String::new(),
-    };
+    let heading = Heading { title: String::new(), lead: String::new() };
     let page = html::page(&heading, &[run]);
     assert!(page.contains("<b>S1:R1</b> filled with "));
     assert!(page.matches("<ul").count() == page.matches("</ul>").count());
@@ -80,10 +65,7 @@ fn the_victim_of_pcn_fig1_is_f0() {
 /// HotNets Fig. 4: the last circle of pauses is the deadlock.
 #[test]
 fn the_deadlock_of_hotnets_fig4_is_a_circle_of_pauses() {
-    let overrides = Overrides {
-        duration: Some(Span::ms(5)),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { duration: Some(Span::ms(5)), ..Overrides::default() };
     let (run, document) = run("../papers/hotnets/fig4.toml", overrides);
     let cycles = document["provenance"]["cycles"].as_array();
     let last = cycles.expect("a list").last().expect("a circle");
@@ -93,15 +75,9 @@ fn the_deadlock_of_hotnets_fig4_is_a_circle_of_pauses() {
     deadlock.sort();
     assert_eq!(circle, deadlock);
     let found = document["deadlock"]["time_ps"].as_u64();
-    assert!(
-        last["time_ps"].as_u64() <= found,
-        "sent before it took effect"
-    );
+    assert!(last["time_ps"].as_u64() <= found, "sent before it took effect");
     let text = text::report(&run, Paint::Plain);
-    assert!(
-        text.contains("A circle of pauses, each because of the next"),
-        "{text}"
-    );
+    assert!(text.contains("A circle of pauses, each because of the next"), "{text}");
 }
 
 #[test]
@@ -111,11 +87,7 @@ fn it_is_recorded_if_asked_for_and_written_out() {
         scenario.unwrap_or_else(|problems| panic!("{problems}"))
     };
     assert!(!parse(GOOD).config.is_tracing);
-    assert!(
-        !parse(&format!("{GOOD}[provenance]\nrecord = false\n"))
-            .config
-            .is_tracing
-    );
+    assert!(!parse(&format!("{GOOD}[provenance]\nrecord = false\n")).config.is_tracing);
     let scenario = parse(&format!("{GOOD}[provenance]\n"));
     assert!(scenario.config.is_tracing);
     assert!(parse(&scenario.resolved()).config.is_tracing);

@@ -60,10 +60,7 @@ fn run(scenario: Scenario) -> Run {
 }
 
 fn page(run: &Run) -> String {
-    let heading = Heading {
-        title: run.scenario.title.clone(),
-        lead: "lead".to_string(),
-    };
+    let heading = Heading { title: run.scenario.title.clone(), lead: "lead".to_string() };
     html::page(&heading, std::slice::from_ref(run))
 }
 
@@ -109,10 +106,7 @@ fn the_verdict_names_cycle_time_and_flows() {
     assert_eq!(verdict::findings(&run.outcome), [Finding::Deadlock]);
     let sentence = Finding::Deadlock.sentence(&run);
     assert!(sentence.starts_with("deadlock at 2."), "{sentence}");
-    assert!(
-        sentence.ends_with("closed by flows F1, F2, F3"),
-        "{sentence}"
-    );
+    assert!(sentence.ends_with("closed by flows F1, F2, F3"), "{sentence}");
     assert_eq!(Finding::Loss.sentence(&run), "no loss");
     assert_eq!(verdict::aftermath(&run), None, "the sources never stop");
 }
@@ -131,10 +125,7 @@ fn an_interrupted_run_says_so_everywhere() {
     });
     assert!(run.interrupted && slices > 1);
     let end = run.outcome.end;
-    assert!(
-        end >= Time::ZERO + Span::ms(1) && end < Time::ZERO + Span::ms(3),
-        "{end}"
-    );
+    assert!(end >= Time::ZERO + Span::ms(1) && end < Time::ZERO + Span::ms(3), "{end}");
     let words = format!("interrupted at {}", quantity::time(end));
     assert!(verdict::brief(&run).contains(&words));
     assert!(text::report(&run, Paint::Plain).contains(&words));
@@ -167,12 +158,7 @@ fn series_have_a_column_per_recording() {
                     S1:H1 allowed_bps,S1:H1 egress_bytes,\"F,1 goodput_bps\",F2 goodput_bps,F3 goodput_bps";
     assert_eq!(header, expected);
     assert_eq!(series.lines().count(), 1 + 200);
-    assert!(
-        series
-            .lines()
-            .skip(1)
-            .all(|line| line.split(',').count() == 9)
-    );
+    assert!(series.lines().skip(1).all(|line| line.split(',').count() == 9));
 }
 
 #[test]
@@ -219,12 +205,7 @@ fn a_page_replays_what_was_recorded() {
         .map(|name| name.as_str().expect("a name"))
         .collect();
     assert_eq!(names.len(), 3);
-    assert!(
-        names
-            .iter()
-            .all(|name| ["S1:S2", "S2:S3", "S3:S1"].contains(name)),
-        "{names:?}"
-    );
+    assert!(names.iter().all(|name| ["S1:S2", "S2:S3", "S3:S1"].contains(name)), "{names:?}");
     let labels: Vec<&str> = run["moments"]
         .as_array()
         .expect("a list")

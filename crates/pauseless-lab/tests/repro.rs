@@ -187,14 +187,9 @@ fn an_experiment_is_run_measured_judged_and_drawn() {
     let seeds = values.get("low/output-queued/deadlock").map(<[_]>::len);
     assert_eq!(seeds, Some(2));
     // 30 KB of net growth at 5 Gb/s take 48 us; probes are 10 us apart.
-    let full = values
-        .evaluate("low/output-queued/full_ms")
-        .expect("it fills");
+    let full = values.evaluate("low/output-queued/full_ms").expect("it fills");
     assert!((0.04..0.08).contains(&full), "{full}");
-    assert_eq!(
-        values.evaluate("high/output-queued/finished.second"),
-        Some(1.0)
-    );
+    assert_eq!(values.evaluate("high/output-queued/finished.second"), Some(1.0));
     assert_eq!(done.documents.len(), 6, "2 seeds and 1, in 2 disciplines");
     assert_eq!(done.runs.len(), 4, "the first seeds");
     let [queue, height] = &done.measured.figures[..] else {
@@ -202,18 +197,11 @@ fn an_experiment_is_run_measured_judged_and_drawn() {
     };
     assert_eq!(queue.panels.len(), 2, "one case in two disciplines");
     assert_eq!(queue.panels[0].series[0].points.len(), 150);
-    assert_eq!(
-        height.panels[0].series.len(),
-        2,
-        "one curve for each discipline"
-    );
+    assert_eq!(height.panels[0].series.len(), 2, "one curve for each discipline");
     assert_eq!(height.panels[0].series[0].mark, Drawn::Marked);
     assert_eq!(height.panels[0].series[0].points.len(), 2);
     let tables = &done.measured.tables;
-    assert_eq!(
-        tables.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
-        ["values", "curves"]
-    );
+    assert_eq!(tables.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["values", "curves"]);
     let Cells::Numbers(times) = &tables[1].columns[1].cells else {
         panic!("times are numbers");
     };
@@ -251,11 +239,7 @@ fn a_claim_may_ask_for_a_percentile_of_some_flows() {
         panic!("names are texts");
     };
     let name = "low/output-queued/slowdown{p=99.9, size=10KB..100KB}";
-    assert_eq!(
-        names.iter().filter(|it| *it == name).count(),
-        2,
-        "two seeds"
-    );
+    assert_eq!(names.iter().filter(|it| *it == name).count(), 2, "two seeds");
 }
 
 #[test]
@@ -308,26 +292,13 @@ fn what_is_wrong_is_named() {
     let wrong = told("curve", "goodput.F1 +", "goodput.F9 +");
     assert!(wrong.contains("no curve \"goodput.F9\""), "{wrong}");
     let wrong = told("path", "flow_control.xoff", "flow.F9.xoff");
-    assert!(
-        wrong.contains("flow.F9.xoff: there is no \"F9\""),
-        "{wrong}"
-    );
+    assert!(wrong.contains("flow.F9.xoff: there is no \"F9\""), "{wrong}");
     let wrong = told("scenario", "90 KB", "900 KB");
-    assert!(
-        wrong.contains("900 KB") || wrong.contains("xoff"),
-        "{wrong}"
-    );
+    assert!(wrong.contains("900 KB") || wrong.contains("xoff"), "{wrong}");
     let wrong = told("take", "first above 30", "often");
     assert!(wrong.contains("\"often\" cannot be taken"), "{wrong}");
-    let wrong = told(
-        "hook",
-        "cites = \"nobody\"",
-        "cites = \"n\"\ncompute = \"magic\"",
-    );
-    assert!(
-        wrong.contains("star.claims.toml:4:11: compute: unknown value \"magic\""),
-        "{wrong}"
-    );
+    let wrong = told("hook", "cites = \"nobody\"", "cites = \"n\"\ncompute = \"magic\"");
+    assert!(wrong.contains("star.claims.toml:4:11: compute: unknown value \"magic\""), "{wrong}");
     let wrong = told("host", "sources = [\"H2\"]", "sources = [\"H7\"]");
     assert!(wrong.contains("group second: no host \"H7\""), "{wrong}");
     for (name, number, expected) in [

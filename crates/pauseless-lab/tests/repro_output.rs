@@ -95,8 +95,7 @@ fn done(folder: &Path) -> Vec<Reproduced> {
         watch: &|_, _, _| ControlFlow::Continue(()),
     };
     let all = entries.into_iter().map(|entry| reproduce(entry, &session));
-    all.map(|done| done.unwrap_or_else(|failure| panic!("{failure}")))
-        .collect()
+    all.map(|done| done.unwrap_or_else(|failure| panic!("{failure}"))).collect()
 }
 
 #[test]
@@ -110,12 +109,7 @@ fn an_experiment_leaves_figures_data_and_a_page() {
         .map(|file| file.unwrap().file_name().into_string().unwrap())
         .collect();
     files.sort();
-    let data = [
-        "curves.csv",
-        "curves.parquet",
-        "values.csv",
-        "values.parquet",
-    ];
+    let data = ["curves.csv", "curves.parquet", "values.csv", "values.parquet"];
     assert_eq!(files[..2], data[..2]);
     assert_eq!(files[2..4], ["rates.png", "rates.svg"]);
     assert_eq!(files[4], "report.html");

@@ -25,10 +25,7 @@ fn every_file_reads_and_what_is_written_out_gives_the_same_run() {
         let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
         let again = Scenario::parse(&scenario.name, &scenario.resolved(), &Overrides::default());
         let again = again.unwrap_or_else(|problems| panic!("{problems}"));
-        assert!(
-            format!("{:?}", scenario.config) == format!("{:?}", again.config),
-            "{path:?}"
-        );
+        assert!(format!("{:?}", scenario.config) == format!("{:?}", again.config), "{path:?}");
         assert_eq!(scenario.resolved(), again.resolved());
         assert_eq!(scenario.title, again.title);
         assert_eq!(scenario.warnings, again.warnings);
@@ -134,14 +131,7 @@ stop_on_deadlock = true
 
 #[test]
 fn every_scheme_survives_being_written_out() {
-    for kind in [
-        "pfc",
-        "cbfc",
-        "gfc-buffer",
-        "gfc-time",
-        "gfc-conceptual",
-        "none",
-    ] {
+    for kind in ["pfc", "cbfc", "gfc-buffer", "gfc-time", "gfc-conceptual", "none"] {
         let scenario = parse(&RICH.replace("KIND", kind));
         let again = parse(&scenario.resolved());
         assert_eq!(debug(&scenario), debug(&again), "{kind}");
@@ -160,21 +150,14 @@ fn a_refresh_is_kept_everywhere_and_costs_messages_only() {
     assert_eq!(debug(&refreshed), debug(&again));
     assert!(refreshed.resolved().contains("refresh = \"50 us\""));
     assert!(!plain.resolved().contains("refresh"));
-    let (plain, refreshed) = (
-        pauseless_sim::run(&plain.config),
-        pauseless_sim::run(&refreshed.config),
-    );
+    let (plain, refreshed) =
+        (pauseless_sim::run(&plain.config), pauseless_sim::run(&refreshed.config));
     assert!(refreshed.feedback_frames > plain.feedback_frames + 100);
     assert_eq!(refreshed.lost_packets, 0);
     let short = text.replace("\"gfc-buffer\"", "\"gfc-buffer\"\nrefresh = \"1 ns\"");
     let problems = Scenario::parse("t", &short, &Overrides::default()).err();
-    let problems = problems
-        .expect("more messages than fit on the wire")
-        .to_string();
-    assert!(
-        problems.contains("one message of each class on the link"),
-        "{problems}"
-    );
+    let problems = problems.expect("more messages than fit on the wire").to_string();
+    assert!(problems.contains("one message of each class on the link"), "{problems}");
 }
 
 #[test]
@@ -202,41 +185,24 @@ fn what_a_rich_file_becomes() {
     let scenario = parse(&RICH.replace("KIND", "pfc"));
     let config = &scenario.config;
     assert_eq!(scenario.title, "quote \" backslash \\ tab \t");
-    assert_eq!(
-        (
-            config.seed,
-            config.starvation_permille,
-            config.stop.deadlock
-        ),
-        (7, 125, true)
-    );
+    assert_eq!((config.seed, config.starvation_permille, config.stop.deadlock), (7, 125, true));
     assert_eq!(config.topology.links().len(), 4);
     let names: Vec<&str> = config.flows.iter().map(|flow| flow.name.as_str()).collect();
     // The name in the file is passed over, and the three without one are told apart by content.
     let to_second = ["h1->h2", "h1->h2#2", "h1->h2#3", "h1->h2#4"];
-    assert!(
-        to_second.iter().all(|name| names.contains(name)),
-        "{names:?}"
-    );
+    assert!(to_second.iter().all(|name| names.contains(name)), "{names:?}");
     let sizes = to_second.map(|name| {
         let flow = config.flows.iter().find(|flow| flow.name == name).unwrap();
         (flow.size.get(), flow.class.0)
     });
     // Three unnamed ones by start, then by size; #2 is the one that was named.
-    assert!(
-        sizes.contains(&(1_000_000, 0)) && sizes[1] == (u64::MAX, 0),
-        "{sizes:?}"
-    );
+    assert!(sizes.contains(&(1_000_000, 0)) && sizes[1] == (u64::MAX, 0), "{sizes:?}");
     assert_eq!(config.probes.ports.len(), 3);
     assert_eq!(config.probes.flows.len(), config.flows.len());
     assert_eq!(config.receivers[0].steps.len(), 3);
     assert!(scenario.warnings.is_empty());
     // Two rates of host links, one of the others; two classes of which one has a smaller buffer.
-    assert!(
-        scenario.port_groups.len() >= 4,
-        "{}",
-        scenario.port_groups.len()
-    );
+    assert!(scenario.port_groups.len() >= 4, "{}", scenario.port_groups.len());
 }
 
 #[test]
@@ -253,10 +219,8 @@ fn the_order_of_flows_in_the_file_does_not_matter() {
         for _ in 0..flows.len() {
             flows.rotate_left(1);
             for turned in [flows.clone(), flows.iter().rev().copied().collect()] {
-                let turned: String = turned
-                    .iter()
-                    .map(|flow| format!("[[flow]]{flow}\n"))
-                    .collect();
+                let turned: String =
+                    turned.iter().map(|flow| format!("[[flow]]{flow}\n")).collect();
                 assert_eq!(debug(&parse(&format!("{before}{turned}{after}"))), expected);
             }
         }
@@ -289,38 +253,25 @@ fn the_command_line_has_the_last_word() {
 
 #[test]
 fn unsafe_parameters_are_warned_about() {
-    let text = RING.replace(
-        "xoff = \"800 KB\"",
-        "xoff = \"1 MB\"\nunsafe_parameters = true",
-    );
+    let text = RING.replace("xoff = \"800 KB\"", "xoff = \"1 MB\"\nunsafe_parameters = true");
     let warnings = parse(&text).warnings;
     assert_eq!(
         warnings,
-        [
-            "flow_control.xoff: xoff = 1 MB exceeds its bound 898.686 KB = \
-          buffer - (C tau + MTU + 64 B per class); set xoff = \"898686 B\" or less (at S1:H1)"
-        ]
+        ["flow_control.xoff: xoff = 1 MB exceeds its bound 898.686 KB = \
+          buffer - (C tau + MTU + 64 B per class); set xoff = \"898686 B\" or less (at S1:H1)"]
     );
     let late = RING.replace("source = \"H1\"", "source = \"H1\"\nstart = \"200 ms\"");
-    assert_eq!(
-        parse(&late).warnings,
-        ["flow F1: it starts after the end of the run"]
-    );
+    assert_eq!(parse(&late).warnings, ["flow F1: it starts after the end of the run"]);
 }
 
 #[test]
 fn a_permutation_has_no_fixed_points_and_follows_the_seed() {
     let text = include_str!("../../../scenarios/fat-tree-k8-permutation.toml");
     let ends = |seed| {
-        let overrides = Overrides {
-            seed: Some(seed),
-            ..Overrides::default()
-        };
+        let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
         let scenario = Scenario::parse("t", text, &overrides).unwrap();
         let flows = scenario.config.flows.into_iter();
-        flows
-            .map(|flow| (flow.source, flow.target))
-            .collect::<Vec<_>>()
+        flows.map(|flow| (flow.source, flow.target)).collect::<Vec<_>>()
     };
     let one = ends(1);
     assert_eq!(one.len(), 128);
@@ -352,11 +303,7 @@ fn flows_are_recorded_by_name() {
         let written = "flows = [\"F0\", \"F1\"]";
         assert!(text.contains(written));
         let scenario = parse(&text.replace(written, flows));
-        assert!(
-            scenario.resolved().contains(flows),
-            "{}",
-            scenario.resolved()
-        );
+        assert!(scenario.resolved().contains(flows), "{}", scenario.resolved());
         let again = parse(&scenario.resolved());
         assert_eq!(again.resolved(), scenario.resolved());
         assert_eq!(again.config.probes.flows, scenario.config.probes.flows);

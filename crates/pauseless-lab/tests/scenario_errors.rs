@@ -523,9 +523,7 @@ fn files() {
           = help: is this the right file? save it as UTF-8
     "#]],
     );
-    std::fs::File::create(&file)
-        .and_then(|file| file.set_len((256 << 20) + 1))
-        .unwrap();
+    std::fs::File::create(&file).and_then(|file| file.set_len((256 << 20) + 1)).unwrap();
     check_file(
         &file,
         expect![[r#"

@@ -194,16 +194,10 @@ fn conceptual() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn congestion_controls() {
-    let path = format!(
-        "{}/../../scenarios/pcn-fig1.toml",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let path = format!("{}/../../scenarios/pcn-fig1.toml", env!("CARGO_MANIFEST_DIR"));
     let mut text = String::new();
     for kind in Scheme::all() {
-        let overrides = Overrides {
-            congestion: Some(kind),
-            ..Overrides::default()
-        };
+        let overrides = Overrides { congestion: Some(kind), ..Overrides::default() };
         let scenario = Scenario::read(path.as_ref(), &overrides).unwrap();
         if let Some(group) = explain(&scenario).congestion {
             text.push_str(&group.to_string());

@@ -346,10 +346,7 @@ fn check(text: &str) {
             let again = Scenario::parse("t", &scenario.resolved(), &Overrides::default());
             let again =
                 again.unwrap_or_else(|problems| panic!("{problems}\n{}", scenario.resolved()));
-            assert!(
-                format!("{:?}", scenario.config) == format!("{:?}", again.config),
-                "{text}"
-            );
+            assert!(format!("{:?}", scenario.config) == format!("{:?}", again.config), "{text}");
             let _ = pauseless_lab::explain::explain(&scenario).to_string();
             if scenario.config.topology.nodes().len() < 100 {
                 let mut run = Simulator::new(&scenario.config);

@@ -37,21 +37,14 @@ fn failed(scenario: &Scenario) -> String {
     let resolved = scenario.resolved();
     let lines = resolved.lines();
     let mut failed = lines.filter_map(|line| line.strip_prefix("failed_links = "));
-    failed
-        .next()
-        .expect("failures are always written")
-        .to_string()
+    failed.next().expect("failures are always written").to_string()
 }
 
 #[test]
 fn every_kind_survives_being_written_out() {
     // Keys, a flow, and how many hosts, switches and links there are.
     let kinds = [
-        (
-            "kind = \"parking-lot\"\nlinks = 4",
-            ["A0", "B0"],
-            [10, 5, 14],
-        ),
+        ("kind = \"parking-lot\"\nlinks = 4", ["A0", "B0"], [10, 5, 14]),
         (
             "kind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 4",
             ["H0", "H11"],
@@ -104,11 +97,7 @@ fn every_kind_survives_being_written_out() {
             ["H0", "H15"],
             [16, 16, 48],
         ),
-        (
-            "kind = \"mesh\"\ndimensions = [4, 4]\nhosts_per_switch = 1",
-            ["H0", "H15"],
-            [16, 16, 40],
-        ),
+        ("kind = \"mesh\"\ndimensions = [4, 4]\nhosts_per_switch = 1", ["H0", "H15"], [16, 16, 40]),
         (
             "kind = \"hyperx\"\ndimensions = [4, 3]\nhosts_per_switch = 2\nlinks_per_pair = 1",
             ["H0", "H23"],
@@ -133,11 +122,7 @@ fn every_kind_survives_being_written_out() {
         let sizes = [topology.host_count(), switches, topology.links().len()];
         assert_eq!(sizes, expected, "{keys}");
         for line in keys.lines().filter(|line| !line.ends_with(", 1]")) {
-            assert!(
-                scenario.resolved().contains(line),
-                "{line}: {}",
-                scenario.resolved()
-            );
+            assert!(scenario.resolved().contains(line), "{line}: {}", scenario.resolved());
         }
         let outcome = pauseless_sim::run(&scenario.config);
         assert_eq!(outcome.lost_packets, 0, "{keys}");
@@ -148,17 +133,10 @@ fn every_kind_survives_being_written_out() {
 fn a_random_fabric_follows_its_own_seed() {
     let keys =
         "kind = \"random-regular\"\nswitches = 20\ndegree = 4\nhosts_per_switch = 1\nseed = ";
-    let with = |seed: &str| {
-        parse(&file(&format!("{keys}{seed}"), ["H0", "H19"]))
-            .config
-            .topology
-    };
+    let with = |seed: &str| parse(&file(&format!("{keys}{seed}"), ["H0", "H19"])).config.topology;
     assert_eq!(with("1"), with("1"));
     assert_ne!(with("1"), with("2"));
-    let other = Overrides {
-        seed: Some(9),
-        ..Overrides::default()
-    };
+    let other = Overrides { seed: Some(9), ..Overrides::default() };
     let text = file(&format!("{keys}1"), ["H0", "H19"]);
     let same = Scenario::parse("t", &text, &other).unwrap();
     assert_eq!(with("1"), same.config.topology);
@@ -168,15 +146,9 @@ const FAT_TREE: &str = "kind = \"fat-tree\"\nk = 4\n";
 
 #[test]
 fn a_failed_switch_is_all_its_links() {
-    let text = file(
-        &format!("{FAT_TREE}failed_switches = [\"C2\"]"),
-        ["H0", "H8"],
-    );
+    let text = file(&format!("{FAT_TREE}failed_switches = [\"C2\"]"), ["H0", "H8"]);
     let scenario = there_and_back(&text);
-    assert_eq!(
-        failed(&scenario),
-        r#"[["A1", "C2"], ["A3", "C2"], ["A5", "C2"], ["A7", "C2"]]"#
-    );
+    assert_eq!(failed(&scenario), r#"[["A1", "C2"], ["A3", "C2"], ["A5", "C2"], ["A7", "C2"]]"#);
     let topology = &scenario.config.topology;
     let core = topology.node_named("C2").unwrap();
     assert!(topology.ports(core).is_empty());
@@ -194,15 +166,9 @@ fn parallel_links_fail_one_by_one() {
         failed(&there_and_back(&text)).to_string()
     };
     assert_eq!(with(r#"[["S0", "L0"]]"#), r#"[["L0", "S0"]]"#);
-    assert_eq!(
-        with(r#"[["L0", "S0"], ["S0", "L0"]]"#),
-        r#"[["L0", "S0"], ["L0", "S0#2"]]"#
-    );
+    assert_eq!(with(r#"[["L0", "S0"], ["S0", "L0"]]"#), r#"[["L0", "S0"], ["L0", "S0#2"]]"#);
     assert_eq!(with(r#"[["L0", "S0#3"]]"#), r#"[["L0", "S0#3"]]"#);
-    assert_eq!(
-        with(r#"[["S0", "L0#3"], ["L0", "S0"]]"#),
-        r#"[["L0", "S0"], ["L0", "S0#3"]]"#
-    );
+    assert_eq!(with(r#"[["S0", "L0#3"], ["L0", "S0"]]"#), r#"[["L0", "S0"], ["L0", "S0#3"]]"#);
     // With different links it matters which of them is left.
     let custom = "kind = \"custom\"\nfailed_links = [[\"B\", \"A#2\"]]\n\
         node = [{ name = \"A\", kind = \"switch\" }, { name = \"B\", kind = \"switch\" },\n\
@@ -210,19 +176,13 @@ fn parallel_links_fail_one_by_one() {
         link = [{ between = [\"A\", \"h1\"] }, { between = [\"B\", \"h2\"] },\n\
         { between = [\"A\", \"B\"] }, { between = [\"A\", \"B\"], rate = \"1 Gbps\" }]";
     let scenario = there_and_back(&file(custom, ["h1", "h2"]));
-    assert_eq!(
-        scenario.config.topology.links()[2].rate.as_bps(),
-        40_000_000_000
-    );
+    assert_eq!(scenario.config.topology.links()[2].rate.as_bps(), 40_000_000_000);
 }
 
 #[test]
 fn random_failures_become_a_list() {
     let with = |keys: &str| {
-        let text = file(
-            &format!("{FAT_TREE}random_failures = {{ {keys} }}"),
-            ["H0", "H1"],
-        );
+        let text = file(&format!("{FAT_TREE}random_failures = {{ {keys} }}"), ["H0", "H1"]);
         there_and_back(&text)
     };
     let count = |scenario: &Scenario| 48 - scenario.config.topology.links().len();
@@ -231,19 +191,10 @@ fn random_failures_become_a_list() {
     assert_eq!(count(&with("share = \"0 %\"")), 0);
     assert_eq!(count(&with("share = \"100 %\"")), 32);
     let drawn = with("share = \"25 %\", seed = 7");
-    assert_eq!(
-        failed(&drawn),
-        failed(&with("share = \"250000 ppm\", seed = 7, sample = 0"))
-    );
+    assert_eq!(failed(&drawn), failed(&with("share = \"250000 ppm\", seed = 7, sample = 0")));
     assert_ne!(failed(&drawn), failed(&with("share = \"25 %\", seed = 8")));
-    assert_ne!(
-        failed(&drawn),
-        failed(&with("share = \"25 %\", seed = 7, sample = 1"))
-    );
-    assert_eq!(
-        failed(&with("count = 3")),
-        failed(&with("count = 3, seed = 1"))
-    );
+    assert_ne!(failed(&drawn), failed(&with("share = \"25 %\", seed = 7, sample = 1")));
+    assert_eq!(failed(&with("count = 3")), failed(&with("count = 3, seed = 1")));
     assert!(!drawn.resolved().contains("random_failures"));
     // What is listed fails as well.
     let all = "failed_links = [[\"A1\", \"C1\"]]\nrandom_failures = { count = 32 }";
@@ -302,10 +253,7 @@ fn wrong_sizes_point_at_their_key() {
         "#]],
     );
     check(
-        &file(
-            "kind = \"torus\"\ndimensions = [4]\nhosts_per_switch = 1",
-            ["H0", "H1"],
-        ),
+        &file("kind = \"torus\"\ndimensions = [4]\nhosts_per_switch = 1", ["H0", "H1"]),
         expect![[r#"
             pauseless: t.toml:4:14: topology.dimensions: 1 numbers stand here
               |
@@ -314,10 +262,7 @@ fn wrong_sizes_point_at_their_key() {
         "#]],
     );
     check(
-        &file(
-            "kind = \"torus\"\ndimensions = [4, 0]\nhosts_per_switch = 1",
-            ["H0", "H1"],
-        ),
+        &file("kind = \"torus\"\ndimensions = [4, 0]\nhosts_per_switch = 1", ["H0", "H1"]),
         expect![[r#"
             pauseless: t.toml:4:14: topology.dimensions: dimensions of a torus: 0 is not in the range from 1 to 1024
               |

@@ -33,9 +33,8 @@ fn root() -> PathBuf {
 
 /// Every TOML file below some folders of the repository, with the name of its schema.
 fn files() -> Vec<(PathBuf, &'static str)> {
-    let mut folders = ["scenarios", "examples", "papers"]
-        .map(|folder| root().join(folder))
-        .to_vec();
+    let mut folders =
+        ["scenarios", "examples", "papers"].map(|folder| root().join(folder)).to_vec();
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).expect("a folder") {
@@ -129,10 +128,7 @@ fn twenty_broken_files_are_refused_by_schema_and_reader() {
         ("delay = \"1 us\"", "delay = \"-1 us\""),
         ("buffer = \"1012 KB\"", "buffer = 1012"),
         ("buffer = \"1012 KB\"", "buffer = \"1012 KB\"\nclasses = 9"),
-        (
-            "buffer = \"1012 KB\"",
-            "buffer = \"1012 KB\"\ndiscipline = \"fifo\"",
-        ),
+        ("buffer = \"1012 KB\"", "buffer = \"1012 KB\"\ndiscipline = \"fifo\""),
         ("kind = \"pfc\"", "kind = \"pcf\""),
         ("kind = \"pfc\"", "kind = \"cbfc\""),
         ("xoff = \"800 KB\"", "xoff = \"800 KB\"\nxof = \"1 KB\""),
@@ -181,11 +177,7 @@ fn bases() -> Vec<String> {
         let name = scheme.name();
         let text = format!("{GOOD}[congestion_control]\nkind = {name:?}\n");
         let scenario = Scenario::parse("t", &text, &Overrides::default());
-        bases.push(
-            scenario
-                .unwrap_or_else(|wrong| panic!("{wrong}"))
-                .resolved(),
-        );
+        bases.push(scenario.unwrap_or_else(|wrong| panic!("{wrong}")).resolved());
     }
     bases
 }
@@ -193,62 +185,29 @@ fn bases() -> Vec<String> {
 /// What the schema takes and the reader refuses, because a schema cannot say it: a part of the message,
 /// and why.
 const BEYOND_SCHEMA: [(&str, &str); 24] = [
-    (
-        "there is no node",
-        "names of nodes follow from the topology",
-    ),
-    (
-        "there is no host",
-        "names of hosts follow from the topology",
-    ),
-    (
-        "out of range",
-        "a quantity is a text to a schema, and some ranges follow from other keys",
-    ),
+    ("there is no node", "names of nodes follow from the topology"),
+    ("there is no host", "names of hosts follow from the topology"),
+    ("out of range", "a quantity is a text to a schema, and some ranges follow from other keys"),
     ("of zero does not exist", "a quantity is a text to a schema"),
     ("is no fraction", "a fraction is a text to a schema"),
-    (
-        "missing with kind",
-        "needed only because of what else is written, or is not",
-    ),
-    (
-        "the switches have no buffer",
-        "needed only with flow control and without shared memory",
-    ),
-    (
-        "no flows: nothing would happen",
-        "either of two sections is enough",
-    ),
+    ("missing with kind", "needed only because of what else is written, or is not"),
+    ("the switches have no buffer", "needed only with flow control and without shared memory"),
+    ("no flows: nothing would happen", "either of two sections is enough"),
     ("the path ", "a path follows the links of the topology"),
     ("the loop has", "a loop follows the links of the topology"),
-    (
-        "source and target are the same host",
-        "a relation between two keys",
-    ),
-    (
-        "a name of a flow is a line of text",
-        "what may be in a text",
-    ),
+    ("source and target are the same host", "a relation between two keys"),
+    ("a name of a flow is a line of text", "what may be in a text"),
     (" safe at ", "a bound that is derived for each port"),
     (" is above ", "a relation between two keys"),
     (" is below ", "a relation between two keys"),
-    (
-        "is not in the range",
-        "what a shape can be follows from all its sizes",
-    ),
+    ("is not in the range", "what a shape can be follows from all its sizes"),
     ("too large: it would have", "a product of sizes"),
     ("flows get into class", "classes follow from flows and hops"),
     ("no class is left", "a relation between two sections"),
     ("is too little for", "a sum over the ports of a switch"),
     ("acknowledge", "a relation between two sections"),
-    (
-        "no host is listed",
-        "a list of hosts follows from the topology",
-    ),
-    (
-        "sources are needed",
-        "which hosts can send follows from the topology",
-    ),
+    ("no host is listed", "a list of hosts follows from the topology"),
+    ("sources are needed", "which hosts can send follows from the topology"),
     ("divides by t_low", "a relation between two keys"),
 ];
 
@@ -257,11 +216,7 @@ const BEYOND_SCHEMA: [(&str, &str); 24] = [
 #[test]
 fn ten_thousand_mutated_files_are_judged_alike() {
     let validator = validator("scenario");
-    let bases = Vec::from_iter(
-        bases()
-            .iter()
-            .map(|text| toml::from_str::<toml::Table>(text)),
-    );
+    let bases = Vec::from_iter(bases().iter().map(|text| toml::from_str::<toml::Table>(text)));
     let mut random = Random(1);
     let mut beyond = vec![0; BEYOND_SCHEMA.len()];
     let mut refused = [0, 0];
@@ -281,9 +236,7 @@ fn ten_thousand_mutated_files_are_judged_alike() {
                 let instance = json(&text);
                 let wrong = validator.iter_errors(&instance);
                 let wrong = Vec::from_iter(wrong.map(|it| format!("{}: {it}", it.instance_path())));
-                unexplained.push(format!(
-                    "round {round}, {change}: only the schema: {wrong:#?}"
-                ));
+                unexplained.push(format!("round {round}, {change}: only the schema: {wrong:#?}"));
             }
             (true, Err(message)) => {
                 let mut reasons = BEYOND_SCHEMA.iter();
@@ -298,11 +251,7 @@ fn ten_thousand_mutated_files_are_judged_alike() {
             }
         }
     }
-    assert!(
-        unexplained.is_empty(),
-        "{}: {unexplained:#?}",
-        unexplained.len()
-    );
+    assert!(unexplained.is_empty(), "{}: {unexplained:#?}", unexplained.len());
     println!("refused by schema and reader: {refused:?}");
     for ((part, why), count) in BEYOND_SCHEMA.iter().zip(beyond) {
         println!("{count:5} {part:?}: {why}");
@@ -345,9 +294,8 @@ fn mutate(root: &mut toml::Table, random: &mut Random) -> String {
 /// Another value, of the same type or not.
 fn other(value: &toml::Value, random: &mut Random) -> toml::Value {
     use toml::Value as V;
-    let texts = [
-        "", "1 us", "3 Gbps", "64 KB", "1 xx", "7", "H1", "none", "5 %", "-1 ms", "1.5us", "0 B",
-    ];
+    let texts =
+        ["", "1 us", "3 Gbps", "64 KB", "1 xx", "7", "H1", "none", "5 %", "-1 ms", "1.5us", "0 B"];
     match (random.below(4), value) {
         (0, _) => V::Boolean(random.below(2) == 0),
         (1, _) => V::Integer([-1, 0, 1, 2, 7, 100, 1_000_000, i64::MAX][random.below(8)]),
@@ -399,10 +347,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % end as u64) as usize
     }
 }

@@ -32,23 +32,11 @@ fn what_is_written_is_meant() {
     assert_eq!(stop("stop_on_deadlock = true"), Stop::DEADLOCK);
     assert_eq!(stop("stop_on = [\"deadlock\"]"), Stop::DEADLOCK);
     assert_eq!(stop("[verdict.steady]\nwindows = 5"), Stop::default());
-    let steady = Steady {
-        window: Span::ns(15_625),
-        windows: 8,
-        tolerance_permille: 10,
-    };
-    let both = Stop {
-        deadlock: false,
-        done: true,
-        steady: Some(steady),
-    };
+    let steady = Steady { window: Span::ns(15_625), windows: 8, tolerance_permille: 10 };
+    let both = Stop { deadlock: false, done: true, steady: Some(steady) };
     assert_eq!(stop("stop_on = [\"done\", \"steady\"]"), both);
     let written = "stop_on = [\"steady\"]\n[verdict.steady]\nwindow = \"1 ms\"\nwindows = 12\ntolerance = 0.025";
-    let steady = Steady {
-        window: Span::ms(1),
-        windows: 12,
-        tolerance_permille: 25,
-    };
+    let steady = Steady { window: Span::ms(1), windows: 12, tolerance_permille: 25 };
     assert_eq!(stop(written).steady, Some(steady));
 }
 
@@ -102,10 +90,7 @@ fn what_is_wrong_is_shown() {
 
 fn run(file: &str, stop_on: StopOn) -> Run {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let overrides = Overrides {
-        stop_on: Some(stop_on),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { stop_on: Some(stop_on), ..Overrides::default() };
     let scenario = Scenario::read(&folder.join(file), &overrides);
     let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
     Run::execute(scenario, |_| ControlFlow::Continue(()))
@@ -113,14 +98,8 @@ fn run(file: &str, stop_on: StopOn) -> Run {
 
 #[test]
 fn every_report_says_why_a_run_ended() {
-    let done = StopOn {
-        done: true,
-        ..StopOn::NONE
-    };
-    let steady = StopOn {
-        steady: true,
-        ..StopOn::NONE
-    };
+    let done = StopOn { done: true, ..StopOn::NONE };
+    let steady = StopOn { steady: true, ..StopOn::NONE };
     let cases = [
         ("gfc-ring.toml", StopOn::DEADLOCK, "deadlock"),
         ("gfc-ring.toml", steady, "steady"),
@@ -141,10 +120,7 @@ fn every_report_says_why_a_run_ended() {
         let text = text::report(&run, Paint::Plain);
         assert!(text.contains(sentence), "{text}");
         assert_eq!(text.contains("ended at "), expected != "duration", "{text}");
-        let heading = Heading {
-            title: String::new(),
-            lead: String::new(),
-        };
+        let heading = Heading { title: String::new(), lead: String::new() };
         let page = html::page(&heading, std::slice::from_ref(&run));
         assert_eq!(page.contains("<li>ended at "), expected != "duration");
     }

@@ -29,10 +29,7 @@ fn changes() -> Vec<(&'static str, Campaign)> {
     vec![
         ("the scenario", change(base)),
         ("a value", change(|it| it.axes[0].points[1].set.clear())),
-        (
-            "a label",
-            change(|it| it.axes[0].points[1].label = Label::Number(7.0)),
-        ),
+        ("a label", change(|it| it.axes[0].points[1].label = Label::Number(7.0))),
         ("an axis", change(|it| it.axes[0].name = "b".to_string())),
         ("fewer values", change(|it| it.axes[2].points.truncate(2))),
         ("a number", change(|it| it.keep[1] = "rate.max".to_string())),
@@ -93,10 +90,7 @@ fn curved(curve: &str) -> Campaign {
 }
 
 fn column(name: &str, cells: Cells) -> Column {
-    Column {
-        name: name.to_string(),
-        cells,
-    }
+    Column { name: name.to_string(), cells }
 }
 
 /// One more flow than the run before has; none if it could not be made.
@@ -114,17 +108,11 @@ fn flows(task: &Task) -> Option<Table> {
 
 fn append(store: &Store, tasks: impl Iterator<Item = Task>) -> Writer {
     let curve = column("queue.A", Cells::Numbers(vec![Some(0.0), Some(1.0)]));
-    let curves = Table {
-        name: "series".to_string(),
-        columns: vec![curve],
-    };
+    let curves = Table { name: "series".to_string(), columns: vec![curve] };
     let writer = store.writer().unwrap();
     for task in tasks {
         let flows = flows(&task);
-        let tables = Tables {
-            curves: Some(&curves),
-            flows: flows.as_ref(),
-        };
+        let tables = Tables { curves: Some(&curves), flows: flows.as_ref() };
         writer.append(&task, &row(&task), tables).unwrap();
     }
     writer
@@ -161,10 +149,7 @@ fn flows_are_merged_and_a_row_without_them_counts_as_none() {
         panic!("{columns:?}");
     };
     let expected = made.iter().map(|(_, task)| task.index + 1);
-    assert_eq!(
-        (found.rows(), bytes.len()),
-        (expected.clone().sum(), expected.sum())
-    );
+    assert_eq!((found.rows(), bytes.len()), (expected.clone().sum(), expected.sum()));
     assert_eq!(&bytes[..4], [Some(0), Some(0), None, Some(0)]);
 }
 

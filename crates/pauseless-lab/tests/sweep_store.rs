@@ -79,9 +79,7 @@ impl World {
             Op::Append(process, task) => {
                 if let Some(writer) = &self.processes[process] {
                     let task = plan().task(task);
-                    writer
-                        .append(&task, &row(&task), Tables::default())
-                        .expect("room");
+                    writer.append(&task, &row(&task), Tables::default()).expect("room");
                     self.finished.insert(task.index);
                 }
             }
@@ -135,10 +133,7 @@ impl World {
         let Some(journal) = journals.get(journal) else {
             return;
         };
-        let file = fs::File::options()
-            .write(true)
-            .open(journal)
-            .expect("a journal");
+        let file = fs::File::options().write(true).open(journal).expect("a journal");
         let before = file.metadata().expect("a size").len();
         file.set_len(before.min(length as u64)).expect("a cut");
         let left = self.look().finished().expect("readable");
@@ -201,9 +196,7 @@ fn shards_in_folders_of_their_own_merge_to_the_same_bytes() {
             let store = Store::open(&folder, &campaign()).unwrap();
             let writer = store.writer().unwrap();
             // Backwards, since the order in which runs end must not show.
-            let tasks: Vec<_> = tasks()
-                .filter(|task| task.index % shards == shard)
-                .collect();
+            let tasks: Vec<_> = tasks().filter(|task| task.index % shards == shard).collect();
             for task in tasks.iter().rev() {
                 writer.append(task, &row(task), Tables::default()).unwrap();
             }
@@ -227,9 +220,7 @@ fn threads_share_a_writer() {
             let writer = &writer;
             scope.spawn(move || {
                 for task in tasks().filter(|task| task.index % 4 == thread) {
-                    writer
-                        .append(&task, &row(&task), Tables::default())
-                        .unwrap();
+                    writer.append(&task, &row(&task), Tables::default()).unwrap();
                 }
             });
         }

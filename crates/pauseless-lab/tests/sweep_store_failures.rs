@@ -17,11 +17,7 @@ use sweep_made::{
 /// The file that a failure names, what it says, and what it advises.
 fn said<T>(result: Result<T, Failure>) -> (PathBuf, String, String) {
     match result {
-        Err(Failure::File {
-            file,
-            message,
-            help,
-        }) => (file, message, help),
+        Err(Failure::File { file, message, help }) => (file, message, help),
         Err(Failure::Interrupted) => panic!("nobody has interrupted it"),
         Ok(_) => panic!("it should have failed"),
     }
@@ -97,9 +93,7 @@ fn a_damaged_line_costs_its_run_and_no_other() {
     let store = Store::open(folder.path(), &campaign()).unwrap();
     let writer = store.writer().unwrap();
     for task in tasks().take(5) {
-        writer
-            .append(&task, &row(&task), Tables::default())
-            .unwrap();
+        writer.append(&task, &row(&task), Tables::default()).unwrap();
     }
     drop(writer);
     let journal = files(&folder.path().join("journal"), "jsonl").remove(0);
@@ -128,9 +122,7 @@ fn a_journal_of_another_machine_is_read_and_left_alone() {
     let store = Store::open(folder.path(), &campaign()).unwrap();
     let writer = store.writer().unwrap();
     let task = plan().task(0);
-    writer
-        .append(&task, &row(&task), Tables::default())
-        .unwrap();
+    writer.append(&task, &row(&task), Tables::default()).unwrap();
     drop(writer);
     let journal = files(&folder.path().join("journal"), "jsonl").remove(0);
     let elsewhere = journal.with_file_name("elsewhere.1.1.1.jsonl");
@@ -145,9 +137,7 @@ fn a_merge_that_was_killed_leaves_nothing_for_long() {
     let folder = tempfile::tempdir().unwrap();
     let store = filled(folder.path(), &campaign(), tasks());
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = host
-        .trim()
-        .replace(|it: char| !it.is_ascii_alphanumeric(), "-");
+    let host = host.trim().replace(|it: char| !it.is_ascii_alphanumeric(), "-");
     let names = [("no-such-process", false), ("self", true)].map(|(process, stays)| {
         let name = format!(".results.parquet.{host}.{process}");
         (folder.path().join(name), stays)
@@ -169,24 +159,13 @@ fn two_rows_of_a_task_that_differ_are_refused() {
     let task = plan().task(2);
     let mut other = row(&task);
     writer.append(&task, &other, Tables::default()).unwrap();
-    assert_eq!(
-        store.finished().unwrap().len(),
-        4,
-        "the same row counts once"
-    );
+    assert_eq!(store.finished().unwrap().len(), 4, "the same row counts once");
     other.numbers[1] = Some(0.2 + 1e-16);
     writer.append(&task, &other, Tables::default()).unwrap();
-    for (file, message, _) in [
-        said(store.finished()),
-        said(merge(&store, &plan(), &[], true)),
-    ] {
+    for (file, message, _) in [said(store.finished()), said(merge(&store, &plan(), &[], true))] {
         let journal = files(&folder.path().join("journal"), "jsonl").remove(0);
         assert_eq!(file, part(&store));
-        let what = format!(
-            "task {} that differs from that in {}",
-            task.name,
-            journal.display()
-        );
+        let what = format!("task {} that differs from that in {}", task.name, journal.display());
         assert!(message.contains(&what), "{message}");
     }
 }
@@ -205,45 +184,21 @@ fn rows_that_lack_a_number_are_made_again_and_others_are_used() {
     assert_eq!(store.finished().unwrap().len(), TASKS);
     let results = merge(&store, &plan_of(fewer), &[], false).unwrap();
     assert_eq!(results.rows, TASKS);
-    let columns = [
-        "task",
-        "scenario",
-        "version",
-        "seed",
-        "buffer_bytes",
-        "scheme",
-    ];
-    let columns: Vec<&str> = columns
-        .into_iter()
-        .chain(["rate_min", "ended", "error"])
-        .collect();
+    let columns = ["task", "scenario", "version", "seed", "buffer_bytes", "scheme"];
+    let columns: Vec<&str> = columns.into_iter().chain(["rate_min", "ended", "error"]).collect();
     assert_eq!(store.columns().names(), columns);
     let table = store.results().unwrap().table(&columns).unwrap();
-    assert!(
-        table
-            .columns
-            .iter()
-            .all(|column| column.cells.len() == TASKS)
-    );
+    assert!(table.columns.iter().all(|column| column.cells.len() == TASKS));
 }
 
 /// An axis in front of all others, whose first value changes nothing.
 fn with_another_axis() -> Campaign {
     let mut campaign = campaign();
-    let point = |name: &str, set| Point {
-        label: Label::Text(name.to_string()),
-        set,
-    };
+    let point = |name: &str, set| Point { label: Label::Text(name.to_string()), set };
     let value = toml::Value::Boolean(true);
-    let points = vec![
-        point("plain", Vec::new()),
-        point("aware", vec![("cycle_aware".to_string(), value)]),
-    ];
-    let axis = Axis {
-        name: "thresholds".to_string(),
-        unit: "",
-        points,
-    };
+    let points =
+        vec![point("plain", Vec::new()), point("aware", vec![("cycle_aware".to_string(), value)])];
+    let axis = Axis { name: "thresholds".to_string(), unit: "", points };
     campaign.axes.insert(0, axis);
     campaign
 }
@@ -258,18 +213,12 @@ fn an_axis_that_is_added_keeps_what_was_finished() {
     let merged = merge(&store, &plan, &[], false).unwrap();
     assert_eq!((merged.rows, merged.missing), (TASKS, TASKS));
     assert_eq!(merged.first_missing, [24, 25, 26, 27, 28]);
-    assert_eq!(
-        merged.file, None,
-        "nothing is written unless a part of it will do"
-    );
+    assert_eq!(merged.file, None, "nothing is written unless a part of it will do");
     merge(&store, &plan, &[], true).unwrap();
     let results = store.results().unwrap();
     assert_eq!((results.rows(), results.tasks()), (TASKS, 2 * TASKS));
     let table = results.table(&["thresholds", "seed"]).unwrap();
-    assert_eq!(
-        table.columns[0].cells,
-        Cells::Texts(vec!["plain".to_string(); TASKS])
-    );
+    assert_eq!(table.columns[0].cells, Cells::Texts(vec!["plain".to_string(); TASKS]));
     let seeds: Vec<u64> = tasks().map(|task| task.seed).collect();
     assert_eq!(table.columns[1].cells, Cells::Counts(seeds));
 }
@@ -331,20 +280,14 @@ fn curves_are_there_before_their_row_and_are_missed() {
         for _ in 0..8 {
             scope.spawn(|| {
                 let curves = series(&["time_ms", "queue.S1:H1"]);
-                let tables = Tables {
-                    curves: Some(&curves),
-                    flows: None,
-                };
+                let tables = Tables { curves: Some(&curves), flows: None };
                 writer.append(&task, &row(&task), tables).unwrap();
             });
         }
     });
     assert!(store.finished().unwrap().contains(&task.name));
     let series = files(&folder.path().join("series"), "parquet");
-    assert_eq!(
-        series,
-        [folder.path().join(format!("series/{}.parquet", task.name))]
-    );
+    assert_eq!(series, [folder.path().join(format!("series/{}.parquet", task.name))]);
     // A curve that was added later is not in them, and one that cannot be read is none.
     campaign.curves.push("queue.S2:H2".to_string());
     let wanting = Store::open(folder.path(), &campaign).unwrap();
@@ -358,10 +301,7 @@ fn series(names: &[&str]) -> Table {
         name: name.to_string(),
         cells: Cells::Numbers(vec![Some(0.0), Some(1.0)]),
     });
-    Table {
-        name: "series".to_string(),
-        columns: columns.collect(),
-    }
+    Table { name: "series".to_string(), columns: columns.collect() }
 }
 
 #[test]
@@ -383,18 +323,8 @@ fn a_full_disk_loses_nothing() {
     let mount = "mount -t tmpfs -o size=400k none \"$1\"";
     let unshare = |script: String| {
         let mut command = Command::new("unshare");
-        command.args([
-            "--user",
-            "--map-root-user",
-            "--mount",
-            "sh",
-            "-c",
-            &script,
-            "sh",
-        ]);
-        command
-            .arg(folder.path())
-            .arg(std::env::current_exe().unwrap());
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script, "sh"]);
+        command.arg(folder.path()).arg(std::env::current_exe().unwrap());
         command.env(DISK, folder.path());
         command.output()
     };
@@ -415,9 +345,7 @@ fn fill(disk: &Path) {
     let campaign = campaign_of(60);
     let tasks: Vec<_> = tasks_of(plan_of(campaign.clone())).collect();
     let plan = plan_of(campaign.clone());
-    let elsewhere = tempfile::Builder::new()
-        .tempdir_in(std::env::temp_dir())
-        .unwrap();
+    let elsewhere = tempfile::Builder::new().tempdir_in(std::env::temp_dir()).unwrap();
     let whole = filled(elsewhere.path(), &campaign, tasks.iter().cloned());
     let whole = merge(&whole, &plan, &[], false).unwrap().file.unwrap();
     // With this much room it is now a journal, now a part that does not fit.
@@ -442,11 +370,7 @@ fn fill(disk: &Path) {
             let store = Store::read_only(&folder, &campaign).unwrap();
             let finished = store.finished().unwrap();
             assert!(finished.warnings().is_empty(), "{:?}", finished.warnings());
-            assert!(
-                tasks[..kept]
-                    .iter()
-                    .all(|task| finished.contains(&task.name))
-            );
+            assert!(tasks[..kept].iter().all(|task| finished.contains(&task.name)));
             assert!(finished.len() <= kept + 1);
         }
         fs::remove_file(ballast).unwrap();
@@ -455,10 +379,7 @@ fn fill(disk: &Path) {
         let left = tasks.iter().filter(|task| !finished.contains(&task.name));
         filled(&folder, &campaign, left.cloned());
         let file = merge(&store, &plan, &[], false).unwrap().file.unwrap();
-        assert!(
-            fs::read(file).unwrap() == fs::read(&whole).unwrap(),
-            "with {room} KB"
-        );
+        assert!(fs::read(file).unwrap() == fs::read(&whole).unwrap(), "with {room} KB");
         fs::remove_dir_all(folder).unwrap();
     }
 }

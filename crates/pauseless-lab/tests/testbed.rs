@@ -35,10 +35,7 @@ fn pfc(duration: Span) -> Scenario {
 }
 
 fn watched(scenario: Scenario, watch: &mut dyn Watch) -> Result<Measured, BedError> {
-    let options = Options {
-        backend: Backend::Memory,
-        ..Options::default()
-    };
+    let options = Options { backend: Backend::Memory, ..Options::default() };
     testbed::measure(scenario, &options, watch)
 }
 
@@ -104,28 +101,15 @@ fn a_faster_network_has_a_finer_clock() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/pcn-fig1.toml");
     let scenario = Scenario::read(Path::new(path), &Overrides::default());
     let scenario = scenario.unwrap_or_else(|it| panic!("{it}"));
-    let options = Options {
-        backend: Backend::Memory,
-        ..Options::default()
-    };
+    let options = Options { backend: Backend::Memory, ..Options::default() };
     let go_on = &mut |_: Progress| ControlFlow::Continue(());
     let measured = testbed::measure(scenario, &options, go_on);
     let measured = measured.unwrap_or_else(|it| panic!("{it}"));
     let wire = &measured.wire;
-    assert!(
-        !wire.is_tau_exceeded(),
-        "{:?} > {}",
-        wire.tau,
-        wire.tau_configured
-    );
+    assert!(!wire.is_tau_exceeded(), "{:?} > {}", wire.tau, wire.tau_configured);
     assert_eq!((wire.overruns, measured.run.outcome.lost_packets), (0, 0));
     let remarks = table::remarks(&measured);
-    assert!(
-        remarks
-            .iter()
-            .any(|it| it.contains("up to 5.00 us, is left out")),
-        "{remarks:?}"
-    );
+    assert!(remarks.iter().any(|it| it.contains("up to 5.00 us, is left out")), "{remarks:?}");
 }
 
 #[test]
@@ -151,10 +135,7 @@ fn assert_half(measured: &Measured) {
     }
     let (ours, simulated) = (measured.run.queue_max(), measured.simulated.queue_max());
     let difference = ours.get().abs_diff(simulated.get());
-    assert!(
-        difference < 9_000,
-        "{name}: {ours:?}, simulated {simulated:?}"
-    );
+    assert!(difference < 9_000, "{name}: {ours:?}, simulated {simulated:?}");
 }
 
 #[test]
@@ -193,11 +174,7 @@ struct Impatient {
 
 impl Watch for Impatient {
     fn progress(&mut self, _: Progress) -> ControlFlow<()> {
-        if self.has_seen {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if self.has_seen { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn see(&mut self, _: &[NodePlan], statuses: Vec<NodeReport>) {
@@ -217,10 +194,7 @@ fn a_run_that_is_broken_off_reports_what_was_measured() {
 
 #[test]
 fn a_simulation_that_is_broken_off_leaves_nothing_to_measure() {
-    let broken = watched(
-        pfc(Span::ms(400)),
-        &mut |_: Progress| ControlFlow::Break(()),
-    );
+    let broken = watched(pfc(Span::ms(400)), &mut |_: Progress| ControlFlow::Break(()));
     assert!(matches!(broken, Err(BedError::Interrupted)));
 }
 
@@ -295,18 +269,11 @@ fn a_run_ends_when_its_question_is_answered() {
     scenario.config.stop = Stop::DEADLOCK;
     let Measured { run, .. } = measure(scenario);
     assert_eq!(run.outcome.ended, Ended::Deadlock);
-    assert_eq!(
-        Some(run.outcome.end),
-        run.outcome.deadlock.map(|it| it.time)
-    );
+    assert_eq!(Some(run.outcome.end), run.outcome.deadlock.map(|it| it.time));
     let name = "gfc-buffer-cycle-aware";
     let discipline = Discipline::OutputQueued;
     let mut scenario = scenarios(&[name], discipline, Span::s(4)).remove(0);
-    scenario.config.stop = Stop {
-        deadlock: false,
-        done: true,
-        steady: None,
-    };
+    scenario.config.stop = Stop { deadlock: false, done: true, steady: None };
     for flow in &mut scenario.config.flows {
         flow.size = Bytes::kb(300);
     }

@@ -102,10 +102,7 @@ fn loss_begins_where_the_derived_xoff_ends() {
         panic!("{:?}", answer.verdict());
     };
     let least = threshold.range.0.base;
-    println!(
-        "bound {bound}, first loss from {least} to {}",
-        threshold.range.1.base
-    );
+    println!("bound {bound}, first loss from {least} to {}", threshold.range.1.base);
     assert!(least > bound, "{least} loses although {bound} is derived");
     assert!(least - bound <= 3 * 1_500, "{least} against {bound}");
 }
@@ -133,10 +130,7 @@ fn where_every_rate_deadlocks_there_is_no_threshold() {
     let Verdict::None { reason } = answer.verdict() else {
         panic!("{:?}", answer.verdict());
     };
-    assert!(
-        reason.starts_with("every one of 3 seeds has it at both ends"),
-        "{reason}"
-    );
+    assert!(reason.starts_with("every one of 3 seeds has it at both ends"), "{reason}");
 }
 
 #[test]
@@ -165,11 +159,7 @@ fn a_value_that_is_refused_is_named() {
     assert_eq!(value.exact(), "100 KB");
     let problem = &problems.list()[0];
     assert_eq!(problem.key, key);
-    assert!(
-        problem.expected.starts_with("at most "),
-        "{}",
-        problem.expected
-    );
+    assert!(problem.expected.starts_with("at most "), "{}", problem.expected);
 }
 
 #[test]
@@ -181,23 +171,14 @@ fn questions_without_sense_are_refused() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(
-        ask(("80 KB", "80 KB"), "loss"),
-        "there is nothing between 80 KB and 80 KB"
-    );
-    assert_eq!(
-        ask(("80 KB", "90 us"), "loss"),
-        "80 KB and 90 us are not of one kind"
-    );
+    assert_eq!(ask(("80 KB", "80 KB"), "loss"), "there is nothing between 80 KB and 80 KB");
+    assert_eq!(ask(("80 KB", "90 us"), "loss"), "80 KB and 90 us are not of one kind");
     let message = ask(("80 KB", "90 KB"), "pause:S1:H2");
     assert!(message.contains("did you mean S1:H1?"), "{message}");
     let message = ask(("80 KB", "90 KB"), "queue_max{port=S1:H2} > 5");
     assert!(message.contains("did you mean S1:H1?"), "{message}");
     let message = ask(("80 KB", "90 KB"), "slowdown{p=99} > 5");
-    assert!(
-        message.contains("no flow of the scenario has a size"),
-        "{message}"
-    );
+    assert!(message.contains("no flow of the scenario has a size"), "{message}");
     assert!(Property::parse("pauses").is_err());
 
     let refusal = |question: &Question| match question.answer(|_, _| ControlFlow::Continue(())) {
@@ -212,10 +193,7 @@ fn questions_without_sense_are_refused() {
     assert!(message.contains("leave --duration out"), "{message}");
     let mut coarse = question(FILLING, "flow_control.xoff", ("80 KB", "90 KB"), "loss");
     coarse.precision = Some(10_000);
-    assert_eq!(
-        refusal(&coarse),
-        "a precision of 10 KB is not smaller than the range, 10 KB"
-    );
+    assert_eq!(refusal(&coarse), "a precision of 10 KB is not smaller than the range, 10 KB");
 }
 
 /// Ctrl-C: what is known so far is told, and marked as incomplete.

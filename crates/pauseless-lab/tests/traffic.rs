@@ -91,11 +91,7 @@ fn every_kind_survives_being_written_out() {
             assert_eq!(first.config.flows, again.config.flows, "{kind}");
             assert_eq!(first.config.follows, again.config.follows, "{kind}");
             assert_eq!(first.resolved(), again.resolved(), "{kind}");
-            assert!(
-                !first.resolved().contains("[[flow]]"),
-                "{}",
-                first.resolved()
-            );
+            assert!(!first.resolved().contains("[[flow]]"), "{}", first.resolved());
         }
     }
 }
@@ -124,10 +120,7 @@ fn sections_do_not_change_each_other_whatever_their_order() {
     let text = sections.iter().find(|text| text.contains("n4")).unwrap();
     let alone = config(text);
     let of_section = |config: &Config| {
-        let flows = config
-            .flows
-            .iter()
-            .filter(|flow| flow.name.starts_with("n4/"));
+        let flows = config.flows.iter().filter(|flow| flow.name.starts_with("n4/"));
         Vec::from_iter(flows.cloned())
     };
     assert_eq!(of_section(&alone), of_section(&together));
@@ -150,10 +143,7 @@ fn poisson_arrivals_have_the_load_and_the_gaps() {
     for (traffic, expected) in [
         ("load = \"60 %\"\nsizes = \"pcn_w1_webserver\"", 0.6),
         ("load = \"35 %\"\nsize = \"100 KB\"\nfan_in = [1, 8]", 0.35),
-        (
-            "load = \"5 %\"\ncdf = [[\"1 KB\", 0.5], [\"9 KB\", 1]]",
-            0.05,
-        ),
+        ("load = \"5 %\"\ncdf = [[\"1 KB\", 0.5], [\"9 KB\", 1]]", 0.05),
     ] {
         let config = long(traffic);
         let found = load(&config, Span::ms(2_000));
@@ -162,9 +152,7 @@ fn poisson_arrivals_have_the_load_and_the_gaps() {
     let config = long("load = \"60 %\"\nsize = \"100 KB\"\nsources = [\"H3\"]");
     let mut starts = Vec::from_iter(config.flows.iter().map(|flow| flow.start));
     starts.sort_unstable();
-    let gaps = starts
-        .windows(2)
-        .map(|pair| (pair[1] - pair[0]).as_secs_f64());
+    let gaps = starts.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64());
     let gaps = Vec::from_iter(gaps);
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
     let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
@@ -242,11 +230,7 @@ fn fan_in_gathers_different_sources_of_other_racks() {
         let sources = std::collections::BTreeSet::from_iter(sources);
         assert_eq!(sources.len(), flows.len());
         let target = rack(&config, flows[0].target);
-        assert!(
-            sources
-                .iter()
-                .all(|source| rack(&config, *source) != target)
-        );
+        assert!(sources.iter().all(|source| rack(&config, *source) != target));
     }
     assert_eq!(Vec::from_iter(sizes), Vec::from_iter(1..=8));
 }
@@ -261,11 +245,7 @@ fn incasts() {
     let third = some.flows.iter().filter(|flow| flow.name.ends_with("#3"));
     let third = Vec::from_iter(third);
     assert_eq!(third.len(), 5);
-    assert!(
-        third
-            .iter()
-            .all(|flow| flow.start == Time::ZERO + Span::ms(2))
-    );
+    assert!(third.iter().all(|flow| flow.start == Time::ZERO + Span::ms(2)));
     // Bursts: every interval until the end.
     let bursts = config(
         "[[traffic]]\nkind = \"incast\"\nsources = [\"H2..H15\"]\ntarget = \"H1\"\n\
@@ -294,10 +274,7 @@ fn closed_loops_never_run_out() {
         let carried = 10_000_000_000 / 8 * 20 / 1_000;
         let thought = (chain.len() as u64) * 10 * 1_250;
         assert!(bytes + thought >= carried, "{bytes}");
-        assert_eq!(
-            Vec::from_iter(chain.keys().copied()),
-            Vec::from_iter(1..=chain.len() as u64)
-        );
+        assert_eq!(Vec::from_iter(chain.keys().copied()), Vec::from_iter(1..=chain.len() as u64));
     }
     assert_eq!(config.follows.len(), config.flows.len() - 32);
     for follow in &config.follows {
@@ -360,9 +337,7 @@ fn parts(config: &Config) -> usize {
         }
     }
     assert_eq!(done, count, "flows wait in a circle");
-    (0..count)
-        .filter(|flow| root(&mut part, *flow) == *flow)
-        .count()
+    (0..count).filter(|flow| root(&mut part, *flow) == *flow).count()
 }
 
 fn sent(config: &Config) -> BTreeMap<NodeId, u64> {
@@ -379,31 +354,18 @@ fn a_ring_sends_what_the_books_say() {
     let ring = config(text);
     assert_eq!(ring.flows.len(), 16 * 30);
     // 2 (n - 1) / n of the buffer, from each rank.
-    assert!(
-        sent(&ring)
-            .values()
-            .all(|bytes| *bytes == 1_600_000 * 30 / 16)
-    );
+    assert!(sent(&ring).values().all(|bytes| *bytes == 1_600_000 * 30 / 16));
     assert_eq!(ring.follows.len(), 16 * 29 * 2);
     assert_eq!(parts(&ring), 1);
     let before = firsts(&ring, "ring-all-reduce/H5->H6#1.4");
-    assert_eq!(
-        before,
-        ["ring-all-reduce/H4->H5#1.3", "ring-all-reduce/H5->H6#1.3"]
-    );
+    assert_eq!(before, ["ring-all-reduce/H4->H5#1.3", "ring-all-reduce/H5->H6#1.3"]);
     // Parts differ by a byte where they must, and no byte is sent too often.
     let odd = config(&text.replace("1600 KB", "1000003 B"));
     assert_eq!(sent(&odd).values().sum::<u64>(), 30 * 1_000_003);
     let twice = config(&format!("{text}\nrepeat = 2\ngap = \"7 us\""));
     let before = firsts(&twice, "ring-all-reduce/H5->H6#2.1");
-    assert_eq!(
-        before,
-        ["ring-all-reduce/H4->H5#1.30", "ring-all-reduce/H5->H6#1.30"]
-    );
-    let gaps = twice
-        .follows
-        .iter()
-        .filter(|follow| follow.delay == Span::us(7));
+    assert_eq!(before, ["ring-all-reduce/H4->H5#1.30", "ring-all-reduce/H5->H6#1.30"]);
+    let gaps = twice.follows.iter().filter(|follow| follow.delay == Span::us(7));
     assert_eq!(gaps.count(), 16 * 2);
     assert_eq!(parts(&twice), 1);
 }
@@ -487,23 +449,11 @@ fn check_sees_every_pair_that_may_be_drawn() {
     assert_eq!(demands(&format!("kind = \"poisson\"\n{sizes}")), 16 * 12);
     let parallel = format!("kind = \"poisson\"\n{sizes}\nother_rack = false");
     assert_eq!(demands(&parallel), 16 * 15);
-    assert_eq!(
-        demands(&format!("kind = \"poisson\"\n{sizes}\n{classes}")),
-        2 * 16 * 12
-    );
-    assert_eq!(
-        demands("kind = \"incast\"\nsize = \"1 KB\"\ntarget = \"H1\""),
-        15
-    );
+    assert_eq!(demands(&format!("kind = \"poisson\"\n{sizes}\n{classes}")), 2 * 16 * 12);
+    assert_eq!(demands("kind = \"incast\"\nsize = \"1 KB\"\ntarget = \"H1\""), 15);
     assert_eq!(demands("kind = \"closed-loop\"\nsize = \"1 KB\""), 16 * 12);
-    assert_eq!(
-        demands("kind = \"ring-all-reduce\"\nsize = \"1 KB\"\nrepeat = 9"),
-        16
-    );
-    assert_eq!(
-        demands("kind = \"tree-all-reduce\"\nsize = \"1 KB\"\nchunks = 9"),
-        30
-    );
+    assert_eq!(demands("kind = \"ring-all-reduce\"\nsize = \"1 KB\"\nrepeat = 9"), 16);
+    assert_eq!(demands("kind = \"tree-all-reduce\"\nsize = \"1 KB\"\nchunks = 9"), 30);
     assert_eq!(demands("kind = \"all-to-all\"\nsize = \"1 KB\""), 16 * 15);
     assert_eq!(demands("kind = \"permutation\"\nname = \"p\""), 16 * 15);
     assert_eq!(demands("kind = \"permutation\""), 16 * 15);

@@ -549,11 +549,7 @@ fn files_of_distributions() {
     // A good one, in percent, next to the scenario.
     std::fs::write(folder.join("sizes.txt"), "0 0\n1000 50\n2000 100\n").unwrap();
     let good = pauseless_lab::scenario::Scenario::read(&path, &Default::default()).unwrap();
-    assert!(
-        good.resolved().contains("[\"1 KB\", 0.5]"),
-        "{}",
-        good.resolved()
-    );
+    assert!(good.resolved().contains("[\"1 KB\", 0.5]"), "{}", good.resolved());
     std::fs::remove_dir_all(&folder).unwrap();
     let gone = folder.join("t.toml");
     check_file(

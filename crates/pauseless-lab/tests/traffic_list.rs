@@ -80,9 +80,7 @@ fn the_order_of_rows_does_not_matter() {
     let rows = ["H0 H1 1000 5", "H0 H1 1000 3", "H2 H1 9 3", "H0 H1 2000 3"];
     let list = |rows: Vec<&str>| {
         let rows = rows.join("\n");
-        config(&format!(
-            "rows = '''\nsource target size_bytes start_ns\n{rows}'''\n"
-        ))
+        config(&format!("rows = '''\nsource target size_bytes start_ns\n{rows}'''\n"))
     };
     let one = list(rows.to_vec());
     let other = list(rows.into_iter().rev().collect());
@@ -114,11 +112,7 @@ fn paths_there_and_back() {
          [congestion_control]\nkind = \"none\"\nack_every = 1\n",
     );
     let way = |from, group| {
-        let header = pauseless_fabric::trace::Header {
-            source: from,
-            group,
-            hash: 0,
-        };
+        let header = pauseless_fabric::trace::Header { source: from, group, hash: 0 };
         let path = pauseless_fabric::trace::trace(&config.topology, &config.table, header);
         let path = path.unwrap().into_iter();
         let names = path.map(|(node, _)| config.topology.node(node).name.clone());
@@ -136,23 +130,14 @@ fn paths_there_and_back() {
 fn rows_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    file(
-        "flows.txt",
-        "source target size_bytes start_ns\nH0 H1 1000 5\n",
-    );
-    file(
-        "wrong.txt",
-        "source target size_bytes start_ns\nH0 H1 1000 5\nH0 H9 1 1\n",
-    );
+    file("flows.txt", "source target size_bytes start_ns\nH0 H1 1000 5\n");
+    file("wrong.txt", "source target size_bytes start_ns\nH0 H1 1000 5\nH0 H9 1 1\n");
     file("a.toml", &format!("{BASE}file = \"flows.txt\"\n"));
     file("b.toml", &format!("{BASE}file = \"wrong.txt\"\n"));
     let read = |name: &str| Scenario::read(&folder.path().join(name), &Overrides::default());
     let scenario = read("a.toml").unwrap();
     // The resolved scenario needs no other file.
-    assert_eq!(
-        parse(&scenario.resolved()).config.flows,
-        scenario.config.flows
-    );
+    assert_eq!(parse(&scenario.resolved()).config.flows, scenario.config.flows);
     let problems = read("b.toml").unwrap_err();
     let problem = &problems.list()[0];
     assert_eq!(problem.key, "traffic[0].file: wrong.txt:3");

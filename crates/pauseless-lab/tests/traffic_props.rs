@@ -32,10 +32,7 @@ fn section() -> impl Strategy<Value = String> {
         ("chunks = 3", &[6]),
         ("repeat = 3", &[4, 5, 6]),
         ("gap = \"10 us\"", &[4, 5, 6]),
-        (
-            "classes_by_size = [[\"10 KB\", 1]]",
-            &[0, 1, 2, 3, 4, 5, 6, 7],
-        ),
+        ("classes_by_size = [[\"10 KB\", 1]]", &[0, 1, 2, 3, 4, 5, 6, 7]),
         ("start = \"300 us\"", &[0, 1, 2, 3, 4, 5, 6, 7]),
     ];
     const SIZES: [&str; 4] = [
@@ -46,11 +43,7 @@ fn section() -> impl Strategy<Value = String> {
     ];
     let keys = prop::collection::btree_set(0..OF_KIND.len(), 0..5);
     (0..KINDS.len(), keys, 0..SIZES.len(), any::<bool>()).prop_map(|(kind, keys, size, stop)| {
-        let size = if (4..7).contains(&kind) || kind == 0 {
-            0
-        } else {
-            size
-        };
+        let size = if (4..7).contains(&kind) || kind == 0 { 0 } else { size };
         let mut text = format!("{}\n{}\n", KINDS[kind], SIZES[size]);
         for key in keys {
             let (key, kinds) = OF_KIND[key];

@@ -68,10 +68,7 @@ fn every_key_of_the_section_is_heard() {
 fn windows_are_what_fits_on_the_way() {
     for word in ["bdp", "largest-bdp"] {
         let config = read(&with(&format!("[transport]\nwindow = \"{word}\""))).config;
-        let Reaction::Controlled {
-            window, round_trip, ..
-        } = config.flows[0].reaction
-        else {
+        let Reaction::Controlled { window, round_trip, .. } = config.flows[0].reaction else {
             panic!("it is answered");
         };
         // Two links of 1 us there and back, and 1500 B at 100 Gb/s on both of them: 4.24 us.
@@ -92,10 +89,7 @@ fn schemes_of_public_simulators_have_their_keys() {
     assert_eq!(nic.style, dcqcn::Style::Nic);
     assert_eq!(nic.clamp, dcqcn::Clamp::Always);
     let level = nic.marking.levels[0].expect("one speed has its own");
-    assert_eq!(
-        (level.mbps, level.kmin, level.kmax),
-        (100_000, 400_000, 1_600_000)
-    );
+    assert_eq!((level.mbps, level.kmin, level.kmax), (100_000, 400_000, 1_600_000));
     assert_eq!(config.congestion.ack_every, 1);
 
     let hpcc = "[congestion_control]\nkind = \"hpcc\"\neta = 0.9\nstage_max = 0\nper_hop = true\n\
@@ -120,10 +114,7 @@ fn nonsense_is_refused() {
     let table = [
         ("[transport]\nwindow = \"wide\"", "transport.window"),
         ("[transport]\ntimeout = \"1 ms\"", "transport.timeout"),
-        (
-            "[transport]\nwindow_follows_rate = true",
-            "there is no window to follow it",
-        ),
+        ("[transport]\nwindow_follows_rate = true", "there is no window to follow it"),
         (
             "[congestion_control]\nkind = \"none\"\nack_every = 0\n\
              [transport]\nfinish = \"source\"",
@@ -134,19 +125,13 @@ fn nonsense_is_refused() {
              [transport]\nwindow = \"bdp\"",
             "acknowledged only every 4",
         ),
-        (
-            "[congestion_control]\nkind = \"hpcc\"\nack_every = 0",
-            "HPCC lives on acknowledgements",
-        ),
+        ("[congestion_control]\nkind = \"hpcc\"\nack_every = 0", "HPCC lives on acknowledgements"),
         (
             "[congestion_control]\nkind = \"dcqcn\"\nstyle = \"nic\"\nbyte_counter = \"1 MB\"",
             "congestion_control.byte_counter",
         ),
         ("[timing]\nwire_loss = 2", "2 is out of range"),
-        (
-            "[[wire_loss]]\nports = [\"H9:S1\"]\nshare = 0.1",
-            "wire_loss",
-        ),
+        ("[[wire_loss]]\nports = [\"H9:S1\"]\nshare = 0.1", "wire_loss"),
     ];
     for (more, words) in table {
         let problems = Scenario::parse("t.toml", &with(more), &Overrides::default());

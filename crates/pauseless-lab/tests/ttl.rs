@@ -65,11 +65,7 @@ fn hop_classes_run_and_the_last_link_needs_none() {
     );
 
     let bands = "[classes]\nkind = \"hops\"\ncount = 2\nwidth = 2\nlast = \"stay\"\n";
-    let hops = Hops {
-        count: 2,
-        width: 2,
-        beyond: Beyond::Stay,
-    };
+    let hops = Hops { count: 2, width: 2, beyond: Beyond::Stay };
     let scenario = round_trip(&ring(2, bands));
     assert_eq!(scenario.config.classes, ClassMap::Hops(hops));
     let classes = run(&scenario.config).queues;
@@ -90,37 +86,21 @@ passages = ["S2: S1 > S3"]
     let scenario = round_trip(&ring(2, table));
     assert_eq!(scenario.config.flows[0].label, 5);
     let outcome = run(&scenario.config);
-    let held = |class| {
-        outcome
-            .queues
-            .iter()
-            .any(|queue| queue.class == Class(class))
-    };
+    let held = |class| outcome.queues.iter().any(|queue| queue.class == Class(class));
     assert!(held(0) && held(1) && outcome.flows[0].delivered > Bytes::kb(100));
     // Without a label of its own a flow has that of its class.
     let scenario = round_trip(&ring(2, &table.replace("label = 5\n", "class = 1\n")));
     assert_eq!(scenario.config.flows[0].label, 1);
 
-    let torus = GOOD.replace(
-        "kind = \"ring\"\nswitches = 3",
-        "kind = \"torus\"\ndimensions = [4, 4]",
-    );
-    let torus = torus.replace(
-        "[switch]",
-        "[routing]\nkind = \"dimension-order\"\n[switch]\nclasses = 2",
-    );
-    let torus = torus
-        .replace("\"H1\"", "\"H3\"")
-        .replace("target = \"H3\"", "target = \"H1\"");
+    let torus =
+        GOOD.replace("kind = \"ring\"\nswitches = 3", "kind = \"torus\"\ndimensions = [4, 4]");
+    let torus =
+        torus.replace("[switch]", "[routing]\nkind = \"dimension-order\"\n[switch]\nclasses = 2");
+    let torus = torus.replace("\"H1\"", "\"H3\"").replace("target = \"H3\"", "target = \"H1\"");
     let scenario = round_trip(&format!("{torus}[classes]\nkind = \"dateline\"\n"));
     assert!(scenario.resolved().contains("kind = \"dateline\""));
     let outcome = run(&scenario.config);
-    let held = |class| {
-        outcome
-            .queues
-            .iter()
-            .any(|queue| queue.class == Class(class))
-    };
+    let held = |class| outcome.queues.iter().any(|queue| queue.class == Class(class));
     assert!(held(0) && held(1) && outcome.flows[0].delivered > Bytes::kb(100));
 }
 
@@ -172,18 +152,11 @@ fn loops_have_a_ttl_and_their_bounds_are_explained() {
 
     let verdict = |text: &str| explain(&parse(text)).loops[0].verdict;
     assert_eq!(verdict(LOOP), Verdict::Fills);
-    assert_eq!(
-        verdict(&LOOP.replace("5.1 Gbps", "4.9 Gbps")),
-        Verdict::Flows
-    );
-    let classed = LOOP.replace(
-        "[switch]",
-        "[classes]\nkind = \"hops\"\ncount = 8\n[switch]\nclasses = 8",
-    );
+    assert_eq!(verdict(&LOOP.replace("5.1 Gbps", "4.9 Gbps")), Verdict::Flows);
+    let classed =
+        LOOP.replace("[switch]", "[classes]\nkind = \"hops\"\ncount = 8\n[switch]\nclasses = 8");
     assert_eq!(verdict(&classed), Verdict::Drains);
-    let twice = LOOP
-        .replace("ttl = 16", "ttl = 4")
-        .replace("5.1 Gbps", "40 Gbps");
+    let twice = LOOP.replace("ttl = 16", "ttl = 4").replace("5.1 Gbps", "40 Gbps");
     assert_eq!(verdict(&twice), Verdict::Balances);
     assert_eq!(run(&parse(&twice).config).deadlock, None);
     // Two flows count together, one of which enters at the other switch.
@@ -238,11 +211,7 @@ fn a_loop_may_have_a_way_there_and_does_not_disturb_what_flows_beside_it() {
                 path = [\"S4\"]\nloop = [\"S1\", \"S2\"]\nttl = 9\nsize = \"15 KB\"\n";
     let scenario = round_trip(&ring(1, rest));
     let outcome = run(&scenario.config);
-    let lost = scenario
-        .config
-        .flows
-        .iter()
-        .position(|flow| flow.name == "lost");
+    let lost = scenario.config.flows.iter().position(|flow| flow.name == "lost");
     let lost = lost.expect("it is there");
     assert_eq!(outcome.flows[lost].expired, Bytes::kb(15));
     assert_eq!(outcome.expired_packets, 10);
@@ -263,13 +232,7 @@ fn a_ttl_that_is_too_short_is_warned_of() {
     let outcome = run(&scenario.config);
     assert!(outcome.expired_packets > 100);
     let scenario = round_trip(&ring(1, "ttl = 4\n"));
-    assert_eq!(
-        (
-            run(&scenario.config).expired_packets,
-            scenario.warnings.len()
-        ),
-        (0, 0)
-    );
+    assert_eq!((run(&scenario.config).expired_packets, scenario.warnings.len()), (0, 0));
 }
 
 #[test]
@@ -295,10 +258,7 @@ fn problems_with_classes() {
         "#]],
     );
     check(
-        &ring(
-            8,
-            "[classes]\nkind = \"hops\"\ncount = 9\nwidth = 17\nlast = \"keep\"\n",
-        ),
+        &ring(8, "[classes]\nkind = \"hops\"\ncount = 9\nwidth = 17\nlast = \"keep\"\n"),
         expect![[r#"
             pauseless: t.toml:18:1: classes: flows get into class 8 by this
                |

@@ -20,9 +20,7 @@ fn main() {
         ("many", many),
         ("lot", lot),
     ];
-    let is_any = all
-        .iter()
-        .any(|(name, _)| wanted.iter().any(|it| it == name));
+    let is_any = all.iter().any(|(name, _)| wanted.iter().any(|it| it == name));
     for (name, table) in all {
         if !is_any || wanted.iter().any(|it| it == name) {
             println!("\n{name}");
@@ -38,10 +36,7 @@ fn fig1() {
         "{:<12} {:>9} {:>9} {:>9} {:>10} {:>10} {:>8} {:>8} {:>9}",
         "scheme", "H0 ms", "H1 ms", "S0 ms", "F0 min", "F1 min", "F0 end", "F1 end", "loss ms"
     );
-    let scaled = qcn::Config {
-        reference: Some(Rate::gbps(10)),
-        ..qcn::Config::default()
-    };
+    let scaled = qcn::Config { reference: Some(Rate::gbps(10)), ..qcn::Config::default() };
     let mut cases = vec![("pfc alone", CongestionControl::None)];
     cases.extend(schemes(Span::us(30)).map(|control| (control.name(), control)));
     cases.push(("qcn scaled", CongestionControl::Qcn(scaled)));
@@ -59,14 +54,7 @@ fn fig1() {
             let rates = after().map(|at| series.flows[flow].allowed_bps[at]);
             rates.fold(f64::MAX, f64::min) / 1e9
         };
-        let end = |flow: usize| {
-            series.flows[flow]
-                .goodput_bps
-                .last()
-                .copied()
-                .unwrap_or(0.0)
-                / 1e9
-        };
+        let end = |flow: usize| series.flows[flow].goodput_bps.last().copied().unwrap_or(0.0) / 1e9;
         let sum = |at: usize| series.flows[0].goodput_bps[at] + series.flows[1].goodput_bps[at];
         let loss = after().filter(|at| sum(*at) < 36e9).count() as f64 * 0.05;
         println!(
@@ -85,9 +73,7 @@ fn fig1() {
 /// Fig. 5: PAUSE between the switches against the rate of F1.
 fn fig5() {
     println!("{:>8} {:>8} {:>8} {:>8}", "F1 sends", "pauses", "F0", "F1");
-    for mbps in [
-        2_000, 6_000, 9_000, 9_300, 9_400, 9_500, 9_700, 10_000, 11_000, 15_000, 20_000,
-    ] {
+    for mbps in [2_000, 6_000, 9_000, 9_300, 9_400, 9_500, 9_700, 10_000, 11_000, 15_000, 20_000] {
         let config = pcn_fig5(Rate::mbps(mbps));
         let outcome = run(&config);
         let rate = |name| outcome.flows[flow(&config, name).index()].goodput_late_bps / 1e9;
@@ -102,10 +88,7 @@ fn fig5() {
 }
 
 fn period(us: u64) -> CongestionControl {
-    CongestionControl::Pcn(pcn::Config {
-        period: Span::us(us),
-        ..pcn::Config::default()
-    })
+    CongestionControl::Pcn(pcn::Config { period: Span::us(us), ..pcn::Config::default() })
 }
 
 /// Fig. 11: four flows over 10 Gb/s with a round trip of 0.5 ms.
@@ -130,10 +113,7 @@ fn fig11() {
             })
         };
         let samples = 0..series.times.len();
-        let off = samples
-            .clone()
-            .rev()
-            .find(|at| (sum(*at) - 10e9).abs() > 1e9);
+        let off = samples.clone().rev().find(|at| (sum(*at) - 10e9).abs() > 1e9);
         let off = off.filter(|at| at + 1 < samples.end);
         let queue = &series.ports[0].egress;
         let low = samples.clone().find(|at| *at > 10 && queue[*at] < 20_000);
@@ -168,11 +148,8 @@ fn flows() {
             ..pcn::Config::default()
         });
         let [_, others @ ..] = schemes(Span::us(498));
-        let mut cases = vec![
-            ("pcn T=500us", period(500)),
-            ("pcn w=0.1/N", small),
-            ("pcn T=50us", period(50)),
-        ];
+        let mut cases =
+            vec![("pcn T=500us", period(500)), ("pcn w=0.1/N", small), ("pcn T=50us", period(50))];
         cases.extend(others.map(|control| (control.name(), control)));
         for (name, control) in cases {
             let mut config = pcn_dumbbell(count, control);

@@ -31,25 +31,12 @@ const MTU: Bytes = Bytes::new(1_500);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let sizes: Vec<u32> = arguments
-        .iter()
-        .filter_map(|argument| argument.parse().ok())
-        .collect();
-    let sizes = if sizes.is_empty() {
-        vec![4, 8, 16]
-    } else {
-        sizes
-    };
-    if let Some(scheme) = SCHEMES
-        .iter()
-        .find(|name| arguments.iter().any(|a| a == *name))
-    {
+    let sizes: Vec<u32> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    let sizes = if sizes.is_empty() { vec![4, 8, 16] } else { sizes };
+    if let Some(scheme) = SCHEMES.iter().find(|name| arguments.iter().any(|a| a == *name)) {
         return measure(*sizes.last().expect("at least one"), scheme);
     }
-    println!(
-        "permutation traffic, {}, 1 us, output-queued, one thread",
-        line()
-    );
+    println!("permutation traffic, {}, 1 us, output-queued, one thread", line());
     println!(
         "{:>3} {:>6} {:<13} {:>12} {:>12} {:>8} {:>12} {:>12} {:>10} {:>9}",
         "k",
@@ -76,14 +63,8 @@ fn main() {
 }
 
 /// DCQCN has no acknowledgements of its own; `-ack` has one per packet, as NICs that retransmit do.
-const SCHEMES: [&str; 6] = [
-    "pfc",
-    "gfc-buffer",
-    "pfc-pcn",
-    "pfc-dcqcn",
-    "pfc-dcqcn-ack",
-    "pfc-timely",
-];
+const SCHEMES: [&str; 6] =
+    ["pfc", "gfc-buffer", "pfc-pcn", "pfc-dcqcn", "pfc-dcqcn-ack", "pfc-timely"];
 
 /// The rate of all links.
 fn line() -> Rate {
@@ -105,11 +86,7 @@ fn measure(k: u32, scheme: &str) {
     let memory = simulator.heap_bytes() / hosts;
     let outcome = simulator.finish();
     assert_eq!(outcome.lost_packets, 0, "lossless");
-    let verdict = if outcome.deadlock.is_some() {
-        "deadlock"
-    } else {
-        "ok"
-    };
+    let verdict = if outcome.deadlock.is_some() { "deadlock" } else { "ok" };
     println!(
         "{k:>3} {hosts:>6} {scheme:<13} {:>12} {:>12} {cpu:>8.2} {:>11.2}M {:>11.2}M {memory:>10} {verdict:>9}",
         outcome.packet_hops,
@@ -148,13 +125,8 @@ fn measure_parallel(config: &Config, threads: usize, scheme: &str) {
 
 /// A fat tree with paths by ECMP.
 fn fat_tree(k: u32, scheme: &str) -> Config {
-    let spec = LinkSpec {
-        rate: line(),
-        delay: Span::us(1),
-    };
-    let topology = FatTree { k }
-        .build(LinkSpecs::same(spec))
-        .expect("an even k");
+    let spec = LinkSpec { rate: line(), delay: Span::us(1) };
+    let topology = FatTree { k }.build(LinkSpecs::same(spec)).expect("an even k");
     let latency = Latency {
         mtu: MTU,
         line: spec.rate,
@@ -172,10 +144,7 @@ fn fat_tree(k: u32, scheme: &str) -> Config {
         _ => FlowControl::Pfc(derivation.pfc()),
     };
     let congestion = congestion_of(scheme);
-    let ingress = Ingress {
-        control,
-        buffer: derivation.buffer,
-    };
+    let ingress = Ingress { control, buffer: derivation.buffer };
     let routes = RouteBuilder::new(&topology, Multipath::Ecmp).build();
     let mut flows = permutation(&topology, &routes);
     if congestion != CongestionControl::None {
@@ -248,11 +217,7 @@ fn permutation(topology: &Topology, routes: &Routes) -> Vec<Flow> {
     let mut flows: Vec<Flow> = (0..order.len())
         .map(|index| {
             let (source, target) = (order[index], order[(index + 1) % order.len()]);
-            let name = format!(
-                "{}->{}",
-                topology.node(source).name,
-                topology.node(target).name
-            );
+            let name = format!("{}->{}", topology.node(source).name, topology.node(target).name);
             let hash = hash_name(&name);
             Flow {
                 source,

@@ -113,10 +113,7 @@ impl Hardware {
 
 impl Default for Hardware {
     fn default() -> Hardware {
-        Hardware {
-            control_frame: Control::SIZE,
-            ties: Ties::Control,
-        }
+        Hardware { control_frame: Control::SIZE, ties: Ties::Control }
     }
 }
 
@@ -135,11 +132,7 @@ pub struct Stop {
 
 impl Stop {
     /// Only a deadlock does.
-    pub const DEADLOCK: Stop = Stop {
-        deadlock: true,
-        done: false,
-        steady: None,
-    };
+    pub const DEADLOCK: Stop = Stop { deadlock: true, done: false, steady: None };
 }
 
 /// What counts as a steady state.
@@ -184,12 +177,7 @@ impl IngressTable {
             starts.push(total);
             total += topology.ports(NodeId(node as u32)).len() * class_count;
         }
-        IngressTable {
-            class_count,
-            starts,
-            cells: vec![ingress; total],
-            memories: Vec::new(),
-        }
+        IngressTable { class_count, starts, cells: vec![ingress; total], memories: Vec::new() }
     }
 
     /// How many classes every port has.
@@ -215,8 +203,7 @@ impl IngressTable {
 
     /// Makes the ports of a switch share its memory, which then commands their PFC.
     pub fn share(&mut self, node: NodeId, memory: SharedConfig) {
-        self.memories
-            .resize(self.starts.len(), MemoryConfig::Private);
+        self.memories.resize(self.starts.len(), MemoryConfig::Private);
         self.memories[node.index()] = MemoryConfig::Shared(memory);
     }
 
@@ -248,10 +235,7 @@ pub struct Congestion {
 
 impl Congestion {
     /// Only flow control holds anybody back.
-    pub const NONE: Congestion = Congestion {
-        control: CongestionControl::None,
-        ack_every: 0,
-    };
+    pub const NONE: Congestion = Congestion { control: CongestionControl::None, ack_every: 0 };
 }
 
 /// Which part of the frames with data and answers wires lose by themselves, at random: no buffer

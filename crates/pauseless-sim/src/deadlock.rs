@@ -29,10 +29,7 @@ fn agrees_after_every_event(seeds: Range<u64>, network: impl Fn(u64, Wildness) -
     let mut deadlocks = [0; 3];
     for scheme in [0, 1] {
         for seed in seeds.clone() {
-            let wildness = Wildness {
-                scheme,
-                slow_receivers: seed % 3 == 0,
-            };
+            let wildness = Wildness { scheme, slow_receivers: seed % 3 == 0 };
             let mut config = network(seed, wildness);
             config.duration = pauseless_core::unit::Span::us(600);
             let mut run = Simulator::new(&config);
@@ -41,9 +38,7 @@ fn agrees_after_every_event(seeds: Range<u64>, network: impl Fn(u64, Wildness) -
                 let found = run.deadlock();
                 assert_eq!(found.is_some(), expected, "seed {seed} at {}", run.now);
             }
-            let index = Discipline::ALL
-                .iter()
-                .position(|each| *each == config.discipline);
+            let index = Discipline::ALL.iter().position(|each| *each == config.discipline);
             deadlocks[index.expect("one of three")] += usize::from(run.deadlock().is_some());
         }
     }
@@ -61,10 +56,7 @@ fn agrees_with_the_definition_where_memory_is_shared() {
 #[test]
 fn agrees_with_the_definition_where_memory_is_shared_and_classes_change() {
     agrees_where_shared(0..200, |seed| {
-        let wildness = Wildness {
-            scheme: 0,
-            slow_receivers: seed % 3 == 0,
-        };
+        let wildness = Wildness { scheme: 0, slow_receivers: seed % 3 == 0 };
         share_at_random(seed, remapped(seed, wildness))
     });
 }
@@ -80,9 +72,7 @@ fn agrees_where_shared(seeds: Range<u64>, network: impl Fn(u64) -> Config) {
             let found = run.deadlock();
             assert_eq!(found.is_some(), expected, "seed {seed} at {}", run.now);
         }
-        let index = Discipline::ALL
-            .iter()
-            .position(|each| *each == config.discipline);
+        let index = Discipline::ALL.iter().position(|each| *each == config.discipline);
         deadlocks[index.expect("one of three")] += usize::from(run.deadlock().is_some());
     }
     assert!(deadlocks.iter().all(|count| *count >= 5), "{deadlocks:?}");
@@ -96,11 +86,7 @@ fn the_ring_is_found_at_the_first_event_that_closes_it() {
     let mut run = Simulator::new(&config);
     let links = ["S1:S2", "S2:S3", "S3:S1"].map(|name| {
         let (node, port) = config.topology.port_named(name).expect("a port");
-        EgressQueue {
-            node,
-            port,
-            class: pauseless_core::id::Class(0),
-        }
+        EgressQueue { node, port, class: pauseless_core::id::Class(0) }
     });
     let is_closed = |fabric: &Fabric, now: Time| {
         (0..3).all(|index| {

@@ -84,10 +84,7 @@ impl Event {
     #[inline]
     pub(crate) fn new(time: Time, kind: Kind, index: u32) -> Event {
         debug_assert!(index < 1 << INDEX_BITS);
-        Event {
-            time: time.as_ps(),
-            key: (kind as u32) << INDEX_BITS | index,
-        }
+        Event { time: time.as_ps(), key: (kind as u32) << INDEX_BITS | index }
     }
 
     /// What comes before all events at `time`, and after all those before it.
@@ -101,10 +98,7 @@ impl Event {
     }
 
     pub(crate) fn from_words((time, key): (u64, u64)) -> Event {
-        Event {
-            time,
-            key: key as u32,
-        }
+        Event { time, key: key as u32 }
     }
 
     /// What events are sorted by, as one number: compared without branches.
@@ -325,8 +319,7 @@ impl EventQueue {
         self.occupied[index / 64] &= !(1 << (index % 64));
         self.near -= self.current.len();
         if self.current.len() > 1 {
-            self.current
-                .sort_unstable_by_key(|event| Reverse(event.order()));
+            self.current.sort_unstable_by_key(|event| Reverse(event.order()));
         }
         true
     }
@@ -405,12 +398,7 @@ mod tests {
     fn simultaneous_events_follow_kind_and_index() {
         let mut queue = EventQueue::new(Span::us(1), 10);
         let time = Time::from_ps(500);
-        let order = [
-            (Kind::Signal, 9),
-            (Kind::Arrive, 3),
-            (Kind::Arrive, 4),
-            (Kind::Tick, 0),
-        ];
+        let order = [(Kind::Signal, 9), (Kind::Arrive, 3), (Kind::Arrive, 4), (Kind::Tick, 0)];
         for (kind, index) in order.into_iter().rev() {
             queue.push(Event::new(time, kind, index));
         }

@@ -274,12 +274,10 @@ impl Fabric {
 
     /// Whether sending can close a gate by itself anywhere, as where credit is spent.
     pub(crate) fn may_spend_credit(&self) -> bool {
-        self.ends
-            .iter()
-            .any(|end| match &self.nodes[end.node.index()] {
-                Node::Switch(switch) => switch.port(end.port).may_spend_credit(),
-                Node::Host(host) => host.port().may_spend_credit(),
-            })
+        self.ends.iter().any(|end| match &self.nodes[end.node.index()] {
+            Node::Switch(switch) => switch.port(end.port).may_spend_credit(),
+            Node::Host(host) => host.port().may_spend_credit(),
+        })
     }
 
     /// An estimate of the heap memory in use.
@@ -361,9 +359,7 @@ pub fn switch_config(config: &Config, node: NodeId) -> SwitchConfig {
     SwitchConfig {
         discipline: config.discipline,
         scheduler: config.scheduler,
-        ports: ports
-            .map(|port| port_config(config, node, PortId(port as u16)))
-            .collect(),
+        ports: ports.map(|port| port_config(config, node, PortId(port as u16))).collect(),
         congestion: config.congestion.control,
         seed: seed.next_u64(),
         changes_class: config.classes != ClassMap::Same,
@@ -389,8 +385,5 @@ pub fn port_config(config: &Config, node: NodeId, port: PortId) -> PortConfig {
             phase: Span::ps(1 + phase.below(period.as_ps())),
         }
     });
-    PortConfig {
-        line: link.rate,
-        lanes: lanes.collect(),
-    }
+    PortConfig { line: link.rate, lanes: lanes.collect() }
 }

@@ -164,11 +164,7 @@ mod tests {
     fn a_queue_is_counted_at_every_instant_and_no_other() {
         let at = |ns: u64| Time::ZERO + Span::ns(ns);
         let probes = Probes {
-            queues: Some(QueueWatch {
-                first: at(1_000),
-                last: at(2_000),
-                interval: Span::ns(100),
-            }),
+            queues: Some(QueueWatch { first: at(1_000), last: at(2_000), interval: Span::ns(100) }),
             ..Probes::default()
         };
         let mut listening = Listening::new(&probes, 1).unwrap();

@@ -75,11 +75,7 @@ pub fn ideal_of(config: &Config, flow: &Flow) -> Span {
     if !flow.is_finite() {
         return Span::ZERO;
     }
-    let header = Header {
-        source: flow.source,
-        group: flow.group,
-        hash: flow.hash,
-    };
+    let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
     let Ok(path) = trace(&config.topology, &config.table, header) else {
         return Span::ZERO;
     };
@@ -103,12 +99,7 @@ mod tests {
     use super::*;
 
     const fn train(size: u64, pace: Rate) -> Train {
-        Train {
-            size: Bytes::new(size),
-            packet: Bytes::new(1_500),
-            overhead: Bytes::ZERO,
-            pace,
-        }
+        Train { size: Bytes::new(size), packet: Bytes::new(1_500), overhead: Bytes::ZERO, pace }
     }
 
     const LINE: Rate = Rate::gbps(10);

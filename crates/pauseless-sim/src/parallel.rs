@@ -40,41 +40,21 @@ use partition::{Partition, partition};
 /// Why a run can only be made in one part, if that is so.
 pub fn obstacle(config: &Config) -> Option<&'static str> {
     use pauseless_core::flow_control::FlowControl;
-    let is_mortal = || {
-        config
-            .flows
-            .iter()
-            .any(|flow| flow.ttl < crate::config::Flow::TTL_NONE)
-    };
+    let is_mortal = || config.flows.iter().any(|flow| flow.ttl < crate::config::Flow::TTL_NONE);
     let is_conceptual = |control: &FlowControl| matches!(control, FlowControl::GfcConceptual(_));
     let obstacles: [(&'static str, bool); 7] = [
         ("it records where pauses come from", config.is_tracing),
-        (
-            "it ends when the state is steady",
-            config.stop.steady.is_some(),
-        ),
-        (
-            "watchdogs act on deadlocks",
-            config.mitigation.watchdog != Watchdog::Off,
-        ),
-        (
-            "deadlocks are broken",
-            config.mitigation.recovery != Recovery::None,
-        ),
-        (
-            "conceptual GFC uses no wires",
-            config.ingress.any(is_conceptual),
-        ),
+        ("it ends when the state is steady", config.stop.steady.is_some()),
+        ("watchdogs act on deadlocks", config.mitigation.watchdog != Watchdog::Off),
+        ("deadlocks are broken", config.mitigation.recovery != Recovery::None),
+        ("conceptual GFC uses no wires", config.ingress.any(is_conceptual)),
         ("packets have a time to live", is_mortal()),
         (
             "it ends when all is done, and packets may end for want of a class",
             config.stop.done && config.classes != ClassMap::Same,
         ),
     ];
-    obstacles
-        .iter()
-        .find(|(_, is_one)| *is_one)
-        .map(|(why, _)| *why)
+    obstacles.iter().find(|(_, is_one)| *is_one).map(|(why, _)| *why)
 }
 
 /// How many of `cores` threads a run can use well: where little happens in a window, threads would
@@ -122,11 +102,7 @@ fn parts_for(config: &Config, threads: usize) -> usize {
     }
     let found = partition(config, parts);
     let hops = found.map_or(0, |partition| hops_per_window(config, &partition));
-    if hops / parts as u128 >= HOPS_PER_WINDOW {
-        parts
-    } else {
-        least
-    }
+    if hops / parts as u128 >= HOPS_PER_WINDOW { parts } else { least }
 }
 
 /// A run in progress, on one thread or on many.
@@ -180,22 +156,14 @@ impl<'c> Parallel<'c> {
     /// A run at time zero in so many parts, or fewer if the network is too small.
     pub fn in_parts(config: &'c Config, threads: usize, parts: usize) -> Parallel<'c> {
         let threads = threads.max(1);
-        let found = if parts > 1 && obstacle(config).is_none() {
-            partition(config, parts)
-        } else {
-            None
-        };
+        let found =
+            if parts > 1 && obstacle(config).is_none() { partition(config, parts) } else { None };
         let whole = Simulator::new(config);
         let inner = match found {
             None => Inner::One(Box::new(whole)),
             Some(partition) => Inner::Many(Box::new(Parts::new(whole, partition))),
         };
-        Parallel {
-            config,
-            threads,
-            inner,
-            has_restarted: false,
-        }
+        Parallel { config, threads, inner, has_restarted: false }
     }
 
     /// Runs to the end.

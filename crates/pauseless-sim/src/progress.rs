@@ -37,14 +37,7 @@ impl FlowState {
     /// Adds what is known in another part of the run. Each fact is known in one part only, but for
     /// what was lost or dropped on the way.
     pub(crate) fn add(&mut self, part: &FlowState) {
-        let FlowState {
-            delivered,
-            start,
-            finish,
-            lost,
-            expired,
-            delivered_by_stop,
-        } = part;
+        let FlowState { delivered, start, finish, lost, expired, delivered_by_stop } = part;
         self.delivered += *delivered;
         self.start = self.start.or(*start);
         self.finish = self.finish.or(*finish);
@@ -94,12 +87,7 @@ impl Progress {
     pub fn new(config: &Config) -> Progress {
         let coarse = tick_span(config);
         let halvings = halvings(config, coarse);
-        Progress {
-            coarse,
-            halvings,
-            tick: Span::ps(coarse.as_ps() >> halvings),
-            rows: Vec::new(),
-        }
+        Progress { coarse, halvings, tick: Span::ps(coarse.as_ps() >> halvings), rows: Vec::new() }
     }
 
     /// When [`Progress::tick`] is to be called next; `None` after the last time.
@@ -111,9 +99,8 @@ impl Progress {
 
     /// Notes how far all flows are.
     pub fn tick(&mut self, flows: &[FlowState]) {
-        let under_way = (0..)
-            .zip(flows)
-            .filter(|(_, flow)| flow.start.is_some() && flow.finish.is_none());
+        let under_way =
+            (0..).zip(flows).filter(|(_, flow)| flow.start.is_some() && flow.finish.is_none());
         let row = under_way.map(|(index, flow)| (index, flow.delivered));
         self.rows.push(row.collect());
         // Every other one is enough when there are many.
@@ -183,21 +170,13 @@ impl Progress {
     fn late_ticks(&self, run: &Lives<'_>, index: usize) -> Option<Late> {
         let flow = &run.config.flows[index];
         let start = run.flows[index].start?;
-        let end = run.flows[index]
-            .finish
-            .unwrap_or(run.now)
-            .min(flow.stop)
-            .min(run.now);
+        let end = run.flows[index].finish.unwrap_or(run.now).min(flow.stop).min(run.now);
         // Tick i is taken at (i + 1) * tick.
         let first = start.as_ps().div_ceil(self.tick.as_ps()).saturating_sub(1) as usize;
         let last = (end.as_ps() / self.tick.as_ps()).checked_sub(1)? as usize;
         let last = last.min(self.rows.len().checked_sub(1)?);
         let life = last.checked_sub(first)?;
-        (life >= 4).then(|| Late {
-            first: last - (life / 4).max(2),
-            last,
-            life,
-        })
+        (life >= 4).then(|| Late { first: last - (life / 4).max(2), last, life })
     }
 
     /// Flows that were unfinished and below their share throughout the last quarter of their life.
@@ -222,9 +201,7 @@ impl Progress {
             }
             let rates = (late.first + 1..=late.last).filter_map(|tick| {
                 let row = &self.rows[tick];
-                let rates = fair
-                    .entry(tick)
-                    .or_insert_with(|| self.fair_rates(config, tick));
+                let rates = fair.entry(tick).or_insert_with(|| self.fair_rates(config, tick));
                 let place = row.binary_search_by_key(&(index as u32), |(flow, _)| *flow);
                 place.ok().map(|place| rates[place])
             });
@@ -244,11 +221,7 @@ impl Progress {
         let open = Vec::from_iter(flows.iter().copied().filter(is_sending));
         let mut rates = fair_rates(config, &open).into_iter();
         let rate = |flow: &usize| {
-            if is_sending(flow) {
-                rates.next().expect("one for each")
-            } else {
-                0.0
-            }
+            if is_sending(flow) { rates.next().expect("one for each") } else { 0.0 }
         };
         flows.iter().map(rate).collect()
     }
@@ -284,9 +257,7 @@ impl Progress {
         if run.is_stuck && rate_late == 0.0 {
             return None;
         }
-        let since = (0..first)
-            .rev()
-            .find(|tick| rate_in(*tick, tick + 1) >= floor);
+        let since = (0..first).rev().find(|tick| rate_in(*tick, tick + 1) >= floor);
         let since = since.map_or(0, |tick| tick as u64 + 2);
         Some(Starved {
             flow: FlowId(index as u32),
@@ -335,11 +306,7 @@ fn fair_rates(config: &Config, open: &[usize]) -> Vec<f64> {
         .iter()
         .map(|index| {
             let flow = &config.flows[*index];
-            let header = Header {
-                source: flow.source,
-                group: flow.group,
-                hash: flow.hash,
-            };
+            let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
             let path = trace(&config.topology, &config.table, header).ok()?;
             let demand = Some(demand(flow));
             Some(FairFlow { path, demand })
@@ -349,11 +316,7 @@ fn fair_rates(config: &Config, open: &[usize]) -> Vec<f64> {
     let rates = max_min_rates(&flows, |node, port| config.topology.port(node, port).rate);
     let mut rates = rates.into_iter();
     let rate = |path: &Option<FairFlow>| path.as_ref().and_then(|_| rates.next());
-    paths
-        .iter()
-        .map(rate)
-        .map(Option::unwrap_or_default)
-        .collect()
+    paths.iter().map(rate).map(Option::unwrap_or_default).collect()
 }
 
 /// The mean rate of so much in so long, in bit/s.

@@ -166,11 +166,7 @@ impl Tracer {
             .filter(|beyond| blamed.is_stopped && self.latest[*beyond].tree != NONE)
             .map(|beyond| self.latest[beyond]);
         let (tree, depth, cause) = match parent {
-            Some(parent) => (
-                parent.tree,
-                parent.depth + 1,
-                PauseCause::Pause(parent.record),
-            ),
+            Some(parent) => (parent.tree, parent.depth + 1, PauseCause::Pause(parent.record)),
             None => {
                 let tree = self.root(seen.now, blamed.queue);
                 let cause = match seen.fabric.nodes[end.node.index()] {
@@ -181,20 +177,13 @@ impl Tracer {
             }
         };
         self.pauses += 1;
-        let record = self.record(Pause {
-            stopped,
-            time: seen.now,
-            end: None,
-            cause,
-        });
+        let record = self.record(Pause { stopped, time: seen.now, end: None, cause });
         let link = self.link(
             tree,
             slot,
             PausedLink {
                 stopped,
-                because: parent
-                    .map(|parent| parent.link)
-                    .filter(|link| *link != NONE),
+                because: parent.map(|parent| parent.link).filter(|link| *link != NONE),
                 depth,
                 first: seen.now,
                 pauses: 0,
@@ -229,13 +218,7 @@ impl Tracer {
     fn end(&mut self, now: Time, slot: usize) {
         let latest = &mut self.latest[slot];
         latest.is_active = false;
-        let Latest {
-            since,
-            tree,
-            link,
-            record,
-            ..
-        } = *latest;
+        let Latest { since, tree, link, record, .. } = *latest;
         let state = &mut self.trees[tree as usize];
         state.shown.last = now;
         if let Some(paused) = state.shown.links.get_mut(link as usize) {
@@ -265,11 +248,7 @@ impl Tracer {
         let peer = fabric.ends[number].peer;
         let is_stopped = switch.port(egress).is_stopped(now, class, Bytes::new(64));
         Blamed {
-            queue: EgressQueue {
-                node: end.node,
-                port: egress,
-                class,
-            },
+            queue: EgressQueue { node: end.node, port: egress, class },
             beyond: self.slot(peer as usize, class) as u32,
             is_stopped: is_stopped || now < self.piled[self.slot(number, class)],
         }
@@ -381,10 +360,7 @@ impl Tracer {
                 let peer = &seen.fabric.ends[end.peer as usize];
                 queue_at(peer, Class((slot % self.class_count) as u8))
             });
-            self.cycles.push(PauseCycle {
-                time: seen.now,
-                stopped: stopped.collect(),
-            });
+            self.cycles.push(PauseCycle { time: seen.now, stopped: stopped.collect() });
         }
     }
 
@@ -433,21 +409,13 @@ impl Tracer {
 }
 
 fn queue_at(end: &End, class: Class) -> EgressQueue {
-    EgressQueue {
-        node: end.node,
-        port: end.port,
-        class,
-    }
+    EgressQueue { node: end.node, port: end.port, class }
 }
 
 /// Whether a flow's way leads through `root`: an egress, or the port of the host at its end.
 fn passes(config: &Config, flow: FlowId, root: (NodeId, PortId)) -> bool {
     let flow = &config.flows[flow.index()];
-    let header = Header {
-        source: flow.source,
-        group: flow.group,
-        hash: flow.hash,
-    };
+    let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
     let (topology, table) = (&config.topology, &config.table);
     let path = trace(topology, table, header).unwrap_or_else(|_| {
         let circle = circle(topology, table, header);

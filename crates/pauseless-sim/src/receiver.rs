@@ -16,20 +16,14 @@ pub(crate) struct Receivers {
 
 impl Receivers {
     pub(crate) fn new(receivers: &[Receiver]) -> Receivers {
-        let receivers = receivers
-            .iter()
-            .map(|receiver| (receiver.clone(), VecDeque::new()));
-        Receivers {
-            receivers: receivers.collect(),
-        }
+        let receivers = receivers.iter().map(|receiver| (receiver.clone(), VecDeque::new()));
+        Receivers { receivers: receivers.collect() }
     }
 
     /// The number of the slow host `node`, if it is one.
     #[inline]
     pub(crate) fn of(&self, node: NodeId) -> Option<usize> {
-        self.receivers
-            .iter()
-            .position(|(receiver, _)| receiver.host == node)
+        self.receivers.iter().position(|(receiver, _)| receiver.host == node)
     }
 
     /// Adds a packet and says whether it is the only one, so that somebody must wait for it.
@@ -58,10 +52,7 @@ impl Receivers {
     /// Takes the first packet.
     pub(crate) fn pop(&mut self, position: usize) -> (NodeId, Packet) {
         let (receiver, waiting) = &mut self.receivers[position];
-        (
-            receiver.host,
-            waiting.pop_front().expect("something is consumed"),
-        )
+        (receiver.host, waiting.pop_front().expect("something is consumed"))
     }
 
     /// Takes over what waits in another part of the run.

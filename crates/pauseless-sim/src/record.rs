@@ -56,11 +56,7 @@ impl Recorder {
             goodput_bps: Vec::new(),
             allowed_bps: Vec::new(),
         });
-        let series = Series {
-            times: Vec::new(),
-            ports: ports.collect(),
-            flows: flows.collect(),
-        };
+        let series = Series { times: Vec::new(), ports: ports.collect(), flows: flows.collect() };
         Recorder {
             resolution: config.probes.resolution,
             received: vec![Bytes::ZERO; series.ports.len()],
@@ -105,38 +101,26 @@ impl Recorder {
             }
             let held = held.sum();
             let allowed = classes.map(|class| port.upstream(class).rate(now));
-            let allowed = allowed
-                .map(|rate| rate.map_or(0, |rate| rate.as_bps()))
-                .min();
+            let allowed = allowed.map(|rate| rate.map_or(0, |rate| rate.as_bps())).min();
             series.queue.push(held);
             series.allowed_bps.push(allowed.unwrap_or(0) as f64);
             let received = std::mem::replace(&mut self.received[index], traffic.received);
-            series
-                .input_bps
-                .push(rate_bps(traffic.received - received, self.resolution));
+            series.input_bps.push(rate_bps(traffic.received - received, self.resolution));
             let sent = std::mem::replace(&mut self.sent[index], sent_total);
-            series
-                .sending_bps
-                .push(rate_bps(sent_total - sent, self.resolution));
+            series.sending_bps.push(rate_bps(sent_total - sent, self.resolution));
             let control = std::mem::replace(&mut self.control_sent[index], traffic.control_sent);
-            series
-                .feedback_bps
-                .push(rate_bps(traffic.control_sent - control, self.resolution));
-            series
-                .egress
-                .push(match &fabric.nodes[series.node.index()] {
-                    Node::Switch(switch) => switch.queued(series.port).get(),
-                    Node::Host(_) => 0,
-                });
+            series.feedback_bps.push(rate_bps(traffic.control_sent - control, self.resolution));
+            series.egress.push(match &fabric.nodes[series.node.index()] {
+                Node::Switch(switch) => switch.queued(series.port).get(),
+                Node::Host(_) => 0,
+            });
         }
         for (index, series) in self.series.flows.iter_mut().enumerate() {
             let flow = &config.flows[series.flow.index()];
             let (_, flows) = part(flow.target);
             let total = flows[series.flow.index()].delivered;
             let before = std::mem::replace(&mut self.delivered[index], total);
-            series
-                .goodput_bps
-                .push(rate_bps(total - before, self.resolution));
+            series.goodput_bps.push(rate_bps(total - before, self.resolution));
             let (fabric, _) = part(flow.source);
             let allowed = match &fabric.nodes[flow.source.index()] {
                 Node::Host(host) => host.rate(series.flow),

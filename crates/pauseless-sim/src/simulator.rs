@@ -122,20 +122,13 @@ impl<'c> Simulator<'c> {
             packet_max: flows::packet_max(config),
             is_plain: passage::is_plain(config),
             is_counting: config.probes.resolution > Span::ZERO,
-            is_controlling: config
-                .flows
-                .iter()
-                .any(|flow| flow.reaction != Reaction::None),
+            is_controlling: config.flows.iter().any(|flow| flow.reaction != Reaction::None),
             is_counting_credit: fabric.may_spend_credit(),
             is_out_of_band: config.hardware.is_out_of_band()
-                || config
-                    .ingress
-                    .any(|control| matches!(control, FlowControl::GfcConceptual(_))),
+                || config.ingress.any(|control| matches!(control, FlowControl::GfcConceptual(_))),
             mitigating: Mitigating::new(config),
             stopping: Stopping::new(config),
-            tracer: config
-                .is_tracing
-                .then(|| Box::new(Tracer::new(config, fabric.port_count()))),
+            tracer: config.is_tracing.then(|| Box::new(Tracer::new(config, fabric.port_count()))),
             reel: Reel::new(config, fabric.port_count()).map(Box::new),
             tapped: Tapped::default(),
             listening: Listening::new(&config.probes, fabric.port_count()),
@@ -151,12 +144,10 @@ impl<'c> Simulator<'c> {
         for (index, flow) in self.config.flows.iter().enumerate() {
             let index = index as u32;
             if self.followers.is_free(index) {
-                self.queue
-                    .push(Event::new(flow.start, Kind::FlowStart, index));
+                self.queue.push(Event::new(flow.start, Kind::FlowStart, index));
             }
             if flow.stop < self.end {
-                self.queue
-                    .push(Event::new(flow.stop, Kind::FlowStop, index));
+                self.queue.push(Event::new(flow.stop, Kind::FlowStop, index));
             }
         }
         for index in 0..self.fabric.port_count() {
@@ -293,13 +284,10 @@ impl<'c> Simulator<'c> {
     fn on_arrive(&mut self, index: usize) {
         let frames = &mut self.fabric.frames;
         let end = &mut self.fabric.ends[index];
-        let (time, frame) = frames
-            .pop_front(&mut end.incoming)
-            .expect("something arrives");
+        let (time, frame) = frames.pop_front(&mut end.incoming).expect("something arrives");
         debug_assert_eq!(time, self.now);
         if let Some((next, _)) = frames.front(&end.incoming) {
-            self.queue
-                .push(Event::new(*next, Kind::Arrive, index as u32));
+            self.queue.push(Event::new(*next, Kind::Arrive, index as u32));
         }
         let (node, port) = (end.node, end.port);
         if self.tapped.0.is_some() {
@@ -398,17 +386,13 @@ impl<'c> Simulator<'c> {
         let end = &mut self.fabric.ends[index];
         let (node, port) = (end.node, end.port);
         let controls = &mut self.fabric.controls;
-        let (_, control) = controls
-            .pop_front(&mut end.signals)
-            .expect("a signal is due");
+        let (_, control) = controls.pop_front(&mut end.signals).expect("a signal is due");
         if let Some((next, _)) = controls.front(&end.signals) {
             let kind = self.config.hardware.ties.signal();
             self.queue.push(Event::new(*next, kind, index as u32));
         }
-        let is_gfc = matches!(
-            control.signal,
-            Signal::Stage(_) | Signal::Free(_) | Signal::Level(_)
-        );
+        let is_gfc =
+            matches!(control.signal, Signal::Stage(_) | Signal::Free(_) | Signal::Level(_));
         let was_held = is_gfc && self.is_held(node, port, control.class);
         if matches!(control.signal, Signal::Pause { quanta } if quanta > 0)
             && self.held[index] & 1 << control.class.0 == 0
@@ -462,8 +446,7 @@ impl<'c> Simulator<'c> {
 
     fn schedule_consumption(&mut self, position: usize) {
         if let Some(due) = self.receivers.due(position, self.now) {
-            self.queue
-                .push(Event::new(due, Kind::Consume, position as u32));
+            self.queue.push(Event::new(due, Kind::Consume, position as u32));
         }
     }
 
@@ -565,21 +548,10 @@ impl<'c> Simulator<'c> {
     /// Puts a frame on the wire.
     #[inline(always)]
     fn transmit(&mut self, index: usize, transmit: Transmit<Tag>) {
-        let Fabric {
-            ends,
-            frames,
-            jitters,
-            traffic,
-            ..
-        } = &mut self.fabric;
+        let Fabric { ends, frames, jitters, traffic, .. } = &mut self.fabric;
         let end = &mut ends[index];
         let (frame, size) = match transmit {
-            Transmit::Data {
-                packet,
-                size,
-                class,
-                is_marked,
-            } => {
+            Transmit::Data { packet, size, class, is_marked } => {
                 end.sent += size;
                 if let Some(listening) = &mut self.listening {
                     listening.leave(self.now, index, size);
@@ -596,8 +568,7 @@ impl<'c> Simulator<'c> {
         };
         let size = size + self.config.wire_overhead;
         let left = self.now + end.line.tx_span(size);
-        self.queue
-            .push(Event::new(left, Kind::Transmitted, index as u32));
+        self.queue.push(Event::new(left, Kind::Transmitted, index as u32));
         let extra = draw(&mut jitters[index].wire, self.config.wire_jitter);
         let arrival = left + end.delay + extra;
         let peer = end.peer;
@@ -606,9 +577,7 @@ impl<'c> Simulator<'c> {
         }
         let incoming = &mut ends[peer as usize].incoming;
         // A wire keeps the order of its frames.
-        let arrival = frames
-            .back(incoming)
-            .map_or(arrival, |(last, _)| arrival.max(*last));
+        let arrival = frames.back(incoming).map_or(arrival, |(last, _)| arrival.max(*last));
         if frames.push_back(incoming, (arrival, frame)) {
             self.queue.push(Event::new(arrival, Kind::Arrive, peer));
         }
@@ -629,8 +598,7 @@ impl<'c> Simulator<'c> {
     fn rearm(&mut self, index: usize, wanted: Time) {
         assert!(self.now < wanted, "a timeout that is due was not handled");
         self.fabric.ends[index].armed = wanted;
-        self.queue
-            .push(Event::new(wanted, Kind::Timeout, index as u32));
+        self.queue.push(Event::new(wanted, Kind::Timeout, index as u32));
     }
 }
 

@@ -219,11 +219,7 @@ impl Spread {
 impl Tree {
     fn step(&mut self, step: Step) {
         self.integrate(step.time);
-        if step.is_joining {
-            self.members += 1
-        } else {
-            self.members -= 1
-        }
+        if step.is_joining { self.members += 1 } else { self.members -= 1 }
     }
 
     /// Adds up the time in which the tree did not change. What happens at one instant counts only
@@ -279,12 +275,7 @@ mod tests {
         spread.on_change(at(30), 2, false);
         spread.on_change(at(60), 0, true);
         let (ports, tree) = finish(spread, 100);
-        let held = Held {
-            pauses: 1,
-            span: Span::ns(20),
-            first: Some(at(10)),
-            last: Some(at(30)),
-        };
+        let held = Held { pauses: 1, span: Span::ns(20), first: Some(at(10)), last: Some(at(30)) };
         assert_eq!(ports[2], held);
         assert_eq!(ports[3].span, Span::ns(5));
         assert_eq!(ports[1], Held::default());
@@ -393,10 +384,7 @@ mod tests {
                 0 => 0.0,
                 _ => sizes.iter().sum::<usize>() as f64 / busy as f64,
             },
-            hosts: ports[..2]
-                .iter()
-                .filter(|past| past.first.is_some())
-                .count() as u32,
+            hosts: ports[..2].iter().filter(|past| past.first.is_some()).count() as u32,
         };
         (ports.to_vec(), tree)
     }

@@ -127,11 +127,7 @@ impl Watch {
             let steps = rows.windows(2);
             let steps = steps.map(|pair| pair[1].progress[place].1 - pair[0].progress[place].1);
             let index = rows[0].progress[place].0 as usize;
-            self.is_flow_steady(
-                seen,
-                index,
-                &Vec::from_iter(steps.map(|bytes| bytes as f64)),
-            )
+            self.is_flow_steady(seen, index, &Vec::from_iter(steps.map(|bytes| bytes as f64)))
         })
     }
 
@@ -222,11 +218,8 @@ fn is_under_way(state: &FlowState) -> bool {
 
 fn changes(seen: &Seen<'_>) -> usize {
     let flows = seen.flows.iter().map(|state| {
-        let marks = [
-            state.start.is_some(),
-            state.finish.is_some(),
-            state.delivered_by_stop.is_some(),
-        ];
+        let marks =
+            [state.start.is_some(), state.finish.is_some(), state.delivered_by_stop.is_some()];
         marks.into_iter().filter(|mark| *mark).count()
     });
     let trips = &seen.mitigating.trips;
@@ -237,8 +230,7 @@ fn changes(seen: &Seen<'_>) -> usize {
 fn progress(seen: &Seen<'_>) -> Vec<(u32, u64)> {
     let flows = (0..).zip(seen.flows);
     let open = flows.filter(|(_, state)| is_under_way(state));
-    open.map(|(index, state)| (index, (state.delivered + state.expired).get()))
-        .collect()
+    open.map(|(index, state)| (index, (state.delivered + state.expired).get())).collect()
 }
 
 #[cfg(test)]
@@ -253,11 +245,7 @@ mod tests {
 
     #[test]
     fn small_steps_in_one_direction_are_not_level() {
-        let watch = Watch::new(Steady {
-            window: Span::ms(1),
-            windows: 8,
-            tolerance_permille: 10,
-        });
+        let watch = Watch::new(Steady { window: Span::ms(1), windows: 8, tolerance_permille: 10 });
         let decay = Vec::from_iter((0..8).map(|n| 1e6 * 0.998f64.powi(n)));
         let noise = Vec::from_iter((0..8).map(|n| 1e6 * [0.993, 1.007][n % 2]));
         assert!(!watch.is_level(&decay, Bytes::new(1_500)));

@@ -45,35 +45,23 @@ pub(crate) enum Content {
 impl Tag {
     pub(crate) fn data(flow: FlowId, sequence: Sequence) -> Tag {
         debug_assert!(flow.0 < TRAIL);
-        Tag {
-            flow: flow.0,
-            note: sequence.0,
-        }
+        Tag { flow: flow.0, note: sequence.0 }
     }
 
     pub(crate) fn trailed(flow: FlowId, place: u32) -> Tag {
         assert!(place <= NUMBER, "16 million packets are on their way");
-        Tag {
-            flow: flow.0 | TRAIL,
-            note: place,
-        }
+        Tag { flow: flow.0 | TRAIL, note: place }
     }
 
     pub(crate) fn answer(flow: FlowId, place: u32) -> Tag {
         assert!(place <= NUMBER, "16 million answers are on their way");
-        Tag {
-            flow: flow.0 | ANSWER,
-            note: place,
-        }
+        Tag { flow: flow.0 | ANSWER, note: place }
     }
 
     /// The same answer with what it says in another place.
     pub(crate) fn moved(self, place: u32) -> Tag {
         assert!(place <= NUMBER, "16 million packets are on their way");
-        Tag {
-            note: place | self.note & !NUMBER,
-            ..self
-        }
+        Tag { note: place | self.note & !NUMBER, ..self }
     }
 
     /// The flow, or the one whose source is told something.
@@ -90,14 +78,7 @@ impl Tag {
     /// The same packet, marked; answers have nothing to mark.
     #[inline]
     pub(crate) fn marked(self) -> Tag {
-        if self.is_answer() {
-            self
-        } else {
-            Tag {
-                flow: self.flow | MARK,
-                ..self
-            }
-        }
+        if self.is_answer() { self } else { Tag { flow: self.flow | MARK, ..self } }
     }
 
     /// The switches that it has passed; beyond 255 they are not counted.
@@ -109,10 +90,7 @@ impl Tag {
     /// The same packet behind one more switch.
     #[inline]
     pub(crate) fn passed(self) -> Tag {
-        Tag {
-            note: self.note.checked_add(HOP).unwrap_or(self.note),
-            ..self
-        }
+        Tag { note: self.note.checked_add(HOP).unwrap_or(self.note), ..self }
     }
 
     pub(crate) fn content(self) -> Content {
@@ -120,14 +98,8 @@ impl Tag {
         let is_marked = self.flow & MARK != 0;
         match (self.is_answer(), self.flow & TRAIL != 0) {
             (true, _) => Content::Answer { place: note },
-            (false, true) => Content::Trailed {
-                place: note,
-                is_marked,
-            },
-            (false, false) => Content::Data {
-                sequence: Sequence(note),
-                is_marked,
-            },
+            (false, true) => Content::Trailed { place: note, is_marked },
+            (false, false) => Content::Data { sequence: Sequence(note), is_marked },
         }
     }
 }
@@ -188,17 +160,9 @@ pub(crate) struct Trails {
 
 impl Trails {
     pub(crate) fn insert(&mut self, sequence: Sequence) -> u32 {
-        const NOWHERE: Hop = Hop {
-            time: Time::ZERO,
-            sent: Bytes::ZERO,
-            queue: Bytes::ZERO,
-            line: Rate::bps(1),
-        };
-        let trail = Trail {
-            sequence,
-            count: 0,
-            hops: [NOWHERE; HOPS_MAX],
-        };
+        const NOWHERE: Hop =
+            Hop { time: Time::ZERO, sent: Bytes::ZERO, queue: Bytes::ZERO, line: Rate::bps(1) };
+        let trail = Trail { sequence, count: 0, hops: [NOWHERE; HOPS_MAX] };
         self.keep(trail)
     }
 
@@ -242,10 +206,7 @@ mod tests {
     fn tags_keep_what_they_are_given() {
         let sequence = Sequence((1 << 24) - 1);
         let data = Tag::data(FlowId(7), sequence);
-        let content = |is_marked| Content::Data {
-            sequence,
-            is_marked,
-        };
+        let content = |is_marked| Content::Data { sequence, is_marked };
         assert_eq!((data.flow(), data.content()), (FlowId(7), content(false)));
         assert_eq!(data.marked().content(), content(true));
         assert_eq!(data.marked().marked().content(), content(true));
@@ -262,10 +223,7 @@ mod tests {
             let mut passed = tag;
             for hops in 0..300 {
                 assert_eq!(u32::from(passed.hops()), hops.min(255));
-                assert_eq!(
-                    (passed.flow(), passed.content()),
-                    (tag.flow(), tag.content())
-                );
+                assert_eq!((passed.flow(), passed.content()), (tag.flow(), tag.content()));
                 if passed.is_answer() {
                     let moved = passed.moved(10);
                     assert_eq!(moved.content(), Content::Answer { place: 10 });

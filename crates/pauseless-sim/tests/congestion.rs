@@ -35,10 +35,7 @@ fn every_congestion_control_works_with_every_flow_control() {
     for control in all_controls() {
         for scheme in 0..5 {
             for seed in 0..25 {
-                let wildness = Wildness {
-                    scheme,
-                    slow_receivers: seed % 2 == 0,
-                };
+                let wildness = Wildness { scheme, slow_receivers: seed % 2 == 0 };
                 let mut config = random_network(1_000 + seed, wildness);
                 put_under(&mut config, control);
                 let outcome = run(&config);
@@ -64,10 +61,7 @@ fn without_flow_control_losses_are_accounted_for() {
         for host in 2..16 {
             wishes.push(Wish::new(&format!("F{host}"), &format!("H{host}"), "R1"));
         }
-        let ingress = Ingress {
-            control: FlowControl::None,
-            buffer: Bytes::kb(100),
-        };
+        let ingress = Ingress { control: FlowControl::None, buffer: Bytes::kb(100) };
         let mut config = controlled(pcn_fig1_topology(), &wishes, ingress, control);
         config.duration = Span::ms(3);
         let outcome = run(&config);
@@ -85,14 +79,8 @@ fn without_flow_control_losses_are_accounted_for() {
 
 /// A line of two switches with a host at each end.
 fn line() -> Topology {
-    let shape = Line {
-        switches: 2,
-        hosts_per_switch: 1,
-    };
-    let link = LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    };
+    let shape = Line { switches: 2, hosts_per_switch: 1 };
+    let link = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
     shape.build(LinkSpecs::same(link)).expect("a line")
 }
 
@@ -125,10 +113,7 @@ fn acknowledgements_cost_bandwidth() {
             Feedback::ACK_SIZE * outcome.answers,
             "nobody else answers"
         );
-        let delivered = outcome
-            .flows
-            .iter()
-            .map(|flow| flow.delivered.get() / 1_000);
+        let delivered = outcome.flows.iter().map(|flow| flow.delivered.get() / 1_000);
         let delivered = delivered.sum::<u64>();
         assert!(outcome.answers.abs_diff(delivered) < 10);
     }
@@ -155,11 +140,7 @@ fn pcn_answers_once_per_period() {
     }
     let outcome = run(&config);
     // 5 ms are a hundred periods of 50 us, for two flows.
-    assert!(
-        (198..=202).contains(&outcome.answers),
-        "{}",
-        outcome.answers
-    );
+    assert!((198..=202).contains(&outcome.answers), "{}", outcome.answers);
 }
 
 /// GFC Fig. 20. When packets are marked as they arrive, as DCQCN's paper has it, GFC caps the first
@@ -174,10 +155,7 @@ fn gfc_fig20_gfc_caps_the_overshoot_and_dcqcn_takes_over() {
     let dcqcn = &series.flows[0].allowed_bps;
     let least = gfc.iter().copied().fold(f64::MAX, f64::min);
     assert_eq!(least, 1.25e9);
-    let first = gfc
-        .iter()
-        .position(|rate| *rate < 10e9)
-        .expect("it is capped");
+    let first = gfc.iter().position(|rate| *rate < 10e9).expect("it is capped");
     assert!(dcqcn[first] > 1.25e9, "GFC is first: {}", dcqcn[first]);
     let half = gfc.len() / 2;
     assert!(gfc[half..].iter().all(|rate| *rate == 10e9), "GFC is idle");
@@ -202,10 +180,7 @@ fn gfc_fig20_with_fresh_marks_gfc_is_not_needed() {
 fn flows_start_after_others() {
     let mut wishes = Vec::new();
     for (name, size) in [("A", 100), ("B", 300), ("C", 50), ("D", 50)] {
-        wishes.push(Wish {
-            size: Bytes::kb(size),
-            ..Wish::new(name, "H1", "H2")
-        });
+        wishes.push(Wish { size: Bytes::kb(size), ..Wish::new(name, "H1", "H2") });
     }
     let mut config = controlled(line(), &wishes, pcn_ingress(), CongestionControl::None);
     let follow = |first, then, delay| Follow {
@@ -231,19 +206,10 @@ fn flows_start_after_others() {
 /// A flow whose predecessor never ends never starts, and is neither starved nor finished.
 #[test]
 fn a_flow_without_a_turn_never_starts() {
-    let wishes = [
-        Wish::new("A", "H1", "H2"),
-        Wish {
-            size: Bytes::kb(10),
-            ..Wish::new("B", "H1", "H2")
-        },
-    ];
+    let wishes =
+        [Wish::new("A", "H1", "H2"), Wish { size: Bytes::kb(10), ..Wish::new("B", "H1", "H2") }];
     let mut config = controlled(line(), &wishes, pcn_ingress(), CongestionControl::None);
-    config.follows = vec![Follow {
-        first: FlowId(0),
-        then: FlowId(1),
-        delay: Span::ZERO,
-    }];
+    config.follows = vec![Follow { first: FlowId(0), then: FlowId(1), delay: Span::ZERO }];
     let outcome = run(&config);
     let waiting = outcome.flows[1];
     assert_eq!((waiting.start, waiting.finish), (None, None));
@@ -256,10 +222,7 @@ fn a_flow_without_a_turn_never_starts() {
 fn a_flow_keeps_its_rhythm() {
     let wishes = [Wish::new("A", "H1", "H2")];
     let mut config = controlled(line(), &wishes, pcn_ingress(), CongestionControl::None);
-    config.flows[0].duty = Duty {
-        on: Span::us(30),
-        off: Span::us(70),
-    };
+    config.flows[0].duty = Duty { on: Span::us(30), off: Span::us(70) };
     config.flows[0].start = Time::ZERO;
     config.duration = Span::ms(10);
     config.probes.resolution = Span::us(10);

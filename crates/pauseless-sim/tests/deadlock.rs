@@ -20,19 +20,12 @@ fn reported_if_and_only_if_bytes_are_stuck_for_ever() {
     let mut deadlocks = 0;
     for scheme in [0, 1] {
         for seed in 1_000..1_400 {
-            let wildness = Wildness {
-                scheme,
-                slow_receivers: seed % 2 == 0,
-            };
+            let wildness = Wildness { scheme, slow_receivers: seed % 2 == 0 };
             let mut config = random_network(seed, wildness);
             config.duration = Span::ms(6);
             let outcome = run(&config);
             let is_stuck = outcome.held_at_end > Bytes::ZERO;
-            assert_eq!(
-                outcome.deadlock.is_some(),
-                is_stuck,
-                "seed {seed}, {scheme}"
-            );
+            assert_eq!(outcome.deadlock.is_some(), is_stuck, "seed {seed}, {scheme}");
             assert_eq!(outcome.lost_packets, 0);
             deadlocks += usize::from(is_stuck);
         }
@@ -70,36 +63,19 @@ fn reported_if_and_only_if_bytes_are_stuck_in_a_shared_memory() {
 fn members_never_send_again() {
     let mut checked = 0;
     for seed in 0..200 {
-        let mut config = random_network(
-            seed,
-            Wildness {
-                scheme: 0,
-                slow_receivers: false,
-            },
-        );
+        let mut config = random_network(seed, Wildness { scheme: 0, slow_receivers: false });
         let Some(deadlock) = run(&config).deadlock else {
             continue;
         };
         if config.ingress.class_count() > 1 {
             continue;
         }
-        let ports = deadlock
-            .members
-            .iter()
-            .map(|member| (member.node, member.port));
+        let ports = deadlock.members.iter().map(|member| (member.node, member.port));
         let resolution = Span::us(1);
-        config.probes = Probes {
-            resolution,
-            ports: ports.collect(),
-            flows: Vec::new(),
-            ..Probes::default()
-        };
+        config.probes =
+            Probes { resolution, ports: ports.collect(), flows: Vec::new(), ..Probes::default() };
         let outcome = run(&config);
-        assert_eq!(
-            outcome.deadlock.as_ref(),
-            Some(&deadlock),
-            "probes change nothing"
-        );
+        assert_eq!(outcome.deadlock.as_ref(), Some(&deadlock), "probes change nothing");
         // A frame that was on the wire when the pause took effect may still be leaving.
         let last = deadlock.time + Span::us(3);
         for series in &outcome.series.ports {
@@ -122,12 +98,7 @@ fn leaving_out_any_flow_of_the_witness_removes_the_deadlock() {
         for flow in flows {
             let mut without = config.clone();
             without.flows.remove(flow.index());
-            assert_eq!(
-                run(&without).deadlock,
-                None,
-                "without {}",
-                config.flows[flow.index()].name
-            );
+            assert_eq!(run(&without).deadlock, None, "without {}", config.flows[flow.index()].name);
         }
     }
 }
@@ -135,10 +106,7 @@ fn leaving_out_any_flow_of_the_witness_removes_the_deadlock() {
 /// HotNets'16 Fig. 3 and 4: the ring A, B, C, D at 40 Gb/s, XOFF 40 KB, packets of 1000 bytes.
 fn hotnets(flows: &[Wanted], seed: u64) -> Config {
     let mut builder = TopologyBuilder::new();
-    let spec = LinkSpec {
-        rate: Rate::gbps(40),
-        delay: Span::us(1),
-    };
+    let spec = LinkSpec { rate: Rate::gbps(40), delay: Span::us(1) };
     let switches = ["A", "B", "C", "D"].map(|name| builder.add_switch(name));
     for index in 0..4 {
         builder.connect(switches[index], switches[(index + 1) % 4], spec);
@@ -151,15 +119,8 @@ fn hotnets(flows: &[Wanted], seed: u64) -> Config {
     }
     let topology = builder.build().expect("a ring of four");
     let (xoff, xon) = (Bytes::kb(40), Bytes::kb(38));
-    let control = FlowControl::Pfc(pfc::Config {
-        xoff,
-        xon,
-        quanta: pfc::QUANTA_MAX,
-    });
-    let ingress = Ingress {
-        control,
-        buffer: Bytes::kb(200),
-    };
+    let control = FlowControl::Pfc(pfc::Config { xoff, xon, quanta: pfc::QUANTA_MAX });
+    let ingress = Ingress { control, buffer: Bytes::kb(200) };
     let mut config = network(topology, flows, ingress, seed);
     for flow in &mut config.flows {
         flow.packet = Bytes::new(1_000);
@@ -168,21 +129,11 @@ fn hotnets(flows: &[Wanted], seed: u64) -> Config {
     config
 }
 
-const FLOW_1: Wanted = Wanted {
-    source: "a1",
-    target: "d2",
-    path: &["a1", "A", "B", "C", "D", "d2"],
-};
-const FLOW_2: Wanted = Wanted {
-    source: "c1",
-    target: "b2",
-    path: &["c1", "C", "D", "A", "B", "b2"],
-};
-const FLOW_3: Wanted = Wanted {
-    source: "b1",
-    target: "c2",
-    path: &["b1", "B", "C", "c2"],
-};
+const FLOW_1: Wanted =
+    Wanted { source: "a1", target: "d2", path: &["a1", "A", "B", "C", "D", "d2"] };
+const FLOW_2: Wanted =
+    Wanted { source: "c1", target: "b2", path: &["c1", "C", "D", "A", "B", "b2"] };
+const FLOW_3: Wanted = Wanted { source: "b1", target: "c2", path: &["b1", "B", "C", "c2"] };
 
 /// A cycle of dependencies whose links are paused again and again, and which always dissolves.
 #[test]
@@ -194,22 +145,15 @@ fn a_paused_cycle_that_dissolves_is_not_reported() {
         let paused = ["B:C", "D:A"].map(|name| config.topology.port_named(name).expect("a port"));
         let free = ["A:B", "C:D"].map(|name| config.topology.port_named(name).expect("a port"));
         let ports = [paused, free].concat();
-        config.probes = Probes {
-            resolution: Span::us(1),
-            ports,
-            flows: Vec::new(),
-            ..Probes::default()
-        };
+        config.probes =
+            Probes { resolution: Span::us(1), ports, flows: Vec::new(), ..Probes::default() };
         let outcome = run(&config);
         assert_eq!(outcome.deadlock, None, "seed {seed}");
         let pauses = |index: usize| {
             let allowed = &outcome.series.ports[index].allowed_bps;
             allowed.iter().filter(|rate| **rate == 0.0).count()
         };
-        assert!(
-            pauses(0) > 100 && pauses(1) > 100,
-            "L2 and L4 are paused all the time"
-        );
+        assert!(pauses(0) > 100 && pauses(1) > 100, "L2 and L4 are paused all the time");
         assert_eq!((pauses(2), pauses(3)), (0, 0), "L1 and L3 never are");
         let told = |(node, port)| {
             let mut ports = outcome.ports.iter();
@@ -229,11 +173,7 @@ fn a_paused_cycle_that_dissolves_is_not_reported() {
         assert!((10..40).contains(&peaks[1]), "seed {seed}: {peaks:?} KB");
         second_peaks.push(peaks[1]);
         for flow in &outcome.flows {
-            assert!(
-                (flow.goodput_late_bps / 20e9 - 1.0).abs() < 0.02,
-                "{}",
-                flow.goodput_late_bps
-            );
+            assert!((flow.goodput_late_bps / 20e9 - 1.0).abs() < 0.02, "{}", flow.goodput_late_bps);
         }
     }
     // PROTOCOLS.md has 10 to 27 KB at this one; here it is 13 to 31, by the phase.

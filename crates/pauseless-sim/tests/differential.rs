@@ -153,11 +153,7 @@ fn exact(network: &Diverse) -> Graph {
 /// The ingress buffer that an egress queue sends to.
 fn far_end(network: &Diverse, queue: EgressQueue) -> Buffer {
     let port = network.topology.port(queue.node, queue.port);
-    Buffer {
-        node: port.peer,
-        port: port.peer_port,
-        class: queue.class,
-    }
+    Buffer { node: port.peer, port: port.peer_port, class: queue.class }
 }
 
 fn graph(topology: &Topology, routes: &Routes, demands: Vec<Demand>) -> Graph {
@@ -189,11 +185,7 @@ fn buffers(topology: &Topology, class_count: usize) -> Vec<Buffer> {
         for (from, to) in [(link.a, link.b), (link.b, link.a)] {
             for port in topology.ports_towards(from, to) {
                 let classes = (0..class_count as u8).map(pauseless_core::id::Class);
-                buffers.extend(classes.map(|class| Buffer {
-                    node: from,
-                    port,
-                    class,
-                }));
+                buffers.extend(classes.map(|class| Buffer { node: from, port, class }));
             }
         }
     }

@@ -13,10 +13,7 @@ use pauseless_sim::config::Ingress;
 use pauseless_sim::ideal::ideal_of;
 use pauseless_sim::{Config, run};
 
-const OPEN: Ingress = Ingress {
-    control: FlowControl::None,
-    buffer: Bytes::MAX,
-};
+const OPEN: Ingress = Ingress { control: FlowControl::None, buffer: Bytes::MAX };
 
 /// A line of hosts and switches whose links have these rates in Gb/s and delays in ns.
 fn line(links: &[(u64, u64)]) -> Topology {
@@ -28,10 +25,7 @@ fn line(links: &[(u64, u64)]) -> Topology {
         } else {
             builder.add_switch(format!("S{index}"))
         };
-        let spec = LinkSpec {
-            rate: Rate::gbps(rate),
-            delay: Span::ns(delay),
-        };
+        let spec = LinkSpec { rate: Rate::gbps(rate), delay: Span::ns(delay) };
         builder.connect(from, to, spec);
         from = to;
     }
@@ -39,11 +33,7 @@ fn line(links: &[(u64, u64)]) -> Topology {
 }
 
 fn alone(topology: Topology, source: &'static str, target: &'static str) -> Config {
-    let wanted = [Wanted {
-        source,
-        target,
-        path: &[],
-    }];
+    let wanted = [Wanted { source, target, path: &[] }];
     network(topology, &wanted, OPEN, 7)
 }
 
@@ -79,11 +69,7 @@ fn links_of_one_rate() {
 fn a_bottleneck_at_every_place() {
     check(alone(line(&[(1, 1_000), (10, 500), (40, 10)]), "A", "B"));
     check(alone(line(&[(25, 1_000), (1, 500), (40, 10)]), "A", "B"));
-    check(alone(
-        line(&[(40, 10), (10, 0), (25, 3), (3, 77)]),
-        "A",
-        "B",
-    ));
+    check(alone(line(&[(40, 10), (10, 0), (25, 3), (3, 77)]), "A", "B"));
     check(alone(line(&[(7, 5), (3, 5), (2, 5), (9, 5)]), "A", "B"));
 }
 
@@ -98,14 +84,8 @@ fn every_discipline_of_a_switch() {
 
 #[test]
 fn across_a_fat_tree() {
-    let spec = |rate, delay| LinkSpec {
-        rate: Rate::gbps(rate),
-        delay: Span::ns(delay),
-    };
-    let links = LinkSpecs {
-        host: spec(40, 200),
-        switch: spec(100, 1_500),
-    };
+    let spec = |rate, delay| LinkSpec { rate: Rate::gbps(rate), delay: Span::ns(delay) };
+    let links = LinkSpecs { host: spec(40, 200), switch: spec(100, 1_500) };
     let topology = FatTree { k: 4 }.build(links).expect("a fat tree");
     check(alone(topology, "H0", "H15"));
 }

@@ -56,11 +56,7 @@ fn n_queues_share_the_pool_as_choudhury_and_hahne_say() {
             let memory = outcome.memories[0];
             let off = memory.max.pool.get().abs_diff(all.get());
             assert!(off <= MTU.get() * n, "{n} {alpha:?}: {memory:?} {all:?}");
-            for queue in outcome
-                .queues
-                .iter()
-                .filter(|queue| queue.node == memory.node)
-            {
+            for queue in outcome.queues.iter().filter(|queue| queue.node == memory.node) {
                 let most = share_of_each + division.lane.headroom + MTU;
                 assert!(queue.max + MTU >= share_of_each, "{n} {alpha:?}: {queue:?}");
                 assert!(queue.max <= most, "{n} {alpha:?}: {queue:?}");
@@ -72,9 +68,7 @@ fn n_queues_share_the_pool_as_choudhury_and_hahne_say() {
 fn make_lossy(config: &mut Config) {
     let switch = config.topology.switches()[0];
     for port in 0..config.topology.ports(switch).len() {
-        let ingress = config
-            .ingress
-            .get_mut(switch, PortId(port as u16), Class(0));
+        let ingress = config.ingress.get_mut(switch, PortId(port as u16), Class(0));
         ingress.control = FlowControl::None;
     }
 }

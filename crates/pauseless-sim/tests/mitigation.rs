@@ -50,16 +50,8 @@ fn a_watchdog_that_drops_breaks_the_deadlock_of_the_ring_at_a_price() {
         let mut config = ring(seed);
         watch(&mut config, Action::Drop, Span::ms(2));
         let outcome = run(&config);
-        assert_eq!(
-            outcome.deadlock, plain.deadlock,
-            "the first one is the same"
-        );
-        assert!(
-            outcome
-                .episodes
-                .iter()
-                .all(|episode| episode.broken.is_some())
-        );
+        assert_eq!(outcome.deadlock, plain.deadlock, "the first one is the same");
+        assert!(outcome.episodes.iter().all(|episode| episode.broken.is_some()));
         assert_eq!(outcome.held_at_end, Bytes::ZERO, "seed {seed}");
         assert!(delivered(&outcome) > delivered(&plain));
         assert!(outcome.lost_packets > 0);
@@ -69,22 +61,15 @@ fn a_watchdog_that_drops_breaks_the_deadlock_of_the_ring_at_a_price() {
         let first = &outcome.trips[0];
         let stopped = first.time - outcome.episodes[0].found;
         assert!(stopped <= Span::ms(2), "paused no later than deadlocked");
-        assert!(
-            first
-                .restored
-                .is_some_and(|restored| restored - first.time >= Span::ms(4))
-        );
+        assert!(first.restored.is_some_and(|restored| restored - first.time >= Span::ms(4)));
     }
 }
 
 fn sum_of_trips(outcome: &Outcome) -> Lost {
-    outcome
-        .trips
-        .iter()
-        .fold(Lost::default(), |sum, trip| Lost {
-            packets: sum.packets + trip.dropped.packets,
-            bytes: sum.bytes + trip.dropped.bytes,
-        })
+    outcome.trips.iter().fold(Lost::default(), |sum, trip| Lost {
+        packets: sum.packets + trip.dropped.packets,
+        bytes: sum.bytes + trip.dropped.bytes,
+    })
 }
 
 /// A host that has ceased to take packets pauses its switch for ever. Who forwards then overruns the
@@ -139,12 +124,7 @@ fn an_alert_is_a_run_without_a_watchdog_that_knows_more() {
     watch(&mut config, Action::Alert, Span::ms(2));
     let outcome = run(&config);
     assert!(outcome.trips.len() >= 3, "all three ring ports");
-    assert!(
-        outcome
-            .trips
-            .iter()
-            .all(|trip| trip.dropped == Lost::default())
-    );
+    assert!(outcome.trips.iter().all(|trip| trip.dropped == Lost::default()));
     assert_eq!(outcome.deadlock, plain.deadlock);
     assert_eq!(outcome.flows, plain.flows);
     assert_eq!(outcome.lost_packets, 0);
@@ -169,10 +149,7 @@ fn draining_breaks_the_deadlock_on_time_and_it_comes_back() {
     let delay = Span::ms(1);
     config.mitigation.recovery = Recovery::Drain { delay };
     let outcome = run(&config);
-    assert!(
-        outcome.episodes.len() > 1,
-        "it comes back while sources send"
-    );
+    assert!(outcome.episodes.len() > 1, "it comes back while sources send");
     for episode in &outcome.episodes {
         let broken = episode.broken.expect("drained");
         assert!(broken <= episode.found + delay);
@@ -192,10 +169,7 @@ fn whatever_deadlocks_is_drained_in_any_network() {
     let (mut broken, mut again) = ([0; 3], 0);
     for scheme in [0, 1] {
         for seed in 0..200 {
-            let wildness = Wildness {
-                scheme,
-                slow_receivers: seed % 2 == 0,
-            };
+            let wildness = Wildness { scheme, slow_receivers: seed % 2 == 0 };
             let mut config = random_network(seed, wildness);
             config.duration = Span::ms(6);
             let delay = Span::us(20 * (seed % 3));
@@ -203,15 +177,8 @@ fn whatever_deadlocks_is_drained_in_any_network() {
             let outcome = run(&config);
             assert_eq!(outcome.held_at_end, Bytes::ZERO, "seed {seed}, {scheme}");
             assert_eq!(outcome.losses.drain, outcome.losses.total());
-            assert!(
-                outcome
-                    .episodes
-                    .iter()
-                    .all(|episode| episode.broken.is_some())
-            );
-            let of = Discipline::ALL
-                .iter()
-                .position(|it| *it == config.discipline);
+            assert!(outcome.episodes.iter().all(|episode| episode.broken.is_some()));
+            let of = Discipline::ALL.iter().position(|it| *it == config.discipline);
             broken[of.expect("one of three")] += outcome.episodes.len();
             again += usize::from(outcome.episodes.len() > 1);
         }
@@ -246,21 +213,13 @@ fn whatever_deadlocks_is_drained_where_everything_comes_together() {
 fn a_watchdog_frees_any_network() {
     let mut trips = 0;
     for (seed, action) in (0..200).zip([Action::Drop, Action::Forward].into_iter().cycle()) {
-        let wildness = Wildness {
-            scheme: 0,
-            slow_receivers: false,
-        };
+        let wildness = Wildness { scheme: 0, slow_receivers: false };
         let mut config = random_network(seed, wildness);
         config.duration = Span::ms(12);
         watch(&mut config, action, Span::us(300));
         let outcome = run(&config);
         assert_eq!(outcome.held_at_end, Bytes::ZERO, "seed {seed}, {action:?}");
-        assert!(
-            outcome
-                .episodes
-                .iter()
-                .all(|episode| episode.broken.is_some())
-        );
+        assert!(outcome.episodes.iter().all(|episode| episode.broken.is_some()));
         trips += outcome.trips.len();
     }
     assert!(trips > 50, "{trips}");
@@ -268,14 +227,8 @@ fn a_watchdog_frees_any_network() {
 
 /// Two hosts to one over a line of two switches, with a limit at any of the three egresses.
 fn line() -> Config {
-    let shape = Line {
-        switches: 2,
-        hosts_per_switch: 2,
-    };
-    let spec = LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    };
+    let shape = Line { switches: 2, hosts_per_switch: 2 };
+    let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
     let topology = shape.build(LinkSpecs::same(spec)).expect("a line");
     let wanted = [("H1a", "H2a"), ("H1b", "H2b")].map(|(source, target)| Wanted {
         source,
@@ -292,22 +245,13 @@ fn line() -> Config {
 }
 
 fn limit(config: &mut Config, at: (NodeId, PortId), rate: Rate) {
-    config.mitigation.limits.push(RateLimit {
-        node: at.0,
-        port: at.1,
-        class: Class(0),
-        rate,
-    });
+    config.mitigation.limits.push(RateLimit { node: at.0, port: at.1, class: Class(0), rate });
 }
 
 #[test]
 fn a_limit_at_a_host_or_a_switch_is_met_to_the_packet() {
     // Behind S2:H2b the pauses of S2 stop both flows of S1:S2 alike.
-    for (name, rates) in [
-        ("H1a:S1", [2.0, 8.0]),
-        ("S1:S2", [1.0, 1.0]),
-        ("S2:H2b", [2.0, 2.0]),
-    ] {
+    for (name, rates) in [("H1a:S1", [2.0, 8.0]), ("S1:S2", [1.0, 1.0]), ("S2:H2b", [2.0, 2.0])] {
         let mut config = line();
         let at = port(&config, name);
         limit(&mut config, at, Rate::gbps(2));

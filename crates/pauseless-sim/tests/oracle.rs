@@ -29,32 +29,16 @@ fn derivation(processing: Span, buffer: Bytes) -> Derivation {
 
 /// Two hosts, one switch, one sink: GFC Fig. 5.
 fn two_to_one(control: FlowControl, processing: Span) -> Config {
-    let spec = LinkSpec {
-        rate: LINE,
-        delay: Span::us(1),
-    };
-    let topology = NToOne { senders: 2 }
-        .build(LinkSpecs::same(spec))
-        .expect("a star");
-    let flows = ["H1", "H2"].map(|source| Wanted {
-        source,
-        target: "R",
-        path: &[],
-    });
-    let ingress = Ingress {
-        control,
-        buffer: Bytes::kb(200),
-    };
+    let spec = LinkSpec { rate: LINE, delay: Span::us(1) };
+    let topology = NToOne { senders: 2 }.build(LinkSpecs::same(spec)).expect("a star");
+    let flows = ["H1", "H2"].map(|source| Wanted { source, target: "R", path: &[] });
+    let ingress = Ingress { control, buffer: Bytes::kb(200) };
     let mut config = network(topology, &flows, ingress, 1);
     config.processing = processing;
     config.duration = Span::ms(5);
     let ports = vec![port(&config, "S1:H1")];
-    config.probes = Probes {
-        resolution: Span::us(1),
-        ports,
-        flows: Vec::new(),
-        ..Probes::default()
-    };
+    config.probes =
+        Probes { resolution: Span::us(1), ports, flows: Vec::new(), ..Probes::default() };
     config
 }
 
@@ -62,11 +46,7 @@ fn two_to_one(control: FlowControl, processing: Span) -> Config {
 #[test]
 fn pfc_oscillates_around_its_thresholds() {
     let (xoff, xon) = (Bytes::kb(80), Bytes::kb(77));
-    let control = FlowControl::Pfc(pfc::Config {
-        xoff,
-        xon,
-        quanta: pfc::QUANTA_MAX,
-    });
+    let control = FlowControl::Pfc(pfc::Config { xoff, xon, quanta: pfc::QUANTA_MAX });
     // tau 25 us = 2.4 us of frames + 2 us of wire + processing.
     let outcome = run(&two_to_one(control, Span::ns(20_600)));
     let series = &outcome.series.ports[0];
@@ -93,10 +73,7 @@ fn conceptual_gfc_settles_at_75_kb() {
     let outcome = run(&two_to_one(FlowControl::GfcConceptual(config), Span::ZERO));
     let series = &outcome.series.ports[0];
     for (index, queue) in series.queue.iter().enumerate().skip(2_000) {
-        assert!(
-            (73_000..=77_000).contains(queue),
-            "{queue} after {index} us"
-        );
+        assert!((73_000..=77_000).contains(queue), "{queue} after {index} us");
     }
     let peak = *series.queue.iter().max().unwrap();
     assert!((76_000..=81_000).contains(&peak), "{peak}");
@@ -108,25 +85,12 @@ fn conceptual_gfc_settles_at_75_kb() {
 /// A flow alone: n packets over h hops of equal links take (n + h - 1) packet times and h delays.
 #[test]
 fn an_uncontended_flow_takes_its_ideal_time() {
-    let spec = LinkSpec {
-        rate: LINE,
-        delay: Span::us(1),
-    };
-    let shape = Line {
-        switches: 4,
-        hosts_per_switch: 1,
-    };
+    let spec = LinkSpec { rate: LINE, delay: Span::us(1) };
+    let shape = Line { switches: 4, hosts_per_switch: 1 };
     let topology = shape.build(LinkSpecs::same(spec)).expect("a line");
     let control = FlowControl::Pfc(derivation(Span::us(3), Bytes::kb(200)).pfc());
-    let ingress = Ingress {
-        control,
-        buffer: Bytes::kb(200),
-    };
-    let wanted = [Wanted {
-        source: "H1",
-        target: "H4",
-        path: &[],
-    }];
+    let ingress = Ingress { control, buffer: Bytes::kb(200) };
+    let wanted = [Wanted { source: "H1", target: "H4", path: &[] }];
     for overhead in [0, 20] {
         let mut config = network(topology.clone(), &wanted, ingress, 1);
         config.wire_overhead = Bytes::new(overhead);
@@ -149,20 +113,12 @@ fn pfc_headroom_is_enough_and_not_wasteful() {
     let mut config = two_to_one(FlowControl::Pfc(control), Span::us(3));
     config.duration = Span::ms(20);
     let outcome = run(&config);
-    let peak = outcome
-        .queues
-        .iter()
-        .map(|queue| queue.max)
-        .max()
-        .expect("a queue");
+    let peak = outcome.queues.iter().map(|queue| queue.max).max().expect("a queue");
     assert_eq!(outcome.lost_packets, 0);
     // Half of what comes in leaves again, so about half the headroom is used.
     let used = peak.saturating_sub(control.xoff).get() as f64;
     let headroom = derivation.latency.pfc_headroom().get() as f64;
-    assert!(
-        (0.3..1.0).contains(&(used / headroom)),
-        "{used} of {headroom}"
-    );
+    assert!((0.3..1.0).contains(&(used / headroom)), "{used} of {headroom}");
 }
 
 /// Fixed-rate flows get what they ask for when there is room, and their packets keep their pace.

@@ -53,11 +53,7 @@ fn same_in_another_crate(config: &Config, name: &str) -> Outcome {
     assert_eq!(run(&own), expected, "{name}");
     let bytes = run(&disguise_flow_control(config, Language::Bytes));
     assert_eq!(bytes.deadlock, expected.deadlock, "{name}");
-    assert_eq!(
-        without_names(bytes),
-        without_names(expected.clone()),
-        "{name}"
-    );
+    assert_eq!(without_names(bytes), without_names(expected.clone()), "{name}");
     expected
 }
 
@@ -80,10 +76,7 @@ fn a_flow_control_does_the_same_in_another_crate() {
     let mut deadlocks = [0; 4];
     for scheme in 0..4 {
         for seed in 0..20 {
-            let wildness = Wildness {
-                scheme,
-                slow_receivers: seed % 2 == 0,
-            };
+            let wildness = Wildness { scheme, slow_receivers: seed % 2 == 0 };
             let mut config = random_network(seed, wildness);
             config.duration = Span::ms(1);
             let outcome = same_in_another_crate(&config, &format!("{scheme}, seed {seed}"));
@@ -135,10 +128,7 @@ fn a_congestion_control_does_the_same_in_another_crate() {
     for control in [pcn, qcn, dcqcn, timely, hpcc] {
         let mut answers = 0;
         for seed in 0..12 {
-            let wildness = Wildness {
-                scheme: seed % 4,
-                slow_receivers: seed % 3 == 0,
-            };
+            let wildness = Wildness { scheme: seed % 4, slow_receivers: seed % 3 == 0 };
             let mut config = random_network(1_000 + seed, wildness);
             config.duration = Span::ms(1);
             put_under(&mut config, control);

@@ -15,11 +15,7 @@ use pauseless_sim::outcome::Ended;
 use pauseless_sim::parallel::obstacle;
 use pauseless_sim::{Config, Outcome, Parallel, run};
 
-const DONE: Stop = Stop {
-    deadlock: false,
-    done: true,
-    steady: None,
-};
+const DONE: Stop = Stop { deadlock: false, done: true, steady: None };
 
 /// Threads and parts.
 const WAYS: [(usize, usize); 4] = [(2, 2), (3, 9), (1, 3), (7, 7)];
@@ -49,10 +45,7 @@ fn assert_equal(one: &Outcome, many: &Outcome, what: &str) {
 }
 
 fn wild(seed: u64) -> Config {
-    let wildness = Wildness {
-        scheme: seed % 5,
-        slow_receivers: seed % 4 == 3,
-    };
+    let wildness = Wildness { scheme: seed % 5, slow_receivers: seed % 4 == 3 };
     random_network(seed, wildness)
 }
 
@@ -171,9 +164,7 @@ fn probes_and_slices_see_the_same() {
         config.probes.resolution = Span::us(7);
         let nodes = config.topology.nodes().len() as u32;
         let nodes = (0..nodes).map(pauseless_core::id::NodeId);
-        config.probes.ports = nodes
-            .map(|node| (node, pauseless_core::id::PortId(0)))
-            .collect();
+        config.probes.ports = nodes.map(|node| (node, pauseless_core::id::PortId(0))).collect();
         config.probes.flows = (0..config.flows.len() as u32).map(FlowId).collect();
         if seed % 2 == 0 {
             config.replay = Replay::On { instants_max: 9 };
@@ -181,11 +172,7 @@ fn probes_and_slices_see_the_same() {
         assert_same(&config, &format!("seed {seed}"));
         let mut sliced = Parallel::in_parts(&config, 2, 3);
         while sliced.advance(sliced.now() + Span::ns(77_777)) {}
-        assert_equal(
-            &run(&config),
-            &sliced.finish(),
-            &format!("sliced, seed {seed}"),
-        );
+        assert_equal(&run(&config), &sliced.finish(), &format!("sliced, seed {seed}"));
         // Broken off in the middle.
         let until = Time::ZERO + Span::us(123);
         let (mut one, mut many) = (Parallel::new(&config, 1), Parallel::in_parts(&config, 2, 4));
@@ -193,11 +180,7 @@ fn probes_and_slices_see_the_same() {
         if many.now() < until {
             many.advance(until);
         }
-        assert_equal(
-            &one.finish(),
-            &many.finish(),
-            &format!("broken off, seed {seed}"),
-        );
+        assert_equal(&one.finish(), &many.finish(), &format!("broken off, seed {seed}"));
     }
 }
 
@@ -217,13 +200,7 @@ fn samples_do_not_hurry_the_congestion_tree() {
     for (seed, ns) in [(8, 778), (167, 778), (293, 1_389), (308, 1_220)] {
         let scheme = seed % 5;
         let slow_receivers = false;
-        let mut config = random_network(
-            seed,
-            Wildness {
-                scheme,
-                slow_receivers,
-            },
-        );
+        let mut config = random_network(seed, Wildness { scheme, slow_receivers });
         for (index, flow) in config.flows.iter_mut().enumerate() {
             flow.size = Bytes::kb(1 + 40 * (index as u64 % 5));
         }

@@ -53,10 +53,7 @@ impl Fig1 {
     /// For how long after the start of the burst F0 and F1 together stayed below 36 Gb/s.
     fn loss(&self) -> Span {
         let series = &self.outcome.series;
-        let rates = series.flows[0]
-            .goodput_bps
-            .iter()
-            .zip(&series.flows[1].goodput_bps);
+        let rates = series.flows[0].goodput_bps.iter().zip(&series.flows[1].goodput_bps);
         let low = series.times.iter().zip(rates);
         let low = low.filter(|(time, (f0, f1))| **time > BURST && *f0 + *f1 < 36e9);
         self.config.probes.resolution * low.count() as u64
@@ -217,10 +214,7 @@ fn fig11_pcn_settles_within_four_round_trips() {
     let CongestionControl::Pcn(pcn) = pcn else {
         unreachable!("the first is PCN");
     };
-    let pcn = pcn::Config {
-        period: Span::us(500),
-        ..pcn
-    };
+    let pcn = pcn::Config { period: Span::us(500), ..pcn };
     let mut config = pcn_dumbbell(4, CongestionControl::Pcn(pcn));
     config.duration = Span::ms(300);
     let outcome = run(&config);
@@ -260,9 +254,8 @@ fn fig11_a_period_below_the_round_trip_oscillates() {
     assert!(settled(&outcome) > Time::ZERO + Span::ms(50));
     let sum = |at: usize| -> f64 { series.flows.iter().map(|it| it.allowed_bps[at]).sum() };
     let sums = (200..series.times.len()).map(sum);
-    let (least, most) = sums.fold((f64::MAX, 0.0f64), |(least, most), sum| {
-        (least.min(sum), most.max(sum))
-    });
+    let (least, most) =
+        sums.fold((f64::MAX, 0.0f64), |(least, most), sum| (least.min(sum), most.max(sum)));
     assert!(least < 7e9 && most > 30e9, "{least} to {most}");
     assert_eq!(outcome.pause_frames, 0);
 }
@@ -273,18 +266,9 @@ fn fig11_a_period_below_the_round_trip_oscillates() {
 /// flow's rate swings by up to five times w C, which the paper gives as the bound.
 #[test]
 fn packets_follow_the_fluid_model() {
-    let cases = [
-        (2, 1.0 / 128.0),
-        (4, 1.0 / 32.0),
-        (8, 1.0 / 128.0),
-        (16, 1.0 / 32.0),
-    ];
+    let cases = [(2, 1.0 / 128.0), (4, 1.0 / 32.0), (8, 1.0 / 128.0), (16, 1.0 / 32.0)];
     for (flow_count, w_min) in cases {
-        let control = pcn::Config {
-            period: Span::us(500),
-            w_min,
-            ..pcn::Config::default()
-        };
+        let control = pcn::Config { period: Span::us(500), w_min, ..pcn::Config::default() };
         let mut config = fluid_network(flow_count, control);
         config.duration = Span::ms(400);
         let outcome = run(&config);
@@ -299,20 +283,14 @@ fn packets_follow_the_fluid_model() {
             let rates = series.flows.iter().map(|flow| flow.allowed_bps[sample]);
             let sum: f64 = rates.sum();
             let bounds = low - 0.01 * 40e9..high + 2.0 * step;
-            assert!(
-                bounds.contains(&sum),
-                "N = {flow_count}: {sum} of {bounds:?}"
-            );
+            assert!(bounds.contains(&sum), "N = {flow_count}: {sum} of {bounds:?}");
         }
         let queue = late.clone().map(|sample| series.ports[0].egress[sample]);
         let queue = queue.max().unwrap_or(0) as f64;
         let margin = step / 8.0 * 500e-6;
         let swing = steady.queue_swing() / 8.0;
         let bounds = swing - margin..swing + 2.0 * margin;
-        assert!(
-            bounds.contains(&queue),
-            "N = {flow_count}: {queue} of {bounds:?}"
-        );
+        assert!(bounds.contains(&queue), "N = {flow_count}: {queue} of {bounds:?}");
         for flow in &series.flows {
             let mean = flow.goodput_bps[late.clone()].iter().sum::<f64>() / late.len() as f64;
             let share = mean / steady.share();
@@ -321,11 +299,7 @@ fn packets_follow_the_fluid_model() {
             let (least, most) = rates.fold((f64::MAX, 0.0f64), |(least, most), rate| {
                 (least.min(*rate), most.max(*rate))
             });
-            assert!(
-                most - least < 5.0 * step,
-                "N = {flow_count}: {}",
-                most - least
-            );
+            assert!(most - least < 5.0 * step, "N = {flow_count}: {}", most - least);
         }
     }
 }
@@ -334,10 +308,7 @@ fn packets_follow_the_fluid_model() {
 /// control loop, a period and a round trip.
 #[test]
 fn convergence_takes_one_control_loop() {
-    let control = pcn::Config {
-        period: Span::us(500),
-        ..pcn::Config::default()
-    };
+    let control = pcn::Config { period: Span::us(500), ..pcn::Config::default() };
     let mut config = fluid_network(4, control);
     for flow in &mut config.flows {
         if let Reaction::Controlled { initial, .. } = &mut flow.reaction {
@@ -366,10 +337,7 @@ fn convergence_takes_one_control_loop() {
 #[test]
 fn few_flows_share_a_link_fairly() {
     for flow_count in [4, 16] {
-        let control = pcn::Config {
-            period: Span::us(500),
-            ..pcn::Config::default()
-        };
+        let control = pcn::Config { period: Span::us(500), ..pcn::Config::default() };
         let mut config = pcn_dumbbell(flow_count, CongestionControl::Pcn(control));
         config.duration = Span::ms(300);
         let outcome = run(&config);
@@ -404,11 +372,8 @@ fn many_flows_share_fairly_when_a_window_holds_forty_packets() {
 /// told to go on and the slow are not, and fairness is lost; not as in the paper.
 #[test]
 fn many_flows_do_not_share_fairly() {
-    let control = pcn::Config {
-        period: Span::us(500),
-        w_min: 0.1 / 256.0,
-        ..pcn::Config::default()
-    };
+    let control =
+        pcn::Config { period: Span::us(500), w_min: 0.1 / 256.0, ..pcn::Config::default() };
     let mut config = pcn_dumbbell(256, CongestionControl::Pcn(control));
     for flow in &mut config.flows {
         if let Reaction::Controlled { initial, .. } = &mut flow.reaction {

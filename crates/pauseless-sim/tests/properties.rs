@@ -13,21 +13,12 @@ fn every_scheme_keeps_its_promises_on_random_networks() {
     let mut busiest = [Bytes::ZERO; 5];
     for scheme in 0..5 {
         for seed in 0..200 {
-            let config = random_network(
-                seed,
-                Wildness {
-                    scheme,
-                    slow_receivers: true,
-                },
-            );
+            let config = random_network(seed, Wildness { scheme, slow_receivers: true });
             let outcome = run(&config);
             let name = format!("seed {seed}, scheme {scheme}");
             assert_eq!(outcome.lost_packets, 0, "{name}: {:?}", outcome.loss);
             for queue in &outcome.queues {
-                let buffer = config
-                    .ingress
-                    .get(queue.node, queue.port, queue.class)
-                    .buffer;
+                let buffer = config.ingress.get(queue.node, queue.port, queue.class).buffer;
                 assert!(queue.max <= buffer, "{name}");
                 busiest[scheme as usize] = busiest[scheme as usize].max(queue.max);
             }
@@ -40,10 +31,7 @@ fn every_scheme_keeps_its_promises_on_random_networks() {
         }
     }
     // The buffers were really under pressure.
-    assert!(
-        busiest.iter().all(|max| *max > Bytes::kb(10)),
-        "{busiest:?}"
-    );
+    assert!(busiest.iter().all(|max| *max > Bytes::kb(10)), "{busiest:?}");
 }
 
 /// What GFC guarantees with a finite lowest rate, and what it does not: it never loses a packet, but a
@@ -54,13 +42,7 @@ fn gfc_loses_nothing_but_a_saturated_cycle_can_end_held() {
     let (mut held, mut drained) = (0, 0);
     for scheme in [2, 4] {
         for seed in 500..600 {
-            let mut config = random_network(
-                seed,
-                Wildness {
-                    scheme,
-                    slow_receivers: true,
-                },
-            );
+            let mut config = random_network(seed, Wildness { scheme, slow_receivers: true });
             config.duration = Span::s(2);
             let outcome = run(&config);
             let name = format!("seed {seed}, scheme {scheme}");
@@ -84,18 +66,8 @@ fn gfc_loses_nothing_but_a_saturated_cycle_can_end_held() {
 #[test]
 fn twice_the_same_is_the_same() {
     for seed in 0..20 {
-        let config = random_network(
-            seed,
-            Wildness {
-                scheme: seed % 5,
-                slow_receivers: true,
-            },
-        );
-        assert_eq!(
-            format!("{:?}", run(&config)),
-            format!("{:?}", run(&config)),
-            "seed {seed}"
-        );
+        let config = random_network(seed, Wildness { scheme: seed % 5, slow_receivers: true });
+        assert_eq!(format!("{:?}", run(&config)), format!("{:?}", run(&config)), "seed {seed}");
     }
 }
 
@@ -103,21 +75,11 @@ fn twice_the_same_is_the_same() {
 #[test]
 fn watching_changes_nothing() {
     for seed in 0..20 {
-        let config = random_network(
-            seed,
-            Wildness {
-                scheme: seed % 5,
-                slow_receivers: false,
-            },
-        );
+        let config = random_network(seed, Wildness { scheme: seed % 5, slow_receivers: false });
         let plain = run(&config);
         let mut sliced = pauseless_sim::Simulator::new(&config);
         let slice = Span::ns(77_777);
         while sliced.advance(sliced.now() + slice) {}
-        assert_eq!(
-            format!("{plain:?}"),
-            format!("{:?}", sliced.finish()),
-            "seed {seed}"
-        );
+        assert_eq!(format!("{plain:?}"), format!("{:?}", sliced.finish()), "seed {seed}");
     }
 }

@@ -32,20 +32,10 @@ fn names(config: &Config, tree: &PauseTree) -> Vec<String> {
 
 /// Hosts of the first switch of a line send to the second: an incast, and one that only passes by.
 fn line(wanted: &[(&'static str, &'static str)]) -> Config {
-    let shape = Line {
-        switches: 3,
-        hosts_per_switch: 3,
-    };
-    let spec = LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    };
+    let shape = Line { switches: 3, hosts_per_switch: 3 };
+    let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
     let topology = shape.build(LinkSpecs::same(spec)).expect("a line");
-    let flows = wanted.iter().map(|(source, target)| Wanted {
-        source,
-        target,
-        path: &[],
-    });
+    let flows = wanted.iter().map(|(source, target)| Wanted { source, target, path: &[] });
     let control = FlowControl::Pfc(pfc::Config {
         xoff: Bytes::kb(50),
         xon: Bytes::kb(47),
@@ -66,20 +56,12 @@ fn line(wanted: &[(&'static str, &'static str)]) -> Config {
 #[test]
 fn the_root_of_an_incast_is_the_port_of_its_sink() {
     // H1b passes by: it waits at S1:S2 because of H1a, but goes elsewhere.
-    let config = line(&[
-        ("H1a", "H2a"),
-        ("H2b", "H2a"),
-        ("H2c", "H2a"),
-        ("H1b", "H3b"),
-    ]);
+    let config = line(&[("H1a", "H2a"), ("H2b", "H2a"), ("H2c", "H2a"), ("H1b", "H3b")]);
     let provenance = run(&config).provenance.expect("recorded");
     assert_eq!(provenance.trees.len(), 1, "{:?}", provenance.trees);
     let tree = &provenance.trees[0];
     assert_eq!(tree.root, queue(&config, "S2:H2a"));
-    assert_eq!(
-        names(&config, tree),
-        ["H1a:S1", "H1b:S1", "H2b:S2", "H2c:S2", "S1:S2"]
-    );
+    assert_eq!(names(&config, tree), ["H1a:S1", "H1b:S1", "H2b:S2", "H2c:S2", "S1:S2"]);
     let culprits = ["H1a->H2a", "H2b->H2a", "H2c->H2a"];
     let culprits = culprits.map(|name| networks::flow(&config, name));
     assert_eq!(tree.culprits, culprits);
@@ -88,9 +70,7 @@ fn the_root_of_an_incast_is_the_port_of_its_sink() {
     let link = |name: &str| {
         let wanted = queue(&config, name);
         let mut links = tree.links.iter();
-        links
-            .position(|link| link.stopped == wanted)
-            .expect("it was stopped")
+        links.position(|link| link.stopped == wanted).expect("it was stopped")
     };
     let middle = link("S1:S2");
     assert_eq!(tree.links[middle].because, None, "the root stops it itself");
@@ -116,10 +96,7 @@ fn a_host_that_is_slow_is_a_root_itself() {
     assert_eq!(provenance.records[0].cause, PauseCause::Host(host));
     assert_eq!(provenance.records[0].stopped, queue(&config, "S3:H3a"));
     assert_eq!(tree.victims, [FlowId(1)]);
-    assert_eq!(
-        names(&config, tree),
-        ["H1a:S1", "H1b:S1", "S1:S2", "S2:S3", "S3:H3a"]
-    );
+    assert_eq!(names(&config, tree), ["H1a:S1", "H1b:S1", "S1:S2", "S2:S3", "S3:H3a"]);
     assert_eq!(provenance.cycle_count, 0, "nobody waits for itself");
 }
 
@@ -158,10 +135,7 @@ fn root_of(provenance: &Provenance, mut index: usize) -> PauseCause {
 fn every_pause_has_a_root_in_any_network() {
     let (mut pauses, mut deep, mut circles, mut deadlocks) = (0, 0, 0, 0);
     for seed in 0..150 {
-        let wildness = Wildness {
-            scheme: 0,
-            slow_receivers: seed % 2 == 0,
-        };
+        let wildness = Wildness { scheme: 0, slow_receivers: seed % 2 == 0 };
         let mut config = random_network(seed, wildness);
         let plain = run(&config);
         config.is_tracing = true;
@@ -205,8 +179,5 @@ fn every_pause_has_a_root_in_any_network() {
         deadlocks += usize::from(plain.deadlock.is_some());
     }
     assert!(pauses > 1_000 && deep > 100, "{pauses} {deep}");
-    assert!(
-        circles * 2 > deadlocks && deadlocks > 10,
-        "{circles} {deadlocks}"
-    );
+    assert!(circles * 2 > deadlocks && deadlocks > 10, "{circles} {deadlocks}");
 }

@@ -14,9 +14,7 @@ const INSTANTS: u32 = 500;
 
 fn watched(scheme: Scheme, change: impl Fn(&mut Config)) -> (Config, Outcome) {
     let mut config = gfc_ring(scheme, Discipline::OutputQueued, 1);
-    config.replay = Replay::On {
-        instants_max: INSTANTS,
-    };
+    config.replay = Replay::On { instants_max: INSTANTS };
     change(&mut config);
     let outcome = run(&config);
     (config, outcome)
@@ -58,11 +56,7 @@ fn a_run_that_ends_early_has_many_instants_too() {
     let replay = outcome.replay.expect("it was asked for");
     let deadlock = outcome.deadlock.expect("a deadlock");
     assert_eq!(*replay.times.last().expect("many"), deadlock.time);
-    assert!(
-        replay.times.len() > INSTANTS as usize / 4,
-        "{:?}",
-        replay.times.len()
-    );
+    assert!(replay.times.len() > INSTANTS as usize / 4, "{:?}", replay.times.len());
 }
 
 #[test]
@@ -80,11 +74,7 @@ fn the_pause_wave_goes_round_the_ring_and_stays() {
         // Nothing is sent any more.
         let frozen = times.iter().position(|time| *time >= deadlock.time);
         let frozen = frozen.expect("the run goes on");
-        assert_eq!(
-            port.sent[frozen],
-            *port.sent.last().expect("many"),
-            "{name}"
-        );
+        assert_eq!(port.sent[frozen], *port.sent.last().expect("many"), "{name}");
     }
     for queue in &outcome.queues {
         let name = config.topology.port_name(queue.node, queue.port);

@@ -20,10 +20,7 @@ fn over_seeds(config: impl Fn(u64) -> Config + Sync, check: impl Fn(&Config, Out
         for _ in 0..2 {
             scope.spawn(|| {
                 loop {
-                    let seed = next
-                        .lock()
-                        .expect("no test panics while it holds this")
-                        .next();
+                    let seed = next.lock().expect("no test panics while it holds this").next();
                     let Some(seed) = seed else { return };
                     let config = config(seed);
                     check(&config, run(&config));
@@ -36,12 +33,7 @@ fn over_seeds(config: impl Fn(u64) -> Config + Sync, check: impl Fn(&Config, Out
 fn assert_fair(config: &Config, outcome: &Outcome) {
     for (flow, result) in config.flows.iter().zip(&outcome.flows) {
         let share = result.goodput_late_bps / FAIR;
-        assert!(
-            (share - 1.0).abs() < 0.02,
-            "seed {} {}: {share}",
-            config.seed,
-            flow.name
-        );
+        assert!((share - 1.0).abs() < 0.02, "seed {} {}: {share}", config.seed, flow.name);
     }
     assert_eq!(outcome.lost_packets, 0);
     assert_eq!(outcome.deadlock, None);
@@ -55,11 +47,8 @@ fn cycle_names(config: &Config, outcome: &Outcome) -> Vec<String> {
         config.topology.port_name(queue.node, queue.port)
     };
     let mut names: Vec<String> = deadlock.cycle.iter().map(name).collect();
-    let first = names
-        .iter()
-        .enumerate()
-        .min_by_key(|(_, name)| name.as_str())
-        .map(|(index, _)| index);
+    let first =
+        names.iter().enumerate().min_by_key(|(_, name)| name.as_str()).map(|(index, _)| index);
     names.rotate_left(first.expect("a cycle has members"));
     names
 }
@@ -93,10 +82,7 @@ fn output_queued_plain_gfc_never_stops_a_sender_loses_nothing_and_starves() {
                 assert_eq!(outcome.starved.len(), 3, "seed {}", config.seed);
                 for starved in &outcome.starved {
                     assert!((starved.fair_bps - FAIR).abs() < 1.0);
-                    assert!(
-                        starved.rate_bps > 0.0,
-                        "it starves, it does not stand still"
-                    );
+                    assert!(starved.rate_bps > 0.0, "it starves, it does not stand still");
                 }
             },
         );
@@ -128,10 +114,7 @@ fn cycle_aware_thresholds_give_the_fair_rate_in_every_discipline() {
 #[test]
 fn virtual_output_queued_gfc_settles_where_the_paper_says() {
     // Buffer-based in stage 1, time-based where the mapping gives half the rate.
-    let bands = [
-        (Scheme::GfcBuffer, 750_000, 875_000),
-        (Scheme::GfcTime, 738_000, 754_000),
-    ];
+    let bands = [(Scheme::GfcBuffer, 750_000, 875_000), (Scheme::GfcTime, 738_000, 754_000)];
     for (scheme, low, high) in bands {
         over_seeds(
             |seed| {
@@ -151,11 +134,7 @@ fn virtual_output_queued_gfc_settles_where_the_paper_says() {
                 let queue = &outcome.series.ports[0].queue;
                 let settled = &queue[queue.len() / 2..];
                 let (min, max) = (settled.iter().min().unwrap(), settled.iter().max().unwrap());
-                assert!(
-                    *min >= low && *max < high,
-                    "seed {}: {min}..{max}",
-                    config.seed
-                );
+                assert!(*min >= low && *max < high, "seed {}: {min}..{max}", config.seed);
             },
         );
     }
@@ -187,23 +166,14 @@ fn after_the_sources_stop_gfc_drains_everywhere_and_what_deadlocked_does_not() {
                 |seed| {
                     let mut config = gfc_ring(scheme, discipline, seed);
                     // Long enough for CBFC to deadlock, or for the queues to settle.
-                    let stop = if deadlocks {
-                        Span::ms(80)
-                    } else {
-                        Span::ms(15)
-                    };
+                    let stop = if deadlocks { Span::ms(80) } else { Span::ms(15) };
                     stop_sources(&mut config, Time::ZERO + stop);
                     config.duration = Span::ms(300);
                     config
                 },
                 |config, outcome| {
                     let held = outcome.held_at_end;
-                    assert_eq!(
-                        outcome.deadlock.is_some(),
-                        deadlocks,
-                        "seed {}",
-                        config.seed
-                    );
+                    assert_eq!(outcome.deadlock.is_some(), deadlocks, "seed {}", config.seed);
                     assert_eq!(held > Bytes::mb(3), deadlocks, "{scheme:?}: {held}");
                     assert_eq!(held == Bytes::ZERO, !deadlocks, "{scheme:?}: {held}");
                 },

@@ -12,23 +12,11 @@ use pauseless_sim::config::{Follow, Receiver, Steady, Stop};
 use pauseless_sim::outcome::Ended;
 use pauseless_sim::{Config, Outcome, run};
 
-const DONE: Stop = Stop {
-    deadlock: false,
-    done: true,
-    steady: None,
-};
+const DONE: Stop = Stop { deadlock: false, done: true, steady: None };
 
 fn steady(window: Span) -> Stop {
-    let steady = Steady {
-        window,
-        windows: 8,
-        tolerance_permille: 10,
-    };
-    Stop {
-        deadlock: false,
-        done: false,
-        steady: Some(steady),
-    }
+    let steady = Steady { window, windows: 8, tolerance_permille: 10 };
+    Stop { deadlock: false, done: false, steady: Some(steady) }
 }
 
 /// What must not depend on when the run ends.
@@ -50,10 +38,7 @@ fn assert_same(short: &Outcome, long: &Outcome, what: &str) {
 fn what_is_done_stays_as_it_is() {
     let mut done = 0;
     for seed in 0..120 {
-        let wildness = Wildness {
-            scheme: seed % 5,
-            slow_receivers: seed % 2 == 0,
-        };
+        let wildness = Wildness { scheme: seed % 5, slow_receivers: seed % 2 == 0 };
         let mut config = random_network(seed, wildness);
         for (index, flow) in config.flows.iter_mut().enumerate() {
             // Some flows are stopped, others come to their end.
@@ -84,11 +69,7 @@ fn what_waits_for_others_has_to_run_first() {
     for flow in &mut config.flows {
         flow.size = MTU * 20;
     }
-    config.follows = vec![Follow {
-        first: FlowId(0),
-        then: FlowId(2),
-        delay: Span::ms(40),
-    }];
+    config.follows = vec![Follow { first: FlowId(0), then: FlowId(2), delay: Span::ms(40) }];
     config.stop = DONE;
     let outcome = run(&config);
     assert_eq!(outcome.ended, Ended::Done);
@@ -148,10 +129,7 @@ fn a_run_that_is_broken_off_says_so() {
 fn assert_agrees(short: &Outcome, long: &Outcome, what: &str) {
     for (short, long) in short.flows.iter().zip(&long.flows) {
         let (short, long) = (short.goodput_late_bps, long.goodput_late_bps);
-        assert!(
-            (short - long).abs() <= 0.03 * long,
-            "{what}: {short} against {long}"
-        );
+        assert!((short - long).abs() <= 0.03 * long, "{what}: {short} against {long}");
     }
     let flows = |outcome: &Outcome| Vec::from_iter(outcome.starved.iter().map(|it| it.flow));
     assert_eq!(flows(short), flows(long), "{what}");
@@ -240,10 +218,7 @@ fn nothing_is_steady_before_a_change_that_is_known() {
     change(&|config| {
         config.receivers = vec![Receiver {
             host: config.flows[0].target,
-            steps: vec![
-                (Time::ZERO, Some(Rate::gbps(10))),
-                (late, Some(Rate::gbps(5))),
-            ],
+            steps: vec![(Time::ZERO, Some(Rate::gbps(10))), (late, Some(Rate::gbps(5)))],
         }];
     });
 }

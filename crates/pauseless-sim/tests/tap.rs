@@ -27,11 +27,7 @@ impl Tap for Notebook {
         let mut notes = self.0.lock().unwrap();
         assert!(notes.last <= time, "time goes back");
         notes.last = time;
-        let Spot {
-            node,
-            port,
-            direction,
-        } = spot;
+        let Spot { node, port, direction } = spot;
         let side = match direction {
             Direction::Out => &mut notes.out,
             Direction::In => &mut notes.arrived,

@@ -21,10 +21,7 @@ const DELAY: Span = Span::us(1);
 /// Senders A0, A1, .. at one switch, targets B0, B1, .. at another.
 fn two_switches(count: usize) -> Topology {
     let mut builder = TopologyBuilder::new();
-    let link = LinkSpec {
-        rate: LINE,
-        delay: DELAY,
-    };
+    let link = LinkSpec { rate: LINE, delay: DELAY };
     let (near, far) = (builder.add_switch("S0"), builder.add_switch("S1"));
     builder.connect(near, far, link);
     for index in 0..count {
@@ -40,11 +37,7 @@ fn two_switches(count: usize) -> Topology {
 fn network(count: usize, packets: u64, control: CongestionControl) -> Config {
     let wishes = (0..count).map(|index| Wish {
         size: PACKET * packets,
-        ..Wish::new(
-            &format!("F{index}"),
-            &format!("A{index}"),
-            &format!("B{index}"),
-        )
+        ..Wish::new(&format!("F{index}"), &format!("A{index}"), &format!("B{index}"))
     });
     let wishes = Vec::from_iter(wishes);
     let mut config = controlled(two_switches(count), &wishes, pcn_ingress(), control);
@@ -53,12 +46,7 @@ fn network(count: usize, packets: u64, control: CongestionControl) -> Config {
     let round_trip = DELAY * 6 + LINE.tx_span(PACKET) * 3;
     for flow in &mut config.flows {
         flow.start = Time::ZERO;
-        if let Reaction::Controlled {
-            window,
-            round_trip: whole,
-            ..
-        } = &mut flow.reaction
-        {
+        if let Reaction::Controlled { window, round_trip: whole, .. } = &mut flow.reaction {
             *whole = round_trip;
             *window = LINE.bytes_in(round_trip);
         }
@@ -84,10 +72,7 @@ fn a_window_of_one_packet_lets_one_go_per_round_trip() {
     let mut config = network(1, 10, CongestionControl::None);
     config.transport.window = Window::Fixed;
     config.transport.finish = Finish::Source;
-    config.transport.sizes = AnswerSizes {
-        ack: Bytes::new(60),
-        ..AnswerSizes::default()
-    };
+    config.transport.sizes = AnswerSizes { ack: Bytes::new(60), ..AnswerSizes::default() };
     if let Reaction::Controlled { window, .. } = &mut config.flows[0].reaction {
         *window = PACKET;
     }
@@ -109,10 +94,8 @@ fn a_window_of_one_packet_lets_one_go_per_round_trip() {
 #[test]
 fn go_back_n_delivers_everything_once() {
     let mut config = network(4, 5_000, CongestionControl::None);
-    config.transport.recovery = Recovery::GoBackN(GoBackN {
-        nack_interval: Span::us(20),
-        timeout: Span::us(100),
-    });
+    config.transport.recovery =
+        Recovery::GoBackN(GoBackN { nack_interval: Span::us(20), timeout: Span::us(100) });
     config.transport.finish = Finish::Source;
     config.transport.window = Window::Fixed;
     config.wire_loss.share = 0.001;
@@ -154,11 +137,7 @@ fn without_losses_nobody_goes_back() {
 #[test]
 fn what_follows_a_flow_starts_when_its_source_knows() {
     let mut config = network(2, 1, CongestionControl::None);
-    config.follows = vec![Follow {
-        first: FlowId(0),
-        then: FlowId(1),
-        delay: Span::ZERO,
-    }];
+    config.follows = vec![Follow { first: FlowId(0), then: FlowId(1), delay: Span::ZERO }];
     let there = (DELAY + LINE.tx_span(PACKET)) * 3;
     let ack = (DELAY + LINE.tx_span(AnswerSizes::default().ack)) * 3;
     assert_eq!(finish(&run(&config), 1), there * 2);
@@ -177,12 +156,7 @@ fn strict_pacing_makes_up_for_nothing() {
         wish.size = PACKET * 1_000;
         wish.pace = Some(Rate::gbps(45));
     }
-    let mut config = controlled(
-        two_switches(2),
-        &wishes,
-        pcn_ingress(),
-        CongestionControl::None,
-    );
+    let mut config = controlled(two_switches(2), &wishes, pcn_ingress(), CongestionControl::None);
     for flow in &mut config.flows {
         flow.start = Time::ZERO;
     }
@@ -191,12 +165,7 @@ fn strict_pacing_makes_up_for_nothing() {
     let strict = run(&config);
     let span = |outcome: &Outcome| finish(outcome, 0).max(finish(outcome, 1));
     // The flow that has to wait for the other one's frame first stays behind it from then on.
-    assert!(
-        span(&strict) >= span(&caught_up),
-        "{} {}",
-        span(&strict),
-        span(&caught_up)
-    );
+    assert!(span(&strict) >= span(&caught_up), "{} {}", span(&strict), span(&caught_up));
     assert!(span(&strict) < span(&caught_up) + Span::us(1));
 }
 
@@ -231,10 +200,8 @@ fn hpcc_keeps_the_queue_short_and_shares_the_link() {
 #[test]
 fn telemetry_survives_losses() {
     let mut config = hpcc_network(4, 2_000);
-    config.transport.recovery = Recovery::GoBackN(GoBackN {
-        nack_interval: Span::us(20),
-        timeout: Span::us(200),
-    });
+    config.transport.recovery =
+        Recovery::GoBackN(GoBackN { nack_interval: Span::us(20), timeout: Span::us(200) });
     config.wire_loss.share = 0.005;
     config.duration = Span::ms(30);
     let outcome = run(&config);
@@ -267,10 +234,7 @@ fn nics_and_round_trips_share_a_link() {
     });
     for (control, least) in [(nic, 0.6), (round_trips, 0.3)] {
         let mut config = network(4, u64::from(u32::MAX), control);
-        config.transport = Transport {
-            pacing: Pacing::Strict,
-            ..Transport::default()
-        };
+        config.transport = Transport { pacing: Pacing::Strict, ..Transport::default() };
         config.duration = Span::ms(8);
         let outcome = run(&config);
         assert_eq!(outcome.lost_packets, 0);

@@ -38,19 +38,10 @@ fn looping(n: u32, ttl: u16, rate: Rate) -> Config {
 
 /// The same with so many hosts at the first switch.
 fn entered_by(hosts: u32, (n, ttl): (u32, u16), rate: Rate) -> Config {
-    let spec = LinkSpec {
-        rate: LINE,
-        delay: Span::us(1),
-    };
+    let spec = LinkSpec { rate: LINE, delay: Span::us(1) };
     let shape: &dyn Shape = match n {
-        2 => &Line {
-            switches: 2,
-            hosts_per_switch: 2,
-        },
-        _ => &Ring {
-            switches: n,
-            hosts_per_switch: 2,
-        },
+        2 => &Line { switches: 2, hosts_per_switch: 2 },
+        _ => &Ring { switches: n, hosts_per_switch: 2 },
     };
     let topology = shape.build(LinkSpecs::same(spec)).expect("a small network");
     let step = |name: String| Step::from(topology.node_named(&name).expect("a node"));
@@ -60,15 +51,8 @@ fn entered_by(hosts: u32, (n, ttl): (u32, u16), rate: Rate) -> Config {
     // The way does not depend on who sends.
     let group = builder.add_loop(&[source], &round, target).expect("a loop");
     let routes = builder.build();
-    let wanted = ["H1a", "H1b"].map(|source| Wanted {
-        source,
-        target: "H2a",
-        path: &[],
-    });
-    let ingress = Ingress {
-        control: PFC,
-        buffer: Bytes::kb(200),
-    };
+    let wanted = ["H1a", "H1b"].map(|source| Wanted { source, target: "H2a", path: &[] });
+    let ingress = Ingress { control: PFC, buffer: Bytes::kb(200) };
     let mut config = network(topology, &wanted[..hosts as usize], ingress, 1);
     config.table = routes.table;
     config.processing = Span::ZERO;
@@ -84,11 +68,7 @@ fn entered_by(hosts: u32, (n, ttl): (u32, u16), rate: Rate) -> Config {
 
 fn bounds(config: &Config) -> Boundary {
     let flow = &config.flows[0];
-    let header = Header {
-        source: flow.source,
-        group: flow.group,
-        hash: flow.hash,
-    };
+    let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
     let circle = circle(&config.topology, &config.table, header).expect("a loop");
     Boundary::new(&config.topology, &circle, flow.ttl)
 }
@@ -112,11 +92,7 @@ fn the_rate_that_deadlocks_a_loop_is_the_exact_bound() {
             assert!(!is_deadlocked(low) && is_deadlocked(high), "{n}, {ttl}");
             while high - low > step {
                 let middle = (low + high) / 2.0;
-                if is_deadlocked(middle) {
-                    high = middle
-                } else {
-                    low = middle
-                }
+                if is_deadlocked(middle) { high = middle } else { low = middle }
             }
             let name = format!("n = {n}, TTL {ttl}: {low} to {high}, exact {exact}");
             assert!(low <= exact + step && exact - step <= high, "{name}");
@@ -169,10 +145,7 @@ fn a_packet_passes_one_switch_fewer_than_its_ttl() {
         assert_eq!(outcome.packet_hops, 3 * u64::from(ttl));
         assert_eq!(outcome.lost_packets + outcome.starved.len() as u64, 0);
         assert_eq!(outcome.held_at_end, Bytes::ZERO);
-        let entered = outcome
-            .queues
-            .iter()
-            .filter(|queue| queue.max > Bytes::ZERO);
+        let entered = outcome.queues.iter().filter(|queue| queue.max > Bytes::ZERO);
         // The ports at which it is taken in: that of the host, and those of the loop.
         assert_eq!(entered.count(), usize::from(ttl - 1).min(n as usize + 1));
     }
@@ -234,16 +207,9 @@ fn bands_as_wide_as_the_loop_are_the_widest_that_are_safe() {
             config.ingress = IngressTable::uniform(
                 &config.topology,
                 8,
-                Ingress {
-                    control: PFC,
-                    buffer: Bytes::kb(200),
-                },
+                Ingress { control: PFC, buffer: Bytes::kb(200) },
             );
-            let mut hops = Hops {
-                count: 8,
-                width,
-                beyond: Beyond::Drop,
-            };
+            let mut hops = Hops { count: 8, width, beyond: Beyond::Drop };
             config.classes = ClassMap::Hops(hops);
             config.scheduler = Scheduler::Random;
             let is_wide = u32::from(width) > n;
@@ -266,10 +232,7 @@ fn classes_that_count_hops_never_deadlock_on_random_networks() {
     let (mut plain, mut long, mut disciplines) = (0, 0, [0; 3]);
     for scheme in [0, 1] {
         for seed in 0..60 {
-            let wildness = Wildness {
-                scheme,
-                slow_receivers: seed % 2 == 0,
-            };
+            let wildness = Wildness { scheme, slow_receivers: seed % 2 == 0 };
             let mut config = hop_classed(seed, wildness);
             config.duration = Span::ms(6);
             let outcome = run(&config);
@@ -303,10 +266,7 @@ fn classes_that_count_hops_never_deadlock_on_random_networks() {
 fn classes_that_count_hops_never_deadlock_in_shared_memory() {
     let (mut plain, mut partitioned) = (0, 0);
     for seed in 0..90 {
-        let wildness = Wildness {
-            scheme: 0,
-            slow_receivers: seed % 2 == 0,
-        };
+        let wildness = Wildness { scheme: 0, slow_receivers: seed % 2 == 0 };
         let mut config = share_at_random(seed, hop_classed(seed, wildness));
         config.duration = Span::ms(6);
         let outcome = run(&config);
@@ -331,10 +291,7 @@ fn reported_if_and_only_if_bytes_are_stuck_where_classes_change() {
     let (mut stuck, mut across) = (0, 0);
     for scheme in [0, 1] {
         for seed in 2_000..2_200 {
-            let wildness = Wildness {
-                scheme,
-                slow_receivers: seed % 2 == 0,
-            };
+            let wildness = Wildness { scheme, slow_receivers: seed % 2 == 0 };
             let mut config = remapped(seed, wildness);
             config.duration = Span::ms(6);
             let outcome = run(&config);
@@ -351,10 +308,7 @@ fn reported_if_and_only_if_bytes_are_stuck_where_classes_change() {
             across += usize::from(cycle.as_ref().is_some_and(classes));
         }
     }
-    assert!(
-        stuck > 30 && across > 5,
-        "{stuck} stuck, {across} through several classes"
-    );
+    assert!(stuck > 30 && across > 5, "{stuck} stuck, {across} through several classes");
 }
 
 /// A flow that circles passes the root of its tree like any other: it is no victim of itself.

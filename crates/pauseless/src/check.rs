@@ -35,11 +35,7 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let routing = routing.transpose()?;
     let mut fabrics = Vec::new();
     if args.generate.is_empty() {
-        let tunnels = if args.bounced {
-            Tunnels::Bounced
-        } else {
-            Tunnels::LeftOut
-        };
+        let tunnels = if args.bounced { Tunnels::Bounced } else { Tunnels::LeftOut };
         let choices = Choices { routing, tunnels };
         fabrics.push(read::read_with(&args.files, choices)?);
     }
@@ -75,9 +71,7 @@ pub fn run(args: &CheckArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
 
 fn restrict(fabric: &mut Fabric, args: &CheckArgs) -> anyhow::Result<()> {
     if !args.flow.is_empty() {
-        fabric
-            .restrict_to_flows(&args.flow)
-            .map_err(anyhow::Error::msg)?;
+        fabric.restrict_to_flows(&args.flow).map_err(anyhow::Error::msg)?;
     }
     if args.confirm && args.failures.is_some() {
         bail!("--confirm simulates the cycles of one fabric; leave out --failures");
@@ -139,11 +133,7 @@ impl Report {
             (None, Origin::Rule(routing)) => Reroute::Rule(routing),
             (None, _) => Reroute::Rule(Routing::from(Multipath::Ecmp)),
         };
-        let plan = Plan {
-            cases,
-            reroute,
-            seed: args.seed,
-        };
+        let plan = Plan { cases, reroute, seed: args.seed };
         let count = Count::new(&self.fabric.name, args.quiet);
         let left_out = self.verdict.left_out.clone();
         let sweep = sweep::sweep(&self.fabric, &left_out, plan, |done, total, found| {
@@ -200,10 +190,7 @@ impl Report {
             text += "There is no cycle to simulate.\n";
         }
         for (number, confirmation) in (1..).zip(&self.confirmations) {
-            text += &format!(
-                "\nCycle {number}, simulated:\n{}",
-                confirm::text(confirmation)
-            );
+            text += &format!("\nCycle {number}, simulated:\n{}", confirm::text(confirmation));
         }
         text
     }

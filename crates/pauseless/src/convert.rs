@@ -44,10 +44,7 @@ fn scenario(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
     let sources = Source::read_all(&args.files)?;
     let is_htsim = |source: &Source| htsim::recognise(&source.text).is_some();
     if sources.iter().any(is_htsim) {
-        let options = Options {
-            is_compat,
-            ..args.htsim.unwrap_or_default()
-        };
+        let options = Options { is_compat, ..args.htsim.unwrap_or_default() };
         let case = htsim::read_sources(&sources, &options)?;
         return put_scenario(args, &case.notes, &case.scenario.text());
     }

@@ -12,11 +12,8 @@ use crate::output::{self, Terminal, tell};
 
 /// Runs the demo, prints its table and writes its page.
 pub fn run(args: &DemoArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
-    let overrides = Overrides {
-        seed: args.seed,
-        discipline: args.discipline,
-        ..Overrides::default()
-    };
+    let overrides =
+        Overrides { seed: args.seed, discipline: args.discipline, ..Overrides::default() };
     let page = match (&args.out, args.json) {
         (Some(path), _) => Some(path.as_path()),
         (None, false) => Some(Path::new(PAGE)),

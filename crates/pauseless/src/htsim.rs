@@ -14,10 +14,7 @@ pub fn scenario(
     overrides: &Overrides,
 ) -> anyhow::Result<Option<Scenario>> {
     if htsim::recognise(&source.text).is_none() {
-        anyhow::ensure!(
-            args.htsim.is_none(),
-            "--htsim is for files of htsim (.cm, .topo)"
-        );
+        anyhow::ensure!(args.htsim.is_none(), "--htsim is for files of htsim (.cm, .topo)");
         anyhow::ensure!(
             args.more.is_empty(),
             "{}: one file is enough, unless they are files of htsim",
@@ -31,10 +28,7 @@ pub fn scenario(
     );
     let mut sources = vec![source.clone()];
     sources.extend(Source::read_all(&args.more)?);
-    let options = Options {
-        is_compat: args.is_compat_htsim(),
-        ..args.htsim.unwrap_or_default()
-    };
+    let options = Options { is_compat: args.is_compat_htsim(), ..args.htsim.unwrap_or_default() };
     let case = htsim::read_sources(&sources, &options)?;
     if !args.quiet {
         output::notes(&case.notes);

@@ -146,11 +146,7 @@ impl<'a> View<'a> {
             screen: screen.transpose().context("cannot write to the terminal")?,
             is_quiet: args.quiet,
             paint: terminal.paint(),
-            heading: format!(
-                "{}, clock {}",
-                file.role.name(),
-                write_clock(file.wire.pace)
-            ),
+            heading: format!("{}, clock {}", file.role.name(), write_clock(file.wire.pace)),
             settings: PortSetting::of(&file.plan.config),
             name: file.name(),
             shown: NodeReport::default(),

@@ -35,11 +35,7 @@ impl Terminal {
 
     /// How to paint what goes to stdout.
     pub fn paint(self) -> Paint {
-        if self.wants_colours(io::stdout().is_terminal()) {
-            Paint::Ansi
-        } else {
-            Paint::Plain
-        }
+        if self.wants_colours(io::stdout().is_terminal()) { Paint::Ansi } else { Paint::Plain }
     }
 
     /// Whether what goes to stderr may have colours.
@@ -112,10 +108,7 @@ pub fn warn(scenario: &Scenario) {
 /// Makes sure before a long run that there will be a place for its file.
 pub fn check_place(path: &Path) -> anyhow::Result<()> {
     let is_new = !path.exists();
-    let open = std::fs::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path);
+    let open = std::fs::OpenOptions::new().append(true).create(true).open(path);
     open.with_context(|| format!("cannot write {}", path.display()))?;
     if is_new {
         // Nothing is left behind if the run does not come to its end.

@@ -34,11 +34,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let found = Found::new(args)?;
-    output::print(&if args.json {
-        found.json()
-    } else {
-        found.text()
-    })?;
+    output::print(&if args.json { found.json() } else { found.text() })?;
     if let (Some(directory), Some((fabric, plan))) = (&args.out, &found.planned) {
         let written = write(directory, fabric, (plan, &found))?;
         let written = written.join(", ");
@@ -46,16 +42,9 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     }
     let missing = found.deployed.as_ref().and_then(Deployed::missing);
     if let Some(missing) = missing {
-        anyhow::bail!(
-            "nothing that --against names could be judged: {}",
-            missing.join("; ")
-        );
+        anyhow::bail!("nothing that --against names could be judged: {}", missing.join("; "));
     }
-    Ok(if found.is_good(args) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(FINDING)
-    })
+    Ok(if found.is_good(args) { ExitCode::SUCCESS } else { ExitCode::from(FINDING) })
 }
 
 /// All that was asked for.
@@ -98,28 +87,16 @@ impl Found {
             mtu: args.mtu,
             fabric: planned.as_ref().map(|(fabric, _)| fabric),
         };
-        let deployed = if args.against.is_empty() {
-            None
-        } else {
-            Some(against::read(&args.against, terms)?)
-        };
+        let deployed =
+            if args.against.is_empty() { None } else { Some(against::read(&args.against, terms)?) };
         if planned.is_none() && args.cycle_aware {
             anyhow::bail!("--cycle-aware is about a fabric; name its files or --generate one");
         }
-        let wish = Wish {
-            reroute: args.failures.map(|rule| rule.reroute(1)),
-            margin: args.margin,
-        };
+        let wish = Wish { reroute: args.failures.map(|rule| rule.reroute(1)), margin: args.margin };
         let cycles = planned.as_ref().filter(|_| args.cycle_aware);
         let cycles = cycles.map(|(fabric, plan)| cycle_aware(fabric, plan, wish));
         let proofs = planned.as_ref().filter(|_| args.prove);
-        Ok(Found {
-            proofs: proofs.map(|(_, plan)| prove(plan)),
-            planned,
-            cycles,
-            wish,
-            deployed,
-        })
+        Ok(Found { proofs: proofs.map(|(_, plan)| prove(plan)), planned, cycles, wish, deployed })
     }
 
     fn text(&self) -> String {
@@ -129,9 +106,7 @@ impl Found {
             planned
                 .zip(self.cycles.as_ref())
                 .map(|((fabric, _), cycles)| cycle_aware_text::report(fabric, cycles)),
-            self.proofs
-                .as_ref()
-                .map(|proofs| prove_text::report(proofs)),
+            self.proofs.as_ref().map(|proofs| prove_text::report(proofs)),
             self.deployed.as_ref().map(against_text::report),
         ];
         Vec::from_iter(parts.into_iter().flatten()).join("\n")
@@ -168,11 +143,7 @@ impl Found {
             let native = self.planned.as_ref().map(|(_, plan)| plan.native_scheme());
             let wanted = args.scheme.iter().map(|name| Scheme::from(*name));
             let wanted = Vec::from_iter(wanted);
-            let wanted = if wanted.is_empty() {
-                Vec::from_iter(native)
-            } else {
-                wanted
-            };
+            let wanted = if wanted.is_empty() { Vec::from_iter(native) } else { wanted };
             let mut wanted = wanted.into_iter();
             cycles.is_covered() && wanted.all(|scheme| cycles.holds(scheme))
         });

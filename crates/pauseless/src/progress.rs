@@ -248,8 +248,7 @@ impl View {
                 ProgressDrawTarget::stderr(),
             );
             let style = ProgressStyle::with_template("{wide_bar} {percent} %  {msg}  {eta} left");
-            bar.with_style(style.expect("the template is valid"))
-                .with_elapsed(self.begin.elapsed())
+            bar.with_style(style.expect("the template is valid")).with_elapsed(self.begin.elapsed())
         });
         bar.set_position(progress.now.as_ps());
         let (now, end) = (quantity::time(progress.now), quantity::time(progress.end));

@@ -95,10 +95,7 @@ fn list(entries: &[Entry]) -> anyhow::Result<String> {
             text::duration(it.seconds.full.value),
         ]);
     }
-    Ok(
-        table.render(|_, _, cell| cell.to_string())
-            + "\nTimes are of one core, measured on ours.\n",
-    )
+    Ok(table.render(|_, _, cell| cell.to_string()) + "\nTimes are of one core, measured on ours.\n")
 }
 
 /// Says how long it will take, if that is long.

@@ -235,10 +235,7 @@ fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str
 
 /// Writes the tables of a run as Parquet, and returns the names of the files.
 fn write_tables(directory: &Path, run: &Run) -> anyhow::Result<Vec<String>> {
-    let notes = [
-        ("version", pauseless_lab::VERSION),
-        ("scenario", &run.scenario.name),
-    ];
+    let notes = [("version", pauseless_lab::VERSION), ("scenario", &run.scenario.name)];
     let mut names = Vec::new();
     for table in rows::tables(run) {
         let name = format!("{}.parquet", table.name);

@@ -89,11 +89,7 @@ fn scenarios(args: &TestbedArgs) -> anyhow::Result<Vec<Scenario>> {
         discipline: args.discipline,
         ..Overrides::default()
     };
-    let speed = if args.processes {
-        Speed::Processes
-    } else {
-        Speed::Lockstep
-    };
+    let speed = if args.processes { Speed::Processes } else { Speed::Lockstep };
     let scenarios = if args.files.is_empty() {
         ring::scenarios(speed, &args.only, &overrides)?
     } else {
@@ -126,11 +122,7 @@ fn measure(
             break;
         }
         let screen = args.live.then(Screen::enter);
-        let bar = if args.quiet || args.live {
-            Bar::Never
-        } else {
-            Bar::Auto
-        };
+        let bar = if args.quiet || args.live { Bar::Never } else { Bar::Auto };
         let mut show = Show {
             interrupt: &interrupt,
             endpoint: endpoint.as_ref(),

@@ -85,10 +85,7 @@ fn refuse(question: &Question, refusal: Refusal) -> anyhow::Result<Answer> {
         Refusal::Question(message) => bail!(message),
         Refusal::Scenario { value, problems } => {
             let key = question.knob.key();
-            tell!(
-                "{key} = {} gives a scenario that cannot be run:",
-                value.exact()
-            );
+            tell!("{key} = {} gives a scenario that cannot be run:", value.exact());
             Err(problems.into())
         }
     }

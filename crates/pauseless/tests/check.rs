@@ -5,14 +5,10 @@ mod place;
 use place::Place;
 use serde_json::Value;
 
-const RING: [&str; 2] = [
-    "examples/ib/ring4-minhop/opensm-subnet.lst",
-    "examples/ib/ring4-minhop/opensm.fdbs",
-];
-const TREE: [&str; 2] = [
-    "examples/ib/ft4-minhop/opensm-subnet.lst.gz",
-    "examples/ib/ft4-minhop/opensm.fdbs.gz",
-];
+const RING: [&str; 2] =
+    ["examples/ib/ring4-minhop/opensm-subnet.lst", "examples/ib/ring4-minhop/opensm.fdbs"];
+const TREE: [&str; 2] =
+    ["examples/ib/ft4-minhop/opensm-subnet.lst.gz", "examples/ib/ft4-minhop/opensm.fdbs.gz"];
 
 fn check<'a>(args: &[&'a str]) -> Vec<&'a str> {
     [&["check"], args].concat()
@@ -35,13 +31,7 @@ fn the_exit_status_is_the_verdict() {
         (&["papers/gfc/fig14.toml"], 1),
         (&["examples/ethernet/clos02.clab.yml"], 0),
         (&["--generate", "fat-tree:8"], 0),
-        (
-            &[
-                "--generate",
-                "ring:switches=4,hosts_per_switch=1,routing=ecmp",
-            ],
-            1,
-        ),
+        (&["--generate", "ring:switches=4,hosts_per_switch=1,routing=ecmp"], 1),
     ];
     for (args, code) in cases {
         let done = place.run(&check(args));
@@ -57,16 +47,11 @@ fn the_exit_status_is_the_verdict() {
 
 #[test]
 fn json_names_the_cycle_and_the_flows() {
-    let document = Place::new()
-        .run(&check(&[RING[0], RING[1], "--json"]))
-        .json();
+    let document = Place::new().run(&check(&[RING[0], RING[1], "--json"])).json();
     assert_eq!(document["schema"], 1);
     assert_eq!(document["cyclic"], true);
     assert_eq!(document["verdict"], "cyclic");
-    assert_eq!(
-        (&document["hosts"], &document["switches"]),
-        (&Value::from(4), &Value::from(4))
-    );
+    assert_eq!((&document["hosts"], &document["switches"]), (&Value::from(4), &Value::from(4)));
     let component = &document["components"][0];
     let cycle = component["cycle"].as_array().unwrap();
     let switches = Vec::from_iter(cycle.iter().map(|hop| hop["switch"].as_str().unwrap()));
@@ -75,22 +60,14 @@ fn json_names_the_cycle_and_the_flows() {
     assert_eq!(cycle[0]["guid"], "0x0000000000200003");
     assert_eq!(cycle[0]["targets"][0], "H2_0");
     assert_eq!(component["flows"].as_array().unwrap().len(), 4);
-    let free = Place::new()
-        .run(&check(&[TREE[0], TREE[1], "--json"]))
-        .json();
+    let free = Place::new().run(&check(&[TREE[0], TREE[1], "--json"])).json();
     assert_eq!(free["cyclic"], false);
     assert_eq!(free["components"].as_array().unwrap().len(), 0);
 }
 
 #[test]
 fn several_fabrics_are_a_list() {
-    let args = [
-        "--generate",
-        "fat-tree:4",
-        "--generate",
-        "fat-tree:6",
-        "--json",
-    ];
+    let args = ["--generate", "fat-tree:4", "--generate", "fat-tree:6", "--json"];
     let document = Place::new().run(&check(&args)).json();
     assert_eq!(document["schema"], 1);
     let checks = document["checks"].as_array().unwrap();
@@ -132,39 +109,18 @@ fn a_part_of_the_traffic_can_be_looked_at() {
 fn the_verdict_says_what_it_rests_on() {
     let place = Place::new();
     let cases: [(&[&str], &str); 5] = [
-        (
-            &[RING[0], "--routing", "ecmp"],
-            "routes: all shortest paths (ECMP).",
-        ),
-        (
-            &["--generate", "fat-tree:4"],
-            "if it is routed by this rule",
-        ),
+        (&[RING[0], "--routing", "ecmp"], "routes: all shortest paths (ECMP)."),
+        (&["--generate", "fat-tree:4"], "if it is routed by this rule"),
         (&[TREE[0], TREE[1]], "cannot deadlock on these routes\n"),
         (
-            &[
-                RING[0],
-                RING[1],
-                "--flow",
-                "H0_0:H2_0",
-                "--leave-out",
-                "H3_0",
-            ],
+            &[RING[0], RING[1], "--flow", "H0_0:H2_0", "--leave-out", "H3_0"],
             "(1 end node left out, 1 flow looked at)",
         ),
-        (
-            &[RING[0], RING[1], "--only", "H0_0"],
-            "no buffer waits for another",
-        ),
+        (&[RING[0], RING[1], "--only", "H0_0"], "no buffer waits for another"),
     ];
     for (args, expected) in cases {
         let done = place.run(&check(args));
-        assert!(
-            done.stdout.contains(expected),
-            "{args:?}:\n{}{}",
-            done.stdout,
-            done.stderr
-        );
+        assert!(done.stdout.contains(expected), "{args:?}:\n{}{}", done.stdout, done.stderr);
     }
 }
 
@@ -172,10 +128,7 @@ fn the_verdict_says_what_it_rests_on() {
 fn pairs_that_a_detour_loses_on_its_way_are_counted() {
     // Each of the six links is the only way of some pair in one direction: the leaf knows
     // another spine, but the spine at the failed link knows no other way down.
-    let args = [
-        "--generate",
-        "leaf-spine:leaves=3,spines=2,hosts_per_leaf=1",
-    ];
+    let args = ["--generate", "leaf-spine:leaves=3,spines=2,hosts_per_leaf=1"];
     let detour = ["--failures", "1", "--reroute", "detour", "--json"];
     let done = Place::new().run(&check(&[&args[..], &detour].concat()));
     let failures = &done.json()["failures"];
@@ -187,46 +140,25 @@ fn pairs_that_a_detour_loses_on_its_way_are_counted() {
 #[test]
 fn failures_are_swept_and_counted() {
     let place = Place::new();
-    let args = [
-        "--generate",
-        "fat-tree:4",
-        "--failures",
-        "5%",
-        "--samples",
-        "400",
-        "--json",
-    ];
+    let args = ["--generate", "fat-tree:4", "--failures", "5%", "--samples", "400", "--json"];
     let shortest = [&args[..], &["--reroute", "shortest"]].concat();
     let done = place.run(&check(&shortest));
     assert_eq!(done.code, Some(1), "{}", done.stderr);
     let failures = &done.json()["failures"];
-    assert_eq!(
-        (&failures["case_count"], &failures["tried_count"]),
-        (&400.into(), &400.into())
-    );
+    assert_eq!((&failures["case_count"], &failures["tried_count"]), (&400.into(), &400.into()));
     let share = failures["cyclic_share"].as_f64().unwrap();
     assert!((0.03..0.15).contains(&share), "{share}");
     let worst = failures["worst"].as_array().unwrap();
     assert!(worst[0]["buffers"].as_u64() >= worst[1]["buffers"].as_u64());
     // The same again, byte for byte, on whatever number of cores.
-    let one = place
-        .command(&check(&shortest))
-        .env("RAYON_NUM_THREADS", "1")
-        .output()
-        .unwrap();
+    let one = place.command(&check(&shortest)).env("RAYON_NUM_THREADS", "1").output().unwrap();
     assert_eq!(String::from_utf8(one.stdout).unwrap(), done.stdout);
     // No rule that never goes up after down ever has a cycle.
     let done = place.run(&check(&[&args[..], &["--reroute", "up-down"]].concat()));
     assert_eq!(done.code, Some(0), "{}", done.stdout);
     assert_eq!(done.json()["failures"]["cyclic_count"], 0);
-    let done = place.run(&check(&[
-        "--generate",
-        "fat-tree:4",
-        "--failures",
-        "1",
-        "--reroute",
-        "detour",
-    ]));
+    let done =
+        place.run(&check(&["--generate", "fat-tree:4", "--failures", "1", "--reroute", "detour"]));
     assert!(
         done.stdout.contains("of 52 failures") || done.stdout.contains("any of 52"),
         "{}",
@@ -237,14 +169,7 @@ fn failures_are_swept_and_counted() {
 #[test]
 fn a_cycle_is_confirmed_and_can_be_run() {
     let place = Place::new();
-    let args = [
-        RING[0],
-        RING[1],
-        "--confirm",
-        "--confirm-out",
-        "cycle.toml",
-        "--json",
-    ];
+    let args = [RING[0], RING[1], "--confirm", "--confirm-out", "cycle.toml", "--json"];
     let done = place.run(&check(&args));
     assert_eq!(done.code, Some(1), "{}", done.stderr);
     assert_eq!(done.json()["confirmations"].as_array().unwrap().len(), 1);
@@ -288,14 +213,8 @@ fn bad_input_is_refused_with_its_place() {
 /// Arguments, and how a line of the message begins.
 const BAD: &[(&[&str], &str)] = &[
     (&[RING[0], "cut.fdbs"], "pauseless: cut.fdbs:"),
-    (
-        &["wrong.lst", RING[1]],
-        "pauseless: wrong.lst:3:149: `zz` is not a port",
-    ),
-    (
-        &["noise"],
-        "pauseless: noise: not a file that can be read here",
-    ),
+    (&["wrong.lst", RING[1]], "pauseless: wrong.lst:3:149: `zz` is not a port"),
+    (&["noise"], "pauseless: noise: not a file that can be read here"),
     (&["empty"], "pauseless: empty: there is nothing in it"),
     (
         &[RING[0]],
@@ -306,65 +225,21 @@ const BAD: &[(&[&str], &str)] = &[
         "pauseless: \"H0:H1\" is no flow that the files know of",
     ),
     (
-        &[
-            "--generate",
-            "fat-tree:4",
-            "--failures",
-            "2",
-            "--samples",
-            "0",
-        ],
+        &["--generate", "fat-tree:4", "--failures", "2", "--samples", "0"],
         "pauseless: invalid value '0'",
     ),
     (&["latin.lst"], "pauseless: latin.lst:1:1: not UTF-8"),
-    (
-        &[RING[1]],
-        "pauseless: examples/ib/ring4-minhop/opensm.fdbs: no file says how",
-    ),
-    (
-        &[RING[0], RING[0]],
-        "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: says again",
-    ),
-    (
-        &[RING[0], TREE[1]],
-        "pauseless: examples/ib/ft4-minhop/opensm.fdbs.gz:",
-    ),
-    (
-        &[RING[0], "examples/ethernet/clos02.clab.yml"],
-        "pauseless: examples/ethernet/clos02",
-    ),
+    (&[RING[1]], "pauseless: examples/ib/ring4-minhop/opensm.fdbs: no file says how"),
+    (&[RING[0], RING[0]], "pauseless: examples/ib/ring4-minhop/opensm-subnet.lst: says again"),
+    (&[RING[0], TREE[1]], "pauseless: examples/ib/ft4-minhop/opensm.fdbs.gz:"),
+    (&[RING[0], "examples/ethernet/clos02.clab.yml"], "pauseless: examples/ethernet/clos02"),
     (&["no-such-file"], "pauseless: no-such-file: cannot be read"),
     (&["--generate", "fat-tree:5"], "pauseless: --generate:1:"),
     (&["--generate", "blob:5"], "pauseless: --generate:1:"),
-    (
-        &["--generate", "fat-tree:4", "--failures", "2"],
-        "pauseless: --failures other than 1",
-    ),
-    (
-        &["--generate", "fat-tree:4", "--failures", "0"],
-        "pauseless: invalid value '0'",
-    ),
-    (
-        &[
-            "--generate",
-            "fat-tree:4",
-            "--failures",
-            "99",
-            "--samples",
-            "1",
-        ],
-        "pauseless: ",
-    ),
-    (
-        &["--generate", "fat-tree:4", "--leave-out", "X"],
-        "pauseless: no end node is called \"X\"",
-    ),
-    (
-        &["--generate", "fat-tree:4", "--flow", "H1"],
-        "pauseless: \"H1\" is no flow",
-    ),
-    (
-        &["--generate", "fat-tree:4", "--svg", "no/such/folder.svg"],
-        "pauseless: cannot write",
-    ),
+    (&["--generate", "fat-tree:4", "--failures", "2"], "pauseless: --failures other than 1"),
+    (&["--generate", "fat-tree:4", "--failures", "0"], "pauseless: invalid value '0'"),
+    (&["--generate", "fat-tree:4", "--failures", "99", "--samples", "1"], "pauseless: "),
+    (&["--generate", "fat-tree:4", "--leave-out", "X"], "pauseless: no end node is called \"X\""),
+    (&["--generate", "fat-tree:4", "--flow", "H1"], "pauseless: \"H1\" is no flow"),
+    (&["--generate", "fat-tree:4", "--svg", "no/such/folder.svg"], "pauseless: cannot write"),
 ];

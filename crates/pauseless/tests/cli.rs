@@ -26,28 +26,18 @@ fn findings_fail_only_when_denied() {
         let done = place.run(&args);
         assert_eq!(done.code, Some(code), "{deny:?}: {}", done.stderr);
         assert!(done.stdout.contains("deadlock at "), "{}", done.stdout);
-        assert_eq!(
-            done.stderr.contains("pauseless: denied: deadlock"),
-            code == 1
-        );
+        assert_eq!(done.stderr.contains("pauseless: denied: deadlock"), code == 1);
     }
 }
 
 #[test]
 fn the_report_begins_with_the_verdict() {
     let done = Place::new().run(&["run", RING]);
-    let verdict = done
-        .stdout
-        .find("closed by flows F1, F2, F3")
-        .expect("the witness");
+    let verdict = done.stdout.find("closed by flows F1, F2, F3").expect("the witness");
     let table = done.stdout.find("\nflows\n").expect("the table of flows");
     assert!(verdict < table);
     for port in ["S1:S2", "S2:S3", "S3:S1"] {
-        assert!(
-            done.stdout[..table].contains(port),
-            "{port}: {}",
-            done.stdout
-        );
+        assert!(done.stdout[..table].contains(port), "{port}: {}", done.stdout);
     }
     assert_eq!(done.stderr, "");
 }
@@ -57,11 +47,7 @@ fn a_capture_has_all_ports_or_those_asked_for() {
     let place = Place::new();
     let run = ["run", RING, "--duration", "1 ms", "--pcap", "ring.pcapng"];
     let done = place.run(&run);
-    assert!(
-        done.stderr.contains("frames to ring.pcapng"),
-        "{}",
-        done.stderr
-    );
+    assert!(done.stderr.contains("frames to ring.pcapng"), "{}", done.stderr);
     let all = std::fs::read(place.path("ring.pcapng")).expect("it was written");
     let has = |bytes: &[u8], name: &str| bytes.windows(5).any(|part| part == name.as_bytes());
     assert!(has(&all, "S1:H1") && has(&all, "H3:S3"));
@@ -75,11 +61,7 @@ fn a_capture_has_all_ports_or_those_asked_for() {
     let wrong = [&run[..], &["--pcap-ports", "S1:H2"]].concat();
     let done = place.run(&wrong);
     assert_eq!(done.code, Some(2));
-    assert!(
-        done.stderr.contains("its neighbours are H1, S2, S3"),
-        "{}",
-        done.stderr
-    );
+    assert!(done.stderr.contains("its neighbours are H1, S2, S3"), "{}", done.stderr);
 }
 
 #[test]
@@ -91,9 +73,7 @@ fn json_has_deadlocks_one_by_one_and_on_demand_where_pauses_came_from() {
     assert_eq!(episode["found_ps"], document["deadlock"]["time_ps"]);
     assert_eq!(document["losses"]["drain"]["packets"], 0);
     assert!(document.get("provenance").is_none());
-    let traced = Place::new()
-        .run(&[&args[..], &["--provenance"]].concat())
-        .json();
+    let traced = Place::new().run(&[&args[..], &["--provenance"]].concat()).json();
     let provenance = &traced["provenance"];
     assert!(provenance["cycle_count"].as_u64() >= Some(1));
     assert!(provenance["records"][0]["cause"].get("egress").is_some());
@@ -161,14 +141,7 @@ fn json_has_every_field_of_the_contract() {
         assert!(flow.get(field).is_some(), "{field}");
     }
     let queue = &document["queues"][0];
-    for field in [
-        "switch",
-        "port",
-        "class",
-        "max_bytes",
-        "mean_bytes",
-        "last_bytes",
-    ] {
+    for field in ["switch", "port", "class", "max_bytes", "mean_bytes", "last_bytes"] {
         assert!(queue.get(field).is_some(), "{field}");
     }
 }
@@ -177,13 +150,9 @@ fn json_has_every_field_of_the_contract() {
 fn another_congestion_control_can_be_tried() {
     let place = Place::new();
     const FILE: &str = "papers/gfc/fig20.toml";
-    for (scheme, is_answered) in [
-        ("none", false),
-        ("pcn", true),
-        ("qcn", true),
-        ("dcqcn", true),
-        ("timely", true),
-    ] {
+    for (scheme, is_answered) in
+        [("none", false), ("pcn", true), ("qcn", true), ("dcqcn", true), ("timely", true)]
+    {
         let args = ["run", FILE, "--congestion-control", scheme];
         let document = place.run(&[&args[..], &["--json"]].concat()).json();
         assert_eq!(document["congestion_control"], scheme);
@@ -261,13 +230,7 @@ fn bad_usage_exits_2_and_says_why() {
         &["run", RING, "--congestion-control", "tcp"],
         &["run", RING, "--deny", "boredom"],
         &["run", RING, "--html", "no/such/folder/page.html", "--json"],
-        &[
-            "run",
-            RING,
-            "--pcap",
-            "no/such/folder/ring.pcapng",
-            "--json",
-        ],
+        &["run", RING, "--pcap", "no/such/folder/ring.pcapng", "--json"],
         &["run", RING, "--out", "not-text.toml"],
         &["explain"],
         &["explain", RING, "--paper"],
@@ -276,16 +239,9 @@ fn bad_usage_exits_2_and_says_why() {
     ] {
         let done = place.run(args);
         assert_eq!(done.code, Some(2), "{args:?}: {}", done.stderr);
-        let last = done
-            .stderr
-            .lines()
-            .any(|line| line.starts_with("pauseless: "));
+        let last = done.stderr.lines().any(|line| line.starts_with("pauseless: "));
         assert!(last, "{args:?}: {}", done.stderr);
-        assert!(
-            !done.stderr.contains("panicked"),
-            "{args:?}: {}",
-            done.stderr
-        );
+        assert!(!done.stderr.contains("panicked"), "{args:?}: {}", done.stderr);
     }
     let done = place.run(&[]);
     assert_eq!(done.code, Some(2));
@@ -331,9 +287,7 @@ fn every_example_works_as_printed() {
         let too_long = examples.lines().find(|line| line.len() > 80);
         assert_eq!(too_long, None, "a terminal would break it");
         let examples = examples.replace("\\\n", "");
-        let examples = examples
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("pauseless "));
+        let examples = examples.lines().filter_map(|line| line.trim().strip_prefix("pauseless "));
         let mut count = 0;
         for example in examples {
             count += 1;
@@ -371,9 +325,7 @@ fn every_command_of_the_readme_works_as_printed() {
     let manifest = std::fs::read_to_string(root.join("Cargo.toml")).expect("the manifest");
     assert!(manifest.contains("default-members = [\"crates/pauseless\"]"));
     let readme = std::fs::read_to_string(root.join("README.md")).expect("the readme");
-    let lines = readme
-        .lines()
-        .filter_map(|line| line.strip_prefix("cargo run --release -- "));
+    let lines = readme.lines().filter_map(|line| line.strip_prefix("cargo run --release -- "));
     let place = Place::new();
     let mut count = 0;
     for line in lines {
@@ -385,11 +337,7 @@ fn every_command_of_the_readme_works_as_printed() {
             eprintln!("skipped: {line}\n{}", done.stderr);
             continue;
         }
-        let expected = if comment.contains("exit status 1") {
-            1
-        } else {
-            0
-        };
+        let expected = if comment.contains("exit status 1") { 1 } else { 0 };
         assert_eq!(done.code, Some(expected), "{line}\n{}", done.stderr);
         count += 1;
     }
@@ -406,11 +354,7 @@ fn results_can_be_run_again() {
     assert!(series.starts_with("time_ps,S1:H1 queue_bytes,"), "{series}");
     assert_eq!(series.lines().count(), 1 + 40);
     let width = series.lines().next().map(|line| line.split(',').count());
-    assert!(
-        series
-            .lines()
-            .all(|line| Some(line.split(',').count()) == width)
-    );
+    assert!(series.lines().all(|line| Some(line.split(',').count()) == width));
     assert!(place.text("out/report.html").contains("<svg"));
     let again = place.run(&["run", "out/resolved.toml", "--json"]);
     let comparable = |done: &Done| {
@@ -429,14 +373,8 @@ fn the_demo_shows_who_deadlocks_who_starves_and_who_flows() {
     assert_eq!(document["schema"], 1);
     let runs = document["runs"].as_array().expect("a list");
     let names: Vec<&str> = runs.iter().filter_map(|run| run["name"].as_str()).collect();
-    let expected = [
-        "pfc",
-        "cbfc",
-        "gfc-buffer",
-        "gfc-time",
-        "gfc-buffer-cycle-aware",
-        "gfc-time-cycle-aware",
-    ];
+    let expected =
+        ["pfc", "cbfc", "gfc-buffer", "gfc-time", "gfc-buffer-cycle-aware", "gfc-time-cycle-aware"];
     assert_eq!(names, expected);
     for (run, (deadlocks, starves)) in runs.iter().zip([
         (true, false),
@@ -459,10 +397,7 @@ fn the_demo_shows_who_deadlocks_who_starves_and_who_flows() {
             assert_eq!((rate - 5e9).abs() < 0.02 * 5e9, is_well, "{name}: {rate}");
         }
     }
-    assert!(
-        !place.path("pauseless-demo.html").exists(),
-        "--json writes what it is asked to"
-    );
+    assert!(!place.path("pauseless-demo.html").exists(), "--json writes what it is asked to");
 }
 
 #[test]
@@ -474,10 +409,8 @@ fn the_demo_writes_one_page_that_needs_nothing_else() {
     assert!(page.len() < 1_500_000, "{}", page.len());
     // What a browser makes of the script is tested in one; its policy lets it ask nobody.
     assert!(page.contains("content=\"default-src 'none'; "));
-    let (body, script) = page.split_at(
-        page.find("<details>\n<summary>licences")
-            .unwrap_or(page.len()),
-    );
+    let (body, script) =
+        page.split_at(page.find("<details>\n<summary>licences").unwrap_or(page.len()));
     assert!(!body.contains("<script") && !body.contains("<link") && !body.contains("src="));
     // No address anywhere: names of what is drawn, the policy, and licences are none.
     let code = script.split_once("</pre>").map_or("", |(_, rest)| rest);
@@ -501,21 +434,14 @@ fn the_demo_writes_one_page_that_needs_nothing_else() {
 }
 
 /// What looks like an address in a page and is none.
-const NO_ADDRESSES: [&str; 2] = [
-    "xmlns=\"http://www.w3.org/2000/svg\"",
-    "<meta http-equiv=\"Content-Security-Policy\"",
-];
+const NO_ADDRESSES: [&str; 2] =
+    ["xmlns=\"http://www.w3.org/2000/svg\"", "<meta http-equiv=\"Content-Security-Policy\""];
 
 #[test]
 fn colours_are_for_terminals_or_on_demand() {
     let place = Place::new();
     assert!(!place.run(&["run", RING]).stdout.contains('\x1b'));
-    assert!(
-        place
-            .run(&["run", RING, "--color", "always"])
-            .stdout
-            .contains('\x1b')
-    );
+    assert!(place.run(&["run", RING, "--color", "always"]).stdout.contains('\x1b'));
     let quiet = place.run(&["run", RING, "--quiet"]);
     assert!(quiet.stdout.starts_with("deadlock at "), "{}", quiet.stdout);
     assert_eq!(quiet.stderr, "");
@@ -525,11 +451,8 @@ fn colours_are_for_terminals_or_on_demand() {
 fn a_reader_that_goes_away_is_no_error() {
     let place = Place::new();
     let mut command = place.command(&["run", RING, "--json"]);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
     drop(child.stdout.take());
     let mut complaint = String::new();
     let mut stderr = child.stderr.take().expect("a pipe");
@@ -555,22 +478,14 @@ fn an_interrupted_run_tells_what_it_has_found() {
     place.write("long.toml", text);
     let args = ["run", "long.toml", "--duration", "400 s", "--json"];
     let mut command = place.command(&args);
-    let child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.expect("the program starts");
     let process = child.id();
     while !catches_interrupts(process) {
-        assert!(
-            child.try_wait().expect("a status").is_none(),
-            "it ended too early"
-        );
+        assert!(child.try_wait().expect("a status").is_none(), "it ended too early");
         std::thread::yield_now();
     }
-    let kill = Command::new("kill")
-        .args(["-INT", &process.to_string()])
-        .status();
+    let kill = Command::new("kill").args(["-INT", &process.to_string()]).status();
     assert!(kill.expect("kill").success());
     let done = Done::new(child.wait_with_output().expect("an end"));
     assert_eq!(done.code, Some(130), "{}", done.stderr);

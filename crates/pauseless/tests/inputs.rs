@@ -145,26 +145,10 @@ fn campaigns_and_their_scenarios_are_read_alike() {
         shape.put(&place, "ring.toml", RING);
         let scenario = shape.name("ring.toml");
         let scenario = scenario.rsplit('/').next().unwrap_or_default();
-        shape.put(
-            &place,
-            "it.sweep.toml",
-            &CAMPAIGN.replace("SCENARIO", scenario),
-        );
+        shape.put(&place, "it.sweep.toml", &CAMPAIGN.replace("SCENARIO", scenario));
         let out = format!("out-{shape:?}");
-        let done = place.run(&[
-            "sweep",
-            &shape.name("it.sweep.toml"),
-            "--out",
-            &out,
-            "--quiet",
-        ]);
-        assert_eq!(
-            done.code,
-            Some(0),
-            "{shape:?}: {}{}",
-            done.stdout,
-            done.stderr
-        );
+        let done = place.run(&["sweep", &shape.name("it.sweep.toml"), "--out", &out, "--quiet"]);
+        assert_eq!(done.code, Some(0), "{shape:?}: {}{}", done.stdout, done.stderr);
         fs::read(place.path(&out).join("results.parquet")).expect("results")
     });
     for (bytes, shape) in results.iter().zip(SHAPES) {

@@ -37,10 +37,7 @@ stop = "STOP"
 "#;
 
 const NODES: [(&str, &str); 3] = [
-    (
-        "S1",
-        "[interfaces]\nH1 = \"s-h1\"\nR = \"s-r\"\n[wire]\nclock = \"real\"\n",
-    ),
+    ("S1", "[interfaces]\nH1 = \"s-h1\"\nR = \"s-r\"\n[wire]\nclock = \"real\"\n"),
     ("H1", "[interfaces]\nS1 = \"h1-s\"\n"),
     ("R", "[interfaces]\nS1 = \"r-s\"\n"),
 ];
@@ -69,12 +66,7 @@ impl Bed {
             }
             made => Some(made.expect("a namespace")),
         };
-        let bed = Bed {
-            place,
-            switch: namespace()?,
-            source: namespace()?,
-            target: namespace()?,
-        };
+        let bed = Bed { place, switch: namespace()?, source: namespace()?, target: namespace()? };
         net::veth((&bed.switch, "s-h1"), (&bed.source, "h1-s")).expect("a pair");
         net::veth((&bed.switch, "s-r"), (&bed.target, "r-s")).expect("a pair");
         // The metrics of the switch are on its own loopback interface.
@@ -95,9 +87,7 @@ impl Bed {
         let mut command = self.place.command(&all);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = namespace.enter(|| command.spawn());
-        Process {
-            child: child.expect("a way there").expect("the program starts"),
-        }
+        Process { child: child.expect("a way there").expect("the program starts") }
     }
 }
 
@@ -127,16 +117,10 @@ impl Process {
         let (mut stdout, mut stderr) = (String::new(), String::new());
         let out = self.child.stdout.take().expect("it is piped");
         let mut err = self.child.stderr.take().expect("it is piped");
-        BufReader::new(out)
-            .read_to_string(&mut stdout)
-            .expect("text");
+        BufReader::new(out).read_to_string(&mut stdout).expect("text");
         err.read_to_string(&mut stderr).expect("text");
         let status = self.child.wait().expect("it ends");
-        let done = Done {
-            code: status.code(),
-            stdout,
-            stderr,
-        };
+        let done = Done { code: status.code(), stdout, stderr };
         assert_eq!(done.code, Some(0), "{}", done.stderr);
         done.json()
     }
@@ -166,9 +150,7 @@ fn what_is_sent_is_received_and_documents_and_metrics_say_so() {
     switch.line_with("s-r: AF_PACKET");
     let mut target = bed.start("R", &[]);
     target.line_with("r-s: AF_PACKET");
-    let source = bed
-        .start("H1", &["--for", "2 s", "--pcap", "H1.pcapng"])
-        .document();
+    let source = bed.start("H1", &["--for", "2 s", "--pcap", "H1.pcapng"]).document();
     let sent = source["sends"][0]["frames"].as_u64().expect("a count");
     let page = bed.switch.enter(|| metrics_with_frames(address, sent));
     let page = page.expect("a way there");
@@ -259,22 +241,13 @@ fn what_this_machine_does_not_have_is_said() {
         done.stderr
     };
     let said = run(&bed.source, &["switch", "--config", "S1.toml"]);
-    assert!(
-        said.contains("S1.toml:4:6: this machine has no interface s-h1"),
-        "{said}"
-    );
+    assert!(said.contains("S1.toml:4:6: this machine has no interface s-h1"), "{said}");
     assert!(said.contains("= help: it has h1-s, lo"), "{said}");
     let said = run(&bed.switch, &["host", "--config", "S1.toml"]);
-    assert!(
-        said.contains("start this file with `pauseless switch`"),
-        "{said}"
-    );
+    assert!(said.contains("start this file with `pauseless switch`"), "{said}");
     let metrics = ["switch", "--config", "S1.toml", "--metrics", "0.0.0.0:0"];
     let said = run(&bed.switch, &metrics);
-    assert!(
-        said.contains("metrics are given on loopback only"),
-        "{said}"
-    );
+    assert!(said.contains("metrics are given on loopback only"), "{said}");
     let said = run(&bed.switch, &["switch", "--config", "gone.toml"]);
     assert!(said.contains("gone.toml: cannot be read"), "{said}");
 }
@@ -287,10 +260,6 @@ fn a_check_says_what_would_be_done_and_touches_nothing() {
         let done = place.run(&[command, "--config", &file, "--check"]);
         assert_eq!(done.code, Some(0), "{}", done.stderr);
         assert!(done.stdout.starts_with(&format!("{name}: a {command} of ")));
-        assert!(
-            done.stdout.contains("not on this machine: "),
-            "{}",
-            done.stdout
-        );
+        assert!(done.stdout.contains("not on this machine: "), "{}", done.stdout);
     }
 }

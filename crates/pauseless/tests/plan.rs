@@ -4,14 +4,8 @@ mod place;
 
 use place::Place;
 
-const SWITCH: [&str; 6] = [
-    "plan",
-    "--generate",
-    "n-to-1:31,rate=40Gbps",
-    "--cable",
-    "300m",
-    "--classes",
-];
+const SWITCH: [&str; 6] =
+    ["plan", "--generate", "n-to-1:31,rate=40Gbps", "--cable", "300m", "--classes"];
 
 fn planned<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&SWITCH[..], more].concat()
@@ -22,13 +16,7 @@ fn the_note_is_recomputed() {
     let place = Place::new();
     let done = place.run(&["plan", "--paper"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
-    for number in [
-        "21,968 B",
-        "25,680 B",
-        "5,632,000 B",
-        "64,000,000 B",
-        "8,000,000 B",
-    ] {
+    for number in ["21,968 B", "25,680 B", "5,632,000 B", "64,000,000 B", "8,000,000 B"] {
         assert!(done.stdout.contains(number), "{number}: {}", done.stdout);
     }
     let document = place.run(&["plan", "--paper", "--json"]).json();
@@ -58,9 +46,7 @@ fn it_exits_1_when_the_native_scheme_does_not_fit() {
 #[test]
 fn json_has_the_plan_with_units_in_its_keys() {
     let place = Place::new();
-    let document = place
-        .run(&planned(&["8", "--quanta", "60", "--json"]))
-        .json();
+    let document = place.run(&planned(&["8", "--quanta", "60", "--json"])).json();
     let switch = &document["switches"][0];
     let port = &switch["ports"][0];
     for (field, value) in [
@@ -83,20 +69,10 @@ fn json_has_the_plan_with_units_in_its_keys() {
 #[test]
 fn proofs_and_files() {
     let place = Place::new();
-    let done = place.run(&planned(&[
-        "2", "--buffer", "13 MB", "--prove", "--out", "plans",
-    ]));
+    let done = place.run(&planned(&["2", "--buffer", "13 MB", "--prove", "--out", "plans"]));
     assert_eq!(done.code, Some(0), "{}", done.stderr);
-    let rows = done
-        .stdout
-        .lines()
-        .filter(|line| line.ends_with("nothing lost"));
-    assert_eq!(
-        rows.filter(|line| line.contains("  loses  ")).count(),
-        5,
-        "{}",
-        done.stdout
-    );
+    let rows = done.stdout.lines().filter(|line| line.ends_with("nothing lost"));
+    assert_eq!(rows.filter(|line| line.contains("  loses  ")).count(), 5, "{}", done.stdout);
     let document: serde_json::Value = serde_json::from_str(&place.text("plans/plan.json")).unwrap();
     assert_eq!(document["proofs"].as_array().unwrap().len(), 5);
     for scheme in ["pfc", "cbfc", "gfc-buffer", "gfc-time", "gfc-conceptual"] {
@@ -109,10 +85,7 @@ fn proofs_and_files() {
 fn the_dumps_of_an_infiniband_fabric() {
     let place = Place::new();
     let folder = "examples/ib/ft4-minhop";
-    let files = [
-        format!("{folder}/opensm-subnet.lst.gz"),
-        format!("{folder}/opensm.fdbs.gz"),
-    ];
+    let files = [format!("{folder}/opensm-subnet.lst.gz"), format!("{folder}/opensm.fdbs.gz")];
     let args = ["plan", &files[0], &files[1], "--json"];
     let document = place.run(&args).json();
     assert_eq!(document["medium"], "infiniband");
@@ -132,11 +105,7 @@ fn deployed_values_that_can_lose_are_a_finding() {
     const TABLE: &str = "examples/ethernet/pg_profile_lookup.ACS-MSN4700.ini";
     let done = place.run(&["plan", "--against", TABLE]);
     assert_eq!(done.code, Some(1), "{}", done.stderr);
-    assert!(
-        done.stdout.contains("too small by 26,136 (can lose)"),
-        "{}",
-        done.stdout
-    );
+    assert!(done.stdout.contains("too small by 26,136 (can lose)"), "{}", done.stdout);
     // A peer that obeys within 60 quanta needs less.
     let done = place.run(&["plan", "--against", TABLE, "--quanta", "60"]);
     assert_eq!(done.code, Some(0), "{}", done.stdout);
@@ -160,13 +129,8 @@ fn the_mtu_is_that_of_the_ports() {
     assert_eq!(document["mtu_bytes"], 9_100, "{document}");
     let notes = document["notes"].to_string();
     assert!(notes.contains("the largest MTU of the ports"), "{notes}");
-    assert!(
-        notes.contains("--cable or --delay of `plan` says otherwise"),
-        "{notes}"
-    );
-    let given = place
-        .run(&["plan", "S1.json", "--mtu", "1500 B", "--json"])
-        .json();
+    assert!(notes.contains("--cable or --delay of `plan` says otherwise"), "{notes}");
+    let given = place.run(&["plan", "S1.json", "--mtu", "1500 B", "--json"]).json();
     assert_eq!(given["mtu_bytes"], 1_500);
     assert!(!given["notes"].to_string().contains("--mtu"), "{given}");
     let assumed = place.run(&["plan", "--generate", "n-to-1:2"]);
@@ -187,22 +151,15 @@ fn the_document_says_what_is_printed() {
         } else if let Some(text) = block.strip_prefix("text\n") {
             let command = command.take().expect("a command before each text");
             let words =
-                command
-                    .split('"')
-                    .enumerate()
-                    .flat_map(|(number, part)| match number % 2 {
-                        1 => vec![part],
-                        _ => part.split_whitespace().collect(),
-                    });
+                command.split('"').enumerate().flat_map(|(number, part)| match number % 2 {
+                    1 => vec![part],
+                    _ => part.split_whitespace().collect(),
+                });
             let done = place.run(&Vec::from_iter(words));
             let printed = Vec::from_iter(done.stdout.lines().map(plain));
             for line in text.lines() {
                 lines += 1;
-                assert!(
-                    printed.contains(&plain(line)),
-                    "{command}: {line}\n{}",
-                    done.stdout
-                );
+                assert!(printed.contains(&plain(line)), "{command}: {line}\n{}", done.stdout);
             }
         }
     }
@@ -214,59 +171,21 @@ fn bad_usage_is_told() {
     let place = Place::new();
     for (args, message) in [
         (&["plan"][..], "required"),
-        (
-            &["plan", "--generate", "n-to-1:2", "--mtu", "1500"],
-            "has no unit",
-        ),
+        (&["plan", "--generate", "n-to-1:2", "--mtu", "1500"], "has no unit"),
         (
             &["plan", "--generate", "n-to-1:2", "--rtt", "0us"],
             "a round trip must take longer than nothing",
         ),
-        (
-            &["plan", "--generate", "n-to-1:2", "--mtu", "10 B"],
-            "say --mtu from 64 B",
-        ),
-        (
-            &["plan", "--generate", "n-to-1:2", "--cable", "300"],
-            "is not a length",
-        ),
-        (
-            &["plan", "--generate", "n-to-1:2", "--classes", "17"],
-            "1..=16",
-        ),
-        (
-            &[
-                "plan",
-                "--generate",
-                "n-to-1:2",
-                "--quanta",
-                "1",
-                "--processing",
-                "1 us",
-            ],
-            "cannot be",
-        ),
-        (
-            &["plan", "--generate", "n-to-1:2,rate=1600Gbps"],
-            "--quanta N or --processing T",
-        ),
-        (
-            &["plan", "--generate", "n-to-1:2", "--buffer-at", "S1"],
-            "is not NAME=BYTES",
-        ),
-        (
-            &["plan", "--generate", "n-to-1:2", "--buffer-at", "X=1 MB"],
-            "no switch is called",
-        ),
-        (
-            &["plan", "--generate", "n-to-1:2", "--delay", "2 s"],
-            "at most",
-        ),
+        (&["plan", "--generate", "n-to-1:2", "--mtu", "10 B"], "say --mtu from 64 B"),
+        (&["plan", "--generate", "n-to-1:2", "--cable", "300"], "is not a length"),
+        (&["plan", "--generate", "n-to-1:2", "--classes", "17"], "1..=16"),
+        (&["plan", "--generate", "n-to-1:2", "--quanta", "1", "--processing", "1 us"], "cannot be"),
+        (&["plan", "--generate", "n-to-1:2,rate=1600Gbps"], "--quanta N or --processing T"),
+        (&["plan", "--generate", "n-to-1:2", "--buffer-at", "S1"], "is not NAME=BYTES"),
+        (&["plan", "--generate", "n-to-1:2", "--buffer-at", "X=1 MB"], "no switch is called"),
+        (&["plan", "--generate", "n-to-1:2", "--delay", "2 s"], "at most"),
         (&["plan", "nowhere.toml"], "cannot be read"),
-        (
-            &["plan", "--against", "scenarios/gfc-ring.toml"],
-            "nothing that has buffers in it",
-        ),
+        (&["plan", "--against", "scenarios/gfc-ring.toml"], "nothing that has buffers in it"),
         (
             &[
                 "plan",
@@ -296,15 +215,7 @@ fn cycle_aware_sections_run_where_link_rates_differ() {
     let flows = [flow(1, 2, 3), flow(2, 3, 1), flow(3, 1, 2)].concat();
     let control = "[switch]\nbuffer = \"1 MB\"\n[flow_control]\nkind = \"pfc\"\n";
     place.write("ring.toml", &format!("{topology}{control}{flows}"));
-    let args = [
-        "plan",
-        "ring.toml",
-        "--buffer",
-        "8 MB",
-        "--cycle-aware",
-        "--out",
-        "plans",
-    ];
+    let args = ["plan", "ring.toml", "--buffer", "8 MB", "--cycle-aware", "--out", "plans"];
     let done = place.run(&args);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     for scheme in ["pfc", "cbfc", "gfc-buffer", "gfc-time", "gfc-conceptual"] {
@@ -338,10 +249,7 @@ fn a_cycle_that_the_argument_does_not_cover_is_a_finding() {
 fn what_cannot_be_or_cannot_be_judged_is_told() {
     let place = Place::new();
     for (args, message) in [
-        (
-            &["plan", "--generate", "n-to-1:2", "--classes", "9"][..],
-            "say --classes from 1 to 8",
-        ),
+        (&["plan", "--generate", "n-to-1:2", "--classes", "9"][..], "say --classes from 1 to 8"),
         (
             &[
                 "plan",
@@ -352,16 +260,9 @@ fn what_cannot_be_or_cannot_be_judged_is_told() {
             ],
             "say --classes from 1 to 8",
         ),
+        (&["plan", "--generate", "n-to-1:2", "--rate", "2 Tbps"], "a link has from"),
         (
-            &["plan", "--generate", "n-to-1:2", "--rate", "2 Tbps"],
-            "a link has from",
-        ),
-        (
-            &[
-                "plan",
-                "--against",
-                "examples/ethernet/config_db-acs-msn4700-t1.json.gz",
-            ],
+            &["plan", "--against", "examples/ethernet/config_db-acs-msn4700-t1.json.gz"],
             "add its pg_profile_lookup.ini",
         ),
         (

@@ -11,16 +11,10 @@ const RING: &str = "scenarios/gfc-ring.toml";
 #[test]
 fn scenarios_and_files_of_other_simulators_come_from_a_pipe() {
     let place = Place::new();
-    for (file, expected) in [
-        (RING, "deadlock at "),
-        ("examples/htsim/incast.cm", "no deadlock"),
-    ] {
+    for (file, expected) in [(RING, "deadlock at "), ("examples/htsim/incast.cm", "no deadlock")] {
         let path = std::fs::canonicalize(place.path(file)).expect("it is there");
-        let mut cat = Command::new("cat")
-            .arg(path)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("cat starts");
+        let mut cat =
+            Command::new("cat").arg(path).stdout(Stdio::piped()).spawn().expect("cat starts");
         let pipe = cat.stdout.take().expect("it is piped");
         let mut command = place.command(&["run", "/dev/stdin", "--duration", "10 ms"]);
         let done = Done::new(command.stdin(pipe).output().expect("the program starts"));
@@ -48,28 +42,17 @@ fn files_of_other_simulators_become_scenarios_and_are_no_fabrics() {
     assert!(done.stderr.contains(why), "{}", done.stderr);
     let done = place.run(&["convert", RING, "--to", "scenario"]);
     assert_eq!(done.code, Some(2));
-    assert!(
-        done.stderr.contains("neither the config.txt"),
-        "{}",
-        done.stderr
-    );
+    assert!(done.stderr.contains("neither the config.txt"), "{}", done.stderr);
 
-    for (command, file) in [
-        ("check", matrix),
-        ("plan", config),
-        ("sweep", matrix),
-        ("explain", tree),
-    ] {
+    for (command, file) in
+        [("check", matrix), ("plan", config), ("sweep", matrix), ("explain", tree)]
+    {
         let done = place.run(&[command, file]);
         assert_eq!(done.code, Some(2), "{command} {file}");
         let lines = done.stderr.lines().count();
         assert!(lines <= 3, "{command} {file}: {}", done.stderr);
         let hint = "convert --to scenario";
-        assert!(
-            done.stderr.contains(hint),
-            "{command} {file}: {}",
-            done.stderr
-        );
+        assert!(done.stderr.contains(hint), "{command} {file}: {}", done.stderr);
     }
 }
 
@@ -96,9 +79,7 @@ fn a_replica_stands_beside_our_engine() {
     }
     let alone = place.run(&["run", "config.txt", "--json"]).json();
     assert!(alone.get("replica").is_none());
-    let both = place
-        .run(&["run", "config.txt", "--json", "--compat", "hpcc"])
-        .json();
+    let both = place.run(&["run", "config.txt", "--json", "--compat", "hpcc"]).json();
     assert_eq!(both["replica"]["pause_frames"], 25);
     assert_eq!(both["replica"]["pauses_here"], 25);
     assert_eq!(both["replica"]["pause_frames_here"], alone["pause_frames"]);

@@ -80,14 +80,7 @@ fn start(place: &Place, args: &[&str]) -> Child {
 }
 
 fn finished(place: &Place, folder: &str) -> u64 {
-    let status = [
-        "sweep",
-        "status",
-        "ring.sweep.toml",
-        "--out",
-        folder,
-        "--json",
-    ];
+    let status = ["sweep", "status", "ring.sweep.toml", "--out", folder, "--json"];
     let done = place.run(&status);
     succeed(&done);
     done.json()["done"].as_u64().expect("a count")
@@ -155,24 +148,13 @@ fn folders_of_two_machines_are_merged_and_missing_runs_are_told() {
     let place = place();
     let calm = undisturbed(&place);
     for (shard, folder) in [("1/2", "here"), ("2/2", "there")] {
-        let args = [
-            "sweep",
-            "ring.sweep.toml",
-            "--shard",
-            shard,
-            "--out",
-            folder,
-        ];
+        let args = ["sweep", "ring.sweep.toml", "--shard", shard, "--out", folder];
         succeed(&place.run(&args));
     }
     let merge = ["sweep", "merge", "ring.sweep.toml", "--out", "here"];
     let done = place.run(&merge);
     assert_eq!(done.code, Some(1), "{}", done.stderr);
-    assert!(
-        done.stderr.contains("24 of 48 runs are missing"),
-        "{}",
-        done.stderr
-    );
+    assert!(done.stderr.contains("24 of 48 runs are missing"), "{}", done.stderr);
     assert!(!place.path("here").join(RESULTS).exists());
     succeed(&place.run(&[&merge[..], &["--from", "there"]].concat()));
     assert_eq!(results(&place, "here"), calm);
@@ -193,11 +175,7 @@ fn an_interrupted_campaign_says_how_to_go_on() {
     interrupt(&child);
     let done = Done::new(child.wait_with_output().expect("a child"));
     assert_eq!(done.code, Some(130), "{}", done.stderr);
-    assert!(
-        done.stderr.contains("the same command goes on"),
-        "{}",
-        done.stderr
-    );
+    assert!(done.stderr.contains("the same command goes on"), "{}", done.stderr);
     let journals = std::fs::read_dir(place.path("broken-off/journal")).expect("a folder");
     assert_eq!(journals.count(), 0, "all rows are sealed");
     let done = place.run(&["sweep", "ring.sweep.toml", "--out", "broken-off", "--json"]);
@@ -308,11 +286,7 @@ fn bad_campaigns_are_refused_before_anything_runs() {
         place.write("bad.sweep.toml", &RING.replace(from, to));
         let done = place.run(&["sweep", "bad.sweep.toml"]);
         assert_eq!(done.code, Some(2), "{to}: {}", done.stdout);
-        assert!(
-            done.stderr.contains("bad.sweep.toml"),
-            "{to}: {}",
-            done.stderr
-        );
+        assert!(done.stderr.contains("bad.sweep.toml"), "{to}: {}", done.stderr);
         assert!(done.stderr.contains(says), "{to}: {}", done.stderr);
         assert!(!done.stderr.contains("panicked"), "{to}: {}", done.stderr);
     }
@@ -335,10 +309,7 @@ fn a_damaged_result_file_is_named_and_nothing_else_is_lost() {
     let name = part.file_name().expect("a name").to_string_lossy();
     assert!(done.stderr.contains(&*name), "{}", done.stderr);
     assert!(done.stderr.contains("move it away"), "{}", done.stderr);
-    assert_eq!(
-        std::fs::read(&part).expect("still there").len(),
-        sound.len() / 2
-    );
+    assert_eq!(std::fs::read(&part).expect("still there").len(), sound.len() / 2);
     std::fs::remove_file(&part).expect("ours");
     succeed(&place.run(&args));
     assert_eq!(results(&place, "calm"), calm);

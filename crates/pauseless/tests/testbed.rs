@@ -42,14 +42,9 @@ fn runs(place: &Place, args: &[&str]) -> Vec<Value> {
     for run in &runs {
         let (name, measured) = (&run["name"], &run["measured"]);
         assert_eq!(measured["backend"], "packet");
-        for count in [
-            "sequence_gaps",
-            "reordered",
-            "duplicates",
-            "overruns",
-            "kernel_drops",
-            "vanished",
-        ] {
+        for count in
+            ["sequence_gaps", "reordered", "duplicates", "overruns", "kernel_drops", "vanished"]
+        {
             assert_eq!(measured[count], 0, "{name}: {count}");
         }
         assert_eq!(run["lost_packets"], 0, "{name}");
@@ -62,9 +57,7 @@ fn is_half(run: &Value) -> bool {
     let flows = run["flows"].as_array().expect("flows");
     let rates = flows.iter().map(|flow| number(&flow["goodput_late_bps"]));
     let half = 100e6;
-    rates
-        .into_iter()
-        .all(|rate| (rate / half - 1.0).abs() < 0.02)
+    rates.into_iter().all(|rate| (rate / half - 1.0).abs() < 0.02)
 }
 
 /// What the GFC paper's ring does on real frames when its switches queue at the output.
@@ -149,12 +142,7 @@ fn a_scenario_without_a_probe_is_judged_all_the_same() {
     place.write("none.toml", UNPROBED);
     let done = place.run(&args);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
-    assert_eq!(
-        done.stdout.matches("no finding").count(),
-        2,
-        "{}",
-        done.stdout
-    );
+    assert_eq!(done.stdout.matches("no finding").count(), 2, "{}", done.stdout);
     let last = "No curves were recorded; the findings are in pauseless-testbed.html.\n";
     assert!(done.stdout.ends_with(last), "{}", done.stdout);
 }
@@ -188,18 +176,12 @@ fn what_cannot_be_is_refused() {
     };
     refused(&["--only", "gfc-tim"], "did you mean gfc-time?");
     refused(&["--backend", "dpdk"], "expected packet, xdp, memory");
-    refused(
-        &["--processes", "--backend", "memory"],
-        "processes share no memory",
-    );
+    refused(&["--processes", "--backend", "memory"], "processes share no memory");
     refused(
         &["--processes", "--deny", "loss,deadlock"],
         "nobody looks for deadlocks with --processes",
     );
-    refused(
-        &["--backend", "memory", "--pcap", "ring.pcapng"],
-        "--pcap is for one scenario",
-    );
+    refused(&["--backend", "memory", "--pcap", "ring.pcapng"], "--pcap is for one scenario");
     let scenario = "scenarios/gfc-fig5-conceptual.toml";
     refused(&["--backend", "memory", scenario], "not on a real wire");
 }

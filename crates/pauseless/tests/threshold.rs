@@ -29,26 +29,12 @@ target = \"R\"
 
 fn search(place: &Place, more: &[&str]) -> place::Done {
     place.write("shared.toml", SHARED);
-    let mut args = vec![
-        "threshold",
-        "shared.toml",
-        "--vary",
-        "flow.2.rate",
-        "--seeds",
-        "3",
-    ];
+    let mut args = vec!["threshold", "shared.toml", "--vary", "flow.2.rate", "--seeds", "3"];
     args.extend(more);
     place.run(&args)
 }
 
-const RANGE: [&str; 6] = [
-    "--from",
-    "1 Gbps",
-    "--to",
-    "9 Gbps",
-    "--find",
-    "pause:H1:S1",
-];
+const RANGE: [&str; 6] = ["--from", "1 Gbps", "--to", "9 Gbps", "--find", "pause:H1:S1"];
 
 #[test]
 fn a_threshold_is_found_and_told() {
@@ -63,10 +49,7 @@ fn a_threshold_is_found_and_told() {
     );
     assert!(done.stdout.contains("3 of 3"), "{}", done.stdout);
     assert!(place.text("page.html").contains("<svg "));
-    let brief = search(
-        &place,
-        &[&RANGE[..], &["--quiet", "--threads", "1"]].concat(),
-    );
+    let brief = search(&place, &[&RANGE[..], &["--quiet", "--threads", "1"]].concat());
     assert_eq!(brief.stdout.lines().count(), 1);
     assert!(done.stdout.contains(&brief.stdout));
 }
@@ -123,8 +106,7 @@ fn nothing_flips_is_a_finding() {
     let done = search(&place, &[&ends[..], &["--find", "deadlock"]].concat());
     assert_eq!(done.code, Some(1));
     assert!(
-        done.stdout
-            .contains("no threshold: none of 3 seeds has it at either end"),
+        done.stdout.contains("no threshold: none of 3 seeds has it at either end"),
         "{}",
         done.stdout
     );
@@ -143,11 +125,7 @@ fn bad_input_names_the_value_and_the_fix() {
     };
     case(
         &["--from", "1 Gbps", "--to", "11 Gbps", "--find", "loss"],
-        &[
-            "flow.2.rate = 11 Gbps",
-            "expected at most 10 Gbps",
-            "shared.toml:",
-        ],
+        &["flow.2.rate = 11 Gbps", "expected at most 10 Gbps", "shared.toml:"],
     );
     case(
         &["--from", "1 Gbps", "--to", "9 GB", "--find", "loss"],
@@ -165,19 +143,13 @@ fn bad_input_names_the_value_and_the_fix() {
         ],
     );
     case(
-        &[
-            "--from", "1 Gbps", "--to", "9 Gbps", "--find", "loss", "--points", "4",
-        ],
+        &["--from", "1 Gbps", "--to", "9 Gbps", "--find", "loss", "--points", "4"],
         &["expected 2, 3, 5, 9"],
     );
     let key = ["threshold", "shared.toml", "--vary", "flow.stead.rate"];
     let done = place.run(&[&key[..], &RANGE].concat());
     assert_eq!(done.code, Some(2));
-    assert!(
-        done.stderr.contains("there are \"steady\", \"H2->R\""),
-        "{}",
-        done.stderr
-    );
+    assert!(done.stderr.contains("there are \"steady\", \"H2->R\""), "{}", done.stderr);
 }
 
 /// The examples of `--help` work as printed; the search is cut short.
@@ -186,9 +158,7 @@ fn the_examples_of_the_help_work() {
     let place = Place::new();
     let help = place.run(&["threshold", "--help"]).stdout;
     let help = help.replace(" \\\n", " ");
-    let examples = help
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("pauseless threshold "));
+    let examples = help.lines().filter_map(|line| line.trim().strip_prefix("pauseless threshold "));
     let mut count = 0;
     for example in examples {
         let mut args = vec!["threshold"];
@@ -206,11 +176,7 @@ fn the_examples_of_the_help_work() {
         }
         args.extend(["--points", "2", "--duration", "2 ms"]);
         let done = place.run(&args);
-        assert!(
-            matches!(done.code, Some(0 | 1)),
-            "{example}: {}",
-            done.stderr
-        );
+        assert!(matches!(done.code, Some(0 | 1)), "{example}: {}", done.stderr);
         count += 1;
     }
     assert_eq!(count, 3, "{help}");
@@ -222,14 +188,7 @@ fn whole_numbers_and_decimals_are_of_one_kind() {
     let ring = SHARED.replace("xoff = \"20 KB\"", "cycle_aware = true");
     place.write("ring.toml", &ring);
     let ask = |more: &[&str]| {
-        let args = [
-            "threshold",
-            "ring.toml",
-            "--find",
-            "deadlock",
-            "--seeds",
-            "1",
-        ];
+        let args = ["threshold", "ring.toml", "--find", "deadlock", "--seeds", "1"];
         let key = ["--vary", "flow_control.cycle_margin", "--points", "2"];
         place.run(&[&args[..], &key, more].concat())
     };

@@ -41,10 +41,7 @@ pub struct Step {
 impl Step {
     /// A call in the case's folder; the words are separated as in a shell.
     pub fn new(line: &str) -> Step {
-        Step {
-            folder: String::new(),
-            args: shell::words(line),
-        }
+        Step { folder: String::new(), args: shell::words(line) }
     }
 }
 
@@ -81,19 +78,13 @@ impl Case {
 
     /// The same with a file of the repository.
     pub fn with(mut self, path: &str) -> Case {
-        self.inputs.push(Input {
-            path: path.to_owned(),
-            text: None,
-        });
+        self.inputs.push(Input { path: path.to_owned(), text: None });
         self
     }
 
     /// The same with a file that the repository does not have.
     pub fn with_text(mut self, path: &str, text: &str) -> Case {
-        self.inputs.push(Input {
-            path: path.to_owned(),
-            text: Some(text.to_owned()),
-        });
+        self.inputs.push(Input { path: path.to_owned(), text: Some(text.to_owned()) });
         self
     }
 }
@@ -115,10 +106,7 @@ pub struct Part {
 impl Result {
     /// How each command ended.
     pub fn endings(&self) -> impl Iterator<Item = String> {
-        let statuses = self
-            .parts
-            .iter()
-            .filter(|part| part.name.ends_with(".status"));
+        let statuses = self.parts.iter().filter(|part| part.name.ends_with(".status"));
         statuses.map(|part| String::from_utf8_lossy(&part.content).into_owned())
     }
 }

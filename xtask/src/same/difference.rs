@@ -25,11 +25,7 @@ pub fn between(old: &Result, new: &Result) -> Vec<String> {
 pub fn shortened(line: &str) -> String {
     let short: String = line.chars().take(LETTERS_SHOWN).collect();
     let short = short.replace(char::is_control, "?");
-    if short.len() < line.len() {
-        format!("{short}..")
-    } else {
-        short
-    }
+    if short.len() < line.len() { format!("{short}..") } else { short }
 }
 
 /// Parts by their names. Of names that are equal once they are masked, all but the first get a number.
@@ -51,10 +47,9 @@ fn of_parts(name: &str, old: &Part, new: &Part) -> Vec<String> {
     if old.content == new.content || mask::is_of_builds(name, &old.content, &new.content) {
         return Vec::new();
     }
-    let (Ok(before), Ok(after)) = (
-        std::str::from_utf8(&old.content),
-        std::str::from_utf8(&new.content),
-    ) else {
+    let (Ok(before), Ok(after)) =
+        (std::str::from_utf8(&old.content), std::str::from_utf8(&new.content))
+    else {
         return of_bytes(name, &old.content, &new.content);
     };
     let (before, after) = (readable(before), readable(after));
@@ -88,9 +83,7 @@ fn of_lines(old: &[String], new: &[String]) -> impl Iterator<Item = String> {
     let same = |(a, b): &(&String, &String)| a == b;
     let head = old.iter().zip(new).take_while(same).count();
     let (old, new) = (&old[head..], &new[head..]);
-    let tail = (old.iter().rev().zip(new.iter().rev()))
-        .take_while(same)
-        .count();
+    let tail = (old.iter().rev().zip(new.iter().rev())).take_while(same).count();
     let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
     let common = if old.len().saturating_mul(new.len()) <= TABLE_MAX {
         common_subsequence(old, new)
@@ -150,9 +143,7 @@ mod tests {
             name: (*name).to_owned(),
             content: content.as_bytes().to_vec(),
         });
-        Result {
-            parts: parts.collect(),
-        }
+        Result { parts: parts.collect() }
     }
 
     #[test]
@@ -190,10 +181,8 @@ mod tests {
     fn files_of_one_side_only_are_named() {
         let old = result(&[("out/flows.csv", "x")]);
         let new = result(&[("out/flow.csv", "x")]);
-        let expected = [
-            "out/flows.csv: -this file was written",
-            "out/flow.csv: +this file was written",
-        ];
+        let expected =
+            ["out/flows.csv: -this file was written", "out/flow.csv: +this file was written"];
         assert_eq!(between(&old, &new), expected);
     }
 }

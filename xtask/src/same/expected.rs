@@ -133,10 +133,7 @@ why: The option is new.
     #[test]
     fn only_listed_lines_of_listed_cases_are_explained() {
         let list = read(LIST).expect("well-formed");
-        let lines = [
-            "1.stderr: -config.txt as a scenario:3".to_owned(),
-            "1.stdout: +x".to_owned(),
-        ];
+        let lines = ["1.stderr: -config.txt as a scenario:3".to_owned(), "1.stdout: +x".to_owned()];
         let judged = judge(&list, "bad/hpcc/incast", &lines);
         assert_eq!(judged.unexplained, [lines[1].clone()]);
         assert_eq!(judged.used, [1, 0]);

@@ -5,11 +5,7 @@
 
 /// The lines of a document; `None` if the text is no JSON.
 pub fn lines(text: &str) -> Option<Vec<String>> {
-    let mut reader = Reader {
-        rest: text.trim(),
-        path: String::new(),
-        lines: Vec::new(),
-    };
+    let mut reader = Reader { rest: text.trim(), path: String::new(), lines: Vec::new() };
     reader.value()?;
     // One document after the other, as in a journal, is read as one.
     while !reader.rest.is_empty() {
@@ -134,15 +130,7 @@ mod tests {
 
     #[test]
     fn other_text_is_no_json() {
-        for text in [
-            "",
-            "{",
-            "no deadlock",
-            "{\"a\" 1}",
-            "[1, 2",
-            "{\"a\": b}",
-            "\"x",
-        ] {
+        for text in ["", "{", "no deadlock", "{\"a\" 1}", "[1, 2", "{\"a\": b}", "\"x"] {
             assert_eq!(lines(text), None, "{text}");
         }
     }

@@ -48,11 +48,7 @@ pub fn bytes(content: &[u8]) -> Vec<u8> {
 pub fn path(path: &str) -> String {
     let names = path.split('/').map(|name| {
         let stem = name.split('.').next().unwrap_or(name);
-        if is_hex(stem.as_bytes(), TASK) {
-            name.replacen(stem, "TASK", 1)
-        } else {
-            name.to_owned()
-        }
+        if is_hex(stem.as_bytes(), TASK) { name.replacen(stem, "TASK", 1) } else { name.to_owned() }
     });
     names.collect::<Vec<_>>().join("/")
 }
@@ -96,23 +92,11 @@ impl ClockPhrase {
 
 const CLOCK_PHRASES: [ClockPhrase; 3] = [
     // The head of a run's text: `100 ms simulated in 0.02 s (15,781 packet hops, ..`.
-    ClockPhrase {
-        before: " simulated in ",
-        after: " s (",
-        letters: ".",
-    },
+    ClockPhrase { before: " simulated in ", after: " s (", letters: "." },
     // The summary of a campaign: `8 of them made in 3 s (3.1/s)`.
-    ClockPhrase {
-        before: " made in ",
-        after: "/s)",
-        letters: "sminh. (,",
-    },
+    ClockPhrase { before: " made in ", after: "/s)", letters: "sminh. (," },
     // The progress of the demo: `  pfc: deadlock at 2.80 ms (0.00 s)`.
-    ClockPhrase {
-        before: " (",
-        after: " s)",
-        letters: ".",
-    },
+    ClockPhrase { before: " (", after: " s)", letters: "." },
 ];
 
 /// Replaces names of builds, and the hashes of tasks and files, which depend on them.
@@ -138,10 +122,7 @@ fn without_build(text: &str) -> String {
 
 /// The places of all hashes in names of builds: eight hexadecimal digits behind `N.N.N+`.
 fn builds(content: &[u8]) -> Vec<usize> {
-    let plus = content
-        .iter()
-        .enumerate()
-        .filter(|(_, byte)| **byte == b'+');
+    let plus = content.iter().enumerate().filter(|(_, byte)| **byte == b'+');
     let hashes = plus.map(|(place, _)| place + 1).filter(|&place| {
         let is_version = content[..place - 1].ends_with(VERSION.as_bytes());
         let hash = content.get(place..place + HASH);
@@ -182,12 +163,7 @@ mod tests {
             line("  pfc: deadlock at 2.80 ms (0.00 s)"),
             "  pfc: deadlock at 2.80 ms (TIME s)"
         );
-        for kept in [
-            "1 ms (200 ns) per hop",
-            "rate (5 Gbps)",
-            "(a 3 s) b",
-            "wall_s = 3",
-        ] {
+        for kept in ["1 ms (200 ns) per hop", "rate (5 Gbps)", "(a 3 s) b", "wall_s = 3"] {
             assert_eq!(line(kept), kept);
         }
     }
@@ -195,13 +171,7 @@ mod tests {
     #[test]
     fn only_runs_that_end_at_the_same_time_are_sorted() {
         let text = "pauseless: 6 runs\n  pfc: a (0.02 s)\n  cbfc: b (0.01 s)\nz\ny";
-        let expected = [
-            "pauseless: 6 runs",
-            "  cbfc: b (TIME s)",
-            "  pfc: a (TIME s)",
-            "z",
-            "y",
-        ];
+        let expected = ["pauseless: 6 runs", "  cbfc: b (TIME s)", "  pfc: a (TIME s)", "z", "y"];
         assert_eq!(lines(text), expected);
     }
 
@@ -215,18 +185,12 @@ mod tests {
     #[test]
     fn builds_and_tasks_have_no_name() {
         let made = format!("made by pauseless {VERSION}+57cedf41 with: x");
-        assert_eq!(
-            line(&made),
-            format!("made by pauseless {VERSION}+xxxxxxxx with: x")
-        );
+        assert_eq!(line(&made), format!("made by pauseless {VERSION}+xxxxxxxx with: x"));
         let other = format!("made by pauseless {VERSION}+57cedg41");
         assert_eq!(line(&other), other);
         let task = "8579482eda6a52a03ccf1c90961b0b09";
         assert_eq!(line(&format!("task {task}, 3")), "task TASK, 3");
-        assert_eq!(
-            path(&format!("sw/parts/{task}.parquet")),
-            "sw/parts/TASK.parquet"
-        );
+        assert_eq!(path(&format!("sw/parts/{task}.parquet")), "sw/parts/TASK.parquet");
         assert_eq!(path("out/flows.csv"), "out/flows.csv");
         // A GUID has sixteen digits and is a result.
         assert_eq!(line("0002c90000000001"), "0002c90000000001");

@@ -122,12 +122,7 @@ impl Options {
         if binaries.next().is_some() {
             return Err("same compares two binaries, not more".to_owned());
         }
-        Ok(Options {
-            old,
-            new,
-            scope,
-            only,
-        })
+        Ok(Options { old, new, scope, only })
     }
 }
 
@@ -263,9 +258,8 @@ impl Tally {
 
 impl Group {
     fn line(&self, name: &str) -> String {
-        let endings: Vec<String> = (self.endings.iter())
-            .map(|(ending, count)| format!("{count} {ending}"))
-            .collect();
+        let endings: Vec<String> =
+            (self.endings.iter()).map(|(ending, count)| format!("{count} {ending}")).collect();
         let verdict = match (self.different, self.explained) {
             (0, 0) => "all equal".to_owned(),
             (0, lines) => format!("equal but for {lines} explained lines"),

@@ -19,11 +19,7 @@ pub fn run() -> io::Result<Outcome> {
             outcomes.push(named(name, check)?);
         }
         outcomes.push(cluster.join().expect("it does not panic")?);
-        if outcomes.contains(&Outcome::Found) {
-            Ok(Outcome::Found)
-        } else {
-            Ok(Outcome::Clean)
-        }
+        if outcomes.contains(&Outcome::Found) { Ok(Outcome::Found) } else { Ok(Outcome::Clean) }
     })
 }
 

@@ -23,10 +23,7 @@ pub fn run() -> io::Result<Outcome> {
     }
     let file = folder.join("readers.sweep.toml");
     let scenario = root().join("scenarios/gfc-ring.toml");
-    fs::write(
-        &file,
-        CAMPAIGN.replace("SCENARIO", &scenario.to_string_lossy()),
-    )?;
+    fs::write(&file, CAMPAIGN.replace("SCENARIO", &scenario.to_string_lossy()))?;
     let mut sweep = Command::new(program());
     sweep.args(["sweep", "--quiet"]).arg(&file);
     sweep.arg("--out").arg(&results);

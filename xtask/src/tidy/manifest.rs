@@ -116,9 +116,7 @@ fn dependencies(manifest: &str) -> Vec<Dependency> {
         if is_nested {
             continue;
         }
-        let header = text
-            .strip_prefix('[')
-            .and_then(|text| text.strip_suffix(']'));
+        let header = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
         if let Some(header) = header {
             section = Section::of(header);
         }
@@ -272,18 +270,9 @@ mod tests {
     fn lower_layers_may_be_used() {
         assert_eq!(layer_errors(CORE, ""), 0);
         assert_eq!(layer_errors(FABRIC, "pauseless-core.workspace = true"), 0);
-        assert_eq!(
-            layer_errors(SIM, "pauseless-fabric.workspace = true\nthiserror = \"2\""),
-            0
-        );
-        assert_eq!(
-            layer_errors(LAB, "pauseless-sim.workspace = true\nserde = \"1\""),
-            0
-        );
-        assert_eq!(
-            layer_errors("pauseless", "pauseless-dataplane = {}\nserde_json = \"1\""),
-            0
-        );
+        assert_eq!(layer_errors(SIM, "pauseless-fabric.workspace = true\nthiserror = \"2\""), 0);
+        assert_eq!(layer_errors(LAB, "pauseless-sim.workspace = true\nserde = \"1\""), 0);
+        assert_eq!(layer_errors("pauseless", "pauseless-dataplane = {}\nserde_json = \"1\""), 0);
     }
 
     #[test]
@@ -291,10 +280,7 @@ mod tests {
         assert_eq!(layer_errors(CORE, "libm = \"1\""), 1);
         assert_eq!(layer_errors(FABRIC, "pauseless-sim.workspace = true"), 1);
         assert_eq!(layer_errors(SIM, "rand = \"1\"\nserde = \"1\""), 2);
-        assert_eq!(
-            layer_errors(DATAPLANE, "serde_json = \"1\"\npauseless-sim = {}"),
-            2
-        );
+        assert_eq!(layer_errors(DATAPLANE, "serde_json = \"1\"\npauseless-sim = {}"), 2);
         assert_eq!(layer_errors("pauseless-new", ""), 1);
     }
 

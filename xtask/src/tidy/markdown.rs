@@ -37,9 +37,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
             continue;
         }
         let prose = without_code_spans(line);
-        let targets = inline_targets(&prose)
-            .into_iter()
-            .chain(reference_target(&prose));
+        let targets = inline_targets(&prose).into_iter().chain(reference_target(&prose));
         links.extend(targets.map(|target| (index + 1, target)));
     }
     links
@@ -142,12 +140,7 @@ mod tests {
     use super::*;
 
     fn messages(path: &str, text: &str) -> Vec<String> {
-        let paths = [
-            "README.md",
-            "docs/gfc.md",
-            "docs/a (b).svg",
-            "crates/a/src/lib.rs",
-        ];
+        let paths = ["README.md", "docs/gfc.md", "docs/a (b).svg", "crates/a/src/lib.rs"];
         let paths = paths.map(str::to_owned).into();
         let findings = check(&File::new(path, text), &paths);
         findings.iter().map(Finding::to_string).collect()
@@ -156,20 +149,11 @@ mod tests {
     #[test]
     fn links_to_files_and_folders_pass() {
         for (path, text) in [
-            (
-                "README.md",
-                "[a](docs/gfc.md#top), ![b](./docs/gfc.md \"title\")",
-            ),
+            ("README.md", "[a](docs/gfc.md#top), ![b](./docs/gfc.md \"title\")"),
             ("README.md", "[a](docs) and [b](docs/) and [c](crates/a)"),
             ("README.md", "![a](<docs/a (b).svg>) ![b](docs/a%20(b).svg)"),
-            (
-                "docs/gfc.md",
-                "[a](../README.md), [b](/README.md), [c](gfc.md), [d](..)",
-            ),
-            (
-                "docs/gfc.md",
-                "[a]\n\n[a]: ../README.md\n[^1]: See nowhere.md",
-            ),
+            ("docs/gfc.md", "[a](../README.md), [b](/README.md), [c](gfc.md), [d](..)"),
+            ("docs/gfc.md", "[a]\n\n[a]: ../README.md\n[^1]: See nowhere.md"),
         ] {
             assert_eq!(messages(path, text), [""; 0], "{text}");
         }
@@ -178,16 +162,8 @@ mod tests {
     #[test]
     fn links_to_nowhere_are_found() {
         let found = messages("README.md", "a\n[a](docs/gfc.md) [b](docs/pfc.md)");
-        assert_eq!(
-            found,
-            ["README.md:2: the link to `docs/pfc.md` leads nowhere"]
-        );
-        for text in [
-            "[a](gfc.md)",
-            "[a](doc)",
-            "[a]: gfc.md",
-            "[a](../../README.md)",
-        ] {
+        assert_eq!(found, ["README.md:2: the link to `docs/pfc.md` leads nowhere"]);
+        for text in ["[a](gfc.md)", "[a](doc)", "[a]: gfc.md", "[a](../../README.md)"] {
             assert_eq!(messages("README.md", text).len(), 1, "{text}");
         }
     }

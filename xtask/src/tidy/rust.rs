@@ -66,10 +66,7 @@ fn vague(name: &str) -> String {
 }
 
 fn banned_words(file: &File, code: &str) -> Vec<Finding> {
-    let bans: Vec<&Ban> = BANS
-        .iter()
-        .filter(|ban| (ban.applies)(&file.path))
-        .collect();
+    let bans: Vec<&Ban> = BANS.iter().filter(|ban| (ban.applies)(&file.path)).collect();
     let mut findings = Vec::new();
     for (index, line) in code.lines().enumerate() {
         for Ban { word, reason, .. } in bans.iter().filter(|ban| has_word(line, ban.word)) {
@@ -104,9 +101,7 @@ fn protocol_headings(file: &File) -> Option<Finding> {
 /// A heading is bold at the start of a line, or a Markdown heading.
 fn is_heading(line: &str, heading: &str) -> bool {
     let title = line.trim_start_matches('#').trim_start();
-    let title = title
-        .strip_prefix("**")
-        .or((title != line).then_some(title));
+    let title = title.strip_prefix("**").or((title != line).then_some(title));
     let rest = title.and_then(|title| title.strip_prefix(heading));
     rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
@@ -143,11 +138,7 @@ struct Ban {
 }
 
 const fn ban(word: &'static str, applies: fn(&str) -> bool, reason: &'static str) -> Ban {
-    Ban {
-        word,
-        applies,
-        reason,
-    }
+    Ban { word, applies, reason }
 }
 
 fn everywhere(_path: &str) -> bool {
@@ -185,26 +176,14 @@ const PLATFORM: &str = "the last bits of transcendental functions depend on the 
 const BANS: [Ban; 16] = [
     ban("todo!", everywhere, UNFINISHED),
     ban("unimplemented!", everywhere, UNFINISHED),
-    ban(
-        "#[ignore",
-        everywhere,
-        "a test that does not run is no test",
-    ),
-    ban(
-        "#[should_panic",
-        everywhere,
-        "it passes on any panic; return an error or test the state",
-    ),
+    ban("#[ignore", everywhere, "a test that does not run is no test"),
+    ban("#[should_panic", everywhere, "it passes on any panic; return an error or test the state"),
     ban("unsafe", is_safe, "only pauseless-dataplane may use it"),
     ban("HashMap", is_deterministic, HASHER),
     ban("HashSet", is_deterministic, HASHER),
     ban("Instant::now", is_deterministic, CLOCK),
     ban("SystemTime::now", is_deterministic, CLOCK),
-    ban(
-        "thread_rng",
-        is_deterministic,
-        "it is seeded by the machine; take a named stream",
-    ),
+    ban("thread_rng", is_deterministic, "it is seeded by the machine; take a named stream"),
     ban("powf", is_core, PLATFORM),
     ban("exp(", is_core, PLATFORM),
     ban("exp2(", is_core, PLATFORM),
@@ -268,11 +247,7 @@ mod tests {
             "#[should_panic(expected = \"a\")]",
             "unsafe { f() }",
         ] {
-            assert_eq!(
-                messages("crates/pauseless-lab/src/a.rs", text).len(),
-                1,
-                "{text}"
-            );
+            assert_eq!(messages("crates/pauseless-lab/src/a.rs", text).len(), 1, "{text}");
         }
     }
 
@@ -309,18 +284,11 @@ mod tests {
     #[test]
     fn transcendental_functions_are_banned_in_the_core() {
         for text in ["x.powf(y)", "f64::exp(x)", "x.ln()", "x.log2()"] {
-            assert_eq!(
-                messages("crates/pauseless-core/src/a.rs", text).len(),
-                1,
-                "{text}"
-            );
+            assert_eq!(messages("crates/pauseless-core/src/a.rs", text).len(), 1, "{text}");
             assert!(messages("crates/pauseless-lab/src/a.rs", text).is_empty());
         }
         for text in ["x.ilog2()", "let exp = 1;", "writeln(x)", "x * y / z"] {
-            assert!(
-                messages("crates/pauseless-core/src/a.rs", text).is_empty(),
-                "{text}"
-            );
+            assert!(messages("crates/pauseless-core/src/a.rs", text).is_empty(), "{text}");
         }
     }
 
@@ -344,10 +312,7 @@ mod tests {
         let swapped = "//! **Source**\n//! **Models**\n//! **Deviates**\n//! **States**\n\
                        //! **Not modelled**\n";
         let found = messages(path, swapped);
-        assert!(
-            found[0].contains("`**Source**` is missing or out of order"),
-            "{found:?}"
-        );
+        assert!(found[0].contains("`**Source**` is missing or out of order"), "{found:?}");
         let unmarked = "//! Models\n//! Source\n//! Deviates\n//! States\n//! Not modelled\n";
         assert_eq!(messages(path, unmarked).len(), 1);
         let late = "//! PFC.\n\n//! **Models** **Source** **Deviates** **States**\n";

@@ -85,18 +85,9 @@ mod tests {
 
     #[test]
     fn tabs_and_trailing_whitespace_are_found() {
-        assert_eq!(
-            messages("a.rs", "\tf();\n"),
-            ["a.rs:1: tab; indent with spaces"]
-        );
-        assert_eq!(
-            messages("a.md", "a\nb  \n"),
-            ["a.md:2: trailing whitespace"]
-        );
-        assert_eq!(
-            messages("a.toml", "a = 1\r\n"),
-            ["a.toml:1: trailing whitespace"]
-        );
+        assert_eq!(messages("a.rs", "\tf();\n"), ["a.rs:1: tab; indent with spaces"]);
+        assert_eq!(messages("a.md", "a\nb  \n"), ["a.md:2: trailing whitespace"]);
+        assert_eq!(messages("a.toml", "a = 1\r\n"), ["a.toml:1: trailing whitespace"]);
     }
 
     #[test]

@@ -27,9 +27,7 @@ pub(super) fn pfc() -> Check {
             mac_control(row, CLASS)?;
         }
         let data = run.data(CLASS)?;
-        Ok(format!(
-            "{pauses} pauses, {resumes} resumes, {data} data packets"
-        ))
+        Ok(format!("{pauses} pauses, {resumes} resumes, {data} data packets"))
     })
 }
 
@@ -53,10 +51,7 @@ pub(super) fn gfc() -> Check {
             return Err("no stage above 0".to_owned());
         }
         let data = run.data(CLASS)?;
-        Ok(format!(
-            "{} stages up to {highest}, {data} data packets",
-            controls.len()
-        ))
+        Ok(format!("{} stages up to {highest}, {data} data packets", controls.len()))
     })
 }
 
@@ -76,10 +71,7 @@ pub(super) fn credits() -> Check {
         }
         expect(lanes.len(), CLASS as usize + 1, "virtual lanes")?;
         let data = run.data(CLASS)?;
-        Ok(format!(
-            "{} link packets, {data} data packets",
-            rows().count()
-        ))
+        Ok(format!("{} link packets, {data} data packets", rows().count()))
     })
 }
 
@@ -88,12 +80,8 @@ pub(super) fn pcn() -> Check {
     let sections = "kind = \"pfc\"\n\n[congestion_control]\nkind = \"pcn\"";
     judge("pcn", sections, |run| {
         let is_cnp = |row: &&Row| row.get(OPCODE) == "129";
-        let pairs: BTreeSet<&str> = run
-            .rows
-            .iter()
-            .filter(|row| row.get(OPCODE) == "4")
-            .map(|row| row.get(PAIR))
-            .collect();
+        let pairs: BTreeSet<&str> =
+            run.rows.iter().filter(|row| row.get(OPCODE) == "4").map(|row| row.get(PAIR)).collect();
         let mut marked = 0;
         for row in run.rows.iter().filter(is_cnp) {
             if !pairs.contains(row.get(PAIR)) || row.get(PSN) != "0" {
@@ -121,9 +109,7 @@ pub(super) fn pcn() -> Check {
         if marks == 0 {
             return Err("no data packet is marked".to_owned());
         }
-        Ok(format!(
-            "{cnps} CNPs, {marked} of them marked; {data} data packets, {marks} marked"
-        ))
+        Ok(format!("{cnps} CNPs, {marked} of them marked; {data} data packets, {marks} marked"))
     })
 }
 
@@ -144,20 +130,14 @@ pub(super) fn real() -> Check {
     };
     let (leaving, coming): (Vec<Row>, Vec<Row>) =
         rows.into_iter().partition(|row| row.get(DIRECTION) == OUT);
-    let captured = Captured {
-        json: String::from_utf8_lossy(&run.stdout).into_owned(),
-        rows: leaving,
-    };
+    let captured =
+        Captured { json: String::from_utf8_lossy(&run.stdout).into_owned(), rows: leaving };
     Ok(judge_real(&captured, coming.len()))
 }
 
 fn judge_real(captured: &Captured, coming: usize) -> Result<String, String> {
     expect(coming, captured.rows.len(), "frames that come")?;
-    if let Some(row) = captured
-        .rows
-        .iter()
-        .find(|row| !row.get(MALFORMED).is_empty())
-    {
+    if let Some(row) = captured.rows.iter().find(|row| !row.get(MALFORMED).is_empty()) {
         return Err(format!("malformed: {}", row.0.join(" ")));
     }
     let controls = captured.controls();
@@ -166,10 +146,7 @@ fn judge_real(captured: &Captured, coming: usize) -> Result<String, String> {
         mac_control(row, 0)?;
     }
     let data = captured.data(0)?;
-    Ok(format!(
-        "{} pauses and resumes, {data} data packets",
-        controls.len()
-    ))
+    Ok(format!("{} pauses and resumes, {data} data packets", controls.len()))
 }
 
 /// The octets of PFC say what they should about one class.
@@ -177,11 +154,7 @@ fn mac_control(row: &Row, class: u32) -> Result<(), String> {
     let found = (row.get(CONTROL), row.get(VECTOR), row.get(TARGET));
     let vector = format!("0x{:04x}", 1 << class);
     let expected = ("0x0101", vector.as_str(), "01:80:c2:00:00:01");
-    if found == expected {
-        Ok(())
-    } else {
-        Err(format!("{found:?} instead of {expected:?}"))
-    }
+    if found == expected { Ok(()) } else { Err(format!("{found:?} instead of {expected:?}")) }
 }
 
 fn expect(found: usize, expected: usize, what: &str) -> Result<(), String> {
@@ -246,17 +219,13 @@ impl Row {
 
     fn number(&self, field: usize) -> Result<u32, String> {
         let text = self.get(field);
-        text.parse()
-            .map_err(|_| format!("{} is {text:?}", FIELDS[field]))
+        text.parse().map_err(|_| format!("{} is {text:?}", FIELDS[field]))
     }
 }
 
 impl Captured {
     fn controls(&self) -> Vec<&Row> {
-        self.rows
-            .iter()
-            .filter(|row| row.get(TYPE) == "0x8808")
-            .collect()
+        self.rows.iter().filter(|row| row.get(TYPE) == "0x8808").collect()
     }
 
     /// A number of the JSON document.
@@ -321,10 +290,8 @@ fn judge(
     if !run.status.success() {
         return Ok(Err(String::from_utf8_lossy(&run.stderr).into_owned()));
     }
-    let captured = dissected(&capture)?.map(|rows| Captured {
-        json: String::from_utf8_lossy(&run.stdout).into_owned(),
-        rows,
-    });
+    let captured = dissected(&capture)?
+        .map(|rows| Captured { json: String::from_utf8_lossy(&run.stdout).into_owned(), rows });
     Ok(captured.and_then(|captured| {
         captured.common()?;
         check(&captured)
@@ -341,9 +308,7 @@ fn dissected(capture: &Path) -> io::Result<Result<Vec<Row>, String>> {
         return Ok(Err(String::from_utf8_lossy(&done.stderr).into_owned()));
     }
     let text = String::from_utf8_lossy(&done.stdout);
-    let rows = text
-        .lines()
-        .map(|line| Row(line.split('\t').map(String::from).collect()));
+    let rows = text.lines().map(|line| Row(line.split('\t').map(String::from).collect()));
     Ok(Ok(rows.collect()))
 }
 

@@ -16,26 +16,11 @@ struct Step {
 }
 
 const STEPS: [Step; 5] = [
-    Step {
-        name: "PFC frames, as tshark reads them",
-        check: dissect::pfc,
-    },
-    Step {
-        name: "GFC's stages in PFC frames",
-        check: dissect::gfc,
-    },
-    Step {
-        name: "link packets with credits",
-        check: dissect::credits,
-    },
-    Step {
-        name: "marked data and PCN's CNPs",
-        check: dissect::pcn,
-    },
-    Step {
-        name: "frames of real switches and hosts",
-        check: dissect::real,
-    },
+    Step { name: "PFC frames, as tshark reads them", check: dissect::pfc },
+    Step { name: "GFC's stages in PFC frames", check: dissect::gfc },
+    Step { name: "link packets with credits", check: dissect::credits },
+    Step { name: "marked data and PCN's CNPs", check: dissect::pcn },
+    Step { name: "frames of real switches and hosts", check: dissect::real },
 ];
 
 /// Makes sure of tshark and takes all steps.

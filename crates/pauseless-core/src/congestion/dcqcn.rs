@@ -122,10 +122,7 @@ pub struct NotificationPoint {
 impl NotificationPoint {
     /// Before the first packet.
     pub fn new(config: &Config) -> NotificationPoint {
-        NotificationPoint {
-            interval: config.cnp_interval,
-            ready: Time::ZERO,
-        }
+        NotificationPoint { interval: config.cnp_interval, ready: Time::ZERO }
     }
 }
 

@@ -153,11 +153,7 @@ impl ReactionPoint {
 
     /// When the rate will be cut.
     fn cut_at(&self) -> Time {
-        if self.is_rate_marked {
-            self.look_at
-        } else {
-            Time::MAX
-        }
+        if self.is_rate_marked { self.look_at } else { Time::MAX }
     }
 }
 

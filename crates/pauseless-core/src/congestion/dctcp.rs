@@ -165,11 +165,7 @@ impl ReactionPoint {
     /// The first packet that is not sent yet. After going back to an earlier packet that may be one
     /// before `sequence`, which is acknowledged.
     fn end_of_window(&self, sequence: Sequence) -> Sequence {
-        if self.next.is_from(sequence.next()) {
-            self.next
-        } else {
-            sequence.next()
-        }
+        if self.next.is_from(sequence.next()) { self.next } else { sequence.next() }
     }
 
     /// What the rate grows by, in bit/s.
@@ -188,16 +184,10 @@ impl super::ReactionPoint for ReactionPoint {
 
     fn on_feedback(&mut self, _now: Time, feedback: Feedback) {
         match feedback {
-            Feedback::Ack {
-                sequence,
-                is_marked,
-                ..
-            } => self.on_ack(sequence, is_marked),
-            Feedback::Nack {
-                expected,
-                is_marked,
-                ..
-            } => self.on_ack(expected.previous(), is_marked),
+            Feedback::Ack { sequence, is_marked, .. } => self.on_ack(sequence, is_marked),
+            Feedback::Nack { expected, is_marked, .. } => {
+                self.on_ack(expected.previous(), is_marked)
+            }
             _ => {}
         }
     }
@@ -224,30 +214,19 @@ mod tests {
 
     /// A source 100 us from its target and back: 1000 B per round trip are 80 Mb/s.
     fn source(config: Config) -> ReactionPoint {
-        let source = Source {
-            line: LINE,
-            initial: Rate::gbps(8),
-            round_trip: Span::us(100),
-        };
+        let source = Source { line: LINE, initial: Rate::gbps(8), round_trip: Span::us(100) };
         ReactionPoint::new(&config, source)
     }
 
     fn send(point: &mut ReactionPoint, numbers: core::ops::Range<u32>) {
         for number in numbers {
-            let packet = Sent {
-                size: Bytes::new(1_000),
-                sequence: Sequence(number),
-            };
+            let packet = Sent { size: Bytes::new(1_000), sequence: Sequence(number) };
             point.on_send(Time::ZERO, packet);
         }
     }
 
     fn acknowledge(point: &mut ReactionPoint, number: u32, is_marked: bool) {
-        let ack = Feedback::Ack {
-            sequence: Sequence(number),
-            is_marked,
-            echo: Echo::NONE,
-        };
+        let ack = Feedback::Ack { sequence: Sequence(number), is_marked, echo: Echo::NONE };
         point.on_feedback(Time::ZERO, ack);
     }
 
@@ -319,10 +298,7 @@ mod tests {
         assert_eq!(point.rate(), Rate::mbps(8_240));
         // A given step instead, up to the line.
         let rate_ai = Some(Rate::gbps(1));
-        let mut point = source(Config {
-            rate_ai,
-            ..Config::default()
-        });
+        let mut point = source(Config { rate_ai, ..Config::default() });
         for (number, gbps) in [(0, 9), (1, 10), (2, 10)] {
             send(&mut point, number..number + 1);
             acknowledge(&mut point, number, false);
@@ -334,11 +310,7 @@ mod tests {
     fn a_source_that_goes_back_still_has_windows() {
         let mut point = after_first_window();
         // Packet 1 is missing and sent again, and then all up to 4 turn out to have arrived.
-        let nack = Feedback::Nack {
-            expected: Sequence(1),
-            is_marked: false,
-            echo: Echo::NONE,
-        };
+        let nack = Feedback::Nack { expected: Sequence(1), is_marked: false, echo: Echo::NONE };
         point.on_feedback(Time::ZERO, nack);
         send(&mut point, 1..2);
         acknowledge(&mut point, 4, false);
@@ -362,11 +334,8 @@ mod tests {
     fn packets_that_find_more_than_k_are_marked() {
         let mut marker = marking::Marker::new(&Config::default().marking(), LINE, 1);
         let size = Bytes::new(1_500);
-        let queue = |packets: u32| QueueState {
-            packets,
-            bytes: size * u64::from(packets),
-            is_held: false,
-        };
+        let queue =
+            |packets: u32| QueueState { packets, bytes: size * u64::from(packets), is_held: false };
         // The queue counts the packet that joins: 65 others are no more than K, 66 are.
         let mut join = |packets| marker.on_enqueue(Time::ZERO, size, queue(packets));
         assert_eq!(join(66), Joining::Silent);

@@ -82,10 +82,7 @@ mod tests {
             dither.advance();
         }
         // 2000 expected, standard deviation 40.
-        assert!(
-            counts.iter().all(|c| (1_840..=2_160).contains(c)),
-            "{counts:?}"
-        );
+        assert!(counts.iter().all(|c| (1_840..=2_160).contains(c)), "{counts:?}");
     }
 
     /// The mean of 10,000 numbers has a standard deviation of 0.0029; four of them are 0.012.

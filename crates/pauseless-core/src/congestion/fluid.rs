@@ -189,15 +189,7 @@ mod tests {
 
     /// C = 1 and T = 1.
     fn fluid(rates: Vec<f64>) -> Fluid {
-        Fluid {
-            capacity: 1.0,
-            period: 1.0,
-            w_min: W,
-            w_max: 0.5,
-            rates,
-            queue: 0.0,
-            weight: W,
-        }
+        Fluid { capacity: 1.0, period: 1.0, w_min: W, w_max: 0.5, rates, queue: 0.0, weight: W }
     }
 
     /// All at the line rate, one alone, none, all different, and far below the capacity.
@@ -206,13 +198,7 @@ mod tests {
         alone[0] = 1.0;
         let ladder = (1..=flows).map(|k| k as f64 / flows as f64);
         let faint = (1..=flows).map(|k| 1e-6 * k as f64);
-        [
-            vec![1.0; flows],
-            alone,
-            vec![0.0; flows],
-            ladder.collect(),
-            faint.collect(),
-        ]
+        [vec![1.0; flows], alone, vec![0.0; flows], ladder.collect(), faint.collect()]
     }
 
     /// Long enough for all: 64 sources at the line rate take 1 + 63 * 128 = 8065 loops to drain,
@@ -376,10 +362,7 @@ mod tests {
     }
 
     impl Range {
-        const NONE: Range = Range {
-            low: f64::MAX,
-            high: f64::MIN,
-        };
+        const NONE: Range = Range { low: f64::MAX, high: f64::MIN };
 
         fn add(&mut self, value: f64) {
             self.low = self.low.min(value);

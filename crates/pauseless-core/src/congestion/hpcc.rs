@@ -106,11 +106,7 @@ impl ReactionPoint {
         assert!(config.base_rtt > Span::ZERO, "a round trip takes time");
         let bounds = Bounds::new(config.rate_min, line);
         let rate = bounds.limit(initial.as_bps() as f64);
-        let reference = Reference {
-            rate,
-            busy: 1.0,
-            steps: 0,
-        };
+        let reference = Reference { rate, busy: 1.0, steps: 0 };
         ReactionPoint {
             config: *config,
             bounds,
@@ -221,11 +217,7 @@ impl ReactionPoint {
         } else {
             (reference.rate + step, reference.steps + 1)
         };
-        Reference {
-            rate: self.bounds.limit(rate),
-            busy,
-            steps,
-        }
+        Reference { rate: self.bounds.limit(rate), busy, steps }
     }
 }
 

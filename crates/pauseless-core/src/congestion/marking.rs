@@ -108,20 +108,11 @@ impl Marker {
         let own = levels.find(|level| u64::from(level.mbps) * 1_000_000 == line.as_bps());
         let (kmin, kmax, pmax) = match own {
             Some(level) => (level.kmin.into(), level.kmax.into(), level.pmax.into()),
-            None => (
-                config.kmin.get() as f64 * factor,
-                config.kmax.get() as f64 * factor,
-                config.pmax,
-            ),
+            None => {
+                (config.kmin.get() as f64 * factor, config.kmax.get() as f64 * factor, config.pmax)
+            }
         };
-        Marker {
-            kmin,
-            kmax,
-            pmax,
-            mark_at: config.mark_at,
-            phantom,
-            dither: Dither::new(seed),
-        }
+        Marker { kmin, kmax, pmax, mark_at: config.mark_at, phantom, dither: Dither::new(seed) }
     }
 
     /// The probability with which a packet is marked at a queue of `bytes`.
@@ -209,11 +200,7 @@ mod tests {
     }
 
     fn marks(marker: &mut Marker, bytes: u64, count: u32) -> u32 {
-        let queue = QueueState {
-            packets: 1,
-            bytes: Bytes::new(bytes),
-            is_held: false,
-        };
+        let queue = QueueState { packets: 1, bytes: Bytes::new(bytes), is_held: false };
         let mut marked = 0;
         for _ in 0..count {
             marked += u32::from(marker.on_dequeue(Time::ZERO, SIZE, queue));
@@ -251,11 +238,7 @@ mod tests {
 
     #[test]
     fn equal_thresholds_are_a_step() {
-        let step = Config {
-            kmin: Bytes::kb(40),
-            kmax: Bytes::kb(40),
-            ..config()
-        };
+        let step = Config { kmin: Bytes::kb(40), kmax: Bytes::kb(40), ..config() };
         let mut marker = Marker::new(&step, LINE, 1);
         assert_eq!(marks(&mut marker, 40_000, 100), 0);
         assert_eq!(marks(&mut marker, 40_001, 100), 100);
@@ -264,12 +247,8 @@ mod tests {
     /// 40 KB at 40 Gb/s are 10 KB at 10 Gb/s and 100 KB at 100 Gb/s.
     #[test]
     fn thresholds_scale_with_the_line_if_asked_to() {
-        let step = Config {
-            kmin: Bytes::kb(40),
-            kmax: Bytes::kb(40),
-            reference: Some(LINE),
-            ..config()
-        };
+        let step =
+            Config { kmin: Bytes::kb(40), kmax: Bytes::kb(40), reference: Some(LINE), ..config() };
         for (gbps, kb) in [(10, 10), (40, 40), (100, 100)] {
             let mut marker = Marker::new(&step, Rate::gbps(gbps), 1);
             assert_eq!(marks(&mut marker, kb * 1_000, 1), 0);
@@ -287,11 +266,7 @@ mod tests {
             phantom: Some(0.95),
             ..config()
         };
-        let empty = QueueState {
-            packets: 0,
-            bytes: Bytes::ZERO,
-            is_held: false,
-        };
+        let empty = QueueState { packets: 0, bytes: Bytes::ZERO, is_held: false };
         let mut marker = Marker::new(&phantom, LINE, 1);
         let size = Bytes::new(5_000);
         let mut at = |us: u64| marker.on_dequeue(Time::ZERO + Span::us(us), size, empty);
@@ -316,27 +291,15 @@ mod tests {
     #[test]
     fn packets_that_arrive_and_releases_say_nothing() {
         let mut marker = Marker::new(&config(), LINE, 1);
-        let queue = QueueState {
-            packets: 9,
-            bytes: Bytes::mb(1),
-            is_held: false,
-        };
+        let queue = QueueState { packets: 9, bytes: Bytes::mb(1), is_held: false };
         marker.on_release(Time::ZERO, queue);
         assert_eq!(marker.on_enqueue(Time::ZERO, SIZE, queue), Joining::Silent);
     }
     #[test]
     fn who_marks_arrivals_goes_by_the_queue_that_they_find() {
-        let step = Config {
-            kmax: Bytes::kb(5),
-            mark_at: MarkAt::Arrival,
-            ..config()
-        };
+        let step = Config { kmax: Bytes::kb(5), mark_at: MarkAt::Arrival, ..config() };
         let mut marker = Marker::new(&step, LINE, 1);
-        let queue = |bytes| QueueState {
-            packets: 9,
-            bytes: Bytes::new(bytes),
-            is_held: false,
-        };
+        let queue = |bytes| QueueState { packets: 9, bytes: Bytes::new(bytes), is_held: false };
         // The queue counts the packet of 1,000 B already: 5,000 B were there, then 5,001.
         let mut join = |bytes| marker.on_enqueue(Time::ZERO, SIZE, queue(bytes));
         assert_eq!(join(6_000), Joining::Silent);

@@ -168,11 +168,7 @@ pub struct Source {
 impl Source {
     /// A source that starts at the rate of its link, at an unknown distance from its target.
     pub const fn at_line(line: Rate) -> Source {
-        Source {
-            line,
-            initial: line,
-            round_trip: Span::ZERO,
-        }
+        Source { line, initial: line, round_trip: Span::ZERO }
     }
 }
 
@@ -237,10 +233,7 @@ struct Bounds {
 impl Bounds {
     /// From `rate_min` to `line`; a link slower than `rate_min` leaves no choice but its own rate.
     fn new(rate_min: Rate, line: Rate) -> Bounds {
-        Bounds {
-            min: rate_min.min(line).as_bps() as f64,
-            line: line.as_bps() as f64,
-        }
+        Bounds { min: rate_min.min(line).as_bps() as f64, line: line.as_bps() as f64 }
     }
 
     /// The nearest rate within the bounds.
@@ -378,19 +371,13 @@ impl CongestionControl {
 
     /// Whether congestion points send packets of their own to the sources of others.
     pub fn notifies(&self) -> bool {
-        matches!(
-            self,
-            CongestionControl::Qcn(_) | CongestionControl::Outside(_)
-        )
+        matches!(self, CongestionControl::Qcn(_) | CongestionControl::Outside(_))
     }
 
     /// Whether congestion points ask whether the far end holds their queue back: to know that costs a
     /// tenth of a hop.
     pub fn watches_release(&self) -> bool {
-        matches!(
-            self,
-            CongestionControl::Pcn(_) | CongestionControl::Outside(_)
-        )
+        matches!(self, CongestionControl::Pcn(_) | CongestionControl::Outside(_))
     }
 
     /// Every how many packets the target must acknowledge for the scheme to work; 0 for never.
@@ -454,11 +441,7 @@ impl CongestionControl {
 
     /// The part at a flow's source.
     pub fn reaction_point(&self, source: Source) -> AnyReactionPoint {
-        let Source {
-            line,
-            initial,
-            round_trip,
-        } = source;
+        let Source { line, initial, round_trip } = source;
         match self {
             // Nobody would ever raise another rate.
             CongestionControl::None => AnyReactionPoint::None { rate: line },

@@ -48,12 +48,7 @@ impl Default for Config {
     //= pcn20 5.2 period
     //= pcn20 5.3 weights
     fn default() -> Config {
-        Config {
-            period: Span::us(50),
-            w_min: 1.0 / 128.0,
-            w_max: 0.5,
-            rate_min: Rate::mbps(1),
-        }
+        Config { period: Span::us(50), w_min: 1.0 / 128.0, w_max: 0.5, rate_min: Rate::mbps(1) }
     }
 }
 
@@ -145,18 +140,11 @@ impl NotificationPoint {
         // One packet per window says nothing about the rate of a flow that has even fewer. It
         // takes one packet: a burst after a break would seem absurdly slow.
         //= pcn20 5.2 inter-arrival
-        let span = if packets == 1 {
-            self.period.max(self.gap)
-        } else {
-            self.period
-        };
+        let span = if packets == 1 { self.period.max(self.gap) } else { self.period };
         //= pcn20 5.2 congested
         let is_congested = 100 * marked >= 95 * packets;
         let rate_mbps = rate_mbps(bytes, span);
-        Feedback::Receiving {
-            is_congested,
-            rate_mbps,
-        }
+        Feedback::Receiving { is_congested, rate_mbps }
     }
 
     /// The first packet of a window comes: finds the window among all since the first one.
@@ -245,11 +233,7 @@ impl super::ReactionPoint for ReactionPoint {
     fn on_send(&mut self, _now: Time, _packet: Sent) {}
 
     fn on_feedback(&mut self, _now: Time, feedback: Feedback) {
-        let Feedback::Receiving {
-            is_congested,
-            rate_mbps,
-        } = feedback
-        else {
+        let Feedback::Receiving { is_congested, rate_mbps } = feedback else {
             return;
         };
         if is_congested {

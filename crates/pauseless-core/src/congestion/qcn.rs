@@ -282,11 +282,9 @@ impl super::ReactionPoint for ReactionPoint {
         // CNMs in a row, with less than a byte stage between them, keep the target of the first.
         //= 802.1Q-2022 30.2.2 target
         self.limiter = match self.limiter {
-            Some(limiter) if limiter.byte_stage == 0 => Some(Limiter {
-                target: limiter.target,
-                bytes_left: limiter.bytes_left,
-                ..fresh
-            }),
+            Some(limiter) if limiter.byte_stage == 0 => {
+                Some(Limiter { target: limiter.target, bytes_left: limiter.bytes_left, ..fresh })
+            }
             _ => Some(fresh),
         };
         //= 802.1Q-2022 30.2.2 decrease

@@ -28,15 +28,8 @@ fn a_sequence_number_comes_after_those_less_than_half_a_turn_behind() {
 //= ib-a17 17.9.3 type=test
 #[test]
 fn feedback_travels_in_frames_of_the_right_size() {
-    let ack = Feedback::Ack {
-        sequence: Sequence(0),
-        is_marked: false,
-        echo: Echo::NONE,
-    };
-    let receiving = Feedback::Receiving {
-        is_congested: true,
-        rate_mbps: 1,
-    };
+    let ack = Feedback::Ack { sequence: Sequence(0), is_marked: false, echo: Echo::NONE };
+    let receiving = Feedback::Receiving { is_congested: true, rate_mbps: 1 };
     let headers = 14 + 20 + 8 + 12;
     let trailers = 4 + 4;
     let sizes = AnswerSizes::default();
@@ -74,11 +67,7 @@ fn every_scheme_has_the_parts_it_needs() {
         (CongestionControl::None, "none", 0),
         (CongestionControl::Pcn(pcn::Config::default()), "pcn", 0),
         (CongestionControl::Qcn(qcn::Config::default()), "qcn", 0),
-        (
-            CongestionControl::Dcqcn(dcqcn::Config::default()),
-            "dcqcn",
-            0,
-        ),
+        (CongestionControl::Dcqcn(dcqcn::Config::default()), "dcqcn", 0),
         (
             CongestionControl::Timely(timely::Config::per_packet(crate::unit::Span::us(20))),
             "timely",
@@ -97,22 +86,11 @@ fn every_scheme_has_the_parts_it_needs() {
         assert_eq!(notification.poll_timeout(), Time::MAX);
         assert_eq!(notification.handle_timeout(Time::ZERO), None);
         let mut congestion = control.congestion_point(line, 1);
-        let empty = QueueState {
-            packets: 0,
-            bytes: Bytes::ZERO,
-            is_held: false,
-        };
+        let empty = QueueState { packets: 0, bytes: Bytes::ZERO, is_held: false };
         congestion.on_release(Time::ZERO, empty);
         assert!(!congestion.on_dequeue(Time::ZERO, Bytes::new(1_000), empty));
-        let waiting = QueueState {
-            packets: 1,
-            bytes: Bytes::new(1_000),
-            is_held: false,
-        };
+        let waiting = QueueState { packets: 1, bytes: Bytes::new(1_000), is_held: false };
         let size = Bytes::new(1_000);
-        assert_eq!(
-            congestion.on_enqueue(Time::ZERO, size, waiting),
-            Joining::Silent
-        );
+        assert_eq!(congestion.on_enqueue(Time::ZERO, size, waiting), Joining::Silent);
     }
 }

@@ -172,26 +172,13 @@ impl ReactionPoint {
         //= timely15 4.3 gradient
         let weight = self.config.ewma_weight;
         self.ewma = (1.0 - weight) * self.ewma + weight * difference;
-        self.negative = if difference < 0.0 {
-            self.negative.saturating_add(1)
-        } else {
-            0
-        };
-        Sample {
-            rtt,
-            gradient: self.ewma / min_rtt,
-            share: (passed / min_rtt).min(1.0),
-        }
+        self.negative = if difference < 0.0 { self.negative.saturating_add(1) } else { 0 };
+        Sample { rtt, gradient: self.ewma / min_rtt, share: (passed / min_rtt).min(1.0) }
     }
 
     /// The rate that a sample asks for, before bounds.
     fn asked(&self, sample: &Sample) -> f64 {
-        let Config {
-            beta,
-            t_low,
-            t_high,
-            ..
-        } = self.config;
+        let Config { beta, t_low, t_high, .. } = self.config;
         let (t_low, t_high) = (t_low.as_ps() as f64, t_high.as_ps() as f64);
         let step = self.delta * sample.share;
         let hyper = if self.negative >= self.config.hai_threshold {
@@ -249,17 +236,10 @@ impl ReactionPoint {
             return;
         }
         let increases = self.negative;
-        let sample = Sample {
-            share: 1.0,
-            ..self.measure(now, rtt)
-        };
+        let sample = Sample { share: 1.0, ..self.measure(now, rtt) };
         self.negative = increases;
         let asked = self.asked(&sample).max(0.0);
-        self.negative = if asked > self.rate {
-            increases.saturating_add(1)
-        } else {
-            0
-        };
+        self.negative = if asked > self.rate { increases.saturating_add(1) } else { 0 };
         self.rate = self.bounds.limit(asked);
         self.update_from = Some(self.next);
     }

@@ -54,21 +54,14 @@ mod tests {
     use super::*;
 
     /// PROTOCOLS.md section 1: 32 ports, 8 classes, 12 MB, 22.4 KB.
-    const DCQCN: Sizing = Sizing {
-        memory: Bytes::mb(12),
-        ports: 32,
-        classes: 8,
-        headroom: Bytes::new(22_400),
-    };
+    const DCQCN: Sizing =
+        Sizing { memory: Bytes::mb(12), ports: 32, classes: 8, headroom: Bytes::new(22_400) };
 
     //= protocols 1 dcqcn-static type=test
     #[test]
     fn the_static_threshold_is_24_47_kb() {
         assert_eq!(DCQCN.static_threshold(), Some(Bytes::new(24_475)));
-        let small = Sizing {
-            memory: Bytes::mb(5),
-            ..DCQCN
-        };
+        let small = Sizing { memory: Bytes::mb(5), ..DCQCN };
         assert_eq!(small.static_threshold(), None);
         assert_eq!(small.shared(), None);
     }

@@ -17,18 +17,8 @@ impl Given {
         let &Given { name, value, rule } = self;
         match base.checked_sub(margin) {
             Some(bound) if value <= bound => Ok(()),
-            Some(bound) => Err(Violation::AboveBound {
-                name,
-                value,
-                bound,
-                rule,
-            }),
-            None => Err(Violation::NoRoom {
-                name,
-                base,
-                margin,
-                rule,
-            }),
+            Some(bound) => Err(Violation::AboveBound { name, value, bound, rule }),
+            None => Err(Violation::NoRoom { name, base, margin, rule }),
         }
     }
 
@@ -38,12 +28,7 @@ impl Given {
         if value >= bound {
             Ok(())
         } else {
-            Err(Violation::BelowBound {
-                name,
-                value,
-                bound,
-                rule,
-            })
+            Err(Violation::BelowBound { name, value, bound, rule })
         }
     }
 }
@@ -108,32 +93,17 @@ impl Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Violation::AboveBound {
-                name,
-                value,
-                bound,
-                rule,
-            } => write!(
+            Violation::AboveBound { name, value, bound, rule } => write!(
                 f,
                 "{name} = {value} exceeds its bound {bound} = {rule}; set {name} = \"{} B\" or less",
                 bound.get()
             ),
-            Violation::BelowBound {
-                name,
-                value,
-                bound,
-                rule,
-            } => write!(
+            Violation::BelowBound { name, value, bound, rule } => write!(
                 f,
                 "{name} = {value} is below its bound {bound} = {rule}; set {name} = \"{} B\" or more",
                 bound.get()
             ),
-            Violation::NoRoom {
-                name,
-                base,
-                margin,
-                rule,
-            } => write!(
+            Violation::NoRoom { name, base, margin, rule } => write!(
                 f,
                 "no {name} is safe: its bound is {rule}, and {base} is less than the {margin} \
                  to be subtracted; enlarge the buffer by {}",

@@ -154,10 +154,7 @@ impl Downstream for CbfcDownstream {
         while self.next <= now {
             self.next = self.next + self.period;
         }
-        Some(Signal::Credit {
-            fctbs: 0,
-            fccl: self.fccl(),
-        })
+        Some(Signal::Credit { fctbs: 0, fccl: self.fccl() })
     }
 
     fn poll_timeout(&self) -> Option<Time> {
@@ -266,11 +263,7 @@ mod tests {
     const MTU: Bytes = Bytes::new(1_500);
 
     fn config(capacity: Bytes) -> Config {
-        Config {
-            capacity,
-            period: Span::us(10),
-            counters: Counters::Iba,
-        }
+        Config { capacity, period: Span::us(10), counters: Counters::Iba }
     }
 
     //= iba 7.9.4.1 block type=test

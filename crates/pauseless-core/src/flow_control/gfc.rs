@@ -183,14 +183,7 @@ impl GfcUpstream {
 
     fn new(scheme: Scheme, line: Rate, unit: Rate) -> GfcUpstream {
         let limiter = Limiter::new(line, unit);
-        GfcUpstream {
-            scheme: Box::new(scheme),
-            line,
-            limiter,
-            held: false,
-            fctbs: 0,
-            resumes: 0,
-        }
+        GfcUpstream { scheme: Box::new(scheme), line, limiter, held: false, fctbs: 0, resumes: 0 }
     }
 
     /// Blocks sent so far.
@@ -249,11 +242,7 @@ impl Upstream for GfcUpstream {
             return Gate::Closed;
         }
         let ready = self.limiter.ready();
-        if now < ready {
-            Gate::At(ready)
-        } else {
-            Gate::Open
-        }
+        if now < ready { Gate::At(ready) } else { Gate::Open }
     }
 
     #[inline]
@@ -286,11 +275,7 @@ struct Hold {
 }
 
 impl Hold {
-    const NEVER: Hold = Hold {
-        told: false,
-        resumes: 0,
-        resumed_at: Time::ZERO,
-    };
+    const NEVER: Hold = Hold { told: false, resumes: 0, resumed_at: Time::ZERO };
 
     fn tell(&mut self, now: Time, hold: bool) {
         if self.told && !hold {

@@ -38,14 +38,7 @@ pub struct Limiter {
 impl Limiter {
     /// A limiter that lets everything pass at `line` rate.
     pub fn new(line: Rate, unit: Rate) -> Limiter {
-        Limiter {
-            line,
-            unit,
-            assigned: line,
-            last: Span::ZERO,
-            end: Time::ZERO,
-            ready: Time::ZERO,
-        }
+        Limiter { line, unit, assigned: line, last: Span::ZERO, end: Time::ZERO, ready: Time::ZERO }
     }
 
     /// The assigned rate.
@@ -70,9 +63,7 @@ impl Limiter {
     /// Assigns a rate, rounded down to the unit but never below one unit nor above the line.
     pub fn assign(&mut self, now: Time, rate: Rate) {
         let unit = self.unit.as_bps();
-        let rounded = (rate.as_bps() / unit * unit)
-            .max(unit)
-            .min(self.line.as_bps());
+        let rounded = (rate.as_bps() / unit * unit).max(unit).min(self.line.as_bps());
         let rate = Rate::bps(rounded);
         let old = core::mem::replace(&mut self.assigned, rate);
         if now < self.end {

@@ -289,10 +289,7 @@ impl FlowControl {
 
     /// Whether its messages have frames of their own on real wires, see [`crate::wire::control`].
     pub fn has_frames(&self) -> bool {
-        !matches!(
-            self,
-            FlowControl::GfcConceptual(_) | FlowControl::Outside(_)
-        )
+        !matches!(self, FlowControl::GfcConceptual(_) | FlowControl::Outside(_))
     }
 
     /// The scheme's name in scenario files and reports.

@@ -42,11 +42,7 @@ pub struct Config {
 impl Config {
     /// No thresholds of its own: a shared memory says when to pause, see [`crate::memory`].
     pub const fn commanded(quanta: u16) -> Config {
-        Config {
-            xoff: Bytes::MAX,
-            xon: Bytes::ZERO,
-            quanta,
-        }
+        Config { xoff: Bytes::MAX, xon: Bytes::ZERO, quanta }
     }
 
     /// Whether a shared memory says when to pause.
@@ -142,9 +138,7 @@ impl Downstream for PfcDownstream {
         self.told = self.pausing;
         if self.pausing {
             self.refresh_at = now.saturating_add(self.refresh);
-            return Some(Signal::Pause {
-                quanta: self.quanta,
-            });
+            return Some(Signal::Pause { quanta: self.quanta });
         }
         self.refresh_at = Time::MAX;
         Some(Signal::Pause { quanta: 0 })
@@ -182,21 +176,12 @@ pub struct PfcUpstream {
 impl PfcUpstream {
     /// A half that nobody has paused.
     pub fn new(line: Rate) -> PfcUpstream {
-        PfcUpstream {
-            line,
-            until: Time::ZERO,
-            resumes: 0,
-            is_told: false,
-            expires: true,
-        }
+        PfcUpstream { line, until: Time::ZERO, resumes: 0, is_told: false, expires: true }
     }
 
     /// The same for what a far end with `config` says.
     pub fn facing(config: &Config, line: Rate) -> PfcUpstream {
-        PfcUpstream {
-            expires: config.quanta != UNTIL_RESUMED,
-            ..PfcUpstream::new(line)
-        }
+        PfcUpstream { expires: config.quanta != UNTIL_RESUMED, ..PfcUpstream::new(line) }
     }
 }
 
@@ -266,11 +251,7 @@ mod tests {
     const LINE: Rate = Rate::gbps(10);
 
     fn config() -> Config {
-        Config {
-            xoff: Bytes::kb(80),
-            xon: Bytes::kb(77),
-            quanta: QUANTA_MAX,
-        }
+        Config { xoff: Bytes::kb(80), xon: Bytes::kb(77), quanta: QUANTA_MAX }
     }
 
     //= 802.1Q-2022 36.1.3 quantum type=test
@@ -289,10 +270,7 @@ mod tests {
         down.on_enqueue(now, size, Bytes::kb(80));
         assert_eq!(down.poll_signal(now), None, "XOFF itself is not above XOFF");
         down.on_enqueue(now, size, Bytes::new(80_001));
-        assert_eq!(
-            down.poll_signal(now),
-            Some(Signal::Pause { quanta: 65_535 })
-        );
+        assert_eq!(down.poll_signal(now), Some(Signal::Pause { quanta: 65_535 }));
         assert_eq!(down.poll_signal(now), None, "said once");
         down.on_dequeue(now, size, Bytes::kb(77));
         assert_eq!(down.poll_signal(now), None, "XON itself is not below XON");
@@ -318,10 +296,7 @@ mod tests {
         assert!(down.poll_signal(Time::ZERO).is_some());
         let half = Time::ZERO + pause_span(65_535, LINE) / 2;
         assert_eq!(down.poll_timeout(), Some(half));
-        assert_eq!(
-            down.poll_signal(half),
-            Some(Signal::Pause { quanta: 65_535 })
-        );
+        assert_eq!(down.poll_signal(half), Some(Signal::Pause { quanta: 65_535 }));
         down.on_dequeue(half, Bytes::new(1_500), Bytes::kb(10));
         assert_eq!(down.poll_signal(half), Some(Signal::Pause { quanta: 0 }));
         assert_eq!(down.poll_timeout(), None);
@@ -337,10 +312,7 @@ mod tests {
         assert_eq!(up.gate(first, Bytes::new(64)), Gate::Open);
         let later = Time::ZERO + pause_span(4, LINE);
         up.on_signal(later, Signal::Pause { quanta: 2 });
-        assert_eq!(
-            up.gate(later, Bytes::new(64)),
-            Gate::At(later + pause_span(2, LINE))
-        );
+        assert_eq!(up.gate(later, Bytes::new(64)), Gate::At(later + pause_span(2, LINE)));
         up.on_signal(later, Signal::Pause { quanta: 0 });
         assert_eq!(up.gate(later, Bytes::new(64)), Gate::Open);
         assert_eq!(up.resumes(), 1);

@@ -105,20 +105,12 @@ impl Listening {
             }
             _ => (true, self.take(packet)),
         };
-        Heard {
-            feedback: [answer, point],
-            is_new,
-        }
+        Heard { feedback: [answer, point], is_new }
     }
 
     /// A packet is the next one, or anyone will do.
     fn take(&mut self, packet: Received) -> Option<Feedback> {
-        let Listener {
-            ack_every,
-            transport,
-            size,
-            ..
-        } = self.listener;
+        let Listener { ack_every, transport, size, .. } = self.listener;
         self.expected = packet.sequence.next();
         self.unacknowledged += 1;
         let mut is_due = self.unacknowledged == ack_every;
@@ -144,9 +136,7 @@ impl Listening {
 
     /// A packet is not the one that comes next.
     fn refuse(&mut self, now: Time, packet: Received, config: GoBackN) -> Option<Feedback> {
-        let Received {
-            is_marked, echo, ..
-        } = packet;
+        let Received { is_marked, echo, .. } = packet;
         if !packet.sequence.is_from(self.expected) {
             // It has been here before. Its source has missed that only if it had to wait for long.
             let sequence = self.expected.previous();
@@ -162,11 +152,7 @@ impl Listening {
         }
         let until = now.saturating_add(config.nack_interval);
         self.asked = Some((self.expected, until));
-        Some(Feedback::Nack {
-            expected: self.expected,
-            is_marked,
-            echo,
-        })
+        Some(Feedback::Nack { expected: self.expected, is_marked, echo })
     }
 
     /// A timer has come that was set for `due`; nothing happens if it was replaced by another.

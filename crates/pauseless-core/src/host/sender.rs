@@ -19,10 +19,7 @@ pub struct Duty {
 
 impl Duty {
     /// Never silent.
-    pub const ALWAYS: Duty = Duty {
-        on: Span::MAX,
-        off: Span::ZERO,
-    };
+    pub const ALWAYS: Duty = Duty { on: Span::MAX, off: Span::ZERO };
 
     /// Whether a flow that started at `start` is silent at `now`, and until when.
     fn gate(self, start: Time, now: Time) -> Gate {
@@ -195,10 +192,7 @@ impl Sending {
             self.await_again(now);
         }
         self.adopt(now);
-        Outgoing::Data {
-            flow: self.sender.flow,
-            sequence,
-        }
+        Outgoing::Data { flow: self.sender.flow, sequence }
     }
 
     /// Feedback has come, with what a packet has collected on its way.

@@ -114,9 +114,7 @@ impl Turns {
     }
 
     fn drop_stopped(&mut self, now: Time) {
-        let Turns {
-            slots, free, ring, ..
-        } = self;
+        let Turns { slots, free, ring, .. } = self;
         self.stop = Time::MAX;
         let stop = &mut self.stop;
         // Whoever is next of those who stay has the turn.
@@ -142,8 +140,7 @@ impl Turns {
             stays
         });
         self.cursor = before;
-        self.places
-            .retain(|(_, slot)| self.slots[*slot as usize].is_some());
+        self.places.retain(|(_, slot)| self.slots[*slot as usize].is_some());
     }
 
     #[inline]

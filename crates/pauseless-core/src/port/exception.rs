@@ -97,10 +97,7 @@ mod tests {
             buffer: Bytes::kb(20),
             phase: Span::ZERO,
         };
-        Port::new(&PortConfig {
-            line: Rate::gbps(10),
-            lanes: [lane, lane].into(),
-        })
+        Port::new(&PortConfig { line: Rate::gbps(10), lanes: [lane, lane].into() })
     }
 
     const FRAME: Bytes = Bytes::new(1_000);
@@ -128,10 +125,7 @@ mod tests {
         let mut port = port();
         port.limit(Class(0), Rate::gbps(4));
         let class = Class(0);
-        let pause = |quanta| Control {
-            class,
-            signal: Signal::Pause { quanta },
-        };
+        let pause = |quanta| Control { class, signal: Signal::Pause { quanta } };
         port.on_transmit(Time::ZERO, class, FRAME);
         port.handle_signal(Time::ZERO, pause(100));
         let until = Time::ZERO + pfc::pause_span(100, Rate::gbps(10));
@@ -153,10 +147,7 @@ mod tests {
         assert!(!port.is_stopped(Time::ZERO, class, FRAME));
         port.set_heed(class, Heed::Shut);
         assert_eq!(port.gate(Time::ZERO, class, FRAME), Gate::Closed);
-        assert!(
-            !port.is_stopped(Time::ZERO, class, FRAME),
-            "what is dropped waits for nobody"
-        );
+        assert!(!port.is_stopped(Time::ZERO, class, FRAME), "what is dropped waits for nobody");
         port.set_heed(class, Heed::Obey);
         assert!(port.is_stopped(Time::ZERO, class, FRAME));
     }

@@ -23,11 +23,7 @@ impl Watched {
     /// What a point sees that does not ask whether its queue is held.
     #[inline]
     fn state(&self, packets: u32) -> QueueState {
-        QueueState {
-            packets,
-            bytes: self.bytes,
-            is_held: false,
-        }
+        QueueState { packets, bytes: self.bytes, is_held: false }
     }
 }
 
@@ -102,11 +98,7 @@ impl<P: Copy> Switch<P> {
         let bit = 1 << class.0;
         let held = &mut self.ports[egress.index()].held;
         let was_held = *held & bit != 0;
-        *held = if state.is_held {
-            *held | bit
-        } else {
-            *held & !bit
-        };
+        *held = if state.is_held { *held | bit } else { *held & !bit };
         if was_held && !state.is_held {
             let queue = self.queue(egress, class);
             self.points[queue].point.on_release(now, state);
@@ -158,17 +150,10 @@ impl<P: Copy> Switch<P> {
         let next = self.pool.pop_front(&mut self.notices[queue]);
         let notice = next.expect("its gate is open");
         let size = notice.header.size();
-        self.ports[egress.index()]
-            .port
-            .on_transmit(now, class, size);
+        self.ports[egress.index()].port.on_transmit(now, class, size);
         self.look_at_gate_for_credit(now, egress, class);
         self.ports[egress.index()].sending = Sending::Notice;
-        Transmit::Data {
-            packet: notice.packet,
-            size,
-            class,
-            is_marked: false,
-        }
+        Transmit::Data { packet: notice.packet, size, class, is_marked: false }
     }
 }
 

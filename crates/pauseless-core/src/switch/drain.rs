@@ -62,24 +62,14 @@ impl<P: Copy> Switch<P> {
             self.watch_departure(egress, class);
         }
         self.mark_ready(egress);
-        Some(Dropped {
-            packet: slot.packet,
-            size: slot.header.size(),
-            ingress,
-            egress,
-            class,
-        })
+        Some(Dropped { packet: slot.packet, size: slot.header.size(), ingress, egress, class })
     }
 
     /// What a packet takes of the buffer of its ingress. Only credits count in whole blocks, so
     /// nobody else asks the port, whose memory may be far away.
     #[inline]
     pub(super) fn charge(&self, ingress: PortId, class: Class, size: Bytes) -> Bytes {
-        if self.counts_blocks {
-            self.ports[ingress.index()].port.charge(class, size)
-        } else {
-            size
-        }
+        if self.counts_blocks { self.ports[ingress.index()].port.charge(class, size) } else { size }
     }
 
     /// Takes the next packet of (`egress`, `class`) out of its queue; there must be one.
@@ -99,10 +89,6 @@ impl<P: Copy> Switch<P> {
         let cell = self.cell((slot.ingress, came_in), (egress, class));
         self.waiting[cell] -= charge.get() as u32;
         let is_marked = self.look_at_departure(now, (egress, class), size);
-        Taken {
-            slot,
-            charge,
-            is_marked: is_marked || slot.header.is_marked(),
-        }
+        Taken { slot, charge, is_marked: is_marked || slot.header.is_marked() }
     }
 }

@@ -80,9 +80,7 @@ impl<P: Copy> Switch<P> {
             let ports = (0..self.ports.len()).map(|port| PortId(port as u16));
             let queues = ports.flat_map(|port| self.leaving_classes(class).map(move |c| (port, c)));
             let held = queues.filter(|(port, class)| stuck(*port, *class));
-            return held.fold(Bytes::ZERO, |sum, to| {
-                sum + self.waiting((ingress, class), to)
-            });
+            return held.fold(Bytes::ZERO, |sum, to| sum + self.waiting((ingress, class), to));
         }
         // What stands behind the first packet that is stuck is stuck as well.
         let fifo = &self.fifos[self.queue(ingress, class)];
@@ -142,12 +140,11 @@ impl<P: Copy> Switch<P> {
         // All of it is on a wire.
         let mut ports = (0..self.ports.len() as u16).map(PortId);
         ports.find_map(|egress| match self.ports[egress.index()].sending {
-            Sending::Data {
-                ingress: from,
-                class: of,
-                leaving,
-                ..
-            } if (from, of) == (ingress, class) => Some((egress, leaving)),
+            Sending::Data { ingress: from, class: of, leaving, .. }
+                if (from, of) == (ingress, class) =>
+            {
+                Some((egress, leaving))
+            }
             _ => None,
         })
     }
@@ -157,9 +154,7 @@ impl<P: Copy> Switch<P> {
         let ports = (0..self.ports.len() as u16).map(PortId);
         let classes = 0..self.class_count as u8;
         let from = ports.flat_map(|port| classes.clone().map(move |c| (port, Class(c))));
-        from.fold(Bytes::ZERO, |sum, from| {
-            sum + self.waiting(from, (egress, class))
-        })
+        from.fold(Bytes::ZERO, |sum, from| sum + self.waiting(from, (egress, class)))
     }
 
     /// Frame bytes that wait in the switch; a frame that is being sent is on its wire already.

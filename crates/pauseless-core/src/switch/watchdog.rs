@@ -132,10 +132,7 @@ impl Watchdogs {
         };
         match self.config.poll.as_ps() {
             0 => due,
-            poll => due
-                .as_ps()
-                .checked_next_multiple_of(poll)
-                .map_or(Time::MAX, Time::from_ps),
+            poll => due.as_ps().checked_next_multiple_of(poll).map_or(Time::MAX, Time::from_ps),
         }
     }
 }
@@ -191,10 +188,7 @@ impl<P: Copy> Switch<P> {
     /// A packet has joined a queue.
     #[cold]
     pub(super) fn watch_arrival(&mut self, now: Time, egress: PortId, class: Class) {
-        let is_pfc = matches!(
-            self.ports[egress.index()].port.upstream(class),
-            AnyUpstream::Pfc(_)
-        );
+        let is_pfc = matches!(self.ports[egress.index()].port.upstream(class), AnyUpstream::Pfc(_));
         if is_pfc
             && *self.state(egress, class) == State::Calm
             && self.is_stopped(now, egress, class)
@@ -239,11 +233,7 @@ impl<P: Copy> Switch<P> {
         if action == Action::Drop {
             watchdogs.dropping.push((port, class));
         }
-        watchdogs.notices.push(Notice {
-            egress: port,
-            class,
-            is_storm: true,
-        });
+        watchdogs.notices.push(Notice { egress: port, class, is_storm: true });
         *self.state(port, class) = State::Tripped { quiet: now };
         self.heed(now, (port, class), action.heed());
     }
@@ -251,11 +241,7 @@ impl<P: Copy> Switch<P> {
     fn restore(&mut self, now: Time, port: PortId, class: Class) {
         let watchdogs = self.watchdogs.as_mut().expect("asked by the caller");
         watchdogs.dropping.retain(|queue| *queue != (port, class));
-        watchdogs.notices.push(Notice {
-            egress: port,
-            class,
-            is_storm: false,
-        });
+        watchdogs.notices.push(Notice { egress: port, class, is_storm: false });
         self.heed(now, (port, class), Heed::Obey);
         *self.state(port, class) = if self.is_storm(now, port, class) {
             State::Suspicious { since: now }

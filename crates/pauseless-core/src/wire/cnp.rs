@@ -45,11 +45,7 @@ impl Cnp {
             target: self.target,
             class: self.class,
             //= pcn20 5.2 notification
-            ecn: if self.is_congested {
-                Ecn::Marked
-            } else {
-                Ecn::NotCapable
-            },
+            ecn: if self.is_congested { Ecn::Marked } else { Ecn::NotCapable },
             flow: self.flow,
             way: Way::Answer,
             opcode: CONGESTION,
@@ -83,10 +79,7 @@ impl Cnp {
     pub fn feedback(&self) -> Feedback {
         match self.rate_mbps {
             None => Feedback::Cnp,
-            Some(rate_mbps) => Feedback::Receiving {
-                is_congested: self.is_congested,
-                rate_mbps,
-            },
+            Some(rate_mbps) => Feedback::Receiving { is_congested: self.is_congested, rate_mbps },
         }
     }
 
@@ -95,10 +88,9 @@ impl Cnp {
     pub fn fields(feedback: Feedback) -> Option<(Option<u32>, bool)> {
         match feedback {
             Feedback::Cnp => Some((None, false)),
-            Feedback::Receiving {
-                is_congested,
-                rate_mbps,
-            } => Some((Some(rate_mbps), is_congested)),
+            Feedback::Receiving { is_congested, rate_mbps } => {
+                Some((Some(rate_mbps), is_congested))
+            }
             Feedback::Ack { .. }
             | Feedback::Nack { .. }
             | Feedback::Congestion { .. }
@@ -139,10 +131,7 @@ mod tests {
         cnp().emit(&mut frame);
         assert_eq!(frame.len() as u64 + 4, Feedback::CNP_SIZE.get());
         assert_eq!(frame[15], (48 << 2) | 3);
-        assert_eq!(
-            (&frame[16..18], &frame[38..40]),
-            (&[0, 60][..], &[0, 40][..])
-        );
+        assert_eq!((&frame[16..18], &frame[38..40]), (&[0, 60][..], &[0, 40][..]));
         let bth = [0x81, 0, 0xff, 0xff, 0x40, 0, 0, 0xd2, 0, 0, 0, 0];
         assert_eq!(frame[42..54], bth);
         assert_eq!(frame[54..58], [0, 0, 0x25, 0x1c]);

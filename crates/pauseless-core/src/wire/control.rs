@@ -56,11 +56,7 @@ impl Header {
         let ethernet = ethernet::Repr {
             destination,
             source: self.source,
-            ether_type: if is_link_packet {
-                LINK_PACKET
-            } else {
-                pause_type
-            },
+            ether_type: if is_link_packet { LINK_PACKET } else { pause_type },
         };
         let body = ethernet.emit(&mut buffer[..LEN]);
         body.fill(0);
@@ -80,13 +76,8 @@ fn emit_signal(body: &mut [u8], control: Control, counters: Counters) -> Result<
             gfc::Repr::one(class, stage).emit(&mut gfc::Packet::new(body).expect(octets));
         }
         Signal::Credit { fctbs, fccl } => {
-            let credit = Credit {
-                class,
-                fctbs,
-                fccl,
-                is_wide: counters == Counters::Wide,
-                is_init: false,
-            };
+            let credit =
+                Credit { class, fctbs, fccl, is_wide: counters == Counters::Wide, is_init: false };
             link_packet::Repr::Credit(credit).emit(body);
         }
         Signal::Free(bytes) => link_packet::Repr::Free { class, bytes }.emit(body),

@@ -148,9 +148,7 @@ impl Repr {
 mod tests {
     use super::*;
 
-    const UNTAGGED: [u8; 16] = [
-        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x08, 0x00, 0xaa, 0xbb,
-    ];
+    const UNTAGGED: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x08, 0x00, 0xaa, 0xbb];
 
     #[test]
     fn a_header_is_what_was_written() {
@@ -168,9 +166,7 @@ mod tests {
     #[test]
     fn tags_are_looked_through_and_the_outermost_counts() {
         let mut frame = UNTAGGED[..12].to_vec();
-        frame.extend([
-            0x88, 0xa8, 0xa0, 0x01, 0x81, 0x00, 0x60, 0x02, 0x86, 0xdd, 0x01,
-        ]);
+        frame.extend([0x88, 0xa8, 0xa0, 0x01, 0x81, 0x00, 0x60, 0x02, 0x86, 0xdd, 0x01]);
         let packet = Packet::new(&frame).expect("it is complete");
         assert_eq!(packet.tag().map(Tag::priority), Some(5));
         assert_eq!((packet.ether_type(), packet.header_len()), (IPV6, 22));

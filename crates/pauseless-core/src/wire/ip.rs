@@ -90,9 +90,7 @@ pub fn class_of(frame: &[u8]) -> Class {
 #[inline]
 pub fn ecn_of(frame: &[u8]) -> Ecn {
     let header = Header::of(frame);
-    header.map_or(Ecn::NotCapable, |header| {
-        Ecn::of(header.traffic_class(frame))
-    })
+    header.map_or(Ecn::NotCapable, |header| Ecn::of(header.traffic_class(frame)))
 }
 
 /// Marks the packet in a frame if it may be marked; whether it is marked now.
@@ -128,12 +126,7 @@ fn updated(checksum: u16, old: u16, new: u16) -> u16 {
 //= rfc1071 1
 pub(super) fn checksum(header: &[u8]) -> u16 {
     let (words, _) = header.as_chunks::<2>();
-    !fold(
-        words
-            .iter()
-            .map(|word| u32::from(u16::from_be_bytes(*word)))
-            .sum(),
-    )
+    !fold(words.iter().map(|word| u32::from(u16::from_be_bytes(*word))).sum())
 }
 
 fn fold(sum: u32) -> u16 {
@@ -212,12 +205,7 @@ mod tests {
             frame.extend(tag.to_be_bytes());
         }
         frame.extend([0x08, 0x00]);
-        let ipv4 = Ipv4 {
-            traffic_class,
-            length: 48,
-            source: 0x0a00_0001,
-            target: 0x0a80_0001,
-        };
+        let ipv4 = Ipv4 { traffic_class, length: 48, source: 0x0a00_0001, target: 0x0a80_0001 };
         let mut header = [0; 48];
         ipv4.emit(&mut header);
         frame.extend(header);

@@ -258,13 +258,8 @@ mod tests {
     //= iba 7.9.4 link-packet type=test
     #[test]
     fn the_standards_packet_has_48_bits() {
-        let credit = Credit {
-            class: Class(3),
-            fctbs: 0xabc,
-            fccl: 0x123,
-            is_wide: false,
-            is_init: true,
-        };
+        let credit =
+            Credit { class: Class(3), fctbs: 0xabc, fccl: 0x123, is_wide: false, is_init: true };
         let mut bytes = [0; Repr::LEN];
         Repr::Credit(credit).emit(&mut bytes);
         assert_eq!(bytes[..6], [0, 0, 0x1a, 0xbc, 0x31, 0x23]);

@@ -46,15 +46,12 @@ const QP_FIRST: u32 = 2;
 /// The queue pair that a flow's packets and its answers name. Panics for flows beyond 2^24 - 3.
 pub fn queue_pair(flow: FlowId) -> u32 {
     let pair = flow.0.checked_add(QP_FIRST);
-    pair.filter(|pair| pair >> 24 == 0)
-        .expect("queue pairs have 24 bits")
+    pair.filter(|pair| pair >> 24 == 0).expect("queue pairs have 24 bits")
 }
 
 /// The flow of a queue pair.
 fn flow_of(pair: u32) -> Result<FlowId, Malformed> {
-    pair.checked_sub(QP_FIRST)
-        .map(FlowId)
-        .ok_or(Malformed::Magic)
+    pair.checked_sub(QP_FIRST).map(FlowId).ok_or(Malformed::Magic)
 }
 
 /// A frame with a RoCEv2 packet over IPv4 whose lengths and checksum are right.
@@ -237,12 +234,8 @@ impl Headers {
             Way::Data => (source, target),
             Way::Answer => (target, source),
         };
-        let ipv4 = Ipv4 {
-            traffic_class: (self.class.0 << 5) | self.ecn.bits(),
-            length,
-            source,
-            target,
-        };
+        let ipv4 =
+            Ipv4 { traffic_class: (self.class.0 << 5) | self.ecn.bits(), length, source, target };
         ipv4.emit(datagram);
         let (udp, rest) = datagram[IPV4_HEADER..].split_at_mut(UDP_HEADER);
         // The source port spreads flows over the paths of a network; a checksum of 0 is none.

@@ -29,28 +29,20 @@ impl CongestionScheme for Disguised {
     }
 
     fn reaction_point(&self, source: Source) -> Box<dyn BoxedReactionPoint> {
-        Box::new(Reaction {
-            point: self.control.reaction_point(source),
-        })
+        Box::new(Reaction { point: self.control.reaction_point(source) })
     }
 
     fn notification_point(&self) -> Option<Box<dyn BoxedNotificationPoint>> {
         match self.control.notification_point() {
             AnyNotificationPoint::None => None,
-            point => Some(Box::new(Notification {
-                point,
-                language: self.language,
-            })),
+            point => Some(Box::new(Notification { point, language: self.language })),
         }
     }
 
     fn congestion_point(&self, line: Rate, seed: u64) -> Option<Box<dyn BoxedCongestionPoint>> {
         match self.control.congestion_point(line, seed) {
             AnyCongestionPoint::None | AnyCongestionPoint::Counter => None,
-            point => Some(Box::new(Congestion {
-                point,
-                language: self.language,
-            })),
+            point => Some(Box::new(Congestion { point, language: self.language })),
         }
     }
 
@@ -71,13 +63,7 @@ impl Language {
             (Language::Bytes, Feedback::Congestion { psi }) => {
                 Feedback::Outside([2, psi, 0, 0, 0, 0, 0, 0])
             }
-            (
-                Language::Bytes,
-                Feedback::Receiving {
-                    is_congested,
-                    rate_mbps,
-                },
-            ) => {
+            (Language::Bytes, Feedback::Receiving { is_congested, rate_mbps }) => {
                 let [a, b, c, d] = rate_mbps.to_be_bytes();
                 Feedback::Outside([3, u8::from(is_congested), a, b, c, d, 0, 0])
             }

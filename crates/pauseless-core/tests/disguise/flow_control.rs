@@ -27,17 +27,11 @@ impl FlowControlScheme for Disguised {
     }
 
     fn upstream(&self, line: Rate) -> Box<dyn BoxedUpstream> {
-        Box::new(Up {
-            half: self.control.upstream(line),
-            scheme: *self,
-        })
+        Box::new(Up { half: self.control.upstream(line), scheme: *self })
     }
 
     fn downstream(&self, line: Rate, phase: Span) -> Box<dyn BoxedDownstream> {
-        Box::new(Down {
-            half: self.control.downstream(line, phase),
-            scheme: *self,
-        })
+        Box::new(Down { half: self.control.downstream(line, phase), scheme: *self })
     }
 
     fn period(&self) -> Option<Span> {
@@ -75,13 +69,10 @@ impl Disguised {
         };
         let number = u64::from_be_bytes(bytes);
         match self.control {
-            FlowControl::Pfc(_) => Signal::Pause {
-                quanta: number as u16,
-            },
-            FlowControl::Cbfc(_) => Signal::Credit {
-                fctbs: (number >> 32) as u32,
-                fccl: number as u32,
-            },
+            FlowControl::Pfc(_) => Signal::Pause { quanta: number as u16 },
+            FlowControl::Cbfc(_) => {
+                Signal::Credit { fctbs: (number >> 32) as u32, fccl: number as u32 }
+            }
             FlowControl::GfcBuffer(_) => Signal::Stage(number as u16),
             // Those of these tests measure by messages.
             FlowControl::GfcTime(_) => Signal::Free(Bytes::new(number)),

@@ -137,9 +137,7 @@ impl LinkPair {
             }
         }
         let never = (Time::MAX, Next::Report);
-        let report = self
-            .reverse_start
-            .map_or(never, |time| (time, Next::Report));
+        let report = self.reverse_start.map_or(never, |time| (time, Next::Report));
         let first = self.earliest(report);
         (first.0 != Time::MAX).then_some(first)
     }
@@ -226,15 +224,7 @@ impl LinkPair {
 
 /// A link's numbers as a test strategy or a grid gives them.
 pub fn latency(line: Rate, mtu: Bytes, wire: Span, processing: Span) -> Latency {
-    Latency {
-        mtu,
-        line,
-        wire,
-        processing,
-        classes: 1,
-        jitter: Span::ZERO,
-        overhead: Bytes::ZERO,
-    }
+    Latency { mtu, line, wire, processing, classes: 1, jitter: Span::ZERO, overhead: Bytes::ZERO }
 }
 
 /// Every scheme with derived parameters, for a buffer that has `spare` bytes beyond the minimum.
@@ -260,14 +250,8 @@ pub fn all_schemes(
     vec![
         (pfc, FlowControl::Pfc(pfc.pfc())),
         (cbfc, FlowControl::Cbfc(cbfc.cbfc())),
-        (
-            buffer,
-            FlowControl::GfcBuffer(buffer.gfc_buffer(None, None)),
-        ),
+        (buffer, FlowControl::GfcBuffer(buffer.gfc_buffer(None, None))),
         (time, FlowControl::GfcTime(time.gfc_time(None, None, None))),
-        (
-            conceptual,
-            FlowControl::GfcConceptual(conceptual.gfc_conceptual(None, None)),
-        ),
+        (conceptual, FlowControl::GfcConceptual(conceptual.gfc_conceptual(None, None))),
     ]
 }

@@ -153,11 +153,7 @@ impl Network {
                     network.counted[above.session].extend([slot + INGRESS, slot + EGRESS]);
                     network.wires[above.link].push(slot);
                     let paused = labels.paused_by(labels.ingress(flow, hop));
-                    assert_eq!(
-                        Some(paused),
-                        labels.egress(flow, hop - 1),
-                        "who is asked is meant"
-                    );
+                    assert_eq!(Some(paused), labels.egress(flow, hop - 1), "who is asked is meant");
                 }
                 let is_target = hop + 1 == flow.path.len();
                 let class = (!is_target).then(|| labels.egress(flow, hop)).flatten();
@@ -165,19 +161,12 @@ impl Network {
                     let link = (flow.path[hop], flow.path[hop + 1]);
                     let session = number(&mut sessions, (link, class));
                     network.counted.resize(sessions.len(), Vec::new());
-                    network
-                        .near
-                        .resize(sessions.len(), link.0 >= HOST || link.1 >= HOST);
+                    network.near.resize(sessions.len(), link.0 >= HOST || link.1 >= HOST);
                     let link = number(&mut links, link);
                     network.wires.resize(links.len(), Vec::new());
                     Above { session, link }
                 });
-                places.push(Place {
-                    slot,
-                    below,
-                    above,
-                    is_target,
-                });
+                places.push(Place { slot, below, above, is_target });
             }
             network.places.push(places);
         }
@@ -185,18 +174,11 @@ impl Network {
     }
 
     pub fn with_delay(self) -> Network {
-        Network {
-            delay: Delay::Any,
-            ..self
-        }
+        Network { delay: Delay::Any, ..self }
     }
 
     fn delay(&self, session: usize) -> Delay {
-        if self.near[session] {
-            Delay::None
-        } else {
-            self.delay
-        }
+        if self.near[session] { Delay::None } else { self.delay }
     }
 
     fn held(&self, state: &State, session: usize) -> u64 {
@@ -376,11 +358,7 @@ impl Session {
     fn downstream(self, threshold: Bytes) -> PfcDownstream {
         // The threshold is reached and not exceeded when it takes effect.
         let level = threshold.saturating_sub(Bytes::new(1));
-        let config = Config {
-            xoff: level,
-            xon: level,
-            quanta: QUANTA_MAX,
-        };
+        let config = Config { xoff: level, xon: level, quanta: QUANTA_MAX };
         let mut down = PfcDownstream::new(&config, LINE);
         if self.is_told {
             down.on_enqueue(NOW, SIZE, MANY);

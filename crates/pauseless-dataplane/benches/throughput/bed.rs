@@ -98,9 +98,7 @@ pub fn run(place: &Namespace, mut command: Command) -> Result<Running, String> {
     command.stdin(Stdio::piped()).stdout(Stdio::null());
     let started = place.enter(|| command.spawn());
     let child = started.and_then(|child| child);
-    child
-        .map(Running)
-        .map_err(|error| format!("{what}: {error}"))
+    child.map(Running).map_err(|error| format!("{what}: {error}"))
 }
 
 impl Drop for Running {
@@ -126,9 +124,7 @@ fn count(place: &Namespace, interface: &str) -> u64 {
         (name.trim() == interface).then_some(rest)
     });
     let frames = line.and_then(|line| line.split_whitespace().nth(1));
-    frames
-        .and_then(|frames| frames.parse().ok())
-        .expect("a number of frames")
+    frames.and_then(|frames| frames.parse().ok()).expect("a number of frames")
 }
 
 /// The core of the generator.

@@ -100,12 +100,7 @@ fn testpmd(driver: &str) -> Command {
         .args([&lcores, &prefix, "--main-lcore=0"])
         .args([device(0, IN), device(1, OUT)])
         // With fewer buffers the AF_XDP driver receives nothing and does not say so.
-        .args([
-            "--",
-            "--total-num-mbufs=32768",
-            "--forward-mode=io",
-            "--nb-cores=1",
-        ])
+        .args(["--", "--total-num-mbufs=32768", "--forward-mode=io", "--nb-cores=1"])
         .stderr(Stdio::null());
     command
 }

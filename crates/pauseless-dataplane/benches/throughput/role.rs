@@ -64,10 +64,7 @@ fn open(interface: &str, backend: &str) -> Box<dyn Link> {
         "xdp" => Mode::Copy,
         _ => Mode::Skb,
     };
-    let options = xdp::Options {
-        mode: Some(mode),
-        ..xdp::Options::default()
-    };
+    let options = xdp::Options { mode: Some(mode), ..xdp::Options::default() };
     Box::new(XdpLink::open(interface, options).expect("an AF_XDP socket"))
 }
 
@@ -147,16 +144,8 @@ fn control_named(name: &str) -> FlowControl {
 /// Two ports, of which the first one sends to the second. What gates its egress has no say: nobody is
 /// there to answer.
 fn config(control: FlowControl) -> SwitchNodeConfig {
-    let lane = |egress| LaneConfig {
-        ingress: control,
-        egress,
-        buffer: BUFFER,
-        phase: Span::us(1),
-    };
-    let port = |egress| PortConfig {
-        line: LINE,
-        lanes: vec![lane(egress)].into(),
-    };
+    let lane = |egress| LaneConfig { ingress: control, egress, buffer: BUFFER, phase: Span::us(1) };
+    let port = |egress| PortConfig { line: LINE, lanes: vec![lane(egress)].into() };
     // Nobody behind the second port returns credits.
     let egress = match control {
         FlowControl::Cbfc(_) => FlowControl::None,

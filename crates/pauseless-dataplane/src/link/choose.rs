@@ -58,24 +58,14 @@ pub fn open(interface: &str, backend: Backend) -> io::Result<Opened> {
 
 fn by_packet(interface: &str, reason: &str) -> io::Result<Opened> {
     let link = PacketLink::open(interface, packet::Options::default())?;
-    Ok(Opened {
-        link: Box::new(link),
-        how: format!("{interface}: AF_PACKET, {reason}"),
-    })
+    Ok(Opened { link: Box::new(link), how: format!("{interface}: AF_PACKET, {reason}") })
 }
 
 fn by_xdp(interface: &str) -> io::Result<Opened> {
     let link = XdpLink::open(interface, xdp::Options::default())?;
-    let refusals = link
-        .refusals()
-        .iter()
-        .map(|refusal| format!("; not {refusal}"));
+    let refusals = link.refusals().iter().map(|refusal| format!("; not {refusal}"));
     Ok(Opened {
-        how: format!(
-            "{interface}: AF_XDP, {}{}",
-            link.mode(),
-            refusals.collect::<String>()
-        ),
+        how: format!("{interface}: AF_XDP, {}{}", link.mode(), refusals.collect::<String>()),
         link: Box::new(link),
     })
 }

@@ -37,11 +37,7 @@ impl Link for MemoryLink {
             let Some(frame) = frame else {
                 return Ok(count);
             };
-            take(Received {
-                bytes: &frame,
-                length: frame.len(),
-                stamp: None,
-            });
+            take(Received { bytes: &frame, length: frame.len(), stamp: None });
         }
         Ok(most)
     }

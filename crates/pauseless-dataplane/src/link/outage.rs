@@ -21,12 +21,7 @@ pub struct Outage {
 impl Outage {
     /// None so far.
     pub fn new(interface: &str) -> Outage {
-        Outage {
-            interface: interface.to_owned(),
-            is_on: false,
-            idle: 0,
-            next: Instant::now(),
-        }
+        Outage { interface: interface.to_owned(), is_on: false, idle: 0, next: Instant::now() }
     }
 
     /// Whether the interface has failed.
@@ -45,11 +40,7 @@ impl Outage {
 
     /// The answer of a link that had nothing to do.
     pub fn result(&self) -> io::Result<()> {
-        if self.is_on {
-            Err(io::ErrorKind::NetworkDown.into())
-        } else {
-            Ok(())
-        }
+        if self.is_on { Err(io::ErrorKind::NetworkDown.into()) } else { Ok(()) }
     }
 
     /// The interface works.

@@ -29,10 +29,7 @@ impl Default for Options {
     /// it however few frames wait, so a deeper one is worse for the cache as well: with 8,192 the median of
     /// six noisy runs at 64 bytes was 13 % lower, the best one the same.
     fn default() -> Options {
-        Options {
-            ring: 4_096,
-            largest: 1_900,
-        }
+        Options { ring: 4_096, largest: 1_900 }
     }
 }
 

@@ -57,11 +57,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options {
-            mode: None,
-            ring: 2_048,
-            largest: 1_792,
-        }
+        Options { mode: None, ring: 2_048, largest: 1_792 }
     }
 }
 
@@ -195,10 +191,7 @@ impl XdpLink {
         if !self.outage.is_up(&self.site.watch) {
             return;
         }
-        let options = Options {
-            mode: Some(self.mode),
-            ..self.options
-        };
+        let options = Options { mode: Some(self.mode), ..self.options };
         let (site, is_new) = (self.site.clone(), index != self.index);
         let work = move || {
             let attached = site.open(index, options, is_new)?;
@@ -278,10 +271,7 @@ impl Link for XdpLink {
     fn losses(&mut self) -> Losses {
         let now = self.attached.as_ref().map(Attached::losses);
         let Losses { receive, send } = now.unwrap_or_default();
-        Losses {
-            receive: self.losses.receive + receive,
-            send: self.losses.send + send,
-        }
+        Losses { receive: self.losses.receive + receive, send: self.losses.send + send }
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {

@@ -32,11 +32,7 @@ pub fn offloads_off(name: &str) -> io::Result<()> {
 }
 
 pub(super) fn kind(control: &OwnedFd, name: &str) -> Kind {
-    let mut info = DriverInfo {
-        code: GDRVINFO,
-        driver: [0; 32],
-        rest: [0; 160],
-    };
+    let mut info = DriverInfo { code: GDRVINFO, driver: [0; 32], rest: [0; 160] };
     if command(control, name, &mut info).is_err() {
         return Kind::Other(None);
     }
@@ -49,10 +45,7 @@ pub(super) fn kind(control: &OwnedFd, name: &str) -> Kind {
 
 /// Active receive queues; one where an interface does not know about queues.
 pub(super) fn queues(control: &OwnedFd, name: &str) -> u32 {
-    let mut channels = Channels {
-        code: GCHANNELS,
-        ..Channels::default()
-    };
+    let mut channels = Channels { code: GCHANNELS, ..Channels::default() };
     match command(control, name, &mut channels) {
         Ok(()) => (channels.receive + channels.combined).max(1),
         Err(_) => 1,
@@ -61,10 +54,7 @@ pub(super) fn queues(control: &OwnedFd, name: &str) -> u32 {
 
 /// Whether an interface is connected. Its flags say so too, but only a while later.
 pub(crate) fn has_carrier(control: &OwnedFd, name: &str) -> bool {
-    let mut carrier = Value {
-        code: GLINK,
-        value: 0,
-    };
+    let mut carrier = Value { code: GLINK, value: 0 };
     match command(control, name, &mut carrier) {
         Ok(()) => carrier.value != 0,
         Err(_) => flags(control, name).is_ok_and(|flags| flags & libc::IFF_RUNNING != 0),

@@ -50,10 +50,7 @@ pub fn set_address(name: &str, address: [u8; 6]) -> io::Result<()> {
     let mut request = request_for(name)?;
     let mut data = [0; 14];
     data[..6].copy_from_slice(&address.map(|octet| octet as _));
-    request.ifr_ifru.ifru_hwaddr = libc::sockaddr {
-        sa_family: libc::ARPHRD_ETHER,
-        sa_data: data,
-    };
+    request.ifr_ifru.ifru_hwaddr = libc::sockaddr { sa_family: libc::ARPHRD_ETHER, sa_data: data };
     ask(&control()?, libc::SIOCSIFHWADDR, &mut request)
         .map_err(|error| named(error, format!("set the address of {name}")))
 }
@@ -118,11 +115,7 @@ pub(crate) fn promiscuous(socket: &OwnedFd, index: c_int) -> io::Result<()> {
 fn set_flag(name: &str, (flag, is_set): (c_int, bool)) -> io::Result<()> {
     let control = control()?;
     let before = flags(&control, name)?;
-    let after = if is_set {
-        before | flag
-    } else {
-        before & !flag
-    };
+    let after = if is_set { before | flag } else { before & !flag };
     let mut request = request_for(name)?;
     request.ifr_ifru.ifru_flags = after as i16;
     ask(&control, libc::SIOCSIFFLAGS, &mut request)

@@ -36,10 +36,7 @@ impl fmt::Display for Unprivileged {
             }
             Unprivileged::Forbidden(error) => {
                 write!(f, "a user namespace is refused ({error}): look at ")?;
-                write!(
-                    f,
-                    "kernel.unprivileged_userns_clone, user.max_user_namespaces"
-                )
+                write!(f, "kernel.unprivileged_userns_clone, user.max_user_namespaces")
             }
             Unprivileged::Powerless(error) => {
                 write!(f, "a user namespace has no rights ({error}): look at ")?;

@@ -93,10 +93,7 @@ const fn incast(marking: Marking) -> Case {
 }
 
 const fn with(extra: Extra, discipline: Discipline) -> Case {
-    Case {
-        extra,
-        ..ring(Scheme::Pfc, discipline, 10)
-    }
+    Case { extra, ..ring(Scheme::Pfc, discipline, 10) }
 }
 
 const WIDE: Scheme = Scheme::Cbfc(cbfc::Counters::Wide);
@@ -131,10 +128,7 @@ impl Case {
             Marking::Pcn => incast_of(CongestionControl::Pcn(pcn::Config::default())),
             Marking::Dcqcn => incast_of(CongestionControl::Dcqcn(dcqcn::Config::default())),
         };
-        let ingress = Ingress {
-            control: self.control(),
-            buffer: BUFFER,
-        };
+        let ingress = Ingress { control: self.control(), buffer: BUFFER };
         config.ingress = IngressTable::uniform(&config.topology, 2, ingress);
         config.discipline = self.discipline;
         config.processing = Span::ZERO;
@@ -171,11 +165,7 @@ impl Case {
             ("H2", "H1", ["H2", "S2", "S3", "S1", "H1"].as_slice()),
             ("H3", "H2", ["H3", "S3", "S1", "S2", "H2"].as_slice()),
         ];
-        let wanted = round.map(|(source, target, path)| Wanted {
-            source,
-            target,
-            path,
-        });
+        let wanted = round.map(|(source, target, path)| Wanted { source, target, path });
         let mut config = network(topology(), &wanted, anything(), 1);
         let mut second = config.flows.clone();
         for flow in &mut second {
@@ -203,15 +193,10 @@ impl Case {
         let derivation = Derivation::new(latency, BUFFER);
         match self.scheme {
             Scheme::Pfc => FlowControl::Pfc(derivation.pfc()),
-            Scheme::PfcShort => FlowControl::Pfc(pfc::Config {
-                quanta: 300,
-                ..derivation.pfc()
-            }),
-            Scheme::Cbfc(counters) => FlowControl::Cbfc(cbfc::Config {
-                capacity: BUFFER,
-                period: Span::us(20),
-                counters,
-            }),
+            Scheme::PfcShort => FlowControl::Pfc(pfc::Config { quanta: 300, ..derivation.pfc() }),
+            Scheme::Cbfc(counters) => {
+                FlowControl::Cbfc(cbfc::Config { capacity: BUFFER, period: Span::us(20), counters })
+            }
             Scheme::GfcBuffer => FlowControl::GfcBuffer(derivation.gfc_buffer(None, None)),
             Scheme::GfcTime => {
                 FlowControl::GfcTime(derivation.gfc_time(None, None, Some(Span::us(20))))
@@ -221,46 +206,27 @@ impl Case {
 }
 
 fn topology() -> Topology {
-    let spec = LinkSpec {
-        rate: LINE,
-        delay: Span::us(1),
-    };
-    let shape = Ring {
-        switches: 3,
-        hosts_per_switch: 1,
-    };
+    let spec = LinkSpec { rate: LINE, delay: Span::us(1) };
+    let shape = Ring { switches: 3, hosts_per_switch: 1 };
     shape.build(LinkSpecs::same(spec)).expect("a ring")
 }
 
 /// Replaced by the case.
 fn anything() -> Ingress {
-    Ingress {
-        control: FlowControl::None,
-        buffer: BUFFER,
-    }
+    Ingress { control: FlowControl::None, buffer: BUFFER }
 }
 
 /// Two hosts send to the third one, which tells them about marks in a class of their own and sends to
 /// them as well.
 fn incast_of(control: CongestionControl) -> Config {
     let pairs = [("H2", "H1"), ("H3", "H1"), ("H1", "H2"), ("H1", "H3")];
-    let wanted = pairs.map(|(source, target)| Wanted {
-        source,
-        target,
-        path: &[],
-    });
+    let wanted = pairs.map(|(source, target)| Wanted { source, target, path: &[] });
     let mut config = network(topology(), &wanted, anything(), 1);
-    config.congestion = Congestion {
-        control,
-        ack_every: 0,
-    };
+    config.congestion = Congestion { control, ack_every: 0 };
     for (name, back) in [("H2->H1", "H1->H2"), ("H3->H1", "H1->H3")] {
         let group = config.flows[flow(&config, back).index()].group;
         let index = flow(&config, name).index();
-        let initial = config
-            .topology
-            .port(config.flows[index].source, PortId(0))
-            .rate;
+        let initial = config.topology.port(config.flows[index].source, PortId(0)).rate;
         config.flows[index].reaction = Reaction::Controlled {
             initial,
             group,

@@ -32,18 +32,8 @@ struct Passing {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    Data {
-        flow: FlowId,
-        number: u64,
-        size: Bytes,
-        class: Class,
-        is_marked: bool,
-    },
-    Answer {
-        flow: FlowId,
-        feedback: Feedback,
-        class: Class,
-    },
+    Data { flow: FlowId, number: u64, size: Bytes, class: Class, is_marked: bool },
+    Answer { flow: FlowId, feedback: Feedback, class: Class },
     Control(Control),
 }
 
@@ -119,11 +109,7 @@ fn compare(wires: Wires) {
         for (number, (expected, found)) in pairs.enumerate() {
             assert_eq!(found, expected, "{case:?}, frame {number}");
         }
-        assert_eq!(
-            real.departures.len(),
-            simulated.departures.len(),
-            "{case:?}"
-        );
+        assert_eq!(real.departures.len(), simulated.departures.len(), "{case:?}");
     }
 }
 

@@ -85,10 +85,7 @@ impl Arm for RealArm {
                 what: read(frame, far(*port)),
             })
             .collect();
-        Ok(Record {
-            arrivals: self.arrivals.clone(),
-            departures,
-        })
+        Ok(Record { arrivals: self.arrivals.clone(), departures })
     }
 }
 
@@ -148,10 +145,7 @@ fn node_config(config: &Config, node: NodeId) -> SwitchNodeConfig {
     SwitchNodeConfig {
         common: Common {
             name: "S1".to_owned(),
-            addresses: numbers
-                .clone()
-                .map(|port| MacAddress::of_port(node, port))
-                .collect(),
+            addresses: numbers.clone().map(|port| MacAddress::of_port(node, port)).collect(),
             neighbours: numbers.map(|port| format!("port {}", port.0)).collect(),
             envelope: Envelope::MacControl,
             slack: Span::s(1),
@@ -198,19 +192,9 @@ fn check_carried(seen: &[Left], ends: &mut Ends, mut carried: Vec<Vec<Vec<u8>>>)
 fn write(passing: Passing, ports: &[PortConfig]) -> Vec<u8> {
     let source = MacAddress([2, 0, 0, 0, 0, 1]);
     match passing.what {
-        What::Data {
-            flow,
-            number,
-            size,
-            class,
-            is_marked,
-        } => {
+        What::Data { flow, number, size, class, is_marked } => {
             let mut frame = vec![0; size.get() as usize - 4];
-            let ecn = if is_marked {
-                Ecn::Marked
-            } else {
-                Ecn::Capable0
-            };
+            let ecn = if is_marked { Ecn::Marked } else { Ecn::Capable0 };
             let data = Data {
                 source,
                 target: MacAddress::of_flow(flow),
@@ -224,11 +208,7 @@ fn write(passing: Passing, ports: &[PortConfig]) -> Vec<u8> {
             data.emit(&mut frame);
             frame
         }
-        What::Answer {
-            flow,
-            feedback,
-            class,
-        } => {
+        What::Answer { flow, feedback, class } => {
             let (rate_mbps, is_congested) = Cnp::fields(feedback).expect("a CNP");
             let cnp = Cnp {
                 source,
@@ -270,11 +250,7 @@ fn read(frame: &[u8], port: &PortConfig) -> What {
     let packet = roce::Packet::new(frame).expect("it came in like that");
     if packet.opcode() == roce::CONGESTION {
         let cnp = Cnp::parse(&packet).expect("it came in like that");
-        return What::Answer {
-            flow: cnp.flow,
-            feedback: cnp.feedback(),
-            class: cnp.class,
-        };
+        return What::Answer { flow: cnp.flow, feedback: cnp.feedback(), class: cnp.class };
     }
     let data = Data::parse(&packet).expect("it came in like that");
     What::Data {

@@ -18,10 +18,7 @@ pub struct SimArm;
 impl Arm for SimArm {
     fn run(&mut self, case: &Case) -> io::Result<Record> {
         let config = case.config();
-        let record = Arc::new(Mutex::new(Record {
-            arrivals: Vec::new(),
-            departures: Vec::new(),
-        }));
+        let record = Arc::new(Mutex::new(Record { arrivals: Vec::new(), departures: Vec::new() }));
         let mut simulator = Simulator::new(&config);
         simulator.set_tap(Box::new(Recorder {
             config: &config,
@@ -30,16 +27,11 @@ impl Arm for SimArm {
         }));
         let outcome = simulator.run();
         assert_eq!(outcome.lost_packets > 0, case.is_dropping(), "{case:?}");
-        let mut record = Arc::into_inner(record)
-            .expect("the run is over")
-            .into_inner()
-            .unwrap();
+        let mut record = Arc::into_inner(record).expect("the run is over").into_inner().unwrap();
         // They are told as they begin, and looked at as they end.
         let end = Time::ZERO + config.duration;
         record.departures.retain(|passing| passing.time < end);
-        record
-            .departures
-            .sort_by_key(|passing| (passing.time, passing.port));
+        record.departures.sort_by_key(|passing| (passing.time, passing.port));
         Ok(record)
     }
 }
@@ -72,32 +64,12 @@ impl Tap for Recorder<'_> {
 fn read(frame: Seen) -> (What, Bytes) {
     match frame {
         Seen::Control(control) => (What::Control(control), Control::SIZE),
-        Seen::Answer {
-            flow,
-            feedback,
-            class,
-        } => {
-            let what = What::Answer {
-                flow,
-                feedback,
-                class,
-            };
+        Seen::Answer { flow, feedback, class } => {
+            let what = What::Answer { flow, feedback, class };
             (what, AnswerSizes::default().of(feedback))
         }
-        Seen::Data {
-            flow,
-            sequence,
-            is_marked,
-            size,
-            class,
-        } => {
-            let what = What::Data {
-                flow,
-                number: u64::from(sequence.0),
-                size,
-                class,
-                is_marked,
-            };
+        Seen::Data { flow, sequence, is_marked, size, class } => {
+            let what = What::Data { flow, number: u64::from(sequence.0), size, class, is_marked };
             (what, size)
         }
     }

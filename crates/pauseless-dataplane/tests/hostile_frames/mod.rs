@@ -23,11 +23,7 @@ pub struct Generator {
 
 impl Generator {
     pub fn new(seed: u64) -> Generator {
-        Generator {
-            random: Stream::new(seed, Purpose::Phase, 0),
-            frame: [0; LONGEST],
-            made: 0,
-        }
+        Generator { random: Stream::new(seed, Purpose::Phase, 0), frame: [0; LONGEST], made: 0 }
     }
 
     /// How many were made.
@@ -79,14 +75,9 @@ impl Generator {
         let class = Class(self.below(8) as u8);
         let random = self.random.next_u64();
         let signal = match self.below(6) {
-            0..3 => Signal::Pause {
-                quanta: random as u16,
-            },
+            0..3 => Signal::Pause { quanta: random as u16 },
             3 => Signal::Stage(random as u16 % 40),
-            4 => Signal::Credit {
-                fctbs: random as u32,
-                fccl: (random >> 32) as u32,
-            },
+            4 => Signal::Credit { fctbs: random as u32, fccl: (random >> 32) as u32 },
             _ => Signal::Free(Bytes::new(random)),
         };
         let counters = [Counters::Iba, Counters::Wide][self.below(2)];
@@ -94,10 +85,9 @@ impl Generator {
         let source = MacAddress([2; 6]);
         let header = Header { envelope, source };
         let signal = match (counters, signal) {
-            (Counters::Iba, Signal::Credit { fctbs, fccl }) => Signal::Credit {
-                fctbs: fctbs & 0xfff,
-                fccl: fccl & 0xfff,
-            },
+            (Counters::Iba, Signal::Credit { fctbs, fccl }) => {
+                Signal::Credit { fctbs: fctbs & 0xfff, fccl: fccl & 0xfff }
+            }
             (_, other) => other,
         };
         let control = Control { class, signal };

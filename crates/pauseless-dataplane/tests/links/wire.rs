@@ -22,13 +22,8 @@ pub enum Kind {
 }
 
 /// All kinds that work everywhere.
-pub const KINDS: [Kind; 5] = [
-    Kind::Memory,
-    Kind::Packet,
-    Kind::Xdp(Mode::Copy),
-    Kind::Xdp(Mode::Skb),
-    Kind::Mixed,
-];
+pub const KINDS: [Kind; 5] =
+    [Kind::Memory, Kind::Packet, Kind::Xdp(Mode::Copy), Kind::Xdp(Mode::Skb), Kind::Mixed];
 
 /// A wire.
 pub struct Wire {
@@ -131,10 +126,7 @@ pub fn open(place: &Namespace, kind: Kind, end: usize) -> Box<dyn Link> {
                 return Ok(Box::new(link));
             }
         };
-        let options = xdp::Options {
-            mode: Some(mode),
-            ..xdp::Options::default()
-        };
+        let options = xdp::Options { mode: Some(mode), ..xdp::Options::default() };
         Ok(Box::new(XdpLink::open(INTERFACE, options)?))
     });
     result.and_then(|link| link).expect("a link")

@@ -53,10 +53,7 @@ pub fn port(control: FlowControl, class_count: usize) -> PortConfig {
         buffer: Bytes::kib(64),
         phase: Span::us(1),
     };
-    PortConfig {
-        line: LINE,
-        lanes: vec![lane; class_count].into(),
-    }
+    PortConfig { line: LINE, lanes: vec![lane; class_count].into() }
 }
 
 /// A port whose first class runs `control` and whose second one has no flow control.
@@ -96,9 +93,7 @@ pub fn switch_config(ports: Vec<PortConfig>, targets: &[u16]) -> SwitchNodeConfi
             seed: 1,
             memory: MemoryConfig::Private,
         },
-        forwarding: flows
-            .map(|(flow, port)| (MacAddress::of_flow(flow), PortId(*port)))
-            .collect(),
+        forwarding: flows.map(|(flow, port)| (MacAddress::of_flow(flow), PortId(*port))).collect(),
         watchdog: None,
     }
 }
@@ -224,13 +219,9 @@ impl Star {
     pub fn new(config: &SwitchNodeConfig, hosts: Vec<(Vec<SentFlow>, Vec<ReceivedFlow>)>) -> Star {
         let pairs = hosts.iter().map(|_| memory::pair(4_096));
         let (links, ends): (Vec<_>, Vec<_>) = pairs.unzip();
-        let links = links
-            .into_iter()
-            .map(|link| Box::new(link) as Box<dyn Link>);
+        let links = links.into_iter().map(|link| Box::new(link) as Box<dyn Link>);
         let links = links.collect();
-        let sockets = ends
-            .into_iter()
-            .map(|end| Socket(Arc::new(Mutex::new(end))));
+        let sockets = ends.into_iter().map(|end| Socket(Arc::new(Mutex::new(end))));
         let sockets = Vec::from_iter(sockets);
         let hosts = hosts.into_iter().enumerate();
         let mut nodes = Vec::from_iter(
@@ -242,12 +233,7 @@ impl Star {
             switch.set_arrivals(port, host.departures());
             host.set_arrivals(switch.departures(port));
         }
-        Star {
-            sockets,
-            switch,
-            hosts: nodes,
-            now: Time::ZERO,
-        }
+        Star { sockets, switch, hosts: nodes, now: Time::ZERO }
     }
 
     /// Kills a host and starts another one in its place.
@@ -333,15 +319,8 @@ pub fn totals(report: &NodeReport) -> PortCounters {
 /// Every data frame that came in is accounted for.
 pub fn assert_conserved(switch: &mut SwitchNode, now: Time) {
     let report = switch.report(now);
-    let PortCounters {
-        received,
-        sent,
-        unknown,
-        reflected,
-        overruns,
-        watchdog_drops,
-        ..
-    } = totals(&report);
+    let PortCounters { received, sent, unknown, reflected, overruns, watchdog_drops, .. } =
+        totals(&report);
     let inside = switch.frames_inside() as u64;
     assert_eq!(
         received,

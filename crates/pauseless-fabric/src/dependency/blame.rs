@@ -108,10 +108,7 @@ impl Trial<'_> {
             if !self.can_afford(cycle.hops.len() as u64) {
                 return None;
             }
-            let makers = cycle
-                .hops
-                .iter()
-                .flat_map(|hop| [&hop.targets, &hop.sources]);
+            let makers = cycle.hops.iter().flat_map(|hop| [&hop.targets, &hop.sources]);
             let rarest = makers.min_by_key(|makers| makers.len())?;
             if hosts.len() + rarest.len() > self.most {
                 return None;
@@ -144,11 +141,7 @@ impl Trial<'_> {
         if let (None, Some(needed)) = (&name, &needed) {
             hosts = needed.clone();
         }
-        Blame {
-            name,
-            hosts,
-            needed,
-        }
+        Blame { name, hosts, needed }
     }
 }
 

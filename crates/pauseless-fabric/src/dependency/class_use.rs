@@ -44,10 +44,7 @@ pub fn class_use(network: Network<'_>) -> ClassUse {
     let channels = Channels::new(topology, Channels::class_count(&network));
     let nobody = vec![false; node_count];
     let streams = Streams::new(network, &channels, &nobody);
-    let mut marks = Marks {
-        channels: &channels,
-        classes: vec![0; node_count],
-    };
+    let mut marks = Marks { channels: &channels, classes: vec![0; node_count] };
     let mut walker = Walker::new(&channels);
     for stream in &streams.list {
         walker.follow((&streams, &channels), *stream, &mut marks);
@@ -59,10 +56,8 @@ pub fn class_use(network: Network<'_>) -> ClassUse {
     };
     match network.traffic {
         Traffic::AllPairs(lanes) => {
-            for (host, lane) in topology
-                .hosts()
-                .iter()
-                .flat_map(|host| lanes.iter().map(move |lane| (host, lane)))
+            for (host, lane) in
+                topology.hosts().iter().flat_map(|host| lanes.iter().map(move |lane| (host, lane)))
             {
                 enter(*host, lane.class);
             }
@@ -73,9 +68,7 @@ pub fn class_use(network: Network<'_>) -> ClassUse {
             }
         }
     }
-    ClassUse {
-        classes: marks.classes,
-    }
+    ClassUse { classes: marks.classes }
 }
 
 struct Marks<'m> {

@@ -64,16 +64,13 @@ impl Checker {
         }
         for &stream in &streams.list {
             let mut trace = Trace::new(&survey.homes);
-            self.walker()
-                .follow((&streams, &channels), stream, &mut trace);
+            self.walker().follow((&streams, &channels), stream, &mut trace);
             let Trace { entries, edges, .. } = trace;
             survey.take_entries((&streams, stream), entries);
             survey.take_edges(edges);
         }
         let crossings = components.iter().enumerate();
-        crossings
-            .map(|(number, vertices)| survey.crossing(number, vertices))
-            .collect()
+        crossings.map(|(number, vertices)| survey.crossing(number, vertices)).collect()
     }
 }
 
@@ -87,11 +84,7 @@ struct Trace<'h> {
 
 impl<'h> Trace<'h> {
     fn new(homes: &'h BTreeMap<u32, usize>) -> Trace<'h> {
-        Trace {
-            homes,
-            entries: BTreeSet::new(),
-            edges: BTreeSet::new(),
-        }
+        Trace { homes, entries: BTreeSet::new(), edges: BTreeSet::new() }
     }
 }
 
@@ -182,10 +175,7 @@ impl Survey<'_> {
                 entering: of(&self.entering, *vertex),
             }
         });
-        Crossing {
-            junctions: junctions.collect(),
-            stretch: self.stretches[number],
-        }
+        Crossing { junctions: junctions.collect(), stretch: self.stretches[number] }
     }
 }
 
@@ -225,24 +215,16 @@ mod tests {
     use pauseless_core::id::Class;
     use pauseless_core::unit::{Rate, Span};
 
-    const SPEC: LinkSpec = LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    };
+    const SPEC: LinkSpec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
 
     /// In a ring of `switches` with `hosts` each, every host sends to the one `length` links
     /// further on.
     fn crossings(switches: usize, hosts: usize, length: usize) -> Vec<Crossing> {
-        let shape = Ring {
-            switches: switches as u32,
-            hosts_per_switch: hosts as u32,
-        };
+        let shape = Ring { switches: switches as u32, hosts_per_switch: hosts as u32 };
         let topology = shape.build(LinkSpecs::same(SPEC)).unwrap();
         let routing = Routing {
             algorithm: Algorithm::Shortest,
-            multipath: Multipath::Single {
-                tie_break: TieBreak::Lowest,
-            },
+            multipath: Multipath::Single { tie_break: TieBreak::Lowest },
         };
         let mut builder = RouteBuilder::new(&topology, routing);
         let mut demands = Vec::new();
@@ -254,11 +236,7 @@ mod tests {
                 let nodes = std::iter::once(source).chain(ring).chain([target]);
                 let path: Vec<NodeId> = nodes.collect();
                 let group = builder.add_path(&path).unwrap();
-                demands.push(Demand {
-                    group,
-                    lane: Lane::ONLY,
-                    source,
-                });
+                demands.push(Demand { group, lane: Lane::ONLY, source });
             }
         }
         let routes = builder.build();

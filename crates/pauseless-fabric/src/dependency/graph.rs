@@ -33,12 +33,7 @@ impl Checker {
             total += bits.div_ceil(64);
             rows.push(total as u32);
         }
-        Checker {
-            walker: Walker::new(&channels),
-            channels,
-            rows,
-            bits: vec![0; total],
-        }
+        Checker { walker: Walker::new(&channels), channels, rows, bits: vec![0; total] }
     }
 
     /// For this network.
@@ -63,8 +58,7 @@ impl Checker {
             lossy: LossyVertices::new(&network, &channels),
         };
         for stream in &streams.list {
-            self.walker
-                .follow((&streams, &channels), *stream, &mut marks);
+            self.walker.follow((&streams, &channels), *stream, &mut marks);
         }
         self.read()
     }
@@ -95,11 +89,7 @@ impl Checker {
             }
         }
         starts.push(targets.len() as u32);
-        Graph {
-            channels: Arc::clone(&self.channels),
-            starts,
-            targets,
-        }
+        Graph { channels: Arc::clone(&self.channels), starts, targets }
     }
 }
 
@@ -202,11 +192,7 @@ impl Marks<'_> {
             let bit = (next - first) as usize;
             self.words[start + bit / 64] |= 1 << (bit % 64);
         }
-        let mask = Mask {
-            stream: self.stream,
-            first_next: nexts[0],
-            start: start as u32,
-        };
+        let mask = Mask { stream: self.stream, first_next: nexts[0], start: start as u32 };
         self.masks[node.index()] = mask;
         mask
     }

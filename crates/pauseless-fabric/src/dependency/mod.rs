@@ -68,10 +68,7 @@ pub struct Lane {
 
 impl Lane {
     /// What a fabric with a single class has.
-    pub const ONLY: Lane = Lane {
-        label: 0,
-        class: Class(0),
-    };
+    pub const ONLY: Lane = Lane { label: 0, class: Class(0) };
 }
 
 /// Packets of one source that are forwarded alike.

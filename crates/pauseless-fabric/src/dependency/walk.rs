@@ -88,9 +88,7 @@ impl<'n> Streams<'n> {
     }
 
     fn take_all(&mut self, lanes: &[Lane], channels: &Channels) {
-        let Network {
-            topology, routes, ..
-        } = self.network;
+        let Network { topology, routes, .. } = self.network;
         let is_source = |host: &NodeId| {
             topology.is_host(*host)
                 && !self.left_out[host.index()]
@@ -111,11 +109,7 @@ impl<'n> Streams<'n> {
                 for number in 0..topology.ports(node).len() {
                     let egress = PortId(number as u16);
                     for (ingress, _) in &hosts {
-                        let passage = Passage {
-                            node,
-                            ingress: *ingress,
-                            egress,
-                        };
+                        let passage = Passage { node, ingress: *ingress, egress };
                         let next = self.network.classes.next(passage, at_first(*lane));
                         classes[channels.port_place(node, egress)] |= next.map_or(0, mask);
                         if !matches!(self.network.classes, ClassMap::Table(_)) {
@@ -188,11 +182,7 @@ impl<'n> Streams<'n> {
         let egress = topology.port(buffer.node, buffer.port).peer_port;
         let leads_there = |host: NodeId, lane: Lane| {
             let ingress = topology.ports(host)[0].peer_port;
-            let passage = Passage {
-                node: switch,
-                ingress,
-                egress,
-            };
+            let passage = Passage { node: switch, ingress, egress };
             let next = self.network.classes.next(passage, at_first(lane));
             next == Some(buffer.class)
         };
@@ -221,11 +211,7 @@ impl<'n> Streams<'n> {
 
 /// A packet at the first switch of its way.
 fn at_first(lane: Lane) -> Carried {
-    Carried {
-        label: lane.label,
-        class: lane.class,
-        hops: 0,
-    }
+    Carried { label: lane.label, class: lane.class, hops: 0 }
 }
 
 fn mask(class: Class) -> u16 {
@@ -306,26 +292,16 @@ impl Walker {
         stream: Stream,
         visitor: &mut impl Visitor,
     ) {
-        let Network {
-            routes, classes, ..
-        } = streams.network;
+        let Network { routes, classes, .. } = streams.network;
         while let Some(met) = self.stack.pop() {
             let (node, ingress) = channels.end(met.channel);
             let from = channels.vertex(met.channel, met.class);
-            let carried = Carried {
-                label: stream.label,
-                class: met.class,
-                hops: met.phase,
-            };
+            let carried = Carried { label: stream.label, class: met.class, hops: met.phase };
             for &egress in routes.table.next_hops_of_way(node, stream.way) {
                 let Some(next) = channels.leaving(node, egress) else {
                     continue;
                 };
-                let passage = Passage {
-                    node,
-                    ingress,
-                    egress,
-                };
+                let passage = Passage { node, ingress, egress };
                 if let Some(class) = classes.next(passage, carried) {
                     visitor.depend(from, channels.vertex(next, class));
                     self.visit_after(met.phase, next, class);
@@ -404,12 +380,7 @@ impl Walker {
         demand: Demand,
         visitor: &mut impl Visitor,
     ) {
-        let Network {
-            topology,
-            routes,
-            classes,
-            ..
-        } = streams.network;
+        let Network { topology, routes, classes, .. } = streams.network;
         let Some(link) = topology.ports(demand.source).first() else {
             return;
         };
@@ -418,11 +389,7 @@ impl Walker {
             let Some(channel) = channels.leaving(switch, egress) else {
                 continue;
             };
-            let passage = Passage {
-                node: switch,
-                ingress: link.peer_port,
-                egress,
-            };
+            let passage = Passage { node: switch, ingress: link.peer_port, egress };
             if let Some(class) = classes.next(passage, at_first(demand.lane)) {
                 visitor.enter(switch, channels.vertex(channel, class));
                 self.visit(channel, class);
@@ -452,11 +419,7 @@ impl Walker {
             self.touched.push(place);
         }
         *seen |= mask(class);
-        self.stack.push(Met {
-            channel,
-            class,
-            phase,
-        });
+        self.stack.push(Met { channel, class, phase });
     }
 }
 

@@ -172,11 +172,7 @@ impl Investigation<'_> {
         // Arcs are chosen as if a flow made but one; one that leaves the cycle and comes back may
         // do the work of two.
         let is_fewest = involved.iter().all(|one| one.run_count() <= 1);
-        Cycle {
-            hops,
-            flows,
-            is_fewest,
-        }
+        Cycle { hops, flows, is_fewest }
     }
 
     /// Marks, at every hop that a stream uses, who sends it. Along consecutive hops ever more do, so
@@ -219,10 +215,7 @@ impl Investigation<'_> {
             let (mut arcs, mut covered) = (Vec::new(), 0);
             while covered < count {
                 let at = (first + covered) % count;
-                let arc = Arc {
-                    first: at,
-                    count: longest[at],
-                };
+                let arc = Arc { first: at, count: longest[at] };
                 assert!(arc.count > 0, "some stream makes every dependency");
                 covered += arc.count;
                 arcs.push(arc);
@@ -239,9 +232,7 @@ impl Investigation<'_> {
                 flow.hops.extend(covered);
                 continue;
             }
-            let able = involved
-                .iter()
-                .filter(|one| one.run(arc.first) >= arc.count);
+            let able = involved.iter().filter(|one| one.run(arc.first) >= arc.count);
             // Flows that share no host with each other can all send at their full rate.
             let flow = able
                 .take(CHOICES_MAX)
@@ -273,9 +264,7 @@ impl Investigation<'_> {
         let trace = self.trace(stream);
         let first = self.cycle[arc.first];
         let is_taken = |host: NodeId| {
-            let hosts = others
-                .iter()
-                .flat_map(|flow| [flow.source, groups.target(flow.group)]);
+            let hosts = others.iter().flat_map(|flow| [flow.source, groups.target(flow.group)]);
             usize::from(hosts.into_iter().any(|other| other == host))
         };
         let choices = self.streams.groups(stream).iter().copied();
@@ -326,11 +315,8 @@ impl Investigation<'_> {
 
     fn trace(&mut self, stream: Stream) -> Trace {
         let mut trace = Trace::default();
-        self.walker
-            .follow((self.streams, self.channels), stream, &mut trace);
-        trace
-            .entries
-            .sort_unstable_by_key(|(switch, vertex)| (*vertex, *switch));
+        self.walker.follow((self.streams, self.channels), stream, &mut trace);
+        trace.entries.sort_unstable_by_key(|(switch, vertex)| (*vertex, *switch));
         // Every demand of one switch enters alike.
         trace.entries.dedup();
         trace.edges.sort_unstable_by_key(|(_, to)| *to);
@@ -342,9 +328,7 @@ impl Investigation<'_> {
     fn upstream(&self, stream: Stream, trace: &Trace, vertex: u32) -> Vec<(NodeId, (Lane, u32))> {
         let reached = trace.search(vertex, &mut BTreeSet::new());
         let hosts = reached.into_iter();
-        hosts
-            .flat_map(|(vertex, _)| self.entering(stream, trace, vertex))
-            .collect()
+        hosts.flat_map(|(vertex, _)| self.entering(stream, trace, vertex)).collect()
     }
 
     /// The hosts whose packets of `stream` enter the fabric by going to `vertex`.
@@ -353,11 +337,7 @@ impl Investigation<'_> {
         for (switch, entry) in trace.entries_at(vertex) {
             let here = (self.channels, *entry);
             let sources = self.streams.sources_at(stream, *switch, here);
-            hosts.extend(
-                sources
-                    .into_iter()
-                    .map(|(host, lane)| (host, (lane, *entry))),
-            );
+            hosts.extend(sources.into_iter().map(|(host, lane)| (host, (lane, *entry))));
         }
         hosts
     }

@@ -71,10 +71,8 @@ impl Shape for Line {
     }
 
     fn check(&self) -> Result<(), SizeError> {
-        Numbers("a line").positive(&[
-            ("switches", self.switches),
-            ("hosts_per_switch", self.hosts_per_switch),
-        ])
+        Numbers("a line")
+            .positive(&[("switches", self.switches), ("hosts_per_switch", self.hosts_per_switch)])
     }
 
     fn draw(&self, wiring: &mut Wiring) {
@@ -113,12 +111,7 @@ impl Shape for Dumbbell {
 impl Shape for NToOne {
     fn size(&self) -> Size {
         let hosts = u64::from(self.senders) + 1;
-        Size {
-            hosts,
-            switches: 1,
-            links: hosts,
-            ports: hosts,
-        }
+        Size { hosts, switches: 1, links: hosts, ports: hosts }
     }
 
     fn check(&self) -> Result<(), SizeError> {
@@ -216,14 +209,7 @@ mod tests {
 
     #[test]
     fn letters_go_on_after_z() {
-        let cases = [
-            (0, "a"),
-            (25, "z"),
-            (26, "aa"),
-            (27, "ab"),
-            (701, "zz"),
-            (702, "aaa"),
-        ];
+        let cases = [(0, "a"), (25, "z"), (26, "aa"), (27, "ab"), (701, "zz"), (702, "aaa")];
         for (n, expected) in cases {
             assert_eq!(letters(n), expected);
         }

@@ -45,10 +45,7 @@ impl Shape for Torus {
     }
 
     fn dimensions(&self) -> Option<Dimensions> {
-        Some(Dimensions {
-            sizes: self.dimensions,
-            wraps: true,
-        })
+        Some(Dimensions { sizes: self.dimensions, wraps: true })
     }
 }
 
@@ -69,10 +66,7 @@ impl Shape for Mesh {
     }
 
     fn dimensions(&self) -> Option<Dimensions> {
-        Some(Dimensions {
-            sizes: self.dimensions,
-            wraps: false,
-        })
+        Some(Dimensions { sizes: self.dimensions, wraps: false })
     }
 }
 

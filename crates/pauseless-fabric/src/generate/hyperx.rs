@@ -23,9 +23,7 @@ impl Shape for HyperX {
     fn size(&self) -> Size {
         let switches = product(self.dimensions);
         let hosts = switches.saturating_mul(self.hosts_per_switch.into());
-        let others = sum(self
-            .dimensions
-            .map(|side| u64::from(side.saturating_sub(1))));
+        let others = sum(self.dimensions.map(|side| u64::from(side.saturating_sub(1))));
         let joined = others.saturating_mul(self.links_per_pair.into());
         Size {
             hosts,
@@ -51,9 +49,7 @@ impl Shape for HyperX {
         for (length, step) in [(x, 1), (y, x), (z, x * y)] {
             for n in 0..x * y * z {
                 let further = n / step % length + 1..length;
-                let others = (1..)
-                    .zip(further)
-                    .map(|(ahead, _)| NodeId(n + ahead * step));
+                let others = (1..).zip(further).map(|(ahead, _)| NodeId(n + ahead * step));
                 let others = Vec::from_iter(others);
                 wiring.join_all(&[NodeId(n)], &others, self.links_per_pair);
             }
@@ -69,15 +65,8 @@ mod tests {
     use pauseless_core::unit::{Rate, Span};
 
     fn build(dimensions: [u32; 3], hosts_per_switch: u32, links_per_pair: u32) -> Topology {
-        let shape = HyperX {
-            dimensions,
-            hosts_per_switch,
-            links_per_pair,
-        };
-        let link = LinkSpec {
-            rate: Rate::gbps(10),
-            delay: Span::us(1),
-        };
+        let shape = HyperX { dimensions, hosts_per_switch, links_per_pair };
+        let link = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
         let topology = shape.build(LinkSpecs::same(link)).unwrap();
         let ports = topology.switches().iter();
         let ports = ports.map(|switch| topology.ports(*switch).len() as u64);
@@ -109,9 +98,7 @@ mod tests {
                 }
                 at += 1;
             }
-            let steps = steps
-                .into_iter()
-                .map(|step| step.expect("all are connected"));
+            let steps = steps.into_iter().map(|step| step.expect("all are connected"));
             steps.max().unwrap()
         });
         furthest.max().unwrap()
@@ -151,15 +138,8 @@ mod tests {
     #[test]
     fn sides_and_products_are_limited() {
         let error = |dimensions| {
-            let shape = HyperX {
-                dimensions,
-                hosts_per_switch: 1,
-                links_per_pair: 1,
-            };
-            let link = LinkSpec {
-                rate: Rate::gbps(10),
-                delay: Span::us(1),
-            };
+            let shape = HyperX { dimensions, hosts_per_switch: 1, links_per_pair: 1 };
+            let link = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
             let error = shape.build(LinkSpecs::same(link)).unwrap_err();
             error.to_string()
         };

@@ -102,10 +102,7 @@ pub struct LinkSpecs {
 impl LinkSpecs {
     /// The same for all links.
     pub const fn same(spec: LinkSpec) -> LinkSpecs {
-        LinkSpecs {
-            host: spec,
-            switch: spec,
-        }
+        LinkSpecs { host: spec, switch: spec }
     }
 }
 
@@ -119,10 +116,7 @@ pub struct Wiring {
 impl Wiring {
     /// A fabric without nodes, whose links will have these rates and delays.
     pub fn new(links: LinkSpecs) -> Wiring {
-        Wiring {
-            nodes: TopologyBuilder::new(),
-            links,
-        }
+        Wiring { nodes: TopologyBuilder::new(), links }
     }
 
     /// The fabric, or the first thing that is wrong with it.
@@ -149,9 +143,7 @@ impl Wiring {
     /// Adds `count` switches of one layer, named by their number.
     pub fn row(&mut self, layer: u8, count: u32, name: impl Fn(u32) -> String) -> Vec<NodeId> {
         let numbers = 0..count;
-        numbers
-            .map(|n| self.nodes.add_switch_at(layer, name(n)))
-            .collect()
+        numbers.map(|n| self.nodes.add_switch_at(layer, name(n))).collect()
     }
 
     /// Adds one host on `switch`.

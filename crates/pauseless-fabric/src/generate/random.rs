@@ -84,11 +84,8 @@ impl Graph {
     /// Every node joined to its nearest ones in a circle: regular and connected.
     fn circulant(shape: RandomRegular) -> Graph {
         let nodes = shape.switches as usize;
-        let mut graph = Graph {
-            nodes,
-            links: Vec::new(),
-            joined: vec![0; (nodes * nodes).div_ceil(64)],
-        };
+        let mut graph =
+            Graph { nodes, links: Vec::new(), joined: vec![0; (nodes * nodes).div_ceil(64)] };
         for a in 0..shape.switches {
             for offset in 1..=shape.degree / 2 {
                 graph.add((a, (a + offset) % shape.switches));

@@ -40,10 +40,7 @@ impl Size {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SizeError {
     /// Too small or too large.
-    #[error(
-        "{} of {shape}: {given} is not in the range from {min} to {max}",
-        spoken(field)
-    )]
+    #[error("{} of {shape}: {given} is not in the range from {min} to {max}", spoken(field))]
     OutOfRange {
         /// Which number, by the name of its field.
         field: &'static str,
@@ -107,13 +104,7 @@ impl Numbers {
         if (min..=max).contains(&given) {
             return Ok(());
         }
-        Err(SizeError::OutOfRange {
-            field,
-            shape: self.0,
-            given,
-            min,
-            max,
-        })
+        Err(SizeError::OutOfRange { field, shape: self.0, given, min, max })
     }
 
     /// Numbers from 1 to the largest of any field.

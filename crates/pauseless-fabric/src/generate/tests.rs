@@ -6,82 +6,43 @@ use pauseless_core::unit::{Rate, Span};
 use proptest::prelude::*;
 
 pub(super) const LINKS: LinkSpecs = LinkSpecs {
-    host: LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    },
-    switch: LinkSpec {
-        rate: Rate::gbps(40),
-        delay: Span::us(5),
-    },
+    host: LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) },
+    switch: LinkSpec { rate: Rate::gbps(40), delay: Span::us(5) },
 };
 
 pub(super) const fn ring(switches: u32, hosts_per_switch: u32) -> Ring {
-    Ring {
-        switches,
-        hosts_per_switch,
-    }
+    Ring { switches, hosts_per_switch }
 }
 
 pub(super) const fn line(switches: u32, hosts_per_switch: u32) -> Line {
-    Line {
-        switches,
-        hosts_per_switch,
-    }
+    Line { switches, hosts_per_switch }
 }
 
 pub(super) const fn leaf_spine(
     [leaves, spines, hosts_per_leaf, links_per_pair]: [u32; 4],
 ) -> LeafSpine {
-    LeafSpine {
-        leaves,
-        spines,
-        hosts_per_leaf,
-        links_per_pair,
-    }
+    LeafSpine { leaves, spines, hosts_per_leaf, links_per_pair }
 }
 
 pub(super) const fn rails([blocks, servers_per_block, rails, spines]: [u32; 4]) -> RailOptimised {
-    RailOptimised {
-        blocks,
-        servers_per_block,
-        rails,
-        spines,
-        links_per_pair: 2,
-    }
+    RailOptimised { blocks, servers_per_block, rails, spines, links_per_pair: 2 }
 }
 
 /// Groups, a, p and h.
 pub(super) const fn dragonfly([groups, a, p, h]: [u32; 4]) -> Dragonfly {
-    Dragonfly {
-        groups,
-        routers_per_group: a,
-        hosts_per_router: p,
-        global_links_per_router: h,
-    }
+    Dragonfly { groups, routers_per_group: a, hosts_per_router: p, global_links_per_router: h }
 }
 
 pub(super) const fn torus(dimensions: [u32; 3], hosts_per_switch: u32) -> Torus {
-    Torus {
-        dimensions,
-        hosts_per_switch,
-    }
+    Torus { dimensions, hosts_per_switch }
 }
 
 pub(super) const fn mesh(dimensions: [u32; 3], hosts_per_switch: u32) -> Mesh {
-    Mesh {
-        dimensions,
-        hosts_per_switch,
-    }
+    Mesh { dimensions, hosts_per_switch }
 }
 
 const fn random(switches: u32, degree: u32, seed: u64) -> RandomRegular {
-    RandomRegular {
-        switches,
-        degree,
-        hosts_per_switch: 2,
-        seed,
-    }
+    RandomRegular { switches, degree, hosts_per_switch: 2, seed }
 }
 
 const CLOS: ThreeTierClos = ThreeTierClos {
@@ -168,12 +129,7 @@ fn links_of_hosts_and_of_switches_have_their_own_spec() {
 fn sizes_add_up() {
     for (shape, expected) in SHAPES {
         let [hosts, switches, links, ports] = expected;
-        let foretold = Size {
-            hosts,
-            switches,
-            links,
-            ports,
-        };
+        let foretold = Size { hosts, switches, links, ports };
         assert_eq!(shape.size(), foretold, "{shape:?}");
         assert_eq!(measured(shape), foretold, "{shape:?}");
     }
@@ -200,10 +156,7 @@ fn switches_come_first_and_hosts_are_on_the_lowest_layer() {
             let id = NodeId(n);
             assert_eq!(topology.is_host(id), id.index() >= switches, "{shape:?}");
             assert_eq!(node.layer == 0, topology.is_host(id), "{shape:?}");
-            let hosts = topology
-                .ports(id)
-                .iter()
-                .map(|port| topology.is_host(port.peer));
+            let hosts = topology.ports(id).iter().map(|port| topology.is_host(port.peer));
             let hosts: Vec<bool> = hosts.collect();
             assert!(hosts.is_sorted_by(|a, b| a >= b), "{shape:?} {}", node.name);
             assert!(node.layer < 2 || !hosts.contains(&true), "{shape:?}");
@@ -340,53 +293,23 @@ fn random_fabrics_follow_the_seed_and_forget_the_circle() {
 #[allow(clippy::too_many_lines, reason = "a table of messages")]
 fn impossible_sizes_name_the_legal_range() {
     let cases: [(&dyn Shape, &str); 26] = [
-        (
-            &ring(2, 1),
-            "switches of a ring: 2 is not in the range from 3 to 1024",
-        ),
-        (
-            &ring(3, 0),
-            "hosts per switch of a ring: 0 is not in the range from 1 to 1024",
-        ),
-        (
-            &line(0, 1),
-            "switches of a line: 0 is not in the range from 1 to 1024",
-        ),
-        (
-            &line(1, 9999),
-            "hosts per switch of a line: 9999 is not in the range from 1 to 1024",
-        ),
+        (&ring(2, 1), "switches of a ring: 2 is not in the range from 3 to 1024"),
+        (&ring(3, 0), "hosts per switch of a ring: 0 is not in the range from 1 to 1024"),
+        (&line(0, 1), "switches of a line: 0 is not in the range from 1 to 1024"),
+        (&line(1, 9999), "hosts per switch of a line: 9999 is not in the range from 1 to 1024"),
         (
             &Dumbbell { left: 0, right: 1 },
             "left hosts of a dumbbell: 0 is not in the range from 1 to 65534",
         ),
         (
-            &Dumbbell {
-                left: 1,
-                right: 65_535,
-            },
+            &Dumbbell { left: 1, right: 65_535 },
             "right hosts of a dumbbell: 65535 is not in the range from 1 to 65534",
         ),
-        (
-            &NToOne { senders: 0 },
-            "senders of n to 1: 0 is not in the range from 1 to 65534",
-        ),
-        (
-            &ParkingLot { links: 0 },
-            "links of a parking lot: 0 is not in the range from 1 to 1024",
-        ),
-        (
-            &FatTree { k: 0 },
-            "k of a fat tree: 0 is not in the range from 2 to 64",
-        ),
-        (
-            &FatTree { k: 5 },
-            "k of a fat tree: 5 is odd; choose an even number from 2 to 64",
-        ),
-        (
-            &FatTree { k: 66 },
-            "k of a fat tree: 66 is not in the range from 2 to 64",
-        ),
+        (&NToOne { senders: 0 }, "senders of n to 1: 0 is not in the range from 1 to 65534"),
+        (&ParkingLot { links: 0 }, "links of a parking lot: 0 is not in the range from 1 to 1024"),
+        (&FatTree { k: 0 }, "k of a fat tree: 0 is not in the range from 2 to 64"),
+        (&FatTree { k: 5 }, "k of a fat tree: 5 is odd; choose an even number from 2 to 64"),
+        (&FatTree { k: 66 }, "k of a fat tree: 66 is not in the range from 2 to 64"),
         (
             &leaf_spine([2, 0, 1, 1]),
             "spines of a leaf-spine fabric: 0 is not in the range from 1 to 1024",
@@ -404,10 +327,7 @@ fn impossible_sizes_name_the_legal_range() {
             "pods of a Clos fabric: 0 is not in the range from 1 to 1024",
         ),
         (
-            &ThreeTierClos {
-                links_per_tor_leaf: 0,
-                ..CLOS
-            },
+            &ThreeTierClos { links_per_tor_leaf: 0, ..CLOS },
             "links per tor leaf of a Clos fabric: 0 is not in the range from 1 to 1024",
         ),
         (
@@ -418,18 +338,9 @@ fn impossible_sizes_name_the_legal_range() {
             &rails([1, 1, 1, 1025]),
             "spines of a rail-optimised fabric: 1025 is not in the range from 0 to 1024",
         ),
-        (
-            &dragonfly([10, 4, 2, 2]),
-            "groups of a dragonfly: 10 is not in the range from 1 to 9",
-        ),
-        (
-            &dragonfly([2, 4, 2, 0]),
-            "groups of a dragonfly: 2 is not in the range from 1 to 1",
-        ),
-        (
-            &torus([4, 0, 1], 1),
-            "dimensions of a torus: 0 is not in the range from 1 to 1024",
-        ),
+        (&dragonfly([10, 4, 2, 2]), "groups of a dragonfly: 10 is not in the range from 1 to 9"),
+        (&dragonfly([2, 4, 2, 0]), "groups of a dragonfly: 2 is not in the range from 1 to 1"),
+        (&torus([4, 0, 1], 1), "dimensions of a torus: 0 is not in the range from 1 to 1024"),
         (
             &mesh([1024, 1024, 1024], 1),
             "too large: it would have 4291821568 links, and 2097152 are the most",
@@ -438,14 +349,8 @@ fn impossible_sizes_name_the_legal_range() {
             &random(5, 3, 1),
             "5 switches with 3 links each: the product is odd; make one of them even",
         ),
-        (
-            &random(6, 6, 1),
-            "degree of a random regular fabric: 6 is not in the range from 2 to 5",
-        ),
-        (
-            &random(6, 1, 1),
-            "degree of a random regular fabric: 1 is not in the range from 2 to 5",
-        ),
+        (&random(6, 6, 1), "degree of a random regular fabric: 6 is not in the range from 2 to 5"),
+        (&random(6, 1, 1), "degree of a random regular fabric: 1 is not in the range from 2 to 5"),
         (
             &random(1, 0, 1),
             "switches of a random regular fabric: 1 is not in the range from 2 to 16384",

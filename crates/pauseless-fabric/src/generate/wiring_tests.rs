@@ -27,19 +27,10 @@ fn check_layers(topology: &Topology, layers: &[(&str, u8)]) {
 
 #[test]
 fn chains() {
-    check(
-        ring(3, 1),
-        &[("S1", "H1,S2,S3"), ("S2", "H2,S1,S3"), ("S3", "H3,S2,S1")],
-    );
-    check(
-        ring(4, 2),
-        &[("S1", "H1a,H1b,S2,S4"), ("S3", "H3a,H3b,S2,S4")],
-    );
+    check(ring(3, 1), &[("S1", "H1,S2,S3"), ("S2", "H2,S1,S3"), ("S3", "H3,S2,S1")]);
+    check(ring(4, 2), &[("S1", "H1a,H1b,S2,S4"), ("S3", "H3a,H3b,S2,S4")]);
     check(line(3, 1), &[("S1", "H1,S2"), ("S2", "H2,S1,S3")]);
-    check(
-        Dumbbell { left: 2, right: 1 },
-        &[("SW0", "X1,X2,SW1"), ("SW1", "Y1,SW0")],
-    );
+    check(Dumbbell { left: 2, right: 1 }, &[("SW0", "X1,X2,SW1"), ("SW1", "Y1,SW0")]);
     check(NToOne { senders: 2 }, &[("S1", "H1,H2,R"), ("R", "S1")]);
 }
 
@@ -48,17 +39,9 @@ fn chains() {
 fn the_parking_lot_is_wired_as_in_the_paper() {
     check(
         ParkingLot { links: 3 },
-        &[
-            ("X0", "A0,A1,X1"),
-            ("X1", "B1,A2,X0,X2"),
-            ("X2", "B2,A3,X1,X3"),
-            ("X3", "B0,B3,X2"),
-        ],
+        &[("X0", "A0,A1,X1"), ("X1", "B1,A2,X0,X2"), ("X2", "B2,A3,X1,X3"), ("X3", "B0,B3,X2")],
     );
-    check(
-        ParkingLot { links: 1 },
-        &[("X0", "A0,A1,X1"), ("X1", "B0,B1,X0")],
-    );
+    check(ParkingLot { links: 1 }, &[("X0", "A0,A1,X1"), ("X1", "B0,B1,X0")]);
 }
 
 //= gfc19 fig 11 type=test
@@ -85,14 +68,7 @@ fn the_fat_tree_is_wired_as_in_the_paper() {
 #[test]
 fn leaves_and_spines() {
     let shape = leaf_spine([3, 2, 2, 1]);
-    check(
-        shape,
-        &[
-            ("L0", "H0,H1,S0,S1"),
-            ("L2", "H4,H5,S0,S1"),
-            ("S1", "L0,L1,L2"),
-        ],
-    );
+    check(shape, &[("L0", "H0,H1,S0,S1"), ("L2", "H4,H5,S0,S1"), ("S1", "L0,L1,L2")]);
     let topology = shape.build(LINKS).unwrap();
     check_layers(&topology, &[("H5", 0), ("L2", 1), ("S0", 2)]);
     let double = leaf_spine([3, 2, 2, 2]).build(LINKS).unwrap();
@@ -109,10 +85,7 @@ fn the_clos_of_the_paper() {
         &[
             ("L0", "T0,T1,T2,T3,S0,S1,S2,S3,S4,S5,S6,S7"),
             ("L15", "T28,T29,T30,T31,S0,S1,S2,S3,S4,S5,S6,S7"),
-            (
-                "S0",
-                "L0,L1,L2,L3,L4,L5,L6,L7,L8,L9,L10,L11,L12,L13,L14,L15",
-            ),
+            ("S0", "L0,L1,L2,L3,L4,L5,L6,L7,L8,L9,L10,L11,L12,L13,L14,L15"),
             ("H511", "T31"),
             ("H16", "T1"),
         ],
@@ -215,10 +188,7 @@ fn grids() {
     );
     check(
         torus([2, 2, 2], 1),
-        &[
-            ("S0_0_0", "H0,S1_0_0,S0_1_0,S0_0_1"),
-            ("S1_1_1", "H7,S0_1_1,S1_0_1,S1_1_0"),
-        ],
+        &[("S0_0_0", "H0,S1_0_0,S0_1_0,S0_0_1"), ("S1_1_1", "H7,S0_1_1,S1_0_1,S1_1_0")],
     );
     check(torus([3, 1, 1], 1), &[("S0_0", "H0,S1_0,S2_0")]);
     check(

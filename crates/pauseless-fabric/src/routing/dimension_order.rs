@@ -22,17 +22,10 @@ impl Dimensions {
         let axis = (0..3).find(|axis| here[*axis] != there[*axis])?;
         let size = self.sizes[axis];
         let forward = (there[axis] + size - here[axis]) % size;
-        let is_forward = if self.wraps {
-            forward * 2 <= size
-        } else {
-            there[axis] > here[axis]
-        };
+        let is_forward = if self.wraps { forward * 2 <= size } else { there[axis] > here[axis] };
         let mut next = here;
-        next[axis] = if is_forward {
-            (here[axis] + 1) % size
-        } else {
-            (here[axis] + size - 1) % size
-        };
+        next[axis] =
+            if is_forward { (here[axis] + 1) % size } else { (here[axis] + size - 1) % size };
         Some(self.node(next))
     }
 
@@ -55,11 +48,7 @@ impl Dimensions {
                         (false, true) => std::array::from_fn(|class| class as u8),
                         (false, false) => [0; 16],
                     };
-                    let passage = Passage {
-                        node,
-                        ingress,
-                        egress,
-                    };
+                    let passage = Passage { node, ingress, egress };
                     table.set(passage, row);
                 }
             }
@@ -88,11 +77,5 @@ impl Dimensions {
 /// How many ports each node has, for tables per pair of ports.
 pub fn port_counts(topology: &Topology) -> impl Iterator<Item = usize> + '_ {
     let nodes = (0..topology.nodes().len()).map(|node| NodeId(node as u32));
-    nodes.map(|node| {
-        if topology.is_host(node) {
-            0
-        } else {
-            topology.ports(node).len()
-        }
-    })
+    nodes.map(|node| if topology.is_host(node) { 0 } else { topology.ports(node).len() })
 }

@@ -63,10 +63,7 @@ pub struct Routing {
 impl From<Multipath> for Routing {
     /// Shortest paths.
     fn from(multipath: Multipath) -> Routing {
-        Routing {
-            algorithm: Algorithm::Shortest,
-            multipath,
-        }
+        Routing { algorithm: Algorithm::Shortest, multipath }
     }
 }
 
@@ -85,10 +82,7 @@ impl Routes {
     /// Whether the switch of `source` knows a way to the host `target`.
     pub fn reachable(&self, topology: &Topology, source: NodeId, target: NodeId) -> bool {
         match topology.ports(source).first() {
-            Some(port) => !self
-                .table
-                .next_hops(port.peer, self.groups.of_host(target))
-                .is_empty(),
+            Some(port) => !self.table.next_hops(port.peer, self.groups.of_host(target)).is_empty(),
             None => false,
         }
     }
@@ -243,10 +237,7 @@ impl<'t> RouteBuilder<'t> {
                 table.set_way(*switch, way, &[*port]);
             }
         }
-        Routes {
-            table,
-            groups: self.groups,
-        }
+        Routes { table, groups: self.groups }
     }
 }
 
@@ -306,12 +297,7 @@ impl Filler {
     fn new(view: &View<'_>, multipath: Multipath) -> Filler {
         let topology = view.topology;
         let mut table = ForwardingTable::new(topology.nodes().len(), topology.switches());
-        let is_own = matches!(
-            multipath,
-            Multipath::Single {
-                tie_break: TieBreak::Seeded(_)
-            }
-        );
+        let is_own = matches!(multipath, Multipath::Single { tie_break: TieBreak::Seeded(_) });
         let mut ways = vec![None; topology.nodes().len()];
         for &host in topology.hosts() {
             let link = topology.ports(host).first();
@@ -327,11 +313,7 @@ impl Filler {
                 ways[port.peer.index()] = Some(way);
             }
         }
-        Filler {
-            table,
-            multipath,
-            ways,
-        }
+        Filler { table, multipath, ways }
     }
 
     /// Enters the next hops of every switch that the search reached, towards each of `hosts`,
@@ -341,12 +323,8 @@ impl Filler {
             let choices = search.next_hops(at);
             let (used, seed) = match self.multipath {
                 Multipath::Ecmp => (choices, None),
-                Multipath::Single {
-                    tie_break: TieBreak::Lowest,
-                } => (&choices[..1], None),
-                Multipath::Single {
-                    tie_break: TieBreak::Seeded(seed),
-                } => (choices, Some(seed)),
+                Multipath::Single { tie_break: TieBreak::Lowest } => (&choices[..1], None),
+                Multipath::Single { tie_break: TieBreak::Seeded(seed) } => (choices, Some(seed)),
             };
             let Some(seed) = seed else {
                 self.table.set_way(switch, self.way(hosts[0]), used);
@@ -354,8 +332,7 @@ impl Filler {
             };
             for &host in hosts {
                 let draw = draw(seed, switch, host, choices.len());
-                self.table
-                    .set_way(switch, self.way(host), &choices[draw..=draw]);
+                self.table.set_way(switch, self.way(host), &choices[draw..=draw]);
             }
         }
     }
@@ -380,31 +357,20 @@ mod tests {
     use crate::topology::LinkSpec;
     use pauseless_core::unit::{Rate, Span};
 
-    const SPEC: LinkSpec = LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    };
+    const SPEC: LinkSpec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
 
     fn fat_tree(k: u32) -> Topology {
         FatTree { k }.build(LinkSpecs::same(SPEC)).unwrap()
     }
 
     fn nodes(topology: &Topology, names: &str) -> Vec<NodeId> {
-        names
-            .split(' ')
-            .map(|name| topology.node_named(name).unwrap())
-            .collect()
+        names.split(' ').map(|name| topology.node_named(name).unwrap()).collect()
     }
 
     /// The neighbours that `at` sends packets for `target` to.
     fn next_names(topology: &Topology, routes: &Routes, at: &str, target: &str) -> String {
-        let [at, target] = nodes(topology, &format!("{at} {target}"))[..] else {
-            unreachable!()
-        };
-        let ports = routes
-            .table
-            .next_hops(at, routes.groups.of_host(target))
-            .iter();
+        let [at, target] = nodes(topology, &format!("{at} {target}"))[..] else { unreachable!() };
+        let ports = routes.table.next_hops(at, routes.groups.of_host(target)).iter();
         let names = ports.map(|port| topology.node(topology.port(at, *port).peer).name.as_str());
         names.collect::<Vec<_>>().join(" ")
     }
@@ -428,11 +394,7 @@ mod tests {
             ("H3", "H0", ""),
         ];
         for (at, target, expected) in cases {
-            assert_eq!(
-                next_names(&topology, &routes, at, target),
-                expected,
-                "{at} to {target}"
-            );
+            assert_eq!(next_names(&topology, &routes, at, target), expected, "{at} to {target}");
         }
     }
 
@@ -446,19 +408,12 @@ mod tests {
         }
         let topology = builder.build().unwrap();
         let group = GroupId(1);
-        let lowest = Multipath::Single {
-            tie_break: TieBreak::Lowest,
-        };
+        let lowest = Multipath::Single { tie_break: TieBreak::Lowest };
         for (multipath, expected) in [(Multipath::Ecmp, &[0, 2][..]), (lowest, &[0])] {
             let mut routes = RouteBuilder::new(&topology, multipath);
             let path = routes.add_path(&[source, a, b, target]).unwrap();
             let routes = routes.build();
-            let hops: Vec<u16> = routes
-                .table
-                .next_hops(a, group)
-                .iter()
-                .map(|p| p.0)
-                .collect();
+            let hops: Vec<u16> = routes.table.next_hops(a, group).iter().map(|p| p.0).collect();
             assert_eq!(hops, expected);
             assert_eq!(routes.table.next_hops(a, path), [PortId(0)]);
         }
@@ -476,16 +431,10 @@ mod tests {
         let mut counts = [0; 4];
         let mut differing = 0;
         for &switch in topology.switches() {
-            for group in topology
-                .hosts()
-                .iter()
-                .map(|host| ecmp.groups.of_host(*host))
-            {
+            for group in topology.hosts().iter().map(|host| ecmp.groups.of_host(*host)) {
                 let choices = ecmp.table.next_hops(switch, group);
                 assert_eq!(lowest.table.next_hops(switch, group), &choices[..1]);
-                let [chosen] = one.table.next_hops(switch, group) else {
-                    panic!("one next hop")
-                };
+                let [chosen] = one.table.next_hops(switch, group) else { panic!("one next hop") };
                 let rank = choices.iter().position(|port| port == chosen).unwrap();
                 if choices.len() == 4 {
                     counts[rank] += 1;
@@ -497,15 +446,10 @@ mod tests {
         let total: u32 = counts.iter().sum();
         assert_eq!(total, 32 * 124 + 32 * 112);
         assert!(
-            counts
-                .iter()
-                .all(|n| (total * 23 / 100..total * 27 / 100).contains(n)),
+            counts.iter().all(|n| (total * 23 / 100..total * 27 / 100).contains(n)),
             "{counts:?}"
         );
-        assert!(
-            (total * 73 / 100..total * 77 / 100).contains(&differing),
-            "{differing}"
-        );
+        assert!((total * 73 / 100..total * 77 / 100).contains(&differing), "{differing}");
     }
 
     #[test]
@@ -517,10 +461,7 @@ mod tests {
         assert!(routes.add_path(&path[..2]).is_err());
         assert_eq!(routes.add_path(&path), Ok(GroupId(17)));
         let routes = routes.build();
-        assert_eq!(
-            (routes.groups.count(), routes.table.group_count()),
-            (18, 18)
-        );
+        assert_eq!((routes.groups.count(), routes.table.group_count()), (18, 18));
         for (number, host) in (0..).zip(topology.hosts()) {
             assert_eq!(routes.groups.of_host(*host), GroupId(number));
             assert_eq!(routes.groups.target(GroupId(number)), *host);
@@ -529,24 +470,16 @@ mod tests {
         // The path leaves no trace outside itself, nor in the group of its target.
         let entered = topology.switches().iter();
         let entered = entered.filter(|s| !routes.table.next_hops(**s, GroupId(16)).is_empty());
-        assert_eq!(
-            entered.copied().collect::<Vec<_>>(),
-            nodes(&topology, "E1 E2 A1")
-        );
+        assert_eq!(entered.copied().collect::<Vec<_>>(), nodes(&topology, "E1 E2 A1"));
         assert_eq!(next_names(&topology, &routes, "E1", "H2"), "A1 A2");
     }
 
     #[test]
     fn what_failures_cut_off_is_not_reachable() {
-        let line = Line {
-            switches: 3,
-            hosts_per_switch: 1,
-        };
+        let line = Line { switches: 3, hosts_per_switch: 1 };
         let whole = line.build(LinkSpecs::same(SPEC)).unwrap();
-        let cut = [
-            whole.link_between("S2", "S3").unwrap(),
-            whole.link_between("H1", "S1").unwrap(),
-        ];
+        let cut =
+            [whole.link_between("S2", "S3").unwrap(), whole.link_between("H1", "S1").unwrap()];
         let split = whole.without_links(&cut);
         let routes = [&whole, &split].map(|t| RouteBuilder::new(t, Multipath::Ecmp).build());
         let hosts = whole.hosts();
@@ -555,11 +488,7 @@ mod tests {
                 assert!(routes[0].reachable(&whole, *source, *target));
                 // Hosts 2 and 3 still reach themselves; all else is cut.
                 let expected = from == to && from != 0;
-                assert_eq!(
-                    routes[1].reachable(&split, *source, *target),
-                    expected,
-                    "{from} {to}"
-                );
+                assert_eq!(routes[1].reachable(&split, *source, *target), expected, "{from} {to}");
             }
         }
         assert_eq!(next_names(&split, &routes[1], "S1", "H2"), "S2");

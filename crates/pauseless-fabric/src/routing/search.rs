@@ -23,12 +23,7 @@ pub(crate) struct View<'t> {
 
 impl<'t> View<'t> {
     pub(crate) fn new(topology: &'t Topology, failed: &'t [bool]) -> View<'t> {
-        let mut view = View {
-            topology,
-            failed,
-            starts: vec![0],
-            trunks: Vec::new(),
-        };
+        let mut view = View { topology, failed, starts: vec![0], trunks: Vec::new() };
         for node in (0..topology.nodes().len()).map(|node| NodeId(node as u32)) {
             let ports = (0..).map(PortId).zip(topology.ports(node));
             let trunks = ports.filter(|(_, port)| {
@@ -36,8 +31,7 @@ impl<'t> View<'t> {
                     && !topology.is_host(port.peer)
                     && !topology.is_host(node)
             });
-            view.trunks
-                .extend(trunks.map(|(number, port)| (number, port.peer)));
+            view.trunks.extend(trunks.map(|(number, port)| (number, port.peer)));
             view.starts.push(view.trunks.len() as u32);
         }
         view

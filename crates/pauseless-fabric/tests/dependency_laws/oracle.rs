@@ -22,9 +22,8 @@ pub struct Oracle {
 impl Oracle {
     pub fn new(network: &Network<'_>, left_out: &[bool]) -> Oracle {
         let packets = packets(network, left_out).into_iter();
-        let packets: BTreeMap<_, _> = packets
-            .map(|packet| (packet, follow(network, packet)))
-            .collect();
+        let packets: BTreeMap<_, _> =
+            packets.map(|packet| (packet, follow(network, packet))).collect();
         let edges = packets.values().flatten().copied().collect();
         Oracle { packets, edges }
     }
@@ -37,9 +36,7 @@ impl Oracle {
     /// The packets that make this dependency.
     pub fn makers(&self, edge: Edge) -> impl Iterator<Item = Demand> + '_ {
         let makers = self.packets.iter();
-        makers
-            .filter(move |(_, edges)| edges.contains(&edge))
-            .map(|(packet, _)| *packet)
+        makers.filter(move |(_, edges)| edges.contains(&edge)).map(|(packet, _)| *packet)
     }
 
     /// How far it is from each buffer to each other, and back to itself, where there is a way.
@@ -101,11 +98,7 @@ fn packets(network: &Network<'_>, left_out: &[bool]) -> Vec<Demand> {
             let mut packets = Vec::new();
             for &source in network.topology.hosts() {
                 for group in network.routes.groups.addresses() {
-                    packets.extend(lanes.iter().map(|&lane| Demand {
-                        group,
-                        lane,
-                        source,
-                    }));
+                    packets.extend(lanes.iter().map(|&lane| Demand { group, lane, source }));
                 }
             }
             packets.retain(|packet| packet.source != target(packet.group));
@@ -124,11 +117,7 @@ fn follow(network: &Network<'_>, packet: Demand) -> BTreeSet<Edge> {
     let Some(link) = topology.ports(packet.source).first() else {
         return edges;
     };
-    let at_first = Buffer {
-        node: link.peer,
-        port: link.peer_port,
-        class: packet.lane.class,
-    };
+    let at_first = Buffer { node: link.peer, port: link.peer_port, class: packet.lane.class };
     // How many switches it has passed tells apart what is in one buffer, if a class lasts longer
     // than a hop; all classes are used up after this many.
     const HOPS_MAX: u8 = 64;
@@ -136,26 +125,14 @@ fn follow(network: &Network<'_>, packet: Demand) -> BTreeSet<Edge> {
     let mut open = vec![(at_first, 0u8)];
     while let Some((here, hops)) = open.pop() {
         for &egress in network.routes.table.next_hops(here.node, packet.group) {
-            let passage = Passage {
-                node: here.node,
-                ingress: here.port,
-                egress,
-            };
+            let passage = Passage { node: here.node, ingress: here.port, egress };
             let port = topology.port(here.node, egress);
-            let carried = Carried {
-                label: packet.lane.label,
-                class: here.class,
-                hops,
-            };
+            let carried = Carried { label: packet.lane.label, class: here.class, hops };
             let class = network.classes.next(passage, carried);
             let Some(class) = class.filter(|_| !topology.is_host(port.peer)) else {
                 continue;
             };
-            let next = Buffer {
-                node: port.peer,
-                port: port.peer_port,
-                class,
-            };
+            let next = Buffer { node: port.peer, port: port.peer_port, class };
             let makes_wait =
                 here != at_first && ![here, next].iter().any(|b| is_lossy(network, *b));
             if makes_wait {

@@ -12,10 +12,7 @@ use pauseless_fabric::routing::{
 };
 use pauseless_fabric::topology::{LinkIndex, LinkSpec, Topology};
 
-pub const SPEC: LinkSpec = LinkSpec {
-    rate: Rate::gbps(10),
-    delay: Span::us(1),
-};
+pub const SPEC: LinkSpec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
 
 /// Everything that a [`Network`] borrows.
 pub struct Case {
@@ -56,14 +53,7 @@ impl Case {
         let leaves_out = random.below(3) == 0;
         let left_out = topology.nodes().iter();
         let left_out = left_out.map(|_| leaves_out && random.below(5) == 0);
-        Case {
-            left_out: left_out.collect(),
-            topology,
-            routes,
-            classes,
-            traffic,
-            lossy,
-        }
+        Case { left_out: left_out.collect(), topology, routes, classes, traffic, lossy }
     }
 }
 
@@ -121,13 +111,7 @@ fn routes(random: &mut Stream, topology: &Topology) -> Routes {
         _ => Algorithm::Shortest,
     };
     let multipath = multipath(random);
-    let mut builder = RouteBuilder::new(
-        topology,
-        Routing {
-            algorithm,
-            multipath,
-        },
-    );
+    let mut builder = RouteBuilder::new(topology, Routing { algorithm, multipath });
     for _ in 0..random.below(4) {
         if let Some(path) = walk(random, topology) {
             builder.add_path(&path).expect("a path");
@@ -210,11 +194,7 @@ fn classes(random: &mut Stream, topology: &Topology) -> ClassMap {
             // Tests that ask nothing of witnesses make it wider.
             let width = 1;
             let beyond = [Beyond::Drop, Beyond::Stay][random.below(2) as usize];
-            return ClassMap::Hops(Hops {
-                count,
-                width,
-                beyond,
-            });
+            return ClassMap::Hops(Hops { count, width, beyond });
         }
         4 => Key::Label,
         _ => Key::Class,
@@ -223,11 +203,8 @@ fn classes(random: &mut Stream, topology: &Topology) -> ClassMap {
     for &node in topology.switches() {
         let count = topology.ports(node).len() as u16;
         for pair in 0..count * count {
-            let passage = Passage {
-                node,
-                ingress: PortId(pair / count),
-                egress: PortId(pair % count),
-            };
+            let passage =
+                Passage { node, ingress: PortId(pair / count), egress: PortId(pair % count) };
             let row = [(); LANE_COUNT].map(|()| match random.below(12) {
                 0 => ClassTable::DROP,
                 // Most packets stay low, so that there are cycles.
@@ -244,10 +221,7 @@ fn classes(random: &mut Stream, topology: &Topology) -> ClassMap {
 
 fn lanes(random: &mut Stream) -> Vec<Lane> {
     let count = 1 + random.below(3);
-    let lane = |_| Lane {
-        label: random.below(3) as u8,
-        class: Class(random.below(2) as u8),
-    };
+    let lane = |_| Lane { label: random.below(3) as u8, class: Class(random.below(2) as u8) };
     (0..count).map(lane).collect()
 }
 
@@ -277,11 +251,7 @@ fn lossy(random: &mut Stream, topology: &Topology) -> Lossy {
         let node = switches[random.below(switches.len() as u64) as usize];
         let ports = topology.ports(node).len() as u64;
         if ports > 0 {
-            lossy.add(
-                node,
-                PortId(random.below(ports) as u16),
-                random.next_u64() as u16,
-            );
+            lossy.add(node, PortId(random.below(ports) as u16), random.next_u64() as u16);
         }
     }
     lossy

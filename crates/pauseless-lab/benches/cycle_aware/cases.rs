@@ -27,10 +27,7 @@ pub enum Traffic {
 
 impl Case {
     fn new(name: impl Into<String>, base: impl Into<String>) -> Case {
-        Case {
-            name: name.into(),
-            base: base.into(),
-        }
+        Case { name: name.into(), base: base.into() }
     }
 
     /// The whole scenario; with a margin, with cycle-aware thresholds.
@@ -67,10 +64,7 @@ fn ring(switches: usize, length: usize, hosts: usize) -> Case {
             );
         }
     }
-    Case::new(
-        format!("ring of {switches}, {length} links, {hosts} feeding"),
-        base,
-    )
+    Case::new(format!("ring of {switches}, {length} links, {hosts} feeding"), base)
 }
 
 /// Rings of 3 to 8 with short and long flows, and one to three hosts on a switch.
@@ -92,9 +86,7 @@ pub fn rings() -> Vec<Case> {
         (6, 3, 3),
     ];
     let sizes = sizes.into_iter();
-    sizes
-        .map(|(n, length, hosts)| ring(n, length, hosts))
-        .collect()
+    sizes.map(|(n, length, hosts)| ring(n, length, hosts)).collect()
 }
 
 /// A scenario of this repository without its flow control, and with other general keys.
@@ -178,32 +170,18 @@ fn pod(kind: Traffic) -> Case {
         .to_string();
     let link = |a: &str, b: &str| format!("[[topology.link]]\nbetween = [\"{a}\", \"{b}\"]\n");
     for leaf in ["L0", "L1"] {
-        let _ = write!(
-            base,
-            "[[topology.node]]\nname = \"{leaf}\"\nkind = \"switch\"\nlayer = 2\n"
-        );
+        let _ =
+            write!(base, "[[topology.node]]\nname = \"{leaf}\"\nkind = \"switch\"\nlayer = 2\n");
     }
     for tor in 0..4 {
-        let _ = write!(
-            base,
-            "[[topology.node]]\nname = \"T{tor}\"\nkind = \"switch\"\n"
-        );
+        let _ = write!(base, "[[topology.node]]\nname = \"T{tor}\"\nkind = \"switch\"\n");
         for host in tor * 16..tor * 16 + 16 {
-            let _ = write!(
-                base,
-                "[[topology.node]]\nname = \"H{host}\"\nkind = \"host\"\n"
-            );
+            let _ = write!(base, "[[topology.node]]\nname = \"H{host}\"\nkind = \"host\"\n");
             base.push_str(&link(&format!("T{tor}"), &format!("H{host}")));
         }
     }
-    let pairs = [
-        ("L0", "T0"),
-        ("L0", "T1"),
-        ("L0", "T2"),
-        ("L1", "T1"),
-        ("L1", "T2"),
-        ("L1", "T3"),
-    ];
+    let pairs =
+        [("L0", "T0"), ("L0", "T1"), ("L0", "T2"), ("L1", "T1"), ("L1", "T2"), ("L1", "T3")];
     for (leaf, tor) in pairs {
         base.push_str(&link(leaf, tor).repeat(2));
     }
@@ -232,10 +210,7 @@ fn fat_trees(count: usize, kind: Traffic) -> Vec<Case> {
              delay = \"1 us\"\nrandom_failures = {{ share = \"5 %\", seed = 1, sample = {sample} }}\n\
              [routing]\nkind = \"shortest\"\ntie_break = \"seeded\"\n"
         );
-        let source = Source {
-            file: "fat-tree.toml".to_string(),
-            text,
-        };
+        let source = Source { file: "fat-tree.toml".to_string(), text };
         let Ok(mut fabric) = toml::read(&source) else {
             continue;
         };
@@ -258,18 +233,13 @@ fn fat_tree_text(fabric: &Fabric, components: &[Component], kind: Traffic) -> St
         Traffic::Greedy => "6 ms",
         Traffic::Empirical => "5 ms",
     };
-    let mut text = format!(
-        "duration = \"{duration}\"\n{}\n{SWITCH}",
-        toml::write(fabric)
-    );
+    let mut text = format!("duration = \"{duration}\"\n{}\n{SWITCH}", toml::write(fabric));
     if kind == Traffic::Empirical {
         text.push_str(traffic(kind));
         return text;
     }
     let name = |node: NodeId| fabric.topology.node(node).name.clone();
-    let flows = components
-        .iter()
-        .flat_map(|component| &component.cycle.flows);
+    let flows = components.iter().flat_map(|component| &component.cycle.flows);
     let ends = flows.map(|flow| (flow.source, fabric.routes.groups.target(flow.group)));
     for (source, target) in BTreeSet::from_iter(ends) {
         let _ = writeln!(
@@ -289,14 +259,8 @@ pub fn table(trees: usize) -> Vec<(&'static str, Vec<Case>)> {
     vec![
         ("GFC Fig. 11, greedy", vec![fig11()]),
         ("HotNets Fig. 4, greedy", vec![hotnets4()]),
-        (
-            "rings of 3 to 8, greedy",
-            (3..=8).flat_map(|n| [ring(n, 2, 1), long(n)]).collect(),
-        ),
-        (
-            "rings of 3 to 8, empirical",
-            (3..=8).map(ring_empirical).collect(),
-        ),
+        ("rings of 3 to 8, greedy", (3..=8).flat_map(|n| [ring(n, 2, 1), long(n)]).collect()),
+        ("rings of 3 to 8, empirical", (3..=8).map(ring_empirical).collect()),
         ("PCN B.5 pod, greedy", vec![pod(Traffic::Greedy)]),
         ("PCN B.5 pod, empirical", vec![pod(Traffic::Empirical)]),
         ("fat trees, greedy", fat_trees(trees, Traffic::Greedy)),
@@ -325,20 +289,14 @@ pub fn attack() -> Vec<(&'static str, Vec<Case>)> {
     vec![
         ("receiver at 5 Gb/s", vec![receiver("rate = \"5 Gbps\"")]),
         ("receiver at 1 Gb/s", vec![receiver("rate = \"1 Gbps\"")]),
-        (
-            "receiver at 100 Mb/s",
-            vec![receiver("rate = \"100 Mbps\"")],
-        ),
+        ("receiver at 100 Mb/s", vec![receiver("rate = \"100 Mbps\"")]),
         ("receiver stalls 10 ms", vec![receiver(stall)]),
         ("ring of 8, stalls", vec![stalled(8)]),
         ("ring of 16, stalls", vec![stalled(16)]),
         ("ring of 32, stalls", vec![stalled(32)]),
         ("1 km at 100 Gb/s, stalls", vec![fast(1_600)]),
         ("the same, less buffer", vec![fast(1_000)]),
-        (
-            "flows start in turn",
-            [(4, 3), (6, 3), (8, 3), (6, 5)].map(in_turn).into(),
-        ),
+        ("flows start in turn", [(4, 3), (6, 3), (8, 3), (6, 5)].map(in_turn).into()),
         ("the same, two links", vec![in_turn((8, 2))]),
         ("incast of 64 KB", vec![incast("64 KB")]),
         ("incast of 1 MB", vec![incast("1 MB")]),
@@ -367,10 +325,7 @@ fn stalled(switches: usize) -> Case {
 fn in_turn((switches, length): (usize, usize)) -> Case {
     let case = ring(switches, length, 1);
     let mut parts = case.base.split("[[flow]]");
-    let mut base = parts
-        .next()
-        .expect("what comes before the flows")
-        .to_string();
+    let mut base = parts.next().expect("what comes before the flows").to_string();
     for (number, part) in parts.enumerate() {
         let start = 500 * (switches - number + 1);
         let _ = writeln!(base, "[[flow]]{part}start = \"{start} us\"");
@@ -403,9 +358,8 @@ fn bursty(number: u64) -> Case {
     case.base.truncate(start);
     let mut state = number * 0x9e37_79b9_7f4a_7c15;
     let mut draw = |count: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % count
     };
     for switch in 0..6 {
@@ -437,10 +391,7 @@ fn eight() -> Case {
                  [[topology.link]]\nbetween = [\"{switch}\", \"H{switch}{host}\"]\n"
             );
         }
-        let _ = write!(
-            base,
-            "[[topology.node]]\nname = \"{switch}\"\nkind = \"switch\"\n"
-        );
+        let _ = write!(base, "[[topology.node]]\nname = \"{switch}\"\nkind = \"switch\"\n");
     }
     for [a, b] in [["A", "B"], ["B", "C"], ["C", "A"], ["B", "D"], ["D", "A"]] {
         let _ = write!(base, "[[topology.link]]\nbetween = [\"{a}\", \"{b}\"]\n");

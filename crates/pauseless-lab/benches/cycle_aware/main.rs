@@ -22,9 +22,7 @@ fn main() {
     let what = words.next().map_or("table", String::as_str);
     let filter = words.next().map_or("", String::as_str);
     let seeds = if is_quick { 4 } else { 20 };
-    let margin = words
-        .next()
-        .map_or(MARGIN, |word| word.parse().expect("a margin"));
+    let margin = words.next().map_or(MARGIN, |word| word.parse().expect("a margin"));
     match what {
         "rho" => rho(seeds),
         "disciplines" => disciplines(seeds),
@@ -82,12 +80,7 @@ fn rho(seeds: u64) {
             let runs = (1..=seeds).into_par_iter().filter_map(|seed| {
                 measure(
                     &case,
-                    How {
-                        scheme: "pfc",
-                        margin,
-                        seed,
-                        discipline: Discipline::OutputQueued,
-                    },
+                    How { scheme: "pfc", margin, seed, discipline: Discipline::OutputQueued },
                 )
             });
             let tally: Tally = runs.collect::<Vec<_>>().into_iter().sum();
@@ -101,24 +94,14 @@ fn rho(seeds: u64) {
 /// The same cases under the three ways of queueing.
 fn disciplines(seeds: u64) {
     println!("deadlocks, starvation and share of the fair rate, of {seeds} seeds each");
-    println!(
-        "{:<34} {:<22} {:<12} {}",
-        "case",
-        "discipline",
-        "scheme",
-        Tally::heading()
-    );
+    println!("{:<34} {:<22} {:<12} {}", "case", "discipline", "scheme", Tally::heading());
     for case in cases::papers() {
         for discipline in Discipline::ALL {
             for scheme in SCHEMES {
                 for margin in [None, Some(MARGIN)] {
                     let tally = tally(&case, (scheme, margin, discipline), seeds);
                     let name = name(scheme, margin);
-                    println!(
-                        "{:<34} {:<22} {name:<12} {tally}",
-                        case.name,
-                        discipline.name()
-                    );
+                    println!("{:<34} {:<22} {name:<12} {tally}", case.name, discipline.name());
                 }
             }
         }
@@ -127,17 +110,9 @@ fn disciplines(seeds: u64) {
 
 fn tally(case: &Case, how: (&'static str, Option<f64>, Discipline), seeds: u64) -> Tally {
     let (scheme, margin, discipline) = how;
-    let runs = (1..=seeds).into_par_iter().filter_map(|seed| {
-        measure(
-            case,
-            How {
-                scheme,
-                margin,
-                seed,
-                discipline,
-            },
-        )
-    });
+    let runs = (1..=seeds)
+        .into_par_iter()
+        .filter_map(|seed| measure(case, How { scheme, margin, seed, discipline }));
     runs.collect::<Vec<_>>().into_iter().sum()
 }
 
@@ -159,17 +134,10 @@ fn table(groups: &[(&str, Vec<Case>)], (seeds, margin): (u64, f64), filter: &str
         let schemes = schemes.filter(|scheme| !is_many || ["pfc", "gfc-buffer"].contains(scheme));
         for scheme in schemes {
             for margin in [None, Some(margin)] {
-                let tasks = cases
-                    .iter()
-                    .flat_map(|case| (1..=seeds).map(move |seed| (case, seed)));
+                let tasks = cases.iter().flat_map(|case| (1..=seeds).map(move |seed| (case, seed)));
                 let tasks = Vec::from_iter(tasks);
                 let runs = tasks.into_par_iter().filter_map(|(case, seed)| {
-                    let how = How {
-                        scheme,
-                        margin,
-                        seed,
-                        discipline: Discipline::OutputQueued,
-                    };
+                    let how = How { scheme, margin, seed, discipline: Discipline::OutputQueued };
                     measure(case, how)
                 });
                 let tally: Tally = runs.collect::<Vec<_>>().into_iter().sum();

@@ -50,9 +50,7 @@ impl Tally {
                 Some(span.as_ps() as f64 / it.ideal.as_ps().max(1) as f64)
             });
             let slowdowns = Vec::from_iter(slowdowns);
-            tally
-                .finished
-                .push(slowdowns.len() as f64 / started.len() as f64);
+            tally.finished.push(slowdowns.len() as f64 / started.len() as f64);
             tally.slowdowns.extend(mean(&slowdowns));
         }
         tally
@@ -102,12 +100,7 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = |count: usize| {
             let [low, high] = wilson(count, self.runs);
-            format!(
-                "{count}/{} [{:.1}, {:.1}] %",
-                self.runs,
-                low * 100.0,
-                high * 100.0
-            )
+            format!("{count}/{} [{:.1}, {:.1}] %", self.runs, low * 100.0, high * 100.0)
         };
         let number = |values: &[f64]| match interval(values) {
             None => "-".to_string(),

@@ -50,10 +50,7 @@ const PACKET: u64 = 1_048;
 const SCHEMES: [(&str, &str); 4] = [
     ("pfc", "[flow_control]\nkind = \"pfc\"\n"),
     ("gfc", "[flow_control]\nkind = \"gfc-buffer\"\n"),
-    (
-        "pcn",
-        "[flow_control]\nkind = \"pfc\"\n[congestion_control]\nkind = \"pcn\"\n",
-    ),
+    ("pcn", "[flow_control]\nkind = \"pfc\"\n[congestion_control]\nkind = \"pcn\"\n"),
     (
         "dcqcn-ack",
         "[flow_control]\nkind = \"pfc\"\n[congestion_control]\nkind = \"dcqcn\"\nack_every = 1\n\
@@ -158,11 +155,7 @@ fn udp(k: u32, us: u64) -> Case {
     Case {
         name: format!("k{k}-udp"),
         text,
-        peer: Peer::Udp(Udp {
-            k,
-            duration_ns: us * 1_000,
-            flows,
-        }),
+        peer: Peer::Udp(Udp { k, duration_ns: us * 1_000, flows }),
     }
 }
 

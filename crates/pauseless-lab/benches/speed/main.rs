@@ -65,11 +65,7 @@ fn read(arguments: &[String]) -> Result<Wanted, String> {
     };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
-        let mut value = || {
-            rest.next()
-                .cloned()
-                .ok_or_else(|| format!("{argument} needs a value"))
-        };
+        let mut value = || rest.next().cloned().ok_or_else(|| format!("{argument} needs a value"));
         let number = |text: &str| {
             let number = text.parse::<usize>().ok().filter(|n| *n > 0);
             number.ok_or_else(|| format!("'{text}' is not a number above 0"))

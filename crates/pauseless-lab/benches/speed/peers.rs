@@ -23,9 +23,7 @@ impl Peers {
             Some(("htsim", command)) => self.htsim = Some(command.to_string()),
             None if text == "ns3" => self.ns3 = Some(build_ns3()?),
             _ => {
-                return Err(format!(
-                    "unknown peer '{text}': hpcc=COMMAND, htsim=COMMAND or ns3"
-                ));
+                return Err(format!("unknown peer '{text}': hpcc=COMMAND, htsim=COMMAND or ns3"));
             }
         }
         Ok(())
@@ -126,9 +124,7 @@ fn run_ns3(program: &Path, udp: &Udp) -> (f64, Option<f64>) {
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success(), "the ns-3 program has failed");
     let text = String::from_utf8_lossy(&output.stdout);
-    let numbers: Vec<f64> = text
-        .split_whitespace()
-        .map(|word| word.parse().expect("a number"))
-        .collect();
+    let numbers: Vec<f64> =
+        text.split_whitespace().map(|word| word.parse().expect("a number")).collect();
     (numbers[2], Some(numbers[0]))
 }

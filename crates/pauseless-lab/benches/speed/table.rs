@@ -21,15 +21,7 @@ pub struct Row {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Row {
-            hosts,
-            threads,
-            hops,
-            events,
-            cpu,
-            wall,
-            memory,
-        } = self;
+        let Row { hosts, threads, hops, events, cpu, wall, memory } = self;
         write!(f, "{hosts} {threads} {hops} {events} {cpu} {wall} {memory}")
     }
 }

@@ -20,10 +20,7 @@ struct Aimd {
 
 impl Default for Aimd {
     fn default() -> Aimd {
-        Aimd {
-            threshold: Bytes::kb(50),
-            step: Rate::mbps(10),
-        }
+        Aimd { threshold: Bytes::kb(50), step: Rate::mbps(10) }
     }
 }
 
@@ -42,11 +39,7 @@ impl CongestionScheme for Aimd {
     }
 
     fn reaction_point(&self, source: Source) -> Box<dyn BoxedReactionPoint> {
-        Box::new(Sender {
-            step: self.step,
-            line: source.line,
-            rate: source.initial,
-        })
+        Box::new(Sender { step: self.step, line: source.line, rate: source.initial })
     }
 }
 
@@ -82,9 +75,7 @@ impl ReactionPoint for Sender {
     fn on_feedback(&mut self, _now: Time, feedback: Feedback) {
         let bps = self.rate.as_bps();
         self.rate = match feedback {
-            Feedback::Ack {
-                is_marked: true, ..
-            } => Rate::bps((bps / 2).max(1_000_000)),
+            Feedback::Ack { is_marked: true, .. } => Rate::bps((bps / 2).max(1_000_000)),
             Feedback::Ack { .. } => Rate::bps(bps + self.step.as_bps()).min(self.line),
             _ => return,
         };

@@ -43,11 +43,7 @@ pub(super) struct Packet<'p> {
 impl<W: Write> Pcapng<W> {
     /// Writes what precedes all packets.
     pub(super) fn begin(out: W, interfaces: &[String]) -> io::Result<Pcapng<W>> {
-        let mut file = Pcapng {
-            out,
-            block: Vec::new(),
-            packets: 0,
-        };
+        let mut file = Pcapng { out, block: Vec::new(), packets: 0 };
         file.block.extend(BYTE_ORDER.to_le_bytes());
         // Version 1.0, of unknown length.
         file.block.extend([1, 0, 0, 0]);
@@ -73,15 +69,8 @@ impl<W: Write> Pcapng<W> {
         let stamp = packet.stamp.as_nanos() as u64;
         let lengths = [packet.bytes.len(), packet.length].map(|length| length as u32);
         let stamps = [(stamp >> 32) as u32, stamp as u32];
-        let head = [
-            packet.interface,
-            stamps[0],
-            stamps[1],
-            lengths[0],
-            lengths[1],
-        ];
-        self.block
-            .extend(head.into_iter().flat_map(u32::to_le_bytes));
+        let head = [packet.interface, stamps[0], stamps[1], lengths[0], lengths[1]];
+        self.block.extend(head.into_iter().flat_map(u32::to_le_bytes));
         self.padded(packet.bytes);
         let flags: u32 = match packet.direction {
             Direction::In => 0b01,

@@ -61,10 +61,8 @@ impl Ports {
     /// The error says which name is none.
     pub fn named(config: &Config, names: &[String]) -> Result<Ports, String> {
         let sink = Sink::default();
-        let patterns = names.iter().map(|name| At {
-            value: name.trim().to_owned(),
-            place: Place::default(),
-        });
+        let patterns =
+            names.iter().map(|name| At { value: name.trim().to_owned(), place: Place::default() });
         let patterns: Vec<At<String>> = patterns.collect();
         let found = pattern::ports(&config.topology, &patterns, &sink);
         if let Some(problem) = sink.into_list().first() {
@@ -96,20 +94,12 @@ impl Ports {
             starts.push(count);
             count += topology.ports(node).len();
         }
-        Ports {
-            names: Vec::new(),
-            chosen: vec![None; count],
-            starts,
-            snap: usize::MAX,
-        }
+        Ports { names: Vec::new(), chosen: vec![None; count], starts, snap: usize::MAX }
     }
 
     fn choose(&mut self, (node, port): (NodeId, PortId), name: String, is_both_ways: bool) {
         let index = self.starts[node.index()] + port.index();
-        self.chosen[index] = Some(Chosen {
-            interface: self.names.len() as u32,
-            is_both_ways,
-        });
+        self.chosen[index] = Some(Chosen { interface: self.names.len() as u32, is_both_ways });
         self.names.push(name);
     }
 
@@ -135,12 +125,7 @@ impl<'c> SimulatedCapture<'c> {
     /// To the file `path`; time zero is the epoch.
     pub fn create(config: &'c Config, ports: Ports, path: &Path) -> io::Result<Self> {
         let capture = Capture::create(path, &ports.names, Duration::ZERO)?;
-        Ok(SimulatedCapture {
-            config,
-            capture,
-            ports,
-            frame: Vec::new(),
-        })
+        Ok(SimulatedCapture { config, capture, ports, frame: Vec::new() })
     }
 
     /// The file, to be finished after the run.
@@ -164,11 +149,9 @@ impl<'c> SimulatedCapture<'c> {
         let (node, port) = self.sender(spot);
         match seen {
             Seen::Data { .. } => self.data(seen),
-            Seen::Answer {
-                flow,
-                feedback,
-                class,
-            } => self.answer(flow, feedback, (class, MacAddress::of_port(node, port))),
+            Seen::Answer { flow, feedback, class } => {
+                self.answer(flow, feedback, (class, MacAddress::of_port(node, port)))
+            }
             Seen::Control(said) => {
                 let lane = self.config.ingress.get(node, port, said.class);
                 let header = control::Header {
@@ -184,14 +167,7 @@ impl<'c> SimulatedCapture<'c> {
     }
 
     fn data(&mut self, seen: Seen) {
-        let Seen::Data {
-            flow,
-            sequence,
-            is_marked,
-            size,
-            class,
-        } = seen
-        else {
+        let Seen::Data { flow, sequence, is_marked, size, class } = seen else {
             unreachable!("asked by the caller");
         };
         // What is shorter than our shortest packet is written as that.
@@ -206,11 +182,7 @@ impl<'c> SimulatedCapture<'c> {
             number: u64::from(sequence.0),
             // The simulator does not carry it along.
             stamp_ns: 0,
-            ecn: if is_marked {
-                Ecn::Marked
-            } else {
-                Ecn::Capable0
-            },
+            ecn: if is_marked { Ecn::Marked } else { Ecn::Capable0 },
         };
         data.emit(&mut self.frame);
     }
@@ -224,47 +196,20 @@ impl<'c> SimulatedCapture<'c> {
             Feedback::Cnp | Feedback::Receiving { .. } => {
                 let (rate_mbps, is_congested) =
                     Cnp::fields(feedback).expect("those are notifications");
-                let cnp = Cnp {
-                    source,
-                    target,
-                    class,
-                    flow,
-                    rate_mbps,
-                    is_congested,
-                };
+                let cnp = Cnp { source, target, class, flow, rate_mbps, is_congested };
                 let mut frame = [0; Cnp::LEN];
                 cnp.emit(&mut frame);
                 self.frame.extend(frame);
             }
-            Feedback::Nack {
-                expected: sequence,
-                is_marked,
-                ..
-            }
-            | Feedback::Ack {
-                sequence,
-                is_marked,
-                ..
-            } => {
-                let ack = Ack {
-                    source,
-                    target,
-                    class,
-                    flow,
-                    sequence,
-                    is_marked,
-                };
+            Feedback::Nack { expected: sequence, is_marked, .. }
+            | Feedback::Ack { sequence, is_marked, .. } => {
+                let ack = Ack { source, target, class, flow, sequence, is_marked };
                 let mut frame = [0; Ack::LEN];
                 ack.emit(&mut frame);
                 self.frame.extend(frame);
             }
             Feedback::Congestion { psi } => {
-                let cnm = Cnm {
-                    source: port,
-                    target,
-                    flow,
-                    psi,
-                };
+                let cnm = Cnm { source: port, target, flow, psi };
                 let mut frame = [0; Cnm::LEN];
                 cnm.emit(&mut frame);
                 self.frame.extend(frame);

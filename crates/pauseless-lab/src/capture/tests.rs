@@ -65,11 +65,7 @@ fn a_node_writes_what_it_sees() {
     let bytes = std::fs::read(&path).expect("it was written");
     let at = bytes.windows(frame.len()).position(|part| part == frame);
     let at = at.expect("the frame is in the file");
-    assert_eq!(
-        bytes[at - 20..at - 16],
-        2u32.to_le_bytes(),
-        "the third interface"
-    );
+    assert_eq!(bytes[at - 20..at - 16], 2u32.to_le_bytes(), "the third interface");
 }
 
 #[test]

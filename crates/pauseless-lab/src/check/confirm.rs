@@ -132,11 +132,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options {
-            duration: None,
-            seeds: 5,
-            threads: None,
-        }
+        Options { duration: None, seeds: 5, threads: None }
     }
 }
 
@@ -184,10 +180,7 @@ pub fn confirm(
         attempts.push(attempt.clone());
     }
     let simulated = examination.conclude(&attempt, scenario)?;
-    Some(Confirmation::Simulated(Simulated {
-        attempts,
-        ..simulated
-    }))
+    Some(Confirmation::Simulated(Simulated { attempts, ..simulated }))
 }
 
 /// The runs of one cycle in their order.
@@ -239,10 +232,8 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Examination<P> {
     /// since without any of them there is no cycle left.
     fn needless(&mut self) -> Option<usize> {
         let flows = 0..self.bench.plan.flow_count();
-        let cases = flows.map(|flow| Case {
-            left_out: Some(flow),
-            ..greedy(Discipline::OutputQueued, 1)
-        });
+        let cases =
+            flows.map(|flow| Case { left_out: Some(flow), ..greedy(Discipline::OutputQueued, 1) });
         let times = self.bench.times(&Vec::from_iter(cases))?;
         Some(times.iter().flatten().count())
     }
@@ -257,22 +248,11 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Examination<P> {
         let (mut low, mut high) = (0, PARTS);
         while high - low > 1 {
             let middle = low.midpoint(high);
-            let case = Case {
-                rate: rate(middle),
-                ..greedy(Discipline::OutputQueued, 0)
-            };
+            let case = Case { rate: rate(middle), ..greedy(Discipline::OutputQueued, 0) };
             let cases = self.seeded(case);
-            if self.bench.any(&cases)? {
-                high = middle
-            } else {
-                low = middle
-            }
+            if self.bench.any(&cases)? { high = middle } else { low = middle }
         }
-        Some(SafeRate {
-            highest: rate(low),
-            deadlocking: rate(high).unwrap_or(pace_max),
-            slowest,
-        })
+        Some(SafeRate { highest: rate(low), deadlocking: rate(high).unwrap_or(pace_max), slowest })
     }
 
     fn seeded(&self, case: Case) -> Vec<Case> {
@@ -282,12 +262,7 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Examination<P> {
 }
 
 fn greedy(discipline: Discipline, seed: u64) -> Case {
-    Case {
-        discipline,
-        seed,
-        rate: None,
-        left_out: None,
-    }
+    Case { discipline, seed, rate: None, left_out: None }
 }
 
 fn outcome(discipline: Discipline, times: &[Option<Time>]) -> DisciplineOutcome {
@@ -298,9 +273,7 @@ fn outcome(discipline: Discipline, times: &[Option<Time>]) -> DisciplineOutcome 
         seeds: times.len(),
         deadlocks: deadlocks.len(),
         first: deadlocks.first().copied(),
-        median: deadlocks
-            .get(deadlocks.len().saturating_sub(1) / 2)
-            .copied(),
+        median: deadlocks.get(deadlocks.len().saturating_sub(1) / 2).copied(),
     }
 }
 

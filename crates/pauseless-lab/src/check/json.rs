@@ -37,10 +37,7 @@ impl Documents {
             1 => Content::One(Box::new(checks.remove(0))),
             _ => Content::Many { checks },
         };
-        Documents {
-            schema: SCHEMA,
-            content,
-        }
+        Documents { schema: SCHEMA, content }
     }
 }
 

@@ -88,9 +88,7 @@ fn up_down_helps(fabric: &Fabric, left_out: &[bool]) -> Option<bool> {
     }
     let routing = Routing {
         algorithm: Algorithm::UpDown,
-        multipath: Multipath::Single {
-            tie_break: TieBreak::Lowest,
-        },
+        multipath: Multipath::Single { tie_break: TieBreak::Lowest },
     };
     let routes = RouteBuilder::new(&fabric.topology, routing).build();
     let lanes = match &fabric.traffic {

@@ -6,9 +6,7 @@ use pauseless_fabric::dependency::{Network, Traffic};
 
 /// How many pairs of end nodes have no route from the one to the other, by any of equal ways.
 pub(crate) fn unrouted_pairs(network: Network<'_>, left_out: &[bool]) -> u64 {
-    let Network {
-        topology, routes, ..
-    } = network;
+    let Network { topology, routes, .. } = network;
     let is_in = |host: &NodeId| topology.is_host(*host) && !left_out[host.index()];
     let switch_of = |host: NodeId| topology.ports(host).first().map(|port| port.peer);
     let mut hosts_at = vec![0u64; topology.nodes().len()];
@@ -62,9 +60,7 @@ impl Reach<'_> {
     /// entrances only.
     fn of(&mut self, group: GroupId) -> &[bool] {
         let table = &self.network.routes.table;
-        let shared = table
-            .exit(group)
-            .map(|(switch, _)| (table.way(group), switch));
+        let shared = table.exit(group).map(|(switch, _)| (table.way(group), switch));
         if shared.is_none() || self.last != shared {
             self.last = shared;
             self.reached.fill(false);
@@ -78,9 +74,7 @@ impl Reach<'_> {
     /// Follows the first of equal ways from every entrance, and says whether all arrive: mostly
     /// they do, and then there is nothing to search for.
     fn follow(&mut self, group: GroupId) -> bool {
-        let Network {
-            topology, routes, ..
-        } = self.network;
+        let Network { topology, routes, .. } = self.network;
         let target = routes.groups.target(group);
         let mut path = Vec::new();
         let mut is_all = true;
@@ -106,9 +100,7 @@ impl Reach<'_> {
 
     /// Looks at every next hop, backwards from the target.
     fn search(&mut self, group: GroupId) {
-        let Network {
-            topology, routes, ..
-        } = self.network;
+        let Network { topology, routes, .. } = self.network;
         let target = routes.groups.target(group);
         let mut before: Vec<Vec<NodeId>> = vec![Vec::new(); self.reached.len()];
         for &switch in topology.switches() {

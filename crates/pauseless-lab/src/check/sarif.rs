@@ -23,11 +23,8 @@ use self::log::{
 pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> impl Serialize + use<> {
     let record = CheckRecord::new(fabric, verdict);
     let uris = Vec::from_iter(files.iter().map(|file| uri(file)));
-    let writer = Writer {
-        class: fabric.medium.class_name(),
-        blame: record.blame.as_ref(),
-        uris: &uris,
-    };
+    let writer =
+        Writer { class: fabric.medium.class_name(), blame: record.blame.as_ref(), uris: &uris };
     let components = record.components.iter();
     let run = Run {
         tool: Tool { driver: driver() },
@@ -42,11 +39,7 @@ pub fn document(fabric: &Fabric, verdict: &Verdict, files: &[String]) -> impl Se
             unrouted_pairs: record.unrouted_pairs,
         },
     };
-    Log {
-        schema: SCHEMA_URI,
-        version: "2.1.0",
-        runs: vec![run],
-    }
+    Log { schema: SCHEMA_URI, version: "2.1.0", runs: vec![run] }
 }
 
 fn driver() -> Driver {
@@ -77,23 +70,13 @@ fn invocation(record: &CheckRecord) -> Invocation {
     if !record.left_out.is_empty() {
         texts.push(format!("left out: {}", record.left_out.join(", ")));
     }
-    let notifications = texts.into_iter().map(|text| Notification {
-        level: "note",
-        message: Message { text },
-    });
-    Invocation {
-        execution_successful: true,
-        tool_execution_notifications: notifications.collect(),
-    }
+    let notifications =
+        texts.into_iter().map(|text| Notification { level: "note", message: Message { text } });
+    Invocation { execution_successful: true, tool_execution_notifications: notifications.collect() }
 }
 
 fn artifact(uri: &str) -> Artifact {
-    Artifact {
-        location: ArtifactLocation {
-            uri: uri.to_string(),
-        },
-        roles: ["analysisTarget"],
-    }
+    Artifact { location: ArtifactLocation { uri: uri.to_string() }, roles: ["analysisTarget"] }
 }
 
 /// Writes one result after the other.
@@ -112,9 +95,7 @@ impl Writer<'_> {
             rule_id: if is_loop { LOOP } else { DEPENDENCY },
             rule_index: usize::from(is_loop),
             level: "error",
-            message: Message {
-                text: self.sentence(found),
-            },
+            message: Message { text: self.sentence(found) },
             locations: self.locations(found),
             code_flows: vec![self.code_flow(found)],
             related_locations: flows.map(|(at, flow)| self.flow(at, flow)).collect(),
@@ -165,10 +146,11 @@ impl Writer<'_> {
             logical_locations: hops.collect(),
             ..Location::default()
         };
-        let rest = self.uris.iter().skip(1).map(|uri| Location {
-            physical_location: Some(physical(uri)),
-            ..Location::default()
-        });
+        let rest = self
+            .uris
+            .iter()
+            .skip(1)
+            .map(|uri| Location { physical_location: Some(physical(uri)), ..Location::default() });
         [first].into_iter().chain(rest).collect()
     }
 
@@ -197,12 +179,7 @@ impl Writer<'_> {
             }
         });
         let message = Message::new("a shortest cycle: each buffer waits for the next");
-        CodeFlow {
-            message,
-            thread_flows: vec![ThreadFlow {
-                locations: hops.collect(),
-            }],
-        }
+        CodeFlow { message, thread_flows: vec![ThreadFlow { locations: hops.collect() }] }
     }
 
     fn flow(&self, at: usize, flow: &FlowRecord) -> Location {
@@ -227,12 +204,7 @@ impl Writer<'_> {
     }
 
     fn logical(&self, buffer: &BufferRecord) -> LogicalLocation {
-        let BufferRecord {
-            switch,
-            port,
-            class,
-            ..
-        } = buffer;
+        let BufferRecord { switch, port, class, .. } = buffer;
         LogicalLocation {
             name: format!("{} {class}", self.class),
             fully_qualified_name: format!("{switch}/{port}/{} {class}", self.class),
@@ -241,12 +213,7 @@ impl Writer<'_> {
     }
 
     fn buffer(&self, buffer: &BufferRecord) -> String {
-        let BufferRecord {
-            switch,
-            port,
-            class,
-            ..
-        } = buffer;
+        let BufferRecord { switch, port, class, .. } = buffer;
         // Ports without names of their own are named after both ends, so the switch is in there.
         if port.contains(':') && port.starts_with(switch) {
             format!("{port} {} {class}", self.class)
@@ -268,9 +235,7 @@ impl Writer<'_> {
 /// The whole of a file: which of its lines is to blame nobody knows.
 fn physical(uri: &str) -> PhysicalLocation {
     PhysicalLocation {
-        artifact_location: ArtifactLocation {
-            uri: uri.to_string(),
-        },
+        artifact_location: ArtifactLocation { uri: uri.to_string() },
         region: Region { start_line: 1 },
     }
 }
@@ -278,11 +243,7 @@ fn physical(uri: &str) -> PhysicalLocation {
 /// A path as a URI: a relative one stays relative, so that a forge finds it in its repository.
 fn uri(path: &str) -> String {
     let relative = path.trim_start_matches("./");
-    let mut uri = if path.starts_with('/') {
-        "file://".to_string()
-    } else {
-        String::new()
-    };
+    let mut uri = if path.starts_with('/') { "file://".to_string() } else { String::new() };
     for byte in relative.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => uri.push(char::from(byte)),

@@ -88,11 +88,7 @@ fn head(
     (fabric, verdict): (&Fabric, &Verdict),
     (number, found): (usize, Option<&Component>),
 ) {
-    let colour = if verdict.is_cyclic() {
-        hex(ALARM)
-    } else {
-        hex(PALETTE[2])
-    };
+    let colour = if verdict.is_cyclic() { hex(ALARM) } else { hex(PALETTE[2]) };
     let manner = format!("font-weight=\"bold\" fill=\"{colour}\"");
     let topology = &fabric.topology;
     let size = format!(
@@ -100,10 +96,7 @@ fn head(
         count(topology.host_count(), ("end node", "end nodes")),
         count(topology.switches().len(), ("switch", "switches")),
         count(topology.links().len(), ("link", "links")),
-        count(
-            verdict.buffer_count,
-            ("buffer between switches", "buffers between switches")
-        ),
+        count(verdict.buffer_count, ("buffer between switches", "buffers between switches")),
         count(verdict.dependency_count, ("dependency", "dependencies")),
     );
     let which = match found {
@@ -126,13 +119,8 @@ fn head(
         (&which, 97.0, 13.0, &plain),
     ];
     for (line, y, size, manner) in lines {
-        let words = Words {
-            text: line,
-            at: (EDGE, y),
-            size,
-            room: layout::WIDTH - 2.0 * EDGE,
-            manner,
-        };
+        let words =
+            Words { text: line, at: (EDGE, y), size, room: layout::WIDTH - 2.0 * EDGE, manner };
         words.write(text);
     }
 }
@@ -141,9 +129,7 @@ fn head(
 fn stage(cast: &Cast<'_>, layout: &Layout) -> String {
     let mut text = links(cast, layout);
     let mut room = Room::new(layout);
-    let arrows = cast
-        .cycle
-        .map_or(Vec::new(), |cycle| arrows(cast, layout, cycle));
+    let arrows = cast.cycle.map_or(Vec::new(), |cycle| arrows(cast, layout, cycle));
     text.push_str(&flows(cast, layout, &mut room));
     for (_, track) in &arrows {
         room.add_line(track);
@@ -183,10 +169,8 @@ fn links(cast: &Cast<'_>, layout: &Layout) -> String {
     };
     let mut text = format!("<g stroke=\"{stroke}\" stroke-width=\"{width}\">\n");
     for ((x1, y1), (x2, y2)) in drawn {
-        let _ = writeln!(
-            text,
-            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>"
-        );
+        let _ =
+            writeln!(text, "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
     }
     text.push_str("</g>\n");
     text
@@ -253,11 +237,7 @@ fn symbol(text: &mut String, cast: &Cast<'_>, (node, place): (NodeId, &Place)) {
         Role::Host => ("#FFFFFF", hex(INK), 1.0, TEXT),
     };
     let ((x, y), size) = (place.at, place.size);
-    let corner = if place.role == Role::Host {
-        size.1 / 2.0
-    } else {
-        5.0
-    };
+    let corner = if place.role == Role::Host { size.1 / 2.0 } else { 5.0 };
     let others = match place.role {
         Role::Host => 0,
         _ => cast.others_on(node),
@@ -278,11 +258,7 @@ fn symbol(text: &mut String, cast: &Cast<'_>, (node, place): (NodeId, &Place)) {
     }
     let has_two = others > 0 && size.1 >= 30.0;
     let letters = if place.role == Role::Idle { 12.0 } else { 14.0 };
-    let bold = if place.role == Role::Cycle {
-        " font-weight=\"bold\""
-    } else {
-        ""
-    };
+    let bold = if place.role == Role::Cycle { " font-weight=\"bold\"" } else { "" };
     let name = Words {
         text: cast.name(node),
         at: (x, y + if has_two { -2.0 } else { letters * 0.36 }),
@@ -383,13 +359,8 @@ fn label(text: &mut String, (lines, point): (&[String], Point), room: &mut Room)
     );
     for (number, line) in lines.iter().enumerate() {
         let top = y - height / 2.0 + LINE * number as f64;
-        let words = Words {
-            text: line,
-            at: (x, top + 12.0),
-            size: SIZE,
-            room: WIDTH_MAX,
-            manner: &manner,
-        };
+        let words =
+            Words { text: line, at: (x, top + 12.0), size: SIZE, room: WIDTH_MAX, manner: &manner };
         words.write(text);
     }
 }

@@ -99,11 +99,7 @@ impl Page<'_> {
     }
 
     fn component(&self, out: &mut String, (number, count): (usize, usize), found: &Component) {
-        let Component {
-            buffers,
-            dependency_count,
-            cycle,
-        } = found;
+        let Component { buffers, dependency_count, cycle } = found;
         let _ = writeln!(
             out,
             "\nCycle {number} of {count}: {} buffers can all wait for each other ({} dependencies); \
@@ -150,11 +146,7 @@ impl Page<'_> {
             out,
             "  {} flows close it{}:",
             cycle.flows.len(),
-            if cycle.is_fewest {
-                ", and fewer do not"
-            } else {
-                ""
-            }
+            if cycle.is_fewest { ", and fewer do not" } else { "" }
         );
         for flow in &cycle.flows {
             let _ = writeln!(out, "    {}", self.flow(flow));
@@ -206,11 +198,7 @@ impl Page<'_> {
             );
         }
         if let Some(helps) = verdict.up_down_helps {
-            let has = if helps {
-                "no cycle (checked)"
-            } else {
-                "a cycle too"
-            };
+            let has = if helps { "no cycle (checked)" } else { "a cycle too" };
             let _ = writeln!(out, "  - Up*/down* routing over the same cables has {has}.");
         }
     }

@@ -103,9 +103,7 @@ impl Roles {
         let loops = crossings.iter();
         let loops = loops.filter(|crossing| crossing.stretch.is_none());
         let junctions = loops.flat_map(|crossing| &crossing.junctions);
-        roles
-            .looping
-            .extend(junctions.map(|junction| junction.buffer.node));
+        roles.looping.extend(junctions.map(|junction| junction.buffer.node));
         roles.feed(crossings);
         roles
     }
@@ -115,9 +113,7 @@ impl Roles {
             let component = self.component(crossing);
             for junction in &crossing.junctions {
                 let joint = Joint {
-                    factor: component
-                        .rho()
-                        .map(|rho| rho.max(1) * junction.entering.len() as u64),
+                    factor: component.rho().map(|rho| rho.max(1) * junction.entering.len() as u64),
                     stall_factor: component
                         .stall_rho()
                         .map(|rho| rho * junction.entering.len() as u64),
@@ -166,13 +162,9 @@ impl Roles {
         let rooms = joints.iter().map(|joint| {
             let factor = joint.factor?;
             let threshold = joint.inside.iter().map(|buffer| late(*buffer)).min()?;
-            Some(Bytes::new(
-                (threshold.get() as f64 / (factor as f64 * margin)) as u64,
-            ))
+            Some(Bytes::new((threshold.get() as f64 / (factor as f64 * margin)) as u64))
         });
-        rooms
-            .min_by_key(|room| room.unwrap_or(Bytes::ZERO))
-            .flatten()
+        rooms.min_by_key(|room| room.unwrap_or(Bytes::ZERO)).flatten()
     }
 }
 

@@ -11,9 +11,9 @@ pub fn late(control: &FlowControl, derivation: &Derivation) -> Bytes {
         FlowControl::None | FlowControl::Outside(_) => Bytes::ZERO,
         // It must fall below XON before the sender goes on.
         FlowControl::Pfc(config) => config.xon,
-        FlowControl::Cbfc(config) => config
-            .capacity
-            .saturating_sub(cbfc::BLOCK * cbfc::blocks(mtu)),
+        FlowControl::Cbfc(config) => {
+            config.capacity.saturating_sub(cbfc::BLOCK * cbfc::blocks(mtu))
+        }
         FlowControl::GfcBuffer(config) => config.b1,
         FlowControl::GfcTime(config) => config.mapping.b0,
         FlowControl::GfcConceptual(config) => config.mapping.b0,
@@ -47,11 +47,7 @@ pub fn early(control: &FlowControl, derivation: &Derivation, most: Bytes) -> (Fl
             let headroom = latency.pfc_headroom();
             let xoff = most.saturating_sub(headroom).min(config.xoff);
             let xon = pfc::default_xon(xoff, latency.mtu).max(Bytes::new(1));
-            let tuned = pfc::Config {
-                xoff,
-                xon: xon.min(config.xon),
-                ..config
-            };
+            let tuned = pfc::Config { xoff, xon: xon.min(config.xon), ..config };
             (FlowControl::Pfc(tuned), xoff + headroom)
         }
         FlowControl::Cbfc(config) => {

@@ -28,11 +28,7 @@ pub trait Declared: Sized {
 
     /// The whole description.
     fn info() -> Info {
-        Info {
-            about: Self::about(),
-            keys: Self::keys(),
-            variants: None,
-        }
+        Info { about: Self::about(), keys: Self::keys(), variants: None }
     }
 
     /// The description without the keys whose condition does not hold.
@@ -163,10 +159,7 @@ pub enum Kind {
 impl Kind {
     /// Whether it is a section of its own.
     pub fn is_section(&self) -> bool {
-        matches!(
-            self,
-            Kind::Table(_) | Kind::Tables(_) | Kind::TablesOrOne(_)
-        )
+        matches!(self, Kind::Table(_) | Kind::Tables(_) | Kind::TablesOrOne(_))
     }
 
     /// A number with the units of `Q`.
@@ -183,11 +176,7 @@ impl Kind {
 impl Info {
     /// A kind that has no keys of its own.
     pub fn without_keys(about: &str) -> Info {
-        Info {
-            about: about.to_string(),
-            keys: Vec::new(),
-            variants: None,
-        }
+        Info { about: about.to_string(), keys: Vec::new(), variants: None }
     }
 
     /// Whether it has this key, be it of one of its kinds.
@@ -211,21 +200,12 @@ impl KeyInfo {
             Kind::Table(info) | Kind::Tables(info) | Kind::TablesOrOne(info) => info.about.clone(),
             _ => String::new(),
         };
-        KeyInfo {
-            name,
-            about,
-            kind,
-            fallback: Fallback::Absent,
-            source: "",
-        }
+        KeyInfo { name, about, kind, fallback: Fallback::Absent, source: "" }
     }
 
     /// The same, where it must be written.
     pub fn required(self) -> KeyInfo {
-        KeyInfo {
-            fallback: Fallback::Required(""),
-            ..self
-        }
+        KeyInfo { fallback: Fallback::Required(""), ..self }
     }
 
     /// Whether it must be written.

@@ -55,10 +55,7 @@ impl Table {
     /// The section with these keys.
     pub fn of(keys: &impl Written) -> Table {
         let place = keys.place().filter(|place| **place != Place::default());
-        Table {
-            place: place.cloned(),
-            entries: keys.entries(),
-        }
+        Table { place: place.cloned(), entries: keys.entries() }
     }
 }
 
@@ -71,11 +68,7 @@ pub trait Own: Any + fmt::Debug + Send + Sync {
 impl Entry {
     /// A value that nobody wrote.
     pub fn new(key: &'static str, node: Node) -> Entry {
-        Entry {
-            key: key.into(),
-            node,
-            place: None,
-        }
+        Entry { key: key.into(), node, place: None }
     }
 
     /// A word or another text that nobody wrote.
@@ -86,11 +79,7 @@ impl Entry {
     /// The value of a field under this key, unless it is left out.
     pub fn of<F: Field>(key: &'static str, field: &F) -> Option<Entry> {
         let place = field.place().filter(|place| **place != Place::default());
-        Some(Entry {
-            key: key.into(),
-            node: field.value()?.node(),
-            place: place.cloned(),
-        })
+        Some(Entry { key: key.into(), node: field.value()?.node(), place: place.cloned() })
     }
 
     /// The value as it would stand on one line; `None` for sections.

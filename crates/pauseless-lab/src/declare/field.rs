@@ -47,10 +47,7 @@ pub trait Field {
 
 impl<T> Default for Key<T> {
     fn default() -> Key<T> {
-        Key {
-            given: None,
-            is_written: false,
-        }
+        Key { given: None, is_written: false }
     }
 }
 
@@ -58,10 +55,7 @@ impl<T> Key<T> {
     /// A value that stands at `place`.
     pub fn at(value: T, place: &Place) -> Key<T> {
         let place = place.clone();
-        Key {
-            given: Some(At { value, place }),
-            is_written: true,
-        }
+        Key { given: Some(At { value, place }), is_written: true }
     }
 
     /// A value that was never written.

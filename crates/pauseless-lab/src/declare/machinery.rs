@@ -40,9 +40,8 @@ pub fn read_inline<T: Declared>(section: &mut Section<'_>, except: &[&'static st
 
 /// The keys of another section, but for some.
 pub fn inline_keys<T: Declared>(except: &[&str]) -> Vec<KeyInfo> {
-    let (out, keys): (Vec<KeyInfo>, _) = T::keys()
-        .into_iter()
-        .partition(|key| except.contains(&key.name));
+    let (out, keys): (Vec<KeyInfo>, _) =
+        T::keys().into_iter().partition(|key| except.contains(&key.name));
     assert_eq!(out.len(), except.len(), "{except:?} are keys");
     keys
 }

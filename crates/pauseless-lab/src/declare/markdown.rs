@@ -38,10 +38,7 @@ pub fn kinds(info: &Info, path: &str) -> Option<String> {
         });
         Vec::from_iter([first].into_iter().chain(keys))
     });
-    Some(table(
-        [variants.key, "key", "value", "default", "meaning"],
-        rows,
-    ))
+    Some(table([variants.key, "key", "value", "default", "meaning"], rows))
 }
 
 /// The part of a description that `path` leads to.
@@ -92,9 +89,7 @@ fn row(key: &KeyInfo) -> [String; 4] {
 fn values(kind: &Kind) -> String {
     match kind {
         Kind::Quantity { noun, range, .. } => {
-            let noun = noun
-                .trim_start_matches("a ")
-                .trim_start_matches("an amount of ");
+            let noun = noun.trim_start_matches("a ").trim_start_matches("an amount of ");
             match range {
                 Some([low, high]) => format!("{noun}, {low} to {high}"),
                 None => noun.to_string(),
@@ -111,11 +106,7 @@ fn values(kind: &Kind) -> String {
         Kind::Flag => "`true` or `false`".to_string(),
         Kind::Text(what) => what.trim_start_matches("a ").to_string(),
         Kind::Word(all) => words(all),
-        Kind::List {
-            of,
-            least: 2,
-            most: Some(2),
-        } => format!("list of two: {}", values(of)),
+        Kind::List { of, least: 2, most: Some(2) } => format!("list of two: {}", values(of)),
         Kind::List { of, .. } => format!("list of: {}", values(of)),
         Kind::Either(kinds) => Vec::from_iter(kinds.iter().map(values)).join("; or "),
         Kind::Table(_) => "section".to_string(),

@@ -54,9 +54,7 @@ fn table(info: &Info) -> Value {
 }
 
 fn keys<'k>(about: &str, keys: impl Iterator<Item = &'k KeyInfo> + Clone) -> Value {
-    let properties = keys
-        .clone()
-        .map(|key| (key.name.to_string(), property(key)));
+    let properties = keys.clone().map(|key| (key.name.to_string(), property(key)));
     let required = keys.filter(|key| key.is_required()).map(|key| key.name);
     let mut schema = json!({
         "type": "object",

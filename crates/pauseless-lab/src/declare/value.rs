@@ -120,10 +120,7 @@ impl FileValue for f64 {
 
     fn kind(limit: &Within<f64>) -> Kind {
         let range = limit.0.clone().unwrap_or(f64::MIN..=f64::MAX);
-        Kind::Number {
-            low: *range.start(),
-            high: *range.end(),
-        }
+        Kind::Number { low: *range.start(), high: *range.end() }
     }
 
     fn show(&self) -> String {
@@ -161,10 +158,7 @@ impl FileValue for Permille {
 
     fn kind(limit: &Within<u32>) -> Kind {
         let range = limit.0.clone().unwrap_or(0..=1_000);
-        Kind::Number {
-            low: Permille::share(*range.start()),
-            high: Permille::share(*range.end()),
-        }
+        Kind::Number { low: Permille::share(*range.start()), high: Permille::share(*range.end()) }
     }
 
     fn show(&self) -> String {
@@ -241,40 +235,25 @@ impl<L> Each<L> {
 impl<L: Default> Each<L> {
     /// Elements without a limit, of which there must be some.
     pub fn some() -> Each<L> {
-        Each {
-            least: 1,
-            ..Each::default()
-        }
+        Each { least: 1, ..Each::default() }
     }
 }
 
 impl<L: Default> Default for Each<L> {
     fn default() -> Each<L> {
-        Each {
-            limit: L::default(),
-            expected: "a list",
-            least: 0,
-        }
+        Each { limit: L::default(), expected: "a list", least: 0 }
     }
 }
 
 impl<T> From<RangeInclusive<T>> for Each<Within<T>> {
     fn from(range: RangeInclusive<T>) -> Each<Within<T>> {
-        Each {
-            limit: range.into(),
-            expected: "a list",
-            least: 0,
-        }
+        Each { limit: range.into(), expected: "a list", least: 0 }
     }
 }
 
 impl From<&'static str> for Each<What> {
     fn from(expected: &'static str) -> Each<What> {
-        Each {
-            limit: What::default(),
-            expected,
-            least: 0,
-        }
+        Each { limit: What::default(), expected, least: 0 }
     }
 }
 
@@ -289,18 +268,12 @@ impl<T: FileValue> FileValue for List<T> {
             return None;
         }
         let items = value.into_iter();
-        let value = items
-            .filter_map(|item| T::take(item, &each.limit))
-            .collect();
+        let value = items.filter_map(|item| T::take(item, &each.limit)).collect();
         Some(At { value, place })
     }
 
     fn kind(each: &Self::Limit) -> Kind {
-        Kind::List {
-            of: Box::new(T::kind(&each.limit)),
-            least: each.least,
-            most: None,
-        }
+        Kind::List { of: Box::new(T::kind(&each.limit)), least: each.least, most: None }
     }
 
     fn show(&self) -> String {
@@ -375,10 +348,7 @@ impl<T: FileValue> FileValue for Map<T> {
 pub fn list<T>(values: impl IntoIterator<Item = T>) -> List<T> {
     let place = Place::default();
     let values = values.into_iter();
-    let places = values.map(|value| At {
-        value,
-        place: place.clone(),
-    });
+    let places = values.map(|value| At { value, place: place.clone() });
     places.collect()
 }
 

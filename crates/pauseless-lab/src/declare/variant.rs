@@ -91,10 +91,7 @@ impl<T: 'static> Choice<T> {
         let item = section.take(self.key);
         let word = match (item, self.default) {
             (Some(item), _) => item.string(),
-            (None, Some(default)) => Some(At {
-                value: default.to_string(),
-                place,
-            }),
+            (None, Some(default)) => Some(At { value: default.to_string(), place }),
             (None, None) => None,
         };
         let found = word.and_then(|word| self.find(section, word));
@@ -133,9 +130,7 @@ impl<T: 'static> Choice<T> {
         Variants {
             key: self.key,
             default: self.default,
-            list: list
-                .map(|variant| (variant.name, (variant.info)()))
-                .collect(),
+            list: list.map(|variant| (variant.name, (variant.info)())).collect(),
         }
     }
 
@@ -186,9 +181,7 @@ pub struct Registry<T: 'static> {
 impl<T: 'static> Registry<T> {
     /// A registry without any.
     pub const fn new() -> Registry<T> {
-        Registry {
-            outside: RwLock::new(Vec::new()),
-        }
+        Registry { outside: RwLock::new(Vec::new()) }
     }
 
     /// Adds a kind; the last one of a name counts. A name that is built in is a mistake of the program,

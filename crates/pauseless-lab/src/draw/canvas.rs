@@ -41,13 +41,7 @@ pub(super) struct Words<'a> {
 impl<'a> Words<'a> {
     /// Level words in black.
     pub(super) fn new(text: &'a str, at: Point, anchor: Anchor) -> Words<'a> {
-        Words {
-            text,
-            at,
-            anchor,
-            turn: 0.0,
-            style: "",
-        }
+        Words { text, at, anchor, turn: 0.0, style: "" }
     }
 }
 
@@ -73,10 +67,7 @@ impl Canvas {
         let (x, y) = (Canvas::number(words.at.x), Canvas::number(words.at.y));
         let _ = match words.turn {
             0.0 => write!(self.text, "<text x=\"{x}\" y=\"{y}\""),
-            turn => write!(
-                self.text,
-                "<text transform=\"translate({x} {y}) rotate({turn})\""
-            ),
+            turn => write!(self.text, "<text transform=\"translate({x} {y}) rotate({turn})\""),
         };
         let anchor = match words.anchor {
             Anchor::Start => "",
@@ -84,12 +75,7 @@ impl Canvas {
             Anchor::End => " text-anchor=\"end\"",
         };
         let space = if words.style.is_empty() { "" } else { " " };
-        let _ = writeln!(
-            self.text,
-            "{anchor}{space}{}>{}</text>",
-            words.style,
-            escape(words.text)
-        );
+        let _ = writeln!(self.text, "{anchor}{space}{}>{}</text>", words.style, escape(words.text));
     }
 
     /// A path with its attributes.
@@ -110,10 +96,8 @@ impl Canvas {
         let (left, top) = (from.x.min(to.x), from.y.min(to.y));
         let (across, down) = ((to.x - from.x).abs(), (to.y - from.y).abs());
         let [x, y, w, h] = [left, top, across, down].map(Canvas::number);
-        let _ = writeln!(
-            self.text,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" {style}/>"
-        );
+        let _ =
+            writeln!(self.text, "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" {style}/>");
     }
 }
 

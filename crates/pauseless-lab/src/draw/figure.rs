@@ -15,11 +15,7 @@ impl Figure {
     /// A figure of these panels.
     pub fn new(name: &str, caption: impl Into<String>, panels: Vec<Panel>) -> Figure {
         let (name, caption) = (name.to_string(), caption.into());
-        Figure {
-            name,
-            caption,
-            panels,
-        }
+        Figure { name, caption, panels }
     }
 }
 
@@ -43,14 +39,7 @@ pub struct Panel {
 impl Panel {
     /// A panel with these curves or bars.
     pub fn new(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Panel {
-        Panel {
-            title: title.into(),
-            x,
-            y,
-            series,
-            marks: Vec::new(),
-            heat: None,
-        }
+        Panel { title: title.into(), x, y, series, marks: Vec::new(), heat: None }
     }
 }
 
@@ -114,13 +103,7 @@ pub struct Series {
 impl Series {
     /// What was measured here, with nothing said about how sure it is.
     pub fn new(label: impl Into<String>, mark: Drawn, points: Vec<(f64, f64)>) -> Series {
-        Series {
-            label: label.into(),
-            mark,
-            is_paper: false,
-            points,
-            spread: Spread::None,
-        }
+        Series { label: label.into(), mark, is_paper: false, points, spread: Spread::None }
     }
 }
 

@@ -20,19 +20,14 @@ pub(super) fn ruler(figure: &Figure) -> Option<(&Heat, Ruler)> {
 /// Draws the cells of a panel.
 pub(super) fn cells(canvas: &mut Canvas, plot: &Plot<'_>, (heat, ruler): (&Heat, &Ruler)) {
     let across = plot.x.count();
-    let size = Point::new(
-        plot.width / across as f64,
-        plot.height / plot.y.count() as f64,
-    );
+    let size = Point::new(plot.width / across as f64, plot.height / plot.y.count() as f64);
     let words = heat.cells.iter();
     let words = words.flatten().map(|value| measure(&short(*value)));
     let is_written = words.fold(0.0, f64::max) <= size.x - 2.0 && size.y >= FONT + 1.0;
     for (index, cell) in heat.cells.iter().enumerate() {
         let (column, row) = ((index % across) as f64, (index / across) as f64);
-        let from = Point::new(
-            plot.at.x + size.x * column,
-            plot.at.y + plot.height - size.y * (row + 1.0),
-        );
+        let from =
+            Point::new(plot.at.x + size.x * column, plot.at.y + plot.height - size.y * (row + 1.0));
         let to = Point::new(from.x + size.x, from.y + size.y);
         let Some(value) = cell else {
             canvas.rectangle((from, to), "fill=\"url(#missing)\"");
@@ -59,11 +54,7 @@ pub(super) fn definitions() -> String {
     for step in 0..=STEPS {
         let share = f64::from(step) / f64::from(STEPS);
         let offset = Canvas::number(share * 100.0);
-        let _ = write!(
-            text,
-            "<stop offset=\"{offset}%\" stop-color=\"{}\"/>",
-            colour(share)
-        );
+        let _ = write!(text, "<stop offset=\"{offset}%\" stop-color=\"{}\"/>", colour(share));
     }
     text.push_str(
         "</linearGradient>\n<pattern id=\"missing\" width=\"4\" height=\"4\" \
@@ -82,11 +73,7 @@ pub(super) fn legend(canvas: &mut Canvas, figure: &Figure, (width, top): (f64, f
     let heats = figure.panels.iter().filter_map(|panel| panel.heat.as_ref());
     let has_gaps = heats.flat_map(|heat| &heat.cells).any(Option::is_none);
     let missing = "no runs";
-    let extra = if has_gaps {
-        GAP * 2.0 + SWATCH + 4.0 + measure(missing)
-    } else {
-        0.0
-    };
+    let extra = if has_gaps { GAP * 2.0 + SWATCH + 4.0 + measure(missing) } else { 0.0 };
     let label = measure(&heat.label);
     let left = ((width - label - GAP - BAR.0 - extra) / 2.0).max(2.0);
     let line = top + BAR.1 * 0.5 + FONT * 0.36;
@@ -119,13 +106,7 @@ fn colour(share: f64) -> String {
     let share = share.clamp(0.0, 1.0);
     let lightness = 0.97 - 0.67 * share;
     // The path through the plane of hues, in Oklab.
-    let hues = [
-        (-0.015, 0.07),
-        (-0.09, 0.03),
-        (-0.075, -0.06),
-        (-0.03, -0.12),
-        (0.0, -0.11),
-    ];
+    let hues = [(-0.015, 0.07), (-0.09, 0.03), (-0.075, -0.06), (-0.03, -0.12), (0.0, -0.11)];
     let place = share * (hues.len() - 1) as f64;
     let first = (place as usize).min(hues.len() - 2);
     let part = place - first as f64;

@@ -57,11 +57,7 @@ impl Look {
 
     /// What the legend says.
     pub(super) fn legend(&self) -> String {
-        if self.has_points {
-            self.label.clone()
-        } else {
-            format!("{} (no data)", self.label)
-        }
+        if self.has_points { self.label.clone() } else { format!("{} (no data)", self.label) }
     }
 
     /// The attributes of its line.
@@ -169,11 +165,7 @@ impl Look {
     }
 
     fn colour(&self) -> String {
-        if self.is_paper {
-            GREY.to_string()
-        } else {
-            hex(colour(self.place))
-        }
+        if self.is_paper { GREY.to_string() } else { hex(colour(self.place)) }
     }
 }
 

@@ -131,16 +131,10 @@ fn legend(canvas: &mut Canvas, looks: &[Look], (width, top): (f64, f64)) -> f64 
 }
 
 fn swatch(canvas: &mut Canvas, look: &Look, at: Point) {
-    let end = Point {
-        x: at.x + SWATCH,
-        ..at
-    };
+    let end = Point { x: at.x + SWATCH, ..at };
     if look.mark == Drawn::Bars {
         let from = Point::new(end.x - 12.0, at.y - 3.5);
-        let to = Point {
-            y: at.y + 3.5,
-            ..end
-        };
+        let to = Point { y: at.y + 3.5, ..end };
         canvas.rectangle((from, to), &look.bar());
         if let Some(hatching) = look.hatching() {
             canvas.rectangle((from, to), &format!("fill=\"url(#{hatching})\""));
@@ -151,10 +145,7 @@ fn swatch(canvas: &mut Canvas, look: &Look, at: Point) {
         canvas.path(&Canvas::segment(at, end), &look.line());
     }
     if matches!(look.mark, Drawn::Marked | Drawn::Symbols) {
-        let middle = Point {
-            x: at.x + SWATCH / 2.0,
-            ..at
-        };
+        let middle = Point { x: at.x + SWATCH / 2.0, ..at };
         canvas.path(&look.symbol(middle), &look.fill());
     }
 }
@@ -181,11 +172,7 @@ fn width(figure: &Figure) -> f64 {
         Scale::Cells(names) => names.len() as f64 * 30.0,
         _ => 0.0,
     };
-    if bars > 12 || names > ONE_COLUMN * 1.3 {
-        TWO_COLUMNS
-    } else {
-        ONE_COLUMN
-    }
+    if bars > 12 || names > ONE_COLUMN * 1.3 { TWO_COLUMNS } else { ONE_COLUMN }
 }
 
 const ONE_COLUMN: f64 = 252.0;

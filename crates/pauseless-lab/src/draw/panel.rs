@@ -93,11 +93,8 @@ fn tick_words(canvas: &mut Canvas, plot: &Plot<'_>) {
             continue;
         }
         let is_name = matches!(plot.x.scale, Scale::Names(_));
-        let lines = if is_name {
-            wrap(label, (plot.slot(), FONT))
-        } else {
-            vec![label.to_string()]
-        };
+        let lines =
+            if is_name { wrap(label, (plot.slot(), FONT)) } else { vec![label.to_string()] };
         for line in &lines {
             canvas.words(&Words::new(line, at, Anchor::Middle));
             at.y += LINE;
@@ -142,19 +139,9 @@ fn marks(canvas: &mut Canvas, plot: &Plot<'_>) {
         let Some(share) = plot.x.share(mark.x) else {
             continue;
         };
-        let colour = if mark.is_alarm {
-            hex(ALARM)
-        } else {
-            "#000000".to_string()
-        };
+        let colour = if mark.is_alarm { hex(ALARM) } else { "#000000".to_string() };
         let top = plot.place((share, 1.0));
-        let line = Canvas::segment(
-            plot.place((share, 0.0)),
-            Point {
-                y: top.y - 2.5,
-                ..top
-            },
-        );
+        let line = Canvas::segment(plot.place((share, 0.0)), Point { y: top.y - 2.5, ..top });
         let width = if mark.is_alarm { 1.0 } else { 0.7 };
         let style =
             format!("stroke=\"{colour}\" stroke-width=\"{width}\" stroke-dasharray=\"3 2\"");
@@ -174,14 +161,8 @@ fn bars(canvas: &mut Canvas, plot: &Plot<'_>, looks: &[Look]) {
             continue;
         };
         let height = plot.y.share(bar.value).unwrap_or(zero);
-        let from = Point {
-            x: bar.left,
-            ..plot.place((0.0, zero))
-        };
-        let to = Point {
-            x: bar.left + bar.width,
-            ..plot.place((0.0, height))
-        };
+        let from = Point { x: bar.left, ..plot.place((0.0, zero)) };
+        let to = Point { x: bar.left + bar.width, ..plot.place((0.0, height)) };
         canvas.rectangle((from, to), &look.bar());
         if let Some(hatching) = look.hatching() {
             canvas.rectangle((from, to), &format!("fill=\"url(#{hatching})\""));
@@ -251,10 +232,7 @@ fn stairs(points: &[Point]) -> Vec<Point> {
     for point in points {
         if let Some(before) = all.last().copied() {
             let before: Point = before;
-            all.push(Point {
-                x: point.x,
-                ..before
-            });
+            all.push(Point { x: point.x, ..before });
         }
         all.push(*point);
     }
@@ -272,9 +250,7 @@ pub(super) enum BarWords {
 impl BarWords {
     /// What fits above bars that are so wide.
     pub(super) fn of(values: impl Iterator<Item = f64>, width: f64) -> BarWords {
-        let widest = values
-            .map(|value| measure(&short(value)))
-            .fold(0.0, f64::max);
+        let widest = values.map(|value| measure(&short(value))).fold(0.0, f64::max);
         match () {
             _ if widest <= width + 1.0 => BarWords::Level,
             _ if width >= FONT * 0.9 => BarWords::Turned,

@@ -105,20 +105,13 @@ fn shared(
         return whole;
     };
     let is_flat = axis(panel).scale == Scale::Linear && mine.high < whole.high / 30.0;
-    Some(if is_flat && mine.high > 0.0 {
-        mine
-    } else {
-        whole
-    })
+    Some(if is_flat && mine.high > 0.0 { mine } else { whole })
 }
 
 impl<'a> Plot<'a> {
     /// A place in the frame, by its shares of both axes.
     pub(super) fn place(&self, (across, up): (f64, f64)) -> Point {
-        Point::new(
-            self.at.x + self.width * across,
-            self.at.y + self.height * (1.0 - up),
-        )
+        Point::new(self.at.x + self.width * across, self.at.y + self.height * (1.0 - up))
     }
 
     /// The place of a point, if the axes have one.
@@ -213,11 +206,7 @@ impl<'a> Plot<'a> {
         let half = measure(&mark.label) / 2.0;
         let x = self.place((self.x.share(mark.x).unwrap_or(0.0), 0.0)).x;
         let (least, most) = (self.at.x + half, self.at.x + self.width + RIGHT - half);
-        if least <= most {
-            x.clamp(least, most)
-        } else {
-            (least + most) / 2.0
-        }
+        if least <= most { x.clamp(least, most) } else { (least + most) / 2.0 }
     }
 
     /// In which row above the frame the words of each mark stand, so that none overlap.
@@ -258,18 +247,13 @@ impl<'a> Plot<'a> {
             let in_group: Vec<(&Series, f64, Option<[f64; 2]>)> = in_group.collect();
             let middle = self.place((self.x.share(at).unwrap_or(0.0), 0.0)).x;
             let left = middle - bar_width * in_group.len() as f64 / 2.0;
-            bars.extend(
-                in_group
-                    .into_iter()
-                    .enumerate()
-                    .map(|(n, (series, value, ends))| Bar {
-                        series,
-                        value,
-                        ends,
-                        left: left + bar_width * n as f64 + 0.5,
-                        width: bar_width - 1.0,
-                    }),
-            );
+            bars.extend(in_group.into_iter().enumerate().map(|(n, (series, value, ends))| Bar {
+                series,
+                value,
+                ends,
+                left: left + bar_width * n as f64 + 0.5,
+                width: bar_width - 1.0,
+            }));
         }
         bars
     }

@@ -12,10 +12,7 @@ pub const PRINT_DPI: f32 = 300.0;
 /// The picture of an SVG document as a PNG file. Words are in the font that comes with us, so that
 /// the picture is the same on every machine.
 pub fn png(svg: &str, dots_per_inch: f32) -> Result<Vec<u8>, String> {
-    let options = Options {
-        fontdb: Arc::clone(&FONTS),
-        ..Options::default()
-    };
+    let options = Options { fontdb: Arc::clone(&FONTS), ..Options::default() };
     let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
     // An SVG has 96 units to the inch.
     let scale = dots_per_inch / 96.0;

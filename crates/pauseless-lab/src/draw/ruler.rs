@@ -58,10 +58,7 @@ pub(super) fn across(panel: &Panel) -> Option<Extent> {
 pub(super) fn upwards(panel: &Panel) -> Option<Extent> {
     let ends = panel.series.iter().flat_map(|it| it.spread.ends());
     let ends = ends.flatten().copied();
-    Extent::of(
-        placed(panel).map(|point| point.1).chain(ends),
-        &panel.y.scale,
-    )
+    Extent::of(placed(panel).map(|point| point.1).chain(ends), &panel.y.scale)
 }
 
 fn placed(panel: &Panel) -> impl Iterator<Item = (f64, f64)> {
@@ -110,11 +107,7 @@ impl Ruler {
                 let step = step(high - low, count);
                 // What ends just before a tick ends there.
                 let tick = (high / step).ceil() * step;
-                let high = if tick - high < (high - low) * 0.01 {
-                    tick
-                } else {
-                    high
-                };
+                let high = if tick - high < (high - low) * 0.01 { tick } else { high };
                 Ruler::linear(Extent { low, high }, step)
             }
         }
@@ -141,20 +134,15 @@ impl Ruler {
                 let whole = |value: f64| (value / step - 1e-9).ceil() * step;
                 let near = high + (high - low) * 0.04;
                 let is_far = whole(high) - high > (high - low) * 0.12;
-                let extent = Extent {
-                    low: -whole(-low),
-                    high: if is_far { near } else { whole(high) },
-                };
+                let extent =
+                    Extent { low: -whole(-low), high: if is_far { near } else { whole(high) } };
                 Ruler::linear(extent, step)
             }
         }
     }
 
     fn named(names: &[String]) -> Ruler {
-        let tick = |(at, name): (usize, &String)| Tick {
-            at: at as f64,
-            label: Some(name.clone()),
-        };
+        let tick = |(at, name): (usize, &String)| Tick { at: at as f64, label: Some(name.clone()) };
         Ruler {
             scale: Scale::Names(names.to_vec()),
             low: -0.5,
@@ -182,10 +170,8 @@ impl Ruler {
             high = low + low.abs().max(1.0);
         }
         let step = step(high - low, count);
-        let extent = Extent::new(
-            (low / step + 1e-9).floor() * step,
-            (high / step - 1e-9).ceil() * step,
-        );
+        let extent =
+            Extent::new((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step);
         Ruler::linear(extent, step)
     }
 
@@ -205,12 +191,7 @@ impl Ruler {
             at: n as f64 * step,
             label: Some(words::tick(n as f64 * step, (step, top))),
         };
-        Ruler {
-            scale: Scale::Linear,
-            low,
-            high,
-            ticks: (first..=last).map(tick).collect(),
-        }
+        Ruler { scale: Scale::Linear, low, high, ticks: (first..=last).map(tick).collect() }
     }
 
     /// To the next of 1, 2, 5 times a power of ten on both sides.
@@ -219,11 +200,7 @@ impl Ruler {
             let power = 10f64.powf((value.log10() + 1e-9).floor());
             let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
             let is_enough = |step: &&f64| {
-                if is_up {
-                    **step >= value * (1.0 - 1e-9)
-                } else {
-                    **step <= value * (1.0 + 1e-9)
-                }
+                if is_up { **step >= value * (1.0 - 1e-9) } else { **step <= value * (1.0 + 1e-9) }
             };
             let found = if is_up {
                 steps.iter().find(is_enough)
@@ -240,12 +217,7 @@ impl Ruler {
         if high < low * 1.99 {
             high = low * 10.0;
         }
-        Ruler {
-            scale: Scale::Log,
-            low,
-            high,
-            ticks: log_ticks(Extent { low, high }, count),
-        }
+        Ruler { scale: Scale::Log, low, high, ticks: log_ticks(Extent { low, high }, count) }
     }
 
     /// The place of a value between the ends, from 0 to 1, if it has one.
@@ -317,29 +289,17 @@ mod tests {
     #[test]
     fn few_decades_have_labels_between_their_powers() {
         let extent = |low, high| Extent { low, high };
-        assert_eq!(
-            texts(&Ruler::log(extent(4.0, 64.0), 6)),
-            ["2", "5", "10", "20", "50", "100"]
-        );
+        assert_eq!(texts(&Ruler::log(extent(4.0, 64.0), 6)), ["2", "5", "10", "20", "50", "100"]);
         let wide = Ruler::log(extent(3e-3, 7e4), 8);
         assert_eq!(wide.low, 2e-3);
-        assert_eq!(
-            texts(&wide),
-            ["0.01", "0.1", "1", "10", "100", "1000", "10000", "10⁵"]
-        );
+        assert_eq!(texts(&wide), ["0.01", "0.1", "1", "10", "100", "1000", "10000", "10⁵"]);
         assert_eq!(wide.share(0.0), None);
         assert_eq!(wide.share(wide.high), Some(1.0));
     }
 
     #[test]
     fn a_single_value_still_has_an_axis() {
-        let one = Ruler::log(
-            Extent {
-                low: 5.0,
-                high: 5.0,
-            },
-            5,
-        );
+        let one = Ruler::log(Extent { low: 5.0, high: 5.0 }, 5);
         assert!(one.high > one.low && !texts(&one).is_empty());
     }
 }

@@ -34,14 +34,10 @@ pub(super) fn whiskers(canvas: &mut Canvas, (plot, look): (&Plot<'_>, &Look), se
     let Spread::Whiskers(ends) = &series.spread else {
         return;
     };
-    let paths = series
-        .points
-        .iter()
-        .zip(ends)
-        .filter_map(|((x, _), [low, high])| {
-            let side = |value: f64| plot.point((*x, value.max(plot.floor())));
-            Some(whisker(side(*low)?, side(*high)?))
-        });
+    let paths = series.points.iter().zip(ends).filter_map(|((x, _), [low, high])| {
+        let side = |value: f64| plot.point((*x, value.max(plot.floor())));
+        Some(whisker(side(*low)?, side(*high)?))
+    });
     canvas.path(&String::from_iter(paths), &look.whisker());
 }
 
@@ -50,10 +46,7 @@ pub(super) fn on_bar(canvas: &mut Canvas, plot: &Plot<'_>, bar: &Bar<'_>) -> Opt
     let middle = bar.left + bar.width / 2.0;
     let side = |value: f64| {
         let share = plot.y.share(value.max(plot.floor()))?;
-        Some(Point {
-            x: middle,
-            ..plot.place((0.0, share))
-        })
+        Some(Point { x: middle, ..plot.place((0.0, share)) })
     };
     let [low, high] = bar.ends?;
     let (low, high) = (side(low)?, side(high)?);

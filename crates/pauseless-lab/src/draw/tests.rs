@@ -4,10 +4,7 @@ use super::{PRINT_DPI, canvas, png, svg};
 use crate::draw::figure::{Axis, Drawn, Figure, Heat, Mark, Panel, Scale, Series, Spread};
 
 fn axis(label: &str, scale: Scale) -> Axis {
-    Axis {
-        label: label.to_string(),
-        scale,
-    }
+    Axis { label: label.to_string(), scale }
 }
 
 fn series(label: &str, mark: Drawn, points: &[(f64, f64)]) -> Series {
@@ -45,9 +42,8 @@ fn names(names: &[&str]) -> Scale {
 
 /// Panels over time, as long as recordings are.
 fn over_time(panels: usize) -> Figure {
-    let points: Vec<(f64, f64)> = (0..20_000)
-        .map(|n| (f64::from(n) / 1e3, f64::from(n * 7_919 % 1_000) / 90.0))
-        .collect();
+    let points: Vec<(f64, f64)> =
+        (0..20_000).map(|n| (f64::from(n) / 1e3, f64::from(n * 7_919 % 1_000) / 90.0)).collect();
     let make = |index: usize| {
         let flows = ["goodput.F1", "goodput.F2", "goodput.F3"];
         let curves = flows.map(|flow| series(flow, Drawn::Line, &points));
@@ -55,11 +51,7 @@ fn over_time(panels: usize) -> Figure {
         let mut panel = panel(title, (Scale::Linear, Scale::Linear), curves.to_vec());
         let marks = [("deadlock", 2.8), ("sources stop", 3.5), ("end", 20.0)];
         panel.marks = marks
-            .map(|(label, x)| Mark {
-                label: label.to_string(),
-                x,
-                is_alarm: index == 0,
-            })
+            .map(|(label, x)| Mark { label: label.to_string(), x, is_alarm: index == 0 })
             .to_vec();
         panel
     };
@@ -67,17 +59,9 @@ fn over_time(panels: usize) -> Figure {
 }
 
 fn bars() -> Figure {
-    let groups = [
-        "DCQCN with its default thresholds",
-        "QCN",
-        "buffer-based GFC",
-    ];
+    let groups = ["DCQCN with its default thresholds", "QCN", "buffer-based GFC"];
     let all = vec![
-        series(
-            "measured",
-            Drawn::Bars,
-            &[(0.0, 52e3), (1.0, 0.0), (2.0, 3.0)],
-        ),
+        series("measured", Drawn::Bars, &[(0.0, 52e3), (1.0, 0.0), (2.0, 3.0)]),
         series("paper", Drawn::Bars, &[(0.0, 40e3), (2.0, 0.25)]),
     ];
     let of = |y| panel("", (names(&groups), y), all.clone());
@@ -93,16 +77,8 @@ fn odd() -> Figure {
         panel("empty", log(), line(&[(0.0, -1.0)])),
         panel("point", log(), line(&[(5.0, 3.0)])),
         panel("huge", linear(), line(&[(0.0, 3e18), (5e7, 9e18)])),
-        panel(
-            "tiny",
-            log(),
-            line(&[(1e-9, 3e-7), (0.0, 1.0), (5e9, 9e12)]),
-        ),
-        panel(
-            "none",
-            linear(),
-            line(&[(f64::NAN, 1.0), (1.0, f64::INFINITY)]),
-        ),
+        panel("tiny", log(), line(&[(1e-9, 3e-7), (0.0, 1.0), (5e9, 9e12)])),
+        panel("none", linear(), line(&[(f64::NAN, 1.0), (1.0, f64::INFINITY)])),
         panel("negative", linear(), line(&[(-3.0, -2.0), (2.0, 4.0)])),
         panel("names", (names(&[]), Scale::Linear), Vec::new()),
     ])
@@ -140,20 +116,15 @@ fn sure() -> Figure {
 fn heat(columns: usize, rows: usize) -> Figure {
     let cells = |count: usize| Scale::Cells((0..count).map(|it| (it * 25).to_string()).collect());
     let values = (0..columns * rows).map(|it| (it % 7 != 3).then_some(it as f64));
-    let map = Heat {
-        label: "mean fct (us)".to_string(),
-        cells: values.collect(),
-    };
+    let map = Heat { label: "mean fct (us)".to_string(), cells: values.collect() };
     let mut panel = panel("PFC", (cells(columns), cells(rows)), Vec::new());
     panel.heat = Some(map);
     figure(vec![panel])
 }
 
 fn tree(svg: &str) -> Tree {
-    let options = Options {
-        fontdb: std::sync::Arc::clone(&super::png::FONTS),
-        ..Options::default()
-    };
+    let options =
+        Options { fontdb: std::sync::Arc::clone(&super::png::FONTS), ..Options::default() };
     Tree::from_str(svg, &options).unwrap()
 }
 

@@ -77,11 +77,7 @@ pub(super) fn short(value: f64) -> String {
 }
 
 fn trimmed(text: &str) -> &str {
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        text
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 fn minus(text: &str) -> String {

@@ -19,16 +19,8 @@ pub(super) fn group(scenario: &Scenario) -> Option<Group> {
     let flows = &scenario.config.flows;
     let told = flows.iter().filter(|flow| flow.reaction != Reaction::None);
     let name = congestion.control.name();
-    let title = format!(
-        "congestion control {name} for {} of {} flows",
-        told.count(),
-        flows.len()
-    );
-    Some(Group {
-        title,
-        rows: steps.rows,
-        stages: Vec::new(),
-    })
+    let title = format!("congestion control {name} for {} of {} flows", told.count(), flows.len());
+    Some(Group { title, rows: steps.rows, stages: Vec::new() })
 }
 
 /// The origin of a value that may have been written in the file.
@@ -39,14 +31,10 @@ fn origin(is_default: bool, default: &'static str) -> &'static str {
 impl Steps {
     fn common(&mut self, scenario: &Scenario) {
         let congestion = &scenario.config.congestion;
-        let class = scenario
-            .config
-            .flows
-            .iter()
-            .find_map(|flow| match flow.reaction {
-                Reaction::Controlled { class, .. } if class != flow.class => Some(class.0),
-                _ => None,
-            });
+        let class = scenario.config.flows.iter().find_map(|flow| match flow.reaction {
+            Reaction::Controlled { class, .. } if class != flow.class => Some(class.0),
+            _ => None,
+        });
         let class = class.map_or("that of the data".to_string(), |class| class.to_string());
         self.add(("class", "in which sources are told"), class, "as run");
         let every = match congestion.ack_every {
@@ -66,9 +54,7 @@ impl Steps {
         let Some((name, keys)) = schemes.keys_of(&chosen) else {
             return;
         };
-        let variant = schemes
-            .named(name)
-            .expect("a kind that has keys has a name");
+        let variant = schemes.named(name).expect("a kind that has keys has a name");
         self.declared((variant.info)(), &*keys);
     }
 }

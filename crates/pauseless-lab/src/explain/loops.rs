@@ -142,11 +142,7 @@ fn of_flow(config: &Config, flow: &Flow) -> Option<(Loop, Vec<(Link, f64)>)> {
 
 /// Packets that end before the loop may have any rate.
 fn rate(bps: f64) -> String {
-    if bps.is_finite() {
-        quantity::rate(bps)
-    } else {
-        "any".to_string()
-    }
+    if bps.is_finite() { quantity::rate(bps) } else { "any".to_string() }
 }
 
 /// The section of the text.
@@ -156,14 +152,7 @@ pub(super) fn write(loops: &[Loop], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
     writeln!(f, "\nrouting loops")?;
     for found in loops {
-        let Boundary {
-            switches,
-            ttl,
-            slowest,
-            passes,
-            paper_bps,
-            exact_bps,
-        } = found.boundary;
+        let Boundary { switches, ttl, slowest, passes, paper_bps, exact_bps } = found.boundary;
         writeln!(f, "flow {}: {}", found.flow, found.switches.join(" > "))?;
         let load = format!("{:.3}", found.load);
         let by_whom = match found.flow_count {
@@ -172,29 +161,16 @@ pub(super) fn write(loops: &[Loop], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         };
         let (n, ttl) = (switches.to_string(), ttl.to_string());
         let (slowest, passes) = (slowest.to_string(), passes.to_string());
-        let [paper, exact, own] = [
-            paper_bps * found.frame_share,
-            exact_bps * found.frame_share,
-            found.rate_bps,
-        ]
-        .map(rate);
+        let [paper, exact, own] =
+            [paper_bps * found.frame_share, exact_bps * found.frame_share, found.rate_bps]
+                .map(rate);
         let rows = [
             ["n", "switches of the loop", &n, "scenario"],
             ["TTL", "of every packet", &ttl, "scenario"],
             ["B", "the slowest link of the loop", &slowest, "scenario"],
-            [
-                "passes",
-                "of a packet over its first link",
-                &passes,
-                "docs/ttl.md",
-            ],
+            ["passes", "of a packet over its first link", &passes, "docs/ttl.md"],
             ["r", "n B / TTL", &paper, "hn16 3.1"],
-            [
-                "r",
-                "least rate / passes of all links of the loop",
-                &exact,
-                "docs/ttl.md",
-            ],
+            ["r", "least rate / passes of all links of the loop", &exact, "docs/ttl.md"],
             ["rate", "of the flow", &own, "scenario"],
             ["load", &by_whom, &load, "docs/ttl.md"],
         ];

@@ -120,10 +120,8 @@ fn division(shared: &SharedConfig) -> Steps {
                 1 => "one queue alone".to_string(),
                 n => format!("each of {n} queues, all of which want more"),
             };
-            let formula = format!(
-                "{whose}: a / (1 + n a) of the pool, a = {}",
-                written_alpha(alpha)
-            );
+            let formula =
+                format!("{whose}: a / (1 + n a) of the pool, a = {}", written_alpha(alpha));
             let bytes = alpha.fixed_point(sizes.pool, active);
             steps.bytes(("may have", &formula), bytes, "Choudhury, Hahne");
         }

@@ -46,32 +46,18 @@ pub fn paper() -> Paper {
         let (quantity, formula) = names;
         for (gbps, (ours, printed, note)) in LINES.into_iter().zip(cells) {
             let line_bps = Rate::gbps(gbps).as_bps();
-            rows.push(PaperRecord {
-                quantity,
-                line_bps,
-                formula,
-                ours,
-                printed,
-                note,
-            });
+            rows.push(PaperRecord { quantity, line_bps, formula, ours, printed, note });
         }
     };
     let ethernet = LINES.map(|gbps| latency(gbps, 1_500));
     let infiniband = LINES.map(|gbps| latency(gbps, 4_000));
     let tau = "2 MTU / C + 2 t_w + t_r";
     let [a, b, c] = ethernet.map(|latency| latency.tau().to_string());
-    let cells = [
-        (a, "7.4 us", ""),
-        (b, "5.6 us", ""),
-        (c, "5.2 us", "printed rounded"),
-    ];
+    let cells = [(a, "7.4 us", ""), (b, "5.6 us", ""), (c, "5.2 us", "printed rounded")];
     add(("tau, Ethernet", tau), cells);
     let [a, b, c] = infiniband.map(|latency| latency.tau().to_string());
     let why = "needs an MTU of 4000 B, not 4096 B";
-    add(
-        ("tau, InfiniBand", tau),
-        [(a, "11.4 us", why), (b, "6.6 us", why), (c, "5.6 us", why)],
-    );
+    add(("tau, InfiniBand", tau), [(a, "11.4 us", why), (b, "6.6 us", why), (c, "5.6 us", why)]);
     let widths = ethernet.map(|latency| derive::buffer_width(&latency));
     let [a, b, c] = widths.map(|width| width.to_string());
     let cells = [(a, "18.5 KB", ""), (b, "56 KB", ""), (c, "130 KB", ROUNDED)];
@@ -88,10 +74,7 @@ pub fn paper() -> Paper {
         (b, "191.4 KB", "C T of 65535 B"),
         (c, "271 KB", ROUNDED),
     ];
-    add(
-        ("B_m - B_0, time-based", "(sqrt(tau / T) + 1)^2 C T"),
-        cells,
-    );
+    add(("B_m - B_0, time-based", "(sqrt(tau / T) + 1)^2 C T"), cells);
     let share = 100.0 * Control::SIZE.get() as f64 / ethernet[0].c_tau().get() as f64;
     rows.push(PaperRecord {
         quantity: "feedback, a message per tau",

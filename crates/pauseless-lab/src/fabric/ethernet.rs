@@ -97,10 +97,7 @@ impl<'s> EthernetDumps<'s> {
                 return Ok(());
             }
         };
-        self.wirings.push(Parsed {
-            source,
-            value: wiring,
-        });
+        self.wirings.push(Parsed { source, value: wiring });
         Ok(())
     }
 
@@ -117,11 +114,7 @@ impl<'s> EthernetDumps<'s> {
         };
         let mut notes = wires.notes.clone();
         let site = Site::new(wires, &configs, &mut notes)?;
-        let Built {
-            topology,
-            devices,
-            ends,
-        } = Built::new(&site, &mut notes)
+        let Built { topology, devices, ends } = Built::new(&site, &mut notes)
             .map_err(|error| Problems::of_file(&file, error.to_string(), ""))?;
         site.take_notes_of_profiles(&self.profiles, &mut notes);
         let routing = choices.routing.unwrap_or_else(|| {

@@ -27,10 +27,7 @@ pub fn write(fabric: &Fabric) -> String {
             NodeKind::Switch => "switch",
             NodeKind::Host => "host",
         };
-        line(
-            &mut text,
-            format_args!("    <node id=\"{}\">", escape(&node.name)),
-        );
+        line(&mut text, format_args!("    <node id=\"{}\">", escape(&node.name)));
         data(&mut text, "node.kind", kind);
         data(&mut text, "node.layer", &node.layer.to_string());
         if let Some(device) = fabric.names.device(NodeId(number as u32)) {
@@ -70,10 +67,7 @@ fn write_edges(text: &mut String, fabric: &Fabric) {
 
 fn data(text: &mut String, key: &str, value: &str) {
     let value = escape(value);
-    line(
-        text,
-        format_args!("      <data key=\"{key}\">{value}</data>"),
-    );
+    line(text, format_args!("      <data key=\"{key}\">{value}</data>"));
 }
 
 fn line(text: &mut String, line: impl std::fmt::Display) {

@@ -138,9 +138,8 @@ impl<'c> Building<'c> {
         let mut namer = Namer::default();
         let mut ends = Vec::from_iter(cabling.links.iter().flat_map(|link| link.ends));
         ends.sort_unstable();
-        let (switches, adapters): (Vec<_>, Vec<_>) = ends
-            .into_iter()
-            .partition(|(index, _)| building.is_switch(*index));
+        let (switches, adapters): (Vec<_>, Vec<_>) =
+            ends.into_iter().partition(|(index, _)| building.is_switch(*index));
         let mut last = None;
         for (index, port) in switches {
             let node = &cabling.nodes[index];
@@ -195,10 +194,7 @@ impl<'c> Building<'c> {
                 return Err(problem.help("leave out the loopback"));
             }
             let rate = link.rate.map(|rate| Rate::bps(rate.bits_per_second()));
-            let spec = LinkSpec {
-                rate: rate.unwrap_or(RATE_UNKNOWN),
-                delay: DELAY_UNKNOWN,
-            };
+            let spec = LinkSpec { rate: rate.unwrap_or(RATE_UNKNOWN), delay: DELAY_UNKNOWN };
             self.builder.connect(a, b, spec);
         }
         Ok(())
@@ -209,15 +205,8 @@ impl Cabled {
     fn new(cabling: &Parsed<'_, Cabling>) -> Result<Cabled, Problems> {
         let source = cabling.source;
         let mut building = Building::new(&cabling.value);
-        building
-            .connect()
-            .map_err(|problem| source.refuse(problem))?;
-        let Building {
-            builder,
-            devices,
-            nodes,
-            ..
-        } = building;
+        building.connect().map_err(|problem| source.refuse(problem))?;
+        let Building { builder, devices, nodes, .. } = building;
         let topology = builder.build();
         let topology =
             topology.map_err(|error| Problems::of_file(&source.file, error.to_string(), ""))?;
@@ -252,9 +241,8 @@ impl Cabled {
 
     fn take_notes(&mut self, cabling: &Cabling, without_lid: usize) {
         if without_lid > 0 {
-            self.notes.push(format!(
-                "{without_lid} adapter ports have no LID; nobody can send to them"
-            ));
+            self.notes
+                .push(format!("{without_lid} adapter ports have no LID; nobody can send to them"));
         }
         if cabling.links.iter().any(|link| link.rate.is_none()) {
             let note = "the files do not give the rate of all links; where they do not it is \
@@ -424,11 +412,7 @@ impl Cabled {
             let (Some(ingress), Some(egress)) = (port(row.ingress), port(row.egress)) else {
                 continue;
             };
-            let passage = Passage {
-                node: *node,
-                ingress,
-                egress,
-            };
+            let passage = Passage { node: *node, ingress, egress };
             known.insert((*node, ingress, egress));
             let lanes = row.vls.map(|vl| match vl {
                 VL_DROP => ClassTable::DROP,
@@ -467,11 +451,7 @@ impl Cabled {
         for &node in self.topology.switches() {
             let count = self.topology.ports(node).len() as u16;
             for (ingress, egress) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
-                let passage = Passage {
-                    node,
-                    ingress: PortId(ingress),
-                    egress: PortId(egress),
-                };
+                let passage = Passage { node, ingress: PortId(ingress), egress: PortId(egress) };
                 table.set(passage, identity);
             }
         }
@@ -530,15 +510,8 @@ impl Cabled {
                     let Some(&level) = level else {
                         return Err(self.without_level(levels, source, lid));
                     };
-                    let lane = Lane {
-                        label: level,
-                        class: Class(level),
-                    };
-                    demands.push(Demand {
-                        group,
-                        lane,
-                        source,
-                    });
+                    let lane = Lane { label: level, class: Class(level) };
+                    demands.push(Demand { group, lane, source });
                 }
             }
         }

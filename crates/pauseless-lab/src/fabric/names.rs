@@ -52,9 +52,7 @@ impl Names {
                 continue;
             };
             let kind = without_numbers(&device.description);
-            example
-                .entry(kind.clone())
-                .or_insert_with(|| device.description.clone());
+            example.entry(kind.clone()).or_insert_with(|| device.description.clone());
             kinds.entry(kind).or_default().push(host);
         }
         let kinds = kinds.into_iter().filter(|(_, hosts)| hosts.len() > 1);
@@ -111,9 +109,7 @@ impl Namer {
 
 /// Managed switches call themselves `MF0;HOSTNAME:MODEL/U1`; the operator calls them HOSTNAME.
 fn own_name(description: &str) -> &str {
-    let inner = description
-        .strip_prefix("MF0;")
-        .and_then(|rest| rest.split_once(':'));
+    let inner = description.strip_prefix("MF0;").and_then(|rest| rest.split_once(':'));
     inner.map_or(description, |(name, _)| name)
 }
 

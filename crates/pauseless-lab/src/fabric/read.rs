@@ -69,46 +69,26 @@ fn take<'s>(dumps: &mut Dumps<'s>, source: &'s Source, format: ib::Format) -> Re
     let text = &source.text;
     let refuse = |problem| source.refuse(problem);
     match format {
-        Format::Discover => put(
-            &mut dumps.cabling,
-            source,
-            ib::discover::parse(text).map_err(refuse)?,
-        ),
-        Format::DiscoverTable => put(
-            &mut dumps.cabling,
-            source,
-            ib::discover_table::parse(text).map_err(refuse)?,
-        ),
-        Format::SubnetList => put(
-            &mut dumps.cabling,
-            source,
-            ib::subnet_list::parse(text).map_err(refuse)?,
-        ),
-        Format::Fdbs => put(
-            &mut dumps.tables,
-            source,
-            ib::fdbs::parse(text).map_err(refuse)?,
-        ),
-        Format::LftDump => put(
-            &mut dumps.tables,
-            source,
-            ib::lft_dump::parse(text).map_err(refuse)?,
-        ),
-        Format::OpensmSlToVl => put(
-            &mut dumps.lanes,
-            source,
-            ib::sl2vl::opensm::parse(text).map_err(refuse)?,
-        ),
-        Format::IbdmchkSlToVl => put(
-            &mut dumps.lanes,
-            source,
-            ib::sl2vl::ibdmchk::parse(text).map_err(refuse)?,
-        ),
-        Format::PathSl => put(
-            &mut dumps.levels,
-            source,
-            ib::path_sl::parse(text).map_err(refuse)?,
-        ),
+        Format::Discover => {
+            put(&mut dumps.cabling, source, ib::discover::parse(text).map_err(refuse)?)
+        }
+        Format::DiscoverTable => {
+            put(&mut dumps.cabling, source, ib::discover_table::parse(text).map_err(refuse)?)
+        }
+        Format::SubnetList => {
+            put(&mut dumps.cabling, source, ib::subnet_list::parse(text).map_err(refuse)?)
+        }
+        Format::Fdbs => put(&mut dumps.tables, source, ib::fdbs::parse(text).map_err(refuse)?),
+        Format::LftDump => {
+            put(&mut dumps.tables, source, ib::lft_dump::parse(text).map_err(refuse)?)
+        }
+        Format::OpensmSlToVl => {
+            put(&mut dumps.lanes, source, ib::sl2vl::opensm::parse(text).map_err(refuse)?)
+        }
+        Format::IbdmchkSlToVl => {
+            put(&mut dumps.lanes, source, ib::sl2vl::ibdmchk::parse(text).map_err(refuse)?)
+        }
+        Format::PathSl => put(&mut dumps.levels, source, ib::path_sl::parse(text).map_err(refuse)?),
     }
 }
 
@@ -120,11 +100,7 @@ fn put<'s, T>(
 ) -> Result<(), Problems> {
     if let Some(other) = place {
         let message = format!("says again what {} says", other.source.file);
-        return Err(Problems::of_file(
-            &source.file,
-            message,
-            "leave one of them out",
-        ));
+        return Err(Problems::of_file(&source.file, message, "leave one of them out"));
     }
     *place = Some(Parsed { source, value });
     Ok(())

@@ -16,13 +16,7 @@ impl Fabric {
             dropped.binary_search(host).is_ok()
                 || (!only.is_empty() && kept.binary_search(host).is_err())
         };
-        Ok(self
-            .topology
-            .hosts()
-            .iter()
-            .copied()
-            .filter(is_out)
-            .collect())
+        Ok(self.topology.hosts().iter().copied().filter(is_out).collect())
     }
 
     /// Leaves only these flows, written `SOURCE:TARGET`, in all lanes that the fabric has.
@@ -58,13 +52,8 @@ impl Fabric {
     fn all_lanes(&self, source: NodeId, target: NodeId, lanes: &[Lane]) -> Vec<Demand> {
         let groups = &self.routes.groups;
         let addresses = groups.addresses().filter(|g| groups.target(*g) == target);
-        let demands = addresses.flat_map(|group| {
-            lanes.iter().map(move |lane| Demand {
-                group,
-                lane: *lane,
-                source,
-            })
-        });
+        let demands = addresses
+            .flat_map(|group| lanes.iter().map(move |lane| Demand { group, lane: *lane, source }));
         demands.collect()
     }
 
@@ -86,10 +75,7 @@ impl Fabric {
             let hosts = self.topology.hosts().iter().copied();
             found.extend(hosts.filter(|host| self.is_called(*host, pattern)));
             if found.len() == before {
-                return Err(format!(
-                    "no end node is called {pattern:?}; {}",
-                    self.example()
-                ));
+                return Err(format!("no end node is called {pattern:?}; {}", self.example()));
             }
         }
         found.sort_unstable();

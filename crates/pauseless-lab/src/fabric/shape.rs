@@ -19,10 +19,7 @@ use crate::scenario::{check, classes, routing, topology};
 
 /// The fabric that `spec` describes. Links have 100 Gb/s and 1 us unless it says otherwise.
 pub fn parse(spec: &str) -> Result<Fabric, Problems> {
-    let source = Source {
-        file: NAME.to_string(),
-        text: spec.to_string(),
-    };
+    let source = Source { file: NAME.to_string(), text: spec.to_string() };
     let table = table(spec).map_err(|problem| source.refuse(*problem))?;
     let mut fabric = check::read_table(&source, table)?;
     fabric.name = spec.to_string();
@@ -37,10 +34,7 @@ fn table(spec: &str) -> Result<DeTable<'_>, Box<Problem>> {
     // Of every kind the first size may stand without its key.
     let first = info.as_ref().and_then(|info| info.keys.first());
     let lead = first.map(|key| key.name);
-    let mut tables = Tables {
-        kind: info,
-        ..Tables::default()
-    };
+    let mut tables = Tables { kind: info, ..Tables::default() };
     tables.topology.insert(
         Spanned::new(0..kind_end, topology::kinds().key.into()),
         Spanned::new(0..kind_end, DeValue::String(kind.into())),
@@ -106,15 +100,9 @@ impl<'s> Tables<'s> {
     }
 
     fn finish(mut self) -> DeTable<'s> {
-        let links = Common {
-            rate: Key::of(RATE),
-            delay: Key::of(DELAY),
-            ..Common::default()
-        };
+        let links = Common { rate: Key::of(RATE), delay: Key::of(DELAY), ..Common::default() };
         for entry in links.entries() {
-            let value = entry
-                .line()
-                .filter(|_| !self.topology.contains_key(&*entry.key));
+            let value = entry.line().filter(|_| !self.topology.contains_key(&*entry.key));
             if let Some(value) = value {
                 let value = DeValue::String(value.trim_matches('"').to_string().into());
                 let key = Spanned::new(0..0, entry.key);

@@ -13,11 +13,7 @@ pub use write::write;
 pub fn is_toml(source: &Source) -> bool {
     let mut lines = source.text.lines().map(str::trim_start);
     source.file.ends_with(".toml")
-        || lines.any(|line| {
-            ["[topology", "[[topology"]
-                .iter()
-                .any(|s| line.starts_with(s))
-        })
+        || lines.any(|line| ["[topology", "[[topology"].iter().any(|s| line.starts_with(s)))
 }
 
 /// Reads a fabric file, or a scenario: of that only the fabric and the ends of flows.

@@ -55,10 +55,7 @@ impl Source {
     /// The same for what has been read already; messages call it `file`.
     pub fn from_bytes(file: &str, bytes: Vec<u8>) -> Result<Source, Problems> {
         match unpack(bytes, FILE_MAX) {
-            Ok(text) => Ok(Source {
-                file: file.to_string(),
-                text,
-            }),
+            Ok(text) => Ok(Source { file: file.to_string(), text }),
             Err(flaw) => Err(flaw.problems(file)),
         }
     }

@@ -192,10 +192,8 @@ mod tests {
             (u64::MAX - 1, 3),
         ];
         for (size, expected) in sizes {
-            let found: Vec<bool> = SizeRange::ALL
-                .iter()
-                .map(|range| range.contains(Bytes::new(size)))
-                .collect();
+            let found: Vec<bool> =
+                SizeRange::ALL.iter().map(|range| range.contains(Bytes::new(size))).collect();
             let wanted: Vec<bool> = (0..4).map(|range| range == expected).collect();
             assert_eq!(found, wanted, "{size}");
         }

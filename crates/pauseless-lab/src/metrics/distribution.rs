@@ -71,9 +71,7 @@ impl Percentile {
     /// So many parts of a thousand, from 1 to 1000.
     pub const fn permille(permille: u32) -> Percentile {
         assert!(0 < permille && permille <= 1_000, "above 0 and at most 1");
-        Percentile {
-            millionths: permille * 1_000,
-        }
+        Percentile { millionths: permille * 1_000 }
     }
 
     /// Reads percent such as `99.9`, with at most four decimals; else says what is expected.
@@ -130,13 +128,7 @@ mod tests {
         let values: Vec<u64> = (1..=1_000).rev().collect();
         let found = Distribution::<u64>::of(values).expect("values");
         let named = Percentile::NAMED.map(|(name, p)| (name, found.at(p)));
-        let expected = [
-            ("p50", 500),
-            ("p95", 950),
-            ("p99", 990),
-            ("p999", 999),
-            ("max", 1_000),
-        ];
+        let expected = [("p50", 500), ("p95", 950), ("p99", 990), ("p999", 999), ("max", 1_000)];
         assert_eq!((found.mean, named), (500.5, expected));
         let few = Distribution::<f64>::of(vec![3.0, 1.0, 2.0]).expect("values");
         let at = [Percentile::P50, Percentile::P95, Percentile::MAX].map(|p| few.at(p));
@@ -146,18 +138,11 @@ mod tests {
 
     #[test]
     fn percentiles_are_written_in_percent() {
-        for (text, name) in [
-            ("99", "p99"),
-            ("99.9", "p999"),
-            ("100", "max"),
-            ("99.99", "p99.99"),
-        ] {
+        for (text, name) in [("99", "p99"), ("99.9", "p999"), ("100", "max"), ("99.99", "p99.99")] {
             let found = Percentile::parse(text).map(Percentile::name);
             assert_eq!(found, Ok(name.to_string()), "{text}");
         }
-        for wrong in [
-            "", "0", "0.0", "101", "100.1", "-1", "+5", "1e1", "99.99999", "99.", "p99",
-        ] {
+        for wrong in ["", "0", "0.0", "101", "100.1", "-1", "+5", "1e1", "99.99999", "99.", "p99"] {
             assert!(Percentile::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -91,10 +91,7 @@ pub(super) fn layers(config: &Config, outcome: &Outcome, ports: &[PortUse]) -> V
                 0.0 => 0.0,
                 ms => pauses as f64 / ms / links as f64,
             },
-            links_held: ports
-                .iter()
-                .filter(|port| port.held_first.is_some())
-                .count(),
+            links_held: ports.iter().filter(|port| port.held_first.is_some()).count(),
         }
     });
     layers.collect()

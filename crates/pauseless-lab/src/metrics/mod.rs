@@ -75,9 +75,8 @@ impl Metrics {
     /// The positions of the ports with the highest utilisation, the busiest first, and none that
     /// was idle.
     pub fn busiest(&self, count: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.ports.len())
-            .filter(|port| self.ports[*port].sent > Bytes::ZERO)
-            .collect();
+        let mut order: Vec<usize> =
+            (0..self.ports.len()).filter(|port| self.ports[*port].sent > Bytes::ZERO).collect();
         let by_use = |a: &usize, b: &usize| {
             let (a, b) = (&self.ports[*a], &self.ports[*b]);
             b.utilisation.total_cmp(&a.utilisation)

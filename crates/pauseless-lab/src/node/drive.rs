@@ -87,11 +87,7 @@ impl Claim {
 impl Links {
     /// Opens every interface of `file`; else says which one is not as it should be.
     pub fn open(file: &NodeFile) -> Result<Links, Problems> {
-        let mut opened = Links {
-            links: Vec::new(),
-            how: Vec::new(),
-            claims: Vec::new(),
-        };
+        let mut opened = Links { links: Vec::new(), how: Vec::new(), claims: Vec::new() };
         for (port, interface) in file.interfaces.iter().enumerate() {
             let refuse = |error: io::Error| refuse(file, port, &error);
             if !net::interface_exists(interface) {
@@ -288,9 +284,7 @@ pub fn instant_at(wanted: u64) -> Instant {
     let (shown, now) = (monotonic_ns(), Instant::now());
     match wanted.checked_sub(shown) {
         Some(ahead) => now + Duration::from_nanos(ahead),
-        None => now
-            .checked_sub(Duration::from_nanos(shown - wanted))
-            .unwrap_or(now),
+        None => now.checked_sub(Duration::from_nanos(shown - wanted)).unwrap_or(now),
     }
 }
 
@@ -391,9 +385,7 @@ mod tests {
         let long = Duration::from_secs(201 * 86_400);
         let settings = Settings {
             pace: Pace::Real,
-            start: Instant::now()
-                .checked_sub(long)
-                .expect("it goes below zero"),
+            start: Instant::now().checked_sub(long).expect("it goes below zero"),
             end: None,
             is_spinning: true,
         };

@@ -43,11 +43,7 @@ named! {
 
 impl Role {
     fn of(topology: &Topology, node: NodeId) -> Role {
-        if topology.is_host(node) {
-            Role::Host
-        } else {
-            Role::Switch
-        }
+        if topology.is_host(node) { Role::Host } else { Role::Switch }
     }
 }
 
@@ -121,10 +117,7 @@ impl NodeFile {
                     slack.exact(),
                     tick.exact()
                 );
-                let help = format!(
-                    "take slack = \"{}\" or more, or a finer clock",
-                    tick.exact()
-                );
+                let help = format!("take slack = \"{}\" or more, or a finer clock", tick.exact());
                 Err(Problems::of_file(&self.source.file, message, &help))
             }
             _ => Ok(()),
@@ -241,10 +234,7 @@ impl Written {
     ) -> Option<(Scenario, NodePlan, Vec<At<String>>)> {
         let topology = &scenario.config.topology;
         let node = self.node(topology, role, sink)?;
-        let options = Options {
-            envelope: self.wire.envelope,
-            slack: self.wire.slack,
-        };
+        let options = Options { envelope: self.wire.envelope, slack: self.wire.slack };
         let plans = plan::nodes(&scenario.config, &options);
         let plans = plans.map_err(|refused| {
             let place = &self.scenario.as_ref().expect("it was read").place;
@@ -256,9 +246,7 @@ impl Written {
         let mut plan = plans.ok()?.swap_remove(node.index());
         plan.heal();
         let neighbours = plan.config.common().neighbours.clone();
-        let interfaces = self
-            .ports
-            .resolve(&topology.node(node).name, &neighbours, sink);
+        let interfaces = self.ports.resolve(&topology.node(node).name, &neighbours, sink);
         match &mut plan.config {
             NodeConfig::Switch(config) => {
                 if let Some(addresses) = &self.addresses {

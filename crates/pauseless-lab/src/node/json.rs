@@ -102,10 +102,7 @@ mod tests {
             kind: "switch".to_string(),
             clock: "real".to_string(),
             backends: vec!["packet".to_string(), "xdp".to_string()],
-            tau: Tau {
-                planned_ps: 25,
-                measured_ps: Some(26),
-            },
+            tau: Tau { planned_ps: 25, measured_ps: Some(26) },
             messages: vec!["S2: interface eth2 is down".to_string()],
             report: tests::report(),
         };
@@ -118,10 +115,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
-        let document = NodeDocument {
-            report: tests::report(),
-            ..NodeDocument::default()
-        };
+        let document = NodeDocument { report: tests::report(), ..NodeDocument::default() };
         let good = document.to_json();
         let wrong = |pointer: &str, value: Value| {
             let mut document = good.clone();

@@ -106,11 +106,7 @@ fn ports_of(page: &mut Page, nodes: &[NodeReport]) {
         Vec::from_iter(samples)
     };
     let lines = of(&|port| port.line_bps);
-    page.samples(
-        "port_line_bits_per_second",
-        "The emulated line rate.",
-        lines,
-    );
+    page.samples("port_line_bits_per_second", "The emulated line rate.", lines);
     for (name, help, get) in PORT_COUNTERS {
         let samples = of(&|port| get(&port.counters));
         page.samples(&format!("port_{name}_total"), help, samples);
@@ -216,18 +212,12 @@ type Label<'a> = (&'a str, &'a str);
 /// Every port of every node, and its labels.
 fn ports(nodes: &[NodeReport]) -> impl Iterator<Item = ([Label<'_>; 2], &PortReport)> {
     nodes.iter().flat_map(|node| {
-        node.ports
-            .iter()
-            .map(|port| ([("node", &*node.name), ("port", &*port.neighbour)], port))
+        node.ports.iter().map(|port| ([("node", &*node.name), ("port", &*port.neighbour)], port))
     })
 }
 
 fn kind_of(name: &str) -> &'static str {
-    if name.ends_with("_total") {
-        "counter"
-    } else {
-        "gauge"
-    }
+    if name.ends_with("_total") { "counter" } else { "gauge" }
 }
 
 fn since_start(node: &NodeReport) -> f64 {
@@ -298,9 +288,7 @@ impl Page {
 
 /// The text of a label. Names come from files and may have anything in them.
 fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]

@@ -61,9 +61,7 @@ fn setting(port: &PortConfig) -> PortSetting {
         egress: lane.egress.name(),
         mark: mark(&lane.ingress).map(|(_, mark)| mark),
     });
-    PortSetting {
-        lanes: lanes.collect(),
-    }
+    PortSetting { lanes: lanes.collect() }
 }
 
 /// The first threshold of a scheme, and its name.
@@ -91,10 +89,7 @@ pub struct Size {
 
 impl Size {
     /// Every terminal has as much.
-    pub const LEAST: Size = Size {
-        columns: 80,
-        rows: 24,
-    };
+    pub const LEAST: Size = Size { columns: 80, rows: 24 };
 }
 
 /// All nodes, one below the other, in lines that fit. What does not fit is counted in the last line.
@@ -152,10 +147,7 @@ impl Bars {
     /// What a line has beyond 80 characters goes to its bars.
     fn new(columns: usize) -> Bars {
         let more = columns.saturating_sub(Size::LEAST.columns).min(80) / 4;
-        Bars {
-            rate: 6 + more,
-            queue: 10 + 2 * more,
-        }
+        Bars { rate: 6 + more, queue: 10 + 2 * more }
     }
 }
 
@@ -166,12 +158,7 @@ impl Scene<'_> {
             Span::ZERO => String::new(),
             span => format!("  left out {}", short_span(span)),
         };
-        let heading = format!(
-            "{}  {}  {}",
-            now.name,
-            quantity::time(now.time),
-            self.heading
-        );
+        let heading = format!("{}  {}  {}", now.name, quantity::time(now.time), self.heading);
         lines.push(paint.paint(Mood::Strong, &(heading + &stalled)));
         let (rate, queue) = (bars.rate + 10, bars.queue + 8);
         lines.push(format!(
@@ -279,11 +266,7 @@ fn state(port: &PortReport, setting: Option<&PortSetting>) -> (String, Mood) {
     let classes = port.classes.iter().enumerate();
     // One that is stopped is allowed nothing.
     let allowed = |class: &ClassReport| {
-        if class.is_stopped {
-            0
-        } else {
-            class.allowed_bps.unwrap_or(0)
-        }
+        if class.is_stopped { 0 } else { class.allowed_bps.unwrap_or(0) }
     };
     let Some((lane, class)) = classes.min_by_key(|(_, class)| allowed(class)) else {
         return (String::new(), Mood::Good);

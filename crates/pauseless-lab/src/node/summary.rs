@@ -118,10 +118,7 @@ pub fn text(file: &NodeFile, document: &NodeDocument, paint: Paint) -> String {
         now: report,
         settings: &PortSetting::of(&file.plan.config),
     };
-    let size = Size {
-        rows: usize::MAX,
-        ..Size::LEAST
-    };
+    let size = Size { rows: usize::MAX, ..Size::LEAST };
     let mut text = screen::render(&[scene], size, paint);
     text.push_str(&late(&report.lateness));
     let _ = writeln!(text, "{}", tau_sentence(document, paint));
@@ -209,9 +206,7 @@ pub fn lost(report: &NodeReport) -> u64 {
 
 fn lost_here(report: &NodeReport) -> u64 {
     let ports = report.ports.iter().map(|port| &port.counters);
-    ports
-        .map(|it| it.overruns + it.watchdog_drops + it.kernel_drops + it.send_failures)
-        .sum()
+    ports.map(|it| it.overruns + it.watchdog_drops + it.kernel_drops + it.send_failures).sum()
 }
 
 fn missing(report: &NodeReport) -> u64 {
@@ -258,16 +253,10 @@ mod tests {
 
     #[test]
     fn nobody_says_that_parameters_hold_when_nothing_was_measured() {
-        let mut document = NodeDocument {
-            report: tests::report(),
-            ..NodeDocument::default()
-        };
+        let mut document = NodeDocument { report: tests::report(), ..NodeDocument::default() };
         document.report.lateness.control.count = 0;
         let tau = document.report.lateness.tau(Span::us(1));
-        document.tau = Tau {
-            planned_ps: 25_000_000,
-            measured_ps: tau.map(Span::as_ps),
-        };
+        document.tau = Tau { planned_ps: 25_000_000, measured_ps: tau.map(Span::as_ps) };
         assert_eq!(
             tau_sentence(&document, Paint::Plain),
             "tau was not measured: no control frame came that says when it was sent; the parameters \

@@ -189,11 +189,7 @@ pub fn judge(sources: &[Source], terms: Terms<'_>) -> Result<Deployed, Problems>
             }
         }
     }
-    let mut judge = Judge {
-        terms,
-        tables: &tables,
-        found: Deployed::default(),
-    };
+    let mut judge = Judge { terms, tables: &tables, found: Deployed::default() };
     for switch in gather(&configs)? {
         let name = switch.hostname.as_deref();
         let of = name.unwrap_or(&switch.source.file).to_string();
@@ -339,10 +335,7 @@ impl Judge<'_> {
         {
             return deployed(name, profile);
         }
-        let nothing = Profile {
-            name: "calculated".to_string(),
-            ..Profile::default()
-        };
+        let nothing = Profile { name: "calculated".to_string(), ..Profile::default() };
         let (Some(speed), Some(metres)) = (port.speed_mbps, port.cable_m) else {
             return nothing;
         };
@@ -376,22 +369,12 @@ impl Judge<'_> {
     }
 
     fn derive(&self, port: &Port) -> Result<Derived, &'static str> {
-        let Request {
-            reaction,
-            rate,
-            wire,
-            cells,
-            ..
-        } = self.terms.request;
+        let Request { reaction, rate, wire, cells, .. } = self.terms.request;
         let speed = port.speed_mbps.map(|mbps| Rate::mbps(u64::from(mbps)));
         let line = rate.or(speed).ok_or(NO_SPEED)?;
         let length = port.cable_m.map(|metres| cable(u64::from(metres)));
         let (wire, classes) = (wire.or(length).ok_or(NO_LENGTH)?, port.classes);
-        let kind = Kind {
-            line,
-            wire,
-            classes,
-        };
+        let kind = Kind { line, wire, classes };
         let latency = kind.latency(port.mtu, reaction.span(line).map_err(|_| NO_LIMIT)?);
         let headroom = Headroom::new(&latency);
         Ok(Derived {

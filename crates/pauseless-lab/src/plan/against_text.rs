@@ -45,8 +45,7 @@ pub fn report(deployed: &Deployed) -> String {
         [
             place(row),
             row.speed_mbps.map_or(DASH.into(), |mbps| format!("{mbps}")),
-            row.cable_m
-                .map_or(DASH.into(), |metres| format!("{metres} m")),
+            row.cable_m.map_or(DASH.into(), |metres| format!("{metres} m")),
             count(row.mtu.get()),
             number(profile.size),
             xon(row),
@@ -54,11 +53,7 @@ pub fn report(deployed: &Deployed) -> String {
             threshold(row),
             bytes(derived(row, |it| Some(it.equation))),
             bytes(derived(row, |it| Some(it.bound))),
-            if has_sonic {
-                bytes(derived(row, |it| it.sonic))
-            } else {
-                String::new()
-            },
+            if has_sonic { bytes(derived(row, |it| it.sonic)) } else { String::new() },
             verdict(row),
         ]
     });
@@ -91,10 +86,9 @@ fn summary(deployed: &Deployed) -> String {
 fn pool_line(pool: &Pool) -> String {
     let verdict = match &pool.judgement {
         Judgement::Enough(_) => "ok: it covers all of them at once".to_string(),
-        Judgement::TooSmall(by) => format!(
-            "too small by {} when all are paused at once (can lose)",
-            count(by.get())
-        ),
+        Judgement::TooSmall(by) => {
+            format!("too small by {} when all are paused at once (can lose)", count(by.get()))
+        }
         Judgement::Unknown(why) => format!("cannot judge: {why}"),
     };
     format!(

@@ -33,11 +33,7 @@ impl Applied {
             reaction: Reaction::Fixed(processing),
             ..first.request.clone()
         };
-        Ok(Applied {
-            plan: plan(fabric, &request)?,
-            class_count,
-            processing,
-        })
+        Ok(Applied { plan: plan(fabric, &request)?, class_count, processing })
     }
 
     /// t_r of the simulation.
@@ -55,10 +51,7 @@ impl Applied {
     pub fn ingress(&self, fabric: &Fabric, scheme: Scheme) -> Option<IngressTable> {
         let topology = &fabric.topology;
         let sets = self.sets(fabric, scheme)?;
-        let none = Ingress {
-            control: FlowControl::None,
-            buffer: Bytes::ZERO,
-        };
+        let none = Ingress { control: FlowControl::None, buffer: Bytes::ZERO };
         let count = usize::from(self.class_count);
         let mut table = IngressTable::uniform(topology, count, none);
         for ((node, port), set) in sets {
@@ -102,9 +95,7 @@ impl Applied {
             }
         }
         let mut file = File::default();
-        let Request {
-            mtu, rate, wire, ..
-        } = &self.plan.request;
+        let Request { mtu, rate, wire, .. } = &self.plan.request;
         file.line(format_args!(
             "# From `pauseless plan` for {}: sections for `pauseless run`.",
             self.plan.fabric.escape_debug()

@@ -144,10 +144,7 @@ pub fn cycle_aware(fabric: &Fabric, plan: &Plan, wish: Wish) -> CyclePlan {
         FailureRecord {
             tried: cases.len(),
             cyclic: cyclic.len(),
-            covered: cyclic
-                .iter()
-                .filter(|case| case.iter().all(is_covered))
-                .count(),
+            covered: cyclic.iter().filter(|case| case.iter().all(is_covered)).count(),
         }
     });
     let mut switches: Vec<CycleSwitch> = Vec::new();
@@ -160,12 +157,7 @@ pub fn cycle_aware(fabric: &Fabric, plan: &Plan, wish: Wish) -> CyclePlan {
         }
         switches[at].add(&site, (site.buffer, margin));
     }
-    CyclePlan {
-        components: roles.components,
-        failures: covered,
-        margin,
-        switches,
-    }
+    CyclePlan { components: roles.components, failures: covered, margin, switches }
 }
 
 fn crossings(fabric: &Fabric, network: Network<'_>) -> Vec<Crossing> {
@@ -183,11 +175,7 @@ fn failures(fabric: &Fabric, reroute: Reroute) -> Vec<Vec<Crossing>> {
     let cases = Vec::from_iter(links.chain(Failures::single_switches(topology)));
     let found = cases.par_iter().map(|case| {
         let routes = reroute.routes(topology, &fabric.routes, case);
-        let network = Network {
-            routes: &routes,
-            traffic: &traffic,
-            ..fabric.network()
-        };
+        let network = Network { routes: &routes, traffic: &traffic, ..fabric.network() };
         crossings(fabric, network)
     });
     found.collect()
@@ -311,11 +299,7 @@ fn search(is_reached: impl Fn(Bytes) -> bool, top: Bytes) -> Bytes {
     let (mut low, mut high) = (0, top.get());
     while low < high {
         let middle = low + (high - low) / 2;
-        if is_reached(Bytes::new(middle)) {
-            high = middle
-        } else {
-            low = middle + 1
-        }
+        if is_reached(Bytes::new(middle)) { high = middle } else { low = middle + 1 }
     }
     Bytes::new(low)
 }
@@ -392,11 +376,8 @@ fn sites(plan: &Plan, roles: &Roles) -> Vec<Site> {
     let mut ports: BTreeMap<NodeId, Vec<SitePort>> = BTreeMap::new();
     let mut factors: BTreeMap<NodeId, [Option<u64>; 2]> = BTreeMap::new();
     for (buffer, role) in &roles.roles {
-        let first = if roles.looping.contains(&buffer.node) {
-            [None, None]
-        } else {
-            [Some(1), Some(0)]
-        };
+        let first =
+            if roles.looping.contains(&buffer.node) { [None, None] } else { [Some(1), Some(0)] };
         let most = factors.entry(buffer.node).or_insert(first);
         let Role::Feeding(joints) = role else {
             continue;
@@ -408,11 +389,7 @@ fn sites(plan: &Plan, roles: &Roles) -> Vec<Site> {
         }
     }
     let of_port = |node: NodeId, port: PortId| {
-        let place = move |class| Buffer {
-            node,
-            port,
-            class: Class(class),
-        };
+        let place = move |class| Buffer { node, port, class: Class(class) };
         (0..LANE_COUNT as u8).filter_map(move |class| roles.roles.get(&place(class)))
     };
     for group in plan.switches.iter().flat_map(|switch| &switch.ports) {
@@ -435,15 +412,7 @@ fn sites(plan: &Plan, roles: &Roles) -> Vec<Site> {
     let sites = ports.into_iter().map(|(node, mut ports)| {
         ports.sort_by_key(|port| port.number);
         let [factor, stall_factor] = factors.get(&node).copied().unwrap_or_default();
-        Site {
-            node,
-            buffer: buffers[&node],
-            factor,
-            stall_factor,
-            ports,
-        }
+        Site { node, buffer: buffers[&node], factor, stall_factor, ports }
     });
-    sites
-        .filter(|site| site.ports.iter().any(|port| port.late > 0))
-        .collect()
+    sites.filter(|site| site.ports.iter().any(|port| port.late > 0)).collect()
 }

@@ -22,10 +22,9 @@ pub fn report(fabric: &Fabric, plan: &CyclePlan) -> String {
     if plan.components.is_empty() {
         let when = match plan.failures {
             None => String::new(),
-            Some(failures) => format!(
-                ", nor after any of {}",
-                plural(failures.tried as u64, "single failure")
-            ),
+            Some(failures) => {
+                format!(", nor after any of {}", plural(failures.tried as u64, "single failure"))
+            }
         };
         let _ = writeln!(
             text,
@@ -75,13 +74,8 @@ const ROWS_MAX: usize = 12;
 fn coverage(component: &Component) -> &'static str {
     match component {
         Component { stretch: None, .. } => "no: packets travel in a circle",
-        Component {
-            is_simple: false, ..
-        } => "no: several cycles share links",
-        Component {
-            is_fed_by_cycle: true,
-            ..
-        } => "no: a port on another cycle feeds it",
+        Component { is_simple: false, .. } => "no: several cycles share links",
+        Component { is_fed_by_cycle: true, .. } => "no: a port on another cycle feeds it",
         _ => "covers it",
     }
 }
@@ -120,8 +114,7 @@ fn switch_report(text: &mut String, fabric: &Fabric, switch: &CycleSwitch) {
     ];
     let rows = switch.sets.iter().map(|set| {
         let side = |is_late| {
-            set.lowest(is_late)
-                .map_or("-".to_string(), |set| words(&set.ingress.control))
+            set.lowest(is_late).map_or("-".to_string(), |set| words(&set.ingress.control))
         };
         [
             set.scheme.name().to_string(),
@@ -177,11 +170,8 @@ fn verdict(plan: &CyclePlan) -> String {
     let covered = plan.components.iter().filter(|it| it.is_covered()).count();
     let holding = Scheme::ALL.into_iter().filter(|scheme| plan.holds(*scheme));
     let holding = Vec::from_iter(holding.map(Scheme::name)).join(", ");
-    let holding = if holding.is_empty() {
-        "of no scheme".to_string()
-    } else {
-        format!("of {holding}")
-    };
+    let holding =
+        if holding.is_empty() { "of no scheme".to_string() } else { format!("of {holding}") };
     format!(
         "The bound K > rho m L holds on all switches for the thresholds {holding}; the argument covers \
          {covered} of {} groups of cycles.\n\

@@ -24,11 +24,7 @@ pub struct UnknownRate(pub Rate);
 
 impl fmt::Display for UnknownRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "802.3 gives no reaction limit at {}; say --quanta N or --processing T",
-            self.0
-        )
+        write!(f, "802.3 gives no reaction limit at {}; say --quanta N or --processing T", self.0)
     }
 }
 
@@ -99,13 +95,7 @@ impl Headroom {
     /// the bound to the byte.
     //= ttl 2.1 eq 15
     pub fn new(latency: &Latency) -> Headroom {
-        let Latency {
-            mtu,
-            line,
-            wire,
-            processing,
-            ..
-        } = *latency;
+        let Latency { mtu, line, wire, processing, .. } = *latency;
         let frame = line.tx_span(mtu + latency.overhead);
         let frames = line.tx_span((mtu + latency.overhead) * 2);
         let mut sum = Span::ZERO;
@@ -121,12 +111,7 @@ impl Headroom {
         let back = next(wire);
         let message = Control::SIZE;
         let messages = (Control::SIZE + latency.overhead) * u64::from(latency.classes);
-        let term = |name, why, (equation, bound)| Term {
-            name,
-            why,
-            equation,
-            bound,
-        };
+        let term = |name, why, (equation, bound)| Term { name, why, equation, bound };
         let both = |bytes| (bytes, bytes);
         let terms = vec![
             term("crossing", CROSSING, (Bytes::ZERO, mtu)),
@@ -144,11 +129,7 @@ impl Headroom {
         };
         let (equation, bound) = (sum(|term| term.equation), sum(|term| term.bound));
         assert_eq!(bound, latency.pfc_headroom(), "the terms of the bound");
-        Headroom {
-            terms,
-            equation,
-            bound,
-        }
+        Headroom { terms, equation, bound }
     }
 }
 
@@ -175,11 +156,8 @@ pub fn sonic(latency: &Latency, cells: Cells) -> Bytes {
     const LIGHT: f64 = 1.98e8;
     const PACKET_MIN: f64 = 64.0;
     let cell = cells.cell.get() as f64;
-    let factor = if cell > 2.0 * PACKET_MIN {
-        cell / PACKET_MIN
-    } else {
-        2.0 * cell / (1.0 + cell)
-    };
+    let factor =
+        if cell > 2.0 * PACKET_MIN { cell / PACKET_MIN } else { 2.0 * cell / (1.0 + cell) };
     let small = f64::from(cells.small_percent) / 100.0;
     let occupancy = 1.0 - small + small * factor;
     let metres = latency.wire.as_ps() as f64 / PS_PER_METRE as f64;
@@ -262,11 +240,8 @@ mod tests {
     fn the_form_of_sonic() {
         let mut link = latency(100, 300, Reaction::Standard);
         link.mtu = Bytes::new(9_100);
-        let cells = Cells {
-            cell: Bytes::new(96),
-            mtu_lossless: Bytes::new(1_024),
-            small_percent: 50,
-        };
+        let cells =
+            Cells { cell: Bytes::new(96), mtu_lossless: Bytes::new(1_024), small_percent: 50 };
         assert_eq!(sonic(&link, cells), Bytes::kib(107));
     }
 }

@@ -249,26 +249,19 @@ pub struct PaperDocument {
 
 /// The document of the TTL note's numbers.
 pub fn paper_document() -> PaperDocument {
-    PaperDocument {
-        schema: SCHEMA,
-        rows: paper(),
-    }
+    PaperDocument { schema: SCHEMA, rows: paper() }
 }
 
 /// The names of switches.
 fn names(fabric: &Fabric, switches: &[NodeId]) -> Vec<String> {
     let names = switches.iter();
-    names
-        .map(|node| fabric.topology.node(*node).name.clone())
-        .collect()
+    names.map(|node| fabric.topology.node(*node).name.clone()).collect()
 }
 
 fn thresholds(set: &Set) -> ThresholdRecord {
     let line = set.derivation.latency.line;
-    let mut record = ThresholdRecord {
-        buffer_bytes: set.ingress.buffer.get(),
-        ..ThresholdRecord::default()
-    };
+    let mut record =
+        ThresholdRecord { buffer_bytes: set.ingress.buffer.get(), ..ThresholdRecord::default() };
     match &set.ingress.control {
         FlowControl::None | FlowControl::Outside(_) => {}
         FlowControl::Pfc(config) => {

@@ -175,25 +175,19 @@ impl fmt::Display for PlanError {
                 "no port of a switch is lossless in any class, so there is nothing to plan; \
                  --classes N plans for N",
             ),
-            PlanError::NoSwitch(pattern) => write!(
-                f,
-                "no switch is called {pattern:?}, so --buffer-at has no use there"
-            ),
-            PlanError::Mtu(mtu) => write!(
-                f,
-                "an MTU of {} B is no frame; say --mtu from 64 B to 1 MB",
-                mtu.get()
-            ),
+            PlanError::NoSwitch(pattern) => {
+                write!(f, "no switch is called {pattern:?}, so --buffer-at has no use there")
+            }
+            PlanError::Mtu(mtu) => {
+                write!(f, "an MTU of {} B is no frame; say --mtu from 64 B to 1 MB", mtu.get())
+            }
             PlanError::Classes(count, medium) => {
                 let has = match medium {
                     Medium::Ethernet => "PFC has 8 priorities",
                     Medium::InfiniBand => "InfiniBand has 16 VLs",
                 };
                 let most = classes_most(*medium);
-                write!(
-                    f,
-                    "{count} classes, and {has}; say --classes from 1 to {most}"
-                )
+                write!(f, "{count} classes, and {has}; say --classes from 1 to {most}")
             }
         }
     }
@@ -357,11 +351,7 @@ fn occurring_classes(fabric: &Fabric) -> u16 {
                 let count = fabric.topology.ports(node).len() as u16;
                 let pairs = (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));
                 for (ingress, egress) in pairs.map(|(a, b)| (PortId(a), PortId(b))) {
-                    let passage = Passage {
-                        node,
-                        ingress,
-                        egress,
-                    };
+                    let passage = Passage { node, ingress, egress };
                     let row = table.row(passage).into_iter().flatten();
                     let classes = row.filter(|class| usize::from(**class) < LANE_COUNT);
                     all = classes.fold(all, |all, class| all | bit(Class(*class)));

@@ -43,40 +43,21 @@ pub fn paper() -> Vec<PaperRecord> {
         row("b, 60 quanta", EQ, (note.equation, "21,968 B"), ""),
         row("b, 118 quanta", EQ, (standard.equation, ""), QUANTA),
         row("b as proved here", BOUND, (note.bound, ""), CROSSING),
-        row(
-            "b as proved here, 118 quanta",
-            BOUND,
-            (standard.bound, ""),
-            "",
-        ),
+        row("b as proved here, 118 quanta", BOUND, (standard.bound, ""), ""),
         row(
             "headroom of a switch",
             "n k b, with b of 22 KB",
             (all(Bytes::kb(22)), "5,632 KB"),
             "per switch, not per priority",
         ),
-        row(
-            "headroom of a switch",
-            "n k b",
-            (all(note.equation), ""),
-            "without rounding b",
-        ),
-        row(
-            "buffer without sharing",
-            "n k C RTT",
-            (work * CLASSES, "64 MB"),
-            "",
-        ),
+        row("headroom of a switch", "n k b", (all(note.equation), ""), "without rounding b"),
+        row("buffer without sharing", "n k C RTT", (work * CLASSES, "64 MB"), ""),
         row("buffer with sharing", "n C RTT", (work, ""), ""),
     ]
 }
 
 fn latency(reaction: Reaction) -> Latency {
-    let kind = Kind {
-        line: Rate::gbps(40),
-        wire: cable(300),
-        classes: 8,
-    };
+    let kind = Kind { line: Rate::gbps(40), wire: cable(300), classes: 8 };
     let processing = reaction.span(kind.line).expect("40 Gb/s has a limit");
     kind.latency(Bytes::new(1_500), processing)
 }
@@ -97,9 +78,8 @@ mod tests {
     #[test]
     fn the_numbers_of_the_note() {
         let ours = paper().into_iter().map(|row| row.ours_bytes);
-        let expected = [
-            21_968, 25_680, 23_852, 27_564, 5_632_000, 5_623_808, 64_000_000, 8_000_000,
-        ];
+        let expected =
+            [21_968, 25_680, 23_852, 27_564, 5_632_000, 5_623_808, 64_000_000, 8_000_000];
         assert_eq!(Vec::from_iter(ours), expected);
     }
 }

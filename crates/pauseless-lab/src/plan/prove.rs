@@ -83,9 +83,7 @@ pub fn prove(plan: &Plan) -> Vec<Proof> {
     }
     cases.sort_by_key(|(scheme, _)| *scheme);
     let proofs = cases.into_par_iter();
-    proofs
-        .map(|(scheme, set)| prove_set(scheme, &set))
-        .collect()
+    proofs.map(|(scheme, set)| prove_set(scheme, &set)).collect()
 }
 
 /// Proves one port and scheme.
@@ -133,10 +131,7 @@ impl Bench {
     fn new(scheme: Scheme, set: &Set) -> Bench {
         let latency = set.derivation.latency;
         let unit = Rate::bps((latency.line.as_bps() >> UNIT_SHIFT).max(1));
-        let derivation = Derivation {
-            unit,
-            ..set.derivation
-        };
+        let derivation = Derivation { unit, ..set.derivation };
         // A plan for more classes than a simulation has leaves the room of their messages unused.
         let class_count = usize::from(latency.classes).min(Class::COUNT_MAX);
         let fill = latency.line.tx_span(set.ingress.buffer) * 2;
@@ -216,10 +211,7 @@ impl Bench {
         let topology = self.topology.clone();
         let tie_break = TieBreak::Lowest;
         let routes = RouteBuilder::new(&topology, Multipath::Single { tie_break }).build();
-        let planned = Ingress {
-            control: self.control,
-            buffer: self.buffer,
-        };
+        let planned = Ingress { control: self.control, buffer: self.buffer };
         let mut ingress = IngressTable::uniform(&topology, self.class_count, planned);
         let (node, port) = under_test(&topology);
         let sink = named(&topology, "H3");
@@ -320,10 +312,7 @@ impl Bench {
 }
 
 fn topology(latency: &Latency) -> Topology {
-    let spec = LinkSpec {
-        rate: latency.line,
-        delay: latency.wire,
-    };
+    let spec = LinkSpec { rate: latency.line, delay: latency.wire };
     let mut builder = TopologyBuilder::new();
     let switches = ["S1", "S2"].map(|name| builder.add_switch(name));
     builder.connect(switches[0], switches[1], spec);

@@ -24,11 +24,7 @@ pub fn report(proofs: &[Proof]) -> String {
     let rows = proofs.iter().map(|proof| {
         let latency = &proof.latency;
         let link = format!("{}, {}", latency.line.exact(), latency.wire.exact());
-        let less = if proof.is_tight() {
-            "loses".to_string()
-        } else {
-            "holds".to_string()
-        };
+        let less = if proof.is_tight() { "loses".to_string() } else { "holds".to_string() };
         [
             proof.scheme.name().to_string(),
             link,

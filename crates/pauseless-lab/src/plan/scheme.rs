@@ -47,10 +47,7 @@ impl Scheme {
         let derivation = Derivation::new(*latency, buffer);
         let control = self.control(&derivation);
         assert_eq!(derivation.check(&control), Ok(()), "a plan is safe");
-        Set {
-            derivation,
-            ingress: Ingress { control, buffer },
-        }
+        Set { derivation, ingress: Ingress { control, buffer } }
     }
 
     /// The largest safe thresholds.

@@ -202,12 +202,7 @@ impl SwitchPlan {
             // No scenario takes a larger buffer.
             scheme.set(&port.latency, buffer.min(BUFFER_MAX))
         });
-        SchemePlan {
-            scheme,
-            need,
-            fit: Fit::Spare(spare),
-            sets: sets.collect(),
-        }
+        SchemePlan { scheme, need, fit: Fit::Spare(spare), sets: sets.collect() }
     }
 
     /// The least of all queues, with links changed by `change`.
@@ -225,17 +220,12 @@ impl SwitchPlan {
         let most = self.ports.iter().map(|port| port.kind.classes).max();
         let mut fewer = (1..most.unwrap_or(1)).rev();
         let classes = fewer.find(|count| {
-            let change = |latency: Latency| Latency {
-                classes: latency.classes.min(*count),
-                ..latency
-            };
+            let change =
+                |latency: Latency| Latency { classes: latency.classes.min(*count), ..latency };
             self.need(scheme, change) <= self.buffer
         });
         let is_enough = |wire: Span| {
-            let change = |latency: Latency| Latency {
-                wire: latency.wire.min(wire),
-                ..latency
-            };
+            let change = |latency: Latency| Latency { wire: latency.wire.min(wire), ..latency };
             self.need(scheme, change) <= self.buffer
         };
         let longest = self.ports.iter().map(|port| port.kind.wire).max();
@@ -247,11 +237,7 @@ impl SwitchPlan {
             let mtu = Bytes::new(mtu);
             self.need(scheme, |latency| Latency { mtu, ..latency }) <= self.buffer
         });
-        Advice {
-            classes,
-            wire,
-            mtu: mtu.map(Bytes::new),
-        }
+        Advice { classes, wire, mtu: mtu.map(Bytes::new) }
     }
 }
 
@@ -263,11 +249,7 @@ fn largest(values: Range<u64>, is_enough: impl Fn(u64) -> bool) -> Option<u64> {
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if is_enough(middle) {
-            low = middle
-        } else {
-            high = middle
-        }
+        if is_enough(middle) { low = middle } else { high = middle }
     }
     Some(low)
 }
@@ -282,9 +264,9 @@ impl Dynamic {
     }
 
     fn new(alpha_exponent: i8, buffer: Bytes, ports: &[PortPlan]) -> Dynamic {
-        let headroom = ports.iter().fold(Bytes::ZERO, |sum, port| {
-            sum + port.headroom.bound * port.queue_count()
-        });
+        let headroom = ports
+            .iter()
+            .fold(Bytes::ZERO, |sum, port| sum + port.headroom.bound * port.queue_count());
         let queues: u64 = ports.iter().map(PortPlan::queue_count).sum();
         let pool = buffer.saturating_sub(headroom);
         // alpha / (1 + alpha n) of the pool, as a fraction of whole numbers.
@@ -317,10 +299,7 @@ impl TtlPlan {
             values.fold(Bytes::ZERO, |sum, bytes| sum + bytes)
         };
         let headroom = sum(&|port| {
-            let latency = Latency {
-                classes: classes as u8,
-                ..port.latency
-            };
+            let latency = Latency { classes: classes as u8, ..port.latency };
             latency.pfc_headroom() * classes
         });
         let work_shared = sum(&|port| port.latency.line.bytes_in_up(request.rtt));

@@ -62,10 +62,8 @@ pub fn verdict(plan: &Plan) -> String {
         let schemes = Scheme::ALL.into_iter();
         let names = schemes.filter(|scheme| plan.fits(*scheme) == fits);
         let mut names = Vec::from_iter(names.map(Scheme::name));
-        let others = [
-            ("pfc with dynamic thresholds", Some(plan.fits_dynamic())),
-            ("ttl", plan.fits_ttl()),
-        ];
+        let others =
+            [("pfc with dynamic thresholds", Some(plan.fits_dynamic())), ("ttl", plan.fits_ttl())];
         let others = others.into_iter().filter(|(_, other)| *other == Some(fits));
         names.extend(others.map(|(name, _)| name));
         names.join(", ")
@@ -137,10 +135,7 @@ fn headrooms(text: &mut String, plan: &Plan) {
             let why = "with cells, in whole KiB".to_string();
             ["SONiC's form".to_string(), String::new(), right(bytes), why]
         });
-        let rows = std::iter::once(header)
-            .chain(terms)
-            .chain([sum])
-            .chain(sonic);
+        let rows = std::iter::once(header).chain(terms).chain([sum]).chain(sonic);
         table(text, rows);
     }
 }
@@ -305,23 +300,13 @@ fn ttl_row(fabric: &Fabric, (plan, ttl): (&Plan, &TtlPlan)) -> [String; 5] {
     let names = some(names.map(|node| fabric.topology.node(*node).name.clone()));
     if ttl.hops == 0 {
         let text = format!("{names}: no route leads there");
-        return [
-            "ttl".into(),
-            right(Bytes::ZERO),
-            String::new(),
-            String::new(),
-            text,
-        ];
+        return ["ttl".into(), right(Bytes::ZERO), String::new(), String::new(), text];
     }
     let classes = (0..u64::BITS).filter(|hop| ttl.hops >> hop & 1 == 1);
     let classes = classes.map(|hop| (hop + 1).to_string());
     let classes = Vec::from_iter(classes).join(", ");
     let (d, of) = (plan.longest_path, whole(ttl.partition));
-    let work = if ttl.shared >= ttl.work_shared {
-        "covers"
-    } else {
-        "does not cover"
-    };
+    let work = if ttl.shared >= ttl.work_shared { "covers" } else { "does not cover" };
     let need = right(ttl.partition * u64::from(ttl.classes()) + ttl.headroom);
     let left = left_or_short(ttl.shared, ttl.short);
     let text = format!(

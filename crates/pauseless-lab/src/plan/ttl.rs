@@ -23,10 +23,7 @@ impl Hops {
     /// Follows every packet that the routes of `fabric` allow.
     pub fn of(fabric: &Fabric) -> Hops {
         let table = &fabric.routes.table;
-        let mut hops = Hops {
-            places: vec![0; fabric.topology.nodes().len()],
-            has_loop: false,
-        };
+        let mut hops = Hops { places: vec![0; fabric.topology.nodes().len()], has_loop: false };
         let mut exits: Vec<Vec<NodeId>> = vec![Vec::new(); table.way_count()];
         for number in 0..table.group_count() {
             let group = GroupId(number as u32);
@@ -130,11 +127,7 @@ mod tests {
         assert!(!hops.has_loop);
         let at = |name: &&str| {
             let places = hops.at(fabric.topology.node_named(name).unwrap());
-            Vec::from_iter(
-                (0..64)
-                    .filter(|hop| places >> hop & 1 == 1)
-                    .map(|hop| hop + 1),
-            )
+            Vec::from_iter((0..64).filter(|hop| places >> hop & 1 == 1).map(|hop| hop + 1))
         };
         names.iter().map(at).collect()
     }
@@ -158,11 +151,7 @@ mod tests {
         let mut fabric = shape::parse("line:3,hosts_per_switch=1").unwrap();
         let id = |name: &str| fabric.topology.node_named(name).unwrap();
         let (switch, host) = (id("S2"), id("H3"));
-        let back = fabric
-            .topology
-            .ports_towards(switch, id("S1"))
-            .next()
-            .unwrap();
+        let back = fabric.topology.ports_towards(switch, id("S1")).next().unwrap();
         let group = fabric.routes.groups.of_host(host);
         fabric.routes.table.set(switch, group, &[back]);
         assert!(Hops::of(&fabric).has_loop);

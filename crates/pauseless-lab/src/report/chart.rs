@@ -30,14 +30,7 @@ pub struct Figure {
 impl Figure {
     /// A figure with nothing but curves.
     pub fn new(description: String, axis: Axis, value_max: f64, curves: Vec<Curve>) -> Figure {
-        Figure {
-            description,
-            axis,
-            value_max,
-            curves,
-            levels: Vec::new(),
-            instants: Vec::new(),
-        }
+        Figure { description, axis, value_max, curves, levels: Vec::new(), instants: Vec::new() }
     }
 }
 
@@ -188,9 +181,7 @@ pub fn svg(figure: &Figure) -> String {
     drop(area);
     let label = escape(&figure.description);
     // What precedes the element is a document's business.
-    let start = text
-        .find("<svg ")
-        .expect("the backend writes an svg element");
+    let start = text.find("<svg ").expect("the backend writes an svg element");
     let attributes = format!("<svg role=\"img\" aria-label=\"{label}\" ");
     let text = text[start..].replacen("<svg ", &attributes, 1);
     // The backend knows no dashes but as so many short lines.
@@ -204,11 +195,7 @@ type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 fn draw(figure: &Figure, area: &Area<'_>) -> Drawn {
     let (start, end) = figure.axis.range();
-    let value_max = if figure.value_max > 0.0 {
-        figure.value_max
-    } else {
-        1.0
-    };
+    let value_max = if figure.value_max > 0.0 { figure.value_max } else { 1.0 };
     let mut chart = ChartBuilder::on(area)
         .margin(8)
         .margin_right(figure.axis.margin())
@@ -291,11 +278,7 @@ fn draw_levels(figure: &Figure, chart: &mut Chart<'_, '_>, value_max: f64) -> Dr
         let ink = rgb(INK);
         let style = font(FONT_SIZE).color(&ink);
         // Below its line, unless the axis is there.
-        let side = if level.value < value_max * LABEL_SHARE {
-            VPos::Bottom
-        } else {
-            VPos::Top
-        };
+        let side = if level.value < value_max * LABEL_SHARE { VPos::Bottom } else { VPos::Top };
         let style = style.pos(Pos::new(HPos::Right, side));
         let place = (end - (end - start) * 0.005, level.value);
         chart.draw_series([Text::new(level.label, place, style)])?;
@@ -378,11 +361,7 @@ mod tests {
         );
         assert!(svg.trim_end().ends_with("</svg>"));
         assert_eq!(svg.matches("<svg").count(), 1);
-        assert_eq!(
-            svg.matches(&format!("stroke=\"{}\"", hex(PALETTE[0])))
-                .count(),
-            1
-        );
+        assert_eq!(svg.matches(&format!("stroke=\"{}\"", hex(PALETTE[0]))).count(), 1);
         assert!(svg.contains("<text"), "labels stay text");
         assert!(!svg.contains(&hex(ALARM)));
     }
@@ -390,16 +369,9 @@ mod tests {
     #[test]
     fn names_in_labels_are_escaped() {
         let mut figure = figure();
-        figure.instants = vec![Instant {
-            label: "<script>".to_string(),
-            at_ms: 3.0,
-            weight: Weight::Alarm,
-        }];
-        figure.levels = vec![Level {
-            label: "a & <b>".to_string(),
-            value: 50.0,
-            colour: None,
-        }];
+        figure.instants =
+            vec![Instant { label: "<script>".to_string(), at_ms: 3.0, weight: Weight::Alarm }];
+        figure.levels = vec![Level { label: "a & <b>".to_string(), value: 50.0, colour: None }];
         let svg = svg(&figure);
         assert!(svg.contains(&hex(ALARM)));
         assert!(!svg.contains("<script>") && svg.contains("&lt;script&gt;"));
@@ -426,10 +398,7 @@ mod tests {
     fn what_goes_with_a_curve_is_dashed() {
         let mut figure = figure();
         assert!(!svg(&figure).contains("dasharray"));
-        figure.curves.push(Curve {
-            stroke: Stroke::Dashed,
-            ..figure.curves[0].clone()
-        });
+        figure.curves.push(Curve { stroke: Stroke::Dashed, ..figure.curves[0].clone() });
         assert_eq!(svg(&figure).matches("stroke-dasharray").count(), 1);
     }
 
@@ -455,11 +424,7 @@ mod tests {
 
     #[test]
     fn close_levels_share_a_label() {
-        let level = |label: &str, value| Level {
-            label: label.to_string(),
-            value,
-            colour: None,
-        };
+        let level = |label: &str, value| Level { label: label.to_string(), value, colour: None };
         let levels = [level("XON", 797.0), level("XOFF", 800.0), level("B", 500.0)];
         let merged = merge_levels(&levels, 50.0);
         let labels: Vec<&str> = merged.iter().map(|level| level.label.as_str()).collect();

@@ -76,11 +76,7 @@ pub fn panels(run: &Run, scale: CompletionScale) -> Vec<Panel> {
 fn finished(run: &Run) -> Vec<Finished> {
     let flows = run.scenario.config.flows.iter().zip(&run.outcome.flows);
     let flows = flows.filter_map(|(flow, outcome)| {
-        Some(Finished {
-            size: flow.size,
-            fct: fct(outcome)?,
-            slowdown: slowdown(outcome),
-        })
+        Some(Finished { size: flow.size, fct: fct(outcome)?, slowdown: slowdown(outcome) })
     });
     let mut flows: Vec<Finished> = flows.collect();
     if flows.len() < FLOWS_MIN {
@@ -129,15 +125,9 @@ fn slowdowns(bins: &[Bin]) -> Vec<Curve> {
         label: label.to_string(),
         colour,
         stroke: Stroke::Solid,
-        points: bins
-            .iter()
-            .map(|bin| (log_kb(bin.size), value(bin)))
-            .collect(),
+        points: bins.iter().map(|bin| (log_kb(bin.size), value(bin))).collect(),
     };
-    vec![
-        curve("median", 0, |bin| bin.median),
-        curve("95th percentile", 1, |bin| bin.p95),
-    ]
+    vec![curve("median", 0, |bin| bin.median), curve("95th percentile", 1, |bin| bin.p95)]
 }
 
 /// Cuts flows, which are in order of size, into a few groups of about as many each; flows of one
@@ -156,11 +146,7 @@ fn bins(flows: &[Finished]) -> Vec<Bin> {
         members.sort_unstable_by(f64::total_cmp);
         let [median, p95] = [Percentile::P50, Percentile::P95].map(|p| p.of(&members));
         if let (Some(median), Some(p95)) = (median, p95) {
-            bins.push(Bin {
-                size: flow.size,
-                median,
-                p95,
-            });
+            bins.push(Bin { size: flow.size, median, p95 });
         }
         members.clear();
     }
@@ -171,10 +157,7 @@ fn bins(flows: &[Finished]) -> Vec<Bin> {
 fn decades(logarithms: impl Iterator<Item = f64> + Clone) -> Option<Axis> {
     let least = logarithms.clone().reduce(f64::min)?;
     let greatest = logarithms.reduce(f64::max)?;
-    Some(Axis::Decades {
-        from: least.floor() as i32,
-        to: greatest.ceil() as i32,
-    })
+    Some(Axis::Decades { from: least.floor() as i32, to: greatest.ceil() as i32 })
 }
 
 fn log_us(span: Span) -> f64 {
@@ -199,11 +182,7 @@ mod tests {
     use super::*;
 
     fn flow(size: u64, us: u64) -> Finished {
-        Finished {
-            size: Bytes::new(size),
-            fct: Span::us(us),
-            slowdown: Some(us as f64),
-        }
+        Finished { size: Bytes::new(size), fct: Span::us(us), slowdown: Some(us as f64) }
     }
 
     #[test]
@@ -224,16 +203,8 @@ mod tests {
         flows.extend((0..10).map(|n| flow(2_000 + n, n)));
         let found = bins(&flows);
         let expected = [
-            Bin {
-                size: Bytes::new(1_000),
-                median: 1.0,
-                p95: 1.0,
-            },
-            Bin {
-                size: Bytes::new(2_009),
-                median: 4.0,
-                p95: 9.0,
-            },
+            Bin { size: Bytes::new(1_000), median: 1.0, p95: 1.0 },
+            Bin { size: Bytes::new(2_009), median: 4.0, p95: 9.0 },
         ];
         assert_eq!(found, expected);
         assert!(bins(&[]).is_empty());

@@ -103,8 +103,5 @@ pub fn explain_document(scenario: &Scenario) -> ExplainDocument {
 
 /// The document of the numbers of the GFC paper.
 pub fn paper_document() -> PaperDocument {
-    PaperDocument {
-        schema: SCHEMA,
-        rows: paper().rows,
-    }
+    PaperDocument { schema: SCHEMA, rows: paper().rows }
 }

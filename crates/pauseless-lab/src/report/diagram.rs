@@ -108,8 +108,7 @@ impl Places {
         let gap = (step * 0.8).min(TAU) / hosts.len().max(1) as f64;
         for (index, host) in hosts.iter().enumerate() {
             let offset = (index as f64 - (hosts.len() as f64 - 1.0) / 2.0) * gap;
-            self.nodes
-                .push((*host, on_circle(angle + offset, RADIUS_HOSTS)));
+            self.nodes.push((*host, on_circle(angle + offset, RADIUS_HOSTS)));
         }
     }
 
@@ -160,10 +159,7 @@ fn arrow(run: &Run, queue: &EgressQueue, (from, to): (Point, Point)) -> String {
     let length = ((to.0 - from.0).powi(2) + (to.1 - from.1).powi(2)).sqrt();
     let along = |distance: f64| {
         let share = distance / length.max(1.0);
-        (
-            from.0 + (to.0 - from.0) * share,
-            from.1 + (to.1 - from.1) * share,
-        )
+        (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share)
     };
     let (start, end) = (along(BOX.0 / 2.0), along(length - BOX.0 * 0.62));
     let label = label_place(along(length / 2.0));

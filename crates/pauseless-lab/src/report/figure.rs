@@ -36,11 +36,7 @@ pub struct Panel {
 impl Panel {
     /// A figure that has everything in it.
     pub(super) fn new(caption: impl Into<String>, figure: Figure) -> Panel {
-        Panel {
-            caption: caption.into(),
-            figure,
-            left_out: 0,
-        }
+        Panel { caption: caption.into(), figure, left_out: 0 }
     }
 }
 
@@ -59,9 +55,7 @@ impl Scale {
             for port in &series.ports {
                 let queues = port.queue.iter().chain(&port.egress);
                 let queues = queues.map(|queue| kb(*queue));
-                let levels = thresholds(run, port)
-                    .into_iter()
-                    .map(|(_, at)| kb(at.get()));
+                let levels = thresholds(run, port).into_iter().map(|(_, at)| kb(at.get()));
                 scale.queue_max_kb = queues.chain(levels).fold(scale.queue_max_kb, f64::max);
                 let rates = port.input_bps.iter().map(|rate| gbps(*rate));
                 scale.rate_max_gbps = rates.fold(scale.rate_max_gbps, f64::max);
@@ -169,12 +163,7 @@ fn add_dashed(panel: &mut Panel, companions: Vec<Vec<f64>>, what: &str) {
             ..curve
         });
     }
-    if panel
-        .figure
-        .curves
-        .iter()
-        .any(|curve| curve.stroke == Stroke::Dashed)
-    {
+    if panel.figure.curves.iter().any(|curve| curve.stroke == Stroke::Dashed) {
         panel.caption.push_str(&format!(", dashed: {what}"));
     }
 }

@@ -274,11 +274,7 @@ fn figure(panel: &Panel, (run, number): (usize, usize)) -> String {
         );
     }
     if panel.left_out > 0 {
-        let _ = write!(
-            legend,
-            " <span class=\"key\">and {} more</span>",
-            panel.left_out
-        );
+        let _ = write!(legend, " <span class=\"key\">and {} more</span>", panel.left_out);
     }
     format!(
         "<figure data-panel=\"{run}.{number}\">\n<figcaption>{}{legend}</figcaption>\n{}</figure>\n",
@@ -332,10 +328,7 @@ mod tests {
         let style = style();
         assert!(style.contains(&chart::hex(chart::INK)));
         assert!(!style.contains("{ink}") && !style.contains("{grid}"));
-        assert!(
-            !style.contains("url(") && !style.contains("@import"),
-            "no network"
-        );
+        assert!(!style.contains("url(") && !style.contains("@import"), "no network");
     }
 
     #[test]
@@ -349,10 +342,7 @@ mod tests {
 
     #[test]
     fn a_page_without_runs_is_still_a_page() {
-        let heading = Heading {
-            title: "<none>".to_string(),
-            lead: String::new(),
-        };
+        let heading = Heading { title: "<none>".to_string(), lead: String::new() };
         let page = page(&heading, &[]);
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
         assert!(page.contains("<title>&lt;none&gt;</title>"));

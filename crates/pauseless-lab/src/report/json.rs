@@ -230,18 +230,12 @@ records! {
 pub fn run_document(run: &Run) -> RunDocument {
     let mut record = RunRecord::new(run);
     record.series = rows::recordings(run);
-    RunDocument {
-        schema: SCHEMA,
-        run: record,
-    }
+    RunDocument { schema: SCHEMA, run: record }
 }
 
 /// The document of several runs. Recordings are left out: they are in the page.
 pub fn runs_document(runs: &[Run]) -> RunsDocument {
-    RunsDocument {
-        schema: SCHEMA,
-        runs: runs.iter().map(NamedRun::new).collect(),
-    }
+    RunsDocument { schema: SCHEMA, runs: runs.iter().map(NamedRun::new).collect() }
 }
 
 /// One run of several, to be put together with others later.

@@ -38,11 +38,7 @@ pub fn section(run: &Run) -> Option<Section> {
         let note = "What is lost is not sent again: a flow that has lost a packet never finishes.";
         notes.push(note.to_string());
     }
-    Some(Section {
-        title: "watchdog",
-        table,
-        notes,
-    })
+    Some(Section { title: "watchdog", table, notes })
 }
 
 /// So many storms are shown.

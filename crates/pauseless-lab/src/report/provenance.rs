@@ -59,9 +59,7 @@ fn notes(run: &Run, provenance: &Provenance, largest: &PauseTree) -> Vec<String>
     if !largest.victims.is_empty() {
         let root = queue_name(run, largest.root);
         let victims = flow_names(run, &largest.victims);
-        notes.push(format!(
-            "Stopped though they do not pass {root}: {victims}."
-        ));
+        notes.push(format!("Stopped though they do not pass {root}: {victims}."));
     }
     if let Some(cycle) = provenance.cycles.last() {
         let names = cycle.stopped.iter().map(|queue| queue_name(run, *queue));

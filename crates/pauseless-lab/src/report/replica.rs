@@ -20,19 +20,12 @@ pub fn sentence(run: &Run) -> Option<String> {
 pub fn section(run: &Run) -> Option<Section> {
     let both = run.replica.as_ref()?;
     let mut table = Table::new("result <that-simulator <this-engine <difference");
-    let length = |ps: Option<f64>| {
-        ps.map_or("-".to_string(), |ps| {
-            quantity::time(Time::from_ps(ps as u64))
-        })
-    };
+    let length =
+        |ps: Option<f64>| ps.map_or("-".to_string(), |ps| quantity::time(Time::from_ps(ps as u64)));
     let instant = |ps: Option<u64>| ps.map_or("-".to_string(), |ps| run.instant(Time::from_ps(ps)));
     let mut counts = |name: &str, there: u64, here: u64| {
         let cells = [quantity::count(there), quantity::count(here)];
-        table.push(row(
-            name,
-            cells,
-            more(Some(there as f64), Some(here as f64)),
-        ));
+        table.push(row(name, cells, more(Some(there as f64), Some(here as f64))));
     };
     counts("flows finished", both.finished, both.finished_here);
     counts("PAUSE frames", both.pause_frames, both.pause_frames_here);

@@ -40,11 +40,8 @@ pub fn document(runs: &[(&Run, Vec<Panel>)]) -> String {
     let palette = (0..PALETTE.len()).map(|n| chart::hex(chart::colour(n)));
     let acts = runs.iter();
     let acts = acts.map(|(run, panels)| Act::new(run, panels, (points_max, stride)));
-    let scene = Scene {
-        palette: palette.collect(),
-        alarm: chart::hex(ALARM),
-        runs: acts.collect(),
-    };
+    let scene =
+        Scene { palette: palette.collect(), alarm: chart::hex(ALARM), runs: acts.collect() };
     let text = serde_json::to_string(&scene).expect("numbers and texts");
     // Nothing in it may end the element that it stands in.
     text.replace('<', "\\u003c")
@@ -142,9 +139,7 @@ impl Act {
         Act {
             name: run.scenario.name.clone(),
             end: ms(run.outcome.end),
-            panels: panels
-                .map(|panel| Curves::new(panel, points_max, &mut axes))
-                .collect(),
+            panels: panels.map(|panel| Curves::new(panel, points_max, &mut axes)).collect(),
             axes,
             moments: moments(run),
             deadlocks: deadlocks(run),
@@ -185,10 +180,10 @@ impl Curves {
                 values: points.iter().map(|(_, y)| rounded(*y)).collect(),
             }
         });
-        let levels = figure.levels.iter().map(|level| Level {
-            value: rounded(level.value),
-            ..level.clone()
-        });
+        let levels = figure
+            .levels
+            .iter()
+            .map(|level| Level { value: rounded(level.value), ..level.clone() });
         Curves {
             description: figure.description.clone(),
             axis,
@@ -237,11 +232,7 @@ fn moments(run: &Run) -> Vec<Moment> {
     found.push((outcome.end, "end".to_string(), false));
     // What is found and broken at one instant is found first.
     found.sort_by_key(|(at, ..)| *at);
-    let moment = |(at, label, alarm)| Moment {
-        label,
-        at: ms(at),
-        alarm,
-    };
+    let moment = |(at, label, alarm)| Moment { label, at: ms(at), alarm };
     found.into_iter().map(moment).collect()
 }
 
@@ -328,11 +319,7 @@ fn full_at(run: &Run, node: NodeId, port: PortId) -> Bytes {
     let is_shared = ingress.is_sharing() && !run.topology().is_host(node);
     let classes = (0..ingress.class_count()).map(|class| Class(class as u8));
     let buffers = classes.map(|class| ingress.get(node, port, class).buffer);
-    let most = if is_shared {
-        Some(run.queue_max())
-    } else {
-        buffers.max()
-    };
+    let most = if is_shared { Some(run.queue_max()) } else { buffers.max() };
     most.unwrap_or(Bytes::ZERO).max(Bytes::new(1))
 }
 
@@ -410,12 +397,7 @@ mod tests {
     use crate::report::chart::{Curve, Figure};
 
     fn curve(points: &[(f64, f64)]) -> Curve {
-        Curve {
-            label: String::new(),
-            colour: 0,
-            stroke: Stroke::Solid,
-            points: points.to_vec(),
-        }
+        Curve { label: String::new(), colour: 0, stroke: Stroke::Solid, points: points.to_vec() }
     }
 
     #[test]

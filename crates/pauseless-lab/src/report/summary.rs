@@ -55,11 +55,7 @@ impl Detail {
 
 fn completion(completion: &Completion) -> Section {
     let all = &completion.all;
-    let detail = if all.count() >= MANY_FLOWS {
-        Detail::Many
-    } else {
-        Detail::Few
-    };
+    let detail = if all.count() >= MANY_FLOWS { Detail::Many } else { Detail::Few };
     let mut heads = "flows".to_string();
     for number in shown(Scope::Flows) {
         match number.of {
@@ -89,11 +85,7 @@ fn completion(completion: &Completion) -> Section {
         let rate = quantity::number(completion.flows_per_s);
         notes.push(format!("{rate} flows finished per simulated second."));
     }
-    Section {
-        title: "completion of finite flows",
-        table,
-        notes,
-    }
+    Section { title: "completion of finite flows", table, notes }
 }
 
 fn group_row(name: &str, group: &Group, detail: Detail) -> Vec<String> {
@@ -140,11 +132,7 @@ fn links(run: &Run, metrics: &Metrics) -> Option<Section> {
     for row in rows.into_iter().filter(|_| is_used) {
         table.push(row);
     }
-    Some(Section {
-        title: "links",
-        table,
-        notes,
-    })
+    Some(Section { title: "links", table, notes })
 }
 
 /// The numbers of a scope that are columns of a table.
@@ -194,9 +182,7 @@ fn link_notes(run: &Run, metrics: &Metrics) -> Vec<String> {
             quantity::plural(answers.marked_packets, "data packet"),
         ));
     }
-    let all = metrics
-        .fairness
-        .map(|fairness| (fairness, "goodput", "flows"));
+    let all = metrics.fairness.map(|fairness| (fairness, "goodput", "flows"));
     let endless = metrics.fairness_endless;
     let endless = endless.map(|fairness| (fairness, "late goodput", "flows without end"));
     let parts = [all, endless].into_iter().flatten();

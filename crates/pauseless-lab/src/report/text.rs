@@ -102,11 +102,7 @@ pub fn verdict(run: &Run, paint: Paint) -> String {
         text.push('\n');
     }
     for finding in Finding::ALL {
-        let mood = if finding.is_in(&run.outcome) {
-            Mood::of(finding)
-        } else {
-            Mood::Good
-        };
+        let mood = if finding.is_in(&run.outcome) { Mood::of(finding) } else { Mood::Good };
         text.push_str(&paint.paint(mood, &finding.sentence(run)));
         text.push('\n');
     }
@@ -196,11 +192,7 @@ fn queues(run: &Run) -> String {
     });
     let table = Table::new("port <largest <mean <at-the-end <buffer").extend(rows, count);
     let is_probed = run.outcome.queues.iter().all(|queue| queue.mean.is_some());
-    let note = if is_probed {
-        ""
-    } else {
-        "  The mean is known where a [probe] looks.\n"
-    };
+    let note = if is_probed { "" } else { "  The mean is known where a [probe] looks.\n" };
     format!("{table}{note}")
 }
 
@@ -259,11 +251,7 @@ impl Table {
     /// A table with these heads as they are, each with whether its column is aligned to the right.
     pub fn with(heads: Vec<(String, bool)>) -> Table {
         let (heads, to_the_right) = heads.into_iter().unzip();
-        Table {
-            heads,
-            to_the_right,
-            rows: Vec::new(),
-        }
+        Table { heads, to_the_right, rows: Vec::new() }
     }
 
     /// Whether it has no rows.
@@ -304,9 +292,7 @@ impl Table {
             }
         };
         let heads = self.heads.iter().enumerate();
-        let mut lines = vec![Vec::from_iter(
-            heads.map(|(column, cell)| align(column, cell)),
-        )];
+        let mut lines = vec![Vec::from_iter(heads.map(|(column, cell)| align(column, cell)))];
         for (index, row) in self.rows.iter().enumerate() {
             let cells = row.iter().enumerate();
             let cells = cells.map(|(column, cell)| paint(index, column, &align(column, cell)));

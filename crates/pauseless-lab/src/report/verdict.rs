@@ -140,10 +140,7 @@ fn deadlock_sentence(run: &Run, deadlock: &Deadlock) -> String {
     let others = deadlock.members.len().saturating_sub(deadlock.cycle.len());
     let others = match others {
         0 => String::new(),
-        n => format!(
-            " ({} wait behind it)",
-            quantity::plural(n as u64, "more queue")
-        ),
+        n => format!(" ({} wait behind it)", quantity::plural(n as u64, "more queue")),
     };
     let flows = flow_list(run, &deadlock.flows);
     let victims = run.victims();

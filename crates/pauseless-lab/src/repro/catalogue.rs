@@ -194,10 +194,7 @@ mod tests {
             for (name, text) in &read.scenarios {
                 // Campaigns are read by `sweep`.
                 let is_other = name.ends_with(CLAIMS) || name.ends_with(".sweep.toml");
-                let found = embedded
-                    .scenarios
-                    .iter()
-                    .any(|it| it.0 == *name && it.1 == *text);
+                let found = embedded.scenarios.iter().any(|it| it.0 == *name && it.1 == *text);
                 assert!(is_other || found, "{}/{name}", read.paper);
             }
         }
@@ -212,10 +209,7 @@ mod tests {
             scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
             let claims = &experiment.claims;
             assert!(claims.iter().any(|it| it.is_numeric()), "{name}: no number");
-            assert!(
-                !claims.iter().all(|it| it.is_numeric()),
-                "{name}: only numbers"
-            );
+            assert!(!claims.iter().all(|it| it.is_numeric()), "{name}: only numbers");
         }
     }
 }

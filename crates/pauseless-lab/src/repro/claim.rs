@@ -59,11 +59,7 @@ enum Criterion {
 impl Claim {
     /// Judges it by what was measured in `disciplines`.
     pub fn judge(&self, values: &Values, (disciplines, scale): (&[Discipline], Scale)) -> Judged {
-        let judged = |findings, verdict| Judged {
-            claim: self.clone(),
-            findings,
-            verdict,
-        };
+        let judged = |findings, verdict| Judged { claim: self.clone(), findings, verdict };
         if self.scale.copied().is_some_and(|only| only != scale) {
             return judged(Vec::new(), Verdict::OtherScale);
         }
@@ -81,8 +77,7 @@ impl Claim {
     /// What is wrong with how it is written.
     pub(super) fn check(&self, experiment: &Experiment) -> Result<(), Problem> {
         let wrong = |message: &str| Err(self.place.problem(message));
-        self.criterion()
-            .map_err(|message| self.place.problem(message))?;
+        self.criterion().map_err(|message| self.place.problem(message))?;
         let is_sure = *self.met == Met::Always(true);
         if !is_sure && self.reason.is_empty() {
             return wrong("a claim that is not met everywhere needs a reason");
@@ -139,9 +134,7 @@ impl Claim {
         let names = names.flat_map(|name| name.value.split(" : "));
         let mut names = names.flat_map(|name| {
             if name.contains("{d}") {
-                Discipline::ALL
-                    .map(|it| name.replace("{d}", it.name()))
-                    .to_vec()
+                Discipline::ALL.map(|it| name.replace("{d}", it.name())).to_vec()
             } else {
                 vec![name.to_string()]
             }
@@ -169,11 +162,7 @@ impl Claim {
 
     /// The values that it speaks of.
     pub fn names(&self) -> &[At<String>] {
-        if self.order.is_empty() {
-            &self.value.0
-        } else {
-            &self.order
-        }
+        if self.order.is_empty() { &self.value.0 } else { &self.order }
     }
 
     /// What is asked of the values, in words.
@@ -262,11 +251,7 @@ impl Claim {
             }
             _ => false,
         };
-        Finding {
-            discipline,
-            measured,
-            holds,
-        }
+        Finding { discipline, measured, holds }
     }
 
     fn compare(&self, findings: &[Finding]) -> Verdict {
@@ -294,10 +279,7 @@ impl Values {
             let ratio = self.evaluate(above)? / self.evaluate(below)?;
             return ratio.is_finite().then_some(ratio);
         }
-        let (name, over) = name
-            .trim()
-            .rsplit_once('@')
-            .unwrap_or((name.trim(), "median"));
+        let (name, over) = name.trim().rsplit_once('@').unwrap_or((name.trim(), "median"));
         over_seeds(self.get(name)?, over)
     }
 }
@@ -407,14 +389,8 @@ mod tests {
         let text = "paper = \"none\"\nvalue = \"a\"\nat_most = 0\nmet = true";
         assert_eq!(verdict(text, &[]), Verdict::Broken);
         let ratio = "paper = 2\nvalue = \"a : b\"\nwithin = 9\nmet = true";
-        assert_eq!(
-            verdict(ratio, &[("a", &[1.0]), ("b", &[0.0])]),
-            Verdict::Broken
-        );
-        assert_eq!(
-            verdict(ratio, &[("a", &[4.0]), ("b", &[2.0])]),
-            Verdict::Met
-        );
+        assert_eq!(verdict(ratio, &[("a", &[1.0]), ("b", &[0.0])]), Verdict::Broken);
+        assert_eq!(verdict(ratio, &[("a", &[4.0]), ("b", &[2.0])]), Verdict::Met);
     }
 
     #[test]
@@ -505,30 +481,12 @@ mod tests {
         };
         for (text, message) in [
             ("paper = 1\nvalue = \"a\"\nmet = true", "no criterion"),
-            (
-                "paper = 1\nvalue = \"a\"\nmet = true\nwithin = 1\nat_most = 2",
-                "more than one",
-            ),
-            (
-                "paper = \"x\"\nvalue = \"a\"\nmet = true\nwithin = 1",
-                "no number",
-            ),
-            (
-                "paper = 1\nvalue = \"a\"\nmet = false\nwithin = 1",
-                "a reason",
-            ),
-            (
-                "paper = 1\nvalue = \"a/{d}/b\"\nmet = true\nwithin = 1",
-                "without disciplines",
-            ),
-            (
-                "paper = 1\nmet = true\nwithin = 1",
-                "neither value nor order",
-            ),
-            (
-                "paper = 1\nvalue = \"a\"\nmet = true\nwithni = 1",
-                "did you mean within?",
-            ),
+            ("paper = 1\nvalue = \"a\"\nmet = true\nwithin = 1\nat_most = 2", "more than one"),
+            ("paper = \"x\"\nvalue = \"a\"\nmet = true\nwithin = 1", "no number"),
+            ("paper = 1\nvalue = \"a\"\nmet = false\nwithin = 1", "a reason"),
+            ("paper = 1\nvalue = \"a/{d}/b\"\nmet = true\nwithin = 1", "without disciplines"),
+            ("paper = 1\nmet = true\nwithin = 1", "neither value nor order"),
+            ("paper = 1\nvalue = \"a\"\nmet = true\nwithni = 1", "did you mean within?"),
         ] {
             let wrong = refused(text);
             assert!(wrong.contains(message), "{text}: {wrong}");

@@ -54,11 +54,7 @@ impl Filler<'_> {
             FigureKind::Lines => vec![self.lines(file)],
             FigureKind::Cdf => self.cdf(file),
         };
-        Ok(Figure {
-            name: file.name.value.clone(),
-            caption: file.caption.value.clone(),
-            panels,
-        })
+        Ok(Figure { name: file.name.value.clone(), caption: file.caption.value.clone(), panels })
     }
 
     /// The first run of each case and discipline of `file`.
@@ -97,11 +93,7 @@ impl Filler<'_> {
                 Ok(Series::new(name, Drawn::Line, points))
             });
             let deadlock = sample.metric("deadlock_ms").filter(|time| *time <= end);
-            let marks = deadlock.map(|x| Mark {
-                label: "deadlock".to_string(),
-                x,
-                is_alarm: true,
-            });
+            let marks = deadlock.map(|x| Mark { label: "deadlock".to_string(), x, is_alarm: true });
             let series = series.collect::<Result<_, String>>()?;
             let x = Axis::linear("time (ms)");
             Ok(Panel {
@@ -123,9 +115,7 @@ impl Filler<'_> {
         } else {
             &file.disciplines
         };
-        all.iter()
-            .map(|it| self.bar_panel(file, Some(*it)))
-            .collect()
+        all.iter().map(|it| self.bar_panel(file, Some(*it))).collect()
     }
 
     fn bar_panel(
@@ -142,13 +132,10 @@ impl Filler<'_> {
                 Some(group) => (group.clone(), label),
                 None => (label, "measured".to_string()),
             };
-            let place = groups
-                .iter()
-                .position(|it| *it == group)
-                .unwrap_or_else(|| {
-                    groups.push(group);
-                    groups.len() - 1
-                });
+            let place = groups.iter().position(|it| *it == group).unwrap_or_else(|| {
+                groups.push(group);
+                groups.len() - 1
+            });
             let value = match discipline {
                 Some(discipline) => bar.value.replace("{d}", discipline.name()),
                 None => bar.value.value.clone(),
@@ -158,10 +145,8 @@ impl Filler<'_> {
                 let point = (place as f64, height);
                 match series.iter_mut().find(is_it) {
                     Some(series) => series.points.push(point),
-                    None => series.push(Series {
-                        is_paper,
-                        ..Series::new(label, Drawn::Bars, vec![point])
-                    }),
+                    None => series
+                        .push(Series { is_paper, ..Series::new(label, Drawn::Bars, vec![point]) }),
                 }
             };
             // What was not measured has no bar.
@@ -193,11 +178,8 @@ impl Filler<'_> {
             } else {
                 &case.disciplines
             };
-            let places = if of.is_empty() {
-                vec![None]
-            } else {
-                of.iter().copied().map(Some).collect()
-            };
+            let places =
+                if of.is_empty() { vec![None] } else { of.iter().copied().map(Some).collect() };
             let is_wanted = |place: &Option<Discipline>| match place {
                 Some(place) if !file.disciplines.is_empty() => file.disciplines.contains(place),
                 _ => true,
@@ -226,10 +208,7 @@ impl Filler<'_> {
         let theirs = file.paper.0.iter().map(|(label, points)| {
             let label = format!("{}, paper", label.value);
             let points = points.value.iter().map(|it| it.value.into());
-            Series {
-                is_paper: true,
-                ..Series::new(label, Drawn::Marked, points.collect())
-            }
+            Series { is_paper: true, ..Series::new(label, Drawn::Marked, points.collect()) }
         });
         let series = ours.chain(theirs).collect();
         Panel::new("", file.x_axis(), file.y_axis(), series)

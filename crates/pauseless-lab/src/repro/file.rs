@@ -360,11 +360,7 @@ impl FileValue for [f64; 2] {
     }
 
     fn kind((): &()) -> Kind {
-        Kind::List {
-            of: Box::new(f64::kind(&Default::default())),
-            least: 2,
-            most: Some(2),
-        }
+        Kind::List { of: Box::new(f64::kind(&Default::default())), least: 2, most: Some(2) }
     }
 
     fn show(&self) -> String {
@@ -395,11 +391,7 @@ impl Experiment {
         if sink.is_empty() {
             experiment.check(&sink);
         }
-        if sink.is_empty() {
-            Ok(experiment)
-        } else {
-            Err(refuse(sink.into_list()))
-        }
+        if sink.is_empty() { Ok(experiment) } else { Err(refuse(sink.into_list())) }
     }
 
     /// Reports what is wrong although each key is right by itself.

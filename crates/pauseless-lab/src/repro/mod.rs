@@ -73,10 +73,7 @@ impl Reproduced {
 
     /// How many claims have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.claims
-            .iter()
-            .filter(|it| it.verdict == verdict)
-            .count()
+        self.claims.iter().filter(|it| it.verdict == verdict).count()
     }
 }
 
@@ -92,16 +89,10 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
     if let Some(compute) = experiment.compute.copied() {
         (compute.call)(&scope, &mut measured)?;
     }
-    let filler = Filler {
-        experiment: &experiment,
-        values: &measured.values,
-        outcomes: &outcomes,
-    };
+    let filler = Filler { experiment: &experiment, values: &measured.values, outcomes: &outcomes };
     let figures = experiment.figures.iter().map(|file| filler.figure(file));
     let figures: Result<Vec<_>, String> = figures.collect();
-    measured
-        .figures
-        .splice(0..0, figures.map_err(|wrong| scope.wrong(wrong))?);
+    measured.figures.splice(0..0, figures.map_err(|wrong| scope.wrong(wrong))?);
     measured.tables.insert(0, values_table(&measured));
     measured.tables.extend(curves_table(&experiment, &outcomes));
     let judged_here = |it: &&file::Claim| it.scale.or(session.scale) == session.scale;
@@ -113,19 +104,9 @@ pub fn reproduce(entry: Entry, session: &Session<'_>) -> Result<Reproduced, Fail
     }
     let claims = experiment.claims.iter();
     let place = (&experiment.disciplines[..], session.scale);
-    let claims = claims
-        .map(|claim| claim.judge(&measured.values, place))
-        .collect();
+    let claims = claims.map(|claim| claim.judge(&measured.values, place)).collect();
     let (runs, documents) = scope.into_kept();
-    Ok(Reproduced {
-        entry,
-        experiment,
-        scale: session.scale,
-        measured,
-        claims,
-        runs,
-        documents,
-    })
+    Ok(Reproduced { entry, experiment, scale: session.scale, measured, claims, runs, documents })
 }
 
 /// Collects the numbers of all runs, those of a case in the order of its seeds, and returns how
@@ -174,23 +155,13 @@ fn run_cases(scope: &Scope<'_>, experiment: &Experiment) -> Result<Vec<Outcome>,
         let mut curves = Vec::from_iter(curves.map(|it| it.value.clone()));
         curves.sort();
         curves.dedup();
-        let own = if case.disciplines.is_empty() {
-            &experiment.disciplines
-        } else {
-            &case.disciplines
-        };
-        let places = if own.is_empty() {
-            vec![None]
-        } else {
-            own.iter().copied().map(Some).collect()
-        };
+        let own =
+            if case.disciplines.is_empty() { &experiment.disciplines } else { &case.disciplines };
+        let places =
+            if own.is_empty() { vec![None] } else { own.iter().copied().map(Some).collect() };
         for discipline in places {
             for seed in case.seeds(scope.scale()) {
-                let overrides = Overrides {
-                    seed: Some(seed),
-                    discipline,
-                    ..Overrides::default()
-                };
+                let overrides = Overrides { seed: Some(seed), discipline, ..Overrides::default() };
                 let name = match case.seeds(scope.scale()).count() {
                     1 => prefix(&case.name, discipline),
                     _ => format!("{}, seed {seed}", prefix(&case.name, discipline)),
@@ -239,9 +210,7 @@ fn values_table(measured: &Measured) -> Table {
 /// All curves: a row for each case and instant.
 fn curves_table(experiment: &Experiment, outcomes: &[Outcome]) -> Option<Table> {
     let with_curves = || outcomes.iter().filter(|it| !it.sample.curves.is_empty());
-    let mut names: Vec<&String> = with_curves()
-        .flat_map(|it| it.sample.curves.keys())
-        .collect();
+    let mut names: Vec<&String> = with_curves().flat_map(|it| it.sample.curves.keys()).collect();
     names.sort();
     names.dedup();
     if names.is_empty() {
@@ -260,10 +229,7 @@ fn curves_table(experiment: &Experiment, outcomes: &[Outcome]) -> Option<Table> 
             }
         }
     }
-    let mut all = vec![
-        Column::texts("case", cases),
-        Column::numbers("time_ms", times),
-    ];
+    let mut all = vec![Column::texts("case", cases), Column::numbers("time_ms", times)];
     let curves = names.iter().zip(columns);
     all.extend(curves.map(|(name, cells)| Column::numbers(*name, cells)));
     Some(Table::new("curves", all))

@@ -15,10 +15,8 @@ pub fn page(done: &Reproduced) -> String {
     if !note.is_empty() {
         let _ = write!(lead, ": {note}");
     }
-    let heading = Heading {
-        title: format!("{}: {}", done.entry.name(), it.title),
-        lead: lead + ".",
-    };
+    let heading =
+        Heading { title: format!("{}: {}", done.entry.name(), it.title), lead: lead + "." };
     let mut intro = claims(done);
     for figure in &done.measured.figures {
         let _ = write!(

@@ -257,9 +257,7 @@ impl<'a> Scope<'a> {
             // Cases of several experiments may have the same name.
             document["experiment"] = self.name.into();
             let documents = self.documents.lock();
-            documents
-                .expect("nobody panics with the lock held")
-                .push((index, document));
+            documents.expect("nobody panics with the lock held").push((index, document));
         }
     }
 

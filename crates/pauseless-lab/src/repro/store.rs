@@ -20,10 +20,7 @@ impl Store {
     pub fn open(path: &Path) -> io::Result<Store> {
         fs::create_dir_all(path)?;
         let program = fs::read(std::env::current_exe()?)?;
-        Ok(Store {
-            folder: path.to_path_buf(),
-            program: Name::of(&[&program]).to_string(),
-        })
+        Ok(Store { folder: path.to_path_buf(), program: Name::of(&[&program]).to_string() })
     }
 
     /// The name of a run that depends on `parts` and on the program.

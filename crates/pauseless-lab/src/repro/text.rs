@@ -28,19 +28,12 @@ pub fn report(done: &Reproduced, paint: Paint) -> String {
 
 /// One line: how many claims are met, and how many are not.
 pub fn brief(done: &Reproduced) -> String {
-    let counted = [
-        Verdict::Met,
-        Verdict::Partly,
-        Verdict::NotMet,
-        Verdict::Broken,
-        Verdict::Unmarked,
-    ];
-    let counted = counted
-        .into_iter()
-        .filter_map(|verdict| match done.count(verdict) {
-            0 => None,
-            count => Some(format!("{count} {}", verdict.name())),
-        });
+    let counted =
+        [Verdict::Met, Verdict::Partly, Verdict::NotMet, Verdict::Broken, Verdict::Unmarked];
+    let counted = counted.into_iter().filter_map(|verdict| match done.count(verdict) {
+        0 => None,
+        count => Some(format!("{count} {}", verdict.name())),
+    });
     Vec::from_iter(counted).join(", ")
 }
 
@@ -81,11 +74,7 @@ fn claim(judged: &Judged, paint: Paint) -> String {
             (_, true) => "  yes",
             (_, false) => "  no",
         };
-        let _ = writeln!(
-            text,
-            "{INDENT}{place}: {}{answer}",
-            measured(judged, finding)
-        );
+        let _ = writeln!(text, "{INDENT}{place}: {}{answer}", measured(judged, finding));
     }
     if !claim.reason.is_empty() {
         let _ = writeln!(text, "{INDENT}why: {}", claim.reason);

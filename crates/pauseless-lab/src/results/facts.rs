@@ -42,12 +42,7 @@ pub struct FlowFacts<'r> {
 impl<'r> Facts<'r> {
     /// What is known of a run.
     pub fn of(run: &'r Run) -> Facts<'r> {
-        Facts {
-            run,
-            metrics: run.metrics(),
-            groups: Vec::new(),
-            shares: OnceCell::new(),
-        }
+        Facts { run, metrics: run.metrics(), groups: Vec::new(), shares: OnceCell::new() }
     }
 
     /// The same with groups of flows: those from these hosts.
@@ -64,14 +59,12 @@ impl<'r> Facts<'r> {
     /// All flows of a run.
     pub fn flows_of(run: &'r Run) -> impl Iterator<Item = FlowFacts<'r>> + use<'r> {
         let flows = run.scenario.config.flows.iter().zip(&run.outcome.flows);
-        flows
-            .enumerate()
-            .map(move |(index, (flow, outcome))| FlowFacts {
-                run,
-                index,
-                flow,
-                outcome,
-            })
+        flows.enumerate().map(move |(index, (flow, outcome))| FlowFacts {
+            run,
+            index,
+            flow,
+            outcome,
+        })
     }
 
     /// The late goodput of all flows in bit/s; `None` without flows.
@@ -119,19 +112,14 @@ impl<'r> Facts<'r> {
     /// A port by its name.
     pub(super) fn port(&self, name: &str) -> Option<&PortUse> {
         let at = self.port_id(name)?;
-        self.metrics
-            .ports
-            .iter()
-            .find(|port| (port.node, port.port) == at)
+        self.metrics.ports.iter().find(|port| (port.node, port.port) == at)
     }
 
     /// The ingress queues of a port, if they have ever held anything.
     pub(super) fn queues(&self, name: &str) -> Vec<&'r QueueOutcome> {
         let at = self.port_id(name);
         let queues = self.run.outcome.queues.iter();
-        queues
-            .filter(|queue| Some((queue.node, queue.port)) == at)
-            .collect()
+        queues.filter(|queue| Some((queue.node, queue.port)) == at).collect()
     }
 
     fn port_id(&self, name: &str) -> Option<(NodeId, PortId)> {

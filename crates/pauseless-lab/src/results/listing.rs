@@ -81,9 +81,7 @@ impl Filter {
     /// Those that have this word in their name, their scope or their sentence; else which may have
     /// been meant.
     pub fn of(word: &str) -> Result<Filter, String> {
-        let filter = Filter {
-            word: word.to_lowercase(),
-        };
+        let filter = Filter { word: word.to_lowercase() };
         if filter.numbers().next().is_some() || filter.curves().next().is_some() {
             return Ok(filter);
         }
@@ -101,15 +99,11 @@ impl Filter {
     }
 
     fn numbers(&self) -> impl Iterator<Item = &'static Number> {
-        NUMBERS
-            .iter()
-            .filter(|it| self.lets([it.name, it.scope().name(), it.says]))
+        NUMBERS.iter().filter(|it| self.lets([it.name, it.scope().name(), it.says]))
     }
 
     fn curves(&self) -> impl Iterator<Item = &'static Curve> {
-        CURVES
-            .iter()
-            .filter(|it| self.lets([it.name, it.parameter(), it.says]))
+        CURVES.iter().filter(|it| self.lets([it.name, it.parameter(), it.says]))
     }
 }
 
@@ -246,10 +240,7 @@ mod tests {
         let layers = json(&Filter::of("links_held").expect("one"));
         let it = &layers.numbers[0];
         assert_eq!(it.json.as_deref(), Some("metrics.layers[].links_held"));
-        assert_eq!(
-            (it.needs, it.example.as_str()),
-            (Some("layer"), "links_held{layer=1}")
-        );
+        assert_eq!((it.needs, it.example.as_str()), (Some("layer"), "links_held{layer=1}"));
     }
 
     #[test]
@@ -258,10 +249,7 @@ mod tests {
         let filled = fill(text).expect("a document");
         assert!(filled.starts_with("before\n<!-- metrics: class -->\n| name |"));
         assert!(filled.ends_with("<!-- end -->\nbehind\n") && !filled.contains("stale"));
-        assert!(
-            filled.contains("| `pauses{class}` | | `pause_frames_by_class[]` |"),
-            "{filled}"
-        );
+        assert!(filled.contains("| `pauses{class}` | | `pause_frames_by_class[]` |"), "{filled}");
         assert_eq!(fill(&filled), Ok(filled.clone()));
         assert!(fill("<!-- metrics: nobody -->\n<!-- end -->").is_err());
         assert!(fill("<!-- metrics: run -->\n").is_err());

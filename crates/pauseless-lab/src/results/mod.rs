@@ -265,10 +265,7 @@ impl Number {
             json: Json::No,
             column: "",
             head: "",
-            is_real: matches!(
-                unit,
-                Unit::Gbps | Unit::Percent | Unit::PerSecond | Unit::PerMs
-            ),
+            is_real: matches!(unit, Unit::Gbps | Unit::Percent | Unit::PerSecond | Unit::PerMs),
             kept: Kept::Asked,
             may_be_missing: false,
             is_slow: false,

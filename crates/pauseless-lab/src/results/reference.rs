@@ -185,13 +185,10 @@ impl Reference {
         };
         let is_there = match self.number.of {
             Of::Run(_) | Of::Flows(_) | Of::Percentile(_) => true,
-            Of::Class(_) => part
-                .class
-                .is_some_and(|class| usize::from(class) < config.ingress.class_count()),
-            Of::Layer(_) => topology
-                .nodes()
-                .iter()
-                .any(|node| Some(node.layer) == part.layer),
+            Of::Class(_) => {
+                part.class.is_some_and(|class| usize::from(class) < config.ingress.class_count())
+            }
+            Of::Layer(_) => topology.nodes().iter().any(|node| Some(node.layer) == part.layer),
             Of::Port(_) | Of::Queue(_) => {
                 let probed = &config.probes.ports;
                 port().is_some_and(|at| !self.number.is_probed || probed.contains(&at))
@@ -246,10 +243,7 @@ impl Named {
         let plain = NUMBERS.iter().filter(|it| it.name == name);
         let plain = Vec::from_iter(plain);
         if !plain.is_empty() {
-            return Some(Named {
-                numbers: plain,
-                percentile: None,
-            });
+            return Some(Named { numbers: plain, percentile: None });
         }
         let spelt = NUMBERS.iter().filter(|it| !it.spelt.is_empty());
         let mut pairs = spelt.flat_map(|number| {
@@ -257,10 +251,7 @@ impl Named {
             named.map(move |(name, p)| (number, number.spelt_at(name), p))
         });
         let (number, _, percentile) = pairs.find(|(_, spelt, _)| spelt == name)?;
-        Some(Named {
-            numbers: vec![number],
-            percentile: Some(percentile),
-        })
+        Some(Named { numbers: vec![number], percentile: Some(percentile) })
     }
 
     fn name(&self) -> &'static str {
@@ -303,10 +294,7 @@ impl Named {
         let name = self.name();
         match (names.is_empty(), guess.is_empty()) {
             (true, _) => format!("{name} has no parameters"),
-            (_, true) => format!(
-                "{name} has no parameter {key:?}; it takes {}",
-                names.join(", ")
-            ),
+            (_, true) => format!("{name} has no parameter {key:?}; it takes {}", names.join(", ")),
             _ => format!("{name} has no parameter {key:?}; {guess}"),
         }
     }
@@ -321,11 +309,8 @@ impl Named {
         };
         let number = self.numbers.iter().find(fits);
         let number = number.ok_or_else(|| self.lacking())?;
-        let mut reference = Reference {
-            number,
-            percentile: self.percentile,
-            part: Part::default(),
-        };
+        let mut reference =
+            Reference { number, percentile: self.percentile, part: Part::default() };
         for (parameter, value) in given {
             reference.set(*parameter, value, groups)?;
         }
@@ -372,10 +357,7 @@ impl Reference {
         let part = &mut self.part;
         let small = |what: &str, below: usize| match value.parse::<u8>() {
             Ok(number) if usize::from(number) < below => Ok(Some(number)),
-            _ => Err(format!(
-                "{what} is a number from 0 to {}, not {value:?}",
-                below - 1
-            )),
+            _ => Err(format!("{what} is a number from 0 to {}, not {value:?}", below - 1)),
         };
         match parameter {
             Parameter::P => self.percentile = Some(Percentile::parse(value)?),
@@ -442,17 +424,13 @@ fn parse_size(text: &str) -> Result<SizeRange, String> {
             "size={text}: {why}; write a range such as 10KB..100KB, ..10KB or 1MB.., or one of S, M, L, XL"
         )
     };
-    let (min, below) = text
-        .split_once("..")
-        .ok_or_else(|| wrong("this is no range".to_string()))?;
+    let (min, below) =
+        text.split_once("..").ok_or_else(|| wrong("this is no range".to_string()))?;
     let end = |text: &str| match text.trim() {
         "" => Ok(None),
         text => parse_bytes(text).map(Some).map_err(wrong),
     };
-    let range = SizeRange {
-        min: end(min)?.unwrap_or(Bytes::ZERO),
-        below: end(below)?,
-    };
+    let range = SizeRange { min: end(min)?.unwrap_or(Bytes::ZERO), below: end(below)? };
     if range.below.is_some_and(|below| below <= range.min) {
         Err(wrong("nothing is in it".to_string()))
     } else {

@@ -274,10 +274,7 @@ fn ports(facts: &Facts<'_>) -> Table {
     for number in NUMBERS.iter().filter(|number| number.json != Json::No) {
         if let Of::Port(of) = number.of {
             let values = ports.iter().map(of);
-            columns.push(Column::new(
-                number.json.name(),
-                cells(number.is_real, values),
-            ));
+            columns.push(Column::new(number.json.name(), cells(number.is_real, values)));
         }
     }
     Table::new("ports", columns)

@@ -28,11 +28,7 @@ fn mixed() -> Run {
             "\n[[flow]]\nname = \"{name}\"\nsource = \"H1\"\ntarget = \"R\"\nsize = \"{size}\"\n"
         )
     };
-    run(&format!(
-        "{text}{}{}",
-        flow("F1", "5 KB"),
-        flow("F2", "50 KB")
-    ))
+    run(&format!("{text}{}{}", flow("F1", "5 KB"), flow("F2", "50 KB")))
 }
 
 fn value(facts: &Facts<'_>, name: &str) -> Option<f64> {
@@ -62,10 +58,7 @@ fn entries_can_be_told_apart_and_are_documented() {
         assert_eq!(number.spelt.is_empty(), !is_percentile, "{}", number.name);
         assert_eq!(Reference::parse(&number.example()).map(|_| ()), Ok(()));
         let at = number.kept_at.iter();
-        assert!(
-            at.map(|(name, _)| name)
-                .all(|it| Percentile::named(it).is_some())
-        );
+        assert!(at.map(|(name, _)| name).all(|it| Percentile::named(it).is_some()));
         // The unit can be told from the name, or the name is one of those that never had one.
         let bare = ["rate", "total", "queue_", "utilisation", "share_", "jain"];
         let is_bare = bare.iter().any(|it| number.name.starts_with(it));
@@ -139,17 +132,11 @@ fn parameters_choose_a_part_of_the_run() {
     assert_eq!((parts, at("finished")), ([1.0, 1.0, 16.0], Some(18.0)));
     let port = run.topology().hosts()[0];
     let port = run.port_name(port, pauseless_core::id::PortId(0));
-    assert_eq!(
-        at(&format!("held_ms{{port={port}}}")),
-        at(&format!("held_ms.{port}"))
-    );
+    assert_eq!(at(&format!("held_ms{{port={port}}}")), at(&format!("held_ms.{port}")));
     assert!(at(&format!("utilisation{{port={port}}}")).is_some());
     let layer = facts.metrics.layers[0];
     assert_eq!(at("links{layer=0}"), Some(layer.links as f64));
-    assert_eq!(
-        (at("links{layer=9}"), at("rate{flow=nobody}")),
-        (None, None)
-    );
+    assert_eq!((at("links{layer=9}"), at("rate{flow=nobody}")), (None, None));
 }
 
 #[test]
@@ -159,18 +146,12 @@ fn bad_references_say_what_is_wrong() {
         ("puases", "did you mean pauses?"),
         ("slowdwon{p=99}", "did you mean slowdown?"),
         ("fct_p98_us", "did you mean fct_p99_us?"),
-        (
-            "something_else_entirely",
-            "`pauseless metrics` lists all names",
-        ),
+        ("something_else_entirely", "`pauseless metrics` lists all names"),
         ("slowdown", "write one of slowdown{p=99}, slowdown{flow=F1}"),
         ("queue_end", "write queue_end{port=S1:S2}"),
         ("rate.", "write rate{flow=F1}"),
         ("slowdown{p=99", "a } is missing at its end"),
-        (
-            "slowdown{q=99}",
-            "slowdown has no parameter \"q\"; did you mean p?",
-        ),
+        ("slowdown{q=99}", "slowdown has no parameter \"q\"; did you mean p?"),
         (
             "slowdown{percentile=99}",
             "slowdown has no parameter \"percentile\"; it takes p, size, class, group, flow",
@@ -190,22 +171,13 @@ fn bad_references_say_what_is_wrong() {
             "fct_us{p=99, size=2MB..1MB}",
             "size=2MB..1MB: nothing is in it; write a range such as 10KB..100KB, ..10KB or 1MB.., or one of S, M, L, XL",
         ),
-        (
-            "pauses{class=8}",
-            "class is a number from 0 to 7, not \"8\"",
-        ),
-        (
-            "finished{group=H0}",
-            "only claims files have groups of flows",
-        ),
+        ("pauses{class=8}", "class is a number from 0 to 7, not \"8\""),
+        ("finished{group=H0}", "only claims files have groups of flows"),
         (
             "pauses{class=0, port=S1:S2}",
             "write one of pauses, pauses{class=0}, pauses{layer=1}, pauses{port=S1:S2}",
         ),
-        (
-            "fct_mean_us.SM",
-            "\"SM\" is neither a size (S, M, L, XL) nor a class (class0)",
-        ),
+        ("fct_mean_us.SM", "\"SM\" is neither a size (S, M, L, XL) nor a class (class0)"),
         ("deadlock.S1:S2", "deadlock is of the whole run"),
     ] {
         assert_eq!(wrong(text), expected, "{text}");

@@ -116,9 +116,7 @@ pub fn take(run: &Run, measure: &Measure) -> Result<Option<f64>, String> {
     let times = &run.outcome.series.times;
     let points = times.iter().copied().zip(curve);
     // A sample is the mean since the one before: the first that counts lies after `from`.
-    let window: Vec<(Time, f64)> = points
-        .filter(|(time, _)| *time > from && *time <= to)
-        .collect();
+    let window: Vec<(Time, f64)> = points.filter(|(time, _)| *time > from && *time <= to).collect();
     if window.is_empty() {
         return Ok(None);
     }

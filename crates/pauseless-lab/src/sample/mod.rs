@@ -188,8 +188,7 @@ fn quantiles(values: impl Iterator<Item = f64>) -> Vec<f64> {
         return values;
     }
     let all = (1..=QUANTILES).map(|n| Percentile::permille((n * 1_000 / QUANTILES) as u32));
-    all.filter_map(|percentile| percentile.of(&values))
-        .collect()
+    all.filter_map(|percentile| percentile.of(&values)).collect()
 }
 
 fn ms(span: Span) -> f64 {

@@ -18,21 +18,14 @@ pub fn shares(run: &Run) -> Vec<f64> {
 
 /// What decides the way of a flow's packets.
 pub(crate) fn header(flow: &Flow) -> Header {
-    Header {
-        source: flow.source,
-        group: flow.group,
-        hash: flow.hash,
-    }
+    Header { source: flow.source, group: flow.group, hash: flow.hash }
 }
 
 /// The max-min fair rates of `flows`, in bit/s, if they send and no others do.
 pub fn fair_rates<'f>(config: &Config, flows: impl Iterator<Item = &'f Flow>) -> Vec<f64> {
     let flows = flows.map(|flow| {
         let path = trace(&config.topology, &config.table, header(flow));
-        FairFlow {
-            path: path.expect("the flow was read"),
-            demand: Some(flow.pace),
-        }
+        FairFlow { path: path.expect("the flow was read"), demand: Some(flow.pace) }
     });
     let flows = Vec::from_iter(flows);
     max_min_rates(&flows, |node, port| config.topology.port(node, port).rate)

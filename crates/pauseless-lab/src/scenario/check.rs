@@ -66,9 +66,7 @@ impl Written {
         let mut classes = self.class_map(topology, rule, sink);
         let lossy = Lossy::resolve(&self.check_only.lossy, topology, sink);
         if let Some(packets) = packets.filter(|_| !plans.is_empty()) {
-            let problem = packets
-                .place
-                .problem("the flows of this file have classes already");
+            let problem = packets.place.problem("the flows of this file have classes already");
             sink.push(problem.help("remove [lanes], or the flows"));
         }
         if !sink.is_empty() {
@@ -126,9 +124,7 @@ impl Written {
         // Without [switch] flows may have any class, and the own one is one that none has.
         let mut switches = self.switches.clone();
         let taken = plans.iter().map(|plan| plan.terms.lane());
-        let taken = taken.fold(0, |taken, lane| {
-            taken | classes.reachable(lane.label, lane.class)
-        });
+        let taken = taken.fold(0, |taken, lane| taken | classes.reachable(lane.label, lane.class));
         let is_free = |class: &u8| taken & 1 << class == 0;
         let free = (switches.class_count..LANE_COUNT as u8).find(is_free);
         switches.class_count = free.unwrap_or(switches.class_count);
@@ -143,11 +139,7 @@ impl Written {
             } else {
                 plan.terms.lane()
             };
-            Demand {
-                group: routing.return_group(number, plan),
-                lane,
-                source: plan.target,
-            }
+            Demand { group: routing.return_group(number, plan), lane, source: plan.target }
         };
         let plans = plans.iter().enumerate();
         let controlled = plans.filter(|(_, plan)| plan.terms.is_controlled);
@@ -159,11 +151,7 @@ impl Written {
 fn demands(plans: &[Plan], routing: &Routing) -> Vec<Demand> {
     let demands = plans.iter().zip(&routing.groups);
     let demands = demands.filter_map(|(plan, group)| {
-        Some(Demand {
-            group: (*group)?,
-            lane: plan.terms.lane(),
-            source: plan.source,
-        })
+        Some(Demand { group: (*group)?, lane: plan.terms.lane(), source: plan.source })
     });
     demands.collect()
 }

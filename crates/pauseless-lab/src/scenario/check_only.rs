@@ -41,15 +41,10 @@ impl CheckOnly {
     pub(crate) fn read(root: &mut Section<'_>, fabric: Option<&Fabric>, sink: &Sink) -> CheckOnly {
         let keys = CheckKeys::read(root);
         let topology = fabric.map(|fabric| &fabric.topology);
-        let packets = keys.lanes.given.and_then(
-            |At {
-                 value: lanes,
-                 place,
-             }| {
-                let value = lanes.packets(topology, sink)?;
-                Some(At { value, place })
-            },
-        );
+        let packets = keys.lanes.given.and_then(|At { value: lanes, place }| {
+            let value = lanes.packets(topology, sink)?;
+            Some(At { value, place })
+        });
         let notes = keys.notes.value.0.into_iter();
         CheckOnly {
             medium: keys.medium.value,

@@ -74,11 +74,7 @@ section! {
 
 /// All kinds, in the order of the documents.
 pub(crate) fn kinds() -> Choice<ClassRule> {
-    Choice {
-        key: "kind",
-        default: None,
-        variants: KINDS.iter().collect(),
-    }
+    Choice { key: "kind", default: None, variants: KINDS.iter().collect() }
 }
 
 static KINDS: [Variant<ClassRule>; 4] = [
@@ -108,10 +104,7 @@ static KINDS: [Variant<ClassRule>; 4] = [
 pub(crate) fn info() -> Info {
     let about = "How the class of a packet changes from hop to hop; InfiniBand calls classes virtual \
                  lanes, Ethernet priorities. Without this section packets stay in theirs.";
-    Info {
-        variants: Some(kinds().describe()),
-        ..Info::without_keys(about)
-    }
+    Info { variants: Some(kinds().describe()), ..Info::without_keys(about) }
 }
 
 /// The rule, and where it was written.
@@ -132,11 +125,7 @@ impl Classes {
         let kind = kinds().take(&mut section)?;
         let rule = (kind.value.read)(&mut section);
         section.finish();
-        Some(Classes {
-            rule: rule?,
-            kind: kind.place,
-            place,
-        })
+        Some(Classes { rule: rule?, kind: kind.place, place })
     }
 
     /// How classes change in a fabric.
@@ -240,10 +229,7 @@ impl FileValue for NextClasses {
     }
 
     fn kind((): &()) -> Kind {
-        let class = Kind::Integer {
-            low: 0,
-            high: LANE_COUNT as u64 - 1,
-        };
+        let class = Kind::Integer { low: 0, high: LANE_COUNT as u64 - 1 };
         Kind::List {
             of: Box::new(Kind::Either(vec![class, Kind::Word(vec!["drop"])])),
             least: 0,
@@ -290,10 +276,9 @@ pub(crate) fn check_count(
     {
         let message = format!("class {} counts no hops", plan.terms.class);
         let problem = plan.place.problem(message);
-        sink.push(problem.expected(format!(
-            "a class below {}, which is classes.count",
-            hops.count
-        )));
+        sink.push(
+            problem.expected(format!("a class below {}, which is classes.count", hops.count)),
+        );
     }
 }
 
@@ -319,10 +304,7 @@ impl Passages<'_> {
         let switches = match switch {
             "*" => self.topology.switches().to_vec(),
             name => {
-                let name = At {
-                    value: name.to_string(),
-                    place: text.place.clone(),
-                };
+                let name = At { value: name.to_string(), place: text.place.clone() };
                 match find_switch(self.topology, self.sink, &name) {
                     Some(switch) => vec![switch],
                     None => return,
@@ -336,11 +318,7 @@ impl Passages<'_> {
             };
             for &ingress in &ingress {
                 for &egress in &egress {
-                    found(Passage {
-                        node,
-                        ingress,
-                        egress,
-                    });
+                    found(Passage { node, ingress, egress });
                 }
             }
         }
@@ -365,9 +343,7 @@ impl Passages<'_> {
             }
         }
         if ports.is_empty() {
-            let problem = text
-                .place
-                .problem("no neighbour stands on one side of the >");
+            let problem = text.place.problem("no neighbour stands on one side of the >");
             self.sink.push(problem.help("write * for all neighbours"));
             return None;
         }

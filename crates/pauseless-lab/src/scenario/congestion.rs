@@ -85,10 +85,7 @@ pub struct Chosen {
 impl Chosen {
     /// One that needs nothing of the fabric.
     pub fn new(control: CongestionControl) -> Chosen {
-        Chosen {
-            control,
-            is_min_rtt_open: false,
-        }
+        Chosen { control, is_min_rtt_open: false }
     }
 }
 
@@ -180,10 +177,7 @@ pub static OUTSIDE: Registry<Chosen> = Registry::new();
 
 /// The whole section, for documents and schemas.
 pub(crate) fn info() -> Info {
-    Info {
-        variants: Some(schemes().describe()),
-        ..Common::info()
-    }
+    Info { variants: Some(schemes().describe()), ..Common::info() }
 }
 
 const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
@@ -208,15 +202,9 @@ impl Written {
         let Some(mut section) = root.table(SECTION) else {
             return none.chosen(instead.map(Scheme::defaults));
         };
-        let none = Written {
-            place: section.place.clone(),
-            ..none
-        };
+        let none = Written { place: section.place.clone(), ..none };
         let common = Common::read(&mut section);
-        let none = Written {
-            feedback: common.feedback_class.value,
-            ..none
-        };
+        let none = Written { feedback: common.feedback_class.value, ..none };
         let schemes = schemes();
         if let Some(instead) = instead
             && !section.has_text(schemes.key, instead.name())
@@ -330,10 +318,7 @@ impl Written {
 
     /// As the simulator wants it.
     pub(crate) fn resolved(&self) -> Congestion {
-        Congestion {
-            control: self.control,
-            ack_every: self.ack_every,
-        }
+        Congestion { control: self.control, ack_every: self.ack_every }
     }
 
     /// Writes the section with nothing left out.
@@ -411,10 +396,7 @@ impl Answers<'_> {
         let longest = trips.iter().map(|trip| trip.whole).max();
         let mut trips = trips.iter();
         for flow in flows {
-            let Reaction::Controlled {
-                window, round_trip, ..
-            } = &mut flow.reaction
-            else {
+            let Reaction::Controlled { window, round_trip, .. } = &mut flow.reaction else {
                 continue;
             };
             let trip = trips.next().expect("every controlled flow has a way");
@@ -432,11 +414,7 @@ impl Answers<'_> {
     /// The way of a flow there and back; `None` if there is no way back.
     fn round_trip(&self, plan: &Plan, flow: &Flow) -> Option<Trip> {
         let topology = &self.planner.fabric.topology;
-        let there = Header {
-            source: flow.source,
-            group: flow.group,
-            hash: flow.hash,
-        };
+        let there = Header { source: flow.source, group: flow.group, hash: flow.hash };
         let back = Header {
             source: flow.target,
             group: match flow.reaction {
@@ -476,9 +454,7 @@ impl Answers<'_> {
 
     fn trip(&self, path: &[(NodeId, PortId)], delays: Span, flow: &Flow) -> Trip {
         let topology = &self.planner.fabric.topology;
-        let rates = path
-            .iter()
-            .map(|(node, port)| topology.port(*node, *port).rate);
+        let rates = path.iter().map(|(node, port)| topology.port(*node, *port).rate);
         let lines = rates.clone().map(|rate| rate.tx_span(flow.packet));
         Trip {
             delays,

@@ -164,11 +164,7 @@ impl Custom {
 
 /// A key with this value, unless it may be left out.
 fn key_unless<T>(is_left_out: bool, value: T) -> Key<T> {
-    if is_left_out {
-        Key::default()
-    } else {
-        Key::of(value)
-    }
+    if is_left_out { Key::default() } else { Key::of(value) }
 }
 
 /// A fabric that is being put together.
@@ -228,10 +224,7 @@ impl<'a> Assembly<'a> {
             rate = common.host_rate.over(rate);
             delay = common.host_delay.over(delay);
         }
-        let (rate, delay) = (
-            link.rate.over(rate).copied(),
-            link.delay.over(delay).copied(),
-        );
+        let (rate, delay) = (link.rate.over(rate).copied(), link.delay.over(delay).copied());
         if rate.is_none() && !link.rate.is_written && !common.rate.is_written {
             let example = "\"10 Gbps\", or topology.rate for all links";
             self.sink.push(link.place.missing("rate", example));
@@ -277,8 +270,7 @@ impl<'a> Assembly<'a> {
         let message = format!("there is no node {:?}", name.value);
         let problem = name.place.problem(message);
         let names = self.nodes.keys().copied();
-        self.sink
-            .push(problem.help(did_you_mean(&name.value, names)));
+        self.sink.push(problem.help(did_you_mean(&name.value, names)));
         None
     }
 
@@ -289,11 +281,7 @@ impl<'a> Assembly<'a> {
             }
         }
         let is_known = |device: &Device| *device != Device::default();
-        let devices = if self.devices.iter().any(is_known) {
-            self.devices
-        } else {
-            Vec::new()
-        };
+        let devices = if self.devices.iter().any(is_known) { self.devices } else { Vec::new() };
         match self.builder.build() {
             Ok(topology) => Some((topology, Names::new(devices))),
             Err(error) => {

@@ -75,10 +75,7 @@ fn apply(resolved: &mut Resolved, network: Network<'_>, margin: f64) {
     let mut short = 0;
     for group in &groups {
         for &member in &group.members {
-            let mut one = PortGroup {
-                members: vec![member],
-                ..group.clone()
-            };
+            let mut one = PortGroup { members: vec![member], ..group.clone() };
             if let Some(Role::Feeding(joints)) = roles.roles.get(&buffer(member)) {
                 let room = roles.room(joints, margin, threshold);
                 let tuned = tune(&group.ingress.control, &group.derivation, room);

@@ -17,11 +17,7 @@ pub fn info() -> Info {
     let checked = CheckKeys::keys().into_iter();
     let plain = checked.filter(|key| !key.kind.is_section());
     Info {
-        keys: General::keys()
-            .into_iter()
-            .chain(plain)
-            .chain(sections())
-            .collect(),
+        keys: General::keys().into_iter().chain(plain).chain(sections()).collect(),
         ..Info::without_keys(about)
     }
 }
@@ -30,17 +26,13 @@ pub fn info() -> Info {
 pub fn fabric_info() -> Info {
     let about = "A fabric: nodes, links, routes, classes, and which packets there are.";
     let optional = |key: KeyInfo| match key.fallback {
-        Fallback::Required(_) if key.name != topology::NAME => KeyInfo {
-            fallback: Fallback::Absent,
-            ..key
-        },
+        Fallback::Required(_) if key.name != topology::NAME => {
+            KeyInfo { fallback: Fallback::Absent, ..key }
+        }
         _ => key,
     };
     let keys = General::keys().into_iter().chain(CheckKeys::keys());
-    Info {
-        keys: keys.chain(sections()).map(optional).collect(),
-        ..Info::without_keys(about)
-    }
+    Info { keys: keys.chain(sections()).map(optional).collect(), ..Info::without_keys(about) }
 }
 
 fn sections() -> Vec<KeyInfo> {
@@ -55,10 +47,7 @@ fn sections() -> Vec<KeyInfo> {
         one(congestion::SECTION, congestion::info()),
         one(transport::SECTION, transport::info()),
         many(FLOW, Flow::info()),
-        KeyInfo::section(
-            traffic::SECTION,
-            Kind::TablesOrOne(Box::new(traffic::info())),
-        ),
+        KeyInfo::section(traffic::SECTION, Kind::TablesOrOne(Box::new(traffic::info()))),
         one(TIMING, Timing::info()),
         many(wire_loss::SECTION, LossyPorts::info()),
         many(observe::RECEIVER, ReceiverKeys::info()),

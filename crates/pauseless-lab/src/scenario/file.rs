@@ -106,12 +106,7 @@ impl File {
     }
 
     /// Writes a section, or several, inside the one that is being written.
-    fn inner(
-        &mut self,
-        Entry {
-            key: name, node, ..
-        }: &Entry,
-    ) {
+    fn inner(&mut self, Entry { key: name, node, .. }: &Entry) {
         let path = self.inner_path(&key(name));
         match node {
             Node::Table(entries) => {
@@ -156,11 +151,7 @@ impl File {
 /// A name as a key of TOML: bare where that is possible.
 pub fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-    if !name.is_empty() && name.chars().all(is_bare) {
-        name.to_string()
-    } else {
-        quote(name)
-    }
+    if !name.is_empty() && name.chars().all(is_bare) { name.to_string() } else { quote(name) }
 }
 
 /// A basic string of TOML.

@@ -24,11 +24,7 @@ pub struct ScenarioFile {
 impl ScenarioFile {
     /// A scenario without anything, whose values will be taken from `sources`.
     pub(crate) fn new(comment: &'static str, sources: Arc<[Source]>) -> ScenarioFile {
-        ScenarioFile {
-            comment,
-            entries: Vec::new(),
-            sources,
-        }
+        ScenarioFile { comment, entries: Vec::new(), sources }
     }
 
     /// Adds keys that stand outside all sections.
@@ -44,12 +40,8 @@ impl ScenarioFile {
 
     /// Adds a section `[[name]]`.
     pub(crate) fn one_of<K: Written + Default>(&mut self, name: &'static str, keys: &K) {
-        let table = Table {
-            place: None,
-            entries: chosen(keys),
-        };
-        self.entries
-            .push(Entry::new(name, Node::Tables(vec![table])));
+        let table = Table { place: None, entries: chosen(keys) };
+        self.entries.push(Entry::new(name, Node::Tables(vec![table])));
     }
 
     /// The scenario as text.
@@ -61,11 +53,8 @@ impl ScenarioFile {
             entries.partition(|entry| entry.node.is_section());
         for entry in plain.into_iter().chain(sections) {
             // A fabric may have thousands of nodes and links.
-            file.tables = if entry.key == topology::NAME {
-                TableStyle::Inline
-            } else {
-                TableStyle::Sections
-            };
+            file.tables =
+                if entry.key == topology::NAME { TableStyle::Inline } else { TableStyle::Sections };
             file.entries(std::slice::from_ref(entry));
         }
         file.text
@@ -78,10 +67,7 @@ impl ScenarioFile {
         let written = Sections::read(root, &sink, (overrides, Aim::Run, Path::new("")));
         match written.resolve(name, &sink) {
             Some(scenario) if sink.is_empty() => Ok(scenario),
-            _ => Err(Problems::of_sources(
-                self.sources.to_vec(),
-                sink.into_list(),
-            )),
+            _ => Err(Problems::of_sources(self.sources.to_vec(), sink.into_list())),
         }
     }
 }

@@ -79,10 +79,7 @@ section! {
 
 /// The whole section, for documents and schemas.
 pub(crate) fn info() -> Info {
-    Info {
-        variants: Some(schemes().describe()),
-        ..Common::info()
-    }
+    Info { variants: Some(schemes().describe()), ..Common::info() }
 }
 
 /// `[flow_control]` as it was written, with the buffer of `[switch]`.
@@ -137,13 +134,7 @@ impl Setting {
         };
         if switches.is_sharing {
             let name = kind.value.name;
-            setting.share_memory(
-                &section,
-                At {
-                    value: name,
-                    place: kind.place,
-                },
-            );
+            setting.share_memory(&section, At { value: name, place: kind.place });
         } else if !switches.buffer.is_written && setting.scheme.is_lossless() {
             let problem = section.place.problem("the switches have no buffer");
             section.report(problem.help("add buffer = \"1 MB\" to [switch]"));
@@ -165,9 +156,7 @@ impl Setting {
         }
         let mut ports = self.others.iter().flat_map(PortSetting::ports);
         if let Some(port) = ports.next() {
-            let problem = port
-                .place
-                .problem("the shared memory decides when to pause");
+            let problem = port.place.problem("the shared memory decides when to pause");
             section.report(problem.help("use [[switch.memory.at]] instead"));
         }
         self.others.clear();
@@ -223,10 +212,7 @@ impl PortSetting {
 /// Writes `[flow_control]` with the parameters of `base`.
 pub(crate) fn write(file: &mut File, base: &PortGroup, is_unsafe: bool) {
     let kind = Entry::text(schemes().key, base.ingress.control.name());
-    let common = Common {
-        unsafe_parameters: Filled::new(is_unsafe),
-        ..Common::default()
-    };
+    let common = Common { unsafe_parameters: Filled::new(is_unsafe), ..Common::default() };
     file.table(SECTION, &(vec![kind], (common, keys_of(base))));
 }
 
@@ -259,11 +245,9 @@ pub(crate) fn write_thresholds(file: &mut File, ports: &[String], ingress: &Ingr
 pub(crate) fn thresholds(control: &FlowControl) -> Vec<Entry> {
     match control {
         FlowControl::None | FlowControl::Outside(_) => Vec::new(),
-        FlowControl::Pfc(config) => chosen(&Pfc {
-            xoff: Key::of(config.xoff),
-            xon: Key::of(config.xon),
-            ..Pfc::default()
-        }),
+        FlowControl::Pfc(config) => {
+            chosen(&Pfc { xoff: Key::of(config.xoff), xon: Key::of(config.xon), ..Pfc::default() })
+        }
         FlowControl::Cbfc(config) => chosen(&Cbfc {
             credits: Key::of(config.capacity),
             period: Key::of(config.period),
@@ -417,11 +401,7 @@ impl Resolver<'_> {
         if let Some(share) = self.share() {
             warnings.extend(share.divide(topology, &groups, &mut table));
         }
-        Resolved {
-            table,
-            groups,
-            warnings,
-        }
+        Resolved { table, groups, warnings }
     }
 
     fn covers(&self, other: usize, class: Class) -> bool {

@@ -120,21 +120,14 @@ impl Flows {
             let problem = root.place.problem("no flows: nothing would happen");
             root.report(problem.help("add [[flow]] with a source and a target, or [[traffic]]"));
         }
-        Flows {
-            flows,
-            traffic,
-            timing: timing.unwrap_or_default(),
-        }
+        Flows { flows, traffic, timing: timing.unwrap_or_default() }
     }
 }
 
 impl Terms {
     /// The label and class in which packets enter.
     pub(crate) fn lane(&self) -> Lane {
-        Lane {
-            label: self.label.unwrap_or(self.class),
-            class: Class(self.class),
-        }
+        Lane { label: self.label.unwrap_or(self.class), class: Class(self.class) }
     }
 
     /// What orders flows that have no name of their own.
@@ -199,20 +192,14 @@ impl Planner<'_> {
             flows.extend(self.plan(flow));
         }
         for (plan, common) in self.make_by_ends(written) {
-            flows.push(Unnamed {
-                name: None,
-                count: 1,
-                plan,
-                common,
-            });
+            flows.push(Unnamed { name: None, count: 1, plan, common });
         }
         if let Some(stop) = written.timing.sources_stop.copied() {
             let late = flows.iter().map(|flow| &flow.plan);
             for plan in late.filter(|plan| plan.terms.start >= stop) {
                 let message = "the flow starts when all sources have stopped";
                 let problem = plan.place.problem(message);
-                self.sink
-                    .push(problem.expected(format!("a start before {}", stop.exact())));
+                self.sink.push(problem.expected(format!("a start before {}", stop.exact())));
             }
         }
         let (named, copies) = self.name(flows);
@@ -244,8 +231,7 @@ impl Planner<'_> {
             let written = pair.iter().find(|plan| !plan.is_made).unwrap_or(&pair[0]);
             let message = format!("[[traffic]] makes a flow {:?}, too", written.name);
             let problem = written.place.problem(message);
-            self.sink
-                .push(problem.help("give one of them another name"));
+            self.sink.push(problem.help("give one of them another name"));
         }
         let mut follows = self.follows(&plans, copies);
         follows.extend(made.follows.iter().map(|link| Follow {
@@ -329,8 +315,7 @@ impl Planner<'_> {
         let refuse = |rate: &At<Rate>, message: &str, most: Rate| {
             let message = format!("{} is more than {message}", rate.value.exact());
             let problem = rate.place.problem(message);
-            self.sink
-                .push(problem.expected(format!("at most {}", most.exact())));
+            self.sink.push(problem.expected(format!("at most {}", most.exact())));
             None
         };
         let pace = match &common.rate.given {
@@ -366,13 +351,9 @@ impl Planner<'_> {
                 };
                 if named.contains_key(&name) {
                     let problem = place.problem(format!("two flows are called {name:?}"));
-                    self.sink
-                        .push(problem.help("give each a name of its own, or none"));
+                    self.sink.push(problem.help("give each a name of its own, or none"));
                 }
-                let plan = Plan {
-                    name: name.clone(),
-                    ..flow.plan.clone()
-                };
+                let plan = Plan { name: name.clone(), ..flow.plan.clone() };
                 named.insert(name.clone(), plan);
                 if flow.count > 1 {
                     copies.entry(value.clone()).or_default().push(name);
@@ -382,11 +363,7 @@ impl Planner<'_> {
         unnamed.sort_by_cached_key(|Unnamed { plan, common, .. }| {
             let ends = (plan.source, plan.target);
             let waits = plan.waits.as_ref().map(|waits| waits.order());
-            let way = (
-                plan.path.clone(),
-                plan.round.clone(),
-                plan.return_path.clone(),
-            );
+            let way = (plan.path.clone(), plan.round.clone(), plan.return_path.clone());
             (ends, plan.terms.order(common), way, waits)
         });
         self.number(&mut named, unnamed);
@@ -413,10 +390,7 @@ impl Planner<'_> {
                     number += 1;
                 };
                 last = (ends, number);
-                let plan = Plan {
-                    name: name.clone(),
-                    ..plan.clone()
-                };
+                let plan = Plan { name: name.clone(), ..plan.clone() };
                 named.insert(name, plan);
             }
         }

@@ -55,10 +55,7 @@ impl HostSpan {
             number => format!("@{number}"),
         };
         let range = format!("{}..{}{address}", name(self.first), name(self.last));
-        let text = At {
-            value: range,
-            place: Default::default(),
-        };
+        let text = At { value: range, place: Default::default() };
         // Two dots are legal in names, so a range may read as something else.
         if self.first < self.last && parse(topology, &text).ok() == Some(self) {
             return vec![text.value];
@@ -88,11 +85,7 @@ fn parse(topology: &Topology, text: &At<String>) -> Result<HostSpan, Box<Problem
         },
     };
     if let Some(place) = find(topology, names) {
-        return Ok(HostSpan {
-            first: place,
-            last: place,
-            address,
-        });
+        return Ok(HostSpan { first: place, last: place, address });
     }
     let splits = (0..names.len()).filter(|at| names[*at..].starts_with(".."));
     let splits = splits.map(|at| (&names[..at], &names[at + 2..]));
@@ -102,11 +95,7 @@ fn parse(topology: &Topology, text: &At<String>) -> Result<HostSpan, Box<Problem
     };
     let found = splits.find_map(|(a, b)| find(topology, a).zip(find(topology, b)));
     match found {
-        Some((first, last)) if first <= last => Ok(HostSpan {
-            first,
-            last,
-            address,
-        }),
+        Some((first, last)) if first <= last => Ok(HostSpan { first, last, address }),
         Some(_) => {
             let message = format!("{left} comes after {right} in the topology");
             let problem = text.place.problem(message);
@@ -172,10 +161,7 @@ mod tests {
     }
 
     fn read(topology: &Topology, text: &str) -> Result<(usize, usize, usize), String> {
-        let text = At {
-            value: text.to_string(),
-            place: Default::default(),
-        };
+        let text = At { value: text.to_string(), place: Default::default() };
         match parse(topology, &text) {
             Ok(span) => Ok((span.first, span.last, span.address)),
             Err(problem) => Err(format!("{} | {}", problem.message, problem.help)),
@@ -190,10 +176,7 @@ mod tests {
             ("H1..H3", Ok((0, 2, 1))),
             ("H2..H2", Ok((1, 1, 1))),
             ("H1..H2@4", Ok((0, 1, 4))),
-            (
-                "H3..H1",
-                Err("H3 comes after H1 in the topology | write H1..H3"),
-            ),
+            ("H3..H1", Err("H3 comes after H1 in the topology | write H1..H3")),
             ("H1..H9", Err("there is no host \"H9\" | did you mean H1?")),
             ("H..H3", Err("there is no host \"H\" | did you mean H1?")),
             ("S1", Err("S1 is a switch | ")),
@@ -202,11 +185,7 @@ mod tests {
             ("", Err("there is no host \"\" | ")),
         ];
         for (text, expected) in cases {
-            assert_eq!(
-                read(&topology, text),
-                expected.map_err(str::to_string),
-                "{text}"
-            );
+            assert_eq!(read(&topology, text), expected.map_err(str::to_string), "{text}");
         }
     }
 
@@ -214,11 +193,7 @@ mod tests {
     fn ranges_that_read_as_something_else_are_written_one_by_one() {
         let topology = star(&["a", "b", "a..b", "c.", "c", ".d", "d"]);
         for (first, last) in [(0, 0), (0, 1), (0, 4), (3, 5), (3, 6), (4, 5), (4, 6)] {
-            let span = HostSpan {
-                first,
-                last,
-                address: 2,
-            };
+            let span = HostSpan { first, last, address: 2 };
             let mut places = Vec::new();
             for text in span.write(&topology) {
                 let (first, last, address) = read(&topology, &text).unwrap();
@@ -227,11 +202,7 @@ mod tests {
             }
             assert_eq!(places, Vec::from_iter(first..=last));
         }
-        let span = HostSpan {
-            first: 0,
-            last: 1,
-            address: 1,
-        };
+        let span = HostSpan { first: 0, last: 1, address: 1 };
         assert_eq!(span.write(&topology), ["a", "b"]);
     }
 }

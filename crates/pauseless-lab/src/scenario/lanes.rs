@@ -57,10 +57,7 @@ impl FileValue for Lane {
     }
 
     fn kind((): &()) -> Kind {
-        let class = Kind::Integer {
-            low: 0,
-            high: LANE_COUNT as u64 - 1,
-        };
+        let class = Kind::Integer { low: 0, high: LANE_COUNT as u64 - 1 };
         let text = Kind::Text("label and class, as in \"5/0\"");
         Kind::Either(vec![class, text])
     }
@@ -98,10 +95,7 @@ impl Lanes {
             return Lanes::of_pairs(Vec::new());
         }
         let lanes = lanes.iter().map(|lane| At::of(*lane));
-        Lanes {
-            classes: Key::of(lanes.collect()),
-            ..Lanes::default()
-        }
+        Lanes { classes: Key::of(lanes.collect()), ..Lanes::default() }
     }
 
     /// These demands, each to one of the addresses.
@@ -131,10 +125,7 @@ impl Lanes {
     }
 
     fn of_pairs(pairs: Vec<(At<String>, Map<LongList<String>>)>) -> Lanes {
-        Lanes {
-            pairs: Key::of(Map(pairs)),
-            ..Lanes::default()
-        }
+        Lanes { pairs: Key::of(Map(pairs)), ..Lanes::default() }
     }
 
     /// The packets; `None` if something was reported.
@@ -222,11 +213,7 @@ fn find_pairs(
             let lane = parse_lane(text, sink);
             let targets = HostSpan::find_all(topology, sink, &hosts.0);
             if let Some((sources, lane)) = sources.zip(lane) {
-                pairs.push(Pair {
-                    sources,
-                    lane,
-                    targets,
-                });
+                pairs.push(Pair { sources, lane, targets });
             }
         }
     }

@@ -25,11 +25,7 @@ pub(crate) fn warnings(config: &Config) -> Vec<String> {
 /// The switch that drops the packets of a flow, and why.
 fn end(config: &Config, flow: &Flow) -> Option<(NodeId, &'static str)> {
     let topology = &config.topology;
-    let header = Header {
-        source: flow.source,
-        group: flow.group,
-        hash: flow.hash,
-    };
+    let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
     let path = trace(topology, &config.table, header).ok()?;
     let mut class = flow.class;
     for (hops, pair) in path.windows(2).enumerate() {
@@ -37,16 +33,8 @@ fn end(config: &Config, flow: &Flow) -> Option<(NodeId, &'static str)> {
         if hops + 1 >= usize::from(flow.ttl) {
             return Some((node, "where their TTL has run out"));
         }
-        let passage = Passage {
-            node,
-            ingress: topology.port(before, out).peer_port,
-            egress,
-        };
-        let carried = Carried {
-            label: flow.label,
-            class,
-            hops: hops.min(255) as u8,
-        };
+        let passage = Passage { node, ingress: topology.port(before, out).peer_port, egress };
+        let carried = Carried { label: flow.label, class, hops: hops.min(255) as u8 };
         let next = if topology.is_host(topology.port(node, egress).peer) {
             config.classes.last(passage, carried)
         } else {

@@ -150,34 +150,20 @@ static PRIVATE: Variant<Memory> = Variant {
 
 static SHARED: Variant<Memory> = Variant {
     name: "shared",
-    info: || {
-        SharedMemory::info(
-            Kind::Shared,
-            "All ports share one pool, beyond their reserves.",
-        )
-    },
+    info: || SharedMemory::info(Kind::Shared, "All ports share one pool, beyond their reserves."),
     read: |section| SharedMemory::read(section, Kind::Shared),
     keys_of: |memory| memory.keys_of(Kind::Shared),
 };
 
 static PARTITIONS: Variant<Memory> = Variant {
     name: "partitions",
-    info: || {
-        SharedMemory::info(
-            Kind::Partitions,
-            "Each class has memory of its own, and a pool.",
-        )
-    },
+    info: || SharedMemory::info(Kind::Partitions, "Each class has memory of its own, and a pool."),
     read: |section| SharedMemory::read(section, Kind::Partitions),
     keys_of: |memory| memory.keys_of(Kind::Partitions),
 };
 
 fn kinds() -> Choice<Memory> {
-    Choice {
-        key: "kind",
-        default: None,
-        variants: vec![&PRIVATE, &SHARED, &PARTITIONS],
-    }
+    Choice { key: "kind", default: None, variants: vec![&PRIVATE, &SHARED, &PARTITIONS] }
 }
 
 impl Memory {
@@ -217,10 +203,7 @@ impl FileValue for Memory {
 
 impl SharedMemory {
     fn read(section: &mut Section<'_>, kind: Kind) -> Option<Memory> {
-        let mut whole = SwitchMemory {
-            kind,
-            ..SwitchMemory::default()
-        };
+        let mut whole = SwitchMemory { kind, ..SwitchMemory::default() };
         whole.fill(section);
         let lane = Lane::read_as(kind, section);
         let mut others = Vec::new();
@@ -308,10 +291,7 @@ impl Written for SharedMemory {
 
 impl Lane {
     fn of(kind: Kind) -> Lane {
-        Lane {
-            kind,
-            ..Lane::default()
-        }
+        Lane { kind, ..Lane::default() }
     }
 
     fn read_as(kind: Kind, section: &mut Section<'_>) -> Lane {
@@ -373,10 +353,7 @@ impl FileValue for Alpha {
     fn kind((): &()) -> declare::Kind {
         declare::Kind::Either(vec![
             declare::Kind::Text("a fraction, such as `1/8`"),
-            declare::Kind::Number {
-                low: 1.0 / f64::from(ALPHA_MAX),
-                high: f64::from(ALPHA_MAX),
-            },
+            declare::Kind::Number { low: 1.0 / f64::from(ALPHA_MAX), high: f64::from(ALPHA_MAX) },
         ])
     }
 
@@ -438,11 +415,7 @@ impl FileValue for Sizes {
 
     fn take(item: Item<'_>, (): &()) -> Option<At<Sizes>> {
         let (place, sink) = (item.place.clone(), item.sink());
-        let items = if item.is_list() {
-            item.list("a list")?.value
-        } else {
-            vec![item]
-        };
+        let items = if item.is_list() { item.list("a list")?.value } else { vec![item] };
         let count = items.len();
         let sizes = items.into_iter().filter_map(Item::quantity::<Bytes>);
         let sizes = Vec::from_iter(sizes.map(|size| size.value));
@@ -461,11 +434,7 @@ impl FileValue for Sizes {
 
     fn kind((): &()) -> declare::Kind {
         let one = Bytes::kind(&BUFFERS.into());
-        let list = declare::Kind::List {
-            of: Box::new(one.clone()),
-            least: 1,
-            most: None,
-        };
+        let list = declare::Kind::List { of: Box::new(one.clone()), least: 1, most: None };
         declare::Kind::Either(vec![one, list])
     }
 

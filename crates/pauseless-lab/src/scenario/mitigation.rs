@@ -93,29 +93,21 @@ static DRAIN: Variant<Recovery> = Variant {
     },
     keys_of: |recovery| match recovery {
         Recovery::None => None,
-        Recovery::Drain { delay } => Some(Box::new(Drain {
-            delay: Filled::new(*delay),
-            ..Drain::default()
-        })),
+        Recovery::Drain { delay } => {
+            Some(Box::new(Drain { delay: Filled::new(*delay), ..Drain::default() }))
+        }
     },
 };
 
 fn recoveries() -> Choice<Recovery> {
-    Choice {
-        key: "kind",
-        default: None,
-        variants: vec![&NONE, &DRAIN],
-    }
+    Choice { key: "kind", default: None, variants: vec![&NONE, &DRAIN] }
 }
 
 /// `[recovery]`, for documents and schemas.
 pub(crate) fn recovery_info() -> Info {
     let about =
         "What happens when the detector has found a deadlock; without this section it stays.";
-    Info {
-        variants: Some(recoveries().describe()),
-        ..Info::without_keys(about)
-    }
+    Info { variants: Some(recoveries().describe()), ..Info::without_keys(about) }
 }
 
 /// The three sections as they were written.
@@ -136,11 +128,7 @@ impl Setting {
             section.finish();
             limit
         });
-        Setting {
-            watchdog,
-            recovery: recovery.unwrap_or_default(),
-            limits: limits.collect(),
-        }
+        Setting { watchdog, recovery: recovery.unwrap_or_default(), limits: limits.collect() }
     }
 
     /// What it comes to on `topology`, whose ports have the flow control of `ingress`.
@@ -187,12 +175,8 @@ impl Setting {
             }
         }
         let limits = rates.into_iter();
-        let limits = limits.map(|((node, port, class), rate)| RateLimit {
-            node,
-            port,
-            class,
-            rate,
-        });
+        let limits =
+            limits.map(|((node, port, class), rate)| RateLimit { node, port, class, rate });
         limits.collect()
     }
 

@@ -256,11 +256,8 @@ section! {
 impl General {
     fn read_from(root: &mut Section<'_>, overrides: &Overrides, aim: Aim) -> General {
         let needs_duration = aim == Aim::Run && overrides.duration.is_none();
-        let mut general = if needs_duration {
-            General::read(root)
-        } else {
-            root.leniently(General::read)
-        };
+        let mut general =
+            if needs_duration { General::read(root) } else { root.leniently(General::read) };
         if let Some(seed) = overrides.seed {
             general.seed = Filled::new(seed);
         }
@@ -301,11 +298,7 @@ impl Written {
         let general = General::read_from(&mut root, overrides, aim);
         let network = Network::read(&mut root);
         let fabric = network.and_then(|network| network.resolve(aim, sink));
-        let context = routing::Context {
-            seed: general.seed.value,
-            fabric: fabric.as_ref(),
-            sink,
-        };
+        let context = routing::Context { seed: general.seed.value, fabric: fabric.as_ref(), sink };
         let rule = routing::Rule::read(&mut root);
         let routing = rule.value.resolve(&rule.place, context);
         let check_only = CheckOnly::read(&mut root, fabric.as_ref(), sink);
@@ -322,11 +315,7 @@ impl Written {
         }
         let limits = Limits {
             mtu: general.mtu.value,
-            class_count: if is_any_class {
-                LANE_COUNT as u8
-            } else {
-                switches.class_count
-            },
+            class_count: if is_any_class { LANE_COUNT as u8 } else { switches.class_count },
             aim,
             folder,
             topology: fabric.as_ref().map(|fabric| &fabric.topology),
@@ -423,10 +412,7 @@ impl Written {
 
     /// How wires and switches work in detail.
     fn hardware(&self) -> Hardware {
-        Hardware {
-            control_frame: self.switches.control_frame,
-            ties: self.flows.timing.ties.value,
-        }
+        Hardware { control_frame: self.switches.control_frame, ties: self.flows.timing.ties.value }
     }
 
     /// Holds everything against the fabric; `None` if something was reported.
@@ -483,13 +469,7 @@ impl Written {
     }
 
     fn into_scenario(self, name: &str, found: Found) -> Scenario {
-        let Fabric {
-            topology,
-            healthy,
-            shape,
-            failed,
-            ..
-        } = found.fabric;
+        let Fabric { topology, healthy, shape, failed, .. } = found.fabric;
         let config = Config {
             topology,
             classes: found.classes,
@@ -537,12 +517,7 @@ impl Written {
         };
         let mut scenario = Scenario {
             name: name.to_string(),
-            title: parts
-                .general
-                .title
-                .get()
-                .cloned()
-                .unwrap_or_else(|| name.to_string()),
+            title: parts.general.title.get().cloned().unwrap_or_else(|| name.to_string()),
             warnings: found.control.warnings,
             port_groups: found.control.groups,
             is_cycle_aware,
@@ -601,7 +576,6 @@ impl Scenario {
         let traffic = traffic.filter_map(|traffic| traffic.warning(&config.flows));
         let warnings = observe::provenance_warning(config).into_iter();
         let warnings = warnings.chain(late).chain(traffic);
-        self.warnings
-            .extend(warnings.chain(lifetime::warnings(config)));
+        self.warnings.extend(warnings.chain(lifetime::warnings(config)));
     }
 }

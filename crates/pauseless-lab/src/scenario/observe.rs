@@ -87,21 +87,14 @@ impl FileValue for Step {
             sink.push(time.place.problem("later than any run lasts"));
             return None;
         }
-        let value = Step {
-            time: time.value,
-            rate: WordOr::take(rate, &Within::default())?.value,
-        };
+        let value = Step { time: time.value, rate: WordOr::take(rate, &Within::default())?.value };
         Some(At { value, place })
     }
 
     fn kind((): &()) -> Kind {
         let time = Span::kind(&TIMES.into());
         let rate = WordOr::<Stop, Rate>::kind(&Within::default());
-        Kind::List {
-            of: Box::new(Kind::Either(vec![time, rate])),
-            least: 2,
-            most: Some(2),
-        }
+        Kind::List { of: Box::new(Kind::Either(vec![time, rate])), least: 2, most: Some(2) }
     }
 
     fn show(&self) -> String {
@@ -319,12 +312,7 @@ impl Probe {
             let help = "choose a coarser resolution, fewer ports or fewer flows";
             sink.push(problem.expected(format!("at most {VALUES_MAX}")).help(help));
         }
-        Probes {
-            resolution,
-            ports,
-            flows,
-            ..Probes::default()
-        }
+        Probes { resolution, ports, flows, ..Probes::default() }
     }
 }
 

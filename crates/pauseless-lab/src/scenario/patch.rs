@@ -31,9 +31,7 @@ fn replace(table: &mut Table, keys: &[&str], value: &Value) -> Result<(), String
             Ok(())
         }
         [first, rest @ ..] => {
-            let inner = table
-                .entry(*first)
-                .or_insert_with(|| Value::Table(Table::new()));
+            let inner = table.entry(*first).or_insert_with(|| Value::Table(Table::new()));
             descend(inner, first, (rest, value))
         }
     }
@@ -69,9 +67,7 @@ fn position(list: &[Value], name: &str) -> Option<usize> {
         let number: usize = name.parse().ok()?;
         number.checked_sub(1).filter(|index| *index < list.len())
     };
-    named
-        .or_else(|| list.iter().position(|element| is(element, "kind")))
-        .or_else(number)
+    named.or_else(|| list.iter().position(|element| is(element, "kind"))).or_else(number)
 }
 
 #[cfg(test)]

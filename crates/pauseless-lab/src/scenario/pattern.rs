@@ -21,10 +21,7 @@ impl FileValue for ClassNumber {
     }
 
     fn kind((): &()) -> Kind {
-        Kind::Integer {
-            low: 0,
-            high: Class::COUNT_MAX as u64 - 1,
-        }
+        Kind::Integer { low: 0, high: Class::COUNT_MAX as u64 - 1 }
     }
 
     fn show(&self) -> String {

@@ -78,20 +78,12 @@ impl<'d> Draft<'d> {
         // Without flow control the buffer only decides what is lost.
         let mut derivation = Derivation::new(latency, buffer.or(Bytes::mb(1)));
         scheme.adjust(&mut derivation);
-        Draft {
-            derivation,
-            scheme,
-            buffer,
-            sink,
-            is_good: Cell::new(true),
-        }
+        Draft { derivation, scheme, buffer, sink, is_good: Cell::new(true) }
     }
 
     /// The complete parameters; `None` if what was written makes no sense on any link.
     pub(crate) fn group(&self, members: Vec<(NodeId, PortId, Class)>) -> Option<PortGroup> {
-        let Derivation {
-            buffer, latency, ..
-        } = self.derivation;
+        let Derivation { buffer, latency, .. } = self.derivation;
         self.at_least("buffer", buffer, (latency.mtu, "mtu"));
         let control = self.scheme.control(self)?;
         self.is_good.get().then_some(PortGroup {
@@ -110,12 +102,7 @@ impl<'d> Draft<'d> {
         name: &'static str,
         threshold: Option<Bytes>,
     ) -> Option<Bytes> {
-        let Derivation {
-            unit,
-            latency,
-            buffer,
-            ..
-        } = self.derivation;
+        let Derivation { unit, latency, buffer, .. } = self.derivation;
         self.at_most("rate_unit", unit, (latency.line, "the rate of the link"));
         let bm = bm.unwrap_or(self.derivation.bm());
         self.at_most("bm", bm, (buffer, "the buffer"));
@@ -127,11 +114,7 @@ impl<'d> Draft<'d> {
     pub(crate) fn check_period(&self, name: &str, period: Span) {
         let Latency { line, classes, .. } = self.derivation.latency;
         let frames = line.tx_span(Control::SIZE * u64::from(classes));
-        self.at_least(
-            name,
-            period,
-            (frames, "one message of each class on the link"),
-        );
+        self.at_least(name, period, (frames, "one message of each class on the link"));
     }
 
     pub(crate) fn at_least<Q: Quantity + PartialOrd>(
@@ -155,16 +138,13 @@ impl<'d> Draft<'d> {
         let (side, (limit, what)) = side;
         let (value, limit) = (value.exact(), limit.exact());
         self.is_good.set(false);
-        let problem = self
-            .place(name)
-            .problem(format!("{name} = {value} is {side} {what}"));
+        let problem = self.place(name).problem(format!("{name} = {value} is {side} {what}"));
         let (least, more) = match side {
             "below" => ("at least", "more"),
             _ => ("at most", "less"),
         };
         let problem = problem.expected(format!("{least} {limit}"));
-        self.sink
-            .push(problem.help(format!("set {name} = \"{limit}\" or {more}")));
+        self.sink.push(problem.help(format!("set {name} = \"{limit}\" or {more}")));
     }
 
     fn place(&self, name: &str) -> Place {
@@ -202,44 +182,23 @@ pub(crate) fn with_tau(mut derivation: Derivation, tau: Span) -> Derivation {
 pub(crate) fn violation_problem(place: &Place, violation: &Violation, port: &str) -> Problem {
     let anyway = "or unsafe_parameters = true in [flow_control] to run it all the same";
     match *violation {
-        Violation::AboveBound {
-            name,
-            value,
-            bound,
-            rule,
-        } => {
+        Violation::AboveBound { name, value, bound, rule } => {
             let (value, bound) = (value.exact(), bound.exact());
             let message = format!("{name} = {value} is not safe at {port}");
-            let problem = place
-                .problem(message)
-                .expected(format!("at most {bound} = {rule}"));
+            let problem = place.problem(message).expected(format!("at most {bound} = {rule}"));
             problem.help(format!("set {name} = \"{bound}\" or less, {anyway}"))
         }
-        Violation::BelowBound {
-            name,
-            value,
-            bound,
-            rule,
-        } => {
+        Violation::BelowBound { name, value, bound, rule } => {
             let (value, bound) = (value.exact(), bound.exact());
             let message = format!("{name} = {value} is not safe at {port}");
-            let problem = place
-                .problem(message)
-                .expected(format!("at least {bound} = {rule}"));
+            let problem = place.problem(message).expected(format!("at least {bound} = {rule}"));
             problem.help(format!("set {name} = \"{bound}\" or more, {anyway}"))
         }
-        Violation::NoRoom {
-            name,
-            base,
-            margin,
-            rule,
-        } => {
+        Violation::NoRoom { name, base, margin, rule } => {
             let short = margin.saturating_sub(base).exact();
             let problem = place.problem(format!("no {name} is safe at {port}"));
             let problem = problem.expected(format!("a buffer that is {short} larger"));
-            problem.help(format!(
-                "the bound is {rule}, and that would be below zero; {anyway}"
-            ))
+            problem.help(format!("the bound is {rule}, and that would be below zero; {anyway}"))
         }
         Violation::Quanta { quanta, least } => {
             let message = format!("pause_quanta = {quanta} is not safe at {port}");

@@ -89,11 +89,8 @@ impl<'s> Section<'s> {
         let entries = entries.iter().map(|entry| {
             let inner = || place.inner(&entry.key);
             let place = entry.place.clone().unwrap_or_else(inner);
-            let stored = Stored {
-                key_span: place.span.clone(),
-                place,
-                value: Raw::Filled(&entry.node),
-            };
+            let stored =
+                Stored { key_span: place.span.clone(), place, value: Raw::Filled(&entry.node) };
             (entry.key.to_string(), stored)
         });
         let entries = entries.collect();
@@ -170,10 +167,8 @@ impl<'s> Section<'s> {
         let entries = std::mem::take(&mut self.entries).into_iter();
         let named = entries.map(|(name, stored)| {
             let place = &stored.place;
-            let name = At {
-                value: name,
-                place: place.beside(place.key.clone(), stored.key_span.clone()),
-            };
+            let name =
+                At { value: name, place: place.beside(place.key.clone(), stored.key_span.clone()) };
             (name, Item::new(stored, self.sink))
         });
         named.collect()
@@ -221,13 +216,7 @@ impl<'s> Section<'s> {
 
     /// Reports every key that nobody asked for.
     pub fn finish(self) {
-        for (
-            key,
-            Stored {
-                place, key_span, ..
-            },
-        ) in &self.entries
-        {
+        for (key, Stored { place, key_span, .. }) in &self.entries {
             let place = place.beside(place.key.clone(), key_span.clone());
             let context = &self.context;
             let problem = place.problem(format!("unknown key{context}"));

@@ -65,11 +65,7 @@ impl Planner<'_> {
                 *group = self.reach(plan, &routes);
             }
         }
-        Some(Routing {
-            routes,
-            groups,
-            returns,
-        })
+        Some(Routing { routes, groups, returns })
     }
 
     fn refuse_path(&self, plan: &Plan, error: &PathError) {
@@ -94,9 +90,7 @@ impl Planner<'_> {
         }
         let [source, target] =
             [plan.source, plan.target].map(|node| &self.fabric.topology.node(node).name);
-        let problem = plan
-            .place
-            .problem(format!("there is no way from {source} to {target}"));
+        let problem = plan.place.problem(format!("there is no way from {source} to {target}"));
         self.sink.push(if self.fabric.failed.is_empty() {
             problem
         } else {
@@ -109,17 +103,11 @@ impl Planner<'_> {
     fn arrive(&self, plan: &Plan, routes: &Routes) -> Option<GroupId> {
         let topology = &self.fabric.topology;
         let group = routes.groups.of_host(plan.target);
-        let header = Header {
-            source: plan.source,
-            group,
-            hash: hash(self.seed, plan),
-        };
+        let header = Header { source: plan.source, group, hash: hash(self.seed, plan) };
         let name = |node| topology.node(node).name.as_str();
         let problem = match trace(topology, &routes.table, header) {
             Ok(path) => {
-                let last = path
-                    .last()
-                    .map(|(node, port)| topology.port(*node, *port).peer);
+                let last = path.last().map(|(node, port)| topology.port(*node, *port).peer);
                 match last {
                     Some(last) if last != plan.target => {
                         format!("packets for {} arrive at {}", name(plan.target), name(last))
@@ -133,8 +121,7 @@ impl Planner<'_> {
             Err(error) => error.to_string(),
         };
         let problem = plan.place.problem(problem);
-        self.sink
-            .push(problem.help("mend routing.tables, or give the flow a path"));
+        self.sink.push(problem.help("mend routing.tables, or give the flow a path"));
         None
     }
 }
@@ -167,17 +154,9 @@ impl Routing {
         for (plan, group) in plans.iter().zip(&self.groups) {
             let entity = hash_name(&plan.name);
             let mut offsets = Stream::new(seed, Purpose::FlowStart, entity);
-            let jitter = if plan.is_exact {
-                0
-            } else {
-                offsets.below(timing.start_jitter.value.as_ps())
-            };
-            let stop = plan
-                .terms
-                .stop
-                .into_iter()
-                .chain(timing.sources_stop.copied())
-                .min();
+            let jitter =
+                if plan.is_exact { 0 } else { offsets.below(timing.start_jitter.value.as_ps()) };
+            let stop = plan.terms.stop.into_iter().chain(timing.sources_stop.copied()).min();
             flows.push(Flow {
                 name: plan.name.clone(),
                 source: plan.source,

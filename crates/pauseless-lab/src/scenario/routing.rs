@@ -88,11 +88,7 @@ impl Default for Rule {
 
 /// All kinds, in the order of the documents.
 pub(crate) fn kinds() -> Choice<Rule> {
-    Choice {
-        key: "kind",
-        default: Some(KINDS[0].name),
-        variants: KINDS.iter().collect(),
-    }
+    Choice { key: "kind", default: Some(KINDS[0].name), variants: KINDS.iter().collect() }
 }
 
 static KINDS: [Variant<Rule>; 5] = [
@@ -103,10 +99,7 @@ static KINDS: [Variant<Rule>; 5] = [
     ),
     Variant {
         name: "up-down",
-        info: || Info {
-            keys: [Paths::keys(), SinglePath::keys()].concat(),
-            ..Paths::info()
-        },
+        info: || Info { keys: [Paths::keys(), SinglePath::keys()].concat(), ..Paths::info() },
         read: |section| match Paths::read(section).multipath.value {
             PathCount::Single => Some(Rule::UpDown(SinglePath::read(section))),
             PathCount::Ecmp => {
@@ -130,19 +123,13 @@ static KINDS: [Variant<Rule>; 5] = [
 
 impl Paths {
     fn of(count: PathCount) -> Paths {
-        Paths {
-            multipath: Filled::new(count),
-            ..Paths::default()
-        }
+        Paths { multipath: Filled::new(count), ..Paths::default() }
     }
 }
 
 /// The whole section, for documents and schemas.
 pub(crate) fn info() -> Info {
-    Info {
-        variants: Some(kinds().describe()),
-        ..Info::without_keys("Where packets go.")
-    }
+    Info { variants: Some(kinds().describe()), ..Info::without_keys("Where packets go.") }
 }
 
 /// Where packets go.
@@ -228,10 +215,7 @@ impl Rule {
             Rule::Ecmp | Rule::UpDownEcmp => Multipath::Ecmp,
             Rule::DimensionOrder | Rule::Tables(_) => LOWEST,
         };
-        Some(Routing {
-            algorithm,
-            multipath,
-        })
+        Some(Routing { algorithm, multipath })
     }
 }
 
@@ -307,10 +291,5 @@ impl Forwarding {
 }
 
 /// What is used where nothing is written.
-const DEFAULT: Routing = Routing {
-    algorithm: Algorithm::Shortest,
-    multipath: LOWEST,
-};
-const LOWEST: Multipath = Multipath::Single {
-    tie_break: TieBreak::Lowest,
-};
+const DEFAULT: Routing = Routing { algorithm: Algorithm::Shortest, multipath: LOWEST };
+const LOWEST: Multipath = Multipath::Single { tie_break: TieBreak::Lowest };

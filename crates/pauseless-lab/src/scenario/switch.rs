@@ -25,10 +25,7 @@ const CONTROL_FRAMES: RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::new(1_500);
 /// What `"weighted"` is before its weights are known.
 const WEIGHTED: Scheduler = Scheduler::Weighted([1; Class::COUNT_MAX]);
 
-words!(
-    Discipline,
-    Discipline::ALL.map(|discipline| (discipline.name(), discipline))
-);
+words!(Discipline, Discipline::ALL.map(|discipline| (discipline.name(), discipline)));
 words! {
     Scheduler {
         "strict" => Scheduler::Strict,

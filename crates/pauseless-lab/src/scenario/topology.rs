@@ -90,10 +90,8 @@ impl Network {
         };
         let kind = kinds().take(&mut section)?.value;
         let layout = (kind.read)(&mut section);
-        let mut common = Common {
-            is_custom: matches!(layout, Some(Layout::Custom(_))),
-            ..Common::default()
-        };
+        let mut common =
+            Common { is_custom: matches!(layout, Some(Layout::Custom(_))), ..Common::default() };
         common.fill(&mut section);
         if let Some(random) = common.random_failures.get() {
             random.check(&section);
@@ -119,24 +117,13 @@ impl Network {
             }
         };
         let failed = self.common.failures(&healthy, sink);
-        Some(Fabric {
-            topology: failed.apply(&healthy),
-            names,
-            healthy,
-            shape,
-            failed,
-            place,
-            aim,
-        })
+        Some(Fabric { topology: failed.apply(&healthy), names, healthy, shape, failed, place, aim })
     }
 }
 
 /// The whole section, for documents and schemas.
 pub(crate) fn info() -> Info {
-    Info {
-        variants: Some(kinds().describe()),
-        ..Common::info()
-    }
+    Info { variants: Some(kinds().describe()), ..Common::info() }
 }
 
 impl Common {
@@ -153,10 +140,7 @@ impl Common {
 
     fn links(&self) -> Option<LinkSpecs> {
         let (rate, delay) = self.rate.copied().zip(self.delay.copied())?;
-        let host = LinkSpec {
-            rate: self.host_rate.or(rate),
-            delay: self.host_delay.or(delay),
-        };
+        let host = LinkSpec { rate: self.host_rate.or(rate), delay: self.host_delay.or(delay) };
         let switch = LinkSpec { rate, delay };
         Some(LinkSpecs { host, switch })
     }
@@ -180,10 +164,7 @@ impl Generated {
 
     /// The fabric before any failure. Its size is judged even if no link can be made.
     fn build(&self, specs: Option<LinkSpecs>, section: &Place, sink: &Sink) -> Option<Topology> {
-        let any = LinkSpec {
-            rate: *RATES.start(),
-            delay: Span::ZERO,
-        };
+        let any = LinkSpec { rate: *RATES.start(), delay: Span::ZERO };
         let built = self.shape.build(specs.unwrap_or(LinkSpecs::same(any)));
         let report = |error: SizeError| {
             let mut places = self.places.iter();
@@ -228,18 +209,12 @@ pub(super) fn write(file: &mut File, parts: &Parts) {
             (common, Layout::Custom(custom))
         }
         Some((shape, links)) => {
-            let generated = Generated {
-                shape: shape.clone(),
-                places: Vec::new(),
-            };
+            let generated = Generated { shape: shape.clone(), places: Vec::new() };
             (Common::of_links(*links), Layout::Generated(generated))
         }
     };
     let network = Network {
-        common: Common {
-            failed_links: Key::of(down.collect()),
-            ..common
-        },
+        common: Common { failed_links: Key::of(down.collect()), ..common },
         layout: Some(layout),
     };
     file.table(NAME, &network);
@@ -254,10 +229,7 @@ impl Fabric {
             let device = self.names.device(node)?;
             let ports = device.ports.iter().zip(self.healthy.ports(node));
             let left = ports.filter(|(_, port)| !self.failed.contains(port.link));
-            Some(Device {
-                ports: left.map(|(name, _)| name.clone()).collect(),
-                ..device.clone()
-            })
+            Some(Device { ports: left.map(|(name, _)| name.clone()).collect(), ..device.clone() })
         });
         Names::new(devices.collect())
     }
@@ -306,9 +278,7 @@ impl Fabric {
 fn find_node(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<NodeId> {
     let found = topology.node_named(&name.value);
     if found.is_none() {
-        let problem = name
-            .place
-            .problem(format!("there is no node {:?}", name.value));
+        let problem = name.place.problem(format!("there is no node {:?}", name.value));
         let names = topology.nodes().iter().map(|node| node.name.as_str());
         sink.push(problem.help(did_you_mean(&name.value, names)));
     }

@@ -135,10 +135,7 @@ impl Keys {
             window: Window::None,
             finish: self.finish.value,
             pacing: self.pacing.value,
-            sizes: AnswerSizes {
-                ack: self.ack_size.value,
-                cnp: self.cnp_size.value,
-            },
+            sizes: AnswerSizes { ack: self.ack_size.value, cnp: self.cnp_size.value },
         }
     }
 }
@@ -147,18 +144,11 @@ impl Setting {
     /// Reads `[transport]`, and makes targets acknowledge if it needs that.
     pub(crate) fn read(root: &mut Section<'_>, congestion: &mut congestion::Written) -> Setting {
         let has_window = congestion.control.has_window();
-        let usual = if has_window {
-            WordOr::Word(WindowRule::Bdp)
-        } else {
-            NO_WINDOW
-        };
+        let usual = if has_window { WordOr::Word(WindowRule::Bdp) } else { NO_WINDOW };
         let section = root.table(SECTION);
         let Some(mut section) = section else {
-            let mut setting = Setting {
-                keys: Keys::default(),
-                transport: Transport::default(),
-                window: usual,
-            };
+            let mut setting =
+                Setting { keys: Keys::default(), transport: Transport::default(), window: usual };
             setting.follow(has_window);
             return setting;
         };
@@ -166,11 +156,8 @@ impl Setting {
         if !keys.is_going_back() {
             section.set_context(" with recovery = \"none\"".to_string());
         }
-        let mut setting = Setting {
-            transport: keys.transport(),
-            window: keys.window.or(usual),
-            keys,
-        };
+        let mut setting =
+            Setting { transport: keys.transport(), window: keys.window.or(usual), keys };
         setting.refuse_windows(&section, congestion);
         setting.need_acknowledgements(&section, congestion);
         section.finish();

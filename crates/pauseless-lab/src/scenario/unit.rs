@@ -23,10 +23,7 @@ pub trait Quantity: Copy {
         let is_fitting = |scale: u64| {
             base >= scale && (u128::from(base) * 1_000).is_multiple_of(u128::from(scale))
         };
-        let mut fitting = Self::UNITS
-            .iter()
-            .rev()
-            .filter(|(_, scale)| is_fitting(*scale));
+        let mut fitting = Self::UNITS.iter().rev().filter(|(_, scale)| is_fitting(*scale));
         let (unit, scale) = fitting.next().unwrap_or(&Self::UNITS[0]);
         let thousandths = u128::from(base % scale) * 1_000 / u128::from(*scale);
         let decimals = format!(".{thousandths:03}");
@@ -204,9 +201,7 @@ fn scaled(whole: &str, fraction: &str, scale: u64) -> Scaled {
     if !part.is_multiple_of(divisor) {
         return Scaled::Inexact;
     }
-    let sum = (part / divisor)
-        .checked_mul(factor)
-        .and_then(|part| part.checked_add(product));
+    let sum = (part / divisor).checked_mul(factor).and_then(|part| part.checked_add(product));
     match sum.map(u64::try_from) {
         Some(Ok(base)) => Scaled::Exact(base),
         _ => Scaled::Overflow,
@@ -256,11 +251,7 @@ mod tests {
             ("1 h", "unknown unit \"h\"", "write for example \"10 us\""),
             ("1e3 us", "unknown unit \"e3 us\"", ""),
             ("0.1 ps", "\"0.1 ps\" is not a whole number of ps", ""),
-            (
-                "18446744073709551616 ps",
-                "\"18446744073709551616 ps\" is too large",
-                "",
-            ),
+            ("18446744073709551616 ps", "\"18446744073709551616 ps\" is too large", ""),
             ("99999999999 s", "\"99999999999 s\" is too large", ""),
         ];
         for (text, message, help) in cases {

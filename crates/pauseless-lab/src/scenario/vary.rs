@@ -43,10 +43,7 @@ impl Knob {
 
     /// The same in `text`, which messages call `name`.
     pub fn parse(name: &str, text: &str, key: &str) -> Result<Knob, Problems> {
-        let source = Source {
-            file: name.to_string(),
-            text: text.to_string(),
-        };
+        let source = Source { file: name.to_string(), text: text.to_string() };
         Knob::find(&source, name, (key, Reach::Values))
     }
 
@@ -84,9 +81,9 @@ impl Knob {
             None => {
                 let place = Place::new(key, 0..0);
                 let problem = place.problem("there is no place where this key could be added");
-                Err(refuse(vec![problem.help(
-                    "write it into the file, in the section that it belongs to",
-                )]))
+                Err(refuse(vec![
+                    problem.help("write it into the file, in the section that it belongs to"),
+                ]))
             }
         }
     }
@@ -113,11 +110,7 @@ impl Knob {
             let Found::Missing { before, after } = path::add(text, table, section, path)? else {
                 return None;
             };
-            Some(Knob {
-                before,
-                after,
-                ..self.clone()
-            })
+            Some(Knob { before, after, ..self.clone() })
         });
         knobs.find(Knob::is_where_it_should_be)
     }
@@ -184,11 +177,7 @@ struct Edit {
 impl Changed {
     /// The file as it is.
     pub fn new(source: Source) -> Changed {
-        Changed {
-            original: source.clone(),
-            source,
-            edits: Vec::new(),
-        }
+        Changed { original: source.clone(), source, edits: Vec::new() }
     }
 
     /// Sets `key` to `value`, as a command line has them: a value that is not TOML is a text, so that
@@ -201,11 +190,7 @@ impl Changed {
         }
         let knob = Knob::find(&self.source, file, (key, Reach::Anything))?;
         let is_toml = toml::from_str::<toml::Table>(&format!("value = {value}")).is_ok();
-        let after = if is_toml {
-            knob.with(value)
-        } else {
-            knob.with(&quote(value))
-        };
+        let after = if is_toml { knob.with(value) } else { knob.with(&quote(value)) };
         // What follows the value is the end of the text as it was, and perhaps something before that.
         let ends = before.bytes().rev().zip(knob.after.bytes().rev());
         let end = ends.take_while(|(old, new)| old == new).count();
@@ -241,23 +226,17 @@ impl Changed {
                 }
             }
         }
-        let settings = self.edits.iter().map(|edit| Source {
-            file: "--set".to_string(),
-            text: edit.setting.clone(),
-        });
+        let settings = self
+            .edits
+            .iter()
+            .map(|edit| Source { file: "--set".to_string(), text: edit.setting.clone() });
         let sources = [self.original.clone()].into_iter().chain(settings);
         Problems::of_sources(sources.collect(), list)
     }
 
     /// Where a byte of the changed text stood in the original, or the setting that wrote it.
     fn trace(&self, mut at: usize) -> Result<usize, usize> {
-        for (
-            number,
-            Edit {
-                written, length, ..
-            },
-        ) in self.edits.iter().enumerate().rev()
-        {
+        for (number, Edit { written, length, .. }) in self.edits.iter().enumerate().rev() {
             if written.contains(&at) {
                 return Err(number);
             }

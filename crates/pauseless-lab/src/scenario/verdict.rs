@@ -23,17 +23,10 @@ pub struct StopOn {
 
 impl StopOn {
     /// Nothing does.
-    pub const NONE: StopOn = StopOn {
-        deadlock: false,
-        done: false,
-        steady: false,
-    };
+    pub const NONE: StopOn = StopOn { deadlock: false, done: false, steady: false };
 
     /// Only a deadlock does.
-    pub const DEADLOCK: StopOn = StopOn {
-        deadlock: true,
-        ..StopOn::NONE
-    };
+    pub const DEADLOCK: StopOn = StopOn { deadlock: true, ..StopOn::NONE };
 
     /// The words for them.
     pub const NAMES: [&str; 3] = ["deadlock", "done", "steady"];
@@ -93,10 +86,7 @@ impl FileValue for StopOn {
 
     fn take(item: Item<'_>, (): &()) -> Option<At<StopOn>> {
         let sink = item.sink();
-        let At {
-            value: words,
-            place,
-        } = item.strings("a list of strings")?;
+        let At { value: words, place } = item.strings("a list of strings")?;
         let mut value = StopOn::NONE;
         for At { value: word, place } in words {
             if !value.add(&word) {
@@ -109,11 +99,7 @@ impl FileValue for StopOn {
     }
 
     fn kind((): &()) -> Kind {
-        Kind::List {
-            of: Box::new(Kind::Word(StopOn::NAMES.to_vec())),
-            least: 0,
-            most: None,
-        }
+        Kind::List { of: Box::new(Kind::Word(StopOn::NAMES.to_vec())), least: 0, most: None }
     }
 
     fn show(&self) -> String {
@@ -133,9 +119,7 @@ impl Verdict {
         };
         let mut keys = Verdict::read(&mut section);
         if keys.stop_on.is_written && keys.stop_on_deadlock.is_written {
-            let problem = keys
-                .place
-                .problem("both stop_on and stop_on_deadlock are written");
+            let problem = keys.place.problem("both stop_on and stop_on_deadlock are written");
             let help = "keep stop_on, with \"deadlock\" in it if that is wanted";
             section.report(problem.help(help));
         }
@@ -167,11 +151,8 @@ impl Verdict {
 /// Writes `[verdict]` with nothing left out.
 pub(crate) fn write(file: &mut File, config: &Config) {
     let stop = &config.stop;
-    let stop_on = StopOn {
-        deadlock: stop.deadlock,
-        done: stop.done,
-        steady: stop.steady.is_some(),
-    };
+    let stop_on =
+        StopOn { deadlock: stop.deadlock, done: stop.done, steady: stop.steady.is_some() };
     let steady = stop.steady.map(|steady| SteadyKeys {
         window: Key::of(steady.window),
         windows: Filled::new(steady.windows),

@@ -56,11 +56,7 @@ impl Campaign {
     pub(super) fn section(&self, section: &str, points: &[usize]) -> Table {
         let base = self.base.get_key_value(section).into_iter();
         let mut table = Table::from_iter(base.map(|(key, value)| (key.clone(), value.clone())));
-        self.put(
-            &mut table,
-            (points, |path| root(path) == section),
-            |_, _| {},
-        );
+        self.put(&mut table, (points, |path| root(path) == section), |_, _| {});
         table
     }
 

@@ -111,10 +111,7 @@ struct Done {
 impl Done {
     fn tables(&self) -> Made<'_> {
         let curves = self.curves.as_ref().map_err(String::as_str)?;
-        Ok(Tables {
-            curves: curves.as_ref(),
-            flows: self.flows.as_ref(),
-        })
+        Ok(Tables { curves: curves.as_ref(), flows: self.flows.as_ref() })
     }
 }
 
@@ -138,10 +135,7 @@ pub fn execute<E: Send>(
         plan,
         hooks,
         next: Mutex::new(todo.iter()),
-        progress: Mutex::new(Progress {
-            total: todo.len(),
-            tally: Tally::default(),
-        }),
+        progress: Mutex::new(Progress { total: todo.len(), tally: Tally::default() }),
         is_over: AtomicBool::new(false),
         failure: Mutex::new(None),
     };
@@ -153,10 +147,7 @@ pub fn execute<E: Send>(
     let progress = locked(&work.progress, |progress| *progress);
     match locked(&work.failure, Option::take) {
         Some(failure) => Err(failure),
-        None => Ok(Executed {
-            progress,
-            interrupted: work.is_over.into_inner(),
-        }),
+        None => Ok(Executed { progress, interrupted: work.is_over.into_inner() }),
     }
 }
 
@@ -222,10 +213,7 @@ impl<E> Work<'_, E> {
         let (facts, asked) = (Facts::of(&run), Asked::all(&campaign.keep));
         let (sample, wrong) = match Sample::asked(&facts, &campaign.curves, &asked) {
             Ok(sample) => (sample, None),
-            Err(wrong) => (
-                Sample::asked(&facts, &[], &asked).unwrap_or_default(),
-                Some(wrong),
-            ),
+            Err(wrong) => (Sample::asked(&facts, &[], &asked).unwrap_or_default(), Some(wrong)),
         };
         let numbers = campaign.keep.iter().map(|name| sample.metric(name));
         let row = Row {
@@ -249,11 +237,7 @@ impl<E> Work<'_, E> {
             error: Some(error),
             numbers: vec![None; self.plan.campaign.keep.len()],
         };
-        Done {
-            row,
-            curves: Ok(None),
-            flows: None,
-        }
+        Done { row, curves: Ok(None), flows: None }
     }
 
     fn look(&self) -> ControlFlow<()> {

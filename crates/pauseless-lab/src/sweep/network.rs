@@ -90,14 +90,11 @@ impl Campaign {
         for axis in &self.axes {
             let mut points = axis.points.iter();
             has_own = points.all(|point| {
-                point
-                    .set
-                    .iter()
-                    .fold(has_own, |has_own, (path, value)| match path.as_str() {
-                        "routing" => value.get("seed").is_some(),
-                        "routing.seed" => true,
-                        _ => has_own,
-                    })
+                point.set.iter().fold(has_own, |has_own, (path, value)| match path.as_str() {
+                    "routing" => value.get("seed").is_some(),
+                    "routing.seed" => true,
+                    _ => has_own,
+                })
             });
         }
         is_drawn && !has_own

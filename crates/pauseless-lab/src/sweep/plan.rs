@@ -68,12 +68,7 @@ pub enum PlanError {
 
 /// What the filter has left out.
 fn empty(screened: &Screened) -> String {
-    let Screened {
-        looked_at,
-        by_cyclic,
-        by_connected,
-        ..
-    } = screened;
+    let Screened { looked_at, by_cyclic, by_connected, .. } = screened;
     format!(
         "the filter lets none of {} through: `cyclic` leaves out {by_cyclic}, `connected` leaves out \
          {by_connected} of the others; widen the axes of the network, or change [filter]",
@@ -86,13 +81,7 @@ impl Plan {
     /// these are run.
     #[doc(hidden)]
     pub fn of(campaign: Campaign, outer: usize, networks: Vec<u64>) -> Plan {
-        Plan {
-            texts: Texts::of(&campaign),
-            campaign,
-            outer,
-            networks,
-            screened: None,
-        }
+        Plan { texts: Texts::of(&campaign), campaign, outer, networks, screened: None }
     }
 
     /// The tasks of `campaign`. Its filter looks at networks on all cores; what it finds is kept in

@@ -80,14 +80,8 @@ mod tests {
             ("slowdown{p=99}", "slowdown_p99"),
             ("fct_us{p=99, size=S}", "fct_p99_us_S"),
             ("fct_p99_us.S", "fct_p99_us_S"),
-            (
-                "slowdown{p=99.99, size=20KB..1MB}",
-                "slowdown_p99_99_20KB_to_1MB",
-            ),
-            (
-                "slowdown{size=20KB.., p=50, class=1}",
-                "slowdown_p50_20KB_to__class1",
-            ),
+            ("slowdown{p=99.99, size=20KB..1MB}", "slowdown_p99_99_20KB_to_1MB"),
+            ("slowdown{size=20KB.., p=50, class=1}", "slowdown_p50_20KB_to__class1"),
             ("links_held{layer=1}", "links_held_layer1"),
         ] {
             assert_eq!(column(name), expected, "{name}");

@@ -69,11 +69,7 @@ pub(super) fn screen(
             screened
         }
     };
-    if screened.left.is_empty() {
-        Err(PlanError::Empty(screened))
-    } else {
-        Ok(screened)
-    }
+    if screened.left.is_empty() { Err(PlanError::Empty(screened)) } else { Ok(screened) }
 }
 
 /// What the filter says of all networks, in order.
@@ -93,9 +89,7 @@ fn look(
         for (axis, point) in decisive.iter().zip(places(&axes, place as u64)) {
             points[*axis] = point;
         }
-        let answer = campaign
-            .filter
-            .judge(&campaign.scenario(&points, |_, _| {}));
+        let answer = campaign.filter.judge(&campaign.scenario(&points, |_, _| {}));
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         if watch(done, count).is_break() {
             is_over.store(true, Ordering::Relaxed);
@@ -103,11 +97,7 @@ fn look(
         answer
     });
     let answers = answers.collect();
-    if is_over.into_inner() {
-        Err(PlanError::Interrupted)
-    } else {
-        Ok(answers)
-    }
+    if is_over.into_inner() { Err(PlanError::Interrupted) } else { Ok(answers) }
 }
 
 fn count(key: String, answers: &[Answer]) -> Screened {
@@ -151,10 +141,7 @@ fn read(file: &Path, key: &str) -> Option<Screened> {
 fn write(file: &Path, screened: &Screened) -> std::io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new(""));
     fs::create_dir_all(folder)?;
-    let name = file
-        .file_name()
-        .unwrap_or(file.as_os_str())
-        .to_string_lossy();
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
     // Shards that begin together must not write into one file, on whatever machines.
     let process = format!("{}.{}", super::store::host(), std::process::id());
     let fresh = folder.join(format!(".{name}.{process}"));

@@ -60,11 +60,7 @@ impl Texts {
                 vec![OnceLock::new(); if count > KEPT_MAX { 0 } else { count }]
             },
         });
-        Texts {
-            varied: varied.collect(),
-            fixed,
-            seed,
-        }
+        Texts { varied: varied.collect(), fixed, seed }
     }
 
     /// The scenario with these values, one of each axis. What cannot be set is an unknown key in it,
@@ -92,9 +88,10 @@ impl Varied {
         if self.kept.is_empty() {
             return Cow::Owned(make());
         }
-        let place = self.axes.iter().fold(0, |place, axis| {
-            place * campaign.axes[*axis].points.len() + points[*axis]
-        });
+        let place = self
+            .axes
+            .iter()
+            .fold(0, |place, axis| place * campaign.axes[*axis].points.len() + points[*axis]);
         Cow::Borrowed(self.kept[place].get_or_init(make))
     }
 }

@@ -54,10 +54,7 @@ impl<R: ChunkReader + 'static> Book<R> {
                 }
                 _ => return Err(ReadError::Type(column.name().to_string())),
             };
-            columns.push(Column {
-                name: column.name().to_string(),
-                cells,
-            });
+            columns.push(Column { name: column.name().to_string(), cells });
         }
         Ok(columns)
     }
@@ -81,10 +78,7 @@ impl<R: ChunkReader + 'static> Book<R> {
             let place = known.iter().position(|column| column.name == *name);
             let place = place.ok_or_else(|| ReadError::Missing((*name).to_string()))?;
             let cells = read_column(group.as_ref(), place, &known[place].cells)?;
-            columns.push(Column {
-                name: (*name).to_string(),
-                cells,
-            });
+            columns.push(Column { name: (*name).to_string(), cells });
         }
         Ok(columns)
     }

@@ -114,8 +114,5 @@ records! {
 
 /// The document of `runs`.
 pub fn document(runs: &[Measured]) -> TestbedDocument {
-    TestbedDocument {
-        schema: SCHEMA,
-        runs: runs.iter().map(TestbedRun::new).collect(),
-    }
+    TestbedDocument { schema: SCHEMA, runs: runs.iter().map(TestbedRun::new).collect() }
 }

@@ -27,10 +27,7 @@ pub(super) fn measure(
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<(Run, WireFacts), BedError> {
-    let plan_options = plan::Options {
-        envelope: options.envelope,
-        slack: SLACK,
-    };
+    let plan_options = plan::Options { envelope: options.envelope, slack: SLACK };
     let plans = plan::nodes(&scenario.config, &plan_options)?;
     let tick = tick::of(&scenario)?;
     let wires = wires::lay(&plans, options.backend).map_err(BedError::Wires)?;
@@ -45,20 +42,14 @@ pub(super) fn measure(
     let capture = capture.transpose().map_err(BedError::Files)?;
     let mut bed = Bed::new(nodes, Pace::Elastic(tick));
     let (ended, messages) = drive(&mut bed, (&scenario.config, &plans), watch);
-    let measurements = Measurements {
-        reports: bed.reports(),
-        watched: watched(&bed),
-        ended,
-    };
+    let measurements = Measurements { reports: bed.reports(), watched: watched(&bed), ended };
     drop(namespaces);
     let mut facts = WireFacts::of(&scenario, &measurements.reports);
     facts.backend = options.backend.name();
     facts.clock = "elastic";
     facts.vanished = bed.vanished();
     facts.messages = messages;
-    facts
-        .messages
-        .extend(tick::remark_of_delays(&scenario.config, tick));
+    facts.messages.extend(tick::remark_of_delays(&scenario.config, tick));
     if let Some(capture) = capture {
         capture.finish().map_err(BedError::Files)?;
     }
@@ -146,17 +137,10 @@ fn watched(bed: &Bed) -> Watched {
 
 fn trip(node: NodeId, storm: &Storm) -> Trip {
     Trip {
-        queue: EgressQueue {
-            node,
-            port: storm.port,
-            class: storm.class,
-        },
+        queue: EgressQueue { node, port: storm.port, class: storm.class },
         time: storm.time,
         restored: storm.restored,
-        dropped: Lost {
-            packets: storm.dropped,
-            bytes: storm.dropped_bytes,
-        },
+        dropped: Lost { packets: storm.dropped, bytes: storm.dropped_bytes },
     }
 }
 
@@ -178,10 +162,7 @@ fn node(plan: &NodePlan, mut links: Vec<Box<dyn pauseless_dataplane::link::Link>
             Machine::Host(HostNode::new(config, link))
         }
     };
-    BedNode {
-        machine,
-        peers: plan.peers.clone(),
-    }
+    BedNode { machine, peers: plan.peers.clone() }
 }
 
 /// Ports are looked at once per tick, so they are always behind by up to one, and lose nothing by it.

@@ -178,11 +178,7 @@ pub fn measure(
     if options.program.is_some() && (stop.deadlock || stop.done) {
         wire.messages.push(STOP_UNHEEDED.to_string());
     }
-    Ok(Measured {
-        run,
-        simulated,
-        wire,
-    })
+    Ok(Measured { run, simulated, wire })
 }
 
 /// Why a run in processes does not end before its time.
@@ -196,20 +192,13 @@ fn check(config: &Config) -> Result<(), plan::Unsupported> {
         let reason = "real nodes are never quite steady; take `steady` out of `stop_on`";
         reasons.push(reason.to_string());
     }
-    if reasons.is_empty() {
-        Ok(())
-    } else {
-        Err(plan::Unsupported { reasons })
-    }
+    if reasons.is_empty() { Ok(()) } else { Err(plan::Unsupported { reasons }) }
 }
 
 fn run_of(scenario: Arc<Scenario>, measurements: Measurements, begin: Instant) -> Run {
     let interrupted = measurements.ended == Ended::Interrupted;
     let outcome = outcome::outcome(&scenario.config, measurements);
-    Run {
-        interrupted,
-        ..Run::of(scenario, outcome, begin)
-    }
+    Run { interrupted, ..Run::of(scenario, outcome, begin) }
 }
 
 impl WireFacts {

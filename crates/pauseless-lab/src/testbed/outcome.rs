@@ -47,16 +47,8 @@ pub struct Watched {
 
 /// The outcome of the run of `config` on real nodes.
 pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
-    let Measurements {
-        reports,
-        watched,
-        ended,
-    } = measured;
-    let view = View {
-        config,
-        reports: &reports,
-        is_settled: watched.is_settled,
-    };
+    let Measurements { reports, watched, ended } = measured;
+    let view = View { config, reports: &reports, is_settled: watched.is_settled };
     let end = reports.iter().map(|report| report.time).max();
     let end = end.unwrap_or(Time::ZERO);
     let states = view.states(end);
@@ -92,9 +84,7 @@ pub fn outcome(config: &Config, measured: Measurements) -> Outcome {
         feedback_share_max: view.feedback_share_max(end),
         held_at_end: view.held(),
         last_arrival: view.last_arrival(),
-        flows: (0..states.len())
-            .map(|flow| progress.flow_outcome(&lives, flow))
-            .collect(),
+        flows: (0..states.len()).map(|flow| progress.flow_outcome(&lives, flow)).collect(),
         queues: view.queues(),
         memories: Vec::new(),
         ports: view.ports().map(|at| view.port_outcome(&at)).collect(),
@@ -134,9 +124,7 @@ struct PortAt<'a> {
 
 impl PortAt<'_> {
     fn is_held(&self, sample: usize) -> bool {
-        let allowed = self
-            .series
-            .and_then(|series| series.allowed_bps.get(sample));
+        let allowed = self.series.and_then(|series| series.allowed_bps.get(sample));
         allowed.is_some_and(|allowed| *allowed < self.report.line_bps as f64)
     }
 
@@ -313,9 +301,7 @@ impl<'a> View<'a> {
 
     fn queues(self) -> Vec<QueueOutcome> {
         let is_one_class = self.config.ingress.class_count() == 1;
-        let seen = self
-            .queues_of_switches()
-            .filter(|(_, class)| class.held_max > Bytes::ZERO);
+        let seen = self.queues_of_switches().filter(|(_, class)| class.held_max > Bytes::ZERO);
         let queue = |(at, class): (PortAt<'_>, &ClassReport)| QueueOutcome {
             node: at.node,
             port: at.port,
@@ -376,9 +362,7 @@ impl<'a> View<'a> {
         let levels = |values: &[u64]| last_of_each(&values[..samples], parts);
         let means = |values: &[f64]| -> Vec<f64> {
             let groups = values[..samples].chunks_exact(parts);
-            groups
-                .map(|group| group.iter().sum::<f64>() / parts as f64)
-                .collect()
+            groups.map(|group| group.iter().sum::<f64>() / parts as f64).collect()
         };
         let ports = probes.ports.iter().filter_map(|(node, port)| {
             let from = self.port(*node, *port).series?;
@@ -395,11 +379,7 @@ impl<'a> View<'a> {
         });
         let flows = probes.flows.iter().filter_map(|flow| {
             let (_, goodput) = self.flow_series(flow.index())?;
-            Some(FlowSeries {
-                flow: *flow,
-                goodput_bps: means(goodput),
-                allowed_bps: Vec::new(),
-            })
+            Some(FlowSeries { flow: *flow, goodput_bps: means(goodput), allowed_bps: Vec::new() })
         });
         Series {
             times: last_of_each(&first.series.times[..samples], parts),
@@ -418,20 +398,14 @@ impl<'a> View<'a> {
         let mut times = vec![Time::ZERO];
         times.extend(&series.times[..samples]);
         let ports = self.ports().map(|at| states(&at, samples));
-        Some(Replay {
-            times,
-            ports: ports.collect(),
-        })
+        Some(Replay { times, ports: ports.collect() })
     }
 
     /// What was lost, by counters and by numbers that never came.
     fn add_losses(self, outcome: &mut Outcome) {
         let packet = self.config.flows.iter().map(|flow| flow.packet).max();
         let packet = packet.unwrap_or(Bytes::ZERO);
-        let lost = |packets: u64| Lost {
-            packets,
-            bytes: Bytes::new(packets * packet.get()),
-        };
+        let lost = |packets: u64| Lost { packets, bytes: Bytes::new(packets * packet.get()) };
         let sum =
             |count: &dyn Fn(&PortReport) -> u64| self.ports().map(|at| count(at.report)).sum();
         let overruns: u64 = sum(&|port| port.counters.overruns);
@@ -465,11 +439,7 @@ fn between(from: (Time, f64), to: (Time, f64), time: Time) -> Bytes {
 
 /// The state of a port at zero and at each of so many samples.
 fn states(at: &PortAt<'_>, samples: usize) -> PortStates {
-    let mut states = PortStates {
-        held: vec![0],
-        allowed: vec![1_000],
-        sent: vec![0],
-    };
+    let mut states = PortStates { held: vec![0], allowed: vec![1_000], sent: vec![0] };
     let Some(series) = at.series else {
         states.held.resize(samples + 1, 0);
         states.allowed.resize(samples + 1, 1_000);
@@ -482,12 +452,8 @@ fn states(at: &PortAt<'_>, samples: usize) -> PortStates {
         sent += series.sending_bps[sample] * (time - last).as_secs_f64() / 8.0;
         last = time;
         let allowed = series.allowed_bps[sample] / at.report.line_bps.max(1) as f64;
-        states
-            .held
-            .push(series.queue[sample].min(u64::from(u32::MAX)) as u32);
-        states
-            .allowed
-            .push((allowed * 1_000.0).clamp(0.0, 1_000.0) as u16);
+        states.held.push(series.queue[sample].min(u64::from(u32::MAX)) as u32);
+        states.allowed.push((allowed * 1_000.0).clamp(0.0, 1_000.0) as u16);
         states.sent.push(sent.round() as u64);
     }
     states
@@ -526,10 +492,7 @@ mod tests {
         let measured = |is_settled| {
             let measurements = Measurements {
                 reports: reports.clone(),
-                watched: Watched {
-                    is_settled,
-                    ..Watched::default()
-                },
+                watched: Watched { is_settled, ..Watched::default() },
                 ended: Ended::Duration,
             };
             run_of(Arc::clone(&scenario), measurements, Instant::now())

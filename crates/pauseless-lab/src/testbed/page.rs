@@ -57,11 +57,7 @@ struct Scale {
 
 impl Scale {
     fn of(runs: &[Measured]) -> Scale {
-        let mut scale = Scale {
-            time_max_ms: 0.0,
-            queue_max_kb: 0.0,
-            rate_max_mbps: 0.0,
-        };
+        let mut scale = Scale { time_max_ms: 0.0, queue_max_kb: 0.0, rate_max_mbps: 0.0 };
         for run in runs.iter().flat_map(|it| [&it.run, &it.simulated]) {
             let series = &run.outcome.series;
             scale.time_max_ms = scale.time_max_ms.max(ms(run.outcome.end));
@@ -159,10 +155,7 @@ fn card(measured: &Measured, scale: Scale) -> String {
 /// Goodput of all flows, then the queue of each probed port.
 fn figures(measured: &Measured, scale: Scale) -> Vec<(String, Figure)> {
     let mut figures = Vec::new();
-    let runs = [
-        (&measured.run, Stroke::Solid),
-        (&measured.simulated, Stroke::Dashed),
-    ];
+    let runs = [(&measured.run, Stroke::Solid), (&measured.simulated, Stroke::Dashed)];
     let mut rates = Vec::new();
     for (run, stroke) in runs {
         let flows = run.outcome.series.flows.iter().take(PALETTE.len());
@@ -174,11 +167,7 @@ fn figures(measured: &Measured, scale: Scale) -> Vec<(String, Figure)> {
     }
     if !rates.is_empty() {
         let rates = (rates, scale.rate_max_mbps);
-        figures.push(figure(
-            measured,
-            scale,
-            ("goodput (Mb/s)".to_string(), rates),
-        ));
+        figures.push(figure(measured, scale, ("goodput (Mb/s)".to_string(), rates)));
     }
     for port in &measured.run.outcome.series.ports {
         let name = measured.run.port_name(port.node, port.port);
@@ -206,12 +195,7 @@ fn curve(
     values: impl Iterator<Item = f64>,
 ) -> Curve {
     let times = run.outcome.series.times.iter();
-    Curve {
-        label,
-        colour,
-        stroke,
-        points: times.map(|time| ms(*time)).zip(values).collect(),
-    }
+    Curve { label, colour, stroke, points: times.map(|time| ms(*time)).zip(values).collect() }
 }
 
 fn figure(

@@ -62,9 +62,7 @@ impl NodePlan {
         for port in ports {
             for lane in &mut port.lanes {
                 if let FlowControl::GfcBuffer(config) = &mut lane.ingress {
-                    config
-                        .refresh
-                        .get_or_insert(cbfc::default_period(port.line));
+                    config.refresh.get_or_insert(cbfc::default_period(port.line));
                 }
             }
         }
@@ -113,9 +111,7 @@ pub fn nodes(config: &Config, options: &Options) -> Result<Vec<NodePlan>, Unsupp
         return Err(Unsupported { reasons });
     }
     let count = config.topology.nodes().len() as u32;
-    Ok((0..count)
-        .map(|node| plan(config, NodeId(node), options))
-        .collect())
+    Ok((0..count).map(|node| plan(config, NodeId(node), options)).collect())
 }
 
 fn plan(config: &Config, node: NodeId, options: &Options) -> NodePlan {
@@ -124,9 +120,7 @@ fn plan(config: &Config, node: NodeId, options: &Options) -> NodePlan {
     let port_ids = (0..ports.len()).map(|port| PortId(port as u16));
     let common = Common {
         name: topology.node(node).name.clone(),
-        addresses: port_ids
-            .map(|port| MacAddress::of_port(node, port))
-            .collect(),
+        addresses: port_ids.map(|port| MacAddress::of_port(node, port)).collect(),
         neighbours: neighbours(topology, node),
         envelope: options.envelope,
         slack: options.slack,
@@ -139,10 +133,7 @@ fn plan(config: &Config, node: NodeId, options: &Options) -> NodePlan {
         } else {
             NodeConfig::Switch(switch(config, node, common))
         },
-        peers: ports
-            .iter()
-            .map(|port| (port.peer, port.peer_port))
-            .collect(),
+        peers: ports.iter().map(|port| (port.peer, port.peer_port)).collect(),
     }
 }
 
@@ -172,8 +163,7 @@ pub fn probe_parts(config: &Config) -> u64 {
     let least = probed.div_ceil(tick(config).as_ps()).max(1);
     // In equal parts, so that the probe's instants are what the scenario says.
     let mut even = (least..least.saturating_mul(2)).take(PARTS_TRIED);
-    even.find(|parts| probed.is_multiple_of(*parts))
-        .unwrap_or(least)
+    even.find(|parts| probed.is_multiple_of(*parts)).unwrap_or(least)
 }
 
 const PARTS_TRIED: usize = 1_000;
@@ -211,24 +201,20 @@ fn host(config: &Config, node: NodeId, common: Common) -> HostNodeConfig {
         common,
         port: port_config(config, node, PortId(0)),
         sends: sends.map(|(flow, id)| sent(config, flow, id)).collect(),
-        receives: receives
-            .map(|(flow, id)| received(config, flow, id))
-            .collect(),
+        receives: receives.map(|(flow, id)| received(config, flow, id)).collect(),
     }
 }
 
 fn sent(config: &Config, flow: &Flow, id: FlowId) -> SentFlow {
     let control = match flow.reaction {
         Reaction::None => AnyReactionPoint::None { rate: flow.pace },
-        Reaction::Controlled {
-            initial,
-            round_trip,
-            ..
-        } => config.congestion.control.reaction_point(Source {
-            line: config.topology.port(flow.source, PortId(0)).rate,
-            initial,
-            round_trip,
-        }),
+        Reaction::Controlled { initial, round_trip, .. } => {
+            config.congestion.control.reaction_point(Source {
+                line: config.topology.port(flow.source, PortId(0)).rate,
+                initial,
+                round_trip,
+            })
+        }
     };
     SentFlow {
         flow: id,
@@ -376,11 +362,8 @@ mod tests {
             path = ["S1", "S2", "S3"]"#
         );
         let control = "[flow_control]\nkind = \"pfc\"\nxoff = \"150 KB\"\nxon = \"147 KB\"\n";
-        let text = if more.contains("[flow_control]") {
-            text
-        } else {
-            format!("{text}\n{control}")
-        };
+        let text =
+            if more.contains("[flow_control]") { text } else { format!("{text}\n{control}") };
         Scenario::parse("test", &text, &Overrides::default()).unwrap_or_else(|it| panic!("{it}"))
     }
 
@@ -500,12 +483,10 @@ mod tests {
     fn answers_are_forwarded_back_where_flows_are_controlled() {
         let config = scenario("[congestion_control]\nkind = \"dcqcn\"").config;
         let answers = MacAddress::of_answers(FlowId(0));
-        let switches = planned(&config)
-            .into_iter()
-            .filter_map(|plan| match plan.config {
-                NodeConfig::Switch(switch) => Some(switch),
-                NodeConfig::Host(_) => None,
-            });
+        let switches = planned(&config).into_iter().filter_map(|plan| match plan.config {
+            NodeConfig::Switch(switch) => Some(switch),
+            NodeConfig::Host(_) => None,
+        });
         let way = switches.filter(|it| it.forwarding.iter().any(|(to, _)| *to == answers));
         assert!(way.count() >= 2);
     }
@@ -517,11 +498,7 @@ mod tests {
         config.wire_overhead = Bytes::new(20);
         let error = nodes(&config, &Options::default()).unwrap_err();
         assert_eq!(error.reasons.len(), 3, "{error}");
-        assert!(
-            error
-                .to_string()
-                .contains("flow F1: switches count no hops")
-        );
+        assert!(error.to_string().contains("flow F1: switches count no hops"));
         config.flows = vec![config.flows[0].clone(); 500];
         let error = nodes(&config, &Options::default()).unwrap_err();
         assert_eq!(error.reasons.len(), 3, "{error}");

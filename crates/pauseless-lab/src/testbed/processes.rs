@@ -37,10 +37,7 @@ pub(super) fn measure(
     (options, program): (&Options, &Path),
     watch: &mut dyn Watch,
 ) -> Result<(Run, WireFacts), BedError> {
-    let plan_options = plan::Options {
-        envelope: options.envelope,
-        slack: SLACK,
-    };
+    let plan_options = plan::Options { envelope: options.envelope, slack: SLACK };
     let plans = plan::nodes(&scenario.config, &plan_options)?;
     let namespaces = wires::namespaces(&plans).map_err(BedError::Wires)?;
     let folder = Folder::new().map_err(BedError::Files)?;
@@ -107,10 +104,7 @@ impl Starting<'_> {
         for (port, neighbour) in common.neighbours.iter().enumerate() {
             let _ = writeln!(text, "{neighbour:?} = {:?}", interface(plan, port));
         }
-        let wire = Wire {
-            envelope: self.options.envelope,
-            ..Wire::default()
-        };
+        let wire = Wire { envelope: self.options.envelope, ..Wire::default() };
         let _ = write!(
             text,
             "[wire]\nbackend = \"{}\"\nenvelope = \"{}\"\nslack = \"{} us\"\nclock = \"real\"\n",
@@ -143,9 +137,7 @@ impl Starting<'_> {
             .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(stderr);
-        let child = namespace
-            .enter(|| command.spawn())
-            .map_err(BedError::Wires)?;
+        let child = namespace.enter(|| command.spawn()).map_err(BedError::Wires)?;
         child.map_err(|error| {
             let program = self.program.display();
             BedError::Node(format!("cannot start {program}: {error}"))
@@ -194,9 +186,7 @@ impl Crew {
         let limit = limit + Duration::from_nanos(starting.scenario.config.duration.as_ps() / 1_000);
         while !self.all_ended(starting)? {
             if Instant::now() > limit {
-                return Err(BedError::Node(
-                    "a node does not come to its end".to_string(),
-                ));
+                return Err(BedError::Node("a node does not come to its end".to_string()));
             }
             sleep(LOOK_EVERY);
             let now = starting.now().min(end);
@@ -264,10 +254,7 @@ mod tests {
         let plans = plan::nodes(&scenario.config, &plan::Options::default()).expect("a plan");
         let root = tempfile::tempdir().expect("a folder");
         let folder = Folder::within(root.path()).expect("a folder");
-        let options = Options {
-            envelope: Envelope::Private,
-            ..Options::default()
-        };
+        let options = Options { envelope: Envelope::Private, ..Options::default() };
         let starting = Starting {
             scenario,
             plans: &plans,

@@ -37,9 +37,7 @@ pub fn scenarios(
     let is_wanted =
         |variant: &&Variant| only.is_empty() || only.iter().any(|name| name == variant.name);
     let wanted = VARIANTS.iter().filter(is_wanted);
-    wanted
-        .map(|variant| Scenario::parse(variant.name, &variant.text(speed), overrides))
-        .collect()
+    wanted.map(|variant| Scenario::parse(variant.name, &variant.text(speed), overrides)).collect()
 }
 
 /// One way to hold senders back.
@@ -59,9 +57,7 @@ impl Variant {
             Speed::Lockstep => self.lockstep,
             Speed::Processes => self.processes,
         };
-        let mut text = RING
-            .replace("{title}", self.title)
-            .replace("{flow_control}", flow_control);
+        let mut text = RING.replace("{title}", self.title).replace("{flow_control}", flow_control);
         for (key, lockstep, processes) in QUANTITIES {
             text = text.replace(
                 key,
@@ -179,10 +175,6 @@ mod tests {
         assert_eq!(parse_name("gfc-time").as_deref(), Ok("gfc-time"));
         let error = parse_name("gfc-tim").unwrap_err();
         assert_eq!(error, "did you mean gfc-time?");
-        assert!(
-            parse_name("qcn")
-                .unwrap_err()
-                .starts_with("expected pfc, cbfc")
-        );
+        assert!(parse_name("qcn").unwrap_err().starts_with("expected pfc, cbfc"));
     }
 }

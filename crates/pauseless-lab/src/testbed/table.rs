@@ -23,26 +23,13 @@ pub fn table(runs: &[Measured], paint: Paint) -> String {
         ("after the sources stop", false),
     ]);
     let heads = heads.into_iter();
-    let mut table = Table::with(
-        heads
-            .map(|(head, is_right)| (head.to_string(), is_right))
-            .collect(),
-    );
+    let mut table =
+        Table::with(heads.map(|(head, is_right)| (head.to_string(), is_right)).collect());
     for measured in runs {
         let name = measured.run.scenario.name.clone();
         let lines = [
-            (
-                name,
-                frames(measured),
-                &measured.run,
-                measured_tau(&measured.wire),
-            ),
-            (
-                String::new(),
-                "simulated",
-                &measured.simulated,
-                span(measured.wire.tau_configured),
-            ),
+            (name, frames(measured), &measured.run, measured_tau(&measured.wire)),
+            (String::new(), "simulated", &measured.simulated, span(measured.wire.tau_configured)),
         ];
         for (name, frames, run, tau) in lines {
             let mut row = vec![name, frames.to_string(), verdict::brief(run)];
@@ -118,9 +105,7 @@ fn shared_flows(runs: &[Measured]) -> Option<Vec<&str>> {
 fn rates(run: &Run, is_apart: bool) -> Vec<String> {
     if is_apart {
         let flows = run.outcome.flows.iter();
-        flows
-            .map(|flow| quantity::rate(flow.goodput_late_bps))
-            .collect()
+        flows.map(|flow| quantity::rate(flow.goodput_late_bps)).collect()
     } else {
         vec![goodputs(run)]
     }

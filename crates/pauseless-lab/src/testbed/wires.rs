@@ -45,10 +45,7 @@ pub struct Wires {
 pub fn lay(plans: &[NodePlan], backend: Backend) -> io::Result<Wires> {
     let backend = match backend {
         Backend::Memory => {
-            return Ok(Wires {
-                links: in_memory(plans),
-                namespaces: Vec::new(),
-            });
+            return Ok(Wires { links: in_memory(plans), namespaces: Vec::new() });
         }
         Backend::Packet => link::Backend::Packet,
         Backend::Xdp => link::Backend::Xdp,
@@ -62,10 +59,7 @@ pub fn lay(plans: &[NodePlan], backend: Backend) -> io::Result<Wires> {
             let opened = namespace.enter(|| link::open(&interface, backend))?;
             let named = |error: io::Error| {
                 let name = &plan.config.common().name;
-                io::Error::new(
-                    error.kind(),
-                    format!("{name}, interface {interface}: {error}"),
-                )
+                io::Error::new(error.kind(), format!("{name}, interface {interface}: {error}"))
             };
             ports.push(opened.map_err(named)?.link);
         }
@@ -81,10 +75,7 @@ pub fn namespaces(plans: &[NodePlan]) -> io::Result<Vec<Namespace>> {
     for ((node, port), (peer, peer_port)) in cables(plans) {
         let here = interface(&plans[node], port);
         let there = interface(&plans[peer], peer_port);
-        net::veth(
-            (&namespaces[node], here.as_str()),
-            (&namespaces[peer], there.as_str()),
-        )?;
+        net::veth((&namespaces[node], here.as_str()), (&namespaces[peer], there.as_str()))?;
     }
     Ok(namespaces)
 }
@@ -101,9 +92,7 @@ fn in_memory(plans: &[NodePlan]) -> Vec<Vec<Box<dyn Link>>> {
     }
     let laid = |place: Option<Box<dyn Link>>| place.expect("every port has a cable");
     let nodes = places.into_iter();
-    nodes
-        .map(|ports| ports.into_iter().map(laid).collect())
-        .collect()
+    nodes.map(|ports| ports.into_iter().map(laid).collect()).collect()
 }
 
 /// A port of a node, both by number.

@@ -24,11 +24,7 @@ impl<'t> Lines<'t> {
 
     /// The lines of a part of `text` that begins and ends between lines.
     pub(crate) fn within(text: impl Into<Text<'t>>, part: Range<usize>) -> Lines<'t> {
-        Lines {
-            text: text.into(),
-            at: part.start,
-            end: part.end,
-        }
+        Lines { text: text.into(), at: part.start, end: part.end }
     }
 
     /// What has not been read yet, for readers that know a faster way through it.
@@ -104,10 +100,7 @@ impl<'t> Line<'t> {
     /// The same without what stands behind a `mark`: a comment.
     pub(crate) fn before(&self, mark: u8) -> Line<'t> {
         let length = memchr(mark, self.rest().as_bytes());
-        Line {
-            end: length.map_or(self.end, |length| self.at + length),
-            ..*self
-        }
+        Line { end: length.map_or(self.end, |length| self.at + length), ..*self }
     }
 
     /// Something wrong with the whole line.
@@ -133,20 +126,12 @@ impl<'t> Line<'t> {
 
     /// Skips `literal`, which must come next, after any blanks.
     pub(crate) fn expect(&mut self, literal: &str) -> Result<(), Problem> {
-        if self.eat(literal) {
-            Ok(())
-        } else {
-            Err(self.unexpected(&format!("`{literal}`")))
-        }
+        if self.eat(literal) { Ok(()) } else { Err(self.unexpected(&format!("`{literal}`"))) }
     }
 
     /// Nothing but blanks may be left.
     pub(crate) fn expect_end(&mut self) -> Result<(), Problem> {
-        if self.is_done() {
-            Ok(())
-        } else {
-            Err(self.unexpected("the end of the line"))
-        }
+        if self.is_done() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
     }
 
     /// The characters up to the next blank, after any blanks; empty at the end of the line.

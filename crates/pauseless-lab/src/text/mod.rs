@@ -23,10 +23,7 @@ pub(crate) struct Text<'t> {
 /// A file that is read alone.
 impl<'t> From<&'t str> for Text<'t> {
     fn from(text: &'t str) -> Text<'t> {
-        Text {
-            text,
-            file: FileId::default(),
-        }
+        Text { text, file: FileId::default() }
     }
 }
 
@@ -49,11 +46,7 @@ impl<'t> Text<'t> {
     }
 
     fn word(self, bytes: Range<usize>) -> Word<'t> {
-        Word {
-            start: bytes.start,
-            text: &self.text[bytes],
-            file: self.file,
-        }
+        Word { start: bytes.start, text: &self.text[bytes], file: self.file }
     }
 }
 
@@ -68,18 +61,14 @@ pub(crate) fn expect_last_line_end(text: &str) -> Result<(), Problem> {
         return Ok(());
     }
     let start = text.rfind('\n').map_or(0, |newline| newline + 1);
-    Err(
-        Problem::new(start..text.len(), "the last line has no line end")
-            .expected("a whole line")
-            .help("is the file cut off? if it is complete, end the line"),
-    )
+    Err(Problem::new(start..text.len(), "the last line has no line end")
+        .expected("a whole line")
+        .help("is the file cut off? if it is complete, end the line"))
 }
 
 /// A complaint about a text in which there is nothing to read.
 pub(crate) fn nothing(what: &str, help: &str) -> Problem {
-    Problem::new(0..0, format!("there is no {what} in this file"))
-        .expected(what)
-        .help(help)
+    Problem::new(0..0, format!("there is no {what} in this file")).expected(what).help(help)
 }
 
 #[cfg(test)]
@@ -91,10 +80,7 @@ mod tests {
     #[test]
     fn lines_and_words_have_their_places() {
         let lines = Vec::from_iter(Lines::new(TEXT).map(|line| &TEXT[line.range()]));
-        assert_eq!(
-            lines,
-            ["# a comment", "  one two # rest", "", "\tthree\u{e9} 0x1F"]
-        );
+        assert_eq!(lines, ["# a comment", "  one two # rest", "", "\tthree\u{e9} 0x1F"]);
         for word in Words::new(TEXT) {
             assert_eq!(&TEXT[word.at()], word.text);
         }
@@ -120,10 +106,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_shown_in_its_file() {
-        let text = Text {
-            text: "seven -1 8 0x1G 1F nan",
-            file: FileId(2),
-        };
+        let text = Text { text: "seven -1 8 0x1G 1F nan", file: FileId(2) };
         let words = Vec::from_iter(Words::new(text));
         for word in &words {
             let problem = word.integer(0..=7).expect_err("none of them");
@@ -135,14 +118,8 @@ mod tests {
         assert_eq!(words[4].hex(0xFF, "a byte"), Ok(0x1F));
         assert!(words[5].number().is_err());
         let message = |found: Result<u64, Problem>| found.expect_err("no number").message;
-        assert_eq!(
-            message(words[3].prefixed_hex(9, "a port")),
-            "`0x1G` is not a port"
-        );
-        assert_eq!(
-            message(words[2].decimal(7, "a port")),
-            "`8` is too large for a port"
-        );
+        assert_eq!(message(words[3].prefixed_hex(9, "a port")), "`0x1G` is not a port");
+        assert_eq!(message(words[2].decimal(7, "a port")), "`8` is too large for a port");
         let kinds = [("one", 1), ("two", 2), ("three", 3)];
         let problem = words[0].keyword(&kinds, "is no number").expect_err("none");
         assert_eq!(problem.message, "`seven` is no number");

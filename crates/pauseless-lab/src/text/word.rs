@@ -32,11 +32,7 @@ impl<'t> Words<'t> {
 
     /// The words of a part of `text`.
     pub(super) fn within(text: Text<'t>, part: Range<usize>) -> Words<'t> {
-        Words {
-            text,
-            next: part.start,
-            end: part.end,
-        }
+        Words { text, next: part.start, end: part.end }
     }
 
     /// The next one, if it stands on the same line as the last.
@@ -74,11 +70,7 @@ impl<'t> Word<'t> {
 
     /// Its place as the value of `key`.
     pub(crate) fn place(&self, key: &str) -> Place {
-        Place {
-            file: self.file,
-            key: key.to_string(),
-            span: self.at(),
-        }
+        Place { file: self.file, key: key.to_string(), span: self.at() }
     }
 
     /// Something wrong with it.
@@ -156,18 +148,13 @@ impl<'t> Word<'t> {
         };
         number.map_err(|wrong| {
             let expected = format!("{what}: `0x` and hexadecimal digits, at most {max:#X}");
-            self.not_a_number(wrong, what)
-                .expected(expected.replace("0X", "0x"))
+            self.not_a_number(wrong, what).expected(expected.replace("0X", "0x"))
         })
     }
 
     /// Some of its bytes, as a word of their own.
     pub(crate) fn part(&self, bytes: Range<usize>) -> Word<'t> {
-        Word {
-            start: self.start + bytes.start,
-            text: &self.text[bytes],
-            file: self.file,
-        }
+        Word { start: self.start + bytes.start, text: &self.text[bytes], file: self.file }
     }
 
     fn digits(&self, radix: u32, max: u64) -> Result<u64, Wrong> {
@@ -186,11 +173,7 @@ impl<'t> Word<'t> {
                 None => in_range = false,
             }
         }
-        if in_range && number <= max {
-            Ok(number)
-        } else {
-            Err(Wrong::TooLarge)
-        }
+        if in_range && number <= max { Ok(number) } else { Err(Wrong::TooLarge) }
     }
 
     fn not_a_number(&self, wrong: Wrong, what: &str) -> Problem {

@@ -128,9 +128,7 @@ impl Question {
         };
         let seeds = 1..=self.seeds;
         let pairs = Vec::from_iter(
-            seeds
-                .clone()
-                .flat_map(|seed| grid.iter().map(move |value| (seed, *value))),
+            seeds.clone().flat_map(|seed| grid.iter().map(move |value| (seed, *value))),
         );
         let found = pairs.par_iter();
         let found = found.map(|(seed, value)| bench.holds(*value, *seed));
@@ -190,9 +188,8 @@ impl Question {
             let wrong = self.property.check(&scenario.config);
             wrong.map_err(Refusal::Question)?;
         }
-        let precision = self
-            .precision
-            .unwrap_or_else(|| self.scale.default_precision((low.base, high.base)));
+        let precision =
+            self.precision.unwrap_or_else(|| self.scale.default_precision((low.base, high.base)));
         match precision {
             0 => refuse("a precision of nothing is never reached".to_string()),
             precision if precision >= high.base - low.base && self.precision.is_some() => {
@@ -262,11 +259,7 @@ impl<F: Fn(usize, usize) -> ControlFlow<()> + Sync> Bench<'_, F> {
             scenario.config.probes = Probes::default();
         }
         let watch = |_| {
-            if self.stop.load(Ordering::Relaxed) {
-                ControlFlow::Break(())
-            } else {
-                self.tell(0)
-            }
+            if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { self.tell(0) }
         };
         let run = Run::execute(scenario, watch);
         if run.interrupted || self.tell(1).is_break() {
@@ -311,11 +304,7 @@ impl<F: Fn(usize, usize) -> ControlFlow<()> + Sync> Bench<'_, F> {
             let Some(holds) = holds else {
                 return Ok(None);
             };
-            if holds == at_low {
-                low = middle
-            } else {
-                high = middle
-            }
+            if holds == at_low { low = middle } else { high = middle }
         }
         let amount = |base| self.question.low.of(base);
         course.flip = Some((amount(low), amount(high)));

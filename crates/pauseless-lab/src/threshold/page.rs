@@ -40,10 +40,7 @@ fn figure(answer: &Answer) -> Figure {
     let (from, to) = (place(question.low.base), place(question.high.base));
     let axis = match question.scale {
         Scale::Linear => Axis::Values { from, to },
-        Scale::Log => Axis::Decades {
-            from: from.floor() as i32,
-            to: to.ceil() as i32,
-        },
+        Scale::Log => Axis::Decades { from: from.floor() as i32, to: to.ceil() as i32 },
     };
     let curve = |label: &str, stroke, share: &dyn Fn(usize, usize) -> f64| Curve {
         label: label.to_string(),
@@ -56,9 +53,7 @@ fn figure(answer: &Answer) -> Figure {
             .collect(),
     };
     let curves = vec![
-        curve("share", Stroke::Marked, &|with, of| {
-            with as f64 / of.max(1) as f64
-        }),
+        curve("share", Stroke::Marked, &|with, of| with as f64 / of.max(1) as f64),
         curve("low", Stroke::Dashed, &|with, of| wilson(with, of)[0]),
         curve("high", Stroke::Dashed, &|with, of| wilson(with, of)[1]),
     ];

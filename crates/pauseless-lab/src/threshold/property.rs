@@ -60,9 +60,7 @@ impl Limit {
     fn parse(text: &str) -> Option<Result<Limit, String>> {
         let place = text.rfind(['<', '>'])?;
         let signs = Comparison::ALL.into_iter();
-        let (sign, comparison) = signs
-            .into_iter()
-            .find(|(it, _)| text[place..].starts_with(it))?;
+        let (sign, comparison) = signs.into_iter().find(|(it, _)| text[place..].starts_with(it))?;
         let (number, limit) = (text[..place].trim(), text[place + sign.len()..].trim());
         Some(Limit::new(text, (number, comparison), limit))
     }
@@ -80,12 +78,7 @@ impl Limit {
             "" => format!("the limit of {name} is a number, not {limit:?}"),
             unit => format!("the limit of {name} is a number, in {unit}, not {limit:?}"),
         })?;
-        Ok(Limit {
-            text: text.trim().to_string(),
-            number,
-            comparison,
-            limit: value,
-        })
+        Ok(Limit { text: text.trim().to_string(), number, comparison, limit: value })
     }
 
     /// Whether the number of a run lies there; one that a run does not have lies nowhere.
@@ -112,12 +105,12 @@ impl Property {
             _ => match (text.strip_prefix("pause:"), Limit::parse(text)) {
                 (Some(port), None) => Ok(Property::PauseAt(port.to_string())),
                 (_, Some(limit)) => limit.map(|limit| Property::Number(Box::new(limit))),
-                (None, None) => Err(
-                    "expected deadlock, loss, starvation, pause, pause:PORT, or a \
+                (None, None) => {
+                    Err("expected deadlock, loss, starvation, pause, pause:PORT, or a \
                                      number with a limit such as \"queue_max > 100\"; `pauseless \
                                      metrics` lists all numbers"
-                        .to_string(),
-                ),
+                        .to_string())
+                }
             },
         }
     }
@@ -169,11 +162,7 @@ impl Property {
                 }
                 let there = limit.number.check(config);
                 let Err(help) = there else { return Ok(()) };
-                match limit
-                    .number
-                    .port()
-                    .filter(|port| topology.port_named(port).is_err())
-                {
+                match limit.number.port().filter(|port| topology.port_named(port).is_err()) {
                     Some(port) => (asked, port),
                     None => return Err(format!("--find {asked}: {help}")),
                 }

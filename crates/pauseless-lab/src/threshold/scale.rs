@@ -105,10 +105,7 @@ mod tests {
         let grid = Scale::Linear.grid((8, 16), 1, 2);
         assert_eq!(grid, [8, 10, 12, 14, 16]);
         assert_eq!(Scale::Linear.grid((1, 3), 1, 5), [1, 2, 3]);
-        assert_eq!(
-            Scale::Log.grid((1, 10_000), 1, 2),
-            [1, 10, 100, 1_000, 10_000]
-        );
+        assert_eq!(Scale::Log.grid((1, 10_000), 1, 2), [1, 10, 100, 1_000, 10_000]);
         assert_eq!(Scale::Linear.steps((0, 8), 1), 3);
     }
 

@@ -84,11 +84,7 @@ mod tests {
         ] {
             let bounds = median_bounds(count);
             assert_eq!((bounds.0, bounds.1), (low, high), "{count}");
-            assert!(
-                (bounds.2 - confidence).abs() < 1e-5,
-                "{count}: {}",
-                bounds.2
-            );
+            assert!((bounds.2 - confidence).abs() < 1e-5, "{count}: {}", bounds.2);
         }
     }
 
@@ -112,10 +108,7 @@ mod tests {
 
     #[test]
     fn shares_and_medians() {
-        assert_eq!(
-            [median(&[4]), median(&[1, 4]), median(&[1, 2, 9])],
-            [4, 2, 2]
-        );
+        assert_eq!([median(&[4]), median(&[1, 4]), median(&[1, 2, 9])], [4, 2, 2]);
         let [low, high] = wilson(0, 20);
         assert_eq!(low, 0.0);
         assert!((high - 0.161).abs() < 0.001, "{high}");

@@ -75,9 +75,7 @@ impl Answer {
         let [up, down] = [Direction::Appears, Direction::Disappears].map(of);
         let (direction, firsts) = if up.1.len() >= down.1.len() { up } else { down };
         if firsts.len() * 2 <= self.seeds.len() {
-            return Verdict::None {
-                reason: self.why_none(),
-            };
+            return Verdict::None { reason: self.why_none() };
         }
         let bases = Vec::from_iter(firsts.iter().map(|first| first.base));
         let (low, high, confidence) = median_bounds(firsts.len());
@@ -110,9 +108,8 @@ impl Answer {
         let changing = self.seeds.iter().filter(|course| course.changes > 1);
         match changing.count() {
             0 => {}
-            count => reasons.push(format!(
-                "in {count} of {seeds} seeds it comes and goes between the ends"
-            )),
+            count => reasons
+                .push(format!("in {count} of {seeds} seeds it comes and goes between the ends")),
         }
         let is_step_back = |pair: &&[super::Share]| {
             let shares = [pair[0], pair[1]].map(|share| share.with as f64 / share.of.max(1) as f64);

@@ -18,37 +18,22 @@ fn files_that_do_not_fit_together_are_refused() {
     let pod = || source("pod.clab.yml", POD);
     refused(
         &[config("T1", "3")],
-        &[
-            "T1.json: no file says how the fabric is cabled",
-            "DEVICE_NEIGHBOR",
-        ],
+        &["T1.json: no file says how the fabric is cabled", "DEVICE_NEIGHBOR"],
     );
     refused(
         &[sample("pg_profile_lookup.ACS-MSN2700.ini")],
-        &[
-            "no file says how the fabric is cabled",
-            "add a containerlab topology",
-        ],
+        &["no file says how the fabric is cabled", "add a containerlab topology"],
     );
-    refused(
-        &[source("x.txt", "nothing")],
-        &["x.txt: not an Ethernet file", "config_db.json"],
-    );
+    refused(&[source("x.txt", "nothing")], &["x.txt: not an Ethernet file", "config_db.json"]);
     refused(
         &[pod(), config("leaf9", "3")],
-        &[
-            "leaf9.json:1:48: no cable ends at switch \"leaf9\"",
-            "one of L0, L1, T0, T1 and 6 more",
-        ],
+        &["leaf9.json:1:48: no cable ends at switch \"leaf9\"", "one of L0, L1, T0, T1 and 6 more"],
     );
     let mut other = config("t1", "4");
     other.file = "other.json".to_string();
     refused(
         &[pod(), config("T1", "3"), other],
-        &[
-            "other.json:3:",
-            "PORT_QOS_MAP|Ethernet0 of switch \"T1\" is another one in T1.json",
-        ],
+        &["other.json:3:", "PORT_QOS_MAP|Ethernet0 of switch \"T1\" is another one in T1.json"],
     );
     let unnamed = "{\"PORT_QOS_MAP\": {\"Ethernet0\": {\"pfc_enable\": \"3\"}}}";
     let unnamed = || source("qos.json", unnamed);
@@ -72,10 +57,7 @@ fn files_that_do_not_fit_together_are_refused() {
         \x20 links:\n  - endpoints: [S:e1, a:e1]\n  - endpoints: [a:e2, b:e2]";
     refused(
         &[source("lab.yml", hosts)],
-        &[
-            "lab.yml:6:17: a cable joins two hosts",
-            "expected a switch at one end",
-        ],
+        &["lab.yml:6:17: a cable joins two hosts", "expected a switch at one end"],
     );
 }
 

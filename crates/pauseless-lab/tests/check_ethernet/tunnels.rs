@@ -36,14 +36,7 @@ fn dual_tor(maps: &str) -> Vec<Source> {
         tor
     };
     let leaf = |name: &str| switch(name, &format!("\"Ethernet8\": {down}"));
-    vec![
-        source("pod.yml", lab),
-        leaf("L0"),
-        leaf("L1"),
-        tor("A"),
-        tor("B"),
-        leaf("C"),
-    ]
+    vec![source("pod.yml", lab), leaf("L0"), leaf("L1"), tor("A"), tor("B"), leaf("C")]
 }
 
 const TUNNEL_MAPS: &str = ", \"encap_tc_to_queue_map\": \"AZURE_TUNNEL\", \
@@ -51,10 +44,7 @@ const TUNNEL_MAPS: &str = ", \"encap_tc_to_queue_map\": \"AZURE_TUNNEL\", \
 
 #[test]
 fn a_tunnel_needs_priorities_of_its_own() {
-    let bounced = Choices {
-        tunnels: Tunnels::Bounced,
-        ..Choices::default()
-    };
+    let bounced = Choices { tunnels: Tunnels::Bounced, ..Choices::default() };
     let plain = from_sources(&dual_tor(""), bounced).unwrap();
     let found = verdict(&plain);
     assert!(found.is_cyclic());
@@ -66,25 +56,16 @@ fn a_tunnel_needs_priorities_of_its_own() {
     let mapped = from_sources(&dual_tor(TUNNEL_MAPS), bounced).unwrap();
     let found = verdict(&mapped);
     assert!(!found.is_cyclic(), "{:?}", found.components);
-    has_note(
-        &mapped,
-        "no port that faces a host maps packets to priority 2, 6",
-    );
+    has_note(&mapped, "no port that faces a host maps packets to priority 2, 6");
     // The bounced packets are there: they are what makes priority 2 wait.
     let left_out = assemble(&dual_tor(TUNNEL_MAPS));
     assert!(found.dependency_count > verdict(&left_out).dependency_count);
-    has_note(
-        &left_out,
-        "2 switches with a tunnel (A, B): packets that a standby switch sends on",
-    );
+    has_note(&left_out, "2 switches with a tunnel (A, B): packets that a standby switch sends on");
 }
 
 #[test]
 fn tunnels_that_cannot_be_followed_are_noted() {
-    let bounced = Choices {
-        tunnels: Tunnels::Bounced,
-        ..Choices::default()
-    };
+    let bounced = Choices { tunnels: Tunnels::Bounced, ..Choices::default() };
     let without = |part: &str, file: &str| {
         let mut sources = dual_tor(TUNNEL_MAPS);
         let lab = sources[0].text.lines().filter(|line| !line.contains(part));
@@ -98,13 +79,9 @@ fn tunnels_that_cannot_be_followed_are_noted() {
     let fabric = without("L1:Ethernet", "L1.json");
     has_note(&fabric, "fewer than two leaves in common");
     let mut sources = dual_tor(TUNNEL_MAPS);
-    sources[0].text = sources[0]
-        .text
-        .replace("s1:e2", "t1:e2")
-        .replace("s2:e2", "t2:e2");
-    sources[0].text = sources[0]
-        .text
-        .replace("far: {", "t1: {kind: host}, t2: {kind: host}, far: {");
+    sources[0].text = sources[0].text.replace("s1:e2", "t1:e2").replace("s2:e2", "t2:e2");
+    sources[0].text =
+        sources[0].text.replace("far: {", "t1: {kind: host}, t2: {kind: host}, far: {");
     let fabric = from_sources(&sources, bounced).unwrap();
     has_note(&fabric, "no server is cabled to two of them");
 }

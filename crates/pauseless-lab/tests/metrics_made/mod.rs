@@ -87,10 +87,5 @@ pub fn us(us: u64) -> Time {
 }
 
 pub fn finished(start: Time, fct: Span, ideal: Span) -> FlowOutcome {
-    FlowOutcome {
-        start: Some(start),
-        finish: Some(start + fct),
-        ideal,
-        ..FlowOutcome::default()
-    }
+    FlowOutcome { start: Some(start), finish: Some(start + fct), ideal, ..FlowOutcome::default() }
 }

@@ -28,10 +28,7 @@ pub const NETWORKS: [Network; 2] = [
         name: "GFC Fig. 11, 10 Gb/s",
         text: include_str!("../../../../papers/gfc/fig14.toml"),
         limit: "4.5 Gbps",
-        cycle: (
-            r#""A3:C1", "C2:A3", "A7:C2", "C1:A7""#,
-            ["100 KB", "280 KB"],
-        ),
+        cycle: (r#""A3:C1", "C2:A3", "A7:C2", "C1:A7""#, ["100 KB", "280 KB"]),
     },
     Network {
         name: "HotNets Fig. 4, 40 Gb/s",
@@ -123,11 +120,8 @@ pub fn scenario(network: &Network, remedy: Remedy, (seed, on): (u64, Span)) -> S
         on.as_ps() / 1_000_000,
         RESOLUTION.as_ps() / 1_000_000,
     );
-    let overrides = Overrides {
-        seed: Some(seed),
-        duration: Some(on + AFTER),
-        ..Overrides::default()
-    };
+    let overrides =
+        Overrides { seed: Some(seed), duration: Some(on + AFTER), ..Overrides::default() };
     let scenario = Scenario::parse(network.name, &text, &overrides);
     scenario.unwrap_or_else(|problems| panic!("{problems}\n{text}"))
 }

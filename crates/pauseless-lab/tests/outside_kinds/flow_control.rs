@@ -20,20 +20,11 @@ impl FlowControlScheme for Window {
     }
 
     fn upstream(&self, line: Rate) -> Box<dyn BoxedUpstream> {
-        Box::new(Sender {
-            window: self.window.get(),
-            line,
-            sent: 0,
-            freed: 0,
-        })
+        Box::new(Sender { window: self.window.get(), line, sent: 0, freed: 0 })
     }
 
     fn downstream(&self, _line: Rate, _phase: Span) -> Box<dyn BoxedDownstream> {
-        Box::new(Receiver {
-            window: self.window,
-            freed: 0,
-            said: 0,
-        })
+        Box::new(Receiver { window: self.window, freed: 0, said: 0 })
     }
 
     fn check(&self, derivation: &Derivation) -> Result<(), Violation> {
@@ -70,11 +61,7 @@ impl Upstream for Sender {
     }
 
     fn gate(&self, _now: Time, size: Bytes) -> Gate {
-        if self.sent - self.freed + size.get() <= self.window {
-            Gate::Open
-        } else {
-            Gate::Closed
-        }
+        if self.sent - self.freed + size.get() <= self.window { Gate::Open } else { Gate::Closed }
     }
 
     fn is_stopped(&self, now: Time, size: Bytes) -> bool {
@@ -153,15 +140,10 @@ impl FlowControlKeys for WindowKeys {
     type Scheme = Window;
 
     fn scheme(&self, derivation: &Derivation) -> Window {
-        Window {
-            window: self.window.or(derivation.buffer),
-        }
+        Window { window: self.window.or(derivation.buffer) }
     }
 
     fn of(scheme: &Window) -> WindowKeys {
-        WindowKeys {
-            window: Key::of(scheme.window),
-            ..WindowKeys::default()
-        }
+        WindowKeys { window: Key::of(scheme.window), ..WindowKeys::default() }
     }
 }

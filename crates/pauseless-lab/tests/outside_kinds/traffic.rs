@@ -32,9 +32,7 @@ impl TrafficRule for Shift {
         if by.is_multiple_of(hosts.len()) {
             let message = format!("a shift by {by} of {} hosts goes nowhere", hosts.len());
             let place = self.by.place.as_ref().unwrap_or(scene.place());
-            return Err(place
-                .problem(message)
-                .help("shift by less than there are hosts"));
+            return Err(place.problem(message).help("shift by less than there are hosts"));
         }
         let size = self.size.or(Bytes::new(1));
         let targets = hosts.iter().cycle().skip(by);

@@ -40,8 +40,6 @@ pub fn check_edit(from: &str, to: &str, expected: Expect) {
 /// A file and the message that it must give.
 pub fn check_file(path: &Path, expected: Expect) {
     let problems = Scenario::read(path, &Overrides::default()).expect_err("something is wrong");
-    let text = problems
-        .to_string()
-        .replace(&path.display().to_string(), "FILE");
+    let text = problems.to_string().replace(&path.display().to_string(), "FILE");
     expected.assert_eq(&format!("{text}\n"));
 }

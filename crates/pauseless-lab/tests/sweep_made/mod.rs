@@ -28,11 +28,7 @@ pub fn campaign_of(seeds: i64) -> Campaign {
         label: Label::Text(name.to_string()),
         set: vec![("scheme".to_string(), Value::String(name.to_string()))],
     };
-    let axis = |name: &str, unit, points| Axis {
-        name: name.to_string(),
-        unit,
-        points,
-    };
+    let axis = |name: &str, unit, points| Axis { name: name.to_string(), unit, points };
     let buffers = [100, 200, 300, 400].map(|it| number("buffer", it));
     Campaign {
         name: "made".to_string(),
@@ -43,11 +39,7 @@ pub fn campaign_of(seeds: i64) -> Campaign {
         axes: vec![
             axis("buffer_bytes", "bytes", buffers.to_vec()),
             axis("scheme", "", vec![scheme("PFC"), scheme("GFC, time-based")]),
-            axis(
-                "seed",
-                "",
-                (1..=seeds).map(|it| number("seed", it)).collect(),
-            ),
+            axis("seed", "", (1..=seeds).map(|it| number("seed", it)).collect()),
         ],
         filter: Filter::default(),
         keeps_flows: false,
@@ -84,11 +76,7 @@ pub fn row(task: &Task) -> Row {
         task: task.name,
         ended: if is_broken { "" } else { "duration" }.to_string(),
         error: is_broken.then(|| "no \"way\"\nto run it".to_string()),
-        numbers: if is_broken {
-            vec![None, None]
-        } else {
-            vec![Some(deadlock), rate]
-        },
+        numbers: if is_broken { vec![None, None] } else { vec![Some(deadlock), rate] },
     }
 }
 
@@ -104,14 +92,8 @@ pub fn merged(store: &Store, is_partial: bool) -> Bytes {
 
 pub fn merged_with(store: &Store, others: &[Store], is_partial: bool) -> Bytes {
     let merged = merge(store, &plan(), others, is_partial).expect("rows of ours");
-    let bytes = merged
-        .file
-        .map(|file| fs::read(file).expect("it was written"));
-    Bytes {
-        rows: merged.rows,
-        missing: merged.missing,
-        bytes: bytes.unwrap_or_default(),
-    }
+    let bytes = merged.file.map(|file| fs::read(file).expect("it was written"));
+    Bytes { rows: merged.rows, missing: merged.missing, bytes: bytes.unwrap_or_default() }
 }
 
 pub fn merge(
@@ -123,10 +105,7 @@ pub fn merge(
     for other in others {
         store.adopt(other)?;
     }
-    let how = Merge {
-        is_partial,
-        watch: &|_| ControlFlow::Continue(()),
-    };
+    let how = Merge { is_partial, watch: &|_| ControlFlow::Continue(()) };
     store.merge(plan, &how)
 }
 
@@ -135,9 +114,7 @@ pub fn filled(folder: &Path, campaign: &Campaign, tasks: impl Iterator<Item = Ta
     let store = Store::open(folder, campaign).expect("a folder");
     let writer = store.writer().expect("a journal");
     for task in tasks {
-        writer
-            .append(&task, &row(&task), Tables::default())
-            .expect("room");
+        writer.append(&task, &row(&task), Tables::default()).expect("room");
     }
     writer.seal().expect("room");
     store

@@ -80,11 +80,7 @@ impl<'c> Lead<'c> {
             }
             let nexts = parts.nexts.iter().map(|next| next.load(Ordering::Acquire));
             let first = Time::from_ps(nexts.min().unwrap_or(u64::MAX));
-            let global = self
-                .whole
-                .queue
-                .peek()
-                .unwrap_or(Event::first_at(Time::MAX));
+            let global = self.whole.queue.peek().unwrap_or(Event::first_at(Time::MAX));
             if first.min(global.time()) > until {
                 self.rest(first.min(global.time()), until);
                 return None;
@@ -123,10 +119,7 @@ impl<'c> Lead<'c> {
             }
             cell
         });
-        Whole {
-            parts: held.collect(),
-            owner: self.partition.owner.clone(),
-        }
+        Whole { parts: held.collect(), owner: self.partition.owner.clone() }
     }
 
     /// Does what has to be done now and then. All parts have come to `now`.
@@ -208,10 +201,7 @@ impl<'c> Lead<'c> {
             let nexts = nexts.filter_map(|(place, part)| Some((part.queue.peek()?, place)));
             let next = nexts.min();
             let global = self.whole.queue.peek();
-            let first = [global, next.map(|(event, _)| event)]
-                .into_iter()
-                .flatten()
-                .min();
+            let first = [global, next.map(|(event, _)| event)].into_iter().flatten().min();
             let Some(event) = first.filter(|event| *event < limit) else {
                 break;
             };
@@ -241,17 +231,14 @@ impl<'c> Lead<'c> {
         let stops = whole.parts.iter().map(|part| &part.stopping);
         let settled: usize = stops.clone().map(|stop| stop.settled_count()).sum();
         let sum = |pick: fn(&Stopping) -> Bytes| {
-            stops
-                .clone()
-                .fold(Bytes::ZERO, |sum, stop| sum + pick(stop))
+            stops.clone().fold(Bytes::ZERO, |sum, stop| sum + pick(stop))
         };
         let is_delivered =
             settled == self.whole.flows.len() && sum(|stop| stop.sent) == sum(|stop| stop.gone);
         if is_delivered {
             let outlooks = whole.parts.iter().map(|part| part.spread.outlook());
-            let (held, calm) = outlooks.fold((0, Time::ZERO), |(held, calm), (more, last)| {
-                (held + more, calm.max(last))
-            });
+            let (held, calm) = outlooks
+                .fold((0, Time::ZERO), |(held, calm), (more, last)| (held + more, calm.max(last)));
             if held == 0 {
                 self.whole.wait_until_calm(calm);
             }
@@ -320,10 +307,7 @@ fn earliest_end(whole: &Whole<'_, '_>, index: usize, now: Time) -> Time {
     let flow = &config.flows[index];
     // One that is stopped is settled at its target, others where they finish.
     let ends = [flow.target, config.end_of(flow)];
-    if ends
-        .iter()
-        .any(|end| whole.part(*end).stopping.is_settled(index))
-    {
+    if ends.iter().any(|end| whole.part(*end).stopping.is_settled(index)) {
         return Time::ZERO;
     }
     let state = whole.flow(index);

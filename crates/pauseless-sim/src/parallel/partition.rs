@@ -37,12 +37,7 @@ pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
     // The longer the wires that are cut, the longer a part can go on alone, as long as no piece gets
     // too heavy.
     let bearable = total / wanted as u64 + total / (4 * wanted as u64);
-    let heaviest = |delay: &Span| {
-        Pieces::new(config, &weights, *delay)
-            .weights
-            .into_iter()
-            .max()
-    };
+    let heaviest = |delay: &Span| Pieces::new(config, &weights, *delay).weights.into_iter().max();
     let first_unbearable = delays.partition_point(|delay| heaviest(delay) <= Some(bearable));
     let lookahead = delays.get(first_unbearable.saturating_sub(1))?;
     let pieces = Pieces::new(config, &weights, *lookahead);
@@ -50,10 +45,7 @@ pub(super) fn partition(config: &Config, wanted: usize) -> Option<Partition> {
     let owner = pieces.of_node.iter().map(|piece| owner_of_piece[*piece]);
     let owner = Arc::from_iter(owner);
     let is_cut = |(from, to, _): &(NodeId, NodeId, Span)| owner[from.index()] != owner[to.index()];
-    let lookahead = wires(config)
-        .filter(is_cut)
-        .map(|(_, _, delay)| delay)
-        .min();
+    let lookahead = wires(config).filter(is_cut).map(|(_, _, delay)| delay).min();
     Some(Partition {
         count,
         weight: total,
@@ -81,11 +73,7 @@ fn weights(config: &Config) -> Vec<u64> {
     let mut weights = Vec::from_iter(nodes.map(|node| config.topology.ports(node).len() as u64));
     let step = config.flows.len().div_ceil(FLOWS_MAX).max(1);
     for flow in config.flows.iter().step_by(step) {
-        let header = Header {
-            source: flow.source,
-            group: flow.group,
-            hash: flow.hash,
-        };
+        let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
         // One that circles would be everywhere; the run will tell.
         let path = trace(&config.topology, &config.table, header).unwrap_or_default();
         let packets = packets(config, flow).saturating_mul(step as u64);
@@ -134,10 +122,7 @@ impl Pieces {
             }
         }
         let mut number = vec![usize::MAX; roots.len()];
-        let mut pieces = Pieces {
-            of_node: Vec::new(),
-            weights: Vec::new(),
-        };
+        let mut pieces = Pieces { of_node: Vec::new(), weights: Vec::new() };
         for (node, weight) in weights.iter().enumerate() {
             let root = find(&mut roots, node);
             if number[root] == usize::MAX {

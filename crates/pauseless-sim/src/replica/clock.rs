@@ -12,9 +12,7 @@ pub fn scaled(value: f64, unit: u64) -> u64 {
     let rest = ((value - whole) * TWO_64) as u64;
     let rest = (u128::from(rest) * u128::from(unit)) >> 64;
     // A rate of nothing takes for ever.
-    (whole as u64)
-        .saturating_mul(unit)
-        .saturating_add(rest as u64)
+    (whole as u64).saturating_mul(unit).saturating_add(rest as u64)
 }
 
 /// How long so many bytes take.

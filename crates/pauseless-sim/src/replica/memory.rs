@@ -30,9 +30,9 @@ impl Memory {
     /// For ports in the order of their interfaces.
     pub fn new(total: u32, limits: Vec<PortLimits>) -> Memory {
         let count = limits.len();
-        let aside = limits.iter().fold(0u32, |sum, port| {
-            sum.wrapping_add(port.headroom).wrapping_add(RESERVE)
-        });
+        let aside = limits
+            .iter()
+            .fold(0u32, |sum, port| sum.wrapping_add(port.headroom).wrapping_add(RESERVE));
         Memory {
             limits,
             pool: total.wrapping_sub(aside),

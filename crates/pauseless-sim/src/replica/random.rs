@@ -37,10 +37,7 @@ impl Streams {
 
     /// The stream with this number.
     pub fn open(&self, number: u64) -> Stream {
-        let mut stream = Stream {
-            first: [1; 3],
-            second: [1; 3],
-        };
+        let mut stream = Stream { first: [1; 3], second: [1; 3] };
         self.advance(&mut stream, number, 127);
         self.advance(&mut stream, 1, 76);
         stream
@@ -75,11 +72,7 @@ impl Stream {
         let [a, b, c] = self.second;
         let second = (527_612 * c + (M2 - 1_370_589) * (a % M2) % M2) % M2;
         self.second = [b, c, second];
-        let difference = if first > second {
-            first - second
-        } else {
-            first + M1 - second
-        };
+        let difference = if first > second { first - second } else { first + M1 - second };
         difference as f64 * (1.0 / (M1 as f64 + 1.0))
     }
 }

@@ -168,11 +168,7 @@ pub struct Source {
 impl Source {
     /// A flow that has sent nothing.
     pub fn new(size: u64, (group, line): (u8, u64), (window, base_rtt): (u64, u64)) -> Source {
-        let reference = Reference {
-            rate: line,
-            busy: 1.0,
-            steps: 0,
-        };
+        let reference = Reference { rate: line, busy: 1.0, steps: 0 };
         Source {
             size,
             next: 0,
@@ -238,9 +234,7 @@ impl Source {
     /// HPCC: as if the last frame had been sent at the new rate.
     fn change_rate(&mut self, rate: u64) {
         let (old, new) = (self.rate, rate);
-        let available = self
-            .available
-            .wrapping_add(clock::sending(self.last_size, new));
+        let available = self.available.wrapping_add(clock::sending(self.last_size, new));
         self.available = available.wrapping_sub(clock::sending(self.last_size, old));
         self.rate = rate;
     }
@@ -372,11 +366,7 @@ impl Source {
             let steps = &mut self.references[0].steps;
             self.rate = match factor {
                 None => {
-                    let step = if *steps < 5 {
-                        terms.rate_ai
-                    } else {
-                        terms.rate_hai
-                    };
+                    let step = if *steps < 5 { terms.rate_ai } else { terms.rate_hai };
                     *steps += 1;
                     (reference + step).min(self.line)
                 }
@@ -436,11 +426,7 @@ impl Source {
     /// DCQCN: alpha changes.
     pub fn on_alpha(&mut self, terms: &Terms) {
         let faded = (1.0 - terms.gain) * self.alpha;
-        self.alpha = if self.is_marked[0] {
-            faded + terms.gain
-        } else {
-            faded
-        };
+        self.alpha = if self.is_marked[0] { faded + terms.gain } else { faded };
         self.is_marked[0] = false;
     }
 
@@ -462,11 +448,7 @@ impl Source {
     pub fn on_raise(&mut self, terms: &Terms) {
         if self.stage >= terms.stages {
             let is_first = self.stage == terms.stages;
-            let step = if is_first {
-                terms.rate_ai
-            } else {
-                terms.rate_hai
-            };
+            let step = if is_first { terms.rate_ai } else { terms.rate_hai };
             self.target = (self.target + step).min(self.line);
         }
         self.rate = cut(self.rate as f64 / 2.0) + cut(self.target as f64 / 2.0);
@@ -477,9 +459,5 @@ impl Source {
 /// Whole bits per second; what is beyond all bounds becomes nothing, as compilers for that
 /// simulator have it.
 fn cut(rate: f64) -> u64 {
-    if rate < 18_446_744_073_709_551_616.0 {
-        rate as u64
-    } else {
-        0
-    }
+    if rate < 18_446_744_073_709_551_616.0 { rate as u64 } else { 0 }
 }

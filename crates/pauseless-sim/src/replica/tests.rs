@@ -9,9 +9,8 @@ const RATE: u64 = 40_000_000_000;
 
 /// Five switches in a ring with a host each; host i sends to the second next.
 fn ring() -> Setup {
-    let links = (0..5)
-        .map(|i| (i, i + 5))
-        .chain((5..10).map(|i| (i, if i == 9 { 5 } else { i + 1 })));
+    let links =
+        (0..5).map(|i| (i, i + 5)).chain((5..10).map(|i| (i, if i == 9 { 5 } else { i + 1 })));
     let mut of = vec![Vec::new(); 10];
     let mut ports = Vec::new();
     for (a, b) in links {
@@ -23,10 +22,7 @@ fn ring() -> Setup {
             ports.push(port);
         }
     }
-    let limits = PortLimits {
-        headroom: 15_000,
-        shift: 3,
-    };
+    let limits = PortLimits { headroom: 15_000, shift: 3 };
     let nodes = of.iter().enumerate().map(|(number, list)| Node {
         ports: list.clone(),
         memory: (number >= 5).then(|| Memory::new(1 << 20, vec![limits; list.len()])),
@@ -59,11 +55,7 @@ fn ring() -> Setup {
 }
 
 fn entry(node: u32) -> Entry {
-    Entry {
-        switch: node % 5 + 5,
-        interface: 1,
-        edge: node % 5,
-    }
+    Entry { switch: node % 5 + 5, interface: 1, edge: node % 5 }
 }
 
 /// Around the ring the shorter way.
@@ -78,11 +70,7 @@ fn routes(node: usize, list: &[u32], ports: &[Port]) -> Vec<Vec<u32>> {
         _ => towards(5 + (node + 4) % 5),
     };
     let of = |edge: usize| {
-        if node >= 5 && edge != node {
-            vec![hop(edge)]
-        } else {
-            Vec::new()
-        }
+        if node >= 5 && edge != node { vec![hop(edge)] } else { Vec::new() }
     };
     (5..10).map(of).collect()
 }
@@ -108,17 +96,11 @@ fn a_ring_deadlocks_at_the_nanosecond_of_the_simulator() {
 fn whole_nanoseconds_come_out_one_less() {
     assert_eq!(clock::sending(1_048, RATE), 209);
     assert_eq!(clock::sending(60, RATE), 11);
-    assert_eq!(
-        [clock::sending(1_048, 10 * RATE), clock::sending(43, RATE)],
-        [20, 8]
-    );
+    assert_eq!([clock::sending(1_048, 10 * RATE), clock::sending(43, RATE)], [20, 8]);
     assert_eq!(clock::seconds(2.000_037), 2_000_036_999);
     // The double nearest to 2.1 is a little above it, that of 2.3 a little below.
     let exact = [2.0, 2.5, 2.1, 2.3].map(clock::seconds);
-    assert_eq!(
-        exact,
-        [2_000_000_000, 2_500_000_000, 2_100_000_000, 2_299_999_999]
-    );
+    assert_eq!(exact, [2_000_000_000, 2_500_000_000, 2_100_000_000, 2_299_999_999]);
 }
 
 #[test]

@@ -157,14 +157,7 @@ impl<'c> Simulator<'c> {
 
     /// A frame comes from another part; it is still on its wire.
     pub(crate) fn accept(&mut self, message: Message) {
-        let Message {
-            time,
-            end,
-            mut frame,
-            is_beside,
-            said,
-            trail,
-        } = message;
+        let Message { time, end, mut frame, is_beside, said, trail } = message;
         if let (true, Frame::Control(control)) = (is_beside, frame) {
             return self.schedule_signal(end as usize, time, control);
         }

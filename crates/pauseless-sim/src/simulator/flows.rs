@@ -39,9 +39,7 @@ impl Followers {
 
     /// Whether a flow waits for no other one.
     pub(crate) fn is_free(&self, flow: u32) -> bool {
-        self.waits
-            .get(flow as usize)
-            .is_none_or(|(count, _)| *count == 0)
+        self.waits.get(flow as usize).is_none_or(|(count, _)| *count == 0)
     }
 }
 
@@ -61,11 +59,7 @@ impl Route {
             Reaction::None => GroupId(u32::MAX),
         };
         let (group, hash) = (flow.group, flow.hash);
-        Route {
-            group,
-            answers,
-            hash,
-        }
+        Route { group, answers, hash }
     }
 }
 
@@ -81,17 +75,11 @@ pub(super) fn round_trip(config: &Config) -> Span {
     const FLOWS_MAX: usize = 10_000;
     let step = config.flows.len().div_ceil(FLOWS_MAX).max(1);
     let spans = config.flows.iter().step_by(step).map(|flow| {
-        let header = Header {
-            source: flow.source,
-            group: flow.group,
-            hash: flow.hash,
-        };
+        let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
         let path = trace(&config.topology, &config.table, header);
         // A flow that circles never comes back.
         let path = path.unwrap_or_default();
-        let ports = path
-            .iter()
-            .map(|(node, port)| config.topology.port(*node, *port));
+        let ports = path.iter().map(|(node, port)| config.topology.port(*node, *port));
         ports.fold(Span::ZERO, |sum, port| sum + port.delay * 2)
     });
     spans.max().unwrap_or(Span::ZERO)
@@ -117,25 +105,13 @@ impl Simulator<'_> {
             duty: flow.duty,
             control: AnyReactionPoint::None { rate: flow.pace },
             // Nobody answers.
-            transport: Transport {
-                pacing: config.transport.pacing,
-                ..Transport::default()
-            },
+            transport: Transport { pacing: config.transport.pacing, ..Transport::default() },
             window: Bytes::MAX,
         };
-        if let Reaction::Controlled {
-            initial,
-            window,
-            round_trip,
-            ..
-        } = flow.reaction
-        {
+        if let Reaction::Controlled { initial, window, round_trip, .. } = flow.reaction {
             let line = config.topology.ports(flow.source)[0].rate;
-            sender.control = config.congestion.control.reaction_point(Source {
-                line,
-                initial,
-                round_trip,
-            });
+            sender.control =
+                config.congestion.control.reaction_point(Source { line, initial, round_trip });
             sender.transport = config.transport;
             sender.window = window;
         }
@@ -161,15 +137,9 @@ impl Simulator<'_> {
                 self.tally.answered_bytes += size;
                 return self.tell(node, flow, place);
             }
-            Content::Data {
-                sequence,
-                is_marked,
-            } => Received {
-                size,
-                sequence,
-                is_marked,
-                echo: Echo::NONE,
-            },
+            Content::Data { sequence, is_marked } => {
+                Received { size, sequence, is_marked, echo: Echo::NONE }
+            }
             Content::Trailed { place, is_marked } => Received {
                 size,
                 sequence: self.trails.get(place).sequence,
@@ -187,11 +157,7 @@ impl Simulator<'_> {
         if received.echo != Echo::NONE && !taken.is_echoed {
             self.trails.remove(received.echo.0);
         }
-        if taken.is_new {
-            self.deliver(node, flow, size)
-        } else {
-            self.refuse(size)
-        }
+        if taken.is_new { self.deliver(node, flow, size) } else { self.refuse(size) }
     }
 
     /// A source is told something.
@@ -217,10 +183,7 @@ impl Simulator<'_> {
     /// Nobody told it before, since what happens at one host reaches another only on a wire.
     #[cold]
     fn listen(&mut self, node: NodeId, flow: FlowId, received: Received) -> Taken {
-        const UNHEARD: Taken = Taken {
-            is_new: true,
-            is_echoed: false,
-        };
+        const UNHEARD: Taken = Taken { is_new: true, is_echoed: false };
         let terms = &self.config.flows[flow.index()];
         let Reaction::Controlled { class, .. } = terms.reaction else {
             return UNHEARD;
@@ -243,10 +206,7 @@ impl Simulator<'_> {
             if let Some(farewell) = listener.farewell() {
                 host.answer(class, flow, farewell);
             }
-            return Taken {
-                is_new: false,
-                ..UNHEARD
-            };
+            return Taken { is_new: false, ..UNHEARD };
         }
         host.listen(listener);
         let taken = host.handle_data(self.now, flow, received);
@@ -309,12 +269,7 @@ impl Simulator<'_> {
     pub(super) fn tag(&mut self, transmit: Transmit<Outgoing>) -> Transmit<Tag> {
         match transmit {
             Transmit::Control(control) => Transmit::Control(control),
-            Transmit::Data {
-                packet,
-                size,
-                class,
-                is_marked,
-            } => {
+            Transmit::Data { packet, size, class, is_marked } => {
                 let packet = match packet {
                     Outgoing::Data { flow, sequence } => {
                         self.stopping.sent += size;
@@ -326,12 +281,7 @@ impl Simulator<'_> {
                     }
                     Outgoing::Answer { flow, feedback } => self.answer(flow, feedback, size),
                 };
-                Transmit::Data {
-                    packet,
-                    size,
-                    class,
-                    is_marked,
-                }
+                Transmit::Data { packet, size, class, is_marked }
             }
         }
     }

@@ -10,10 +10,7 @@ impl Simulator<'_> {
     /// The PFC frames that have arrived since this was last asked, in order of time, node and port; for
     /// runs whose [`Probes`](crate::config::Probes) want them.
     pub fn take_heard(&mut self) -> Vec<Heard> {
-        let mut heard = self
-            .listening
-            .as_mut()
-            .map_or(Vec::new(), |listening| listening.take());
+        let mut heard = self.listening.as_mut().map_or(Vec::new(), |listening| listening.take());
         heard.sort_unstable();
         heard
     }

@@ -87,16 +87,8 @@ impl Simulator<'_> {
         let flow = self.forget(packet.tag, size);
         add(&mut self.tally.losses.overrun, size);
         let Overrun { held, buffer, pool } = overrun;
-        let loss = Loss {
-            time: self.now,
-            node,
-            port,
-            class: packet.class,
-            flow,
-            held,
-            buffer,
-            pool,
-        };
+        let loss =
+            Loss { time: self.now, node, port, class: packet.class, flow, held, buffer, pool };
         self.tally.loss.get_or_insert(loss);
     }
 
@@ -119,11 +111,7 @@ impl Simulator<'_> {
             Cause::Drain => add(&mut self.tally.losses.drain, size),
             Cause::Watchdog => {
                 add(&mut self.tally.losses.watchdog, size);
-                let queue = EgressQueue {
-                    node,
-                    port: dropped.egress,
-                    class: dropped.class,
-                };
+                let queue = EgressQueue { node, port: dropped.egress, class: dropped.class };
                 let mut trips = self.mitigating.trips.iter_mut().rev();
                 let trip = trips.find(|trip| trip.queue == queue);
                 let trip = trip.expect("only what has tripped is dropped");
@@ -157,11 +145,7 @@ impl Simulator<'_> {
             let Some(notice) = switch.poll_watchdog() else {
                 return;
             };
-            let queue = EgressQueue {
-                node,
-                port: notice.egress,
-                class: notice.class,
-            };
+            let queue = EgressQueue { node, port: notice.egress, class: notice.class };
             let trips = &mut self.mitigating.trips;
             if notice.is_storm {
                 trips.push(Trip {
@@ -227,10 +211,7 @@ impl Simulator<'_> {
     fn open_episode(&mut self, deadlock: Deadlock) {
         let index = self.mitigating.found.len() as u32;
         self.mitigating.open += usize::from(self.mitigating.is_breaking);
-        self.mitigating.found.push(Found {
-            deadlock,
-            broken: None,
-        });
+        self.mitigating.found.push(Found { deadlock, broken: None });
         if let Recovery::Drain { delay } = self.config.mitigation.recovery {
             let due = self.now.saturating_add(delay);
             self.queue.push(Event::new(due, Kind::Recover, index));
@@ -265,8 +246,7 @@ impl Simulator<'_> {
         }
         // All heads stand behind frames that are being sent, which is soon over.
         let due = self.now.saturating_add(Span::us(1));
-        self.queue
-            .push(Event::new(due, Kind::Recover, index as u32));
+        self.queue.push(Event::new(due, Kind::Recover, index as u32));
     }
 
     /// What is sent shows that a deadlock is none any more.

@@ -22,11 +22,7 @@ impl Simulator<'_> {
         let size = packet.size();
         let End { node, port, .. } = self.fabric.ends[index];
         let route = &self.routes[tag.flow().index()];
-        let group = if tag.is_answer() {
-            route.answers
-        } else {
-            route.group
-        };
+        let group = if tag.is_answer() { route.answers } else { route.group };
         let egress = self.config.table.next_hop(node, group, route.hash);
         let egress = egress.expect("routes were checked before the run");
         let (tag, leaving) = if self.is_plain {
@@ -40,13 +36,7 @@ impl Simulator<'_> {
         let Node::Switch(switch) = &mut self.fabric.nodes[node.index()] else {
             unreachable!("asked by the caller");
         };
-        let arrival = Arrival {
-            packet: tag,
-            size,
-            class,
-            egress,
-            leaving,
-        };
+        let arrival = Arrival { packet: tag, size, class, egress, leaving };
         let joined = switch.handle_arrival(self.now, port, arrival);
         if let (Some(listening), Ok(_)) = (&mut self.listening, &joined) {
             let end = self.fabric.end_index(node, egress);
@@ -64,11 +54,7 @@ impl Simulator<'_> {
         if self.config.discipline == Discipline::InputQueued {
             // What stands behind a blocked head blocks the sender, wherever it wants to go.
             let peer = &self.fabric.ends[self.fabric.ends[index].peer as usize];
-            let queue = EgressQueue {
-                node: peer.node,
-                port: peer.port,
-                class,
-            };
+            let queue = EgressQueue { node: peer.node, port: peer.port, class };
             self.look_for_deadlock(queue);
         }
     }
@@ -84,11 +70,7 @@ impl Simulator<'_> {
             return None;
         }
         let End { node, port, .. } = self.fabric.ends[index];
-        let passage = Passage {
-            node,
-            ingress: port,
-            egress,
-        };
+        let passage = Passage { node, ingress: port, egress };
         let label = match (tag.is_answer(), flow.reaction) {
             // What has a class of its own has that as its label, too.
             (true, Reaction::Controlled { class, .. }) if class != flow.class => class.0,

@@ -18,12 +18,7 @@ impl Simulator<'_> {
         if !is_first && !self.mitigating.is_breaking {
             return;
         }
-        let Simulator {
-            fabric,
-            detector,
-            now,
-            ..
-        } = self;
+        let Simulator { fabric, detector, now, .. } = self;
         let Node::Switch(switch) = &fabric.nodes[node.index()] else {
             return;
         };

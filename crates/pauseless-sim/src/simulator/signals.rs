@@ -13,9 +13,7 @@ impl Simulator<'_> {
         let signals = &mut self.fabric.ends[index].signals;
         let controls = &mut self.fabric.controls;
         // Frames are processed in order, however long each takes.
-        let due = controls
-            .back(signals)
-            .map_or(due, |(last, _)| due.max(*last));
+        let due = controls.back(signals).map_or(due, |(last, _)| due.max(*last));
         if controls.push_back(signals, (due, control)) {
             let kind = self.config.hardware.ties.signal();
             self.queue.push(Event::new(due, kind, index as u32));
@@ -32,13 +30,7 @@ impl Simulator<'_> {
 
     #[cold]
     fn send_signals(&mut self, index: usize) {
-        let End {
-            node,
-            port,
-            peer,
-            away,
-            ..
-        } = self.fabric.ends[index];
+        let End { node, port, peer, away, .. } = self.fabric.ends[index];
         let is_cut = away != End::HERE;
         loop {
             let next = match &mut self.fabric.nodes[node.index()] {

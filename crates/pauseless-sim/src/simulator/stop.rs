@@ -34,11 +34,7 @@ impl Stopping {
         let stop = &config.stop;
         Stopping {
             is_any: stop.deadlock || stop.done || stop.steady.is_some(),
-            settled: if stop.done {
-                vec![false; config.flows.len()]
-            } else {
-                Vec::new()
-            },
+            settled: if stop.done { vec![false; config.flows.len()] } else { Vec::new() },
             open: config.flows.len(),
             sent: Bytes::ZERO,
             gone: Bytes::ZERO,
@@ -77,11 +73,7 @@ impl Stopping {
 impl Simulator<'_> {
     /// Why the run has ended, or would have if it ended now.
     pub(crate) fn ended(&self) -> Ended {
-        let in_time = if self.now < self.end {
-            Ended::Interrupted
-        } else {
-            Ended::Duration
-        };
+        let in_time = if self.now < self.end { Ended::Interrupted } else { Ended::Duration };
         self.stopping.ended.unwrap_or(in_time)
     }
 

@@ -87,11 +87,7 @@ impl Tally {
         self.loss = both.min_by_key(key);
         add_lost(&mut self.refused, refused);
         self.pause_frames += pause_frames;
-        for (sum, count) in self
-            .pause_frames_by_class
-            .iter_mut()
-            .zip(pause_frames_by_class)
-        {
+        for (sum, count) in self.pause_frames_by_class.iter_mut().zip(pause_frames_by_class) {
             *sum += count;
         }
         self.feedback_frames += feedback_frames;
@@ -101,12 +97,7 @@ impl Tally {
 }
 
 fn add_losses(sum: &mut Losses, part: &Losses) {
-    let Losses {
-        overrun,
-        watchdog,
-        drain,
-        wire,
-    } = part;
+    let Losses { overrun, watchdog, drain, wire } = part;
     add_lost(&mut sum.overrun, overrun);
     add_lost(&mut sum.watchdog, watchdog);
     add_lost(&mut sum.drain, drain);

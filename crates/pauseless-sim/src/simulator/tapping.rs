@@ -18,10 +18,7 @@ impl<'c> Simulator<'c> {
         let seen = match frame {
             Frame::Control(control) => Seen::Control(control),
             Frame::Data(packet) => match packet.tag.content() {
-                Content::Data {
-                    sequence,
-                    is_marked,
-                } => Seen::Data {
+                Content::Data { sequence, is_marked } => Seen::Data {
                     flow: packet.tag.flow(),
                     sequence,
                     is_marked,
@@ -42,11 +39,7 @@ impl<'c> Simulator<'c> {
                 },
             },
         };
-        let spot = Spot {
-            node,
-            port,
-            direction,
-        };
+        let spot = Spot { node, port, direction };
         if let Some(tap) = &mut self.tapped.0 {
             tap.see(self.now, spot, seen);
         }

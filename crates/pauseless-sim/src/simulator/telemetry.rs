@@ -17,22 +17,11 @@ impl Simulator<'_> {
         let Content::Trailed { place, .. } = packet.content() else {
             return;
         };
-        let End {
-            node,
-            port,
-            line,
-            sent,
-            ..
-        } = self.fabric.ends[index];
+        let End { node, port, line, sent, .. } = self.fabric.ends[index];
         let Node::Switch(switch) = &self.fabric.nodes[node.index()] else {
             return;
         };
-        let hop = Hop {
-            time: self.now,
-            sent,
-            queue: switch.counted(port),
-            line,
-        };
+        let hop = Hop { time: self.now, sent, queue: switch.counted(port), line };
         self.trails.push(place, hop);
     }
 

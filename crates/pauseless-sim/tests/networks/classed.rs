@@ -37,11 +37,8 @@ fn random_table(random: &mut Stream, topology: &Topology, count: u64) -> ClassTa
     for &node in topology.switches() {
         let ports = topology.ports(node).len() as u16;
         for pair in 0..ports * ports {
-            let passage = Passage {
-                node,
-                ingress: PortId(pair / ports),
-                egress: PortId(pair % ports),
-            };
+            let passage =
+                Passage { node, ingress: PortId(pair / ports), egress: PortId(pair % ports) };
             let row = std::array::from_fn::<u8, LANE_COUNT, _>(|_| match random.below(40) {
                 0 => ClassTable::DROP,
                 1..20 => random.below(count) as u8,

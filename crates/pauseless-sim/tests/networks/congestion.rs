@@ -126,10 +126,7 @@ pub fn controlled(
         wire_jitter: Span::ZERO,
         wire_overhead: Bytes::ZERO,
         hardware: pauseless_sim::config::Hardware::default(),
-        congestion: Congestion {
-            control,
-            ack_every: control.ack_every(),
-        },
+        congestion: Congestion { control, ack_every: control.ack_every() },
         transport: Transport::default(),
         wire_loss: WireLoss::default(),
         receivers: Vec::new(),
@@ -149,10 +146,7 @@ pub fn controlled(
 
 /// Puts every flow of a network under `control`; sources are told in the class of the data.
 pub fn put_under(config: &mut Config, control: CongestionControl) {
-    config.congestion = Congestion {
-        control,
-        ack_every: control.ack_every(),
-    };
+    config.congestion = Congestion { control, ack_every: control.ack_every() };
     let groups = Groups::of_hosts(&config.topology);
     for flow in &mut config.flows {
         flow.reaction = Reaction::Controlled {
@@ -176,10 +170,7 @@ pub fn schemes(min_rtt: Span) -> [CongestionControl; 4] {
 }
 
 fn spec(gbps: u64, delay: Span) -> LinkSpec {
-    LinkSpec {
-        rate: Rate::gbps(gbps),
-        delay,
-    }
+    LinkSpec { rate: Rate::gbps(gbps), delay }
 }
 
 /// PCN Fig. 1: H0 and H1 behind S0, H2 to H15, R0 and R1 at S1; 40 Gb/s and 5 us everywhere.
@@ -276,15 +267,9 @@ pub fn gfc_fig20(mark_at: MarkAt) -> Config {
     };
     let derivation = Derivation::new(latency, Bytes::kb(312));
     let gfc = derivation.gfc_buffer(Some(Bytes::kb(300)), Some(Bytes::kb(281)));
-    let ingress = Ingress {
-        control: FlowControl::GfcBuffer(gfc),
-        buffer: derivation.buffer,
-    };
+    let ingress = Ingress { control: FlowControl::GfcBuffer(gfc), buffer: derivation.buffer };
     assert_eq!(derivation.check(&ingress.control), Ok(()));
-    let mut control = dcqcn::Config {
-        alpha_initial: 0.5,
-        ..dcqcn::Config::default()
-    };
+    let mut control = dcqcn::Config { alpha_initial: 0.5, ..dcqcn::Config::default() };
     control.marking = marking::Config {
         kmin: Bytes::kb(40),
         kmax: Bytes::kb(40),
@@ -302,9 +287,7 @@ pub fn gfc_fig20(mark_at: MarkAt) -> Config {
     config.duration = Span::ms(20);
     config.probes = Probes {
         resolution: Span::us(10),
-        ports: ["H1:SW0", "SW0:H1"]
-            .map(|name| super::port(&config, name))
-            .to_vec(),
+        ports: ["H1:SW0", "SW0:H1"].map(|name| super::port(&config, name)).to_vec(),
         flows: vec![super::flow(&config, "F1")],
         ..Probes::default()
     };
@@ -314,19 +297,12 @@ pub fn gfc_fig20(mark_at: MarkAt) -> Config {
 /// Flows of unequal rates that together just fill one link, each from a host of its own, and a
 /// round trip that is short against PCN's period: what the fluid model speaks of.
 pub fn fluid_network(flow_count: u32, control: pcn::Config) -> Config {
-    let shape = Dumbbell {
-        left: flow_count,
-        right: flow_count,
-    };
+    let shape = Dumbbell { left: flow_count, right: flow_count };
     let topology = shape.build(LinkSpecs::same(spec(40, Span::us(1))));
     let parts = u64::from(flow_count * (flow_count + 1));
     let wish = |index: u32| Wish {
         initial: Some(Rate::mbps(80_000 * u64::from(index) / parts)),
-        ..Wish::new(
-            &format!("F{index:02}"),
-            &format!("X{index}"),
-            &format!("Y{index}"),
-        )
+        ..Wish::new(&format!("F{index:02}"), &format!("X{index}"), &format!("Y{index}"))
     };
     let wishes = Vec::from_iter((1..=flow_count).map(wish));
     let control = CongestionControl::Pcn(control);

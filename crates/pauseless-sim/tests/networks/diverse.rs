@@ -56,11 +56,8 @@ impl Diverse {
         let wandering_in_four = [0, 2, 4, 4][random.below(4) as usize];
         for number in 0..6 + random.below(14) {
             let wanders = random.below(4) < wandering_in_four;
-            let found = if wanders {
-                network.wander(&mut random)
-            } else {
-                network.ask(&mut random)
-            };
+            let found =
+                if wanders { network.wander(&mut random) } else { network.ask(&mut random) };
             if let Some((source, group)) = found {
                 network.add_flow(&mut random, number, (source, group));
             }
@@ -72,13 +69,7 @@ impl Diverse {
     /// The flows of this list, each pinned to its path, on the fabric and the routes of another.
     pub fn of_paths(topology: Topology, routes: Routes, (paths, seed): (&[Path], u64)) -> Diverse {
         let mut random = Stream::new(seed, Purpose::FlowStart, 10);
-        let mut network = Diverse {
-            topology,
-            routes,
-            flows: Vec::new(),
-            class_count: 1,
-            seed,
-        };
+        let mut network = Diverse { topology, routes, flows: Vec::new(), class_count: 1, seed };
         for (number, path) in (0..).zip(paths) {
             let group = pin(&network.topology, &mut network.routes, path);
             network.add_flow(&mut random, number, (path[0].0, group));
@@ -94,10 +85,7 @@ impl Diverse {
     pub fn demands(&self) -> Vec<Demand> {
         let demand = |flow: &Flow| Demand {
             group: flow.group,
-            lane: Lane {
-                label: 0,
-                class: flow.class,
-            },
+            lane: Lane { label: 0, class: flow.class },
             source: flow.source,
         };
         self.flows.iter().map(demand).collect()
@@ -106,11 +94,7 @@ impl Diverse {
     /// The one path that each flow takes by its hash.
     pub fn paths(&self) -> Vec<Path> {
         let path = |flow: &Flow| {
-            let header = Header {
-                source: flow.source,
-                group: flow.group,
-                hash: flow.hash,
-            };
+            let header = Header { source: flow.source, group: flow.group, hash: flow.hash };
             trace(&self.topology, &self.routes.table, header).expect("flows arrive")
         };
         self.flows.iter().map(path).collect()
@@ -176,10 +160,7 @@ impl Diverse {
             _ => unreachable!("only these two deadlock"),
         };
         assert_eq!(derivation.check(&control), Ok(()));
-        Ingress {
-            control,
-            buffer: derivation.buffer,
-        }
+        Ingress { control, buffer: derivation.buffer }
     }
 
     fn add_flow(&mut self, random: &mut Stream, number: u64, (source, group): (NodeId, GroupId)) {
@@ -260,14 +241,8 @@ pub fn pin(topology: &Topology, routes: &mut Routes, path: &[(NodeId, PortId)]) 
 pub fn fabric(random: &mut Stream) -> Topology {
     let hosts_per_switch = 1 + random.below(2) as u32;
     let shape: Box<dyn Shape> = match random.below(8) {
-        0 | 1 => Box::new(Ring {
-            switches: 3 + random.below(5) as u32,
-            hosts_per_switch,
-        }),
-        2 => Box::new(Line {
-            switches: 2 + random.below(4) as u32,
-            hosts_per_switch,
-        }),
+        0 | 1 => Box::new(Ring { switches: 3 + random.below(5) as u32, hosts_per_switch }),
+        2 => Box::new(Line { switches: 2 + random.below(4) as u32, hosts_per_switch }),
         3 => Box::new(RandomRegular {
             switches: 4 + 2 * random.below(3) as u32,
             degree: 2 + random.below(2) as u32,
@@ -292,10 +267,7 @@ pub fn fabric(random: &mut Stream) -> Topology {
 fn failed_tree(random: &mut Stream) -> Topology {
     let tree = FatTree { k: 4 }.build(LinkSpecs::same(SPEC));
     let tree = tree.expect("a small fabric");
-    let draw = Draw {
-        seed: random.next_u64(),
-        sample: 0,
-    };
+    let draw = Draw { seed: random.next_u64(), sample: 0 };
     let count = 1 + random.below(7) as usize;
     let failures = Failures::random_count(&tree, count, draw);
     failures.expect("32 links").apply(&tree)
@@ -310,12 +282,8 @@ pub fn routing(random: &mut Stream) -> Routing {
         },
         multipath: match random.below(3) {
             0 => Multipath::Ecmp,
-            1 => Multipath::Single {
-                tie_break: TieBreak::Lowest,
-            },
-            _ => Multipath::Single {
-                tie_break: TieBreak::Seeded(random.next_u64()),
-            },
+            1 => Multipath::Single { tie_break: TieBreak::Lowest },
+            _ => Multipath::Single { tie_break: TieBreak::Seeded(random.next_u64()) },
         },
     }
 }
@@ -345,7 +313,4 @@ fn pick<T: Copy>(random: &mut Stream, items: &[T]) -> T {
     items[random.below(items.len() as u64) as usize]
 }
 
-const SPEC: LinkSpec = LinkSpec {
-    rate: Rate::gbps(10),
-    delay: Span::ns(200),
-};
+const SPEC: LinkSpec = LinkSpec { rate: Rate::gbps(10), delay: Span::ns(200) };

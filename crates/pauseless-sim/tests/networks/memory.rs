@@ -64,10 +64,7 @@ pub fn share(config: &mut Config, division: &Division) {
 /// A random network whose switches have little memory, divided at random.
 pub fn random_shared_network(seed: u64, slow_receivers: bool) -> Config {
     let scheme = 0;
-    let wildness = Wildness {
-        scheme,
-        slow_receivers,
-    };
+    let wildness = Wildness { scheme, slow_receivers };
     share_at_random(seed, random_network(seed, wildness))
 }
 
@@ -87,25 +84,14 @@ pub fn share_at_random(seed: u64, mut config: Config) -> Config {
     };
     let is_split = matches!(threshold, Threshold::Partition { .. });
     let lane = LaneMemory {
-        reserve: if is_split {
-            Bytes::ZERO
-        } else {
-            Bytes::new(random.below(3) * 2_000)
-        },
+        reserve: if is_split { Bytes::ZERO } else { Bytes::new(random.below(3) * 2_000) },
         headroom,
         threshold,
         resume_offset: MTU * random.below(3),
     };
-    let partitions = if is_split {
-        vec![MTU * (2 + random.below(8)); class_count]
-    } else {
-        Vec::new()
-    };
-    let division = Division {
-        pool: MTU * (4 + random.below(80)),
-        partitions,
-        lane,
-    };
+    let partitions =
+        if is_split { vec![MTU * (2 + random.below(8)); class_count] } else { Vec::new() };
+    let division = Division { pool: MTU * (4 + random.below(80)), partitions, lane };
     share(&mut config, &division);
     config
 }
@@ -113,18 +99,11 @@ pub fn share_at_random(seed: u64, mut config: Config) -> Config {
 /// `senders` hosts that send to `R` through `S1`, at 10 Gb/s and with 1 us of wire, for ever.
 /// Hosts have PFC at 10 KB of 100 KB.
 pub fn incast(senders: u32) -> Config {
-    let spec = LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    };
+    let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
     let shape = NToOne { senders };
     let topology = shape.build(LinkSpecs::same(spec)).expect("a star");
     let names = (1..=senders).map(|n| &*Box::leak(format!("H{n}").into_boxed_str()));
-    let flows = Vec::from_iter(names.map(|source| Wanted {
-        source,
-        target: "R",
-        path: &[],
-    }));
+    let flows = Vec::from_iter(names.map(|source| Wanted { source, target: "R", path: &[] }));
     let control = FlowControl::Pfc(pfc::Config {
         xoff: Bytes::kb(10),
         xon: Bytes::kb(7),

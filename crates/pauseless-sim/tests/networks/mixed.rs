@@ -24,24 +24,15 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Part; 6] = [
-        Part::Sharing,
-        Part::Remapping,
-        Part::Ttl,
-        Part::Draining,
-        Part::Watching,
-        Part::Limits,
-    ];
+    pub const ALL: [Part; 6] =
+        [Part::Sharing, Part::Remapping, Part::Ttl, Part::Draining, Part::Watching, Part::Limits];
 }
 
 /// A random network with these parts.
 pub fn mixed(seed: u64, parts: &[Part]) -> Config {
     let has = |part: Part| parts.contains(&part);
     let slow_receivers = seed.is_multiple_of(3);
-    let wildness = Wildness {
-        scheme: 0,
-        slow_receivers,
-    };
+    let wildness = Wildness { scheme: 0, slow_receivers };
     let mut config = if has(Part::Sharing) {
         random_shared_network(seed, slow_receivers)
     } else {

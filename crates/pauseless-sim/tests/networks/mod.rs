@@ -116,41 +116,18 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    pub const ALL: [Scheme; 4] = [
-        Scheme::Pfc,
-        Scheme::Cbfc,
-        Scheme::GfcBuffer,
-        Scheme::GfcTime,
-    ];
+    pub const ALL: [Scheme; 4] = [Scheme::Pfc, Scheme::Cbfc, Scheme::GfcBuffer, Scheme::GfcTime];
 }
 
 /// The GFC paper's ring (Fig. 1, 9, 10) with its testbed's parameters: 1 MB, tau 90 us.
 pub fn gfc_ring(scheme: Scheme, discipline: Discipline, seed: u64) -> Config {
-    let spec = LinkSpec {
-        rate: Rate::gbps(10),
-        delay: Span::us(1),
-    };
-    let shape = Ring {
-        switches: 3,
-        hosts_per_switch: 1,
-    };
+    let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
+    let shape = Ring { switches: 3, hosts_per_switch: 1 };
     let topology = shape.build(LinkSpecs::same(spec)).expect("a ring");
     let flows = [
-        Wanted {
-            source: "H1",
-            target: "H3",
-            path: &["H1", "S1", "S2", "S3", "H3"],
-        },
-        Wanted {
-            source: "H2",
-            target: "H1",
-            path: &["H2", "S2", "S3", "S1", "H1"],
-        },
-        Wanted {
-            source: "H3",
-            target: "H2",
-            path: &["H3", "S3", "S1", "S2", "H2"],
-        },
+        Wanted { source: "H1", target: "H3", path: &["H1", "S1", "S2", "S3", "H3"] },
+        Wanted { source: "H2", target: "H1", path: &["H2", "S2", "S3", "S1", "H1"] },
+        Wanted { source: "H3", target: "H2", path: &["H3", "S3", "S1", "S2", "H2"] },
     ];
     let mut config = network(topology, &flows, ring_ingress(scheme), seed);
     config.processing = Span::us(85);
@@ -195,15 +172,8 @@ fn ring_ingress(scheme: Scheme) -> Ingress {
             FlowControl::GfcTime(derivation.gfc_time(bm, Some(Bytes::kb(492)), Some(period)))
         }
     };
-    assert_eq!(
-        derivation.check(&control),
-        Ok(()),
-        "the paper's parameters are safe"
-    );
-    Ingress {
-        control,
-        buffer: derivation.buffer,
-    }
+    assert_eq!(derivation.check(&control), Ok(()), "the paper's parameters are safe");
+    Ingress { control, buffer: derivation.buffer }
 }
 
 /// Lowers the thresholds of the ring's host ports: traffic that enters the cycle yields.
@@ -211,10 +181,7 @@ pub fn make_cycle_aware(config: &mut Config, control: FlowControl) {
     for switch in config.topology.switches().to_vec() {
         for port in 0..config.topology.ports(switch).len() {
             let port = PortId(port as u16);
-            if config
-                .topology
-                .is_host(config.topology.port(switch, port).peer)
-            {
+            if config.topology.is_host(config.topology.port(switch, port).peer) {
                 config.ingress.get_mut(switch, port, Class(0)).control = control;
             }
         }
@@ -230,10 +197,7 @@ pub fn stop_sources(config: &mut Config, time: Time) {
 
 /// The port of `node` that faces `neighbour`.
 pub fn port(config: &Config, name: &str) -> (NodeId, PortId) {
-    config
-        .topology
-        .port_named(name)
-        .expect("a port of that name")
+    config.topology.port_named(name).expect("a port of that name")
 }
 
 /// The flow of that name.

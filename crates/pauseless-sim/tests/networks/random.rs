@@ -45,11 +45,8 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
     let scheme = wildness.scheme;
     let ingress = random_ingress(&mut random, &topology, (scheme, class_count, processing));
     let (flows, table) = random_flows(&mut random, &topology, class_count);
-    let receivers = if wildness.slow_receivers {
-        random_receivers(&mut random, &topology)
-    } else {
-        Vec::new()
-    };
+    let receivers =
+        if wildness.slow_receivers { random_receivers(&mut random, &topology) } else { Vec::new() };
     let discipline = Discipline::ALL[random.below(3) as usize];
     let scheduler = match random.below(2) {
         0 => Scheduler::Strict,
@@ -87,22 +84,14 @@ pub fn random_network_of(seed: u64, wildness: Wildness, class_count: Option<usiz
 fn random_topology(random: &mut Stream) -> Topology {
     let mut builder = TopologyBuilder::new();
     let count = 3 + random.below(4) as usize;
-    let switches: Vec<NodeId> = (0..count)
-        .map(|n| builder.add_switch(format!("S{n}")))
-        .collect();
+    let switches: Vec<NodeId> = (0..count).map(|n| builder.add_switch(format!("S{n}"))).collect();
     let delay = Span::ns(random.below(2_000));
-    let spec = LinkSpec {
-        rate: Rate::gbps(10),
-        delay,
-    };
+    let spec = LinkSpec { rate: Rate::gbps(10), delay };
     for n in 0..count {
         builder.connect(switches[n], switches[(n + 1) % count], spec);
     }
     for _ in 0..random.below(3) {
-        let (a, b) = (
-            random.below(count as u64) as usize,
-            random.below(count as u64) as usize,
-        );
+        let (a, b) = (random.below(count as u64) as usize, random.below(count as u64) as usize);
         if a != b {
             builder.connect(switches[a], switches[b], spec);
         }
@@ -169,11 +158,7 @@ fn random_flows(
     let mut builder = RouteBuilder::new(topology, Multipath::Ecmp);
     let mut flows = Vec::new();
     let is_around = random.below(4) > 0;
-    let around = if is_around {
-        topology.switches().len() as u64
-    } else {
-        0
-    };
+    let around = if is_around { topology.switches().len() as u64 } else { 0 };
     for index in 0..around + 3 + random.below(6) {
         let path = if index < around {
             path_around(random, topology, index as usize)
@@ -219,9 +204,7 @@ fn path_around(random: &mut Stream, topology: &Topology, first: usize) -> Vec<No
     let count = topology.switches().len();
     let host_of = |switch: NodeId| {
         let mut ports = topology.ports(switch).iter().map(|port| port.peer);
-        ports
-            .find(|node| topology.is_host(*node))
-            .expect("every switch has a host")
+        ports.find(|node| topology.is_host(*node)).expect("every switch has a host")
     };
     let length = 3 + random.below(2.min(count as u64 - 2)) as usize;
     let around = (0..length).map(|step| topology.switches()[(first + step) % count]);

@@ -132,10 +132,9 @@ impl Rule {
             Rule::Shortest => Some(single(TieBreak::Seeded(seed))),
             Rule::Lowest => Some(single(TieBreak::Lowest)),
             Rule::Ecmp => Some(Routing::from(Multipath::Ecmp)),
-            Rule::UpDown => Some(Routing {
-                algorithm: Algorithm::UpDown,
-                multipath: Multipath::Ecmp,
-            }),
+            Rule::UpDown => {
+                Some(Routing { algorithm: Algorithm::UpDown, multipath: Multipath::Ecmp })
+            }
             Rule::Detour => None,
         }
     }
@@ -159,9 +158,7 @@ fn parse_failing(text: &str) -> Result<Failing, String> {
     if !(percent > 0.0 && percent <= 100.0) {
         return Err(format!("{text:?} is not a share above 0 % and up to 100 %"));
     }
-    Ok(Failing(Amount::Share(
-        (percent * 1e4).round().max(1.0) as u32
-    )))
+    Ok(Failing(Amount::Share((percent * 1e4).round().max(1.0) as u32)))
 }
 
 const CHECK_EXAMPLES: &str = "Examples:

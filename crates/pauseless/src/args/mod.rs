@@ -305,10 +305,7 @@ fn parse_congestion(text: &str) -> Result<Scheme, String> {
 }
 
 fn congestion_help() -> String {
-    format!(
-        "Use this scheme with its defaults instead: {}",
-        congestion_names()
-    )
+    format!("Use this scheme with its defaults instead: {}", congestion_names())
 }
 
 fn congestion_names() -> String {

@@ -140,11 +140,7 @@ impl PlanArgs {
             rate: self.rate,
             wire: self.cable.or(self.delay),
             reaction,
-            cells: self.cell.map(|cell| Cells {
-                cell,
-                mtu_lossless: mtu,
-                small_percent: 100,
-            }),
+            cells: self.cell.map(|cell| Cells { cell, mtu_lossless: mtu, small_percent: 100 }),
             rtt: self.rtt,
             alpha_exponent: self.dynamic_th,
         }

@@ -80,11 +80,7 @@ pub struct SweepRunArgs {
 impl SweepRunArgs {
     /// Which campaign.
     pub fn campaign(&self) -> CampaignArgs {
-        CampaignArgs {
-            file: self.file.clone(),
-            size: self.size.clone(),
-            out: self.out.clone(),
-        }
+        CampaignArgs { file: self.file.clone(), size: self.size.clone(), out: self.out.clone() }
     }
 }
 
@@ -175,11 +171,7 @@ impl FromStr for Shard {
         let (part, parts) = text.split_once('/').ok_or_else(wrong)?;
         let part = part.trim().parse().map_err(|_| wrong())?;
         let parts = parts.trim().parse().map_err(|_| wrong())?;
-        if part >= 1 && part <= parts {
-            Ok(Shard { part, parts })
-        } else {
-            Err(wrong())
-        }
+        if part >= 1 && part <= parts { Ok(Shard { part, parts }) } else { Err(wrong()) }
     }
 }
 

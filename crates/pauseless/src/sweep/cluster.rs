@@ -77,17 +77,8 @@ pub fn status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         tell!("warning: {failure}");
         None
     });
-    let state = State {
-        merged: merged(&place),
-        plan: &plan,
-        todo: &todo,
-        jobs: jobs.as_ref(),
-    };
-    let text = if args.json {
-        format!("{:#}\n", state.json(&place))
-    } else {
-        state.text(&place)
-    };
+    let state = State { merged: merged(&place), plan: &plan, todo: &todo, jobs: jobs.as_ref() };
+    let text = if args.json { format!("{:#}\n", state.json(&place)) } else { state.text(&place) };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -53,11 +53,7 @@ impl Place {
             None => PathBuf::from("pauseless-sweep").join(&campaign.name),
         };
         let file = args.file.clone();
-        Ok(Place {
-            file,
-            campaign,
-            folder,
-        })
+        Ok(Place { file, campaign, folder })
     }
 
     /// Makes the folder, before anything takes long.
@@ -80,9 +76,7 @@ impl Place {
         count.clear();
         match plan {
             Err(PlanError::Interrupted) => Ok(None),
-            other => Ok(Some(
-                other.with_context(|| self.file.display().to_string())?,
-            )),
+            other => Ok(Some(other.with_context(|| self.file.display().to_string())?)),
         }
     }
 }
@@ -114,10 +108,7 @@ struct Todo {
 impl Todo {
     /// Everything.
     fn all(plan: &Plan) -> Todo {
-        Todo {
-            tasks: (0..plan.len() as u32).collect(),
-            kept: Tally::default(),
-        }
+        Todo { tasks: (0..plan.len() as u32).collect(), kept: Tally::default() }
     }
 
     fn of(plan: &Plan, finished: &Finished, shard: Option<Shard>) -> Todo {
@@ -134,10 +125,7 @@ impl Todo {
             let task = plan.task(*index);
             (*index as u32, finished.findings(&task.name))
         });
-        let mut todo = Todo {
-            tasks: Vec::new(),
-            kept: Tally::default(),
-        };
+        let mut todo = Todo { tasks: Vec::new(), kept: Tally::default() };
         for (index, findings) in findings.collect::<Vec<_>>() {
             match findings {
                 None => todo.tasks.push(index),
@@ -182,11 +170,7 @@ fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
         summary.results = merge::whole(&store, &plan, &interrupt)?;
         summary.executed.interrupted = summary.results.is_none();
     }
-    let text = if args.json {
-        summary.json()
-    } else {
-        summary.text()
-    };
+    let text = if args.json { summary.json() } else { summary.text() };
     output::print(&text)?;
     Ok(summary.status())
 }
@@ -201,10 +185,7 @@ fn announce(place: &Place, todo: &Todo, threads: NonZeroUsize) {
     if todo.kept.runs > 0 {
         text += &format!(", {} kept from before", todo.kept.runs);
     }
-    output::complain(&format!(
-        "{text}; results are kept in {}",
-        place.folder.display()
-    ));
+    output::complain(&format!("{text}; results are kept in {}", place.folder.display()));
 }
 
 /// Makes the runs and keeps them; whatever ends it, what is finished is sealed.
@@ -224,11 +205,7 @@ fn execute(
         watch: &|progress| {
             let so_far = || progress.tally.with(todo.kept).found();
             let before = todo.kept.runs;
-            display.show(
-                (before, progress.tally.runs),
-                before + progress.total,
-                &so_far,
-            );
+            display.show((before, progress.tally.runs), before + progress.total, &so_far);
             interrupt.flow()
         },
     };
@@ -270,10 +247,7 @@ impl Summary<'_> {
     fn text(&self) -> String {
         let made = self.executed.progress.tally.runs;
         let all = self.all();
-        let mut text = format!(
-            "{}: {} of {} runs",
-            self.place.campaign.name, all.runs, self.tasks
-        );
+        let mut text = format!("{}: {} of {} runs", self.place.campaign.name, all.runs, self.tasks);
         if let Some(Shard { part, parts }) = self.args.shard {
             text += &format!(", part {part} of {parts}");
         }
@@ -301,10 +275,7 @@ impl Summary<'_> {
     fn json(&self) -> String {
         let all = self.all();
         let campaign = &self.place.campaign;
-        let shard = self
-            .args
-            .shard
-            .map(|it| format!("{}/{}", it.part, it.parts));
+        let shard = self.args.shard.map(|it| format!("{}/{}", it.part, it.parts));
         let document = json!({
             "schema": 1,
             "campaign": campaign.name,

@@ -46,21 +46,14 @@ pub fn run(args: &ReportArgs, terminal: Terminal) -> anyhow::Result<ExitCode> {
     let folder = place.folder.join("report");
     let written = report::write(&report, &folder);
     written.with_context(|| format!("cannot write to {}", folder.display()))?;
-    let text = if args.json {
-        report::json(&report)
-    } else {
-        report::text(&report, terminal.paint())
-    };
+    let text =
+        if args.json { report::json(&report) } else { report::text(&report, terminal.paint()) };
     output::print(&text)?;
     if !args.json {
         let folder = folder.display();
         tell!("the page is {folder}/report.html, figures and data are beside it");
     }
-    Ok(if report.holds() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(FINDING)
-    })
+    Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(FINDING) })
 }
 
 /// Puts together what there is so far; `None` if somebody interrupts it.
@@ -73,14 +66,9 @@ fn merge(
         return Ok(None);
     };
     let again = &context.command;
-    anyhow::ensure!(
-        merged.rows > 0,
-        "no run is finished yet: `{again}` makes them"
-    );
+    anyhow::ensure!(merged.rows > 0, "no run is finished yet: `{again}` makes them");
     context.missing = merged.missing;
     let missing = merged.first_missing.iter().map(|index| plan.task(*index));
-    context.missing_tasks = missing
-        .map(|task| (task.name.to_string(), task.labels))
-        .collect();
+    context.missing_tasks = missing.map(|task| (task.name.to_string(), task.labels)).collect();
     Ok(Some(store.results()?))
 }

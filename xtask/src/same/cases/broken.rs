@@ -11,11 +11,8 @@ use crate::same::case::Case;
 pub fn cases(repo: &Repo) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for file in scenario_files(repo) {
-        let density = if file.starts_with("scenarios/") {
-            Density::All
-        } else {
-            Density::OnePerLine
-        };
+        let density =
+            if file.starts_with("scenarios/") { Density::All } else { Density::OnePerLine };
         let line = format!("explain {file}");
         cases.extend(broken(file, &line, mutate::toml(&read(file)?, density)));
     }
@@ -45,9 +42,8 @@ fn campaigns(repo: &Repo) -> io::Result<Vec<Case>> {
     for file in paths {
         let line = format!("sweep show {file} 1");
         let mutants = mutate::toml(&read(file)?, Density::All);
-        let scenarios: Vec<&str> = listed(repo, folder(file), ".toml")
-            .filter(|other| *other != file)
-            .collect();
+        let scenarios: Vec<&str> =
+            listed(repo, folder(file), ".toml").filter(|other| *other != file).collect();
         for case in broken(file, &line, mutants) {
             cases.push(scenarios.iter().fold(case, |case, path| case.with(path)));
         }
@@ -80,11 +76,8 @@ fn fabric_files(repo: &Repo) -> io::Result<Vec<Case>> {
         return Ok(Vec::new());
     };
     let head = first.split("[routing]").next().unwrap_or_default();
-    let mut cases = broken(
-        "fabric-1.toml",
-        "check fabric-1.toml",
-        mutate::toml(first, Density::All),
-    );
+    let mut cases =
+        broken("fabric-1.toml", "check fabric-1.toml", mutate::toml(first, Density::All));
     for (place, part) in rest.iter().enumerate() {
         let file = format!("fabric-{}.toml", place + 2);
         let text = format!("{head}{part}");
@@ -141,10 +134,7 @@ fn every_line(text: &str) -> Vec<Mutant> {
         let mut lines = lines.clone();
         let wrong = format!("{line} -x.5");
         lines[place] = &wrong;
-        Mutant {
-            name: format!("{}-value", place + 1),
-            text: lines.join("\n") + "\n",
-        }
+        Mutant { name: format!("{}-value", place + 1), text: lines.join("\n") + "\n" }
     };
     (0..lines.len()).map(wrong).collect()
 }
@@ -158,9 +148,7 @@ fn dumps(repo: &Repo) -> io::Result<Vec<Case>> {
         &["opensm-subnet.lst", "opensm.fdbs"],
         &["ibnetdiscover.out", "dump_lfts.out"],
         &["ibnetdiscover.out", "opensm-lfts.dump"],
-        &[
-            "L0.json", "L1.json", "T0.json", "T1.json", "T2.json", "T3.json",
-        ],
+        &["L0.json", "L1.json", "T0.json", "T1.json", "T2.json", "T3.json"],
     ];
     for set in sets {
         let folder = if set[0].ends_with(".json") { pod } else { ib };
@@ -192,11 +180,7 @@ const RING: &str = "scenarios/gfc-ring.toml";
 const CLAIMS: [(&str, &str, &str); 3] = [
     ("gfc-sec5.4", "papers/gfc/sec5.4.claims.toml", ""),
     ("pcn-fig10", "papers/pcn/fig10.claims.toml", ""),
-    (
-        "gfc-fig5",
-        "papers/gfc/fig5.claims.toml",
-        "papers/gfc/fig5.toml",
-    ),
+    ("gfc-fig5", "papers/gfc/fig5.claims.toml", "papers/gfc/fig5.toml"),
 ];
 
 /// Command lines that cannot be right.

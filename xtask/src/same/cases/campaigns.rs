@@ -124,10 +124,7 @@ fn documented(repo: &Repo) -> Case {
 /// The other files of a campaign's folder, among which its scenario is.
 fn beside(repo: &Repo, file: &str) -> Vec<Input> {
     let paths = listed(repo, folder(file), ".toml");
-    let inputs = paths.map(|path| Input {
-        path: path.to_owned(),
-        text: None,
-    });
+    let inputs = paths.map(|path| Input { path: path.to_owned(), text: None });
     inputs.collect()
 }
 
@@ -231,18 +228,12 @@ mod tests {
     #[test]
     fn an_experiment_has_a_name_and_a_time() {
         let line = "  gfc-fig12  GFC, section 6.2.2, Fig. 12   A fat tree   19   9 s   3 min";
-        let expected = Experiment {
-            name: "gfc-fig12",
-            seconds: 9,
-        };
+        let expected = Experiment { name: "gfc-fig12", seconds: 9 };
         assert_eq!(Experiment::read(line), Some(expected));
         let line = "  gfc-table1  GFC  Random  5  2 min  9 days";
         assert_eq!(Experiment::read(line).expect("good").seconds, 120);
         let head = "  name  paper  shows  claims  quick  full";
         assert_eq!(Experiment::read(head), None);
-        assert_eq!(
-            Experiment::read("Times are of one core, measured on ours."),
-            None
-        );
+        assert_eq!(Experiment::read("Times are of one core, measured on ours."), None);
     }
 }

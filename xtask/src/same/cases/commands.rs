@@ -27,10 +27,8 @@ pub fn documents(repo: &Repo) -> io::Result<Vec<Case>> {
 
 /// `--help` of every command of the old binary, and the examples in it that documents do not show.
 pub fn help(repo: &Repo, old: &Path) -> io::Result<Vec<Case>> {
-    let shown: BTreeSet<String> = documents(repo)?
-        .iter()
-        .map(|case| case.steps[0].to_string())
-        .collect();
+    let shown: BTreeSet<String> =
+        documents(repo)?.iter().map(|case| case.steps[0].to_string()).collect();
     let mut cases = vec![
         Case::new("help", "pauseless", "--help").then("-h"),
         Case::new("help", "version", "--version"),
@@ -141,10 +139,7 @@ fn case(repo: &Repo, group: &'static str, name: &str, mut step: Step) -> Option<
         // Large traffic matrices, which are cases of their own for a shorter time.
         return None;
     }
-    let mut second = Step {
-        folder: step.folder.clone(),
-        args: step.args.clone(),
-    };
+    let mut second = Step { folder: step.folder.clone(), args: step.args.clone() };
     for option in variant {
         let name = option.split('=').next().unwrap_or(option);
         if !second.args.iter().any(|arg| arg == name) {
@@ -154,12 +149,7 @@ fn case(repo: &Repo, group: &'static str, name: &str, mut step: Step) -> Option<
     let is_other = second.args != step.args;
     let mut steps = vec![step];
     steps.extend(is_other.then_some(second));
-    Some(Case {
-        group,
-        name: format!("{group}/{}", name.replace('/', "-")),
-        inputs,
-        steps,
-    })
+    Some(Case { group, name: format!("{group}/{}", name.replace('/', "-")), inputs, steps })
 }
 
 /// Gives an option another value, or adds it.
@@ -202,10 +192,7 @@ mod tests {
         let file = File::new("docs/a.md", text);
         let steps = shown_in(&file);
         let shown: Vec<String> = steps.iter().map(Step::to_string).collect();
-        let expected = [
-            "cd a/b; pauseless check x y",
-            "cd a/b; pauseless run \"z 1\"",
-        ];
+        let expected = ["cd a/b; pauseless check x y", "cd a/b; pauseless run \"z 1\""];
         assert_eq!(shown, expected);
     }
 

@@ -10,10 +10,8 @@ use crate::same::case::Case;
 pub fn cases(repo: &Repo) -> Vec<Case> {
     let mut cases = Vec::new();
     let paths = repo.paths().iter().map(String::as_str);
-    let folders: BTreeSet<&str> = paths
-        .filter(|path| path.starts_with("examples/ib/"))
-        .map(folder)
-        .collect();
+    let folders: BTreeSet<&str> =
+        paths.filter(|path| path.starts_with("examples/ib/")).map(folder).collect();
     for folder in folders {
         for files in combinations(&listed(repo, folder, "").collect::<Vec<_>>()) {
             let name = files.join("+").replace(folder, "").replace('/', "");
@@ -61,14 +59,9 @@ fn combinations<'a>(files: &[&'a str]) -> Vec<Vec<&'a str>> {
 fn ethernet(repo: &Repo) -> Vec<Case> {
     let pod: Vec<&str> = listed(repo, "examples/ethernet/pod", ".json").collect();
     let is_without = |file: &&str| file.contains("without");
-    let whole: Vec<&str> = pod
-        .iter()
-        .copied()
-        .filter(|file| !is_without(file))
-        .collect();
-    let without: Vec<&str> = (pod.iter().copied())
-        .filter(|file| !file.ends_with("T1.json"))
-        .collect();
+    let whole: Vec<&str> = pod.iter().copied().filter(|file| !is_without(file)).collect();
+    let without: Vec<&str> =
+        (pod.iter().copied()).filter(|file| !file.ends_with("T1.json")).collect();
     let mut cases = of_files("ethernet/pod", &whole);
     cases.extend(of_files("ethernet/pod-without", &without));
     let all = listed(repo, "examples/ethernet", "").filter(|file| !file.ends_with(".md"));
@@ -90,9 +83,7 @@ fn of_files(name: &str, files: &[&str]) -> Vec<Case> {
     };
     let line = files.join(" ") + rule;
     let cases = of_fabric(name, &line).into_iter();
-    cases
-        .map(|case| files.iter().fold(case, |case, file| case.with(file)))
-        .collect()
+    cases.map(|case| files.iter().fold(case, |case, file| case.with(file))).collect()
 }
 
 fn of_shape(shape: &str) -> Vec<Case> {
@@ -108,9 +99,7 @@ fn of_shape(shape: &str) -> Vec<Case> {
 fn of_fabric(name: &str, fabric: &str) -> Vec<Case> {
     vec![
         Case::new("check", name, &format!("check {fabric}"))
-            .then(&format!(
-                "check {fabric} --json --sarif found.sarif --svg found.svg"
-            ))
+            .then(&format!("check {fabric} --json --sarif found.sarif --svg found.svg"))
             .then(&format!("check {fabric} --quiet --leave-out *1")),
         Case::new("plan", name, &format!("plan {fabric}"))
             .then(&format!("plan {fabric} --json --out plan --cycle-aware")),
@@ -147,12 +136,7 @@ mod tests {
 
     #[test]
     fn networks_are_combined_with_routes_and_lanes() {
-        let files = [
-            "f/ibdmchk.verdict",
-            "f/opensm-subnet.lst",
-            "f/opensm.fdbs",
-            "f/psl.gz",
-        ];
+        let files = ["f/ibdmchk.verdict", "f/opensm-subnet.lst", "f/opensm.fdbs", "f/psl.gz"];
         let found = combinations(&files);
         let expected = [
             vec!["f/opensm-subnet.lst"],

@@ -34,9 +34,7 @@ pub fn all(repo: &Repo, old: &Path, scope: Scope) -> io::Result<Vec<Case>> {
 fn listed<'a>(repo: &'a Repo, folder: &'a str, ending: &'a str) -> impl Iterator<Item = &'a str> {
     let paths = repo.paths().iter().map(String::as_str);
     paths.filter(move |path| {
-        let name = path
-            .strip_prefix(folder)
-            .and_then(|rest| rest.strip_prefix('/'));
+        let name = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'));
         name.is_some_and(|name| !name.contains('/') && name.ends_with(ending))
     })
 }

@@ -140,10 +140,7 @@ impl Mistake {
 fn replaced(lines: &[&str], place: usize, mistake: &str, wrong: &str) -> Mutant {
     let mut lines = lines.to_vec();
     lines[place] = wrong;
-    Mutant {
-        name: format!("{}-{mistake}", place + 1),
-        text: lines.join("\n") + "\n",
-    }
+    Mutant { name: format!("{}-{mistake}", place + 1), text: lines.join("\n") + "\n" }
 }
 
 /// How many lines of a file of words get mistakes.

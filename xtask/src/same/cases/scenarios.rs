@@ -47,19 +47,12 @@ fn whole(file: &str) -> Vec<Case> {
 fn short(file: &str) -> Vec<Case> {
     let name = file.trim_end_matches(".toml");
     let case = |group, name: &str, line: &str| Case::new(group, name, line).with(file);
-    let resolved = case(
-        "short run",
-        name,
-        &format!("run {file} --duration \"300 us\" --out out"),
-    );
+    let resolved = case("short run", name, &format!("run {file} --duration \"300 us\" --out out"));
     vec![
-        resolved
-            .then("run out/resolved.toml --json")
-            .then("explain out/resolved.toml"),
+        resolved.then("run out/resolved.toml --json").then("explain out/resolved.toml"),
         case("explain", name, &format!("explain {file}")).then(&format!("explain {file} --json")),
-        case("check", name, &format!("check {file}")).then(&format!(
-            "check {file} --json --sarif found.sarif --svg found.svg"
-        )),
+        case("check", name, &format!("check {file}"))
+            .then(&format!("check {file} --json --sarif found.sarif --svg found.svg")),
         case("plan", name, &format!("plan {file} --json")),
         case("convert", name, &format!("convert {file}")),
     ]
@@ -83,10 +76,7 @@ const VARIATIONS: [(&str, &str); 10] = [
     ("cycle-aware", "--cycle-aware"),
     ("stop-on", "--stop-on deadlock,done,steady"),
     ("output-queued", "--discipline output-queued"),
-    (
-        "virtual-output-queued",
-        "--discipline virtual-output-queued",
-    ),
+    ("virtual-output-queued", "--discipline virtual-output-queued"),
     ("input-queued", "--discipline input-queued"),
     ("threads", "--threads 2"),
     ("deny", "--deny deadlock,loss,starvation"),

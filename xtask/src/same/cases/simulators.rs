@@ -19,17 +19,9 @@ fn hpcc(repo: &Repo, config: &str) -> Vec<Case> {
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let lines = [
         ("json", "run config.txt --json --out results", ""),
-        (
-            "compat",
-            "run config.txt --json --out results --compat hpcc",
-            "",
-        ),
+        ("compat", "run config.txt --json --out results --compat hpcc", ""),
         ("text", "run config.txt", "run config.txt --compat hpcc"),
-        (
-            "scenario",
-            "convert config.txt --to scenario -o s.toml",
-            "run s.toml --json",
-        ),
+        ("scenario", "convert config.txt --to scenario -o s.toml", "run s.toml --json"),
     ];
     let cases = lines.into_iter().map(|(way, first, second)| {
         let mut case = Case::new("hpcc", &format!("{name}/{way}"), first);
@@ -57,18 +49,9 @@ fn htsim(it: &Htsim) -> Vec<Case> {
     let lines = [
         ("text", format!("run {files} {options}")),
         ("json", format!("run {files} {options} --json --out out")),
-        (
-            "compat",
-            format!("run {files} {options} --json --out out --compat htsim"),
-        ),
-        (
-            "scenario",
-            format!("convert {files} {options} --to scenario -o s.toml"),
-        ),
-        (
-            "compat-scenario",
-            format!("convert {files} {options} --to compat-scenario -o s.toml"),
-        ),
+        ("compat", format!("run {files} {options} --json --out out --compat htsim")),
+        ("scenario", format!("convert {files} {options} --to scenario -o s.toml")),
+        ("compat-scenario", format!("convert {files} {options} --to compat-scenario -o s.toml")),
     ];
     let cases = lines.into_iter().map(|(way, line)| {
         let case = Case::new("htsim", &format!("{}/{way}", it.name), &line);

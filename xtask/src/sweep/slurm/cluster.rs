@@ -42,10 +42,7 @@ impl Cluster {
         for name in ["state", "log", "munge", "spool.n1", "spool.n2", "spool.n3"] {
             fs::create_dir_all(folder.join(name))?;
         }
-        let mut cluster = Cluster {
-            folder: folder.to_path_buf(),
-            daemons: Vec::new(),
-        };
+        let mut cluster = Cluster { folder: folder.to_path_buf(), daemons: Vec::new() };
         fs::write(cluster.configuration(), configuration(folder)?)?;
         cluster.start_munged()?;
         let file = cluster.configuration();
@@ -69,10 +66,7 @@ impl Cluster {
     /// What a program of Slurm prints.
     pub fn ask(&self, program: &str, args: &[&str]) -> io::Result<String> {
         let mut command = Command::new(program);
-        let output = command
-            .args(args)
-            .env("SLURM_CONF", self.configuration())
-            .output()?;
+        let output = command.args(args).env("SLURM_CONF", self.configuration()).output()?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
@@ -183,22 +177,15 @@ impl Cluster {
         for file in ["munged.out", "slurmctld.out", "n1.out", "n2.out", "n3.out"] {
             let log = fs::read_to_string(self.folder.join("log").join(file)).unwrap_or_default();
             // Of root, only the kernel and its container can refuse anything.
-            let forbidden = [
-                "Operation not permitted",
-                "Permission denied",
-                "Function not implemented",
-            ];
+            let forbidden =
+                ["Operation not permitted", "Permission denied", "Function not implemented"];
             is_forbidden |= forbidden.iter().any(|word| log.contains(word));
             let last = Vec::from_iter(log.lines().rev().take(5));
             for line in last.into_iter().rev() {
                 text += &format!("\n  {file}: {line}");
             }
         }
-        if is_forbidden {
-            Absence::Forbidden(text)
-        } else {
-            Absence::Broken(text)
-        }
+        if is_forbidden { Absence::Forbidden(text) } else { Absence::Broken(text) }
     }
 }
 
@@ -240,12 +227,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// later.
 fn configuration(folder: &Path) -> io::Result<String> {
     let host = fs::read_to_string("/proc/sys/kernel/hostname")?;
-    let host = host
-        .trim()
-        .split('.')
-        .next()
-        .unwrap_or("localhost")
-        .to_string();
+    let host = host.trim().split('.').next().unwrap_or("localhost").to_string();
     // Ports that were free a moment ago; held together, so that they differ.
     let mut held = Vec::new();
     for _ in 0..=NODES.len() {

@@ -38,11 +38,7 @@ pub fn run() -> io::Result<Outcome> {
             return Ok(Outcome::Found);
         }
     };
-    let mut test = Test {
-        cluster,
-        folder: folder.path.clone(),
-        begin: Instant::now(),
-    };
+    let mut test = Test { cluster, folder: folder.path.clone(), begin: Instant::now() };
     Ok(match test.run() {
         Ok(()) => Outcome::Clean,
         Err(why) => {
@@ -161,8 +157,7 @@ impl Test {
             let end = format!("running on {node}");
             let line = status.lines().find(|line| line.ends_with(&end));
             let part = line.and_then(|line| line.split_whitespace().next());
-            part.map(str::to_string)
-                .ok_or_else(|| format!("no part runs on {node}: {status}"))
+            part.map(str::to_string).ok_or_else(|| format!("no part runs on {node}: {status}"))
         };
         NODES.iter().map(part).collect()
     }
@@ -170,11 +165,8 @@ impl Test {
     /// What `sweep status` says about one part.
     fn line(&self, part: &str) -> Result<String, String> {
         let status = self.status()?;
-        let line = status
-            .lines()
-            .find(|line| line.split_whitespace().next() == Some(part));
-        line.map(str::to_string)
-            .ok_or_else(|| format!("no part {part}: {status}"))
+        let line = status.lines().find(|line| line.split_whitespace().next() == Some(part));
+        line.map(str::to_string).ok_or_else(|| format!("no part {part}: {status}"))
     }
 
     fn status(&self) -> Result<String, String> {
@@ -195,10 +187,7 @@ impl Test {
     fn sweep(&self, verb: &[&str], out: &str, options: &[&str]) -> Result<String, String> {
         let mut command = Command::new(page::program());
         command.arg("sweep").args(verb).arg(self.campaign());
-        command
-            .arg("--out")
-            .arg(self.folder.join(out))
-            .args(options);
+        command.arg("--out").arg(self.folder.join(out)).args(options);
         command.env("SLURM_CONF", self.cluster.configuration());
         let output = command.stdin(Stdio::null()).output().map_err(text_of)?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -236,10 +225,8 @@ impl Test {
 
     /// What the controller and the jobs have said.
     fn logs(&self) -> String {
-        let mut text = self
-            .cluster
-            .ask("scontrol", &["--oneliner", "show", "job"])
-            .unwrap_or_default();
+        let mut text =
+            self.cluster.ask("scontrol", &["--oneliner", "show", "job"]).unwrap_or_default();
         let mut add = |file: &Path| {
             let log = fs::read_to_string(file).unwrap_or_default();
             let last = Vec::from_iter(log.lines().rev().take(30));
@@ -273,9 +260,7 @@ fn done(status: &str) -> usize {
 
 /// How often a part was requeued, as `sweep status` has it.
 fn requeued(status: &str, part: &str) -> Option<u32> {
-    let mut lines = status
-        .lines()
-        .map(|line| Vec::from_iter(line.split_whitespace()));
+    let mut lines = status.lines().map(|line| Vec::from_iter(line.split_whitespace()));
     let line = lines.find(|words| words.first() == Some(&part) && words.len() > 4)?;
     line[3].parse().ok()
 }

@@ -9,19 +9,11 @@ fn at(us: u64) -> Time {
 }
 
 fn packet(is_marked: bool) -> Received {
-    Received {
-        size: Bytes::new(1_000),
-        sequence: Sequence(0),
-        is_marked,
-        echo: Echo::NONE,
-    }
+    Received { size: Bytes::new(1_000), sequence: Sequence(0), is_marked, echo: Echo::NONE }
 }
 
 fn sent(bytes: Bytes) -> Sent {
-    Sent {
-        size: bytes,
-        sequence: Sequence(0),
-    }
+    Sent { size: bytes, sequence: Sequence(0) }
 }
 
 fn source() -> ReactionPoint {
@@ -30,11 +22,7 @@ fn source() -> ReactionPoint {
 
 /// A flow of 40 Gb/s on a link so fast that its own rate is no limit to the target rate.
 fn free_source(clamp: Clamp) -> ReactionPoint {
-    let config = Config {
-        reference: None,
-        clamp,
-        ..Config::default()
-    };
+    let config = Config { reference: None, clamp, ..Config::default() };
     ReactionPoint::new(&config, Rate::gbps(400), LINE)
 }
 
@@ -126,10 +114,7 @@ fn the_target_never_exceeds_the_line() {
 //= dcqcn15 3.1 eq 2 type=test
 #[test]
 fn a_cnp_cuts_by_half_of_the_old_alpha() {
-    let config = Config {
-        increase_timer: Span::s(1),
-        ..Config::default()
-    };
+    let config = Config { increase_timer: Span::s(1), ..Config::default() };
     let mut point = ReactionPoint::new(&config, LINE, LINE);
     point.on_feedback(at(0), Feedback::Cnp);
     assert_eq!((point.current, point.alpha()), (20e9, 1.0));
@@ -255,15 +240,8 @@ fn steps_scale_with_the_line_if_asked_to() {
 #[test]
 fn other_feedback_changes_nothing() {
     let mut point = source();
-    let ack = Feedback::Ack {
-        sequence: Sequence(0),
-        is_marked: true,
-        echo: Echo::NONE,
-    };
-    let receiving = Feedback::Receiving {
-        is_congested: true,
-        rate_mbps: 1,
-    };
+    let ack = Feedback::Ack { sequence: Sequence(0), is_marked: true, echo: Echo::NONE };
+    let receiving = Feedback::Receiving { is_congested: true, rate_mbps: 1 };
     for feedback in [ack, receiving, Feedback::Congestion { psi: 63 }] {
         point.on_feedback(at(0), feedback);
     }

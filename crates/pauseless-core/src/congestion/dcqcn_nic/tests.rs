@@ -24,11 +24,7 @@ fn config() -> Config {
 }
 
 fn mark(is_marked: bool) -> Feedback {
-    Feedback::Ack {
-        sequence: Sequence(0),
-        is_marked,
-        echo: Echo::NONE,
-    }
+    Feedback::Ack { sequence: Sequence(0), is_marked, echo: Echo::NONE }
 }
 
 fn at(us: f64) -> Time {

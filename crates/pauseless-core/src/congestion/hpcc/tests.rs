@@ -5,11 +5,7 @@ use super::*;
 const LINE: Rate = Rate::gbps(100);
 
 fn config() -> Config {
-    Config {
-        base_rtt: Span::us(10),
-        rate_ai: Rate::mbps(50),
-        ..Config::default()
-    }
+    Config { base_rtt: Span::us(10), rate_ai: Rate::mbps(50), ..Config::default() }
 }
 
 /// A link of 100 Gb/s at so many microseconds, after so many bytes.
@@ -23,21 +19,14 @@ fn hop(us: u64, sent: u64, queue: u64) -> Hop {
 }
 
 fn acknowledge(point: &mut ReactionPoint, number: u32, hops: &[Hop]) -> f64 {
-    let feedback = Feedback::Ack {
-        sequence: Sequence(number),
-        is_marked: false,
-        echo: Echo::NONE,
-    };
+    let feedback = Feedback::Ack { sequence: Sequence(number), is_marked: false, echo: Echo::NONE };
     point.on_telemetry(Time::ZERO, feedback, hops);
     point.rate().as_bps() as f64 / 1e9
 }
 
 /// The source has sent all packets up to `number`.
 fn send(point: &mut ReactionPoint, number: u32) {
-    let packet = Sent {
-        size: Bytes::new(1_000),
-        sequence: Sequence(number),
-    };
+    let packet = Sent { size: Bytes::new(1_000), sequence: Sequence(number) };
     point.on_send(Time::ZERO, packet);
 }
 
@@ -60,17 +49,11 @@ fn the_rate_follows_the_busiest_link() {
     let records = [hop(20, 125_000, 25_000)];
     let mut queued = point.clone();
     queued.last[0] = Some(hop(10, 0, 40_000));
-    near(
-        acknowledge(&mut queued, 100, &records),
-        100.0 / (1.2 / 0.95) + 0.05,
-    );
+    near(acknowledge(&mut queued, 100, &records), 100.0 / (1.2 / 0.95) + 0.05);
     // The lesser of both queues counts, which was none at first: U = 1.
     near(acknowledge(&mut point, 100, &records), 95.05);
     // Within the round the reference stays 95.05; the link is half idle: an additive step.
-    near(
-        acknowledge(&mut point, 101, &[hop(30, 187_500, 0)]),
-        95.05 + 0.05,
-    );
+    near(acknowledge(&mut point, 101, &[hop(30, 187_500, 0)]), 95.05 + 0.05);
     assert_eq!(point.references[0].steps, 0);
     near(point.references[0].rate / 1e9, 95.05);
 }
@@ -83,19 +66,9 @@ fn between_two_updates_the_reference_stays() {
     // U rises from 1 with the share of a round trip that has passed: 0.9 + 0.1 * 2.
     let twice = [hop(11, 12_500, 125_000)];
     point.last[0] = Some(hop(10, 0, 125_000));
-    near(
-        acknowledge(&mut point, 1, &twice),
-        100.0 / (1.1 / 0.95) + 0.05,
-    );
+    near(acknowledge(&mut point, 1, &twice), 100.0 / (1.1 / 0.95) + 0.05);
     near(point.references[0].rate / 1e9, 100.0);
-    let mut slow = ReactionPoint::new(
-        &Config {
-            is_fast_reacting: false,
-            ..config()
-        },
-        LINE,
-        LINE,
-    );
+    let mut slow = ReactionPoint::new(&Config { is_fast_reacting: false, ..config() }, LINE, LINE);
     send(&mut slow, 9);
     acknowledge(&mut slow, 0, &[hop(10, 0, 0)]);
     near(acknowledge(&mut slow, 9, &twice), 100.0);
@@ -104,10 +77,7 @@ fn between_two_updates_the_reference_stays() {
 
 #[test]
 fn after_enough_steps_the_rate_jumps_up() {
-    let config = Config {
-        stage_max: 2,
-        ..config()
-    };
+    let config = Config { stage_max: 2, ..config() };
     let mut point = ReactionPoint::new(&config, LINE, Rate::gbps(10));
     let mut rates = alloc::vec::Vec::new();
     for round in 0..4u64 {
@@ -124,10 +94,7 @@ fn after_enough_steps_the_rate_jumps_up() {
 
 #[test]
 fn each_hop_may_have_a_rate_of_its_own() {
-    let config = Config {
-        is_per_hop: true,
-        ..config()
-    };
+    let config = Config { is_per_hop: true, ..config() };
     let mut point = ReactionPoint::new(&config, LINE, LINE);
     send(&mut point, 9);
     acknowledge(&mut point, 0, &[hop(10, 0, 0), hop(11, 0, 0)]);

@@ -10,34 +10,19 @@ fn at(us: u64) -> Time {
 }
 
 fn waiting(packets: u32) -> QueueState {
-    QueueState {
-        packets,
-        bytes: SIZE * u64::from(packets),
-        is_held: false,
-    }
+    QueueState { packets, bytes: SIZE * u64::from(packets), is_held: false }
 }
 
 fn held(packets: u32) -> QueueState {
-    QueueState {
-        is_held: true,
-        ..waiting(packets)
-    }
+    QueueState { is_held: true, ..waiting(packets) }
 }
 
 fn packet(is_marked: bool) -> Received {
-    Received {
-        size: SIZE,
-        sequence: Sequence(0),
-        is_marked,
-        echo: Echo::NONE,
-    }
+    Received { size: SIZE, sequence: Sequence(0), is_marked, echo: Echo::NONE }
 }
 
 fn receiving(is_congested: bool, rate_mbps: u32) -> Feedback {
-    Feedback::Receiving {
-        is_congested,
-        rate_mbps,
-    }
+    Feedback::Receiving { is_congested, rate_mbps }
 }
 
 //= pcn20 5.2 period type=test
@@ -189,19 +174,13 @@ fn a_packet_at_the_end_belongs_to_the_next_window() {
     let mut point = NotificationPoint::new(&Config::default());
     point.on_packet(at(0), packet(true));
     // The timeout at 50 us has not been handled: the packet brings the feedback out.
-    assert_eq!(
-        point.on_packet(at(50), packet(false)),
-        Some(receiving(true, 160))
-    );
+    assert_eq!(point.on_packet(at(50), packet(false)), Some(receiving(true, 160)));
     assert_eq!(point.handle_timeout(at(50)), None);
     assert_eq!(point.poll_timeout(), at(100));
     assert_eq!(point.handle_timeout(at(100)), Some(receiving(false, 160)));
     // The same when whole windows went by unhandled: the gap is 250 - 110 us, 57.14 Mb/s.
     assert_eq!(point.on_packet(at(110), packet(true)), None);
-    assert_eq!(
-        point.on_packet(at(250), packet(true)),
-        Some(receiving(true, 133))
-    );
+    assert_eq!(point.on_packet(at(250), packet(true)), Some(receiving(true, 133)));
     assert_eq!(point.poll_timeout(), at(300));
     assert_eq!(point.handle_timeout(at(300)), Some(receiving(true, 57)));
 }
@@ -247,10 +226,7 @@ fn a_flow_without_congestion_rises_gently_and_then_aggressively() {
         0.7765, 0.8637, 0.9227, 0.9584,
     ];
     let weights = [(5, 0.0555), (10, 0.2727), (15, 0.4795)];
-    let config = Config {
-        rate_min: Rate::bps(1),
-        ..Config::default()
-    };
+    let config = Config { rate_min: Rate::bps(1), ..Config::default() };
     let mut point = ReactionPoint::new(&config, LINE, Rate::bps(1));
     for k in 1..=20 {
         point.on_feedback(at(50 * k), receiving(false, 1));
@@ -279,18 +255,11 @@ fn the_first_increase_by_hand() {
 #[test]
 fn other_feedback_and_packets_change_nothing() {
     let mut point = ReactionPoint::new(&Config::default(), LINE, Rate::gbps(20));
-    let ack = Feedback::Ack {
-        sequence: Sequence(0),
-        is_marked: true,
-        echo: Echo::NONE,
-    };
+    let ack = Feedback::Ack { sequence: Sequence(0), is_marked: true, echo: Echo::NONE };
     for feedback in [ack, Feedback::Cnp, Feedback::Congestion { psi: 63 }] {
         point.on_feedback(at(0), feedback);
     }
-    let sent = Sent {
-        size: SIZE,
-        sequence: Sequence(0),
-    };
+    let sent = Sent { size: SIZE, sequence: Sequence(0) };
     point.on_send(at(1), sent);
     point.handle_timeout(at(2));
     assert_eq!(point.rate(), Rate::gbps(20));

@@ -9,18 +9,11 @@ fn at(ms: u64) -> Time {
 }
 
 fn queue(bytes: u64) -> QueueState {
-    QueueState {
-        packets: 1,
-        bytes: Bytes::new(bytes),
-        is_held: false,
-    }
+    QueueState { packets: 1, bytes: Bytes::new(bytes), is_held: false }
 }
 
 fn sent(bytes: u64) -> Sent {
-    Sent {
-        size: Bytes::new(bytes),
-        sequence: Sequence(0),
-    }
+    Sent { size: Bytes::new(bytes), sequence: Sequence(0) }
 }
 
 fn cnm(psi: u8) -> Feedback {
@@ -174,10 +167,7 @@ fn a_cnm_cuts_in_proportion() {
     let mut point = source();
     point.on_feedback(at(0), cnm(255));
     assert_eq!(point.rate(), Rate::bps(5_078_125_000));
-    let config = Config {
-        gd: 1.0 / 64.0,
-        ..Config::default()
-    };
+    let config = Config { gd: 1.0 / 64.0, ..Config::default() };
     let mut point = ReactionPoint::new(&config, LINE, LINE);
     point.on_feedback(at(0), cnm(63));
     assert_eq!(point.rate(), Rate::gbps(5));
@@ -221,10 +211,7 @@ fn the_target_follows_only_after_a_byte_stage() {
 //= 802.1Q-2022 30.2.2 recovery type=test
 #[test]
 fn a_rate_recovers_by_halves() {
-    let config = Config {
-        gd: 1.0 / 64.0,
-        ..Config::default()
-    };
+    let config = Config { gd: 1.0 / 64.0, ..Config::default() };
     let mut point = ReactionPoint::new(&config, LINE, LINE);
     point.on_feedback(at(0), cnm(32));
     let expected = [7.5, 8.75, 9.375, 9.6875, 9.84625];
@@ -319,10 +306,7 @@ fn a_limiter_goes_away_at_the_line_rate() {
 
 #[test]
 fn steps_scale_with_the_line_if_asked_to() {
-    let config = Config {
-        reference: Some(Rate::gbps(10)),
-        ..Config::default()
-    };
+    let config = Config { reference: Some(Rate::gbps(10)), ..Config::default() };
     let point = ReactionPoint::new(&config, Rate::gbps(40), Rate::gbps(40));
     assert_eq!((point.rate_ai, point.rate_hai), (20e6, 200e6));
     let point = ReactionPoint::new(&Config::default(), Rate::gbps(40), LINE);
@@ -332,15 +316,8 @@ fn steps_scale_with_the_line_if_asked_to() {
 #[test]
 fn other_feedback_changes_nothing() {
     let mut point = source();
-    let ack = Feedback::Ack {
-        sequence: Sequence(0),
-        is_marked: true,
-        echo: Echo::NONE,
-    };
-    let receiving = Feedback::Receiving {
-        is_congested: true,
-        rate_mbps: 1,
-    };
+    let ack = Feedback::Ack { sequence: Sequence(0), is_marked: true, echo: Echo::NONE };
+    let receiving = Feedback::Receiving { is_congested: true, rate_mbps: 1 };
     for feedback in [ack, receiving, Feedback::Cnp] {
         point.on_feedback(at(0), feedback);
     }

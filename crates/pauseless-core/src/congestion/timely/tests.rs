@@ -12,18 +12,11 @@ fn at(us: u64) -> Time {
 }
 
 fn sent(sequence: u32) -> Sent {
-    Sent {
-        size: SIZE,
-        sequence: Sequence(sequence),
-    }
+    Sent { size: SIZE, sequence: Sequence(sequence) }
 }
 
 fn ack(sequence: u32) -> Feedback {
-    Feedback::Ack {
-        sequence: Sequence(sequence),
-        is_marked: false,
-        echo: Echo::NONE,
-    }
+    Feedback::Ack { sequence: Sequence(sequence), is_marked: false, echo: Echo::NONE }
 }
 
 /// The paper's thresholds, with an average that is easy to follow: the last two differences.
@@ -174,20 +167,13 @@ fn steps_scale_with_the_line() {
     let line = Rate::gbps(100);
     let point = ReactionPoint::new(&config(), line, line);
     assert_eq!(point.delta, 100e6);
-    let fixed = Config {
-        reference: None,
-        ..config()
-    };
+    let fixed = Config { reference: None, ..config() };
     let point = ReactionPoint::new(&fixed, line, line);
     assert_eq!(point.delta, 10e6);
 }
 
 fn patched() -> Config {
-    Config {
-        beta: 0.008,
-        is_patched: true,
-        ..config()
-    }
+    Config { beta: 0.008, is_patched: true, ..config() }
 }
 
 /// 100 us without gradient: w = 1/2, error (100 - 50) / 50 = 1.
@@ -215,10 +201,7 @@ fn the_patched_branch_blends_increase_and_decrease() {
 /// Without T_low errors are counted from the smallest round trip: (40 - 20) / 20 = 1.
 #[test]
 fn the_patched_branch_does_not_divide_by_zero() {
-    let config = Config {
-        t_low: Span::ZERO,
-        ..patched()
-    };
+    let config = Config { t_low: Span::ZERO, ..patched() };
     let point = flow(&config, Rate::gbps(5), &[40]);
     assert_eq!(point.rate(), Rate::mbps(4_985));
 }
@@ -295,10 +278,7 @@ fn other_feedback_changes_nothing() {
     let mut point = flow(&config(), Rate::gbps(5), &[100]);
     point.on_send(at(20_000), sent(1));
     let rate = point.rate();
-    let receiving = Feedback::Receiving {
-        is_congested: true,
-        rate_mbps: 1,
-    };
+    let receiving = Feedback::Receiving { is_congested: true, rate_mbps: 1 };
     let others = [receiving, Feedback::Cnp, Feedback::Congestion { psi: 63 }];
     for feedback in others {
         point.on_feedback(at(20_010), feedback);

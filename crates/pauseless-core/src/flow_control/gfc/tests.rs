@@ -70,11 +70,7 @@ fn one_message_per_crossing_and_the_newest_wins() {
     assert_eq!(down.poll_signal(now), None, "still stage 1");
     down.on_enqueue(now, size, Bytes::kb(291));
     down.on_enqueue(now, size, Bytes::kb(296));
-    assert_eq!(
-        down.poll_signal(now),
-        Some(Signal::Stage(3)),
-        "stage 2 was overtaken"
-    );
+    assert_eq!(down.poll_signal(now), Some(Signal::Stage(3)), "stage 2 was overtaken");
     down.on_dequeue(now, size, Bytes::kb(100));
     assert_eq!(down.poll_signal(now), Some(Signal::Stage(0)));
 }
@@ -131,10 +127,7 @@ fn time_based_reports_by_message_or_by_credit() {
         up.on_signal(Time::ZERO, signal);
         // 75 KB held of 100: half the line, but for what the blocks round off.
         let rate = up.rate(Time::ZERO).unwrap().as_bps();
-        assert!(
-            (4_980_000_000..=5_000_000_000).contains(&rate),
-            "{measure:?}: {rate}"
-        );
+        assert!((4_980_000_000..=5_000_000_000).contains(&rate), "{measure:?}: {rate}");
         assert_eq!(down.poll_timeout(), Some(Time::ZERO + Span::us(50)));
     }
 }

@@ -24,30 +24,15 @@ fn derivation() -> Derivation {
 /// Every scheme with a frame, and a signal that it sends.
 fn schemes() -> Vec<(FlowControl, Signal)> {
     let derivation = derivation();
-    let credit = Signal::Credit {
-        fctbs: 77,
-        fccl: 0xabc,
-    };
-    let iba = cbfc::Config {
-        counters: Counters::Iba,
-        ..derivation.cbfc()
-    };
-    let wide = cbfc::Config {
-        counters: Counters::Wide,
-        ..iba
-    };
+    let credit = Signal::Credit { fctbs: 77, fccl: 0xabc };
+    let iba = cbfc::Config { counters: Counters::Iba, ..derivation.cbfc() };
+    let wide = cbfc::Config { counters: Counters::Wide, ..iba };
     let time = derivation.gfc_time(None, None, None);
     let mut by_credit = time;
     by_credit.measure = Measure::Credit;
     Vec::from([
-        (
-            FlowControl::Pfc(derivation.pfc()),
-            Signal::Pause { quanta: 65_535 },
-        ),
-        (
-            FlowControl::GfcBuffer(derivation.gfc_buffer(None, None)),
-            Signal::Stage(5),
-        ),
+        (FlowControl::Pfc(derivation.pfc()), Signal::Pause { quanta: 65_535 }),
+        (FlowControl::GfcBuffer(derivation.gfc_buffer(None, None)), Signal::Stage(5)),
         (FlowControl::Cbfc(iba), credit),
         (FlowControl::Cbfc(wide), credit),
         (FlowControl::GfcTime(time), Signal::Free(Bytes::kb(123))),
@@ -67,10 +52,7 @@ fn frame(envelope: Envelope, control: Control, counters: Counters) -> [u8; LEN] 
 //= 802.1Q-2022 36.1.3 address type=test
 #[test]
 fn a_pause_of_class_3_in_both_envelopes() {
-    let control = Control {
-        class: Class(3),
-        signal: Signal::Pause { quanta: 65_535 },
-    };
+    let control = Control { class: Class(3), signal: Signal::Pause { quanta: 65_535 } };
     let frame = |envelope| frame(envelope, control, Counters::Iba);
     let mut expected = [0; LEN];
     expected[..16].copy_from_slice(&[
@@ -126,17 +108,11 @@ fn what_is_not_for_us_is_said() {
     times[1] = Some(config.stages + 1);
     times[7] = Some(config.stages + 2);
     let heard: Vec<_> = Said::Times(times).controls(|_| Some(&scheme)).collect();
-    let hold = Control {
-        class: Class(1),
-        signal: Signal::Stage(config.stages + 1),
-    };
+    let hold = Control { class: Class(1), signal: Signal::Stage(config.stages + 1) };
     let beyond = Unwelcome::Stage(Class(7), config.stages + 2);
     assert_eq!(heard, [Ok(hold), Err(beyond)]);
 
-    let header = Header {
-        envelope: Envelope::MacControl,
-        source: MacAddress([2; 6]),
-    };
+    let header = Header { envelope: Envelope::MacControl, source: MacAddress([2; 6]) };
     let class = Class(0);
     for signal in [Signal::Level(Bytes::ZERO), Signal::Outside([1; 8])] {
         let refused = header.emit(&mut [0; LEN], Control { class, signal }, Counters::Wide);

@@ -26,10 +26,7 @@ impl ReceiveRing {
     /// Asks the kernel for a ring.
     pub fn new(socket: &OwnedFd, options: Options) -> io::Result<ReceiveRing> {
         let set = |name: c_int, value: c_int| socket::set(socket, (libc::SOL_PACKET, name), value);
-        set(
-            libc::PACKET_VERSION,
-            libc::tpacket_versions::TPACKET_V2 as _,
-        )?;
+        set(libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as _)?;
         set(libc::PACKET_IGNORE_OUTGOING, 1)?;
         // The kernel takes VLAN tags off; there is room to put them back.
         set(libc::PACKET_RESERVE, TAG as _)?;
@@ -43,12 +40,7 @@ impl ReceiveRing {
         };
         socket::set(socket, (libc::SOL_PACKET, libc::PACKET_RX_RING), request)?;
         let memory = Mapping::of(socket.as_raw_fd(), 0, slots * slot)?;
-        Ok(ReceiveRing {
-            memory,
-            slot,
-            slots,
-            next: 0,
-        })
+        Ok(ReceiveRing { memory, slot, slots, next: 0 })
     }
 
     /// Shows at most `most` frames to `take` and gives their slots back.
@@ -107,10 +99,7 @@ unsafe fn frame_in<'a>(start: *mut u8, flags: u32) -> Received<'a> {
         // SAFETY: the kernel has written so many bytes there, inside the slot.
         bytes: unsafe { slice::from_raw_parts(start.add(offset), there) },
         length,
-        stamp: Some(Duration::new(
-            u64::from(header.tp_sec),
-            header.tp_nsec % 1_000_000_000,
-        )),
+        stamp: Some(Duration::new(u64::from(header.tp_sec), header.tp_nsec % 1_000_000_000)),
     }
 }
 

@@ -38,10 +38,8 @@ impl TransmitLine {
     pub fn new(largest: usize) -> TransmitLine {
         let slot = largest.next_multiple_of(64);
         let mut bytes = vec![0; slot * SLOTS].into_boxed_slice();
-        let vector = |slot: &mut [u8]| libc::iovec {
-            iov_base: slot.as_mut_ptr().cast(),
-            iov_len: 0,
-        };
+        let vector =
+            |slot: &mut [u8]| libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: 0 };
         let mut vectors: Box<[_]> = bytes.chunks_exact_mut(slot).map(vector).collect();
         let message = |vector: &mut libc::iovec| {
             // SAFETY: a structure of integers and null pointers may be all zero.

@@ -57,10 +57,7 @@ impl Attached {
         let socket = socket::open(libc::AF_XDP, libc::SOCK_RAW, 0)
             .map_err(|error| named(error, "open a socket"))?;
         let memory = register(&socket, &sizes).map_err(|error| {
-            named(
-                error,
-                "register memory (is the limit on locked memory too low?)",
-            )
+            named(error, "register memory (is the limit on locked memory too low?)")
         })?;
         let offsets: [Offsets; 4] = socket::get(&socket, (libc::SOL_XDP, libc::XDP_MMAP_OFFSETS))?;
         let [receive, transmit, fill, completion] = offsets;
@@ -69,17 +66,12 @@ impl Attached {
         let mut attached = Attached {
             _redirect: redirect,
             fill: addresses((libc::XDP_UMEM_PGOFF_FILL_RING, fill), sizes.receive)?,
-            completion: addresses(
-                (libc::XDP_UMEM_PGOFF_COMPLETION_RING, completion),
-                sizes.send,
-            )?,
+            completion: addresses((libc::XDP_UMEM_PGOFF_COMPLETION_RING, completion), sizes.send)?,
             receive: descriptors((libc::XDP_PGOFF_RX_RING as u64, receive), sizes.receive)?,
             transmit: descriptors((libc::XDP_PGOFF_TX_RING as u64, transmit), sizes.send)?,
             memory,
             chunk: sizes.chunk,
-            spare: (0..u64::from(sizes.send))
-                .map(|at| at * sizes.chunk)
-                .collect(),
+            spare: (0..u64::from(sizes.send)).map(|at| at * sizes.chunk).collect(),
             written: 0,
             is_copied: mode != Mode::ZeroCopy,
             socket,
@@ -108,11 +100,7 @@ impl Attached {
             // SAFETY: the kernel has put a frame of this length in a chunk, which is ours until it is
             // in the fill ring again.
             let bytes = unsafe { slice::from_raw_parts(self.at(frame.addr), length) };
-            take(Received {
-                bytes,
-                length,
-                stamp: None,
-            });
+            take(Received { bytes, length, stamp: None });
             // The fill ring has a place for each chunk of this kind.
             let chunk = frame.addr - frame.addr % self.chunk;
             self.fill.write(filled.wrapping_add(at), chunk);
@@ -125,14 +113,7 @@ impl Attached {
             // SAFETY: no memory is passed.
             unsafe {
                 let (socket, flags) = (self.socket.as_raw_fd(), libc::MSG_DONTWAIT);
-                libc::recvfrom(
-                    socket,
-                    ptr::null_mut(),
-                    0,
-                    flags,
-                    ptr::null_mut(),
-                    ptr::null_mut(),
-                );
+                libc::recvfrom(socket, ptr::null_mut(), 0, flags, ptr::null_mut(), ptr::null_mut());
             }
         }
         count as usize
@@ -154,11 +135,7 @@ impl Attached {
         assert!(frame.len() <= self.largest(), "a frame fits in a chunk");
         // SAFETY: a spare chunk is ours alone, and the frame fits in it.
         unsafe { ptr::copy_nonoverlapping(frame.as_ptr(), self.at(chunk), frame.len()) };
-        let entry = libc::xdp_desc {
-            addr: chunk,
-            len: frame.len() as u32,
-            options: 0,
-        };
+        let entry = libc::xdp_desc { addr: chunk, len: frame.len() as u32, options: 0 };
         // The transmit ring has a place for each chunk of this kind.
         self.transmit.write(self.written, entry);
         self.written = self.written.wrapping_add(1);
@@ -167,11 +144,8 @@ impl Attached {
 
     /// Frames that are in line and that the kernel has not taken.
     pub fn backlog(&self) -> usize {
-        let taken = if self.is_copied {
-            self.transmit.consumed()
-        } else {
-            self.transmit.produced()
-        };
+        let taken =
+            if self.is_copied { self.transmit.consumed() } else { self.transmit.produced() };
         self.written.wrapping_sub(taken) as usize
     }
 
@@ -222,37 +196,23 @@ impl Attached {
         let name = (libc::SOL_XDP, libc::XDP_STATISTICS);
         let counters: [u64; 6] = socket::get(&self.socket, name).unwrap_or_default();
         let [dropped, _, invalid, full, ..] = counters;
-        Losses {
-            receive: dropped + full,
-            send: invalid,
-        }
+        Losses { receive: dropped + full, send: invalid }
     }
 
     /// What is lost if the socket is closed now: frames that nobody has looked at, and those that have
     /// not left. Of a card that reads from our memory it is known only what it has given back.
     pub fn pending(&mut self) -> Losses {
         self.reap();
-        let receive = self
-            .receive
-            .produced()
-            .wrapping_sub(self.receive.consumed());
-        let send = if self.is_copied {
-            self.backlog()
-        } else {
-            SEND as usize - self.spare.len()
-        };
-        Losses {
-            receive: u64::from(receive),
-            send: send as u64,
-        }
+        let receive = self.receive.produced().wrapping_sub(self.receive.consumed());
+        let send = if self.is_copied { self.backlog() } else { SEND as usize - self.spare.len() };
+        Losses { receive: u64::from(receive), send: send as u64 }
     }
 
     /// Takes the chunks back that the kernel is done with.
     fn reap(&mut self) {
         let (first, end) = (self.completion.consumed(), self.completion.produced());
         for at in 0..end.wrapping_sub(first) {
-            self.spare
-                .push(self.completion.read(first.wrapping_add(at)));
+            self.spare.push(self.completion.read(first.wrapping_add(at)));
         }
         self.completion.consume(end);
     }

@@ -122,12 +122,7 @@ struct Instruction {
 
 impl Instruction {
     fn new((code, to, from): (u8, u8, u8), offset: i16, immediate: i32) -> Instruction {
-        Instruction {
-            code,
-            registers: to | from << 4,
-            offset,
-            immediate,
-        }
+        Instruction { code, registers: to | from << 4, offset, immediate }
     }
 }
 
@@ -142,13 +137,7 @@ struct MapCreate {
 
 impl MapCreate {
     fn sockets() -> MapCreate {
-        MapCreate {
-            kind: BPF_MAP_TYPE_XSKMAP,
-            key: 4,
-            value: 4,
-            entries: 1,
-            flags: 0,
-        }
+        MapCreate { kind: BPF_MAP_TYPE_XSKMAP, key: 4, value: 4, entries: 1, flags: 0 }
     }
 }
 

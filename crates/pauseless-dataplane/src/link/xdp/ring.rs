@@ -53,14 +53,12 @@ impl<T: Copy> Ring<T> {
 
     /// Says, as the producer, that all entries before `index` are written.
     pub fn produce(&self, index: u32) {
-        self.word(self.offsets.producer)
-            .store(index, Ordering::Release);
+        self.word(self.offsets.producer).store(index, Ordering::Release);
     }
 
     /// Says, as the consumer, that all entries before `index` are read.
     pub fn consume(&self, index: u32) {
-        self.word(self.offsets.consumer)
-            .store(index, Ordering::Release);
+        self.word(self.offsets.consumer).store(index, Ordering::Release);
     }
 
     /// Whether the kernel wants to be woken to go on.

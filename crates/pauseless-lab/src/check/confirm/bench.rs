@@ -48,12 +48,7 @@ impl<P: FnMut(usize, usize) -> ControlFlow<()>> Bench<P> {
     fn run(&mut self, cases: &[Case], until: Until) -> Option<Vec<Option<Time>>> {
         let mut times = vec![None; cases.len()];
         let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let queue = Queue {
-            plan: &self.plan,
-            cases,
-            next: &next,
-            is_over: &is_over,
-        };
+        let queue = Queue { plan: &self.plan, cases, next: &next, is_over: &is_over };
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
             for _ in 0..self.threads.get().min(cases.len()) {
@@ -110,10 +105,7 @@ impl Queue<'_> {
                     ControlFlow::Continue(())
                 }
             });
-            assert!(
-                run.outcome.loss.is_none(),
-                "derived parameters lose nothing"
-            );
+            assert!(run.outcome.loss.is_none(), "derived parameters lose nothing");
             let deadlock = run.outcome.deadlock.as_ref();
             // Nobody listens any more when it was broken off.
             let _ = sender.send((index, deadlock.map(|deadlock| deadlock.time)));

@@ -68,11 +68,7 @@ impl Crowd<'_> {
             let groups = addresses.iter().map(move |group| (*source, *group));
             groups.flat_map(|pair| lanes.iter().map(move |lane| (pair, *lane)))
         });
-        let demands = pairs.map(|((source, group), lane)| Demand {
-            group,
-            lane,
-            source,
-        });
+        let demands = pairs.map(|((source, group), lane)| Demand { group, lane, source });
         demands.filter(is_meant).take(DEMANDS_MAX).collect()
     }
 
@@ -82,11 +78,7 @@ impl Crowd<'_> {
         let topology = &self.fabric.topology;
         let buffer = hops[hop].buffer;
         let into = topology.port(buffer.node, buffer.port);
-        let Demand {
-            group,
-            lane,
-            source,
-        } = demand;
+        let Demand { group, lane, source } = demand;
         let mut path = vec![(source, PortId(0))];
         path.extend(self.way(topology.ports(source)[0].peer, into.peer, group)?);
         path.push((into.peer, into.peer_port));
@@ -109,9 +101,7 @@ impl Crowd<'_> {
             group,
             lane,
             path,
-            hops: (0..count)
-                .map(|n| (hop + n) % self.component.cycle.hops.len())
-                .collect(),
+            hops: (0..count).map(|n| (hop + n) % self.component.cycle.hops.len()).collect(),
         })
     }
 
@@ -123,9 +113,7 @@ impl Crowd<'_> {
 
     /// The egress ports of a shortest way by the tables between two switches.
     fn way(&self, from: NodeId, to: NodeId, group: GroupId) -> Option<Vec<(NodeId, PortId)>> {
-        let Fabric {
-            topology, routes, ..
-        } = self.fabric;
+        let Fabric { topology, routes, .. } = self.fabric;
         let mut known: BTreeMap<NodeId, Option<(NodeId, PortId)>> = BTreeMap::from([(from, None)]);
         let mut queue = VecDeque::from([from]);
         while let Some(at) = queue.pop_front().filter(|at| *at != to) {
@@ -150,9 +138,7 @@ impl Crowd<'_> {
     /// The egress ports from `at` on, where the cycle no longer matters; `None` if they lead
     /// nowhere.
     fn rest(&self, mut at: NodeId, group: GroupId) -> Option<Vec<(NodeId, PortId)>> {
-        let Fabric {
-            topology, routes, ..
-        } = self.fabric;
+        let Fabric { topology, routes, .. } = self.fabric;
         let mut rest = Vec::new();
         let mut seen = BTreeSet::new();
         while !topology.is_host(at) {

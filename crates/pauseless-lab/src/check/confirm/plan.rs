@@ -52,11 +52,7 @@ impl Plan {
         component: &Component,
         duration: Option<Span>,
     ) -> Result<Plan, String> {
-        let drawing = Drawing {
-            fabric,
-            component,
-            flows: &component.cycle.flows,
-        };
+        let drawing = Drawing { fabric, component, flows: &component.cycle.flows };
         drawing.check()?;
         Ok(drawing.plan(FlowSet::Fewest, duration))
     }
@@ -69,20 +65,13 @@ impl Plan {
         duration: Option<Span>,
     ) -> Option<Plan> {
         let cycle = &component.cycle;
-        let fewest = Drawing {
-            fabric,
-            component,
-            flows: &cycle.flows,
-        };
+        let fewest = Drawing { fabric, component, flows: &cycle.flows };
         let class = cycle.hops[0].buffer.class;
         let is_good = |flow: &ClosingFlow| {
             fewest.check_ends(flow).is_ok() && fewest.check_buffers(flow, class).is_ok()
         };
         let flows = Crowd { fabric, component }.flows(is_good)?;
-        let drawing = Drawing {
-            flows: &flows,
-            ..fewest
-        };
+        let drawing = Drawing { flows: &flows, ..fewest };
         let is_more = flows.len() > cycle.flows.len();
         is_more.then(|| drawing.plan(FlowSet::OnePerHop, duration))
     }
@@ -169,11 +158,9 @@ impl Drawing<'_> {
     fn check(&self) -> Result<(), String> {
         let cycle = &self.component.cycle;
         if cycle.flows.len() < 2 {
-            return Err(
-                "a single flow closes it: its packets travel in a circle and never \
+            return Err("a single flow closes it: its packets travel in a circle and never \
                         arrive, which is a fault of the routes and needs no simulation"
-                    .to_string(),
-            );
+                .to_string());
         }
         let classes: BTreeSet<Class> = cycle.hops.iter().map(|hop| hop.buffer.class).collect();
         let class = *classes.first().expect("a cycle has hops");
@@ -204,10 +191,7 @@ impl Drawing<'_> {
                 self.name(*twice)
             ));
         }
-        let end = flow
-            .path
-            .last()
-            .map(|(node, port)| topology.port(*node, *port).peer);
+        let end = flow.path.last().map(|(node, port)| topology.port(*node, *port).peer);
         if end != Some(target) || flow.source == target {
             return Err(format!("packets {ends} do not arrive there"));
         }
@@ -225,16 +209,8 @@ impl Drawing<'_> {
         for (hops, pair) in flow.path.windows(2).enumerate() {
             let [(before, out), (node, egress)] = [pair[0], pair[1]];
             let next = topology.port(node, egress);
-            let passage = Passage {
-                node,
-                ingress: topology.port(before, out).peer_port,
-                egress,
-            };
-            let carried = Carried {
-                label: flow.lane.label,
-                class: now,
-                hops: hops.min(255) as u8,
-            };
+            let passage = Passage { node, ingress: topology.port(before, out).peer_port, egress };
+            let carried = Carried { label: flow.lane.label, class: now, hops: hops.min(255) as u8 };
             let classes = &self.fabric.classes;
             let then = if topology.is_host(next.peer) {
                 classes.last(passage, carried)
@@ -336,11 +312,7 @@ impl Drawing<'_> {
         let nodes: BTreeSet<NodeId> = ends.collect();
         let mut text = "\n[topology]\nkind = \"custom\"\nnode = [\n".to_string();
         for node in nodes {
-            let kind = if topology.is_host(node) {
-                "host"
-            } else {
-                "switch"
-            };
+            let kind = if topology.is_host(node) { "host" } else { "switch" };
             let name = self.name(node);
             let _ = writeln!(text, "    {{ name = \"{name}\", kind = \"{kind}\" }},");
         }

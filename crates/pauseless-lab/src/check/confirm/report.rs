@@ -53,13 +53,7 @@ fn lines(simulated: &Simulated) -> String {
 }
 
 fn result(outcome: &DisciplineOutcome) -> String {
-    let DisciplineOutcome {
-        seeds,
-        deadlocks,
-        first,
-        median,
-        ..
-    } = outcome;
+    let DisciplineOutcome { seeds, deadlocks, first, median, .. } = outcome;
     match first.zip(*median) {
         None => format!("no deadlock in {}", quantity::plural(*seeds as u64, "run")),
         Some((first, median)) => format!(

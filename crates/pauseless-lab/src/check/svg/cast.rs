@@ -67,14 +67,7 @@ impl<'f> Cast<'f> {
         let hosts = passed.iter().filter(|node| topology.is_host(**node));
         let mut hosts = Vec::from_iter(hosts.copied());
         hosts.sort_by_cached_key(|host| natural(&topology.node(*host).name));
-        Cast {
-            fabric,
-            cycle,
-            flows,
-            ring,
-            switches,
-            hosts,
-        }
+        Cast { fabric, cycle, flows, ring, switches, hosts }
     }
 
     pub(super) fn topology(&self) -> &'f Topology {

@@ -72,14 +72,8 @@ impl Layout {
         let mut low = (f64::INFINITY, f64::INFINITY);
         let mut high = (f64::NEG_INFINITY, f64::NEG_INFINITY);
         for Place { at, size, .. } in self.places.values() {
-            low = (
-                low.0.min(at.0 - size.0 / 2.0),
-                low.1.min(at.1 - size.1 / 2.0),
-            );
-            high = (
-                high.0.max(at.0 + size.0 / 2.0),
-                high.1.max(at.1 + size.1 / 2.0),
-            );
+            low = (low.0.min(at.0 - size.0 / 2.0), low.1.min(at.1 - size.1 / 2.0));
+            high = (high.0.max(at.0 + size.0 / 2.0), high.1.max(at.1 + size.1 / 2.0));
         }
         self.width = WIDTH;
         if self.places.is_empty() {

@@ -12,11 +12,7 @@ use crate::report::chart::{ALARM, hex};
 
 /// Writes the legend for a page of this width, and returns its height.
 pub(super) fn write(out: &mut String, cast: &Cast<'_>, width: f64) -> f64 {
-    let mut legend = Legend {
-        cast,
-        width,
-        y: 0.0,
-    };
+    let mut legend = Legend { cast, width, y: 0.0 };
     let hidden = cast.hidden();
     if hidden > 0 {
         let other = if cast.switches.is_empty() {

@@ -53,10 +53,7 @@ impl Track {
         let mix = |from: f64, control: f64, to: f64| {
             rest * rest * from + 2.0 * rest * share * control + share * share * to
         };
-        (
-            mix(self.from.0, self.control.0, self.to.0),
-            mix(self.from.1, self.control.1, self.to.1),
-        )
+        (mix(self.from.0, self.control.0, self.to.0), mix(self.from.1, self.control.1, self.to.1))
     }
 
     /// The share of the way at so many pixels before its end.

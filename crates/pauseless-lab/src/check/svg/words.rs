@@ -67,9 +67,7 @@ pub(super) fn clean(text: &str) -> String {
         let is_forbidden = matches!(c, '\u{7f}' | '\u{fffe}' | '\u{ffff}');
         (c >= ' ' || "\t\n\r".contains(c)) && !is_forbidden
     };
-    let legal = text
-        .chars()
-        .map(|c| if is_legal(c) { c } else { '\u{fffd}' });
+    let legal = text.chars().map(|c| if is_legal(c) { c } else { '\u{fffd}' });
     escape(&String::from_iter(legal))
 }
 

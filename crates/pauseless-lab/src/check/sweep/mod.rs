@@ -79,16 +79,10 @@ impl Plan {
             Cases::Singles => {
                 "every single link between switches and every single switch failed".to_string()
             }
-            Cases::Random {
-                amount: Amount::Count(count),
-                samples,
-            } => {
+            Cases::Random { amount: Amount::Count(count), samples } => {
                 format!("{samples} random sets of {count} failed links between switches")
             }
-            Cases::Random {
-                amount: Amount::Share(ppm),
-                samples,
-            } => format!(
+            Cases::Random { amount: Amount::Share(ppm), samples } => format!(
                 "{samples} random networks in which each link between switches failed with a probability of {} %",
                 f64::from(ppm) / 1e4
             ),
@@ -99,28 +93,17 @@ impl Plan {
 
 /// By what routes are found, in a few words.
 pub fn describe(reroute: Reroute) -> &'static str {
-    let Reroute::Rule(Routing {
-        algorithm,
-        multipath,
-        ..
-    }) = reroute
-    else {
+    let Reroute::Rule(Routing { algorithm, multipath, .. }) = reroute else {
         return "local detours around the failures";
     };
     match (algorithm, multipath) {
         (Algorithm::Shortest, Multipath::Ecmp) => "all shortest paths (ECMP)",
-        (
-            Algorithm::Shortest,
-            Multipath::Single {
-                tie_break: TieBreak::Lowest,
-            },
-        ) => "one shortest path, of equal ones that with the lowest port",
-        (
-            Algorithm::Shortest,
-            Multipath::Single {
-                tie_break: TieBreak::Seeded(_),
-            },
-        ) => "one shortest path, of equal ones a random one per switch and target",
+        (Algorithm::Shortest, Multipath::Single { tie_break: TieBreak::Lowest }) => {
+            "one shortest path, of equal ones that with the lowest port"
+        }
+        (Algorithm::Shortest, Multipath::Single { tie_break: TieBreak::Seeded(_) }) => {
+            "one shortest path, of equal ones a random one per switch and target"
+        }
         (Algorithm::UpDown, Multipath::Ecmp) => "up*/down*, all equally short paths",
         (Algorithm::UpDown, Multipath::Single { .. }) => "up*/down*, one path",
         (Algorithm::DimensionOrder(_), _) => "dimension order",
@@ -233,11 +216,7 @@ impl<'f> Sets<'f> {
                 Vec::new()
             }
         };
-        Ok(Sets {
-            fabric,
-            plan,
-            singles,
-        })
+        Ok(Sets { fabric, plan, singles })
     }
 
     fn count(&self) -> usize {
@@ -249,20 +228,15 @@ impl<'f> Sets<'f> {
 
     fn get(&self, case: usize) -> Failures {
         let topology = &self.fabric.topology;
-        let draw = Draw {
-            seed: self.plan.seed,
-            sample: case as u64,
-        };
+        let draw = Draw { seed: self.plan.seed, sample: case as u64 };
         match self.plan.cases {
             Cases::Singles => self.singles[case].clone(),
-            Cases::Random {
-                amount: Amount::Share(ppm),
-                ..
-            } => Failures::random_links(topology, ppm, draw),
-            Cases::Random {
-                amount: Amount::Count(count),
-                ..
-            } => Failures::random_count(topology, count, draw).expect("the count was checked"),
+            Cases::Random { amount: Amount::Share(ppm), .. } => {
+                Failures::random_links(topology, ppm, draw)
+            }
+            Cases::Random { amount: Amount::Count(count), .. } => {
+                Failures::random_count(topology, count, draw).expect("the count was checked")
+            }
         }
     }
 }
@@ -318,27 +292,16 @@ impl<'f> Trial<'f> {
     }
 
     fn network<'r>(&'r self, routes: &'r Routes) -> Network<'r> {
-        Network {
-            routes,
-            traffic: &self.traffic,
-            ..self.fabric.network()
-        }
+        Network { routes, traffic: &self.traffic, ..self.fabric.network() }
     }
 
     fn judge(&self, checker: &mut Checker, case: usize, failures: &Failures) -> Outcome {
         let routes = self.routes(case, failures);
         let graph = checker.graph(self.network(&routes), self.left_out);
-        let buffers = if graph.is_cyclic() {
-            graph.components().iter().map(Vec::len).sum()
-        } else {
-            0
-        };
+        let buffers =
+            if graph.is_cyclic() { graph.components().iter().map(Vec::len).sum() } else { 0 };
         let cuts = || unrouted_pairs(self.network(&routes), self.left_out);
-        Outcome {
-            case,
-            buffers,
-            disconnects: self.counts_cuts && cuts() > 0,
-        }
+        Outcome { case, buffers, disconnects: self.counts_cuts && cuts() > 0 }
     }
 
     fn explain(&self, checker: &mut Checker, outcome: &Outcome, failures: &Failures) -> Finding {

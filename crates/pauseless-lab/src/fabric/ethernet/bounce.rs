@@ -51,28 +51,20 @@ pub(super) fn add((site, ends): (&Site, &Ends), fabric: &mut Fabric, tunnels: Tu
     }
     let mut leaf_counts = Vec::new();
     for ((active, standby), shared) in pairs {
-        let bounce = Bounce {
-            active,
-            standby,
-            shared,
-        };
+        let bounce = Bounce { active, standby, shared };
         leaf_counts.push(bounce.add(&fabric.topology, &mut fabric.routes));
     }
     if leaf_counts.iter().any(|leaves| *leaves < 2) {
         note(fabric, &with_tunnel, FEW_LEAVES);
     }
-    let rows = with_tunnel
-        .iter()
-        .map(|(node, config)| (*node, row(config)));
+    let rows = with_tunnel.iter().map(|(node, config)| (*node, row(config)));
     let rows: Rows = rows.collect();
     fabric.classes = ClassMap::Table(class_table(&fabric.topology, &rows));
     rows
 }
 
 fn note(fabric: &mut Fabric, with_tunnel: &BTreeMap<NodeId, &SwitchConfig>, what: &str) {
-    let names = with_tunnel
-        .keys()
-        .map(|node| fabric.topology.node(*node).name.clone());
+    let names = with_tunnel.keys().map(|node| fabric.topology.node(*node).name.clone());
     let names = Vec::from_iter(names);
     let switches = count(names.len(), "switch");
     let note = format!("{switches} with a tunnel ({}): {what}", some(&names));
@@ -107,9 +99,7 @@ fn shared_servers(
         for &active in hosts {
             for &standby in hosts {
                 let pair = (switch_of(active), switch_of(standby));
-                let both = [pair.0, pair.1]
-                    .iter()
-                    .all(|node| with_tunnel.contains_key(node));
+                let both = [pair.0, pair.1].iter().all(|node| with_tunnel.contains_key(node));
                 if pair.0 != pair.1 && both {
                     pairs.entry(pair).or_insert(Shared { active, standby });
                 }
@@ -121,13 +111,10 @@ fn shared_servers(
 
 /// Whether ordinary routes come down to `switch` and go up again.
 fn turns(fabric: &Fabric, switch: NodeId) -> bool {
-    let Fabric {
-        topology, routes, ..
-    } = fabric;
+    let Fabric { topology, routes, .. } = fabric;
     let leads_here = |node: NodeId, group: GroupId| {
         let hops = routes.table.next_hops(node, group).iter();
-        hops.into_iter()
-            .any(|port| topology.port(node, *port).peer == switch)
+        hops.into_iter().any(|port| topology.port(node, *port).peer == switch)
     };
     let above = topology.neighbours(switch).into_iter();
     let above = Vec::from_iter(above.filter(|node| !topology.is_host(*node)));
@@ -185,10 +172,7 @@ fn towards(topology: &Topology, (from, to): (NodeId, NodeId)) -> Vec<PortId> {
 fn row(config: &SwitchConfig) -> [u8; LANE_COUNT] {
     let mut row = std::array::from_fn(|class| class as u8);
     let kind = MapKind::TcToQueue;
-    let names = config
-        .tunnels
-        .values()
-        .filter_map(|tunnel| tunnel.encap.get(&kind));
+    let names = config.tunnels.values().filter_map(|tunnel| tunnel.encap.get(&kind));
     let maps = names.filter_map(|name| config.maps.get(&(kind, name.clone())));
     for (from, to) in maps.take(1).flat_map(|map| &map.entries) {
         if usize::from(*from) < LANE_COUNT && usize::from(*to) < LANE_COUNT {
@@ -207,11 +191,7 @@ fn class_table(topology: &Topology, rows: &Rows) -> ClassTable {
         let uplinks = Vec::from_iter(uplinks.map(|(number, _)| number));
         for &ingress in &uplinks {
             for &egress in &uplinks {
-                let passage = Passage {
-                    node,
-                    ingress,
-                    egress,
-                };
+                let passage = Passage { node, ingress, egress };
                 table.set(passage, *row);
             }
         }

@@ -51,9 +51,7 @@ impl Built {
         for cable in &site.cables {
             let nodes = cable.each_ref().map(|end| building.node_of(end));
             next.resize(building.devices.len(), 0);
-            building
-                .builder
-                .connect(nodes[0], nodes[1], spec(site, cable));
+            building.builder.connect(nodes[0], nodes[1], spec(site, cable));
             let mut numbered = [(nodes[0], PortId(0)), (nodes[1], PortId(0))];
             for ((node, port), end) in numbered.iter_mut().zip(cable) {
                 *port = PortId(next[node.index()]);
@@ -65,11 +63,7 @@ impl Built {
         }
         building.add_implied_hosts();
         take_notes(site, notes);
-        Ok(Built {
-            topology: building.builder.build()?,
-            devices: building.devices,
-            ends,
-        })
+        Ok(Built { topology: building.builder.build()?, devices: building.devices, ends })
     }
 }
 
@@ -108,25 +102,16 @@ impl Building<'_, '_> {
             let name = self.namer.name(&host, "2");
             self.devices.push(device(&host));
             let host = self.builder.add_host(name);
-            let spec = LinkSpec {
-                rate: RATE_UNKNOWN,
-                delay: DELAY_UNKNOWN,
-            };
+            let spec = LinkSpec { rate: RATE_UNKNOWN, delay: DELAY_UNKNOWN };
             self.builder.connect(switch, host, spec);
-            self.devices[switch.index()]
-                .ports
-                .push("implied".to_string());
+            self.devices[switch.index()].ports.push("implied".to_string());
             self.devices[host.index()].ports.push("implied".to_string());
         }
     }
 }
 
 fn device(name: &str) -> Device {
-    Device {
-        description: name.to_string(),
-        guid: None,
-        ports: Vec::new(),
-    }
+    Device { description: name.to_string(), guid: None, ports: Vec::new() }
 }
 
 /// The slower of both ends, and the longer of what both ends believe the cable to be.
@@ -138,9 +123,7 @@ fn spec(site: &Site, cable: &[SiteEnd; 2]) -> LinkSpec {
         Span::ps(u64::from(metres.max(1)) * DELAY_PER_METRE.as_ps())
     });
     LinkSpec {
-        rate: speeds
-            .min()
-            .map_or(RATE_UNKNOWN, |mbps| Rate::mbps(u64::from(mbps))),
+        rate: speeds.min().map_or(RATE_UNKNOWN, |mbps| Rate::mbps(u64::from(mbps))),
         delay: delay.unwrap_or(DELAY_UNKNOWN),
     }
 }
@@ -152,10 +135,9 @@ fn take_notes(site: &Site, notes: &mut Vec<String>) {
     };
     let speeds = lacks(&|end| site.port(end).is_some_and(|port| port.speed_mbps.is_some()));
     let lengths = lacks(&|end| site.metres(end).is_some());
-    for (number, [what, value, option]) in [
-        (speeds, ["speed", "100 Gb/s", "rate"]),
-        (lengths, ["length", "20 m", "cable or --delay"]),
-    ] {
+    for (number, [what, value, option]) in
+        [(speeds, ["speed", "100 Gb/s", "rate"]), (lengths, ["length", "20 m", "cable or --delay"])]
+    {
         if number > 0 {
             notes.push(format!(
                 "the files do not give the {what} of {}; it is taken for {value}, which matters \

@@ -29,12 +29,7 @@ impl<'s, 'd> Classes<'s, 'd> {
         let all = site.cables.iter().flatten();
         let lossless = all.filter_map(|end| site.lossless(end));
         let lossless = lossless.fold(0, |mask, classes| mask | classes);
-        let mut classes = Classes {
-            site,
-            ends,
-            lossless,
-            notes: Vec::new(),
-        };
+        let mut classes = Classes { site, ends, lossless, notes: Vec::new() };
         classes.note_silence();
         classes.note_disagreements();
         classes
@@ -53,10 +48,7 @@ impl<'s, 'd> Classes<'s, 'd> {
             }
         }
         let lanes = (0..u8::BITS as u8).filter(|class| entering & 1 << class != 0);
-        let lanes = lanes.map(|class| Lane {
-            label: class,
-            class: Class(class),
-        });
+        let lanes = lanes.map(|class| Lane { label: class, class: Class(class) });
         fabric.traffic = Traffic::AllPairs(lanes.collect());
         for (cable, ends) in self.site.cables.iter().zip(self.ends) {
             for (end, (node, port)) in cable.iter().zip(ends) {
@@ -75,11 +67,7 @@ impl<'s, 'd> Classes<'s, 'd> {
     /// The priorities in which hosts can send: lossless somewhere, and such that some port that
     /// faces a host maps packets to them. Where no file has the map, hosts can use all.
     fn entering(&mut self) -> u8 {
-        let mut possible = if self.site.implied.is_empty() {
-            0
-        } else {
-            u8::MAX
-        };
+        let mut possible = if self.site.implied.is_empty() { 0 } else { u8::MAX };
         for [a, b] in &self.site.cables {
             for (host, switch) in [(a, b), (b, a)] {
                 if self.site.nodes[host.node].role == Role::Host {
@@ -114,9 +102,7 @@ impl<'s, 'd> Classes<'s, 'd> {
             return u8::MAX;
         }
         let values = maps.iter().flat_map(|map| map.entries.values());
-        values.fold(0, |mask, class| {
-            mask | 1u8.checked_shl(u32::from(*class)).unwrap_or(0)
-        })
+        values.fold(0, |mask, class| mask | 1u8.checked_shl(u32::from(*class)).unwrap_or(0))
     }
 
     /// Switches of which no file says what they lose: they are taken to lose nothing.

@@ -72,10 +72,7 @@ fn put(switch: &mut Configured, file: &Parsed<SwitchConfig>) -> Result<(), Probl
             Some(name) => format!(" of switch \"{name}\""),
             None => String::new(),
         };
-        let message = format!(
-            "{}{of} is another one in {}",
-            clash.what, switch.source.file
-        );
+        let message = format!("{}{of} is another one in {}", clash.what, switch.source.file);
         let problem = Problem::new(clash.at, message);
         let help = "two files of one switch must agree; is one of them old, or of another switch?";
         file.source.refuse(problem.help(help))

@@ -34,25 +34,17 @@ pub(super) fn absorb(into: &mut SwitchConfig, other: &SwitchConfig) -> Result<()
     for (port, groups) in &other.groups {
         let known = into.groups.entry(port.clone()).or_default();
         groups.iter().try_for_each(|group| {
-            join_group(known, group).map_err(|()| Clash {
-                what: format!("BUFFER_PG|{port}"),
-                at: group.at.clone(),
-            })
+            join_group(known, group)
+                .map_err(|()| Clash { what: format!("BUFFER_PG|{port}"), at: group.at.clone() })
         })?;
     }
-    same("CABLE_LENGTH", &mut into.cables, &other.cables, |v| {
-        &mut v.at
-    })?;
+    same("CABLE_LENGTH", &mut into.cables, &other.cables, |v| &mut v.at)?;
     let port_qos = &mut into.port_qos;
     same("PORT_QOS_MAP", port_qos, &other.port_qos, |v| &mut v.at)?;
     same("TUNNEL", &mut into.tunnels, &other.tunnels, |v| &mut v.at)?;
-    same("PFC_WD", &mut into.watchdogs, &other.watchdogs, |v| {
-        &mut v.at
-    })?;
+    same("PFC_WD", &mut into.watchdogs, &other.watchdogs, |v| &mut v.at)?;
     let neighbours = &mut into.neighbours;
-    same("DEVICE_NEIGHBOR", neighbours, &other.neighbours, |v| {
-        &mut v.at
-    })?;
+    same("DEVICE_NEIGHBOR", neighbours, &other.neighbours, |v| &mut v.at)?;
     for (key, map) in &other.maps {
         match into.maps.entry(key.clone()) {
             Entry::Vacant(place) => {

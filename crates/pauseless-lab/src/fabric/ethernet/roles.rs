@@ -104,11 +104,7 @@ pub(super) fn implied(site: &Site, notes: &mut Vec<String>) -> Vec<usize> {
     let is_host = |node: usize| site.nodes[node].role == Role::Host;
     let mut switches = vec![BTreeSet::new(); site.nodes.len()];
     let mut has_host = vec![false; site.nodes.len()];
-    for [a, b] in site
-        .cables
-        .iter()
-        .map(|cable| [cable[0].node, cable[1].node])
-    {
+    for [a, b] in site.cables.iter().map(|cable| [cable[0].node, cable[1].node]) {
         has_host[a] |= is_host(b);
         has_host[b] |= is_host(a);
         if !is_host(a) && !is_host(b) {
@@ -128,12 +124,7 @@ pub(super) fn implied(site: &Site, notes: &mut Vec<String>) -> Vec<usize> {
                     .to_string(),
             );
         }
-        note(
-            site,
-            &tors,
-            "switches of type ToRRouter without a host",
-            notes,
-        );
+        note(site, &tors, "switches of type ToRRouter without a host", notes);
         return tors;
     }
     let size = |node: usize| switches[node].len();
@@ -163,15 +154,7 @@ fn note(site: &Site, nodes: &[usize], what: &str, notes: &mut Vec<String>) {
 }
 
 /// Kinds that forward nothing: containerlab's own, and what NetQ calls end nodes.
-const HOSTS: [&str; 8] = [
-    "linux",
-    "ext-container",
-    "generic_vm",
-    "k8s-kind",
-    "host",
-    "server",
-    "nic",
-    "dpu",
-];
+const HOSTS: [&str; 8] =
+    ["linux", "ext-container", "generic_vm", "k8s-kind", "host", "server", "nic", "dpu"];
 /// Kinds that say nothing: NetQ's word for whatever a switch hears of.
 const SILENT: [&str; 3] = ["", "discovered_via_lldp", "unknown"];

@@ -70,11 +70,7 @@ impl<'d> Site<'d> {
             role: Role::Switch,
             is_cabled: false,
         });
-        let mut site = Site {
-            nodes: nodes.collect(),
-            cables: Vec::new(),
-            implied: Vec::new(),
-        };
+        let mut site = Site { nodes: nodes.collect(), cables: Vec::new(), implied: Vec::new() };
         for (node, _) in wires.cables.iter().flat_map(|cable| &cable.ends) {
             site.nodes[*node].is_cabled = true;
         }
@@ -89,10 +85,7 @@ impl<'d> Site<'d> {
             node.role = *role;
         }
         for cable in &wires.cables {
-            let both = cable
-                .ends
-                .iter()
-                .all(|(node, _)| assigned[*node] == Role::Host);
+            let both = cable.ends.iter().all(|(node, _)| assigned[*node] == Role::Host);
             if both {
                 let problem = Problem::new(cable.at.clone(), "a cable joins two hosts");
                 let problem = problem.expected("a switch at one end");
@@ -180,12 +173,7 @@ impl<'d> Site<'d> {
             };
             return Ok(only);
         };
-        let nodes = || {
-            self.nodes
-                .iter()
-                .enumerate()
-                .filter(|(_, node)| node.is_cabled)
-        };
+        let nodes = || self.nodes.iter().enumerate().filter(|(_, node)| node.is_cabled);
         let exact = nodes().find(|(_, node)| node.name == *name);
         let found = exact.or_else(|| nodes().find(|(_, node)| config.is_called(&node.name)));
         found.map(|(number, _)| number).ok_or_else(|| {
@@ -218,11 +206,7 @@ impl<'d> Site<'d> {
                         None
                     }
                 };
-                SiteEnd {
-                    node,
-                    interface,
-                    port,
-                }
+                SiteEnd { node, interface, port }
             });
             let is_down = |end: &&SiteEnd| {
                 let port = self.port(end);
@@ -239,11 +223,7 @@ impl<'d> Site<'d> {
             (unknown, "interface", UNKNOWN),
         ];
         for (names, what, why) in lists.iter().filter(|(names, _, _)| !names.is_empty()) {
-            notes.push(format!(
-                "{} {why}: {}",
-                count(names.len(), what),
-                some(names)
-            ));
+            notes.push(format!("{} {why}: {}", count(names.len(), what), some(names)));
         }
     }
 }

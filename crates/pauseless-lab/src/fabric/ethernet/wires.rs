@@ -58,11 +58,7 @@ impl<'s> Wires<'s> {
             for link in &file.value.links {
                 let ends = link.ends.clone();
                 let ends = ends.map(|(node, interface)| (wires.node(&node), interface));
-                wires.lay(Wire {
-                    ends,
-                    source: file.source,
-                    at: link.at.clone(),
-                })?;
+                wires.lay(Wire { ends, source: file.source, at: link.at.clone() })?;
             }
             if !file.value.skipped.is_empty() {
                 let links = count(file.value.skipped.len(), "link");
@@ -94,21 +90,13 @@ impl<'s> Wires<'s> {
             wires.nodes[own].kind.clone_from(&switch.config.device_type);
             for (port, neighbour) in &switch.config.neighbours {
                 let key = neighbour.name.to_ascii_lowercase();
-                let spelling = spellings
-                    .entry(key)
-                    .or_insert_with(|| neighbour.name.clone());
+                let spelling = spellings.entry(key).or_insert_with(|| neighbour.name.clone());
                 let peer = switches.iter().find(|other| other.is_called(spelling));
                 let peer_port = peer.and_then(|peer| ports::named(&peer.config, &neighbour.port));
                 let peer_port = peer_port.unwrap_or_else(|| neighbour.port.clone());
-                let ends = [
-                    (wires.node(name), port.clone()),
-                    (wires.node(spelling), peer_port),
-                ];
-                let laid = wires.lay(Wire {
-                    ends,
-                    source: switch.source,
-                    at: neighbour.at.clone(),
-                })?;
+                let ends = [(wires.node(name), port.clone()), (wires.node(spelling), peer_port)];
+                let laid =
+                    wires.lay(Wire { ends, source: switch.source, at: neighbour.at.clone() })?;
                 if let Laid::Known(cable) = laid {
                     confirmed.insert(cable);
                 }
@@ -129,10 +117,7 @@ impl<'s> Wires<'s> {
         }
         let number = self.nodes.len();
         self.numbers.insert(name.to_string(), number);
-        self.nodes.push(WireNode {
-            name: name.to_string(),
-            kind: None,
-        });
+        self.nodes.push(WireNode { name: name.to_string(), kind: None });
         number
     }
 
@@ -190,26 +175,19 @@ impl<'s> Wires<'s> {
 
     fn finish(mut self) -> Result<Wires<'s>, Problems> {
         if self.loopbacks > 0 {
-            self.notes.push(format!(
-                "{} from a node to itself left out",
-                count(self.loopbacks, "cable")
-            ));
+            self.notes
+                .push(format!("{} from a node to itself left out", count(self.loopbacks, "cable")));
         }
         let mut is_cabled = vec![false; self.nodes.len()];
         for (node, _) in self.cables.iter().flat_map(|cable| &cable.ends) {
             is_cabled[*node] = true;
         }
         let nodes = self.nodes.iter().zip(&is_cabled);
-        let names = nodes
-            .filter(|(_, is)| !**is)
-            .map(|(node, _)| node.name.clone());
+        let names = nodes.filter(|(_, is)| !**is).map(|(node, _)| node.name.clone());
         let names = Vec::from_iter(names);
         if !names.is_empty() {
             let nodes = count(names.len(), "node");
-            self.notes.push(format!(
-                "{nodes} without a cable left out: {}",
-                some(&names)
-            ));
+            self.notes.push(format!("{nodes} without a cable left out: {}", some(&names)));
         }
         Ok(self)
     }

@@ -35,16 +35,12 @@ pub fn write(fabric: &Fabric) -> String {
         ..CheckKeys::default()
     };
     // What the packets are stands behind the fabric that they cross.
-    let (sections, plain): (Vec<Entry>, _) = keys
-        .entries()
-        .into_iter()
-        .partition(|entry| entry.node.is_section());
+    let (sections, plain): (Vec<Entry>, _) =
+        keys.entries().into_iter().partition(|entry| entry.node.is_section());
     file.entries(&plain);
     let rule = rule(fabric);
     let seed = rule.and_then(|rule| match rule.multipath {
-        Multipath::Single {
-            tie_break: TieBreak::Seeded(seed),
-        } => Some(seed),
+        Multipath::Single { tie_break: TieBreak::Seeded(seed) } => Some(seed),
         _ => None,
     });
     if let Some(seed) = seed {
@@ -98,10 +94,7 @@ fn write_topology(file: &mut File, fabric: &Fabric) {
         ..Common::default()
     };
     let custom = Custom::of(&fabric.topology, &common, &fabric.names);
-    let network = Network {
-        common,
-        layout: Some(Layout::Custom(custom)),
-    };
+    let network = Network { common, layout: Some(Layout::Custom(custom)) };
     file.tables = TableStyle::Inline;
     file.table(NAME, &network);
     file.tables = TableStyle::Sections;
@@ -165,15 +158,9 @@ struct Flow<'f> {
 
 impl<'f> Flow<'f> {
     fn new(fabric: &'f Fabric, demand: Demand) -> Flow<'f> {
-        let Fabric {
-            topology, routes, ..
-        } = fabric;
+        let Fabric { topology, routes, .. } = fabric;
         let target = routes.groups.target(demand.group);
-        let header = Header {
-            source: demand.source,
-            group: demand.group,
-            hash: 0,
-        };
+        let header = Header { source: demand.source, group: demand.group, hash: 0 };
         let is_pinned = demand.group != routes.groups.of_host(target);
         let peers = |hops: &[(NodeId, PortId)]| {
             let steps = hops.iter();
@@ -237,11 +224,7 @@ fn lossy(fabric: &Fabric) -> Vec<Lossy> {
     }
     let lossy = alike.into_iter().map(|(classes, ports)| {
         let is_everywhere = ports.len() == port_count;
-        let ports = if is_everywhere {
-            vec!["*".to_string()]
-        } else {
-            ports
-        };
+        let ports = if is_everywhere { vec!["*".to_string()] } else { ports };
         Lossy::of(ports, classes)
     });
     lossy.collect()

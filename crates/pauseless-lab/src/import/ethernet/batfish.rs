@@ -35,17 +35,10 @@ pub fn parse(text: &str) -> Result<Wiring, Problem> {
     for edge in edges.items("\"edges\"")? {
         let [first, second] = read_edge(&edge)?;
         for end in [&first, &second] {
-            cabling.mention(WiredNode {
-                name: end.node.clone(),
-                kind: None,
-                at: end.at.clone(),
-            });
+            cabling.mention(WiredNode { name: end.node.clone(), kind: None, at: end.at.clone() });
         }
         cabling.link_again(WiredLink {
-            ends: [
-                (first.node, first.interface),
-                (second.node, second.interface),
-            ],
+            ends: [(first.node, first.interface), (second.node, second.interface)],
             at: edge.at(),
         })?;
     }
@@ -91,11 +84,7 @@ fn read_end(end: &Value) -> Result<End, Problem> {
         *place = Some(text.into_owned());
     }
     match (node, interface) {
-        (Some(node), Some(interface)) => Ok(End {
-            node,
-            interface,
-            at: end.at(),
-        }),
+        (Some(node), Some(interface)) => Ok(End { node, interface, at: end.at() }),
         _ => {
             let problem = Problem::new(end.at(), "an end without its node or interface");
             Err(problem.expected(expected))
@@ -119,10 +108,8 @@ mod tests {
         // 40 edges, each cable from both ends.
         assert_eq!((wiring.nodes.len(), wiring.links.len()), (15, 20));
         let end = |node: &str, interface: &str| (node.to_string(), interface.to_string());
-        let first = [
-            end("as1border1", "GigabitEthernet0/0"),
-            end("as1core1", "GigabitEthernet1/0"),
-        ];
+        let first =
+            [end("as1border1", "GigabitEthernet0/0"), end("as1core1", "GigabitEthernet1/0")];
         assert_eq!(wiring.links[0].ends, first);
         assert!(text[wiring.links[0].at.clone()].starts_with("{\n      \"node1\""));
     }
@@ -142,57 +129,25 @@ mod tests {
                 ("{}", 1, "the file has no \"edges\""),
                 ("{\"edges\": 1}", 1, "\"edges\" is a number"),
                 ("{\"edges\": [],\n \"x\": 1}", 2, "unknown key \"x\""),
-                (
-                    "{\"edges\": [],\n\"edges\": []}",
-                    2,
-                    "\"edges\" is twice in",
-                ),
-                (
-                    "{\"edges\": [\n{\"node1\"",
-                    2,
-                    "the file ends in the middle",
-                ),
+                ("{\"edges\": [],\n\"edges\": []}", 2, "\"edges\" is twice in"),
+                ("{\"edges\": [\n{\"node1\"", 2, "the file ends in the middle"),
                 ("{\"edges\": [\n\n1 2]}", 3, "not JSON: expected `,` or `]`"),
                 ("{\"edges\": []} x", 1, "not JSON: trailing characters"),
                 (&edges("null"), 3, "an edge is null"),
                 (&edges("{\"node1\": 3}"), 3, "an end of an edge is a number"),
                 (&edges("{\"node3\": {}}"), 3, "unknown key \"node3\""),
-                (
-                    &edges(&format!("{{\"node1\": {}}}", end("a"))),
-                    3,
-                    "an edge with one end",
-                ),
+                (&edges(&format!("{{\"node1\": {}}}", end("a"))), 3, "an edge with one end"),
                 (&edges("{\"node1\": {}}"), 3, "an end without its node"),
-                (
-                    &edges("{\"node1\": {\"hostname\": true}}"),
-                    3,
-                    "hostname is a truth value",
-                ),
-                (
-                    &edges("{\"node1\": {\"hostname\": \"\"}}"),
-                    3,
-                    "\"hostname\" is empty",
-                ),
-                (
-                    &edges("{\"node1\": {\"hostname\": \"\\ud800\"}}"),
-                    3,
-                    "not JSON: ",
-                ),
+                (&edges("{\"node1\": {\"hostname\": true}}"), 3, "hostname is a truth value"),
+                (&edges("{\"node1\": {\"hostname\": \"\"}}"), 3, "\"hostname\" is empty"),
+                (&edges("{\"node1\": {\"hostname\": \"\\ud800\"}}"), 3, "not JSON: "),
                 (&edges(&edge("a", "a")), 3, "\"a:e\" is cabled to itself"),
-                (
-                    &edges(&twice),
-                    4,
-                    "\"b:e\" is cabled twice, on line 3 to \"a:e\"",
-                ),
+                (&edges(&twice), 4, "\"b:e\" is cabled twice, on line 3 to \"a:e\""),
             ],
         );
         let deep = format!("{{\"edges\": {}", "[".repeat(1_000_000));
         check_bad(parse, &[(&deep, 1, "the file ends in the middle")]);
-        let deep = format!(
-            "{{\"edges\": {}{}}}",
-            "[".repeat(1 << 20),
-            "]".repeat(1 << 20)
-        );
+        let deep = format!("{{\"edges\": {}{}}}", "[".repeat(1 << 20), "]".repeat(1 << 20));
         check_bad(parse, &[(&deep, 1, "an edge is an array")]);
     }
 

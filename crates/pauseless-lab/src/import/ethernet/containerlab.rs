@@ -18,8 +18,7 @@ pub fn looks_like(text: &str) -> bool {
     if text.trim_start().starts_with('{') {
         return text.contains("\"topology\"") && text.contains("\"nodes\"");
     }
-    text.lines()
-        .any(|line| line.trim_end() == "topology:" || line.starts_with("topology: "))
+    text.lines().any(|line| line.trim_end() == "topology:" || line.starts_with("topology: "))
 }
 
 /// Reads a containerlab topology.
@@ -176,11 +175,7 @@ fn read_endpoint(value: &Value) -> Result<Endpoint, Problem> {
     if node.is_empty() || interface.is_empty() || interface.contains(':') {
         return Err(bad_endpoint(&format!("{node}:{interface}"), at));
     }
-    Ok(Endpoint {
-        node: node.to_string(),
-        interface: interface.to_string(),
-        at,
-    })
+    Ok(Endpoint { node: node.to_string(), interface: interface.to_string(), at })
 }
 
 fn bad_endpoint(text: &str, at: Range<usize>) -> Problem {
@@ -189,14 +184,7 @@ fn bad_endpoint(text: &str, at: Range<usize>) -> Problem {
 }
 
 /// Types of link in the extended form, and names of nodes in the brief form, that end outside.
-const OUTSIDE: [&str; 6] = [
-    "host",
-    "mgmt-net",
-    "macvlan",
-    "vxlan",
-    "vxlan-stitch",
-    "dummy",
-];
+const OUTSIDE: [&str; 6] = ["host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy"];
 
 #[cfg(test)]
 mod tests {
@@ -207,9 +195,7 @@ mod tests {
     fn ends(wiring: &Wiring) -> Vec<String> {
         let show = |(node, interface): &(String, String)| format!("{node}:{interface}");
         let links = wiring.links.iter();
-        links
-            .map(|link| format!("{} {}", show(&link.ends[0]), show(&link.ends[1])))
-            .collect()
+        links.map(|link| format!("{} {}", show(&link.ends[0]), show(&link.ends[1]))).collect()
     }
 
     #[test]

@@ -110,10 +110,7 @@ impl<'t> Value<'t> {
 
     fn of(text: &'t str, raw: &'t RawValue) -> Value<'t> {
         let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
-        Value {
-            text,
-            at: start..start + raw.get().len(),
-        }
+        Value { text, at: start..start + raw.get().len() }
     }
 
     fn slice(&self) -> &'t str {
@@ -203,10 +200,7 @@ fn syntax(text: &str, error: &serde_json::Error) -> Problem {
     }
     let line_start = match error.line() {
         0 | 1 => 0,
-        line => text
-            .match_indices('\n')
-            .nth(line - 2)
-            .map_or(0, |(newline, _)| newline + 1),
+        line => text.match_indices('\n').nth(line - 2).map_or(0, |(newline, _)| newline + 1),
     };
     let start = (line_start + error.column().saturating_sub(1)).min(text.len());
     let problem = Problem::new(start..start + 1, format!("not JSON: {}", reason(error)));

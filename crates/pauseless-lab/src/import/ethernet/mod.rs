@@ -77,10 +77,7 @@ mod tests {
     fn real_files_are_recognised() {
         let table = [
             ("clos02.clab.yml", Format::Containerlab),
-            (
-                "batfish-example_layer1_topology.json",
-                Format::BatfishLayer1,
-            ),
+            ("batfish-example_layer1_topology.json", Format::BatfishLayer1),
             ("topograph-netq-topologyGraph.json", Format::NetqTopology),
             ("config_db-acs-msn4700-t1.json", Format::SonicConfig),
             ("appl_db-acs-msn4700-t1.json", Format::SonicConfig),
@@ -100,24 +97,12 @@ mod tests {
         let table = [
             ("{\"edges\": [{\"node1\": ", Some(Format::BatfishLayer1)),
             ("{\"edges\": []}", Some(Format::BatfishLayer1)),
-            (
-                "[{\"links\": [{\"compounded_links\"",
-                Some(Format::NetqTopology),
-            ),
+            ("[{\"links\": [{\"compounded_links\"", Some(Format::NetqTopology)),
             ("name: a\ntopology:\n  nodes:\n", Some(Format::Containerlab)),
-            (
-                "{\"topology\": {\"nodes\": {}}}",
-                Some(Format::Containerlab),
-            ),
+            ("{\"topology\": {\"nodes\": {}}}", Some(Format::Containerlab)),
             ("{\"PORT\": {\"Ethernet0\"", Some(Format::SonicConfig)),
-            (
-                "{\"BUFFER_PG|Ethernet0|3-4\": {}}",
-                Some(Format::SonicConfig),
-            ),
-            (
-                "{\"BUFFER_PG_TABLE:Ethernet0:3\": {",
-                Some(Format::SonicConfig),
-            ),
+            ("{\"BUFFER_PG|Ethernet0|3-4\": {}}", Some(Format::SonicConfig)),
+            ("{\"BUFFER_PG_TABLE:Ethernet0:3\": {", Some(Format::SonicConfig)),
             ("# x\n 400000 40m 1 2 3 0\n", Some(Format::PgProfileLookup)),
             ("\u{feff}10000 5m 1", Some(Format::PgProfileLookup)),
             ("", None),

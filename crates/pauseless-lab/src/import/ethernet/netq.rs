@@ -12,18 +12,13 @@ use crate::problem::Problem;
 /// Whether `text` is meant to be a topology graph of NetQ.
 pub fn looks_like(text: &str) -> bool {
     text.trim_start().starts_with('[')
-        && ["\"compounded_links\"", "\"compounded_nodes\""]
-            .iter()
-            .any(|name| text.contains(name))
+        && ["\"compounded_links\"", "\"compounded_nodes\""].iter().any(|name| text.contains(name))
 }
 
 /// Reads a topology graph.
 pub fn parse(text: &str) -> Result<Wiring, Problem> {
     let root = Value::whole(text, "a topology graph")?;
-    let mut graph = Graph {
-        cabling: Cabling::new(text),
-        names: HashMap::new(),
-    };
+    let mut graph = Graph { cabling: Cabling::new(text), names: HashMap::new() };
     let parts = root.items("the file")?;
     let mut parts_read = Vec::with_capacity(parts.len());
     for part in &parts {
@@ -69,11 +64,7 @@ impl Graph<'_> {
             let message = format!("two devices have the id {}", quoted(&id));
             return Err(Problem::new(at, message).expected("an id of its own"));
         }
-        self.cabling.node(WiredNode {
-            name,
-            kind: kind.map(|kind| kind.into_owned()),
-            at,
-        })
+        self.cabling.node(WiredNode { name, kind: kind.map(|kind| kind.into_owned()), at })
     }
 
     fn link(&mut self, link: &Value) -> Result<(), Problem> {
@@ -84,10 +75,7 @@ impl Graph<'_> {
             return Err(Problem::new(link.at(), message).expected("two"));
         };
         let ends = [self.end(first)?, self.end(second)?];
-        self.cabling.link(WiredLink {
-            ends,
-            at: link.at(),
-        })
+        self.cabling.link(WiredLink { ends, at: link.at() })
     }
 
     fn end(&self, end: &Value) -> Result<(String, String), Problem> {
@@ -124,10 +112,7 @@ fn require(parent: &Value, members: &[Member], name: &str) -> Result<String, Pro
     };
     let text = value.string(name)?;
     if text.is_empty() {
-        Err(Problem::new(
-            value.at(),
-            format!("{} is empty", quoted(name)),
-        ))
+        Err(Problem::new(value.at(), format!("{} is empty", quoted(name))))
     } else {
         Ok(text.into_owned())
     }
@@ -185,16 +170,8 @@ mod tests {
                 (&file(&same_name, ""), 3, "node \"a\" is also on line 2"),
                 (&file(&same_id, ""), 3, "two devices have the id \"1\""),
                 (&file(&two, "{}"), 5, "a link with 0 interfaces"),
-                (
-                    &file(&two, &link("1", "3")),
-                    5,
-                    "no device has the id \"3\"",
-                ),
-                (
-                    &file(&two, &link("1", "1")),
-                    5,
-                    "\"a:e\" is cabled to itself",
-                ),
+                (&file(&two, &link("1", "3")), 5, "no device has the id \"3\""),
+                (&file(&two, &link("1", "1")), 5, "\"a:e\" is cabled to itself"),
                 (&file(&two, &again), 6, "\"b:e\" is cabled twice, on line 5"),
             ],
         );

@@ -89,9 +89,7 @@ impl<'t> Row<'t> {
     /// The words before a comment. More of them than columns are refused anyway.
     fn new(line: &Line<'t>) -> Row<'t> {
         let words = line.before(b'#').words().take(COLUMNS_MAX + 1);
-        Row {
-            words: words.collect(),
-        }
+        Row { words: words.collect() }
     }
 
     fn profile(&self) -> Result<PgProfile, Problem> {
@@ -166,10 +164,7 @@ mod tests {
         let profiles = parse(&text).unwrap();
         assert_eq!(profiles.len(), 21);
         let found = lookup(&profiles, 400_000, 300).unwrap();
-        assert_eq!(
-            (found.size, found.xon, found.xoff),
-            (420_864, 37_888, 373_760)
-        );
+        assert_eq!((found.size, found.xon, found.xoff), (420_864, 37_888, 373_760));
         assert_eq!((found.threshold, found.xon_offset), (0, None));
         let row = "400000  300m 420864 37888  373760         0";
         assert_eq!(&text[found.at.clone()], row);
@@ -183,10 +178,7 @@ mod tests {
     #[test]
     fn seven_columns_and_shared_headroom() {
         let profiles = parse("\u{feff}# x\r\n40000 5m 1248 2288 35776 -3 2288 # y\r\n").unwrap();
-        assert_eq!(
-            (profiles[0].threshold, profiles[0].xon_offset),
-            (-3, Some(2288))
-        );
+        assert_eq!((profiles[0].threshold, profiles[0].xon_offset), (-3, Some(2288)));
         assert!(profiles[0].shares_headroom());
     }
 
@@ -199,35 +191,19 @@ mod tests {
                 ("# only\n\n", 1, "the file has no profile"),
                 ("# x\n400000\n", 2, "a row of 1 column beginning \"400000\""),
                 ("10000 5m 1 2 3", 1, "a row of 5 columns"),
-                (
-                    "10000 5m 1 2 3 4 5 6 7 8 9",
-                    1,
-                    "a row of more than 7 columns",
-                ),
+                ("10000 5m 1 2 3 4 5 6 7 8 9", 1, "a row of more than 7 columns"),
                 ("0 5m 1 2 3 0", 1, "a speed of 0"),
                 ("\n10G 5m 1 2 3 0", 2, "\"10G\" is not a speed in Mb/s"),
-                (
-                    "99999999999 5m 1 2 3 0",
-                    1,
-                    "\"99999999999\" is not a speed",
-                ),
+                ("99999999999 5m 1 2 3 0", 1, "\"99999999999\" is not a speed"),
                 ("-1 5m 1 2 3 0", 1, "\"-1\" is not a speed"),
                 ("10000 5 1 2 3 0", 1, "\"5\" is not a length of cable"),
                 ("10000 5km 1 2 3 0", 1, "\"5km\" is not a length of cable"),
                 ("10000 m 1 2 3 0", 1, "\"m\" is not a length of cable"),
                 ("10000 5m x 2 3 0", 1, "\"x\" is not a size in bytes"),
-                (
-                    "10000 5m 1 2 0 0",
-                    1,
-                    "a lossless profile with an xoff of 0",
-                ),
+                ("10000 5m 1 2 0 0", 1, "a lossless profile with an xoff of 0"),
                 ("10000 5m 1 2 3 0.5", 1, "\"0.5\" is not a threshold"),
                 ("10000 5m 1 2 3 0 z", 1, "\"z\" is not a xon_offset"),
-                (
-                    "1 5m 1 2 3 0\n\n1 5m 1 2 3 0",
-                    3,
-                    "1 Mb/s over 5 m is also on line 1",
-                ),
+                ("1 5m 1 2 3 0\n\n1 5m 1 2 3 0", 3, "1 Mb/s over 5 m is also on line 1"),
             ],
         );
     }

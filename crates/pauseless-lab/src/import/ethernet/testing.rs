@@ -15,11 +15,7 @@ use crate::problem::Problem;
 pub(super) fn sample(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ethernet");
     let packed = folder.join(format!("{name}.gz"));
-    let path = if packed.exists() {
-        packed
-    } else {
-        folder.join(name)
-    };
+    let path = if packed.exists() { packed } else { folder.join(name) };
     let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     Source::from_bytes(name, bytes).unwrap().text
 }
@@ -37,11 +33,7 @@ pub(super) fn check_bad<T>(parse: fn(&str) -> Result<T, Problem>, table: &[(&str
             problem.message
         );
         let start = problem.at.expect("a place in the text").start;
-        assert_eq!(
-            crate::text::line_number(text, start),
-            *line,
-            "{message}:\n{shown}"
-        );
+        assert_eq!(crate::text::line_number(text, start), *line, "{message}:\n{shown}");
     }
 }
 
@@ -68,10 +60,7 @@ pub(super) fn never_panics<T: std::fmt::Debug>(parse: fn(&str) -> Result<T, Prob
         String::from_utf8_lossy(&bytes).into_owned()
     });
     let texts = prop_oneof![3 => mutated, 1 => ".{0,200}", 1 => "[\\[\\]{}\",:|0-9a-z \n-]{0,200}"];
-    let mut runner = TestRunner::new(Config {
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
     let result = runner.run(&texts, |text| {
         super::recognise(&text);
         let start = Instant::now();

@@ -60,12 +60,7 @@ pub(super) struct Cabling<'t> {
 
 impl<'t> Cabling<'t> {
     pub fn new(text: &'t str) -> Cabling<'t> {
-        Cabling {
-            text,
-            wiring: Wiring::default(),
-            known: HashMap::new(),
-            used: HashMap::new(),
-        }
+        Cabling { text, wiring: Wiring::default(), known: HashMap::new(), used: HashMap::new() }
     }
 
     /// A node that the file lists, once.

@@ -61,18 +61,12 @@ impl Document {
         if builder.nodes.is_empty() {
             Err(Problem::new(0..0, "the file is empty").expected(what))
         } else {
-            Ok(Document {
-                nodes: builder.nodes,
-                work: Cell::new(0),
-            })
+            Ok(Document { nodes: builder.nodes, work: Cell::new(0) })
         }
     }
 
     pub fn root(&self) -> Value<'_> {
-        Value {
-            document: self,
-            id: 0,
-        }
+        Value { document: self, id: 0 }
     }
 }
 
@@ -112,9 +106,7 @@ impl<'d> Value<'d> {
             Content::Mapping(pairs) => {
                 self.spend(pairs.len())?;
                 let pairs = pairs.iter();
-                Ok(pairs
-                    .map(|(key, value)| (self.other(*key), self.other(*value)))
-                    .collect())
+                Ok(pairs.map(|(key, value)| (self.other(*key), self.other(*value))).collect())
             }
             _ => Err(self.mistyped(what, "a mapping")),
         }
@@ -161,10 +153,7 @@ impl<'d> Value<'d> {
     }
 
     fn other(&self, id: usize) -> Value<'d> {
-        Value {
-            document: self.document,
-            id,
-        }
+        Value { document: self.document, id }
     }
 
     fn spend(&self, entries: usize) -> Result<(), Problem> {
@@ -268,11 +257,7 @@ impl<'t> Builder<'t> {
             let message = format!("nested more than {DEPTH_MAX} levels deep");
             return Err(Problem::new(at, message).help("is this the right file?"));
         }
-        self.open.push(Open {
-            id,
-            key: None,
-            keys: HashSet::new(),
-        });
+        self.open.push(Open { id, key: None, keys: HashSet::new() });
         Ok(())
     }
 
@@ -313,10 +298,7 @@ impl Places {
         let bytes = if text.is_ascii() {
             Vec::new()
         } else {
-            text.char_indices()
-                .step_by(STRIDE)
-                .map(|(byte, _)| byte)
-                .collect()
+            text.char_indices().step_by(STRIDE).map(|(byte, _)| byte).collect()
         };
         Places { bytes }
     }

@@ -141,10 +141,7 @@ fn is_key(word: &str) -> bool {
 impl<'t> Config<'t> {
     /// Reads the text; what is wrong goes to `sink`.
     pub(super) fn parse(text: Text<'t>, sink: &Sink) -> Config<'t> {
-        let mut config = Config {
-            text: text.text,
-            ..Config::default()
-        };
+        let mut config = Config { text: text.text, ..Config::default() };
         let mut words = Words::new(text);
         while let Some(word) = words.next() {
             let Some((key, follows)) = KEYS.iter().find(|(key, _)| *key == word.text) else {
@@ -197,14 +194,8 @@ impl<'t> Config<'t> {
         let shown = Vec::from_iter(shown.map(|word| format!("{:?}", word.text))).join(", ");
         let mut notes = vec![match rest.len() {
             0 => format!("{:?} is no key and was skipped", first.text),
-            1..10 => format!(
-                "{} words are no keys and were skipped: {shown}",
-                rest.len() + 1
-            ),
-            _ => format!(
-                "{} words are no keys and were skipped: {shown}, ..",
-                rest.len() + 1
-            ),
+            1..10 => format!("{} words are no keys and were skipped: {shown}", rest.len() + 1),
+            _ => format!("{} words are no keys and were skipped: {shown}, ..", rest.len() + 1),
         }];
         let slips = self.unknown.iter().filter_map(|word| {
             let meant = did_you_mean(word.text, KEYS.iter().map(|(key, _)| *key));
@@ -239,9 +230,7 @@ impl<'t> Config<'t> {
 
     /// The same for numbers that need more than 32 bits.
     pub(super) fn long(&self, key: &str, default: u64, sink: &Sink) -> u64 {
-        let number = self
-            .word(key)
-            .and_then(|word| sink.take(word.integer(0..=u64::MAX)));
+        let number = self.word(key).and_then(|word| sink.take(word.integer(0..=u64::MAX)));
         number.unwrap_or(default)
     }
 
@@ -295,10 +284,7 @@ mod tests {
         assert_eq!(config.integer("BUFFER_SIZE", 16, &sink), 32);
         assert_eq!(config.integer("HAS_WIN", 1, &sink), 1);
         let map = config.by_rate("KMAX_MAP", &sink);
-        assert_eq!(
-            Vec::from_iter(map),
-            [(25_000_000_000, 400.0), (100_000_000_000, 1600.0)]
-        );
+        assert_eq!(Vec::from_iter(map), [(25_000_000_000, 400.0), (100_000_000_000, 1600.0)]);
         let unknown = config.unknown.iter().map(|word| word.text);
         assert_eq!(Vec::from_iter(unknown), ["foo", "bar"]);
         let slip = Config::parse("CC_MODE 1\nBUFER_SIZE\n".into(), &sink);
@@ -311,9 +297,7 @@ mod tests {
         );
         assert_eq!(config.repeated, ["CC_MODE"]);
         assert!(sink.is_empty());
-        assert!(!is_config(
-            "[topology]\nkind = \"ring\"\n# CC_MODE BUFFER_SIZE HAS_WIN"
-        ));
+        assert!(!is_config("[topology]\nkind = \"ring\"\n# CC_MODE BUFFER_SIZE HAS_WIN"));
     }
 
     #[test]
@@ -326,19 +310,10 @@ mod tests {
             let list = sink.into_list().into_iter();
             Vec::from_iter(list.map(|problem| problem.message))
         };
-        assert_eq!(
-            problems("CC_MODE"),
-            ["the file ends within the values of CC_MODE"]
-        );
+        assert_eq!(problems("CC_MODE"), ["the file ends within the values of CC_MODE"]);
         assert_eq!(problems("CC_MODE -1"), ["\"-1\" is out of place"]);
-        assert_eq!(
-            problems("KMAX_MAP 4000000000 1 1"),
-            ["\"4000000000\" is out of place"]
-        );
-        assert_eq!(
-            problems("KMAX_MAP 2 1 1"),
-            ["the file ends within the values of KMAX_MAP"]
-        );
+        assert_eq!(problems("KMAX_MAP 4000000000 1 1"), ["\"4000000000\" is out of place"]);
+        assert_eq!(problems("KMAX_MAP 2 1 1"), ["the file ends within the values of KMAX_MAP"]);
         assert_eq!(
             problems("KMAX_MAP 1 x nan"),
             ["\"x\" is out of place", "\"nan\" is out of place"]

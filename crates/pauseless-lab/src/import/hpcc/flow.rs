@@ -59,14 +59,8 @@ pub(super) fn parse(text: Text<'_>, ports: Ports, is_switch: &[bool], sink: &Sin
     let Some(count) = sink.take(count.integer(0..=u64::from(u32::MAX))) else {
         return Vec::new();
     };
-    let mut reader = Reader {
-        ports,
-        is_switch,
-        sink,
-        from: BTreeMap::new(),
-        to: BTreeMap::new(),
-        last: 0,
-    };
+    let mut reader =
+        Reader { ports, is_switch, sink, from: BTreeMap::new(), to: BTreeMap::new(), last: 0 };
     let mut flows = Vec::new();
     for number in 0..count {
         let row = Vec::from_iter(words.by_ref().take(ports.column_count()));
@@ -101,10 +95,7 @@ impl Reader<'_> {
             sink.push(problem.expected("a group from 1 to 7"));
         }
         let (port, rest) = match self.ports {
-            Ports::Written => (
-                sink.take(row[3].integer(0..=u64::from(u16::MAX))),
-                &row[4..],
-            ),
+            Ports::Written => (sink.take(row[3].integer(0..=u64::from(u16::MAX))), &row[4..]),
             Ports::Counted => (Some(0), &row[3..]),
         };
         let size = sink.take(rest[0].integer(0..=u64::from(u32::MAX)));
@@ -220,10 +211,7 @@ mod tests {
         assert_eq!(one("0 9 3 100 5 2"), ["\"9\" is out of place"]);
         assert_eq!(one("0 0 3 100 5 2"), ["a flow from 0 to itself"]);
         assert_eq!(one("0 1 8 100 5 2"), ["\"8\" is out of place"]);
-        assert_eq!(
-            one("0 1 3 100 4294967296 2"),
-            ["\"4294967296\" is out of place"]
-        );
+        assert_eq!(one("0 1 3 100 4294967296 2"), ["\"4294967296\" is out of place"]);
         assert_eq!(one("0 1 3 100 0 2"), ["a flow of no bytes"]);
         assert_eq!(one("0 1 3 100 5 -2"), ["\"-2\" is out of place"]);
         assert_eq!(one("0 1 3 100 5 NaN"), ["\"NaN\" is out of place"]);

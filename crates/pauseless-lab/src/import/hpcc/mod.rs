@@ -117,13 +117,8 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
     let sink = Sink::default();
     let config = Config::parse(source.text.as_str().into(), &sink);
     let is_conweave = is_conweave(&config);
-    let mut reader = Reader {
-        folder,
-        sink: &sink,
-        notes: Vec::new(),
-        named: Vec::new(),
-        inputs: Vec::new(),
-    };
+    let mut reader =
+        Reader { folder, sink: &sink, notes: Vec::new(), named: Vec::new(), inputs: Vec::new() };
     let topology = reader.file(&config, "TOPOLOGY_FILE");
     let flow_key = match config.entry("FLOW_INPUT_FILE") {
         Some(_) if config.entry("FLOW_FILE").is_none() => "FLOW_INPUT_FILE",
@@ -145,12 +140,7 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
         is_conweave,
         sink: &sink,
     };
-    let Reader {
-        named,
-        mut inputs,
-        notes,
-        ..
-    } = reader;
+    let Reader { named, mut inputs, notes, .. } = reader;
     let files = Arc::from_iter([source.clone()].into_iter().chain(named));
     let case = translate::translate(input, notes, Arc::clone(&files));
     match case.filter(|_| sink.is_empty()) {
@@ -165,12 +155,7 @@ pub fn read_source(source: &Source, folder: &Path, compat: Compat) -> Result<Cas
 
 /// conweave's files have other columns; its configurations have keys that no other has.
 fn is_conweave(config: &Config<'_>) -> bool {
-    let keys = [
-        "LB_MODE",
-        "ENABLE_IRN",
-        "FLOWGEN_STOP_TIME",
-        "FLOW_INPUT_FILE",
-    ];
+    let keys = ["LB_MODE", "ENABLE_IRN", "FLOWGEN_STOP_TIME", "FLOW_INPUT_FILE"];
     keys.iter().any(|key| config.entry(key).is_some())
 }
 
@@ -270,11 +255,7 @@ impl Reader<'_> {
     /// The same for the flows.
     fn flows(&mut self, file: FileId, topology: &Topology, is_conweave: bool) -> Option<Vec<Flow>> {
         let before = self.sink.count();
-        let ports = if is_conweave {
-            Ports::Counted
-        } else {
-            Ports::Written
-        };
+        let ports = if is_conweave { Ports::Counted } else { Ports::Written };
         let text = self.text(file);
         let flows = flow::parse(text, ports, &topology.is_switch, self.sink);
         let read = 1 + flows.len() * ports.column_count();

@@ -42,10 +42,7 @@ pub fn execute(
     let outcome = simulator.finish();
     files.write_completions(outputs, &outcome)?;
     let written = files.finish()?;
-    let run = Run {
-        interrupted,
-        ..Run::of(scenario, outcome, begin)
-    };
+    let run = Run { interrupted, ..Run::of(scenario, outcome, begin) };
     Ok((run, written))
 }
 
@@ -55,11 +52,7 @@ const INTERVAL: Span = Span::ns(100);
 const DUMPS: Span = Span::ms(100);
 
 fn watch_of(monitor: &Monitor) -> QueueWatch {
-    QueueWatch {
-        first: instant(monitor.start),
-        last: instant(monitor.end),
-        interval: INTERVAL,
-    }
+    QueueWatch { first: instant(monitor.start), last: instant(monitor.end), interval: INTERVAL }
 }
 
 /// So many nanoseconds after the start, or as late as instants go.
@@ -86,27 +79,18 @@ impl Output {
     /// None of the files `taken` is written over.
     fn create(path: &Path, taken: &mut Vec<PathBuf>) -> io::Result<Output> {
         let named = |error: io::Error| {
-            io::Error::new(
-                error.kind(),
-                format!("cannot write {}: {error}", path.display()),
-            )
+            io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
         };
         if taken.iter().any(|other| is_one_file(path, other)) {
             let message = "it is an input file or another output; give it another name";
             return Err(named(io::Error::new(io::ErrorKind::AlreadyExists, message)));
         }
-        if let Some(folder) = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-        {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(named)?;
         }
         let file = File::create(path).map_err(named)?;
         taken.push(path.to_path_buf());
-        Ok(Output {
-            path: path.to_path_buf(),
-            file: BufWriter::new(file),
-        })
+        Ok(Output { path: path.to_path_buf(), file: BufWriter::new(file) })
     }
 
     /// As if nothing had been written.
@@ -196,11 +180,7 @@ impl<'o> Files<'o> {
         }
         output.file.write_all(text.as_bytes())?;
         let next = at.saturating_add(DUMPS);
-        self.next_dump = if next <= last_instant(monitor) {
-            next
-        } else {
-            Time::MAX
-        };
+        self.next_dump = if next <= last_instant(monitor) { next } else { Time::MAX };
         Ok(())
     }
 
@@ -262,11 +242,7 @@ fn first_dump(monitor: &Monitor) -> Time {
     let interval = INTERVAL.as_ps() / 1_000;
     let first = start.div_ceil(dumps).saturating_mul(dumps);
     let is_instant = first >= start && (first - start).is_multiple_of(interval);
-    if is_instant && instant(first) <= last_instant(monitor) {
-        instant(first)
-    } else {
-        Time::MAX
-    }
+    if is_instant && instant(first) <= last_instant(monitor) { instant(first) } else { Time::MAX }
 }
 
 /// The last one at which queues are looked at: the first that is not before the end.
@@ -279,15 +255,7 @@ fn last_instant(monitor: &Monitor) -> Time {
 
 /// A line of completion times.
 pub(super) fn fct_line(line: &FlowLine, finish: Time, has_numbers: bool) -> String {
-    let FlowLine {
-        source,
-        target,
-        ports: [from, to],
-        size,
-        start,
-        standalone,
-        ..
-    } = line;
+    let FlowLine { source, target, ports: [from, to], size, start, standalone, .. } = line;
     let took = (finish.as_ps() / 1_000).saturating_sub(*start);
     if has_numbers {
         format!("{source} {target} {from} {to} {size} {start} {took} {standalone}\n")
@@ -304,11 +272,7 @@ mod tests {
 
     #[test]
     fn lengths_are_written_at_multiples_of_a_tenth_of_a_second() {
-        let monitor = |start, end| Monitor {
-            file: PathBuf::new(),
-            start,
-            end,
-        };
+        let monitor = |start, end| Monitor { file: PathBuf::new(), start, end };
         let both = |start, end| {
             let monitor = monitor(start, end);
             let ns = |time: Time| time.as_ps() / 1_000;
@@ -318,10 +282,7 @@ mod tests {
         // The first instant is there even if the end is before it.
         assert_eq!(both(2_000_000_000, 0), (2_000_000_000, 2_000_000_000));
         assert_eq!(both(2_000_000_050, 2_000_000_100), (never, 2_000_000_150));
-        assert_eq!(
-            both(1_950_000_000, 2_050_000_000),
-            (2_000_000_000, 2_050_000_000)
-        );
+        assert_eq!(both(1_950_000_000, 2_050_000_000), (2_000_000_000, 2_050_000_000));
         assert_eq!(both(u64::MAX, u64::MAX).0, never);
     }
 

@@ -87,18 +87,10 @@ fn write(findings: &Findings, files: &mut Files<'_>, outputs: &Outputs) -> io::R
         files.fct.file.write_all(line.as_bytes())?;
     }
     for heard in &findings.heard {
-        let Heard {
-            time,
-            node,
-            interface,
-            ..
-        } = heard;
+        let Heard { time, node, interface, .. } = heard;
         let kind = u8::from(!outputs.is_host[*node as usize]);
         let is_pause = u8::from(heard.is_pause);
-        writeln!(
-            files.pfc.file,
-            "{time} {node} {kind} {interface} {is_pause}"
-        )?;
+        writeln!(files.pfc.file, "{time} {node} {kind} {interface} {is_pause}")?;
     }
     let Some((qlen, _)) = &mut files.qlen else {
         return Ok(());
@@ -161,11 +153,7 @@ impl Found {
             sums = [sums[0] + ours, sums[1] + theirs];
             largest = largest.max((ours / theirs - 1.0).abs());
         }
-        let mean = if sums[1] > 0.0 {
-            sums[0] / sums[1] - 1.0
-        } else {
-            0.0
-        };
+        let mean = if sums[1] > 0.0 { sums[0] / sums[1] - 1.0 } else { 0.0 };
         (mean, largest)
     }
 }

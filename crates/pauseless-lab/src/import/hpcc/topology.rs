@@ -45,20 +45,13 @@ impl Topology {
         let before = sink.count();
         let mut words = Words::new(text);
         let mut header = Vec::new();
-        while let Some(word) = if header.is_empty() {
-            words.next()
-        } else {
-            words.next_on_line()
-        } {
+        while let Some(word) = if header.is_empty() { words.next() } else { words.next_on_line() } {
             header.push(word);
         }
         let Some((node_count, switch_count, link_count)) = read_header(text, &header, sink) else {
             return Topology::default();
         };
-        let mut topology = Topology {
-            is_switch: vec![false; node_count],
-            ..Topology::default()
-        };
+        let mut topology = Topology { is_switch: vec![false; node_count], ..Topology::default() };
         for _ in 0..switch_count {
             let Some(word) = words.next() else {
                 missing(text, "the number of a switch", sink);
@@ -233,15 +226,9 @@ mod tests {
         assert!(sink.is_empty());
         assert_eq!(topology.is_switch, [false, false, true, true]);
         assert_eq!(topology.collapsed, 1);
-        let links = topology
-            .links
-            .iter()
-            .map(|link| (link.ends, link.interfaces));
+        let links = topology.links.iter().map(|link| (link.ends, link.interfaces));
         let links = Vec::from_iter(links);
-        assert_eq!(
-            links,
-            [([0, 2], [1, 1]), ([1, 3], [1, 2]), ([3, 2], [3, 3])]
-        );
+        assert_eq!(links, [([0, 2], [1, 1]), ([1, 3], [1, 2]), ([3, 2], [3, 3])]);
         assert_eq!(topology.nic_rate(), Some(Rate::gbps(100)));
     }
 
@@ -256,14 +243,8 @@ mod tests {
 
     #[test]
     fn hostile_files_are_refused_with_all_their_problems() {
-        assert_eq!(
-            problems(""),
-            ["the file ends before the numbers of nodes, switches and links"]
-        );
-        assert_eq!(
-            problems("4294967295 1 1\n"),
-            ["\"4294967295\" is out of place"]
-        );
+        assert_eq!(problems(""), ["the file ends before the numbers of nodes, switches and links"]);
+        assert_eq!(problems("4294967295 1 1\n"), ["\"4294967295\" is out of place"]);
         assert_eq!(
             problems("3 1 16777216\n2\n0 2 1Gbps 1us 0\n"),
             ["the file ends before link 2 of 16777216"]

@@ -93,12 +93,7 @@ pub(super) fn translate(
         }
         Compat::Hpcc => Some(replica::setup(&parts, outputs.qlen.as_ref())),
     };
-    Some(Case {
-        replica,
-        scenario,
-        notes,
-        outputs,
-    })
+    Some(Case { replica, scenario, notes, outputs })
 }
 
 /// The memory of a switch must have room for what its ports have for themselves, and one frame.
@@ -148,13 +143,7 @@ fn lines(
         // It has 32 bits there.
         let bytes = flow.size.wrapping_add(packets.wrapping_mul(HEADERS as u32));
         let sending = u128::from(bytes) * 8_000_000_000 / u128::from(way.rate);
-        let Flow {
-            source,
-            target,
-            source_port,
-            target_port,
-            ..
-        } = flow;
+        let Flow { source, target, source_port, target_port, .. } = flow;
         Some(FlowLine {
             name: format!("{number:0width$}/{source}:{source_port}->{target}:{target_port}"),
             source: *source,
@@ -185,11 +174,7 @@ fn outputs(input: Input<'_>, topology: &Topology, flows: Vec<FlowLine>) -> Outpu
     Outputs {
         fct: path("FCT_OUTPUT_FILE", "fct.txt"),
         pfc: path("PFC_OUTPUT_FILE", "pfc.txt"),
-        qlen: file.map(|file| Monitor {
-            file: file.into(),
-            start,
-            end,
-        }),
+        qlen: file.map(|file| Monitor { file: file.into(), start, end }),
         has_numbers: input.is_conweave,
         flows,
         interfaces,

@@ -9,9 +9,7 @@ use crate::text::Word;
 pub(super) fn rate(word: &Word<'_>) -> Result<Rate, Problem> {
     let rate = split(word.text).and_then(|(value, unit)| {
         let bytes = unit.ends_with("Bps") || unit.ends_with("B/s");
-        let stem = unit
-            .strip_suffix("bps")
-            .or_else(|| unit.strip_suffix("b/s"));
+        let stem = unit.strip_suffix("bps").or_else(|| unit.strip_suffix("b/s"));
         let stem = stem.or_else(|| unit.strip_suffix("Bps"));
         let stem = stem.or_else(|| unit.strip_suffix("B/s"));
         let factor = match (unit, stem?) {

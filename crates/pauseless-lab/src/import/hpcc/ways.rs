@@ -17,11 +17,7 @@ pub(super) struct Way {
 }
 
 impl Way {
-    const EMPTY: Way = Way {
-        delay: 0,
-        sending: 0,
-        rate: u64::MAX,
-    };
+    const EMPTY: Way = Way { delay: 0, sending: 0, rate: u64::MAX };
 
     fn then(self, other: Way) -> Way {
         Way {

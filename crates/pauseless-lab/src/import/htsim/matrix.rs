@@ -129,14 +129,7 @@ impl<'t> Parser<'t, '_> {
             }
             text if text.contains("->") => self.connection(words),
             text => {
-                let known = [
-                    "Nodes",
-                    "Connections",
-                    "Triggers",
-                    "Failures",
-                    "trigger",
-                    "failure",
-                ];
+                let known = ["Nodes", "Connections", "Triggers", "Failures", "trigger", "failure"];
                 let problem = head.unknown(format!("a line cannot begin with {text:?}"), known);
                 let expected = "a header, SOURCE->TARGET, trigger or failure";
                 self.sink.push(problem.expected(expected));
@@ -246,14 +239,7 @@ impl<'t> Parser<'t, '_> {
                 self.sink.push(problem.help(help));
             }
             text => {
-                let known = [
-                    "id",
-                    "start",
-                    "size",
-                    "trigger",
-                    "send_done_trigger",
-                    "prio",
-                ];
+                let known = ["id", "start", "size", "trigger", "send_done_trigger", "prio"];
                 let problem = key.unknown(format!("unknown word {text:?}"), known);
                 self.sink.push(problem.expected(CONNECTION));
             }
@@ -286,13 +272,11 @@ impl<'t> Parser<'t, '_> {
         match (flow.start, waits) {
             (None, None) => {
                 let problem = head.problem("nothing starts this flow");
-                self.sink
-                    .push(problem.help("write start 0, or trigger NUMBER"));
+                self.sink.push(problem.help("write start 0, or trigger NUMBER"));
             }
             (Some(_), Some(trigger)) => {
                 let problem = trigger.problem("the flow has a start already");
-                self.sink
-                    .push(problem.help("keep one of start and trigger"));
+                self.sink.push(problem.help("keep one of start and trigger"));
             }
             _ => {}
         }
@@ -313,10 +297,7 @@ impl<'t> Parser<'t, '_> {
         let mut rest = words[1..].iter();
         while let Some(word) = rest.next() {
             let mut value = || match rest.next() {
-                Some(value) => self
-                    .sink
-                    .take(value.integer(IDS))
-                    .map(|number| (number, *value)),
+                Some(value) => self.sink.take(value.integer(IDS)).map(|number| (number, *value)),
                 None => {
                     let problem = word.problem(format!("nothing stands behind {:?}", word.text));
                     self.sink.push(problem.expected(TRIGGER));
@@ -331,10 +312,7 @@ impl<'t> Parser<'t, '_> {
                 "barrier" => kind = Some(Kind::Barrier(0)),
                 // What other writers put behind "barrier".
                 text if kind == Some(Kind::Barrier(0)) && text.parse::<u64>().is_ok() => {
-                    count = self
-                        .sink
-                        .take(word.integer(IDS))
-                        .map(|number| (number, *word));
+                    count = self.sink.take(word.integer(IDS)).map(|number| (number, *word));
                 }
                 text => {
                     let known = ["id", "count", "oneshot", "multishot", "barrier"];
@@ -344,11 +322,7 @@ impl<'t> Parser<'t, '_> {
             }
         }
         let Some((id, word)) = id else {
-            self.sink.push(
-                words[0]
-                    .problem("a trigger without an id")
-                    .expected(TRIGGER),
-            );
+            self.sink.push(words[0].problem("a trigger without an id").expected(TRIGGER));
             return;
         };
         let kind = match (kind, count) {
@@ -360,8 +334,7 @@ impl<'t> Parser<'t, '_> {
             }
             (None, _) => {
                 let problem = word.problem("what kind of trigger is it?");
-                self.sink
-                    .push(problem.expected("oneshot, multishot or barrier"));
+                self.sink.push(problem.expected("oneshot, multishot or barrier"));
                 None
             }
             (kind, _) => kind,
@@ -393,13 +366,11 @@ impl<'t> Parser<'t, '_> {
     fn check_counts(&self, text: Text<'_>) {
         if self.counts[0].is_none() {
             let problem = text.problem(0..0, "the number of hosts is missing");
-            self.sink
-                .push(problem.help("begin with a line such as Nodes 128"));
+            self.sink.push(problem.help("begin with a line such as Nodes 128"));
         }
         if self.matrix.flows.is_empty() && self.found[0] == 0 {
             let problem = text.problem_at_end("no connection: nothing would happen");
-            self.sink
-                .push(problem.help("add a line such as 0->1 start 0 size 2000000"));
+            self.sink.push(problem.help("add a line such as 0->1 start 0 size 2000000"));
         }
         let names = ["connections", "triggers", "failures"];
         for ((count, found), name) in self.counts[1..].iter().zip(self.found).zip(names) {
@@ -407,8 +378,7 @@ impl<'t> Parser<'t, '_> {
             if wanted != found {
                 let message = format!("the header says {wanted} {name}, and there are {found}");
                 let at = count.map_or(0..0, |(_, word)| word.at());
-                self.sink
-                    .push(text.problem(at, message).help("is the file complete?"));
+                self.sink.push(text.problem(at, message).help("is the file complete?"));
             }
         }
     }

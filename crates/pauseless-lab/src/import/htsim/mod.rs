@@ -86,16 +86,9 @@ pub fn read_sources(sources: &[Source], options: &Options) -> Result<Case, Probl
         return Err(Problems::of_file(file, message, help));
     };
     let files = Vec::from_iter([Some(matrix), topology, paths].into_iter().flatten());
-    let mut reader = Reader {
-        options: *options,
-        sink: Sink::default(),
-        notes: Vec::new(),
-    };
+    let mut reader = Reader { options: *options, sink: Sink::default(), notes: Vec::new() };
     let texts = (0..).map(FileId).zip(&files);
-    let mut texts = texts.map(|(file, source)| Text {
-        text: &source.text,
-        file,
-    });
+    let mut texts = texts.map(|(file, source)| Text { text: &source.text, file });
     let parts = texts.next().and_then(|matrix| {
         let topology = topology.and_then(|_| texts.next());
         let paths = paths.and_then(|_| texts.next());
@@ -151,28 +144,13 @@ impl Reader {
         });
         let tree = tree?;
         self.note(&matrix, &tree);
-        Some(Parts {
-            matrix,
-            tree,
-            hops,
-            options: self.options,
-        })
+        Some(Parts { matrix, tree, hops, options: self.options })
     }
 
     /// The tree that htsim makes if it has no file.
     fn default_tree(&self, text: Text<'_>, matrix: &Matrix) -> Option<Tree> {
-        let Options {
-            rate,
-            delay,
-            switch_latency,
-            tiers,
-            ..
-        } = self.options;
-        let link = Link {
-            rate,
-            delay,
-            bundle: 1,
-        };
+        let Options { rate, delay, switch_latency, tiers, .. } = self.options;
+        let link = Link { rate, delay, bundle: 1 };
         let tree = match tiers {
             2 => Tree::for_hosts_of_two(matrix.nodes, link, switch_latency),
             _ => Tree::for_hosts(matrix.nodes, link, switch_latency),
@@ -191,11 +169,8 @@ impl Reader {
     fn look_at_paths(&self, (matrix, tree): (&Matrix, Option<&Tree>), hops: &Hops, text: Text<'_>) {
         for node in hops.values().flat_map(|way| &way.nodes) {
             if tree.is_some_and(|tree| !tree.has(&node.value)) {
-                let problem = node
-                    .place
-                    .problem(format!("there is no {} in the tree", node.value));
-                self.sink
-                    .push(problem.help("are these the paths of this tree?"));
+                let problem = node.place.problem(format!("there is no {} in the tree", node.value));
+                self.sink.push(problem.help("are these the paths of this tree?"));
             }
         }
 

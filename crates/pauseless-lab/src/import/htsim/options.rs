@@ -119,14 +119,8 @@ impl Options {
             _ => {
                 let guess = did_you_mean(key, KEYS);
                 let known = KEYS.join(", ");
-                let guess = if guess.is_empty() {
-                    String::new()
-                } else {
-                    format!("; {guess}")
-                };
-                return Err(format!(
-                    "unknown key {key:?}, expected one of {known}{guess}"
-                ));
+                let guess = if guess.is_empty() { String::new() } else { format!("; {guess}") };
+                return Err(format!("unknown key {key:?}, expected one of {known}{guess}"));
             }
         }
         Ok(())

@@ -21,9 +21,7 @@ pub(super) struct Way {
 
 /// Whether a text has paths.
 pub(super) fn is_paths(text: Text<'_>) -> bool {
-    text.rows()
-        .next()
-        .is_some_and(|words| words[0].text == "PATH")
+    text.rows().next().is_some_and(|words| words[0].text == "PATH")
 }
 
 /// Reads `text`; what is wrong goes to `sink`.
@@ -32,10 +30,8 @@ pub(super) fn parse(text: Text<'_>, sink: &Sink) -> Hops {
     let before = sink.count();
     for words in text.rows() {
         if let Some((key, node)) = line(&words, sink) {
-            let first = || Way {
-                nodes: Vec::new(),
-                place: words[0].place("").to_end(words[8].at().end),
-            };
+            let first =
+                || Way { nodes: Vec::new(), place: words[0].place("").to_end(words[8].at().end) };
             hops.entry(key).or_insert_with(first).nodes.push(node);
         }
         if sink.count() - before >= PROBLEMS_MAX {
@@ -62,10 +58,7 @@ fn line(words: &[Word<'_>], sink: &Sink) -> Option<((u64, u64), At<String>)> {
         let expected = "SWITCH->NODE(NUMBER) with LS, US, CS or DST and a number";
         sink.push(problem.expected(expected));
     }
-    let next = At {
-        value: next?,
-        place: words[8].place(""),
-    };
+    let next = At { value: next?, place: words[8].place("") };
     Some(((flow?, target?), next))
 }
 
@@ -76,13 +69,8 @@ fn node(text: &str) -> Option<String> {
         Some(text) => text.split_once('(')?,
     };
     let link = link.parse::<u32>().ok()?.checked_add(1)?;
-    let kind = ["LS", "US", "CS", "DST"]
-        .into_iter()
-        .find(|kind| name.starts_with(kind))?;
-    let number = name[kind.len()..]
-        .trim_start_matches('_')
-        .parse::<u32>()
-        .ok()?;
+    let kind = ["LS", "US", "CS", "DST"].into_iter().find(|kind| name.starts_with(kind))?;
+    let number = name[kind.len()..].trim_start_matches('_').parse::<u32>().ok()?;
     let kind = if kind == "DST" { "H" } else { kind };
     Some(match link {
         1 => format!("{kind}{number}"),

@@ -15,10 +15,7 @@ const DEEP: &str = "Nodes 1024\nTiers 3\nPodsize 64\nTier 0\nOversubscribed 4\n\
                     Downlink_Latency_ns 1000\n";
 
 fn source(file: &str, text: &str) -> Source {
-    Source {
-        file: file.to_string(),
-        text: text.to_string(),
-    }
+    Source { file: file.to_string(), text: text.to_string() }
 }
 
 fn read(texts: &[&str], options: &str) -> Result<Scenario, String> {
@@ -34,9 +31,7 @@ fn read(texts: &[&str], options: &str) -> Result<Scenario, String> {
 /// The first line of every problem.
 fn refused(texts: &[&str]) -> Vec<String> {
     let message = read(texts, "").expect_err("something is wrong");
-    let lines = message
-        .lines()
-        .filter(|line| line.starts_with("pauseless: "));
+    let lines = message.lines().filter(|line| line.starts_with("pauseless: "));
     let lines = lines.map(|line| line.trim_start_matches("pauseless: ").to_string());
     lines.collect()
 }
@@ -44,14 +39,8 @@ fn refused(texts: &[&str]) -> Vec<String> {
 #[test]
 fn files_are_known_by_their_content() {
     assert_eq!(recognise(TOPO), Some(Kind::Topology));
-    assert_eq!(
-        recognise("Nodes 2\nConnections 1\n0->1 start 0 size 1\n"),
-        Some(Kind::Matrix)
-    );
-    assert_eq!(
-        recognise("PATH flow 1 dst 2 switch S via LS0->US0(0)\n"),
-        Some(Kind::Paths)
-    );
+    assert_eq!(recognise("Nodes 2\nConnections 1\n0->1 start 0 size 1\n"), Some(Kind::Matrix));
+    assert_eq!(recognise("PATH flow 1 dst 2 switch S via LS0->US0(0)\n"), Some(Kind::Paths));
     assert_eq!(recognise("duration = \"1 ms\"\n"), None);
     assert_eq!(recognise(""), None);
 }
@@ -94,10 +83,7 @@ fn trees_are_wired_as_htsim_does_it() {
         nodes.filter(|node| node.name.starts_with(kind)).count()
     };
     assert_eq!(["LS", "US", "CS"].map(count), [128, 32, 16]);
-    assert_eq!(
-        topology.ports(topology.node_named("CS15").unwrap()).len(),
-        16
-    );
+    assert_eq!(topology.ports(topology.node_named("CS15").unwrap()).len(), 16);
     // The source is slower than its link.
     assert_eq!(scenario.config.flows[0].pace.as_bps(), 100_000_000_000);
 }
@@ -139,17 +125,11 @@ fn paths_are_taken_there_and_back() {
     let text = case.scenario.text();
     assert!(text.contains(ways), "{text}");
     let paths = "PATH flow 9 dst 15 switch S via LS0->US1(0)\n";
-    assert_eq!(
-        refused(&[matrix, paths]),
-        ["file1:1:1: the traffic matrix has no flow with id 9"]
-    );
+    assert_eq!(refused(&[matrix, paths]), ["file1:1:1: the traffic matrix has no flow with id 9"]);
     let paths = "PATH flow 7 dst 15 switch S via LS0-US1(0)\nPATH 7\n";
     assert_eq!(
         refused(&[matrix, paths]),
-        [
-            "file1:1:33: \"LS0-US1(0)\" is no egress",
-            "file1:2:1: not a line of a path"
-        ]
+        ["file1:1:33: \"LS0-US1(0)\" is no egress", "file1:2:1: not a line of a path"]
     );
 }
 
@@ -209,15 +189,9 @@ fn wrong_trees() {
         with("Nodes 32", "Nodes 40"),
         ["file1:4:1: 40 hosts are no whole number of pods of 32"]
     );
-    assert_eq!(
-        with("Podsize 32", "Podsize 16"),
-        ["file1:4:1: two tiers are one pod"]
-    );
+    assert_eq!(with("Podsize 32", "Podsize 16"), ["file1:4:1: two tiers are one pod"]);
     assert_eq!(with("Podsize 32\n", ""), ["file1:1:1: podsize is missing"]);
-    assert_eq!(
-        with("Radix_Up 2\n", ""),
-        ["file1:6:1: radix_up of tier 0 is missing"]
-    );
+    assert_eq!(with("Radix_Up 2\n", ""), ["file1:6:1: radix_up of tier 0 is missing"]);
     assert_eq!(
         with("Radix_Up 2\n", "Radix_Up 3\n"),
         ["file1:9:1: radix_up of tier 0 is 3, and the rest of the file makes it 2"]
@@ -228,27 +202,15 @@ fn wrong_trees() {
     );
     assert_eq!(
         with("Tier 1", "Tier 7"),
-        [
-            "file1:14:6: \"7\" is out of place",
-            "file1:18:22: tier 1 is missing"
-        ]
+        ["file1:14:6: \"7\" is out of place", "file1:18:22: tier 1 is missing"]
     );
     assert_eq!(
         with("Radix_Down 8", "Radix_Dwn 8"),
-        [
-            "file1:6:1: radix_down of tier 0 is missing",
-            "file1:8:1: unknown key \"Radix_Dwn\""
-        ]
+        ["file1:6:1: radix_down of tier 0 is missing", "file1:8:1: unknown key \"Radix_Dwn\""]
     );
-    assert_eq!(
-        refused(&[TOPO]),
-        ["file0: there is no traffic matrix beside it"]
-    );
+    assert_eq!(refused(&[TOPO]), ["file0: there is no traffic matrix beside it"]);
     assert_eq!(refused(&[matrix, "x"]), ["file1: not a file of htsim"]);
-    assert_eq!(
-        refused(&[matrix, matrix]),
-        ["file1: the same kind of file as file0"]
-    );
+    assert_eq!(refused(&[matrix, matrix]), ["file1: the same kind of file as file0"]);
 }
 
 #[test]
@@ -274,47 +236,29 @@ fn problems_of_all_files_are_shown_at_once_each_in_its_own() {
 fn problems_of_the_scenario_point_into_the_files() {
     let path = |dst: u64, via: &str| format!("PATH flow 7 dst {dst} switch S via {via}(0)\n");
     // The path leaves out a core.
-    let paths = [
-        path(15, "LS0->US1"),
-        path(15, "US1->US7"),
-        path(15, "US7->LS_7"),
-    ];
+    let paths = [path(15, "LS0->US1"), path(15, "US1->US7"), path(15, "US7->LS_7")];
     let matrix = "Nodes 16\nConnections 1\n0->15 id 7 start 0 size 20000\n";
     assert_eq!(
         refused(&[matrix, &paths.concat()]),
-        [
-            "file1:1:1: the path goes from US1 to US7, but US1 has no link to it; \
-          its neighbours are LS0, LS1, CS1, CS3"
-        ]
+        ["file1:1:1: the path goes from US1 to US7, but US1 has no link to it; \
+          its neighbours are LS0, LS1, CS1, CS3"]
     );
     let cyclic = "Nodes 16\nConnections 2\nTriggers 2\n\
                   0->1 id 1 trigger 1 size 20000 send_done_trigger 2\n\
                   1->2 id 2 trigger 2 size 20000 send_done_trigger 1\n\
                   trigger id 1 oneshot\ntrigger id 2 oneshot\n";
-    assert_eq!(
-        refused(&[cyclic]),
-        ["file0:4:1: after: it waits for rows that wait in a circle"]
-    );
+    assert_eq!(refused(&[cyclic]), ["file0:4:1: after: it waits for rows that wait in a circle"]);
     let paths = path(15, "LS0->US99");
-    assert_eq!(
-        refused(&[matrix, &paths]),
-        ["file1:1:33: there is no US99 in the tree"]
-    );
+    assert_eq!(refused(&[matrix, &paths]), ["file1:1:33: there is no US99 in the tree"]);
     // Nodes may stand behind the connections.
     let late =
         "Connections 2\n0->99 id 1 start 0 size 1\n0->4294967297 id 2 start 0 size 1\nNodes 16\n";
     assert_eq!(
         refused(&[late]),
-        [
-            "file0:2:1: there is no host 99",
-            "file0:3:1: there is no host 4294967297"
-        ]
+        ["file0:2:1: there is no host 99", "file0:3:1: there is no host 4294967297"]
     );
     let large = "Nodes 16\nConnections 1\n0->5 id 1 start 0 size 1000000000000000\n";
-    assert_eq!(
-        refused(&[large]),
-        ["file0:3:1: 1007111111119168 B is out of range"]
-    );
+    assert_eq!(refused(&[large]), ["file0:3:1: 1007111111119168 B is out of range"]);
     let slow = TOPO.replacen("ns 1000\n", "ns 1000000000\n", 1);
     let slow = slow.replacen("ns 0\n", "ns 1000000000\n", 1);
     let matrix = "Nodes 32\nConnections 1\n0->5 id 1 start 0 size 1000\n";

@@ -61,9 +61,7 @@ impl Tree {
         let counts = ["H", "LS", "US", "CS"].into_iter();
         let mut counts = counts.zip([self.hosts].into_iter().chain(self.counts));
         counts.any(|(tier, count)| {
-            let number = name
-                .strip_prefix(tier)
-                .and_then(|number| number.parse::<u64>().ok());
+            let number = name.strip_prefix(tier).and_then(|number| number.parse::<u64>().ok());
             number.is_some_and(|number| number < count)
         })
     }
@@ -119,11 +117,8 @@ const LATENCY: usize = 3;
 const SWITCH_LATENCY: usize = 4;
 const OVERSUBSCRIBED: usize = 5;
 const BUNDLE: usize = 6;
-const HEADS: [(&str, RangeInclusive<u64>); 3] = [
-    ("nodes", 1..=100_000),
-    ("tiers", 2..=3),
-    ("podsize", 1..=100_000),
-];
+const HEADS: [(&str, RangeInclusive<u64>); 3] =
+    [("nodes", 1..=100_000), ("tiers", 2..=3), ("podsize", 1..=100_000)];
 
 struct Parser<'t, 's> {
     sink: &'s Sink,
@@ -165,10 +160,7 @@ impl<'t> Parser<'t, '_> {
             return;
         };
         if name == "tier" {
-            let tier = self
-                .sink
-                .take(value.integer(0..=2))
-                .map(|tier| tier as usize);
+            let tier = self.sink.take(value.integer(0..=2)).map(|tier| tier as usize);
             if let Some(tier) = tier {
                 self.tiers[tier].word = Some(head);
             }
@@ -191,8 +183,7 @@ impl<'t> Parser<'t, '_> {
         };
         let Some(tier) = self.at else {
             let problem = head.problem(format!("{} of which tier?", head.text));
-            self.sink
-                .push(problem.help("write a line such as Tier 0 before it"));
+            self.sink.push(problem.help("write a line such as Tier 0 before it"));
             return;
         };
         let Some(tier) = tier else { return };
@@ -216,11 +207,7 @@ impl<'t> Parser<'t, '_> {
         };
         for (value, (name, _)) in self.heads.iter().zip(HEADS) {
             if value.is_none() {
-                miss(
-                    0..0,
-                    name,
-                    format!("add a line such as {name} 3 before the tiers"),
-                );
+                miss(0..0, name, format!("add a line such as {name} 3 before the tiers"));
             }
         }
         let tiers = self.heads[1].map_or(2, |(tiers, _)| tiers as usize);
@@ -256,9 +243,7 @@ impl<'t> Parser<'t, '_> {
         if b > 0 && a >= b && a.is_multiple_of(b) {
             return Some(a / b);
         }
-        let word = self.tiers[tier].values[key]
-            .map(|(_, word)| word)
-            .or(self.tiers[tier].word)?;
+        let word = self.tiers[tier].values[key].map(|(_, word)| word).or(self.tiers[tier].word)?;
         let problem = word.problem(format!("{what} cannot be {a} / {b}"));
         self.sink
             .push(problem.help("sizes, radixes, speeds and oversubscription must fit together"));
@@ -278,8 +263,7 @@ impl<'t> Parser<'t, '_> {
         if !is_deep && pods > 1 {
             let (_, word) = self.heads[2]?;
             let problem = word.problem("two tiers are one pod");
-            self.sink
-                .push(problem.expected(format!("{hosts}, all hosts")));
+            self.sink.push(problem.expected(format!("{hosts}, all hosts")));
             return None;
         }
         let hosts_per_lower = self.value(0, RADIX_DOWN);
@@ -296,18 +280,12 @@ impl<'t> Parser<'t, '_> {
         self.expect((0, RADIX_UP), uppers_per_pod * bundle)?;
         let (mut cores, mut cores_per_upper) = (0, 0);
         if is_deep {
-            let top = (
-                uplinks * speeds[1],
-                speeds[2] * self.value(1, OVERSUBSCRIBED),
-            );
+            let top = (uplinks * speeds[1], speeds[2] * self.value(1, OVERSUBSCRIBED));
             let top = self.share(top, (1, OVERSUBSCRIBED), "links above tier 1")?;
             cores = self.share((top, self.value(2, RADIX_DOWN)), (2, RADIX_DOWN), "cores")?;
             let radix = (self.value(1, RADIX_UP), self.value(2, BUNDLE));
             cores_per_upper = self.share(radix, (1, RADIX_UP), "cores of a tier 1 switch")?;
-            self.expect(
-                (1, RADIX_UP),
-                cores / uppers_per_pod.min(cores) * self.value(2, BUNDLE),
-            )?;
+            self.expect((1, RADIX_UP), cores / uppers_per_pod.min(cores) * self.value(2, BUNDLE))?;
         }
         let links = [0, 1, 2].map(|tier| Link {
             rate: Rate::gbps(self.value(tier, SPEED).max(1)),
@@ -336,9 +314,7 @@ impl<'t> Parser<'t, '_> {
             return Some(hosts / pod);
         }
         let (_, word) = self.heads[2]?;
-        let problem = word.problem(format!(
-            "{hosts} hosts are no whole number of pods of {pod}"
-        ));
+        let problem = word.problem(format!("{hosts} hosts are no whole number of pods of {pod}"));
         self.sink.push(problem.help("change Nodes or Podsize"));
         None
     }

@@ -64,11 +64,7 @@ impl Parts {
                 ..transport::Keys::default()
             },
         );
-        let ties = if self.options.is_compat {
-            Ties::Arrivals
-        } else {
-            Ties::Control
-        };
+        let ties = if self.options.is_compat { Ties::Arrivals } else { Ties::Control };
         file.table(
             flows::TIMING,
             &Timing {
@@ -101,11 +97,7 @@ impl Parts {
             unsafe_parameters: Filled::new(true),
             ..flow_control::Common::default()
         };
-        let pfc = Pfc {
-            xoff: Key::of(mtu * high),
-            xon: Key::of(mtu * low),
-            ..Pfc::default()
-        };
+        let pfc = Pfc { xoff: Key::of(mtu * high), xon: Key::of(mtu * low), ..Pfc::default() };
         (vec![kind], (common, pfc))
     }
 
@@ -119,30 +111,18 @@ impl Parts {
         let rows = flows.map(|((flow, name), number)| self.row(flow, name, (number, &names)));
         let rows = Rows {
             list: rows.collect(),
-            hosts: (0..self.tree.hosts)
-                .map(|host| format!("H{host}"))
-                .collect(),
+            hosts: (0..self.tree.hosts).map(|host| format!("H{host}")).collect(),
         };
-        let name = Named {
-            name: Key::of(FlowName("htsim".to_string())),
-            ..Named::default()
-        };
+        let name = Named { name: Key::of(FlowName("htsim".to_string())), ..Named::default() };
         let list: traffic::AnyKind = Box::new(List {
             rows: Key::of(Listed::imported(rows, FileId::default(), self.ways())),
             ..List::default()
         });
-        [
-            name.entries(),
-            traffic::kinds().entries(&list),
-            chosen(&keys),
-        ]
-        .concat()
+        [name.entries(), traffic::kinds().entries(&list), chosen(&keys)].concat()
     }
 
     fn row(&self, flow: &Flow, name: &str, (number, names): (u32, &[String])) -> Row {
-        let Options {
-            mtu, has_starts, ..
-        } = self.options;
+        let Options { mtu, has_starts, .. } = self.options;
         let packets = flow.size.div_ceil(mtu.get());
         let after = flow.after.iter().map(|first| names[*first].as_str());
         let after = Vec::from_iter(after).join(",");
@@ -159,9 +139,7 @@ impl Parts {
             size: Some((mtu + HEADER) * packets),
             start: Span::ps(start),
             name: Some(name.into()),
-            after: Some(after)
-                .filter(|after| !after.is_empty())
-                .map(Into::into),
+            after: Some(after).filter(|after| !after.is_empty()).map(Into::into),
             path: way(flow.source, flow.target),
             return_path: way(flow.target, flow.source),
             ..Row::default()
@@ -236,10 +214,7 @@ impl Parts {
             link: Key::of(Tables(links)),
             ..Custom::default()
         };
-        Network {
-            common: topology::Common::default(),
-            layout: Some(Layout::Custom(custom)),
-        }
+        Network { common: topology::Common::default(), layout: Some(Layout::Custom(custom)) }
     }
 
     /// The links from a node to one of the tier above, as many as the bundle says.
@@ -281,15 +256,8 @@ fn congestion() -> Vec<Entry> {
 /// their order is that of the file.
 fn names(flows: &[Flow]) -> Vec<String> {
     let ids = Vec::from_iter(flows.iter().filter_map(|flow| flow.id));
-    let numbers = if ids.len() == flows.len() {
-        ids
-    } else {
-        (1..=flows.len() as u64).collect()
-    };
-    let width = numbers
-        .iter()
-        .max()
-        .map_or(1, |most| most.to_string().len());
+    let numbers = if ids.len() == flows.len() { ids } else { (1..=flows.len() as u64).collect() };
+    let width = numbers.iter().max().map_or(1, |most| most.to_string().len());
     let names = numbers.iter().map(|number| format!("{number:0width$}"));
     names.collect()
 }

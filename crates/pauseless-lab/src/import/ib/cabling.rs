@@ -93,10 +93,8 @@ pub(super) fn assigned_lid(lid: u64, at: Range<usize>) -> Result<Option<u16>, Pr
         Ok(0) => Ok(None),
         Ok(lid) if lid <= LID_MAX => Ok(Some(lid)),
         _ if lid == LID_PERMISSIVE => Ok(None),
-        _ => Err(
-            Problem::new(at, format!("LID {lid:#06x} is not a unicast LID"))
-                .expected("a LID from 1 to 0xBFFF, or 0 for none"),
-        ),
+        _ => Err(Problem::new(at, format!("LID {lid:#06x} is not a unicast LID"))
+            .expected("a LID from 1 to 0xBFFF, or 0 for none")),
     }
 }
 
@@ -164,11 +162,7 @@ impl<'t> Builder<'t> {
         let before = &mut self.nodes[index];
         let ports = seen.port_count.unwrap_or(before.port_count);
         let contradiction = if before.kind != seen.kind {
-            format!(
-                "{} here, but {}",
-                with_article(seen.kind),
-                with_article(before.kind)
-            )
+            format!("{} here, but {}", with_article(seen.kind), with_article(before.kind))
         } else if ports != before.port_count {
             format!("one of {ports} ports here, but of {}", before.port_count)
         } else {
@@ -199,10 +193,8 @@ impl<'t> Builder<'t> {
         let last = u32::from(lid.lid) + size - 1;
         if u32::from(lid.lid) % size != 0 || last > u32::from(LID_MAX) {
             let message = format!("LID {} does not fit an LMC of {}", lid.lid, lid.lmc);
-            let expected = format!(
-                "a multiple of {size}, at most {}",
-                u32::from(LID_MAX) + 1 - size
-            );
+            let expected =
+                format!("a multiple of {size}, at most {}", u32::from(LID_MAX) + 1 - size);
             return Err(Problem::new(at, message).expected(expected));
         }
         let Some(before) = self.lid_of(node, lid.port) else {
@@ -270,10 +262,7 @@ impl<'t> Builder<'t> {
     /// Everything, if there is a cable at all and no two ports share a LID.
     pub(super) fn finish(mut self) -> Result<Cabling, Problem> {
         if self.links.is_empty() {
-            return Err(nothing(
-                "cable",
-                "is the file cut off, or are all ports down?",
-            ));
+            return Err(nothing("cable", "is the file cut off, or are all ports down?"));
         }
         let mut spans = Vec::new();
         for (index, node) in self.nodes.iter_mut().enumerate() {
@@ -301,10 +290,7 @@ impl<'t> Builder<'t> {
                 .expected("a LID of its own for every port")
                 .help("dumps of two subnets in one file? keep them apart"));
         }
-        Ok(Cabling {
-            nodes: self.nodes,
-            links: self.links,
-        })
+        Ok(Cabling { nodes: self.nodes, links: self.links })
     }
 
     /// How messages call a port.
@@ -326,10 +312,7 @@ impl<'t> Builder<'t> {
             return Ok(());
         }
         let node = &self.nodes[end.0];
-        let message = format!(
-            "no cable fits port {} of {} {:#018x}",
-            end.1, node.kind, node.guid
-        );
+        let message = format!("no cable fits port {} of {} {:#018x}", end.1, node.kind, node.guid);
         Err(Problem::new(at.clone(), message).expected(format!("a port from 1 to {count}")))
     }
 

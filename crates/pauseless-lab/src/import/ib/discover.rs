@@ -26,12 +26,8 @@ pub fn looks_like(text: &str) -> bool {
 
 /// Reads the cabling.
 pub fn parse(text: &str) -> Result<Cabling, Problem> {
-    let mut reader = Reader {
-        builder: Builder::new(text),
-        ports: Vec::new(),
-        block: None,
-        guid: None,
-    };
+    let mut reader =
+        Reader { builder: Builder::new(text), ports: Vec::new(), block: None, guid: None };
     for line in Lines::new(text) {
         reader.line(line)?;
     }
@@ -115,10 +111,8 @@ impl<'t> Reader<'t> {
         let port_count = line.word().decimal(PORT_MAX.into(), "a number of ports")?;
         let (name, guid) = node_name(line, kind)?;
         if let Some(announced) = self.guid.take().filter(|announced| *announced != guid) {
-            let message = format!(
-                "{name} follows the GUID {announced:#x}",
-                name = quoted(name.text)
-            );
+            let message =
+                format!("{name} follows the GUID {announced:#x}", name = quoted(name.text));
             return Err(name.problem(message).expected("the GUID of the line above"));
         }
         let comment = header_comment(kind, line)?;
@@ -223,10 +217,7 @@ struct HeaderComment<'t> {
 
 /// `# "name" enhanced port 0 lid 3 lmc 0` on a switch, `# "name"` on an adapter, or nothing.
 fn header_comment<'t>(kind: NodeKind, line: &mut Line<'t>) -> Result<HeaderComment<'t>, Problem> {
-    let mut comment = HeaderComment {
-        description: "",
-        lid: None,
-    };
+    let mut comment = HeaderComment { description: "", lid: None };
     if line.is_done() {
         return Ok(comment);
     }
@@ -249,9 +240,7 @@ fn description<'t>(line: &mut Line<'t>) -> Result<&'t str, Problem> {
         Some(description) => Ok(description.text),
         None => {
             let problem = Problem::new(line.here(), "the description has no end");
-            Err(problem
-                .expected("a second quote")
-                .help("is the file cut off?"))
+            Err(problem.expected("a second quote").help("is the file cut off?"))
         }
     }
 }
@@ -281,9 +270,7 @@ fn peer_comment(line: &mut Line<'_>, port: &mut Port) -> Result<(), Problem> {
     // `-f` adds these codes of the rate, and devices of one vendor their slot.
     while !line.is_done() {
         let extra = line.word();
-        let is_code = ["s=", "w=", "e=", "v="]
-            .iter()
-            .any(|key| extra.text.starts_with(key));
+        let is_code = ["s=", "w=", "e=", "v="].iter().any(|key| extra.text.starts_with(key));
         let is_slot = extra.text == "slot" && line.word().decimal(u64::MAX, "a slot").is_ok();
         if !is_code && !is_slot && extra.text != "(scp)" {
             let message = format!("{} after the rate", quoted(extra.text));
@@ -303,10 +290,7 @@ fn rate(word: Word<'_>) -> Result<Option<LinkRate>, Problem> {
     if known.is_none() && !unknown {
         let message = format!("{} is not a rate of a link", quoted(word.text));
         let expected = format!("{WIDTHS}, then {SPEEDS}");
-        return Err(word
-            .problem(message)
-            .expected("a rate such as 4xNDR")
-            .help(expected));
+        return Err(word.problem(message).expected("a rate such as 4xNDR").help(expected));
     }
     Ok(known.map(|(width, speed)| LinkRate { width, speed }))
 }

@@ -15,15 +15,13 @@ use crate::text::{Line, Lines, Word, nothing, quoted};
 
 /// Whether the first line with anything on it is one of this format.
 pub fn looks_like(text: &str) -> bool {
-    Lines::new(text)
-        .find(|line| !line.rest().trim().is_empty())
-        .is_some_and(|mut line| {
-            let words = [(); 4].map(|()| line.word());
-            KINDS.iter().any(|(name, _)| *name == words[0].text)
-                && words[1].decimal(u64::MAX, "").is_ok()
-                && words[2].decimal(u64::MAX, "").is_ok()
-                && words[3].text.starts_with("0x")
-        })
+    Lines::new(text).find(|line| !line.rest().trim().is_empty()).is_some_and(|mut line| {
+        let words = [(); 4].map(|()| line.word());
+        KINDS.iter().any(|(name, _)| *name == words[0].text)
+            && words[1].decimal(u64::MAX, "").is_ok()
+            && words[2].decimal(u64::MAX, "").is_ok()
+            && words[3].text.starts_with("0x")
+    })
 }
 
 /// Reads the cabling.
@@ -58,9 +56,7 @@ fn parse_row(builder: &mut Builder<'_>, line: &mut Line<'_>) -> Result<(), Probl
         line.expect("'")?;
         let Some(description) = line.up_to_last("'") else {
             let problem = Problem::new(line.here(), "the description has no end");
-            return Err(problem
-                .expected("a second quote")
-                .help("is the file cut off?"));
+            return Err(problem.expected("a second quote").help("is the file cut off?"));
         };
         line.expect_end()?;
         return add(builder, near, description.text).map(|_| ());
@@ -93,13 +89,7 @@ fn parse_end(line: &mut Line<'_>) -> Result<Seen, Problem> {
     let lid = assigned_lid(lid.decimal(u16::MAX.into(), "a LID")?, lid.at())?;
     let port = line.word().decimal(PORT_MAX.into(), "a port")? as u8;
     let guid = guid(line.word())?;
-    Ok(Seen {
-        kind,
-        lid,
-        port,
-        guid,
-        at: name.start..line.here().start,
-    })
+    Ok(Seen { kind, lid, port, guid, at: name.start..line.here().start })
 }
 
 fn parse_rate(line: &mut Line<'_>) -> Result<Option<LinkRate>, Problem> {
@@ -139,8 +129,5 @@ fn add(builder: &mut Builder<'_>, seen: Seen, description: &str) -> Result<(usiz
     Ok((node, seen.port))
 }
 
-const KINDS: [(&str, NodeKind); 3] = [
-    ("SW", NodeKind::Switch),
-    ("CA", NodeKind::Adapter),
-    ("RT", NodeKind::Adapter),
-];
+const KINDS: [(&str, NodeKind); 3] =
+    [("SW", NodeKind::Switch), ("CA", NodeKind::Adapter), ("RT", NodeKind::Adapter)];

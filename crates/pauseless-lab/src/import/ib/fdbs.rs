@@ -19,11 +19,7 @@ pub fn looks_like(text: &str) -> bool {
 
 /// Reads all tables, in the order of the file.
 pub fn parse(text: &str) -> Result<Vec<Lft>, Problem> {
-    let sections = Sections {
-        mark: "ucast_routes: Switch",
-        starts: &HEADERS,
-        read: read_part,
-    };
+    let sections = Sections { mark: "ucast_routes: Switch", starts: &HEADERS, read: read_part };
     let tables = sections.parse(text)?;
     let Some((last, others)) = tables.split_last() else {
         let help = "opensm writes it as opensm.fdbs";
@@ -43,12 +39,8 @@ pub fn parse(text: &str) -> Result<Vec<Lft>, Problem> {
 }
 
 fn read_part(text: &str, part: Range<usize>) -> Result<Vec<Lft>, Problem> {
-    let mut reader = Reader {
-        tables: Vec::new(),
-        open: None,
-        end: part.start,
-        holes: holes_allowed(&part),
-    };
+    let mut reader =
+        Reader { tables: Vec::new(), open: None, end: part.start, holes: holes_allowed(&part) };
     let mut lines = Lines::within(text, part);
     loop {
         if let Some(ports) = reader.open.as_mut().and_then(Table::in_order) {
@@ -78,9 +70,7 @@ fn take_rows(bytes: &[u8], ports: &mut Vec<u8>) -> usize {
         };
         let digits = [a, b, c, d].map(|digit| HEX[usize::from(digit)]);
         let invalid = digits.iter().fold(0, |all, digit| all | digit) & 0xF0;
-        let lid = digits
-            .iter()
-            .fold(0, |lid, digit| lid << 4 | usize::from(*digit));
+        let lid = digits.iter().fold(0, |lid, digit| lid << 4 | usize::from(*digit));
         if invalid != 0 || lid != ports.len() || lid > usize::from(LID_MAX) {
             break;
         }
@@ -144,10 +134,7 @@ impl Reader {
             self.end = range.end;
             return table.set(row, &mut self.holes);
         }
-        if let Some(header) = HEADERS
-            .iter()
-            .find(|header| line.rest().starts_with(**header))
-        {
+        if let Some(header) = HEADERS.iter().find(|header| line.rest().starts_with(**header)) {
             line.expect(header)?;
             let guid = guid(line.word())?;
             line.expect_end()?;
@@ -209,11 +196,7 @@ fn parse_row(line: &mut Line<'_>) -> Result<Row, Problem> {
     let port = line.word();
     if port.text == "UNREACHABLE" {
         line.expect_end()?;
-        return Ok(Row {
-            lid,
-            port: NO_PORT,
-            at,
-        });
+        return Ok(Row { lid, port: NO_PORT, at });
     }
     let port = port
         .decimal(PORT_MAX.into(), "a port")
@@ -231,8 +214,7 @@ fn parse_row(line: &mut Line<'_>) -> Result<Row, Problem> {
         line.expect_end()?;
         return Ok(row);
     }
-    line.expect("No")
-        .map_err(|problem| problem.expected("`yes` or `No`"))?;
+    line.expect("No").map_err(|problem| problem.expected("`yes` or `No`"))?;
     line.word().decimal(u8::MAX.into(), "a number of hops")?;
     line.expect("hop path possible via port")?;
     line.until(|byte| byte == b'!');

@@ -61,12 +61,7 @@ pub(super) struct Table {
 impl Table {
     /// An empty table, whose section begins at `start`.
     pub(super) fn new(guid: u64, start: usize) -> Table {
-        Table {
-            guid,
-            ports: vec![NO_PORT],
-            seen: None,
-            start,
-        }
+        Table { guid, ports: vec![NO_PORT], seen: None, start }
     }
 
     pub(super) fn guid(&self) -> u64 {
@@ -134,11 +129,7 @@ impl Table {
 
     /// The finished table, whose section ends at `end`.
     pub(super) fn finish(self, end: usize) -> Lft {
-        Lft {
-            guid: self.guid,
-            ports: self.ports,
-            at: self.start..end,
-        }
+        Lft { guid: self.guid, ports: self.ports, at: self.start..end }
     }
 }
 
@@ -272,16 +263,11 @@ fn without_repetition(text: &str, tables: Vec<Lft>) -> Result<Vec<Lft>, Problem>
         return Err(contradiction(text, pair.map(|index| &tables[index])));
     }
     let all = tables.into_iter().zip(repeats);
-    Ok(all
-        .filter(|(_, repeat)| !repeat)
-        .map(|(table, _)| table)
-        .collect())
+    Ok(all.filter(|(_, repeat)| !repeat).map(|(table, _)| table).collect())
 }
 
 fn first_difference(a: &Lft, b: &Lft) -> Option<u16> {
-    (0..=LID_MAX)
-        .take(a.ports.len().max(b.ports.len()))
-        .find(|lid| a.port(*lid) != b.port(*lid))
+    (0..=LID_MAX).take(a.ports.len().max(b.ports.len())).find(|lid| a.port(*lid) != b.port(*lid))
 }
 
 fn contradiction(text: &str, [before, table]: [&Lft; 2]) -> Problem {

@@ -22,28 +22,17 @@ pub fn looks_like(text: &str) -> bool {
 
 /// Reads all tables, in the order of the file.
 pub fn parse(text: &str) -> Result<Vec<Lft>, Problem> {
-    let sections = Sections {
-        mark: HEADER,
-        starts: &[HEADER],
-        read: read_part,
-    };
+    let sections = Sections { mark: HEADER, starts: &[HEADER], read: read_part };
     let tables = sections.parse(text)?;
     if tables.is_empty() {
-        Err(nothing(
-            "forwarding table",
-            "dump_lfts prints them, opensm writes opensm-lfts.dump",
-        ))
+        Err(nothing("forwarding table", "dump_lfts prints them, opensm writes opensm-lfts.dump"))
     } else {
         Ok(tables)
     }
 }
 
 fn read_part(text: &str, part: Range<usize>) -> Result<Vec<Lft>, Problem> {
-    let mut reader = Reader {
-        tables: Vec::new(),
-        open: None,
-        holes: holes_allowed(&part),
-    };
+    let mut reader = Reader { tables: Vec::new(), open: None, holes: holes_allowed(&part) };
     let mut lines = Lines::within(text, part);
     loop {
         if let Some(open) = &mut reader.open {
@@ -97,10 +86,7 @@ impl Reader {
             return open.row(&mut line, &mut self.holes);
         }
         let words = line.rest().split_whitespace();
-        if TITLES
-            .iter()
-            .any(|title| words.clone().eq(title.iter().copied()))
-        {
+        if TITLES.iter().any(|title| words.clone().eq(title.iter().copied())) {
             return Ok(());
         }
         open.last_line(&mut line)?;
@@ -119,8 +105,7 @@ impl Open {
         let port = port.decimal(u8::MAX.into(), "a port")? as u8;
         // opensm follows the port with a comment, ibroute with what it knows of the target.
         if !line.eat("#") {
-            line.expect(":")
-                .map_err(|problem| problem.expected("`:` or `#`"))?;
+            line.expect(":").map_err(|problem| problem.expected("`:` or `#`"))?;
         }
         if lid > self.lid_max {
             let message = format!("LID {lid:#06x} is not among those of the header");
@@ -148,11 +133,7 @@ impl Open {
             let Some(length) = memchr(b'\n', &bytes[at + 12..]) else {
                 break;
             };
-            let row = Row {
-                lid,
-                port: port as u8,
-                at: 0..0,
-            };
+            let row = Row { lid, port: port as u8, at: 0..0 };
             // A row that is refused changes nothing and is refused again with its place.
             if lid > self.lid_max || self.table.set(row, holes).is_err() {
                 break;
@@ -180,10 +161,7 @@ impl Open {
             return Ok(());
         }
         let guid = self.table.guid();
-        let message = format!(
-            "{count} LIDs, but switch {guid:#018x} has {} rows",
-            self.rows
-        );
+        let message = format!("{count} LIDs, but switch {guid:#018x} has {} rows", self.rows);
         Err(Problem::new(number_at, message)
             .expected("the number of rows")
             .help("are lines missing, or there twice?"))
@@ -220,12 +198,7 @@ fn parse_header(line: &mut Line<'_>) -> Result<Open, Problem> {
         let problem = Problem::new(line.here(), "the header has no end");
         return Err(problem.expected("a name in parentheses and a colon"));
     }
-    Ok(Open {
-        table: Table::new(guid, header.start),
-        lid_max,
-        rows: 0,
-        header,
-    })
+    Ok(Open { table: Table::new(guid, header.start), lid_max, rows: 0, header })
 }
 
 /// A LID of a header: decimal in opensm, hexadecimal with a prefix in ibroute.

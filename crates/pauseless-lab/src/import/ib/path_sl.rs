@@ -83,10 +83,5 @@ fn parse_row(line: &mut Line<'_>) -> Result<PathSl, Problem> {
     }
     let sl = line.word().decimal(15, "a service level")?;
     line.expect_end()?;
-    Ok(PathSl {
-        guid,
-        dlid: number as u16,
-        sl: sl as u8,
-        at,
-    })
+    Ok(PathSl { guid, dlid: number as u16, sl: sl as u8, at })
 }

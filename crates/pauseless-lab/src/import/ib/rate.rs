@@ -92,9 +92,7 @@ impl LaneSpeed {
 
     /// The speed with this name, such as `NDR`.
     pub(super) fn from_name(name: &str) -> Option<LaneSpeed> {
-        LaneSpeed::ALL
-            .into_iter()
-            .find(|speed| speed.name() == name)
+        LaneSpeed::ALL.into_iter().find(|speed| speed.name() == name)
     }
 
     /// The speed that opensm writes as this many Gb/s per lane.

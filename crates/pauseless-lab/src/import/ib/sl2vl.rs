@@ -71,10 +71,7 @@ impl Keyed for SlVlRow {
 
     fn name(&self) -> String {
         let (ingress, egress) = (self.ingress, self.egress);
-        format!(
-            "{} {:#018x} from port {ingress} to {egress}",
-            self.owner, self.guid
-        )
+        format!("{} {:#018x} from port {ingress} to {egress}", self.owner, self.guid)
     }
 
     fn value(&self) -> String {
@@ -99,10 +96,7 @@ pub mod opensm {
 
     /// Reads all tables.
     pub fn parse(text: &str) -> Result<SlToVl, Problem> {
-        let mut reader = Reader {
-            rows: Vec::new(),
-            section: None,
-        };
+        let mut reader = Reader { rows: Vec::new(), section: None };
         for line in Lines::new(text) {
             reader.line(line)?;
         }
@@ -165,12 +159,7 @@ pub mod opensm {
                 return Err(line.unexpected("a name and a quote"));
             }
             line.expect_end()?;
-            self.section = Some(Section {
-                guid,
-                owner,
-                rules: 0,
-                at: start.range(),
-            });
+            self.section = Some(Section { guid, owner, rules: 0, at: start.range() });
             Ok(())
         }
 
@@ -189,14 +178,7 @@ pub mod opensm {
                 *vl = line.word().decimal(15, "a virtual lane")? as u8;
             }
             line.expect_end()?;
-            Ok(SlVlRow {
-                guid: section.guid,
-                owner: section.owner,
-                ingress,
-                egress,
-                vls,
-                at,
-            })
+            Ok(SlVlRow { guid: section.guid, owner: section.owner, ingress, egress, vls, at })
         }
 
         /// The open table, if there is one, must be complete.
@@ -270,13 +252,6 @@ pub mod ibdmchk {
             pair.copy_from_slice(&[byte >> 4, byte & 0xF]);
         }
         line.expect_end()?;
-        Ok(SlVlRow {
-            guid,
-            owner: GuidOwner::Node,
-            ingress,
-            egress,
-            vls,
-            at,
-        })
+        Ok(SlVlRow { guid, owner: GuidOwner::Node, ingress, egress, vls, at })
     }
 }

@@ -75,11 +75,7 @@ fn parse_row<'t>(line: &mut Line<'t>) -> Result<Row<'t>, Problem> {
         return Err(state.problem(message).expected(STATES.join(", ")));
     }
     let has_speed = line.eat("SPD=");
-    let speed = if has_speed {
-        parse_speed(line.word())?
-    } else {
-        None
-    };
+    let speed = if has_speed { parse_speed(line.word())? } else { None };
     line.expect_end()?;
     let rate = width.zip(speed);
     Ok(Row {

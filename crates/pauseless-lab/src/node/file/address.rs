@@ -39,10 +39,7 @@ impl Addresses {
                 }
             }
         }
-        Addresses {
-            place: section.place.clone(),
-            entries,
-        }
+        Addresses { place: section.place.clone(), entries }
     }
 
     /// Where the switch `node` sends frames for these hosts.

@@ -19,10 +19,7 @@ impl Ports {
     pub(super) fn read(mut section: Section<'_>) -> Ports {
         let entries = section.entries().into_iter();
         let entries = entries.filter_map(|(name, item)| Some((name, Item::string(item)?)));
-        Ports {
-            place: section.place.clone(),
-            entries: entries.collect(),
-        }
+        Ports { place: section.place.clone(), entries: entries.collect() }
     }
 
     /// The interface of each port of `node`, which has these neighbours; `None` if one is missing.

@@ -308,18 +308,9 @@ fn a_slack_below_a_tick_is_refused_whoever_has_said_the_clock() {
     file.take_clock(None).expect("the real clock has no tick");
     let refused = file.take_clock(Some(Pace::Elastic(Span::us(50))));
     let refused = refused.expect_err("50 us are more than 10").to_string();
-    assert!(
-        refused.contains("take slack = \"50 us\" or more"),
-        "{refused}"
-    );
-    assert!(
-        read("clock = \"elastic\"\nslack = \"10 us\"")
-            .take_clock(None)
-            .is_err()
-    );
-    read("clock = \"elastic\"\nslack = \"20 us\"")
-        .take_clock(None)
-        .expect("as long as a tick");
+    assert!(refused.contains("take slack = \"50 us\" or more"), "{refused}");
+    assert!(read("clock = \"elastic\"\nslack = \"10 us\"").take_clock(None).is_err());
+    read("clock = \"elastic\"\nslack = \"20 us\"").take_clock(None).expect("as long as a tick");
 }
 
 #[test]
@@ -327,8 +318,7 @@ fn a_delay_that_no_wire_has_is_said() {
     let folder = Folder::new(S1);
     let remarks = |folder: &Folder| {
         let file = folder.read(Role::Switch);
-        file.unwrap_or_else(|problems| panic!("{problems}"))
-            .remarks()
+        file.unwrap_or_else(|problems| panic!("{problems}")).remarks()
     };
     assert_eq!(remarks(&folder), [""; 0]);
     let path = folder.folder.path().join("ring.toml");

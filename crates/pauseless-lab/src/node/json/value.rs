@@ -50,26 +50,14 @@ macro_rules! scalar {
 }
 
 scalar!(u64, "a count", |it| *it, |value| value.as_u64());
-scalar!(u32, "a count", |it| *it, |value| value
-    .as_u64()
-    .and_then(|n| n.try_into().ok()));
-scalar!(u8, "a count", |it| *it, |value| value
-    .as_u64()
-    .and_then(|n| n.try_into().ok()));
+scalar!(u32, "a count", |it| *it, |value| value.as_u64().and_then(|n| n.try_into().ok()));
+scalar!(u8, "a count", |it| *it, |value| value.as_u64().and_then(|n| n.try_into().ok()));
 scalar!(f64, "a number", |it| *it, |value| value.as_f64());
 scalar!(bool, "true or false", |it| *it, |value| value.as_bool());
-scalar!(String, "a text", |it| it.as_str(), |value| value
-    .as_str()
-    .map(str::to_string));
-scalar!(Bytes, "a count", |it| it.get(), |value| value
-    .as_u64()
-    .map(Bytes::new));
-scalar!(Span, "a count", |it| it.as_ps(), |value| value
-    .as_u64()
-    .map(Span::ps));
-scalar!(Time, "a count", |it| it.as_ps(), |value| value
-    .as_u64()
-    .map(Time::from_ps));
+scalar!(String, "a text", |it| it.as_str(), |value| value.as_str().map(str::to_string));
+scalar!(Bytes, "a count", |it| it.get(), |value| value.as_u64().map(Bytes::new));
+scalar!(Span, "a count", |it| it.as_ps(), |value| value.as_u64().map(Span::ps));
+scalar!(Time, "a count", |it| it.as_ps(), |value| value.as_u64().map(Time::from_ps));
 
 impl<T: Json> Json for Vec<T> {
     fn write(&self) -> Value {

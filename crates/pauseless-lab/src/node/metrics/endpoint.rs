@@ -108,11 +108,9 @@ fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
             let reports = Arc::clone(&reports.unwrap_or_else(PoisonError::into_inner));
             ("200 OK", super::CONTENT_TYPE, super::page(&reports))
         }
-        _ => (
-            "404 Not Found",
-            "text/plain; charset=utf-8",
-            "metrics are at /metrics\n".to_string(),
-        ),
+        _ => {
+            ("404 Not Found", "text/plain; charset=utf-8", "metrics are at /metrics\n".to_string())
+        }
     };
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
@@ -181,11 +179,7 @@ mod tests {
         assert!(head.contains("text/plain; version=0.0.4"), "{head}");
         assert!(head.contains(&format!("Content-Length: {}", body.len())));
         assert_eq!(body, crate::node::metrics::page(&[tests::report()]));
-        for other in [
-            "GET / HTTP/1.1\r\n\r\n",
-            "POST /metrics HTTP/1.1\r\n\r\n",
-            "\r\n\r\n",
-        ] {
+        for other in ["GET / HTTP/1.1\r\n\r\n", "POST /metrics HTTP/1.1\r\n\r\n", "\r\n\r\n"] {
             let answer = ask(address, other);
             assert!(answer.starts_with("HTTP/1.1 404 "), "{other:?}: {answer}");
         }

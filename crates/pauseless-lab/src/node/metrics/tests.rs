@@ -33,10 +33,7 @@ pub(super) fn parse(page: &str) -> BTreeMap<String, f64> {
             _ => name,
         };
         assert_eq!(base, family, "samples of a family stand together");
-        assert!(
-            name.bytes()
-                .all(|b| b == b'_' || b.is_ascii_lowercase() || b.is_ascii_digit())
-        );
+        assert!(name.bytes().all(|b| b == b'_' || b.is_ascii_lowercase() || b.is_ascii_digit()));
         check_labels(labels.strip_suffix('}').expect("an end of the labels"));
         let value: f64 = value.parse().expect("a number");
         let before = samples.insert(series.to_string(), value);
@@ -58,9 +55,7 @@ fn check_labels(labels: &str) {
             is_end
         });
         let end = end.expect("a closing quote");
-        rest = text[end + 1..]
-            .strip_prefix(',')
-            .unwrap_or(&text[end + 1..]);
+        rest = text[end + 1..].strip_prefix(',').unwrap_or(&text[end + 1..]);
     }
 }
 
@@ -69,10 +64,7 @@ fn the_page_is_in_the_format_and_has_what_the_report_has() {
     let samples = parse(&page(&[tests::report()]));
     let value = |name: &str| samples[name];
     let port = r#"{node="S1",port="S2"}"#;
-    assert_eq!(
-        value(&format!("pauseless_port_sent_frames_total{port}")),
-        25e3
-    );
+    assert_eq!(value(&format!("pauseless_port_sent_frames_total{port}")), 25e3);
     let lost = r#"pauseless_port_lost_frames_total{node="S1",port="S2",cause="overrun"}"#;
     assert_eq!(value(lost), 7.0);
     let held = r#"pauseless_class_held_bytes{node="S1",port="H1",class="3"}"#;

@@ -57,10 +57,7 @@ pub fn restore() {
 pub fn size() -> Size {
     let found = rustix::termios::tcgetwinsize(io::stdout()).ok();
     let found = found.filter(|size| size.ws_col > 0 && size.ws_row > 0);
-    found.map_or(Size::LEAST, |size| Size {
-        columns: size.ws_col.into(),
-        rows: size.ws_row.into(),
-    })
+    found.map_or(Size::LEAST, |size| Size { columns: size.ws_col.into(), rows: size.ws_row.into() })
 }
 
 fn write(text: &str) -> io::Result<()> {

@@ -6,10 +6,7 @@ use super::*;
 use crate::node::tests;
 
 fn settings(egress: &'static str) -> Vec<PortSetting> {
-    let lane = LaneSetting {
-        egress,
-        mark: Some(Bytes::kb(150)),
-    };
+    let lane = LaneSetting { egress, mark: Some(Bytes::kb(150)) };
     vec![PortSetting { lanes: vec![lane] }; 2]
 }
 
@@ -28,17 +25,10 @@ fn before() -> NodeReport {
 #[test]
 fn a_switch_on_a_small_terminal() {
     let (before, now) = (before(), tests::report());
-    let scene = Scene {
-        heading: "clock real",
-        before: &before,
-        now: &now,
-        settings: &settings("pfc"),
-    };
+    let scene =
+        Scene { heading: "clock real", before: &before, now: &now, settings: &settings("pfc") };
     let page = render(&[scene], Size::LEAST, Paint::Plain);
-    assert!(
-        page.lines().all(|line| line.chars().count() <= 80),
-        "{page}"
-    );
+    assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     expect![[r#"
         S1  2.00 s  clock real  left out 3.00 ms
         port     in                out               queue               may send
@@ -57,12 +47,7 @@ fn a_switch_on_a_small_terminal() {
 fn states_are_those_of_the_scheme_and_losses_are_red() {
     let (before, now) = (before(), tests::report());
     let show = |egress| {
-        let scene = Scene {
-            heading: "",
-            before: &before,
-            now: &now,
-            settings: &settings(egress),
-        };
+        let scene = Scene { heading: "", before: &before, now: &now, settings: &settings(egress) };
         render(&[scene], Size::LEAST, Paint::Ansi)
     };
     assert!(show("pfc").contains("\x1b[1;31mpaused\x1b[0m"));
@@ -75,23 +60,12 @@ fn states_are_those_of_the_scheme_and_losses_are_red() {
 #[test]
 fn what_does_not_fit_is_counted_and_wide_terminals_have_longer_bars() {
     let (before, now) = (before(), tests::report());
-    let scene = Scene {
-        heading: "",
-        before: &before,
-        now: &now,
-        settings: &[],
-    };
-    let small = Size {
-        columns: 80,
-        rows: 4,
-    };
+    let scene = Scene { heading: "", before: &before, now: &now, settings: &[] };
+    let small = Size { columns: 80, rows: 4 };
     let page = render(&[scene, scene], small, Paint::Plain);
     assert_eq!(page.lines().count(), 4);
     assert!(page.ends_with("and 16 lines more\n"), "{page}");
-    let wide = Size {
-        columns: 160,
-        rows: 60,
-    };
+    let wide = Size { columns: 160, rows: 60 };
     let page = render(&[scene, scene], wide, Paint::Plain);
     assert_eq!(page.lines().count(), 19, "{page}");
     assert!(page.contains("##########"), "{page}");
@@ -101,16 +75,9 @@ fn what_does_not_fit_is_counted_and_wide_terminals_have_longer_bars() {
 #[test]
 fn lines_are_cut_where_a_narrow_terminal_would_wrap_them() {
     let (before, now) = (before(), tests::report());
-    let scene = Scene {
-        heading: "clock real",
-        before: &before,
-        now: &now,
-        settings: &settings("pfc"),
-    };
-    let small = Size {
-        columns: 40,
-        rows: 8,
-    };
+    let scene =
+        Scene { heading: "clock real", before: &before, now: &now, settings: &settings("pfc") };
+    let small = Size { columns: 40, rows: 8 };
     let page = render(&[scene, scene], small, Paint::Plain);
     assert_eq!(page.lines().count(), 8, "{page}");
     let widths = page.lines().map(|line| line.chars().count());

@@ -45,10 +45,7 @@ pub(super) fn gfc_parameters(_: &Scope<'_>, measured: &mut Measured) -> Result<(
         add("tau_4096_us", us(example(gbps, 4_096).tau()));
         add("buffer_width_kb", kb(width));
         add("stages", f64::from(derive::stage_count(width)));
-        add(
-            "time_width_kb",
-            kb(derive::time_width_of_theorem(&infiniband, period)),
-        );
+        add("time_width_kb", kb(derive::time_width_of_theorem(&infiniband, period)));
         add("time_width_as_printed_kb", printed * printed * c_period);
         add("six_incasts_kbps", gbps as f64 * 1e6 / 16f64.powi(6));
     }
@@ -57,22 +54,13 @@ pub(super) fn gfc_parameters(_: &Scope<'_>, measured: &mut Measured) -> Result<(
     let infiniband = example(10, 4_000);
     let mut add = |name: &str, value: f64| rows.push((name.to_string(), value));
     add("sim/b1_kb", 300.0 - kb(derive::buffer_width(&sim)));
-    add(
-        "sim/b0_kb",
-        300.0 - kb(derive::time_width_of_theorem(&infiniband, period)),
-    );
+    add("sim/b0_kb", 300.0 - kb(derive::time_width_of_theorem(&infiniband, period)));
     // The testbed: 1 MB, tau 90 us, T 52.4 us.
-    let slow = Latency {
-        processing: sim.processing + (Span::us(90) - sim.tau()),
-        ..sim
-    };
+    let slow = Latency { processing: sim.processing + (Span::us(90) - sim.tau()), ..sim };
     let period = Span::ns(52_400);
     add("testbed/tau_us", us(slow.tau()));
     add("testbed/b1_kb", 1_000.0 - kb(derive::buffer_width(&slow)));
-    add(
-        "testbed/b0_kb",
-        1_000.0 - kb(derive::time_width_of_theorem(&slow, period)),
-    );
+    add("testbed/b0_kb", 1_000.0 - kb(derive::time_width_of_theorem(&slow, period)));
     add("wire_100m_ns", us(plan::headroom::cable(100)) * 1e3);
     publish(rows, measured);
     Ok(())

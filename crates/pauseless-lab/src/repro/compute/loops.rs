@@ -103,11 +103,7 @@ impl Loop {
             ..Overrides::default()
         };
         let text = scope.patch(&self.text, &rates.collect())?;
-        Ok(Task::new(
-            format!("{}, {gbps:.3} Gb/s", self.name),
-            text,
-            overrides,
-        ))
+        Ok(Task::new(format!("{}, {gbps:.3} Gb/s", self.name), text, overrides))
     }
 }
 
@@ -138,11 +134,7 @@ fn search<'a>(scope: &Scope<'_>, loops: &'a [Loop]) -> Result<Vec<Found<'a>>, Fa
     for _ in 0..ROUNDS {
         let middle: Vec<f64> = low.iter().zip(&high).map(|(a, b)| (a + b) / 2.0).collect();
         for (index, is_deadlocked) in deadlocks(&middle)?.into_iter().enumerate() {
-            if is_deadlocked {
-                high[index] = middle[index]
-            } else {
-                low[index] = middle[index]
-            }
+            if is_deadlocked { high[index] = middle[index] } else { low[index] = middle[index] }
         }
     }
     let found = loops.iter().enumerate().map(|(index, of)| Found {

@@ -34,14 +34,8 @@ impl<F> PartialEq for Function<F> {
     }
 }
 
-words!(
-    Function<Compute>,
-    COMPUTE.map(|(name, call)| (name, Function { name, call }))
-);
-words!(
-    Function<PerRun>,
-    PER_RUN.map(|(name, call)| (name, Function { name, call }))
-);
+words!(Function<Compute>, COMPUTE.map(|(name, call)| (name, Function { name, call })));
+words!(Function<PerRun>, PER_RUN.map(|(name, call)| (name, Function { name, call })));
 
 /// `per_run = "gfc-shares"`: what flows got of what was fair.
 fn shares(run: &Run, add: Add<'_>) {

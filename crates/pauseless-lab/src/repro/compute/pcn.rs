@@ -41,10 +41,7 @@ pub fn burst(run: &Run, add: Add<'_>) {
 /// nobody can have heard of it. `last_pause_ms`: when a port was held for the last time.
 pub fn settle(run: &Run, add: Add<'_>) {
     let last = run.outcome.ports.iter().filter_map(|port| port.held_last);
-    add(
-        "last_pause_ms".to_string(),
-        last.max().map_or(0.0, |last| ms(last - Time::ZERO)),
-    );
+    add("last_pause_ms".to_string(), last.max().map_or(0.0, |last| ms(last - Time::ZERO)));
     let series = &run.outcome.series;
     let Some(port) = series.ports.first() else {
         return;
@@ -77,10 +74,7 @@ pub fn climb(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
     let mut curves = [Vec::new(), Vec::new()];
     for gbps in [1, 10, 40, 400] {
         let line = Rate::gbps(gbps);
-        let config = pcn::Config {
-            rate_min: Rate::bps(1),
-            ..pcn::Config::default()
-        };
+        let config = pcn::Config { rate_min: Rate::bps(1), ..pcn::Config::default() };
         let mut point = pcn::ReactionPoint::new(&config, line, config.rate_min);
         for count in 0..=20 {
             let rate = point.rate().as_bps() as f64 / line.as_bps() as f64 * 100.0;
@@ -92,13 +86,8 @@ pub fn climb(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
                     curve.push((f64::from(count), value));
                 }
             }
-            point.on_feedback(
-                Time::ZERO,
-                Feedback::Receiving {
-                    is_congested: false,
-                    rate_mbps: 1,
-                },
-            );
+            point
+                .on_feedback(Time::ZERO, Feedback::Receiving { is_congested: false, rate_mbps: 1 });
         }
     }
     let labels = ["rate, percent of the line", "w, percent"];
@@ -134,10 +123,7 @@ pub fn shares(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure>
             let inside = flows.iter().filter(|flow| range.contains(flow.size));
             let number = inside.count() as f64;
             values.push(format!("{name}/flows.{label}"), number / count * 100.0);
-            values.push(
-                format!("{name}/bytes.{label}"),
-                bytes(range) / total * 100.0,
-            );
+            values.push(format!("{name}/bytes.{label}"), bytes(range) / total * 100.0);
         }
     }
     Ok(())
@@ -162,10 +148,7 @@ pub fn parking_lot(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Fai
             places.push((name, *links, case));
         }
     }
-    let mut panels = [
-        panel("F0 and F1 together", "link 1, Gb/s"),
-        panel("F0", "Gb/s"),
-    ];
+    let mut panels = [panel("F0 and F1 together", "link 1, Gb/s"), panel("F0", "Gb/s")];
     for ((name, links, case), sample) in places.into_iter().zip(scope.sample(tasks)?) {
         let rate = |flow: &str| sample.metric(flow).unwrap_or(0.0);
         let (f0, link1) = (rate("rate.F0"), rate("rate.F0") + rate("rate.F1"));
@@ -226,12 +209,8 @@ fn point(panel: &mut Panel, label: &str, at: (f64, f64)) {
 }
 
 /// The schemes that the paper compares, as we and scenarios call them.
-const SCHEMES: [(&str, &str); 4] = [
-    ("PCN", "pcn"),
-    ("QCN", "qcn"),
-    ("DCQCN", "dcqcn"),
-    ("TIMELY", "timely"),
-];
+const SCHEMES: [(&str, &str); 4] =
+    [("PCN", "pcn"), ("QCN", "qcn"), ("DCQCN", "dcqcn"), ("TIMELY", "timely")];
 
 /// C in Fig. 19.
 const CAPACITY_GBPS: f64 = 40.0;

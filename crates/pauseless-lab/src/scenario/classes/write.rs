@@ -41,11 +41,7 @@ fn rows(topology: &Topology, table: &ClassTable) -> Vec<(NextClasses, Vec<String
         (row, _) => row,
     };
     let mut counts: BTreeMap<Option<NextClasses>, usize> = BTreeMap::new();
-    for passage in topology
-        .switches()
-        .iter()
-        .flat_map(|s| passages(topology, *s))
-    {
+    for passage in topology.switches().iter().flat_map(|s| passages(topology, *s)) {
         *counts.entry(row(passage)).or_default() += 1;
     }
     let common = counts.iter().max_by_key(|(_, count)| **count);
@@ -70,9 +66,7 @@ fn rows(topology: &Topology, table: &ClassTable) -> Vec<(NextClasses, Vec<String
     let first = first.map(|row| (row, vec!["*: * > *".to_string()]));
     // Where nothing stands for all, a table by class says nothing of what stays itself.
     let is_said = first.is_some();
-    let others = texts
-        .into_iter()
-        .filter(|(row, _)| is_said || !is_default(row));
+    let others = texts.into_iter().filter(|(row, _)| is_said || !is_default(row));
     first.into_iter().chain(others).collect()
 }
 
@@ -80,11 +74,7 @@ fn rows(topology: &Topology, table: &ClassTable) -> Vec<(NextClasses, Vec<String
 fn passages(topology: &Topology, node: NodeId) -> impl Iterator<Item = Passage> {
     let count = topology.ports(node).len() as u16;
     let pairs = (0..count).flat_map(move |a| (0..count).map(move |b| (PortId(a), PortId(b))));
-    pairs.map(move |(ingress, egress)| Passage {
-        node,
-        ingress,
-        egress,
-    })
+    pairs.map(move |(ingress, egress)| Passage { node, ingress, egress })
 }
 
 /// These ways through a switch, those with the same egresses together.
@@ -106,8 +96,6 @@ fn write_passages(topology: &Topology, switch: NodeId, ways: &[Passage]) -> Vec<
         }
     };
     let name = &topology.node(switch).name;
-    let texts = ingresses
-        .iter()
-        .map(|(to, from)| format!("{name}: {} > {}", side(from), side(to)));
+    let texts = ingresses.iter().map(|(to, from)| format!("{name}: {} > {}", side(from), side(to)));
     texts.collect()
 }

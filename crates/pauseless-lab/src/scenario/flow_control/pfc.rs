@@ -56,10 +56,8 @@ impl Scheme for Pfc {
     }
 
     fn sharing_memory(&self, section: &Section<'_>) -> Option<Arc<AnyScheme>> {
-        let written = [
-            (self.xoff.place(), "alpha or threshold"),
-            (self.xon.place(), "resume_offset"),
-        ];
+        let written =
+            [(self.xoff.place(), "alpha or threshold"), (self.xon.place(), "resume_offset")];
         for (place, instead) in written {
             if let Some(place) = place {
                 let problem = place.problem("the shared memory decides when to pause");
@@ -67,10 +65,7 @@ impl Scheme for Pfc {
             }
         }
         // What is refused is not held against any bound: that would be a second error for it.
-        Some(Arc::new(Pfc {
-            pause_quanta: self.pause_quanta.clone(),
-            ..Pfc::default()
-        }))
+        Some(Arc::new(Pfc { pause_quanta: self.pause_quanta.clone(), ..Pfc::default() }))
     }
 
     fn pause_quanta(&self) -> Option<&Filled<u16>> {

@@ -172,11 +172,7 @@ impl Common {
     fn of(plan: &Plan) -> Common {
         let terms = &plan.terms;
         let key = |span: Span| {
-            if terms.duty == Duty::ALWAYS {
-                Key::default()
-            } else {
-                Key::of(span)
-            }
+            if terms.duty == Duty::ALWAYS { Key::default() } else { Key::of(span) }
         };
         Common {
             rate: Key::of(plan.pace),

@@ -35,11 +35,7 @@ impl Planner<'_> {
     /// What the written flows among `plans`, which are in order of name, wait for. `copies` has
     /// the names of all flows that one `[[flow]]` with a `count` stands for.
     pub(super) fn follows(&self, plans: &[Plan], copies: &Copies) -> Vec<Follow> {
-        let find = |name: &str| {
-            plans
-                .binary_search_by(|plan| plan.name.as_str().cmp(name))
-                .ok()
-        };
+        let find = |name: &str| plans.binary_search_by(|plan| plan.name.as_str().cmp(name)).ok();
         let mut follows = Vec::new();
         for (then, plan) in plans.iter().enumerate() {
             let Some(waits) = &plan.waits else { continue };
@@ -50,13 +46,10 @@ impl Planner<'_> {
                     (None, None) => Vec::new(),
                 };
                 if found.is_empty() {
-                    let problem = name
-                        .place
-                        .problem(format!("no flow is called {:?}", name.value));
+                    let problem = name.place.problem(format!("no flow is called {:?}", name.value));
                     let names = plans.iter().filter(|plan| !plan.is_made);
                     let names = names.map(|plan| plan.name.as_str()).take(NAMES_MAX);
-                    self.sink
-                        .push(problem.help(did_you_mean(&name.value, names)));
+                    self.sink.push(problem.help(did_you_mean(&name.value, names)));
                 }
                 for first in found {
                     let Plan { terms, round, .. } = &plans[first];
@@ -109,21 +102,11 @@ impl Planner<'_> {
         let least = least.map_or(0, |(place, _)| place);
         circle.rotate_left(least);
         let first = &plans[circle[0]];
-        let names = circle
-            .iter()
-            .chain(&circle[..1])
-            .map(|plan| plans[*plan].name.as_str());
-        let message = format!(
-            "flows wait in a circle: {}",
-            Vec::from_iter(names).join(" after ")
-        );
+        let names = circle.iter().chain(&circle[..1]).map(|plan| plans[*plan].name.as_str());
+        let message = format!("flows wait in a circle: {}", Vec::from_iter(names).join(" after "));
         let place = first.waits.as_ref().and_then(|waits| waits.after.first());
         let place = place.map_or(&*first.place, |name| &name.place);
-        self.sink.push(
-            place
-                .problem(message)
-                .help("let one of them start by itself"),
-        );
+        self.sink.push(place.problem(message).help("let one of them start by itself"));
     }
 }
 

@@ -46,8 +46,7 @@ impl Share<'_> {
                 if class.value.0 >= u64::from(self.class_count) {
                     let problem = class.place.problem(format!("no class {}", class.value.0));
                     let last = self.class_count - 1;
-                    self.sink
-                        .push(problem.expected(format!("a class from 0 to {last}")));
+                    self.sink.push(problem.expected(format!("a class from 0 to {last}")));
                 }
             }
             let is_named = |class: &Class| pattern::covers(&other.at.classes, *class);
@@ -69,11 +68,8 @@ impl Share<'_> {
         members: Vec<(NodeId, PortId, Class)>,
     ) -> PortGroup {
         let lane = self.lane(named);
-        let headroom = if self.is_lossless {
-            lane.headroom.or(latency.pfc_headroom())
-        } else {
-            Bytes::ZERO
-        };
+        let headroom =
+            if self.is_lossless { lane.headroom.or(latency.pfc_headroom()) } else { Bytes::ZERO };
         let (numerator, denominator) = ALPHA;
         let usual = Alpha::new(numerator, denominator).expect("positive");
         let least = self.mtu;
@@ -82,10 +78,7 @@ impl Share<'_> {
             (Some(Limit::Alpha(alpha)), Kind::Shared) => Threshold::Dynamic(alpha),
             (Some(Limit::Alpha(alpha)), Kind::Partitions) => Threshold::Partition { alpha, least },
             (None, Kind::Shared) => Threshold::Dynamic(usual),
-            (None, Kind::Partitions) => Threshold::Partition {
-                alpha: usual,
-                least,
-            },
+            (None, Kind::Partitions) => Threshold::Partition { alpha: usual, least },
         };
         let reserve = match lane.kind {
             Kind::Shared => lane.reserve.or(self.mtu),
@@ -114,9 +107,7 @@ impl Share<'_> {
 
     fn lane(&self, named: &[usize]) -> Lane {
         let others = named.iter().map(|other| &self.written.others[*other]);
-        others.fold(self.written.lane.clone(), |lane, other| {
-            other.lane.laid_over(&lane)
-        })
+        others.fold(self.written.lane.clone(), |lane, other| other.lane.laid_over(&lane))
     }
 
     /// Holds the parameters of some ports against what their links need.
@@ -261,12 +252,7 @@ impl Share<'_> {
                 ("partitions", least, self.mtu * ports, rule)
             }
         };
-        let violation = Violation::BelowBound {
-            name,
-            value,
-            bound,
-            rule,
-        };
+        let violation = Violation::BelowBound { name, value, bound, rule };
         (value < bound).then_some((bound, violation))
     }
 
@@ -290,8 +276,7 @@ impl Share<'_> {
         let parts = format!("{headroom} of headroom, {dedicated} dedicated, {mtu} to share");
         let problem = place.problem(message);
         let problem = problem.expected(format!("at least {needed}: {parts}"));
-        self.sink
-            .push(problem.help(format!("set total = \"{needed}\" or more")));
+        self.sink.push(problem.help(format!("set total = \"{needed}\" or more")));
     }
 }
 
@@ -312,11 +297,8 @@ fn keep_largest<T>(
 
 /// The most that any port may have in headroom, and all together.
 fn headroom_sums(lanes: &[LaneMemory], class_count: usize) -> (Bytes, Bytes) {
-    let sum = |lanes: &[LaneMemory]| {
-        lanes
-            .iter()
-            .fold(Bytes::ZERO, |sum, lane| sum + lane.headroom)
-    };
+    let sum =
+        |lanes: &[LaneMemory]| lanes.iter().fold(Bytes::ZERO, |sum, lane| sum + lane.headroom);
     let ports = lanes.chunks(class_count).map(sum);
     (ports.max().unwrap_or(Bytes::ZERO), sum(lanes))
 }

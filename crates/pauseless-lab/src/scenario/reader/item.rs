@@ -29,13 +29,7 @@ impl<'s> Item<'s> {
             Raw::Text(value) => (value, None),
             Raw::Filled(node) => (shell(node), Some(node)),
         };
-        Item {
-            place: stored.place,
-            sink,
-            key_span: stored.key_span,
-            value,
-            node,
-        }
+        Item { place: stored.place, sink, key_span: stored.key_span, value, node }
     }
 
     /// The value itself, where a program filled in one that no text stands for.
@@ -55,11 +49,7 @@ impl<'s> Item<'s> {
     /// Reports that something else was expected here.
     pub fn wrong_type<T>(&self, expected: &str) -> Option<T> {
         let found = self.value.type_str();
-        let article = if found.starts_with(['a', 'i']) {
-            "an"
-        } else {
-            "a"
-        };
+        let article = if found.starts_with(['a', 'i']) { "an" } else { "a" };
         let problem = self.place.problem(format!("{article} {found} stands here"));
         self.sink.push(problem.expected(expected));
         None
@@ -96,10 +86,7 @@ impl<'s> Item<'s> {
             return self.wrong_type(&expected);
         };
         match u64::from_str_radix(number.as_str(), number.radix()) {
-            Ok(value) if range.contains(&value) => Some(At {
-                value,
-                place: self.place,
-            }),
+            Ok(value) if range.contains(&value) => Some(At { value, place: self.place }),
             _ => {
                 let problem = self.place.problem(format!("{number} is out of range"));
                 self.sink.push(problem.expected(expected));
@@ -134,10 +121,7 @@ impl<'s> Item<'s> {
     pub fn tables(self) -> Vec<Section<'s>> {
         let name = self.place.key.clone();
         if self.is_table() {
-            let place = Place {
-                span: self.key_span,
-                ..self.place
-            };
+            let place = Place { span: self.key_span, ..self.place };
             let problem = place.problem("written once, as a table, but there may be several");
             let problem = problem.expected(format!("[[{name}]]"));
             let help = format!("write [[{name}]] with two brackets on each side");
@@ -171,9 +155,7 @@ impl<'s> Item<'s> {
         if range.contains(&found.value) {
             return Some(found);
         }
-        let problem = found
-            .place
-            .problem(format!("{} is out of range", found.value));
+        let problem = found.place.problem(format!("{} is out of range", found.value));
         let (low, high) = (range.start(), range.end());
         sink.push(problem.expected(format!("a number from {low} to {high}")));
         None
@@ -190,10 +172,7 @@ impl<'s> Item<'s> {
         let share = text.parse::<f64>().unwrap_or(f64::NAN) * 1_000.0;
         if (0.0..=1_000.0).contains(&share) && (share - share.round()).abs() < 1e-6 {
             let value = share.round() as u32;
-            return Some(At {
-                value,
-                place: self.place,
-            });
+            return Some(At { value, place: self.place });
         }
         let problem = self.place.problem(format!("{text} is out of range"));
         self.sink.push(problem.expected(expected));
@@ -208,10 +187,7 @@ impl<'s> Item<'s> {
             _ => return self.wrong_type("a number"),
         };
         match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Some(At {
-                value,
-                place: self.place,
-            }),
+            Ok(value) if value.is_finite() => Some(At { value, place: self.place }),
             _ => {
                 let problem = self.place.problem(format!("{text} is out of range"));
                 self.sink.push(problem.expected("a finite number"));
@@ -232,10 +208,7 @@ impl<'s> Item<'s> {
     /// A text.
     pub fn string(self) -> Option<At<String>> {
         match self.value {
-            DeValue::String(text) => Some(At {
-                value: text.into_owned(),
-                place: self.place,
-            }),
+            DeValue::String(text) => Some(At { value: text.into_owned(), place: self.place }),
             _ => self.wrong_type("a string"),
         }
     }
@@ -243,10 +216,7 @@ impl<'s> Item<'s> {
     /// True or false.
     pub fn boolean(self, expected: &str) -> Option<At<bool>> {
         match self.value {
-            DeValue::Boolean(value) => Some(At {
-                value,
-                place: self.place,
-            }),
+            DeValue::Boolean(value) => Some(At { value, place: self.place }),
             _ => self.wrong_type(expected),
         }
     }
@@ -313,10 +283,7 @@ impl<'s> Item<'s> {
                 node: self.node,
             }
         });
-        Some(At {
-            value: items.collect(),
-            place: self.place,
-        })
+        Some(At { value: items.collect(), place: self.place })
     }
 
     /// A table.
@@ -336,11 +303,7 @@ impl<'s> Item<'s> {
 
 /// What a program filled in as TOML; of sections only that they are some.
 fn shell(node: &Node) -> DeValue<'_> {
-    let value = |text| {
-        DeValue::parse(text)
-            .expect("what a value shows is TOML")
-            .into_inner()
-    };
+    let value = |text| DeValue::parse(text).expect("what a value shows is TOML").into_inner();
     match node {
         Node::Plain(text) => value(text),
         Node::Wrapped(texts) => {

@@ -50,10 +50,7 @@ impl At<String> {
                 }
             },
         };
-        let name = At {
-            value: name.to_string(),
-            place: self.place.clone(),
-        };
+        let name = At { value: name.to_string(), place: self.place.clone() };
         Some((name, link))
     }
 }
@@ -119,8 +116,6 @@ impl Place {
 
     /// The problem that `key` is missing in the section that begins here.
     pub fn missing(&self, key: &str, example: &str) -> Problem {
-        self.inner(key)
-            .problem("missing")
-            .help(format!("add {key} = {example}"))
+        self.inner(key).problem("missing").help(format!("add {key} = {example}"))
     }
 }

@@ -24,20 +24,14 @@ impl TableKeys {
     pub(super) fn resolve(&self, context: Context<'_>) -> Option<Tables> {
         let (sink, topology) = (context.sink, &context.fabric?.topology);
         let At { value: map, place } = self.tables.given.as_ref()?;
-        let mut tables = Tables {
-            switches: BTreeMap::new(),
-        };
+        let mut tables = Tables { switches: BTreeMap::new() };
         let mut is_good = true;
         for (name, next_hops) in &map.0 {
             let Some(switch) = find_switch(topology, sink, name) else {
                 is_good = false;
                 continue;
             };
-            let reader = TableReader {
-                topology,
-                sink,
-                switch: &name.value,
-            };
+            let reader = TableReader { topology, sink, switch: &name.value };
             let table = reader.read(next_hops);
             is_good &= table.is_some();
             tables.switches.insert(switch, table.unwrap_or_default());
@@ -90,10 +84,7 @@ impl Tables {
                 }
             }
         }
-        Routes {
-            table,
-            groups: addresses.groups,
-        }
+        Routes { table, groups: addresses.groups }
     }
 }
 
@@ -111,9 +102,7 @@ impl TableReader<'_> {
         let mut is_good = true;
         for (next, hosts) in &next_hops.0 {
             let spans = HostSpan::find_all(self.topology, self.sink, &hosts.0);
-            let port = self
-                .topology
-                .port_named(&format!("{}:{}", self.switch, next.value));
+            let port = self.topology.port_named(&format!("{}:{}", self.switch, next.value));
             let port = match port {
                 Ok((_, port)) => port,
                 Err(error) => {
@@ -266,11 +255,7 @@ impl Sharing {
         });
         let exits = Vec::from_iter(exits);
         let parts = exits.iter().map(|exit| exit.switch.0);
-        Sharing {
-            parts: parts.collect(),
-            count: 0,
-            exits,
-        }
+        Sharing { parts: parts.collect(), count: 0, exits }
     }
 
     /// Parts the groups that `switch` treats differently.
@@ -300,8 +285,4 @@ impl Sharing {
 /// No set of a switch has this number.
 const EXIT: u32 = u32::MAX;
 /// What a host without a link has.
-const NOWHERE: Exit = Exit {
-    switch: NodeId(u32::MAX),
-    port: PortId(0),
-    is_used: false,
-};
+const NOWHERE: Exit = Exit { switch: NodeId(u32::MAX), port: PortId(0), is_used: false };

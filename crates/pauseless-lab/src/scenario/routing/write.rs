@@ -25,11 +25,7 @@ pub(crate) fn addresses(topology: &Topology, groups: &Groups) -> Vec<Address> {
     let addresses = groups.addresses().map(|group| {
         let place = groups.of_host(groups.target(group)).index();
         numbers[place] += 1;
-        Address {
-            number: numbers[place],
-            place,
-            group,
-        }
+        Address { number: numbers[place], place, group }
     });
     let mut addresses = Vec::from_iter(addresses);
     addresses.sort_unstable();
@@ -87,9 +83,6 @@ impl TableKeys {
             let name = topology.node(switch).name.clone();
             (At::of(name), Map(next_hops.collect()))
         });
-        TableKeys {
-            tables: Key::of(Map(tables.collect())),
-            ..TableKeys::default()
-        }
+        TableKeys { tables: Key::of(Map(tables.collect())), ..TableKeys::default() }
     }
 }

@@ -74,10 +74,7 @@ impl From<&'static str> for Two {
 impl Pair {
     /// These two, written nowhere.
     pub(crate) fn of(names: [&str; 2]) -> Pair {
-        Pair {
-            names: names.map(|name| At::of(name.to_string())),
-            place: Place::default(),
-        }
+        Pair { names: names.map(|name| At::of(name.to_string())), place: Place::default() }
     }
 
     /// The ends of a link, of which the second says which of parallel links it is.
@@ -98,10 +95,7 @@ impl FileValue for Pair {
         let names = Vec::from_iter(value.into_iter().filter_map(Item::string));
         match <[At<String>; 2]>::try_from(names) {
             Ok(names) => {
-                let value = Pair {
-                    names,
-                    place: place.clone(),
-                };
+                let value = Pair { names, place: place.clone() };
                 Some(At { value, place })
             }
             Err(names) => {
@@ -113,11 +107,7 @@ impl FileValue for Pair {
     }
 
     fn kind(_: &Two) -> Kind {
-        Kind::List {
-            of: Box::new(Kind::Text("a name")),
-            least: 2,
-            most: Some(2),
-        }
+        Kind::List { of: Box::new(Kind::Text("a name")), least: 2, most: Some(2) }
     }
 
     fn show(&self) -> String {
@@ -129,11 +119,7 @@ impl FileValue for Pair {
 impl Common {
     /// The links of `healthy` that are down, all together.
     pub(super) fn failures(&self, healthy: &Topology, sink: &Sink) -> Failures {
-        let links = Links {
-            healthy,
-            sink,
-            listed: BTreeSet::new(),
-        };
+        let links = Links { healthy, sink, listed: BTreeSet::new() };
         let listed = self.failed_links.get().into_iter().flatten();
         let links = links.take(listed.map(|pair| &pair.value));
         let switches = self.failed_switches.get().map_or(&[][..], |list| list);
@@ -160,10 +146,7 @@ impl RandomFailures {
     }
 
     fn draw(&self, healthy: &Topology, sink: &Sink) -> Option<Failures> {
-        let draw = Draw {
-            seed: self.seed.value,
-            sample: self.sample.value,
-        };
+        let draw = Draw { seed: self.seed.value, sample: self.sample.value };
         let Some(count) = &self.count.given else {
             let share = self.share.copied()?;
             return Some(Failures::random_links(healthy, share.0 as u32, draw));
@@ -207,15 +190,12 @@ impl Links<'_> {
             Some(number) => links.nth(number - 1),
             None => links.find(|link| !self.listed.contains(link)),
         };
-        let hosts = [first, second]
-            .into_iter()
-            .filter(|node| self.healthy.is_host(*node));
+        let hosts = [first, second].into_iter().filter(|node| self.healthy.is_host(*node));
         let hosts: Vec<NodeId> = hosts.collect();
         match link {
             Some(_) if !hosts.is_empty() => {
                 let problem = place.problem(cut_off(self.healthy, &hosts));
-                self.sink
-                    .push(problem.help("fail links between switches only"));
+                self.sink.push(problem.help("fail links between switches only"));
             }
             Some(link) if self.listed.insert(link) => {}
             _ => self.sink.push(place.problem(self.refusal(&written))),

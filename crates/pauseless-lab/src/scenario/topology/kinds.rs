@@ -35,11 +35,7 @@ pub(crate) struct Generated {
 
 /// All kinds, in the order of the documents.
 pub(crate) fn kinds() -> Choice<Layout> {
-    Choice {
-        key: "kind",
-        default: None,
-        variants: OUTSIDE.with(&Vec::from_iter(&KINDS)),
-    }
+    Choice { key: "kind", default: None, variants: OUTSIDE.with(&Vec::from_iter(&KINDS)) }
 }
 
 /// The kinds of other crates.
@@ -296,12 +292,8 @@ where
 {
     let mut shape = K::base();
     let keys = K::fill(section, &mut shape);
-    keys.is_complete().then(|| {
-        Layout::Generated(Generated {
-            shape: Arc::new(shape),
-            places: keys.places(),
-        })
-    })
+    keys.is_complete()
+        .then(|| Layout::Generated(Generated { shape: Arc::new(shape), places: keys.places() }))
 }
 
 /// The sides of a grid: two or three numbers in a list, of which the third is 1 if it is left out.
@@ -330,11 +322,7 @@ impl FileValue for [u32; 3] {
     }
 
     fn kind((): &()) -> Kind {
-        Kind::List {
-            of: Box::new(u32::kind(&Default::default())),
-            least: 2,
-            most: Some(3),
-        }
+        Kind::List { of: Box::new(u32::kind(&Default::default())), least: 2, most: Some(3) }
     }
 
     fn show(&self) -> String {

@@ -48,10 +48,7 @@ impl Cdf {
                 return Err((index + 1, format!("probability {more} after {share}")));
             }
         }
-        if let Some(index) = points
-            .iter()
-            .position(|(_, share)| share.is_nan() || *share < 0.0)
-        {
+        if let Some(index) = points.iter().position(|(_, share)| share.is_nan() || *share < 0.0) {
             return Err((index, format!("probability {}", points[index].1)));
         }
         let points = points.into_iter();
@@ -143,10 +140,7 @@ fn parse_line(line: &str) -> Result<(Bytes, f64), String> {
     };
     let (bytes, share) = (number(size)?, number(share)?);
     if bytes.fract() != 0.0 || bytes > SIZES.end().get() as f64 {
-        return Err(format!(
-            "{size} is not a whole number of bytes up to {}",
-            SIZES.end()
-        ));
+        return Err(format!("{size} is not a whole number of bytes up to {}", SIZES.end()));
     }
     Ok((Bytes::new(bytes as u64), share))
 }
@@ -203,11 +197,7 @@ mod tests {
     fn what_is_bundled_is_as_published() {
         for (name, mean, flows, bytes) in TABLE {
             let cdf = Cdf::bundled(name).unwrap();
-            assert!(
-                (cdf.mean() / mean - 1.0).abs() < 1e-4,
-                "{name} {}",
-                cdf.mean()
-            );
+            assert!((cdf.mean() / mean - 1.0).abs() < 1e-4, "{name} {}", cdf.mean());
             let bounds = [0.0, 1e4, 1e5, 1e6, cdf.range().1.get() as f64];
             for (index, (flows, bytes)) in flows.into_iter().zip(bytes).enumerate() {
                 let bucket = |f: &dyn Fn(f64) -> f64| f(bounds[index + 1]) - f(bounds[index]);
@@ -236,10 +226,7 @@ mod tests {
             });
             let distance = distance.fold(0.0, f64::max);
             // Sizes are whole bytes, which matters where a tenth of all is within 100 B.
-            assert!(
-                distance < 1.63 / f64::from(count).sqrt() + 0.001,
-                "{name} {distance}"
-            );
+            assert!(distance < 1.63 / f64::from(count).sqrt() + 0.001, "{name} {distance}");
         }
     }
 
@@ -247,10 +234,7 @@ mod tests {
     fn tables_in_percent_and_with_steps() {
         let cdf = Cdf::parse("100 50\n100 75 # a step\n\n200,100\n").unwrap();
         let points = [(100, 0.5), (100, 0.75), (200, 1.0)];
-        assert_eq!(
-            cdf.points,
-            points.map(|(size, share)| (Bytes::new(size), share))
-        );
+        assert_eq!(cdf.points, points.map(|(size, share)| (Bytes::new(size), share)));
         assert_eq!(cdf.mean(), 75.0 + 37.5);
         let draws = [0.0, 0.49, 0.6, 0.75, 0.875, 0.999_999].map(|u| cdf.quantile(u).get());
         assert_eq!(draws, [100, 100, 100, 100, 150, 200]);
@@ -259,11 +243,7 @@ mod tests {
 
     #[test]
     fn what_is_about_one_is_one() {
-        for text in [
-            "10 0.5\n20 0.999999",
-            "10 0.5\n20 1.0000009",
-            "10 50\n20 99.9999",
-        ] {
+        for text in ["10 0.5\n20 0.999999", "10 0.5\n20 1.0000009", "10 50\n20 99.9999"] {
             let cdf = Cdf::parse(text).unwrap();
             assert_eq!(cdf.points, [(Bytes::new(10), 0.5), (Bytes::new(20), 1.0)]);
         }
@@ -286,16 +266,8 @@ mod tests {
             ("1 0\n10 nan\n", 2, "nan is out of range"),
             ("1 0\n10\n", 2, "\"10\" is not a size and a probability"),
             ("1 0 3\n", 1, "\"1 0 3\" is not a size and a probability"),
-            (
-                "1.5 0\n",
-                1,
-                "1.5 is not a whole number of bytes up to 1000000 GB",
-            ),
-            (
-                "1e16 1\n",
-                1,
-                "1e16 is not a whole number of bytes up to 1000000 GB",
-            ),
+            ("1.5 0\n", 1, "1.5 is not a whole number of bytes up to 1000000 GB"),
+            ("1e16 1\n", 1, "1e16 is not a whole number of bytes up to 1000000 GB"),
             ("10 0.5\n5 1\n", 2, "size 5 B after 10 B"),
             ("10 0.5\n50 0.4\n60 1\n", 2, "probability 0.4 after 0.5"),
             ("10 0.5\n50 0.9\n", 2, "the last probability is 0.9, not 1"),

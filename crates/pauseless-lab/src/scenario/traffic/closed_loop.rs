@@ -84,11 +84,7 @@ impl ClosedLoop {
                     let made = Made::new(name, [source, target], size, scene.start);
                     batch.flows.push(made);
                     if number > 1 {
-                        batch.follows.push(Link {
-                            first: then - 1,
-                            then,
-                            delay: self.think.value,
-                        });
+                        batch.follows.push(Link { first: then - 1, then, delay: self.think.value });
                     }
                     let sending = scene.lasts(source, size).min(*TIMES.end());
                     earliest = earliest + sending + self.think.value;

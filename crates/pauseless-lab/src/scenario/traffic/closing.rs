@@ -36,9 +36,7 @@ impl TrafficKind for Closing {
         let pairs = closing(scene)?;
         let size = self.size.or(Bytes::MAX);
         let count = pairs.len() as f64;
-        let pairs = pairs
-            .into_iter()
-            .map(|(source, target)| Pair::of(source, target, size));
+        let pairs = pairs.into_iter().map(|(source, target)| Pair::of(source, target, size));
         Some(scene.pairs(count, pairs))
     }
 }

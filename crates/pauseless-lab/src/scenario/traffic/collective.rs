@@ -95,9 +95,7 @@ struct Round {
 
 impl<P: Pattern> TrafficKind for P {
     fn complete(&mut self, _: Limits<'_>) -> Option<()> {
-        let Collective {
-            hosts, size, place, ..
-        } = self.keys_mut();
+        let Collective { hosts, size, place, .. } = self.keys_mut();
         complete_hosts(hosts, place);
         size.get().map(|_| ())
     }
@@ -136,9 +134,7 @@ impl<P: Pattern> TrafficKind for P {
 impl Collective {
     /// The buffer of each rank.
     fn size(&self) -> Bytes {
-        self.size
-            .copied()
-            .expect("complete checks that there is one")
+        self.size.copied().expect("complete checks that there is one")
     }
 
     /// The ranks, in order of the topology; `parts` of their buffers have at least a byte.
@@ -151,10 +147,7 @@ impl Collective {
             hosts.place.problem(message).help("list more hosts")
         } else if self.size().get() < parts {
             let message = format!("{} are no {parts} parts of a byte", self.size());
-            hosts
-                .place
-                .problem(message)
-                .help("a larger size, or fewer parts")
+            hosts.place.problem(message).help("a larger size, or fewer parts")
         } else {
             return Some(ranks);
         };
@@ -201,13 +194,11 @@ impl Collective {
                     }));
                 }
             }
-            batch
-                .follows
-                .extend(round.links.iter().map(|(first, then)| Link {
-                    first: base + first,
-                    then: base + then,
-                    delay: Span::ZERO,
-                }));
+            batch.follows.extend(round.links.iter().map(|(first, then)| Link {
+                first: base + first,
+                then: base + then,
+                delay: Span::ZERO,
+            }));
         }
         batch
     }

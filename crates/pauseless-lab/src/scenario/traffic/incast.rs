@@ -99,9 +99,7 @@ impl Incast {
             for source in cast.sources.draw_some(&mut sources, target, count) {
                 let name = scene.flow_name(source, target, format_args!("{}", turn + 1));
                 let size = self.sizes.draw(&mut sizes);
-                batch
-                    .flows
-                    .push(Made::new(name, [source, target], size, start));
+                batch.flows.push(Made::new(name, [source, target], size, start));
             }
         }
         batch

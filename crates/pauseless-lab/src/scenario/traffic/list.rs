@@ -74,21 +74,14 @@ impl Origin {
                 let key = format!("{}: {file}:{line}", place.key);
                 place.beside(key, place.span.clone())
             }
-            Origin::Imported { file, .. } => Place {
-                file: *file,
-                ..Place::new("", at)
-            },
+            Origin::Imported { file, .. } => Place { file: *file, ..Place::new("", at) },
         }
     }
 }
 
 impl Listed {
     fn new(text: String, origin: Origin) -> Listed {
-        Listed {
-            text: Some(text),
-            rows: Arc::default(),
-            origin: Arc::new(origin),
-        }
+        Listed { text: Some(text), rows: Arc::default(), origin: Arc::new(origin) }
     }
 
     /// Rows that were made from the lines of `file`. `ways` has for each of them where its way was
@@ -164,10 +157,7 @@ impl FileValue for Listed {
         }
         let At { value: text, place } = item.string()?;
         let start = place.span.start + opening(place.span.len(), text.len());
-        let origin = Origin::Inline {
-            place: place.clone(),
-            start,
-        };
+        let origin = Origin::Inline { place: place.clone(), start };
         let value = Listed::new(text, origin);
         Some(At { value, place })
     }
@@ -203,9 +193,8 @@ impl TrafficKind for List {
         }
         if let Some(At { value: file, place }) = self.file.given.take() {
             let source = Source::read_named(&limits.folder.join(&file), FILE_MAX);
-            let Source { text, .. } = source
-                .map_err(|flaw| limits.sink.push(place.problem(flaw)))
-                .ok()?;
+            let Source { text, .. } =
+                source.map_err(|flaw| limits.sink.push(place.problem(flaw))).ok()?;
             let key_place = place.clone();
             let listed = Listed::new(text, Origin::File { place, file });
             self.rows = Key::at(listed, &key_place);
@@ -249,9 +238,7 @@ impl TrafficKind for List {
 
 impl List {
     fn listed(&self) -> &Listed {
-        self.rows
-            .get()
-            .expect("complete checks that there are some")
+        self.rows.get().expect("complete checks that there are some")
     }
 
     /// A flow for each row, those without a name in the list without one.
@@ -265,10 +252,7 @@ impl List {
     fn row(&self, scene: &Scene<'_>, row: &Row) -> Option<Made> {
         let listed = self.listed();
         let fabric = scene.planner.fabric;
-        let at = |value: &str| At {
-            value: value.to_string(),
-            place: listed.place(row),
-        };
+        let at = |value: &str| At { value: value.to_string(), place: listed.place(row) };
         let end = |host: u32| {
             let name = listed.rows.hosts.get(host as usize)?;
             let node = fabric.topology.node_named(name);
@@ -283,10 +267,9 @@ impl List {
             None => Some(None),
             Some(text) => {
                 let steps = text.split(',').map(|name| {
-                    scene.planner.step(&At {
-                        value: name.to_string(),
-                        place: listed.way_place(row),
-                    })
+                    scene
+                        .planner
+                        .step(&At { value: name.to_string(), place: listed.way_place(row) })
                 });
                 let steps = Vec::from_iter(steps).into_iter();
                 let steps = steps.collect::<Option<Vec<Step>>>()?;
@@ -300,21 +283,15 @@ impl List {
         let traffic = scene.traffic;
         let classes = &traffic.keys.classes_by_size.value;
         let is_pinned = path.is_some() || return_path.is_some();
-        let way = is_pinned.then(|| Way {
-            path,
-            return_path,
-            place: Arc::new(listed.way_place(row)),
-        });
+        let way =
+            is_pinned.then(|| Way { path, return_path, place: Arc::new(listed.way_place(row)) });
         Some(Made {
             name: row.name.as_deref().unwrap_or("").to_string(),
             source,
             target,
             size: Some(size),
             start: scene.start + row.start,
-            class: Some(
-                row.class
-                    .unwrap_or(classes.class(size, traffic.terms.class)),
-            ),
+            class: Some(row.class.unwrap_or(classes.class(size, traffic.terms.class))),
             way: way.map(Box::new),
         })
     }
@@ -324,9 +301,8 @@ impl List {
         let rows = &self.listed().rows.list;
         let mut follows = Vec::new();
         let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
-        let named = (0..)
-            .zip(rows)
-            .filter_map(|(number, row)| Some((row.name.as_deref()?, number)));
+        let named =
+            (0..).zip(rows).filter_map(|(number, row)| Some((row.name.as_deref()?, number)));
         for (name, number) in named {
             if numbers.insert(name, number).is_some() {
                 let place = self.listed().place(&rows[number as usize]);
@@ -346,11 +322,7 @@ impl List {
                     scene.sink.push(problem.help(did_you_mean(name, names)));
                     continue;
                 };
-                follows.push(Link {
-                    first: *first,
-                    then,
-                    delay: row.delay,
-                });
+                follows.push(Link { first: *first, then, delay: row.delay });
             }
         }
         self.refuse_circle(scene, &follows);
@@ -366,9 +338,7 @@ impl List {
         if let Some(row) = stuck.map(|row| &rows[row]) {
             let message = "after: it waits for rows that wait in a circle";
             let problem = self.listed().place(row).problem(message);
-            scene
-                .sink
-                .push(problem.help("let one of them start by itself"));
+            scene.sink.push(problem.help("let one of them start by itself"));
         }
     }
 }

@@ -33,11 +33,7 @@ impl Planner<'_> {
             let scene = self.scene(traffic, stop);
             counts.push((self.make_one(&scene, &mut made), traffic));
         }
-        if self.refuse_crowd(&counts) {
-            MadePlans::default()
-        } else {
-            made
-        }
+        if self.refuse_crowd(&counts) { MadePlans::default() } else { made }
     }
 
     /// Whether there are too many flows in all, which is reported where most of them come from.
@@ -62,8 +58,7 @@ impl Planner<'_> {
         if let Some((_, traffic)) = largest {
             let message = format!("about {count:.0} {what} would be made");
             let problem = traffic.place.problem(message);
-            self.sink
-                .push(problem.expected(format!("at most {most}")).help(help));
+            self.sink.push(problem.expected(format!("at most {most}")).help(help));
         }
         true
     }

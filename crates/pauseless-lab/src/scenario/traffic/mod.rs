@@ -216,10 +216,7 @@ impl Traffic {
 
     /// Writes the section with every key.
     pub(crate) fn write(&self, file: &mut File) {
-        let name = Named {
-            name: Key::of(FlowName(self.name.clone())),
-            ..Named::default()
-        };
+        let name = Named { name: Key::of(FlowName(self.name.clone())), ..Named::default() };
         let mut entries = kinds().entries(&self.kind);
         if self.is_prefixed() {
             entries.splice(0..0, name.entries());

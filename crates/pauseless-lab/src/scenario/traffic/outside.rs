@@ -52,10 +52,7 @@ impl<R: TrafficRule> TrafficKind for Ruled<R> {
             assert!(are_hosts, "{} is between hosts", flow.name);
             assert_ne!(flow.source, flow.target, "{} goes nowhere", flow.name);
         }
-        let mut waits = batch
-            .follows
-            .iter()
-            .flat_map(|wait| [wait.first, wait.then]);
+        let mut waits = batch.follows.iter().flat_map(|wait| [wait.first, wait.then]);
         let are_flows = waits.all(|flow| (flow as usize) < batch.flows.len());
         assert!(are_flows, "flows wait for flows of the same section");
         Some(batch)

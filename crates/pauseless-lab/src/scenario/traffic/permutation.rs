@@ -25,11 +25,7 @@ pub(super) static PERMUTATION: Variant<AnyKind> = kind::<Permutation>("permutati
 impl TrafficKind for Permutation {
     fn flows(&self, scene: &Scene<'_>) -> Option<Batch> {
         let mut hosts = hosts(scene)?;
-        let entity = if scene.traffic.is_prefixed() {
-            hash_name(scene.name)
-        } else {
-            0
-        };
+        let entity = if scene.traffic.is_prefixed() { hash_name(scene.name) } else { 0 };
         Stream::new(scene.seed, Purpose::Workload, entity).shuffle(&mut hosts);
         let targets = hosts.iter().cycle().skip(1);
         let flows = hosts.iter().zip(targets).map(|(source, target)| {
@@ -43,10 +39,7 @@ impl TrafficKind for Permutation {
         // Some seed makes each of them.
         let hosts = hosts(scene)?;
         let racks = || Racks::new(scene.topology, &hosts, false);
-        let cast = Cast {
-            sources: racks(),
-            targets: racks(),
-        };
+        let cast = Cast { sources: racks(), targets: racks() };
         let size = self.size.or(Bytes::MAX);
         Some(scene.pairs_of(&cast, (size, size)))
     }

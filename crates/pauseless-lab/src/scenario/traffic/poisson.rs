@@ -105,11 +105,7 @@ impl FileValue for FanIn {
     }
 
     fn kind((): &()) -> Kind {
-        Kind::List {
-            of: Box::new(u64::kind(&FanIn::COUNTS.into())),
-            least: 2,
-            most: Some(2),
-        }
+        Kind::List { of: Box::new(u64::kind(&FanIn::COUNTS.into())), least: 2, most: Some(2) }
     }
 
     fn show(&self) -> String {
@@ -163,10 +159,7 @@ impl TrafficKind for Poisson {
 impl Poisson {
     /// Who takes part.
     fn cast<'t>(&self, scene: &Scene<'t>) -> Option<Cast<'t>> {
-        match (
-            self.fan_in.copied(),
-            self.arrivals.or(Arrivals::Independent),
-        ) {
+        match (self.fan_in.copied(), self.arrivals.or(Arrivals::Independent)) {
             (Some(FanIn { most, .. }), _) => {
                 let cast = self.ends.cast_to_targets(scene, most)?;
                 self.alike(scene, cast, "sources of a fan_in")
@@ -199,10 +192,7 @@ impl Poisson {
     fn rate(&self, scene: &Scene<'_>, sources: impl Iterator<Item = NodeId>) -> f64 {
         let rates = sources.map(|source| scene.link(source).as_bps() as f64);
         let flows = self.fan_in.get().map_or(1.0, FanIn::mean);
-        let load = self
-            .load
-            .copied()
-            .expect("complete checks that there is one");
+        let load = self.load.copied().expect("complete checks that there is one");
         load.0 as f64 / 1e6 * rates.sum::<f64>() / (8.0 * flows * self.sizes.mean())
     }
 
@@ -231,9 +221,7 @@ impl Poisson {
                 let target = cast.targets.draw(&mut targets, source);
                 let name = scene.flow_name(source, target, format_args!("{}", index + 1));
                 let size = self.sizes.draw(&mut sizes);
-                batch
-                    .flows
-                    .push(Made::new(name, [source, target], size, start));
+                batch.flows.push(Made::new(name, [source, target], size, start));
             }
         }
         batch
@@ -255,9 +243,7 @@ impl Poisson {
             for source in cast.sources.draw_some(&mut sources, target, count as usize) {
                 let name = scene.flow_name(source, target, format_args!("{}", index + 1));
                 let size = self.sizes.draw(&mut sizes);
-                batch
-                    .flows
-                    .push(Made::new(name, [source, target], size, start));
+                batch.flows.push(Made::new(name, [source, target], size, start));
             }
         }
         batch

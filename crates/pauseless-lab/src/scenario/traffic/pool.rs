@@ -25,10 +25,7 @@ impl<'k> Pool<'k> {
     /// The hosts of a key that was completed.
     pub(super) fn of(key: &'k Key<List<String>>) -> Pool<'k> {
         let At { value, place } = key.given.as_ref().expect("it was completed");
-        Pool {
-            texts: value,
-            place,
-        }
+        Pool { texts: value, place }
     }
 
     /// The hosts in the order of the topology, each once; `None` if something was reported.
@@ -53,9 +50,7 @@ impl<'k> Pool<'k> {
                 Some(span) if span.address == 1 => places.extend(span.places()),
                 Some(_) => {
                     let problem = text.place.problem("traffic knows hosts, not addresses");
-                    scene
-                        .sink
-                        .push(problem.help("leave out what begins with @"));
+                    scene.sink.push(problem.help("leave out what begins with @"));
                     is_good = false;
                 }
                 None => is_good = false,
@@ -86,11 +81,7 @@ impl<'t> Racks<'t> {
         let hosts = hosts.iter().map(|host| (rack(topology, *host), *host));
         let mut hosts = Vec::from_iter(hosts);
         hosts.sort_unstable();
-        Racks {
-            topology,
-            hosts,
-            other_rack,
-        }
+        Racks { topology, hosts, other_rack }
     }
 
     /// All of them, by rack.
@@ -153,11 +144,7 @@ impl<'t> Racks<'t> {
     }
 
     fn at(&self, place: usize, barred: &Range<usize>) -> NodeId {
-        let skipped = if place < barred.start {
-            0
-        } else {
-            barred.len()
-        };
+        let skipped = if place < barred.start { 0 } else { barred.len() };
         self.hosts[place + skipped].1
     }
 }
@@ -191,10 +178,7 @@ pub(crate) struct Cast<'t> {
 /// All hosts where a list of them was left out by the section at `place`.
 pub(super) fn complete_hosts(key: &mut Key<List<String>>, place: &Place) {
     if key.given.is_none() {
-        let all = At {
-            value: "*".to_string(),
-            place: place.clone(),
-        };
+        let all = At { value: "*".to_string(), place: place.clone() };
         *key = Key::at(vec![all], place);
     }
 }
@@ -225,10 +209,7 @@ impl Ends {
     /// The hosts that receive.
     fn targets(&self) -> Pool<'_> {
         match &self.target.given {
-            Some(target) => Pool {
-                texts: std::slice::from_ref(target),
-                place: &target.place,
-            },
+            Some(target) => Pool { texts: std::slice::from_ref(target), place: &target.place },
             None => Pool::of(&self.targets),
         }
     }
@@ -244,10 +225,7 @@ impl Ends {
         let (sources, targets) = (self.sources().hosts(scene), self.targets().hosts(scene));
         let racks = |hosts: Vec<NodeId>| Racks::new(scene.topology, &hosts, is_apart);
         let (sources, targets) = sources.zip(targets)?;
-        Some(Cast {
-            sources: racks(sources),
-            targets: racks(targets),
-        })
+        Some(Cast { sources: racks(sources), targets: racks(targets) })
     }
 
     /// The hosts, if every source has a target.
@@ -259,10 +237,7 @@ impl Ends {
             return Some(cast);
         };
         let name = &scene.topology.node(lonely).name;
-        let problem = self
-            .targets()
-            .place
-            .problem(format!("{name} has no target"));
+        let problem = self.targets().place.problem(format!("{name} has no target"));
         let help = if self.is_apart() {
             "add targets of other racks, or other_rack = false"
         } else {
@@ -276,18 +251,16 @@ impl Ends {
     pub(super) fn cast_to_targets<'t>(&self, scene: &Scene<'t>, count: u64) -> Option<Cast<'t>> {
         let cast = self.cast(scene)?;
         let available = |target: NodeId| cast.sources.partner_count(target);
-        let counts = cast
-            .targets
-            .hosts()
-            .map(|target| (available(target), target));
+        let counts = cast.targets.hosts().map(|target| (available(target), target));
         let (least, target) = counts.min()?;
         if least as u64 >= count {
             return Some(cast);
         }
         let name = &scene.topology.node(target).name;
-        let problem = self.sources().place.problem(format!(
-            "{count} sources are needed for {name}, and there are {least}"
-        ));
+        let problem = self
+            .sources()
+            .place
+            .problem(format!("{count} sources are needed for {name}, and there are {least}"));
         let help = if self.is_apart() {
             "add sources, ask for fewer at a time, or write other_rack = false"
         } else {

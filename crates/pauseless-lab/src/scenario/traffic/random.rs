@@ -41,9 +41,7 @@ fn ln(x: f64) -> f64 {
     // ln m = 2 artanh s with |s| < 0.172: the 12th term is below the last bit.
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let square = s * s;
-    let series = (0..12).rev().fold(0.0, |sum, term| {
-        sum * square + 1.0 / f64::from(2 * term + 1)
-    });
+    let series = (0..12).rev().fold(0.0, |sum, term| sum * square + 1.0 / f64::from(2 * term + 1));
     f64::from(exponent) * std::f64::consts::LN_2 + 2.0 * s * series
 }
 
@@ -56,10 +54,7 @@ mod tests {
         let mut stream = stream(1, "ln");
         for _ in 0..10_000 {
             let x = 1.0 - unit(&mut stream);
-            assert!(
-                (ln(x) - x.ln()).abs() <= 4e-16 * x.ln().abs().max(1.0),
-                "{x}"
-            );
+            assert!((ln(x) - x.ln()).abs() <= 4e-16 * x.ln().abs().max(1.0), "{x}");
         }
         assert_eq!(ln(1.0), 0.0);
         assert!((ln(f64::MIN_POSITIVE) - f64::MIN_POSITIVE.ln()).abs() < 1e-12);
@@ -72,10 +67,7 @@ mod tests {
         let gaps = (0..count).map(|_| gap(&mut stream, rate).as_secs_f64() * rate);
         let gaps = Vec::from_iter(gaps);
         let mean = gaps.iter().sum::<f64>() / f64::from(count);
-        let variance = gaps
-            .iter()
-            .map(|gap| (gap - mean) * (gap - mean))
-            .sum::<f64>();
+        let variance = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>();
         let variance = variance / f64::from(count);
         assert!((mean - 1.0).abs() < 0.01, "{mean}");
         assert!((variance - 1.0).abs() < 0.02, "{variance}");

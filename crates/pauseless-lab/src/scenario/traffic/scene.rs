@@ -57,23 +57,13 @@ impl Made {
         size: impl Into<Option<Bytes>>,
         start: Span,
     ) -> Made {
-        Made {
-            name,
-            source,
-            target,
-            size: size.into(),
-            start,
-            class: None,
-            way: None,
-        }
+        Made { name, source, target, size: size.into(), start, class: None, way: None }
     }
 
     /// There and back, for comparisons.
     pub(super) fn ways(&self) -> [Option<Vec<Step>>; 2] {
         let way = self.way.as_deref();
-        way.map_or([None, None], |way| {
-            [way.path.clone(), way.return_path.clone()]
-        })
+        way.map_or([None, None], |way| [way.path.clone(), way.return_path.clone()])
     }
 }
 
@@ -102,20 +92,12 @@ pub struct Batch {
 impl Batch {
     /// Flows that wait for nothing.
     pub fn of(flows: Vec<Made>) -> Batch {
-        Batch {
-            count: flows.len() as f64,
-            flows,
-            follows: Vec::new(),
-        }
+        Batch { count: flows.len() as f64, flows, follows: Vec::new() }
     }
 
     /// What `make` makes, unless about `count` flows are too many.
     pub fn about(count: f64, make: impl FnOnce() -> Batch) -> Batch {
-        let mut batch = if count <= FLOWS_MAX as f64 {
-            make()
-        } else {
-            Batch::default()
-        };
+        let mut batch = if count <= FLOWS_MAX as f64 { make() } else { Batch::default() };
         // Sections that are fine on their own may be too many together.
         batch.count = match batch.flows.len() {
             0 => count,
@@ -141,12 +123,7 @@ pub struct Pair {
 impl Pair {
     /// All flows from the first to the second host have the same size.
     pub fn of(source: NodeId, target: NodeId, size: Bytes) -> Pair {
-        Pair {
-            source,
-            target,
-            size_min: size,
-            size_max: size,
-        }
+        Pair { source, target, size_min: size, size_max: size }
     }
 }
 
@@ -173,9 +150,7 @@ pub struct Scene<'s> {
 
 impl fmt::Debug for Scene<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scene")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("Scene").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -241,15 +216,9 @@ impl Scene<'_> {
         let flows = pairs.into_iter().map(|(source, target, class)| {
             let name = self.flow_name(source, target, format_args!("{class}"));
             let class = Some(class);
-            Made {
-                class,
-                ..Made::new(name, [source, target], None, self.start)
-            }
+            Made { class, ..Made::new(name, [source, target], None, self.start) }
         });
-        Batch {
-            count,
-            ..Batch::of(flows.collect())
-        }
+        Batch { count, ..Batch::of(flows.collect()) }
     }
 
     /// The same for all sources and their targets, unless they are too many.
@@ -259,12 +228,7 @@ impl Scene<'_> {
         let sources = sources.take_while(|_| count <= PAIRS_MAX as f64);
         let pairs = sources.flat_map(|source| {
             let targets = cast.targets.partners(source);
-            targets.map(move |target| Pair {
-                source,
-                target,
-                size_min: sizes.0,
-                size_max: sizes.1,
-            })
+            targets.map(move |target| Pair { source, target, size_min: sizes.0, size_max: sizes.1 })
         });
         self.pairs(count, pairs)
     }

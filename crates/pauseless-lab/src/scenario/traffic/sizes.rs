@@ -41,16 +41,12 @@ enum Given<'k> {
 impl Sizes {
     /// Reads the distribution that is named; `None` if it is not known how large flows are.
     pub(super) fn complete(&mut self, limits: Limits<'_>) -> Option<()> {
-        let Sizes {
-            size, sizes, cdf, ..
-        } = self;
+        let Sizes { size, sizes, cdf, .. } = self;
         let written = [size.is_written, sizes.is_written, cdf.is_written];
         if written.into_iter().filter(|is_written| *is_written).count() > 1 {
             let place = &self.place;
             let problem = place.problem("the sizes of flows are written twice");
-            limits
-                .sink
-                .push(problem.help("keep one of size, sizes and cdf"));
+            limits.sink.push(problem.help("keep one of size, sizes and cdf"));
             return None;
         }
         if let Some(name) = sizes.given.take() {
@@ -150,11 +146,7 @@ fn pair_kind(number: Kind) -> Kind {
         least: 2,
         most: Some(2),
     };
-    Kind::List {
-        of: Box::new(pair),
-        least: 0,
-        most: None,
-    }
+    Kind::List { of: Box::new(pair), least: 0, most: None }
 }
 
 impl FileValue for Cdf {
@@ -247,26 +239,21 @@ impl ClassesBySize {
     pub(super) fn complete(&mut self, limits: Limits<'_>) {
         let classes = 0..=u64::from(limits.class_count) - 1;
         let mut last = Bytes::ZERO;
-        self.bounds.retain(
-            |At {
-                 value: bound,
-                 place,
-             }| {
-                let class = &bound.class;
-                if !class.place.has_within(class.value, &classes, limits.sink) {
-                    return false;
-                }
-                let is_good = last < bound.size && bound.size <= *SIZES.end();
-                if is_good {
-                    last = bound.size;
-                } else {
-                    let problem = place.problem(format!("bound {} is out of order", bound.size));
-                    let expected = "bounds from small to large, from 1 B on";
-                    limits.sink.push(problem.expected(expected));
-                }
-                is_good
-            },
-        );
+        self.bounds.retain(|At { value: bound, place }| {
+            let class = &bound.class;
+            if !class.place.has_within(class.value, &classes, limits.sink) {
+                return false;
+            }
+            let is_good = last < bound.size && bound.size <= *SIZES.end();
+            if is_good {
+                last = bound.size;
+            } else {
+                let problem = place.problem(format!("bound {} is out of order", bound.size));
+                let expected = "bounds from small to large, from 1 B on";
+                limits.sink.push(problem.expected(expected));
+            }
+            is_good
+        });
     }
 
     fn bounds(&self) -> impl Iterator<Item = &Bound> {

@@ -130,10 +130,7 @@ impl Amount {
 
 fn quantity<Q: Quantity>(text: &str, unit: Unit) -> Result<Amount, String> {
     match unit::parse::<Q>(text) {
-        Ok(quantity) => Ok(Amount {
-            unit,
-            base: quantity.to_base(),
-        }),
+        Ok(quantity) => Ok(Amount { unit, base: quantity.to_base() }),
         Err(wrong) => Err(format!("{}; {}", wrong.message, wrong.help)),
     }
 }
@@ -153,17 +150,14 @@ fn fraction(numerator: &str, denominator: &str) -> Result<Amount, String> {
     let parts = whole(numerator).zip(whole(denominator).filter(|below| *below > 0));
     let scaled = parts.and_then(|(above, below)| Some((above.checked_mul(BILLION)?, below)));
     match scaled {
-        Some((above, below)) if above % below == 0 => Ok(Amount {
-            unit: Unit::Billionth,
-            base: above / below,
-        }),
+        Some((above, below)) if above % below == 0 => {
+            Ok(Amount { unit: Unit::Billionth, base: above / below })
+        }
         Some((above, below)) => {
             let near = decimal(above / below, 9);
             Err(format!("{text:?} has no end of decimals; write {near}"))
         }
-        None => Err(format!(
-            "{text:?} is no number; write a decimal one, such as 0.125"
-        )),
+        None => Err(format!("{text:?} is no number; write a decimal one, such as 0.125")),
     }
 }
 
@@ -175,9 +169,7 @@ fn scaled(number: &str, power: usize, unit: Unit) -> Result<Amount, String> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');
     if fraction.len() > power {
-        return Err(format!(
-            "{number:?} has more decimals than can be told apart"
-        ));
+        return Err(format!("{number:?} has more decimals than can be told apart"));
     }
     let digits = format!("{whole}{fraction:0<power$}");
     match digits.parse() {

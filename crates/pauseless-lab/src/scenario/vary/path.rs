@@ -68,11 +68,7 @@ pub(super) fn find(
 
 /// Where a path of keys can be added to a section that is written.
 pub(super) fn add(text: &str, root: &DeTable<'_>, section: &str, path: &str) -> Option<Found> {
-    let walk = Walk {
-        text,
-        path,
-        reach: Reach::Anything,
-    };
+    let walk = Walk { text, path, reach: Reach::Anything };
     let (mut table, mut span, mut rest) = (root, 0..0, Some(section));
     while let Some(keys) = rest {
         let (key, more) = split(keys);
@@ -94,11 +90,9 @@ impl Walk<'_> {
         match (value.get_ref(), rest) {
             (DeValue::Table(table), Some(rest)) => self.table(table, value.span(), rest),
             (DeValue::Array(list), Some(rest)) => self.list(list, rest),
-            (DeValue::Table(table), None) => Err(self.problem(
-                "a section, not a value: name one of its keys",
-                keys(table),
-                "",
-            )),
+            (DeValue::Table(table), None) => {
+                Err(self.problem("a section, not a value: name one of its keys", keys(table), ""))
+            }
             (DeValue::Array(_), None) if self.reach == Reach::Anything => {
                 Ok(Found::Value(value.span()))
             }
@@ -182,10 +176,7 @@ impl Walk<'_> {
         }
         let end = text[span.start..].find('\n');
         let (before, after) = text.split_at(end.map_or(text.len(), |end| span.start + end));
-        Found::Missing {
-            before: format!("{before}\n{key} = "),
-            after: after.to_string(),
-        }
+        Found::Missing { before: format!("{before}\n{key} = "), after: after.to_string() }
     }
 
     fn problem(&self, message: &str, there: Vec<String>, word: &str) -> Problem {
@@ -221,9 +212,7 @@ fn split(path: &str) -> (String, Option<&str>) {
     if let Some(rest) = path.strip_prefix('"')
         && let Some((key, rest)) = rest.split_once('"')
     {
-        let rest = rest
-            .strip_prefix('.')
-            .or((!rest.is_empty()).then_some(rest));
+        let rest = rest.strip_prefix('.').or((!rest.is_empty()).then_some(rest));
         return (key.to_string(), rest);
     }
     match path.split_once('.') {

@@ -24,20 +24,14 @@ target = \"H1\"
 fn changed(key: &str, value: &str) -> Result<String, String> {
     let knob = Knob::parse("ring", TEXT, key).map_err(|problems| problems.to_string())?;
     let text = knob.text(Amount::parse(value)?);
-    let lines = text
-        .lines()
-        .filter(|line| !TEXT.lines().any(|old| old == *line));
+    let lines = text.lines().filter(|line| !TEXT.lines().any(|old| old == *line));
     Ok(Vec::from_iter(lines).join(" / "))
 }
 
 #[test]
 fn a_value_is_replaced_where_it_stands() {
     for (key, value, line) in [
-        (
-            "duration",
-            "2 ms",
-            "duration = \"2 ms\" # of simulated time",
-        ),
+        ("duration", "2 ms", "duration = \"2 ms\" # of simulated time"),
         ("topology.switches", "4", "switches = 4"),
         ("flow.F 1.rate", "2 Gbps", "rate = \"2 Gbps\""),
         ("flow.\"F 1\".rate", "2 Gbps", "rate = \"2 Gbps\""),
@@ -57,19 +51,11 @@ fn a_key_that_is_not_written_is_added_to_its_section() {
     for (key, value, line) in [
         ("mtu", "1 KB", "mtu = \"1 KB\""),
         ("flow_control.xoff", "4 KB", "xoff = \"4 KB\""),
-        (
-            "switch.processing",
-            "4 us",
-            "[switch] / processing = \"4 us\"",
-        ),
+        ("switch.processing", "4 us", "[switch] / processing = \"4 us\""),
         ("flow.F 1.ttl", "16", "ttl = 16"),
         ("flow.F 1.5.rate", "2 Gbps", "rate = \"2 Gbps\""),
         ("flow.H2->H1.rate", "2 Gbps", "rate = \"2 Gbps\""),
-        (
-            "congestion_control.pmax",
-            "0.25",
-            "[congestion_control] / pmax = 0.25",
-        ),
+        ("congestion_control.pmax", "0.25", "[congestion_control] / pmax = 0.25"),
         (
             "flow_control.at.2.xoff",
             "4 KB",
@@ -84,10 +70,7 @@ fn a_key_that_is_not_written_is_added_to_its_section() {
 fn an_added_key_belongs_to_the_element_that_was_named() {
     let knob = Knob::parse("ring", TEXT, "flow.F 1.5.rate").expect("a flow");
     let text = knob.text(Amount::parse("2 Gbps").expect("a rate"));
-    assert!(
-        text.contains("[[flow]]\nrate = \"2 Gbps\"\nname = \"F 1.5\"\n"),
-        "{text}"
-    );
+    assert!(text.contains("[[flow]]\nrate = \"2 Gbps\"\nname = \"F 1.5\"\n"), "{text}");
     assert_eq!((knob.key(), knob.written()), ("flow.F 1.5.rate", None));
     let knob = Knob::parse("ring", TEXT, "flow.1.rate").expect("a flow");
     assert_eq!(knob.written(), Some("\"1 Gbps\""));
@@ -104,27 +87,15 @@ fn a_path_that_leads_nowhere_says_what_is_there() {
         ("flow.4.rate", "no element is \"4\"; there are 3", ""),
         ("flow.0.rate", "no element is \"0\"; there are 3", ""),
         ("flow", "a list, not a value", "there are \"F 1\""),
-        (
-            "flow_control",
-            "a section, not a value",
-            "there are at, kind",
-        ),
+        ("flow_control", "a section, not a value", "there are at, kind"),
         ("duration.rate", "rate lies in a value", ""),
-        (
-            "flow_controls.at.1.xoff",
-            "there is no flow_controls",
-            "did you mean flow_control?",
-        ),
+        ("flow_controls.at.1.xoff", "there is no flow_controls", "did you mean flow_control?"),
         ("topology.", "there is no \"\"", ""),
         ("", "an empty key", ""),
     ] {
         let problems = Knob::parse("ring", TEXT, key).expect_err(key);
         let problem = &problems.list()[0];
-        assert!(
-            problem.message.starts_with(message),
-            "{key}: {}",
-            problem.message
-        );
+        assert!(problem.message.starts_with(message), "{key}: {}", problem.message);
         assert!(problem.help.contains(help), "{key}: {}", problem.help);
         assert_eq!(problem.key, key);
     }
@@ -152,16 +123,9 @@ fn amounts_are_read_exactly_and_written_back() {
         assert_eq!(amount, Amount { unit, base }, "{text}");
         assert_eq!(Amount::parse(&amount.exact()), Ok(amount));
     }
-    for wrong in [
-        "",
-        "x",
-        "-1",
-        "1.2.3",
-        "5 apples",
-        "0.0000000001",
-        "99999999999999999999",
-        "0 Gbps",
-    ] {
+    for wrong in
+        ["", "x", "-1", "1.2.3", "5 apples", "0.0000000001", "99999999999999999999", "0 Gbps"]
+    {
         assert!(Amount::parse(wrong).is_err(), "{wrong}");
     }
     let amount = |text| Amount::parse(text).expect("an amount");
@@ -238,11 +202,9 @@ fn plain_numbers_are_of_one_kind() {
     assert_eq!(whole.like(amount("3 KB")), whole);
     assert_eq!(amount("1/8"), amount("0.125"));
     assert_eq!(amount(" 3 / 2 "), amount("1.5"));
-    for (text, words) in [
-        ("1/3", "write 0.333333333"),
-        ("1/0", "such as 0.125"),
-        ("1.5/2", "such as 0.125"),
-    ] {
+    for (text, words) in
+        [("1/3", "write 0.333333333"), ("1/0", "such as 0.125"), ("1.5/2", "such as 0.125")]
+    {
         let message = Amount::parse(text).expect_err(text);
         assert!(message.contains(words), "{message}");
     }
@@ -253,19 +215,12 @@ fn plain_numbers_are_of_one_kind() {
 fn values_of_the_command_line_are_set_in_the_text() {
     let text =
         "duration = \"1 ms\" # short\n[switch]\nbuffer = \"1 MB\"\n[[flow]]\nname = \"F1\"\n";
-    let source = Source {
-        file: "t.toml".to_string(),
-        text: text.to_string(),
-    };
+    let source = Source { file: "t.toml".to_string(), text: text.to_string() };
     let cases = [
         ("duration", "2 ms", "duration = \"2 ms\" # short"),
         ("switch.buffer", "\"3 MB\"", "buffer = \"3 MB\""),
         ("switch.classes", "2", "classes = 2"),
-        (
-            "switch.discipline",
-            "input-queued",
-            "discipline = \"input-queued\"",
-        ),
+        ("switch.discipline", "input-queued", "discipline = \"input-queued\""),
         ("flow.F1.path", "[\"S1\"]", "path = [\"S1\"]"),
         ("provenance.record", "true", "[provenance]\nrecord = true"),
         ("switch.memory.kind", "shared", "memory.kind = \"shared\""),
@@ -290,10 +245,7 @@ fn problems_stand_where_the_user_wrote_them() {
     let text = "duration = \"1 ms\"\n[topology]\nkind = \"ring\"\nswitches = 3\nhosts_per_switch = 1\n\
                 rate = \"10 Gbps\"\ndelay = \"1 us\"\n[flow_control]\nkind = \"none\"\n\
                 [[flow]]\nsource = \"H1\"\ntarget = \"H9\"\npath = [\"S1\"]\n";
-    let mut changed = Changed::new(Source {
-        file: "t.toml".to_string(),
-        text: text.to_string(),
-    });
+    let mut changed = Changed::new(Source { file: "t.toml".to_string(), text: text.to_string() });
     let settings = [
         ("seed", "7"),
         ("topology.failed_links", "[[\"S1\", \"S2\"]]"),
@@ -305,9 +257,7 @@ fn problems_stand_where_the_user_wrote_them() {
         ("flow.1.path", "[\"S1\", \"S3\"]"),
     ];
     for (key, value) in settings {
-        changed
-            .set(key, value)
-            .unwrap_or_else(|wrong| panic!("{wrong}"));
+        changed.set(key, value).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
     let refused = Scenario::read_source(&changed.source, &Overrides::default());
     let refused = changed.refuse(refused.expect_err("two things are wrong"));

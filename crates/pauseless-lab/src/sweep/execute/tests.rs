@@ -58,10 +58,7 @@ fn rows_are_the_same_on_any_number_of_threads_and_an_error_is_one_of_them() {
     let plan = plan();
     let runs = |count| {
         let kept = Kept::default();
-        let hooks = Hooks {
-            keep: &put(&kept),
-            watch: &|_| ControlFlow::Continue(()),
-        };
+        let hooks = Hooks { keep: &put(&kept), watch: &|_| ControlFlow::Continue(()) };
         let executed = execute(&plan, &[0, 1, 2, 3], threads(count), &hooks).expect("kept");
         assert_eq!((executed.progress.total, executed.interrupted), (4, false));
         assert_eq!(executed.progress.tally.runs, 4);
@@ -95,20 +92,15 @@ fn a_panic_costs_the_run_it_happens_in() {
     assert_eq!(executed.progress.tally.errors, 1);
     let rows = locked(&kept, std::mem::take);
     let error = rows[&0].error.as_deref().expect("it panicked");
-    assert!(
-        error.contains("panicked") && error.contains("a bug"),
-        "{error}"
-    );
+    assert!(error.contains("panicked") && error.contains("a bug"), "{error}");
     assert!(rows[&1].error.is_none() && rows[&2].error.is_none());
 }
 
 #[test]
 fn what_cannot_be_kept_ends_the_campaign() {
     let plan = plan();
-    let hooks = Hooks {
-        keep: &|_, _, _| Err("the disk is full"),
-        watch: &|_| ControlFlow::Continue(()),
-    };
+    let hooks =
+        Hooks { keep: &|_, _, _| Err("the disk is full"), watch: &|_| ControlFlow::Continue(()) };
     let failed = execute(&plan, &[0, 1, 2], threads(2), &hooks);
     assert_eq!(failed, Err("the disk is full"));
 }
@@ -117,10 +109,7 @@ fn what_cannot_be_kept_ends_the_campaign() {
 fn a_run_in_flight_is_given_up_and_leaves_no_row() {
     let plan = plan();
     let kept = Kept::default();
-    let hooks = Hooks {
-        keep: &put(&kept),
-        watch: &|_| ControlFlow::Break(()),
-    };
+    let hooks = Hooks { keep: &put(&kept), watch: &|_| ControlFlow::Break(()) };
     let executed = execute(&plan, &[0, 1, 2], threads(1), &hooks).expect("nothing to keep");
     assert!(executed.interrupted);
     assert_eq!(locked(&kept, std::mem::take), BTreeMap::new());
@@ -133,10 +122,7 @@ fn a_curve_that_is_not_there_ends_the_campaign_and_leaves_no_row() {
     let mut plan = plan();
     plan.campaign.curves.push("queue.S1:H9".to_string());
     let kept = Kept::default();
-    let hooks = Hooks {
-        keep: &put(&kept),
-        watch: &|_| ControlFlow::Continue(()),
-    };
+    let hooks = Hooks { keep: &put(&kept), watch: &|_| ControlFlow::Continue(()) };
     let failed = execute(&plan, &[0, 1, 2], threads(1), &hooks).expect_err("no such curve");
     assert!(failed.contains("queue.S1:H9"), "{failed}");
     assert_eq!(locked(&kept, std::mem::take), BTreeMap::new());

@@ -131,10 +131,7 @@ impl FileValue for Amount {
     }
 
     fn kind((): &()) -> Kind {
-        Kind::Either(vec![
-            f64::kind(&Default::default()),
-            Kind::Text("a quantity with its unit"),
-        ])
+        Kind::Either(vec![f64::kind(&Default::default()), Kind::Text("a quantity with its unit")])
     }
 
     fn show(&self) -> String {
@@ -197,9 +194,7 @@ impl Range {
                 self.steps(between.from, step, count)
             }
             _ => {
-                let problem = self
-                    .place
-                    .problem("it does not say how many values there are");
+                let problem = self.place.problem("it does not say how many values there are");
                 let help = "write from and count, from, to and count, or from, to and step";
                 Err(problem.help(help))
             }

@@ -51,10 +51,7 @@ impl Asked {
             let wrong = curves::check(config, &name.value).err()?;
             Some((place, wrong))
         });
-        Lack {
-            numbers: numbers.collect(),
-            curves: curves.collect(),
-        }
+        Lack { numbers: numbers.collect(), curves: curves.collect() }
     }
 
     /// Reports what is missing.

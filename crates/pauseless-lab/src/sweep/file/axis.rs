@@ -65,18 +65,9 @@ impl FileValue for Plain {
     }
 
     fn kind((): &()) -> Kind {
-        let list = Kind::List {
-            of: Box::new(Kind::Any),
-            least: 0,
-            most: None,
-        };
+        let list = Kind::List { of: Box::new(Kind::Any), least: 0, most: None };
         let number = f64::kind(&Default::default());
-        Kind::Either(vec![
-            Kind::Text("a value of the key"),
-            number,
-            Kind::Flag,
-            list,
-        ])
+        Kind::Either(vec![Kind::Text("a value of the key"), number, Kind::Flag, list])
     }
 
     fn show(&self) -> String {
@@ -172,11 +163,7 @@ impl Draft {
 
     /// What it is in the plan, and its places.
     pub(super) fn finish(self) -> (Axis, Places) {
-        let keys = if self.keys.is_empty() {
-            vec![self.name.clone()]
-        } else {
-            self.keys.clone()
-        };
+        let keys = if self.keys.is_empty() { vec![self.name.clone()] } else { self.keys.clone() };
         let set = |value: &Value| {
             let keys = self.keys.iter();
             let set = keys.map(|key| (key.value.clone(), value.clone()));
@@ -195,18 +182,14 @@ impl Draft {
             values => {
                 let (values, places) = values.flat();
                 let (unit, labels) = label::all(&values);
-                let points = values.iter().zip(labels).map(|(value, label)| Point {
-                    label,
-                    set: set(value),
-                });
+                let points = values
+                    .iter()
+                    .zip(labels)
+                    .map(|(value, label)| Point { label, set: set(value) });
                 (unit, points.collect(), places)
             }
         };
-        let axis = Axis {
-            name: label::column(&self.name.value, unit),
-            unit,
-            points,
-        };
+        let axis = Axis { name: label::column(&self.name.value, unit), unit, points };
         let points = places;
         (axis, Places { keys, points })
     }
@@ -310,10 +293,7 @@ fn read_cases(cases: &At<Named<Named<Value>>>, sink: &Sink) -> Option<Vec<Case>>
         let mut set = set.value.0.clone();
         set.sort_by_key(|(key, _)| key.place.span.start);
         let set = set.into_iter().map(|(key, at)| (key.value, at.value));
-        Case {
-            name: name.clone(),
-            set: set.collect(),
-        }
+        Case { name: name.clone(), set: set.collect() }
     });
     Some(cases.collect())
 }

@@ -16,10 +16,8 @@ pub(super) fn check(written: &Written, sink: &Sink) {
         let later = &axes[number + 1..];
         let places = &written.axes[number];
         if let Some((path, by)) = overruled(axis, later) {
-            let message = format!(
-                "{path} has no effect: every value of {:?} sets it again",
-                by.name
-            );
+            let message =
+                format!("{path} has no effect: every value of {:?} sets it again", by.name);
             let help = "put this axis behind that one, or leave one of them out";
             sink.push(places.key(&path).problem(message).help(help));
         }

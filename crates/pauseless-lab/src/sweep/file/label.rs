@@ -28,11 +28,7 @@ pub(super) fn all(values: &[Value]) -> (&'static str, Vec<Label>) {
 pub(super) fn column(name: &str, unit: &str) -> String {
     let name = row::column(name);
     let is_there = name == unit || name.ends_with(&format!("_{unit}"));
-    if unit.is_empty() || is_there {
-        name
-    } else {
-        format!("{name}_{unit}")
-    }
+    if unit.is_empty() || is_there { name } else { format!("{name}_{unit}") }
 }
 
 /// What a number is a number of.

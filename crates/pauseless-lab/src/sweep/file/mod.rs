@@ -138,11 +138,7 @@ impl Campaign {
             return Err(refuse(sink.into_list()));
         };
         trial::check(&written, &sink)?;
-        if sink.is_empty() {
-            Ok(written.campaign)
-        } else {
-            Err(refuse(sink.into_list()))
-        }
+        if sink.is_empty() { Ok(written.campaign) } else { Err(refuse(sink.into_list())) }
     }
 }
 
@@ -203,12 +199,7 @@ impl Reading<'_> {
         let (axes, places): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
         let known = Known::of((&axes, &values), &names);
         let Sections { reports, claims } = Sections::read(&mut root, known);
-        let Some(Base {
-            table: mut base,
-            folder,
-            source,
-        }) = scenario
-        else {
+        let Some(Base { table: mut base, folder, source }) = scenario else {
             root.finish();
             return Ok(None);
         };
@@ -242,10 +233,7 @@ impl Reading<'_> {
             campaign,
             scenario: source,
             axes: places,
-            asked: Asked {
-                keep: keep.unwrap_or_default(),
-                curves,
-            },
+            asked: Asked { keep: keep.unwrap_or_default(), curves },
         }))
     }
 
@@ -294,11 +282,7 @@ impl Reading<'_> {
             Beginning::Inline(table) => {
                 let source = Origin { place, file: None };
                 let folder = here.to_path_buf();
-                return Ok(Some(Base {
-                    table,
-                    folder,
-                    source,
-                }));
+                return Ok(Some(Base { table, folder, source }));
             }
         };
         let shown = path.display().to_string();
@@ -314,11 +298,7 @@ impl Reading<'_> {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let file = Some((path, text));
         let source = Origin { place, file };
-        Ok(Some(Base {
-            table,
-            folder,
-            source,
-        }))
+        Ok(Some(Base { table, folder, source }))
     }
 }
 
@@ -392,10 +372,7 @@ fn stop_on(scenario: &mut Table, stop: &List<Stop>) {
 fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
     let last = campaign.network_axes().last().copied();
     let (axes, help) = if campaign.filter.is_open() {
-        (
-            &campaign.axes[..],
-            "fewer values of some axis, or several campaigns",
-        )
+        (&campaign.axes[..], "fewer values of some axis, or several campaigns")
     } else {
         (
             &campaign.axes[..last.map_or(0, |last| last + 1)],
@@ -404,9 +381,7 @@ fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
     };
     let count = combinations(axes);
     if count > TASKS_MAX {
-        let problem = root
-            .place
-            .problem(format!("{count} combinations of values"));
+        let problem = root.place.problem(format!("{count} combinations of values"));
         let problem = problem.expected(format!("at most {TASKS_MAX}"));
         root.report(problem.help(help));
     }
@@ -417,12 +392,7 @@ fn refuse_crowd(root: &Section<'_>, campaign: &Campaign) {
 fn distributions(campaign: &Campaign) -> BTreeMap<String, Value> {
     let mut files = BTreeSet::new();
     sizes_of(&Value::Table(campaign.base.clone()), &mut files);
-    for (path, value) in campaign
-        .axes
-        .iter()
-        .flat_map(|it| &it.points)
-        .flat_map(|it| &it.set)
-    {
+    for (path, value) in campaign.axes.iter().flat_map(|it| &it.points).flat_map(|it| &it.set) {
         match (path.rsplit('.').next(), value) {
             (Some("sizes" | "file"), Value::String(file)) => {
                 files.insert(file.clone());
@@ -463,8 +433,7 @@ fn taken(name: &str, keep: &[String]) -> Option<&'static str> {
         return Some("all results have a column of this name");
     }
     let mut kept = keep.iter().map(|number| column(number));
-    kept.any(|number| number == name)
-        .then_some("a number of this name is kept of each run")
+    kept.any(|number| number == name).then_some("a number of this name is kept of each run")
 }
 
 #[cfg(test)]

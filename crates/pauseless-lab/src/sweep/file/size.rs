@@ -66,12 +66,7 @@ impl Size {
             let values = values_of(&written.value, &drafts.sound[axis], sink);
             axes.extend(values.map(|values| (axis, values)));
         }
-        Size {
-            name: name.to_string(),
-            note: file.note.value.clone(),
-            keep,
-            axes,
-        }
+        Size { name: name.to_string(), note: file.note.value.clone(), keep, axes }
     }
 
     /// Puts its values in the place of others.

@@ -115,16 +115,10 @@ fn values_become_columns_and_scenarios() {
 
 #[test]
 fn a_size_has_other_values() {
-    let campaign = campaign(
-        &ALL_KINDS.replace("1 MB\", count", "900 KB\", count"),
-        Some("small"),
-    );
+    let campaign = campaign(&ALL_KINDS.replace("1 MB\", count", "900 KB\", count"), Some("small"));
     let counts = campaign.axes.iter().map(|axis| axis.points.len());
     assert_eq!(Vec::from_iter(counts), [1, 2, 1, 2]);
-    assert_eq!(
-        (campaign.name.as_str(), campaign.note.as_str()),
-        ("c-small", "less")
-    );
+    assert_eq!((campaign.name.as_str(), campaign.note.as_str()), ("c-small", "less"));
 }
 
 #[test]
@@ -179,10 +173,7 @@ fn values_without_effect_are_refused() {
         = help: keep one of them"#]].assert_eq(&shown.join("\n"));
     // Behind the other axis, xoff counts; in front of it with one case that leaves it alone, too.
     let first = scheme(&pfc("A"));
-    campaign(
-        &format!("scenario = \"s.toml\"\n{first}[[axis]]\n{xoff}\n"),
-        None,
-    );
+    campaign(&format!("scenario = \"s.toml\"\n{first}[[axis]]\n{xoff}\n"), None);
     campaign(&both.replace(&pfc("A"), "A = {}\n"), None);
 }
 
@@ -420,15 +411,9 @@ fn a_fault_is_told_once() {
     let range = "name = \"delay\"\nkey = \"topology.delay\"\nrange = ";
     let size = "[size.tiny]\naxis.delay = { values = [\"1 us\"] }";
     let shown = [
-        axis(&format!(
-            "{range}{{ from = \"9 us\", to = \"1 us\", count = 3 }}\n{size}"
-        )),
-        axis(&format!(
-            "{range}{{ from = \"1 us\", to = \"9 us\", cuont = 3 }}\n{size}"
-        )),
-        axis(&format!(
-            "name = \"delay\"\nkey = \"topology.delay\"\n{size}"
-        )),
+        axis(&format!("{range}{{ from = \"9 us\", to = \"1 us\", count = 3 }}\n{size}")),
+        axis(&format!("{range}{{ from = \"1 us\", to = \"9 us\", cuont = 3 }}\n{size}")),
+        axis(&format!("name = \"delay\"\nkey = \"topology.delay\"\n{size}")),
         axis("key = \"seed\"\nseeds = { count = 0 }"),
         axis(
             "name = \"delay\"\nkey = \"topology.delay\"\nvalues = [\"1 us\"]\n[[axis]]\n\

@@ -22,11 +22,7 @@ const LOOKED_AT_MAX: usize = 40;
 /// Tries all axes. Fails with what is wrong with the scenario's own file.
 pub(super) fn check(written: &Written, sink: &Sink) -> Result<(), Problems> {
     let campaign = &written.campaign;
-    let trial = Trial {
-        written,
-        sink,
-        first: first(campaign),
-    };
+    let trial = Trial { written, sink, first: first(campaign) };
     let mut lacks = Vec::new();
     if !trial.whole(&mut lacks)? {
         return Ok(());
@@ -134,9 +130,7 @@ impl Trial<'_> {
     }
 
     fn reader(&self) -> Reader<'_> {
-        let Written {
-            campaign, scenario, ..
-        } = self.written;
+        let Written { campaign, scenario, .. } = self.written;
         let file = match &scenario.file {
             Some((path, _)) => path.clone(),
             None => campaign.folder.join("scenario"),
@@ -169,15 +163,9 @@ impl Trial<'_> {
         let label = &self.written.campaign.axes[axis].points[point].label;
         let is_key = problem.message.starts_with("unknown key");
         let (place, message) = if is_key {
-            (
-                places.key(&problem.key),
-                format!("{}: {}", problem.key, problem.message),
-            )
+            (places.key(&problem.key), format!("{}: {}", problem.key, problem.message))
         } else {
-            (
-                places.point(point),
-                format!("with {label}, {}: {}", problem.key, problem.message),
-            )
+            (places.point(point), format!("with {label}, {}: {}", problem.key, problem.message))
         };
         let shown = place.problem(message).expected(problem.expected.clone());
         self.sink.push(shown.help(problem.help.clone()));
@@ -200,10 +188,7 @@ impl Trial<'_> {
             "" => String::new(),
             key => format!("{key}: "),
         };
-        let message = format!(
-            "with the first value of each axis, {key}{}",
-            problem.message
-        );
+        let message = format!("with the first value of each axis, {key}{}", problem.message);
         let shown = source.place.problem(message);
         let shown = shown.expected(problem.expected.clone());
         self.sink.push(shown.help(problem.help.clone()));
@@ -242,9 +227,7 @@ pub(super) fn is_within(key: &str, section: &str) -> bool {
 
 /// `flow[2].rate` as `flow.rate`.
 fn without_places(key: &str) -> String {
-    let parts = key
-        .split('.')
-        .map(|part| part.split('[').next().unwrap_or(part));
+    let parts = key.split('.').map(|part| part.split('[').next().unwrap_or(part));
     Vec::from_iter(parts).join(".")
 }
 

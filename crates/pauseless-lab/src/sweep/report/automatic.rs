@@ -18,11 +18,7 @@ pub(super) fn reports(campaign: &Campaign) -> Vec<Wanted> {
     let of = FINDINGS.iter().filter(|it| is_kept(it));
     let of: Vec<String> = of.map(|it| it.to_string()).collect();
     if !of.is_empty() {
-        let kind = Kind::Proportion {
-            of,
-            columns: None,
-            per: Vec::new(),
-        };
+        let kind = Kind::Proportion { of, columns: None, per: Vec::new() };
         // The last axis has its bars side by side: best the one with the most values.
         let mut by = axes.clone();
         by.sort_by_key(|axis| axis.points.len());
@@ -35,38 +31,23 @@ pub(super) fn reports(campaign: &Campaign) -> Vec<Wanted> {
         let kind = Kind::Line {
             x: axis.name.clone(),
             of: measure.clone(),
-            middle: if is_finding(&measure) {
-                Middle::Mean
-            } else {
-                Middle::Median
-            },
+            middle: if is_finding(&measure) { Middle::Mean } else { Middle::Median },
             band: Band::Confidence,
             is_log: is_log(axis),
         };
-        all.push(wanted(
-            &format!("along-{}", column(&axis.name)),
-            kind,
-            list(&few),
-        ));
+        all.push(wanted(&format!("along-{}", column(&axis.name)), kind, list(&few)));
     }
     if let [y, x, ..] = &numeric[..] {
         let kind = Kind::Heatmap {
             x: x.name.clone(),
             y: y.name.clone(),
-            take: if is_finding(&measure) {
-                Take::Proportion
-            } else {
-                Take::Mean
-            },
+            take: if is_finding(&measure) { Take::Proportion } else { Take::Mean },
             of: measure.clone(),
         };
         all.push(wanted("map", kind, list(&few)));
     }
     if !is_finding(&measure) {
-        let kind = Kind::Cdf {
-            of: measure,
-            is_log: false,
-        };
+        let kind = Kind::Cdf { of: measure, is_log: false };
         all.push(wanted("distribution", kind, list(&few)));
     }
     all

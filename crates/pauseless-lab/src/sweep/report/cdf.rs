@@ -61,10 +61,7 @@ fn shown(groups: &Groups) -> Shown {
         row.extend(QUANTILES.map(|(_, share)| words::number(quantile(values, share))));
         row.into_iter().map(Cell::Text).collect()
     });
-    Shown {
-        rows: rows.collect(),
-        heads,
-    }
+    Shown { rows: rows.collect(), heads }
 }
 
 /// The steps of all curves.

@@ -116,10 +116,7 @@ pub(super) fn judge(claim: &Claim, rows: &Rows<'_>, context: &Context) -> Result
         judged.other = Some(judged.look(rows, &instead(&claim.select, other))?);
         judged.notes.extend(rows.unknown(other));
     }
-    let known = judged
-        .share
-        .value()
-        .zip(judged.other.unwrap_or(judged.share).value());
+    let known = judged.share.value().zip(judged.other.unwrap_or(judged.share).value());
     match known {
         Some((value, other)) => judged.compare(value, other),
         None => {
@@ -130,9 +127,7 @@ pub(super) fn judge(claim: &Claim, rows: &Rows<'_>, context: &Context) -> Result
     if context.missing > 0 {
         let all = count_of(rows.len() + context.missing);
         let missing = count_of(context.missing);
-        judged
-            .notes
-            .push(format!("{missing} of {all} runs are missing"));
+        judged.notes.push(format!("{missing} of {all} runs are missing"));
     }
     judged.verdict = match (claim.is_met, judged.holds) {
         (true, true) => Verdict::Met,
@@ -151,11 +146,7 @@ impl Judged {
     /// The share of the runs that meet the conditions.
     fn look(&mut self, rows: &Rows<'_>, select: &[Condition]) -> Result<Share, String> {
         let of = std::slice::from_ref(&self.claim.of);
-        let wanted = Count {
-            select,
-            of,
-            per: &self.claim.per,
-        };
+        let wanted = Count { select, of, per: &self.claim.per };
         let counted = count(rows, wanted, &rows.key(&[])?)?;
         self.notes.extend(rows.nothing(select)?);
         self.notes.extend(counted.notes(rows, of));
@@ -175,8 +166,7 @@ impl Judged {
         };
         self.holds = is_beyond && is_sure;
         if is_beyond && !is_sure {
-            self.notes
-                .push("the intervals overlap: more runs would tell".to_string());
+            self.notes.push("the intervals overlap: more runs would tell".to_string());
         }
     }
 }

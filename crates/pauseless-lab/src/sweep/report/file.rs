@@ -240,13 +240,7 @@ impl<'a> Names<'a> {
                 numbers.push(name);
             }
         }
-        Names {
-            sink,
-            axes,
-            values,
-            columns,
-            numbers,
-        }
+        Names { sink, axes, values, columns, numbers }
     }
 
     fn wanted(&self, file: &ReportFile) -> Option<Wanted> {
@@ -290,12 +284,7 @@ impl<'a> Names<'a> {
             KindKeys::Heatmap(keys) => {
                 let (x, y) = (self.axis(&keys.x), self.axis(&keys.y));
                 let of = self.number(&keys.of);
-                Some(Kind::Heatmap {
-                    x: x?,
-                    y: y?,
-                    of: of?,
-                    take: keys.take.value,
-                })
+                Some(Kind::Heatmap { x: x?, y: y?, of: of?, take: keys.take.value })
             }
         }
     }
@@ -360,10 +349,7 @@ impl<'a> Names<'a> {
             let unit = self.axes.iter().find(|it| it.name == axis);
             let unit = unit.map_or("", |axis| axis.unit);
             let values = literals.value.0.iter().map(|literal| {
-                let value = At {
-                    value: literal.value.label(unit),
-                    place: literal.place.clone(),
-                };
+                let value = At { value: literal.value.label(unit), place: literal.place.clone() };
                 self.refuse_stranger(&axis, &value);
                 value.value
             });
@@ -408,9 +394,7 @@ impl<'a> Names<'a> {
     fn numbers(&self, keys: &ProportionKeys) -> Option<Vec<String>> {
         let names = &keys.of.get()?.0;
         if names.len() > NUMBERS_MAX {
-            let problem = keys
-                .place
-                .problem(format!("of has {} numbers", names.len()));
+            let problem = keys.place.problem(format!("of has {} numbers", names.len()));
             let help = format!("at most {NUMBERS_MAX} fit into a table");
             self.sink.push(problem.help(help));
             return None;
@@ -449,9 +433,7 @@ impl<'a> Names<'a> {
             points.any(|point| matches!(point.label, Label::Text(_)))
         };
         if name == "ended" || axis.is_some_and(is_text) {
-            let problem = written
-                .place()?
-                .problem(format!("{name} has names, not numbers"));
+            let problem = written.place()?.problem(format!("{name} has names, not numbers"));
             let help = "use it as by, and an axis of numbers as x";
             self.sink.push(problem.help(help));
             return None;
@@ -486,8 +468,7 @@ impl<'a> Names<'a> {
         let problem = name.place.problem(format!("no axis {:?}", name.value));
         let problem = problem.expected(format!("one of {}", self.columns.join(", ")));
         let columns = self.columns.iter().copied();
-        self.sink
-            .push(problem.help(did_you_mean(&name.value, columns)));
+        self.sink.push(problem.help(did_you_mean(&name.value, columns)));
         None
     }
 }

@@ -41,9 +41,7 @@ impl Groups {
         if missing > 0 {
             let of = rows.kept(of);
             let (missing, all) = (count(missing), count(selected.len() as u64));
-            notes.push(format!(
-                "{missing} of {all} runs have no {of} and are not in it"
-            ));
+            notes.push(format!("{missing} of {all} runs have no {of} and are not in it"));
         }
         Ok(Groups { key, values, notes })
     }
@@ -79,9 +77,7 @@ impl Layout {
         let curves = panels.iter().map(|(_, curves)| curves.len()).max();
         let curves = curves.unwrap_or(0);
         if curves > CURVES_MAX {
-            notes.push(format!(
-                "the first {CURVES_MAX} of {curves} curves are drawn"
-            ));
+            notes.push(format!("the first {CURVES_MAX} of {curves} curves are drawn"));
         }
         for (_, curves) in &mut panels {
             curves.truncate(CURVES_MAX);

@@ -83,17 +83,9 @@ impl Side {
         let Some(numbers) = numbers else {
             let words = write(&places);
             let scale = Scale::Names(words.clone());
-            return Side {
-                axis: Axis { label: name, scale },
-                places,
-                words,
-            };
+            return Side { axis: Axis { label: name, scale }, places, words };
         };
-        places.sort_by(|a, b| {
-            number(*a)
-                .unwrap_or(0.0)
-                .total_cmp(&number(*b).unwrap_or(0.0))
-        });
+        places.sort_by(|a, b| number(*a).unwrap_or(0.0).total_cmp(&number(*b).unwrap_or(0.0)));
         let greatest = numbers.iter().fold(0.0, |most: f64, it| most.max(it.abs()));
         let (scale, unit) = words::scale(column.unit, greatest);
         let ticks = places.iter().map(|it| {
@@ -177,10 +169,7 @@ impl Map<'_> {
         let title = self.groups.key.title(outer * self.size(), 2);
         let (x, y) = (self.x.axis.clone(), self.y.axis.clone());
         Panel {
-            heat: Some(Heat {
-                label: self.label(),
-                cells: cells.collect(),
-            }),
+            heat: Some(Heat { label: self.label(), cells: cells.collect() }),
             ..Panel::new(title, x, y, Vec::new())
         }
     }
@@ -193,15 +182,10 @@ impl Map<'_> {
         let x = words::axis(&x.name, x.unit);
         let across = self.x.words.iter();
         let across = across.map(|it| Head::number(&format!("{x} = {it}")));
-        let mut shown = Shown {
-            heads: heads.chain(across).collect(),
-            rows: Vec::new(),
-        };
+        let mut shown = Shown { heads: heads.chain(across).collect(), rows: Vec::new() };
         if self.x.places.len() > COLUMNS_MAX {
             shown.heads.truncate(columns.len() - 1);
-            shown
-                .heads
-                .push(Head::number(&format!("{} at its greatest", self.label())));
+            shown.heads.push(Head::number(&format!("{} at its greatest", self.label())));
         }
         for outer in self.panels() {
             for row in 0..self.y.places.len() {

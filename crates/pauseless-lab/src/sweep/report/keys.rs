@@ -242,11 +242,7 @@ static KINDS: [Variant<KindKeys>; 4] = [
 
 /// All kinds of reports.
 fn kinds() -> Choice<KindKeys> {
-    Choice {
-        key: "kind",
-        default: None,
-        variants: KINDS.iter().collect(),
-    }
+    Choice { key: "kind", default: None, variants: KINDS.iter().collect() }
 }
 
 /// Its kind, the keys that all kinds have, and its own; nothing if it was reported as wrong.
@@ -274,16 +270,10 @@ impl Declared for ReportFile {
         let Some(kind) = kinds().take(section) else {
             return ReportFile::default();
         };
-        ReportFile {
-            common: CommonKeys::read(section),
-            kind: (kind.value.read)(section),
-        }
+        ReportFile { common: CommonKeys::read(section), kind: (kind.value.read)(section) }
     }
 
     fn info() -> Info {
-        Info {
-            variants: Some(kinds().describe()),
-            ..CommonKeys::info()
-        }
+        Info { variants: Some(kinds().describe()), ..CommonKeys::info() }
     }
 }

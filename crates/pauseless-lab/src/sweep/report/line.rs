@@ -13,14 +13,7 @@ use crate::table::{Column, Table};
 
 /// The middles with their bands, and their figure.
 pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
-    let Kind::Line {
-        x,
-        of,
-        middle,
-        band,
-        is_log,
-    } = &wanted.kind
-    else {
+    let Kind::Line { x, of, middle, band, is_log } = &wanted.kind else {
         return Err("not a line".to_string());
     };
     let mut axes = wanted.by.clone();
@@ -33,11 +26,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         of,
         spreads: spreads.collect(),
         is_log: *is_log,
-        middle: if *middle == Middle::Mean {
-            "mean"
-        } else {
-            "median"
-        },
+        middle: if *middle == Middle::Mean { "mean" } else { "median" },
         groups,
     };
     let layout = lines.layout(rows)?;
@@ -156,10 +145,7 @@ impl Lines<'_> {
             row.extend([it.count as f64, it.middle, low, high].map(words::number));
             row.into_iter().map(Cell::Text).collect()
         });
-        Shown {
-            rows: rows.collect(),
-            heads,
-        }
+        Shown { rows: rows.collect(), heads }
     }
 
     fn data(&self) -> Table {

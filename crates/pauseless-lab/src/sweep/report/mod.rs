@@ -146,18 +146,11 @@ pub enum Cell {
 
 impl Head {
     fn left(text: &str) -> Head {
-        Head {
-            text: text.to_string(),
-            is_number: false,
-            finding: None,
-        }
+        Head { text: text.to_string(), is_number: false, finding: None }
     }
 
     fn number(text: &str) -> Head {
-        Head {
-            is_number: true,
-            ..Head::left(text)
-        }
+        Head { is_number: true, ..Head::left(text) }
     }
 
     fn finding(text: &str, of: &str) -> Head {
@@ -185,11 +178,7 @@ pub fn columns(campaign: &Campaign) -> Vec<String> {
         axes.extend(wanted.by.iter().map(String::as_str));
         axes.extend(wanted.select.iter().map(|it| it.axis.as_str()));
         match &wanted.kind {
-            Kind::Proportion {
-                of,
-                columns: across,
-                per,
-            } => {
+            Kind::Proportion { of, columns: across, per } => {
                 columns.extend(of.iter().cloned());
                 axes.extend(across.iter().chain(per).map(String::as_str));
             }

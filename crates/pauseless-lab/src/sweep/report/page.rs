@@ -16,10 +16,7 @@ pub fn page(report: &Report) -> String {
         title => format!("{}: {title}", report.name),
     };
     let lines = text::lines(report);
-    let heading = Heading {
-        title,
-        lead: lines[0].clone() + ".",
-    };
+    let heading = Heading { title, lead: lines[0].clone() + "." };
     let mut body = String::new();
     if lines.len() > 1 {
         let lines: Vec<String> = lines[1..].iter().map(|line| escape(line)).collect();

@@ -70,11 +70,8 @@ pub(super) fn count(rows: &Rows<'_>, wanted: Count<'_>, key: &Key) -> Result<Cou
     // Any run of what is counted will do.
     let mut seen: HashMap<(u64, u64), Bits> = HashMap::new();
     let selected = rows.select(wanted.select)?;
-    let mut counted = Counted {
-        shares: BTreeMap::new(),
-        runs: selected.len(),
-        without: vec![0; numbers.len()],
-    };
+    let mut counted =
+        Counted { shares: BTreeMap::new(), runs: selected.len(), without: vec![0; numbers.len()] };
     for row in selected {
         let mut bits = Bits::default();
         for (index, cells) in numbers.iter().enumerate() {
@@ -154,21 +151,12 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     };
     let mut all = wanted.by.clone();
     all.extend(columns.clone().filter(|it| !wanted.by.contains(it)));
-    let count_of = Count {
-        select: &wanted.select,
-        of,
-        per,
-    };
+    let count_of = Count { select: &wanted.select, of, per };
     let both = rows.key(&all)?;
     let counted = count(rows, count_of, &both)?;
-    let across = if all.len() > wanted.by.len() {
-        Some(rows.key(&all[wanted.by.len()..])?)
-    } else {
-        None
-    };
-    let width = across
-        .as_ref()
-        .map_or(1, |it| it.columns[0].values.len() as u64);
+    let across =
+        if all.len() > wanted.by.len() { Some(rows.key(&all[wanted.by.len()..])?) } else { None };
+    let width = across.as_ref().map_or(1, |it| it.columns[0].values.len() as u64);
     let place = |key: u64| (key / width, key % width);
     let shares = Shares {
         wanted,
@@ -176,11 +164,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
         units: units(rows, per, |it| all.iter().any(|axis| axis == it))?,
         key: rows.key(&wanted.by)?,
         across,
-        cells: counted
-            .shares
-            .iter()
-            .map(|(key, it)| (place(*key), it.clone()))
-            .collect(),
+        cells: counted.shares.iter().map(|(key, it)| (place(*key), it.clone())).collect(),
     };
     let mut figures = shares.figures();
     let cuts = figures.iter_mut().map(|it| group::cut(&mut it.panels));
@@ -193,9 +177,7 @@ pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {
     let hidden: Vec<&str> = hidden.map(|(_, of)| of.as_str()).collect();
     if !hidden.is_empty() {
         let hidden = hidden.join(", ");
-        notes.push(format!(
-            "not drawn, because it is nowhere above zero: {hidden}"
-        ));
+        notes.push(format!("not drawn, because it is nowhere above zero: {hidden}"));
     }
     Ok(Part {
         name: wanted.name.clone(),
@@ -247,9 +229,7 @@ impl Shares<'_> {
         };
         let is_used = |value: &u64| self.cells.keys().any(|(_, it)| it == value);
         let values = (0..across.columns[0].values.len() as u64).filter(is_used);
-        values
-            .map(|value| (value, across.named(value).join(" ")))
-            .collect()
+        values.map(|value| (value, across.named(value).join(" "))).collect()
     }
 
     fn shown(&self) -> Shown {
@@ -275,10 +255,7 @@ impl Shares<'_> {
             }
             row
         });
-        Shown {
-            rows: rows.collect(),
-            heads,
-        }
+        Shown { rows: rows.collect(), heads }
     }
 
     /// The numbers that are above zero anywhere, or the first: bars that are all nothing only hide

@@ -44,12 +44,7 @@ impl<'a> Rows<'a> {
     /// The rows of `table`, which has the columns of the campaign's results.
     pub(super) fn new(campaign: &'a Campaign, table: &'a Table) -> Result<Rows<'a>, String> {
         let len = table.columns.first().map_or(0, |it| it.cells.len());
-        let mut rows = Rows {
-            campaign,
-            table,
-            made: vec![true; len],
-            coded: RefCell::default(),
-        };
+        let mut rows = Rows { campaign, table, made: vec![true; len], coded: RefCell::default() };
         let errors = texts(rows.cells("error")?);
         for (made, error) in rows.made.iter_mut().zip(errors) {
             *made = error.is_empty();
@@ -115,12 +110,7 @@ impl<'a> Rows<'a> {
             }
             None => code_texts(texts(cells), &mut values),
         };
-        Ok(Coded {
-            name: name.to_string(),
-            unit: axis.map_or("", |axis| axis.unit),
-            values,
-            codes,
-        })
+        Ok(Coded { name: name.to_string(), unit: axis.map_or("", |axis| axis.unit), values, codes })
     }
 
     /// Several of those.
@@ -187,9 +177,7 @@ impl<'a> Rows<'a> {
     fn cells(&self, name: &str) -> Result<&'a Cells, String> {
         let found = self.table.columns.iter().find(|it| it.name == name);
         let missing = || format!("the results have no column {name}; merge them again");
-        found
-            .map(|column: &Column| &column.cells)
-            .ok_or_else(missing)
+        found.map(|column: &Column| &column.cells).ok_or_else(missing)
     }
 }
 
@@ -197,9 +185,7 @@ impl Key {
     /// The combination of values that a row has, as a number in the order of the values.
     pub(super) fn of(&self, row: usize) -> u64 {
         let columns = self.columns.iter();
-        columns.fold(0, |key, it| {
-            key * it.values.len() as u64 + u64::from(it.codes[row])
-        })
+        columns.fold(0, |key, it| key * it.values.len() as u64 + u64::from(it.codes[row]))
     }
 
     /// Which value of each column a combination has.
@@ -281,11 +267,7 @@ pub(super) fn axis_column(table: &Table, axis: &Axis) -> String {
     let name = column(&axis.name);
     let with_unit = with_unit(&name, axis.unit);
     let has = |name: &str| table.columns.iter().any(|it| it.name == name);
-    if !has(&name) && has(&with_unit) {
-        with_unit
-    } else {
-        name
-    }
+    if !has(&name) && has(&with_unit) { with_unit } else { name }
 }
 
 fn with_unit(name: &str, unit: &str) -> String {

@@ -80,9 +80,7 @@ fn a_network_counts_once_if_any_of_its_runs_does() {
 fn conditions_and_failed_runs_leave_runs_out() {
     let sections = "[[report]]\nkind = \"proportion\"\nname = \"a\"\nof = \"deadlock\"\nby = [\"scheme\"]\nwhere = { seed = [1, 4, 9] }";
     let (campaign, mut table) = ten(sections);
-    let Cells::Texts(errors) = &mut table.columns.last_mut().unwrap().cells else {
-        unreachable!()
-    };
+    let Cells::Texts(errors) = &mut table.columns.last_mut().unwrap().cells else { unreachable!() };
     errors[5] = "no such host".to_string();
     let report = report(&campaign, &table, Context::default()).unwrap();
     let shares: Vec<&Cell> = report.parts[0].shown.rows.iter().map(|it| &it[1]).collect();
@@ -100,33 +98,19 @@ fn conditions_and_failed_runs_leave_runs_out() {
 #[test]
 fn claims_are_met_or_not_and_say_so_where_no_run_is_meant() {
     let claim = |rest: &str| {
-        let report = made(&format!(
-            "[[claim]]\ntext = \"it\"\nof = \"deadlock\"\n{rest}"
-        ));
+        let report = made(&format!("[[claim]]\ntext = \"it\"\nof = \"deadlock\"\n{rest}"));
         let judged = report.claims[0].clone();
         (judged.word(), judged.measured(), judged.notes)
     };
     let measured = |text: &str| text.to_string();
     let gfc = "0 of 5 runs, 0 % (95 % interval 0 to 43.4 %)";
-    assert_eq!(
-        claim("where = { scheme = \"GFC\" }\nat_most = 0"),
-        ("met", measured(gfc), vec![])
-    );
+    assert_eq!(claim("where = { scheme = \"GFC\" }\nat_most = 0"), ("met", measured(gfc), vec![]));
     let all = "2 of 9 runs, 22.2 % (95 % interval 6.3 to 54.7 %)";
     let note = "1 of 10 runs have no deadlock and are not counted".to_string();
-    assert_eq!(
-        claim("at_most = 0.1"),
-        ("NOT MET", measured(all), vec![note.clone()])
-    );
+    assert_eq!(claim("at_most = 0.1"), ("NOT MET", measured(all), vec![note.clone()]));
     assert_eq!(claim("at_least = 0.22").0, "met");
-    assert_eq!(
-        claim("at_least = 0.3\nmet = false\nreason = \"x\"").0,
-        "not met"
-    );
-    assert_eq!(
-        claim("at_least = 0.1\nmet = false\nreason = \"x\"").0,
-        "met, unmarked"
-    );
+    assert_eq!(claim("at_least = 0.3\nmet = false\nreason = \"x\"").0, "not met");
+    assert_eq!(claim("at_least = 0.1\nmet = false\nreason = \"x\"").0, "met, unmarked");
     let (verdict, measured, notes) = claim("where = { scheme = \"GFCC\" }\nat_most = 0");
     assert_eq!((verdict, measured.as_str()), ("NOT MET", "no runs"));
     assert_eq!(
@@ -170,10 +154,7 @@ fn a_claim_is_met_so_far_until_all_runs_are_made() {
     let judged = |rest: &str| {
         let sections = format!("[[claim]]\ntext = \"it\"\nof = \"deadlock\"\n{rest}");
         let (campaign, table) = ten(&sections);
-        let context = Context {
-            missing: 57,
-            ..Context::default()
-        };
+        let context = Context { missing: 57, ..Context::default() };
         let report = report(&campaign, &table, context).unwrap();
         let notes = report.claims[0].notes.clone();
         (report.claims[0].word(), report.holds(), notes)
@@ -191,9 +172,7 @@ fn a_claim_is_met_so_far_until_all_runs_are_made() {
 #[test]
 fn what_is_counted_is_the_axis_that_is_not_beside_it() {
     let (mut campaign, table) = table1(6);
-    let Kind::Proportion { per, .. } = &mut campaign.reports[0].kind else {
-        unreachable!()
-    };
+    let Kind::Proportion { per, .. } = &mut campaign.reports[0].kind else { unreachable!() };
     let all = ["k", "network", "discipline", "scheme", "thresholds"];
     *per = all.map(str::to_string).to_vec();
     campaign.claims[1].per = ["network", "scheme"].map(str::to_string).to_vec();
@@ -235,10 +214,7 @@ fn the_head_says_what_was_found_and_how_the_networks_were_chosen() {
     let document: serde_json::Value = serde_json::from_str(&json(&report)).unwrap();
     assert_eq!(document["found"]["starved"], 2);
     assert_eq!(document["found"]["warnings"], 2);
-    assert_eq!(
-        document["screened"],
-        "80 networks were looked at, 9 are run"
-    );
+    assert_eq!(document["screened"], "80 networks were looked at, 9 are run");
     // No share, no interval of one.
     assert!(!page.contains("Wilson"));
 }
@@ -446,9 +422,7 @@ fn parts(sections: &str) -> Vec<Part> {
 fn a_line_has_the_median_of_each_place_and_its_bounds() {
     let sections = "[[report]]\nkind = \"line\"\nname = \"a\"\nx = \"xoff\"\n\
                     of = \"fct_mean_us\"\nby = [\"scheme\"]\nwhere = { rate = \"5 Gbps\" }";
-    let [part] = &parts(sections)[..] else {
-        unreachable!()
-    };
+    let [part] = &parts(sections)[..] else { unreachable!() };
     let panel = &part.figures[0].panels[0];
     assert_eq!(panel.x.label, "xoff (KB)");
     assert_eq!(panel.y.label, "fct mean (us)");
@@ -478,20 +452,12 @@ fn legends_name_the_axis_of_numbers() {
 fn a_distribution_rises_from_nothing_to_all_runs() {
     let sections = "[[report]]\nkind = \"cdf\"\nname = \"a\"\nof = \"fct_mean_us\"\n\
                     where = { xoff = \"20 KB\", rate = \"20 Gbps\", scheme = \"PFC\" }";
-    let [part] = &parts(sections)[..] else {
-        unreachable!()
-    };
+    let [part] = &parts(sections)[..] else { unreachable!() };
     // Seeds from the eighth on have a number: 22, 23, 24.
     let points = &part.figures[0].panels[0].series[0].points;
     let third = 1.0 / 3.0;
-    assert_eq!(
-        points,
-        &[(22.0, 0.0), (22.0, third), (23.0, 2.0 * third), (24.0, 1.0)]
-    );
-    assert_eq!(
-        part.notes,
-        ["7 of 10 runs have no fct_mean_us and are not in it"]
-    );
+    assert_eq!(points, &[(22.0, 0.0), (22.0, third), (23.0, 2.0 * third), (24.0, 1.0)]);
+    assert_eq!(part.notes, ["7 of 10 runs have no fct_mean_us and are not in it"]);
 }
 
 #[test]
@@ -510,10 +476,7 @@ fn a_map_has_a_mean_in_each_cell_and_none_where_nothing_was_measured() {
     let shares = &parts[1].figures[0].panels[0].heat.as_ref().unwrap().cells;
     // Two of five sizes deadlock in 1, 3, 5, 7 of ten seeds.
     let round = |it: &Option<f64>| it.unwrap().round();
-    assert_eq!(
-        Vec::from_iter(shares[..4].iter().map(round)),
-        [4.0, 12.0, 20.0, 28.0]
-    );
+    assert_eq!(Vec::from_iter(shares[..4].iter().map(round)), [4.0, 12.0, 20.0, 28.0]);
     assert_eq!(shares[4..], [0.0; 4].map(Some));
     let head = "scheme,rate_bps,runs,deadlock_share,deadlock_low,deadlock_high\n";
     assert!(csv(&parts[1].data).starts_with(head));
@@ -523,16 +486,7 @@ fn a_map_has_a_mean_in_each_cell_and_none_where_nothing_was_measured() {
 fn without_sections_the_usual_is_shown() {
     let parts = parts("");
     let names: Vec<&str> = parts.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(
-        names,
-        [
-            "findings",
-            "along-xoff_bytes",
-            "along-rate_bps",
-            "map",
-            "distribution"
-        ]
-    );
+    assert_eq!(names, ["findings", "along-xoff_bytes", "along-rate_bps", "map", "distribution"]);
     assert!(parts.iter().all(|it| !it.figures.is_empty()));
     // How many warnings there are is nothing that a run measures.
     let axes = vec![axis("k", "", numbers([4.0, 8.0]))];
@@ -558,17 +512,9 @@ fn files_are_figures_tables_and_a_page() {
         }
     }
     let has = |name: &str| folder.path().join(name).metadata().unwrap().len() > 100;
-    let figures = [
-        "map",
-        "distribution",
-        "verdicts-deadlock",
-        "verdicts-starved",
-    ];
+    let figures = ["map", "distribution", "verdicts-deadlock", "verdicts-starved"];
     for name in figures {
-        assert!(
-            has(&format!("{name}.svg")) && has(&format!("{name}.png")),
-            "{name}"
-        );
+        assert!(has(&format!("{name}.svg")) && has(&format!("{name}.png")), "{name}");
     }
     assert!(has("verdicts.csv") && has("verdicts.parquet") && has("report.json"));
     let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();

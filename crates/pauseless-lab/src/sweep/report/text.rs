@@ -147,9 +147,8 @@ fn table(shown: &Shown, paint: Paint) -> String {
     let heads = shown.heads.iter();
     let mut table = Table::with(heads.map(|it| (it.text.clone(), it.is_number)).collect());
     let rows = &shown.rows[..shown.rows.len().min(ROWS_MAX)];
-    let widths: Vec<[usize; 3]> = (0..shown.heads.len())
-        .map(|column| widths(rows, column))
-        .collect();
+    let widths: Vec<[usize; 3]> =
+        (0..shown.heads.len()).map(|column| widths(rows, column)).collect();
     for row in rows {
         let cells = row.iter().zip(&widths).map(|(cell, widths)| match cell {
             Cell::Text(text) => text.clone(),

@@ -159,14 +159,7 @@ mod tests {
     #[test]
     fn what_is_counted_has_a_right_plural() {
         let nouns = ["network", "thresholds", "topology", "delay", "class", "mix"];
-        let plurals = [
-            "networks",
-            "thresholds",
-            "topologies",
-            "delays",
-            "classes",
-            "mixes",
-        ];
+        let plurals = ["networks", "thresholds", "topologies", "delays", "classes", "mixes"];
         assert_eq!(nouns.map(plural), plurals);
     }
 
@@ -180,9 +173,6 @@ mod tests {
         assert_eq!(measured("fct_p99_us_S"), "fct p99 S (us)");
         assert_eq!(measured("queue_max_S1:S2"), "queue max S1:S2 (KB)");
         assert_eq!(measured("deadlock"), "deadlock");
-        assert_eq!(
-            [0.0, 0.2, 0.0004, 1.0].map(percent),
-            ["0", "20.0", "0.04", "100"]
-        );
+        assert_eq!([0.0, 0.2, 0.0004, 1.0].map(percent), ["0", "20.0", "0.04", "100"]);
     }
 }

@@ -30,14 +30,8 @@ pub fn write(report: &Report, folder: &Path) -> io::Result<()> {
             put(format!("{}.svg", figure.name), drawn.as_bytes())?;
             put(format!("{}.png", figure.name), &picture)?;
         }
-        put(
-            format!("{}.csv", part.name),
-            table::csv(&part.data).as_bytes(),
-        )?;
-        put(
-            format!("{}.parquet", part.name),
-            &table::parquet(&part.data, &notes),
-        )?;
+        put(format!("{}.csv", part.name), table::csv(&part.data).as_bytes())?;
+        put(format!("{}.parquet", part.name), &table::parquet(&part.data, &notes))?;
     }
     put("report.json".to_string(), json(report).as_bytes())?;
     put("report.html".to_string(), page(report).as_bytes())

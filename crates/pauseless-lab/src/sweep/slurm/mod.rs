@@ -79,10 +79,7 @@ pub struct Failure {
 
 impl Failure {
     fn new(message: impl Into<String>, help: impl Into<String>) -> Failure {
-        Failure {
-            message: message.into(),
-            help: help.into(),
-        }
+        Failure { message: message.into(), help: help.into() }
     }
 }
 
@@ -99,20 +96,14 @@ pub fn write(request: &Request) -> Result<Scripts, Failure> {
     let Request { shards, tasks, .. } = request;
     if *shards as usize > *tasks {
         let message = format!("{shards} parts for {tasks} runs: some would have nothing to do");
-        return Err(Failure::new(
-            message,
-            format!("--shards {tasks} at the most"),
-        ));
+        return Err(Failure::new(message, format!("--shards {tasks} at the most")));
     }
     let folder = request.folder.join(FOLDER);
     fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
     let request = &absolute(request)?;
     let folder = &request.folder.join(FOLDER);
     let (array, merge) = (folder.join("array.sh"), folder.join("merge.sh"));
-    let texts = [
-        (&array, script::array(request)?),
-        (&merge, script::merge(request)?),
-    ];
+    let texts = [(&array, script::array(request)?), (&merge, script::merge(request)?)];
     for (file, text) in texts {
         fs::write(file, text).map_err(|error| unwritable(file, &error))?;
     }
@@ -122,11 +113,7 @@ pub fn write(request: &Request) -> Result<Scripts, Failure> {
         let words = Vec::from_iter(words.iter().map(|word| script::quoted(word)));
         format!("sbatch {}", words.join(" "))
     });
-    Ok(Scripts {
-        array,
-        merge,
-        commands,
-    })
+    Ok(Scripts { array, merge, commands })
 }
 
 /// Submits what [`write()`] has written, and keeps the numbers of the jobs.
@@ -134,12 +121,7 @@ pub fn submit(request: &Request, scripts: &Scripts) -> Result<Jobs, Failure> {
     let file = request.folder.join(FOLDER).join(JOBS);
     check_array_size(request.shards)?;
     let (array, cluster) = sbatch(&request.options, &scripts.array, None)?;
-    let mut jobs = Jobs {
-        array,
-        merge: None,
-        shards: request.shards,
-        cluster,
-    };
+    let mut jobs = Jobs { array, merge: None, shards: request.shards, cluster };
     // Before the next job: whatever happens to that, somebody has to find this one again.
     jobs.keep(&file)?;
     let (merge, _) = sbatch(&request.options, &scripts.merge, Some(array)).map_err(|failure| {
@@ -186,10 +168,7 @@ fn absolute(request: &Request) -> Result<Request, Failure> {
     let found = |path: &Path| {
         fs::canonicalize(path).map_err(|error| {
             let message = format!("{}: {error}", path.display());
-            Failure::new(
-                message,
-                "jobs need it by its full path, so it has to be there",
-            )
+            Failure::new(message, "jobs need it by its full path, so it has to be there")
         })
     };
     Ok(Request {
@@ -224,19 +203,13 @@ fn sbatch(
 ) -> Result<(u32, Option<String>), Failure> {
     let after = after.map(|job| job.to_string());
     let mut command = Command::new("sbatch");
-    command
-        .args(arguments(options, after.as_deref()))
-        .arg(script);
+    command.args(arguments(options, after.as_deref())).arg(script);
     let output = call(&mut command)?;
     let text = String::from_utf8_lossy(&output.stdout);
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(Failure::new(
-            format!(
-                "sbatch refused {}: {}",
-                script.display(),
-                said.trim_ascii_end()
-            ),
+            format!("sbatch refused {}: {}", script.display(), said.trim_ascii_end()),
             "options behind -- go to sbatch: --partition=.., --account=.., --time=..",
         ));
     }

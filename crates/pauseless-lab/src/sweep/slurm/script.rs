@@ -108,10 +108,7 @@ mod tests {
         for line in expected {
             assert!(text.contains(line), "{line}: {text}");
         }
-        let wrong = Request {
-            folder: "/data/a\nb".into(),
-            ..request()
-        };
+        let wrong = Request { folder: "/data/a\nb".into(), ..request() };
         assert!(merge(&wrong).is_err());
     }
 

@@ -123,10 +123,7 @@ pub(super) fn accounts(text: &str) -> Vec<Record> {
         let tasks = tasks.map(|tasks| tasks.trim_matches(['[', ']']));
         Some(Record {
             tasks: tasks.map(ranges).unwrap_or_default(),
-            job: Job {
-                state: State::parse(state, field),
-                requeued: 0,
-            },
+            job: Job { state: State::parse(state, field), requeued: 0 },
         })
     });
     rows.collect()
@@ -189,10 +186,7 @@ JobId=9 ArrayJobId=1 ArrayTaskId=7 JobName=job.sh JobState=NODE_FAIL Reason=Node
         expect(7, "node fail, exit status 0:15", 0);
         expect(9, "pending (Resources)", 0);
         assert_eq!(of(8), None);
-        assert_eq!(
-            jobs("slurm_load_jobs error: Invalid job id specified\n"),
-            []
-        );
+        assert_eq!(jobs("slurm_load_jobs error: Invalid job id specified\n"), []);
     }
 
     #[test]
@@ -200,12 +194,8 @@ JobId=9 ArrayJobId=1 ArrayTaskId=7 JobName=job.sh JobState=NODE_FAIL Reason=Node
         let text = "4_1|COMPLETED|0:0|n1\n4_2|CANCELLED by 0|0:15|n2\n4_[3-4]|PENDING|0:0|None assigned\n5|TIMEOUT|0:0|n1\n";
         let records = accounts(text);
         let words = Vec::from_iter(records.iter().map(|it| it.job.state.to_string()));
-        let expected = [
-            "completed",
-            "cancelled, exit status 0:15",
-            "pending",
-            "timeout, exit status 0:0",
-        ];
+        let expected =
+            ["completed", "cancelled, exit status 0:15", "pending", "timeout, exit status 0:0"];
         assert_eq!(words, expected);
         assert!(records[2].has(4) && records[3].tasks.is_empty());
     }
@@ -222,9 +212,6 @@ JobId=9 ArrayJobId=1 ArrayTaskId=7 JobName=job.sh JobState=NODE_FAIL Reason=Node
     fn the_largest_array_is_in_the_configuration() {
         let text = "MailProg                = /usr/bin/mail\nMaxArraySize            = 1001\nMaxDBDMsgs              = 20008\n";
         assert_eq!(max_array_size(text), Some(1_001));
-        assert_eq!(
-            max_array_size("slurm_load_ctl_conf error: Unable to contact"),
-            None
-        );
+        assert_eq!(max_array_size("slurm_load_ctl_conf error: Unable to contact"), None);
     }
 }

@@ -22,11 +22,7 @@ pub enum Failure {
 
 impl Failure {
     pub(super) fn new(file: &Path, message: impl Into<String>, help: impl Into<String>) -> Failure {
-        Failure::File {
-            file: file.to_path_buf(),
-            message: message.into(),
-            help: help.into(),
-        }
+        Failure::File { file: file.to_path_buf(), message: message.into(), help: help.into() }
     }
 
     /// What the operating system said about a file that was to be written.
@@ -51,11 +47,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, message, help) = match self {
             Failure::Interrupted => return f.write_str("interrupted"),
-            Failure::File {
-                file,
-                message,
-                help,
-            } => (file.display(), message, help),
+            Failure::File { file, message, help } => (file.display(), message, help),
         };
         write!(f, "{file}: {message}\n  = help: {help}")
     }

@@ -29,10 +29,7 @@ pub(super) fn merge(
     unfinished: &Path,
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::write(unfinished, &error);
-    let notes = [
-        ("version", crate::VERSION),
-        ("campaign", &plan.campaign.name),
-    ];
+    let notes = [("version", crate::VERSION), ("campaign", &plan.campaign.name)];
     let mut sheet: Option<Sheet<File>> = None;
     let mut waiting: Vec<Column> = Vec::new();
     for place in 0..plan.len() {

@@ -72,11 +72,7 @@ impl Findings {
 impl Index {
     /// Finds all rows that have what the stores' campaign keeps.
     pub fn build(stores: &[&Store]) -> Result<Index, Failure> {
-        let mut index = Index {
-            files: Vec::new(),
-            entries: Vec::new(),
-            warnings: Vec::new(),
-        };
+        let mut index = Index { files: Vec::new(), entries: Vec::new(), warnings: Vec::new() };
         for store in stores {
             let numbers = &store.columns.numbers;
             // Journals come first: what leaves one in the meantime is in a part by then.
@@ -129,20 +125,18 @@ impl Index {
     fn add(&mut self, file: Source, rows: &[Row], numbers: &[String]) {
         let number = self.files.len() as u32;
         self.files.push(file);
-        self.entries
-            .extend(rows.iter().enumerate().map(|(place, row)| Entry {
-                name: row.task,
-                file: number,
-                row: place as u32,
-                digest: digest(row),
-                findings: Findings::of(numbers, row),
-            }));
+        self.entries.extend(rows.iter().enumerate().map(|(place, row)| Entry {
+            name: row.task,
+            file: number,
+            row: place as u32,
+            digest: digest(row),
+            findings: Findings::of(numbers, row),
+        }));
     }
 
     /// Brings the entries into order, and leaves one of each.
     fn sort(&mut self) -> Result<(), Failure> {
-        self.entries
-            .sort_unstable_by_key(|it| (it.name, it.file, it.row));
+        self.entries.sort_unstable_by_key(|it| (it.name, it.file, it.row));
         for same in self.entries.chunk_by(|one, other| one.name == other.name) {
             let differs = same.iter().find(|entry| entry.digest != same[0].digest);
             if let Some(other) = differs {

@@ -48,12 +48,7 @@ impl Journal {
             Ok(file)
         };
         let file = create().map_err(|error| Failure::write(&path, &error))?;
-        Ok(Journal {
-            path,
-            file: Arc::new(file),
-            rows: 0,
-            length: 0,
-        })
+        Ok(Journal { path, file: Arc::new(file), rows: 0, length: 0 })
     }
 
     /// Takes over a journal if its process is dead.
@@ -65,12 +60,9 @@ impl Journal {
         }
         let file = File::options().read(true).append(true).open(path).ok()?;
         match file.try_lock() {
-            Ok(()) => Some(Journal {
-                path: path.to_path_buf(),
-                file: Arc::new(file),
-                rows: 0,
-                length: 0,
-            }),
+            Ok(()) => {
+                Some(Journal { path: path.to_path_buf(), file: Arc::new(file), rows: 0, length: 0 })
+            }
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => None,
         }
     }
@@ -157,10 +149,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Contents>, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound || !path.exists() => return Ok(None),
         Err(error) => return Err(Failure::read(path, &error)),
     };
-    let mut contents = Contents {
-        records: Vec::new(),
-        damaged: Vec::new(),
-    };
+    let mut contents = Contents { records: Vec::new(), damaged: Vec::new() };
     for (place, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let Some(line) = line.strip_suffix(b"\n") else {
             continue;
@@ -202,11 +191,7 @@ pub(in crate::sweep) fn host() -> String {
     let name = name.or_else(|_| std::env::var("HOSTNAME"));
     let name = name.unwrap_or_else(|_| "host".to_string());
     let letter = |letter: char| {
-        if letter.is_ascii_alphanumeric() {
-            letter
-        } else {
-            '-'
-        }
+        if letter.is_ascii_alphanumeric() { letter } else { '-' }
     };
     name.trim().chars().map(letter).collect()
 }
@@ -249,10 +234,7 @@ mod tests {
     #[test]
     fn a_line_that_does_not_fit_leaves_nothing_behind() {
         for room in 12..=24 {
-            let mut disk = Disk {
-                bytes: Vec::new(),
-                room,
-            };
+            let mut disk = Disk { bytes: Vec::new(), room };
             assert!(append(&mut disk, 0, b"first line.\n").is_ok());
             let second = append(&mut disk, 12, b"second line\n");
             match second {

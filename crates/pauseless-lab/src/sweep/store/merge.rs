@@ -80,11 +80,8 @@ pub(super) fn merge(store: &Store, plan: &Plan, how: &Merge<'_>) -> Result<Merge
         if let Err(failure) = flows::merge(store, plan, (&there, how), &unfinished) {
             // They only take room.
             let _ = fs::remove_file(&unfinished);
-            let _ = fs::remove_file(
-                store
-                    .folder
-                    .join(unfinished_name(RESULTS, std::process::id())),
-            );
+            let _ =
+                fs::remove_file(store.folder.join(unfinished_name(RESULTS, std::process::id())));
             return Err(failure);
         }
     }
@@ -136,10 +133,7 @@ fn write(
     merged: &mut Merged,
 ) -> Result<(File, String), Failure> {
     let failed = |error: io::Error| Failure::write(unfinished, &error);
-    let file = Hashing {
-        file: File::create(unfinished).map_err(failed)?,
-        hasher: Sha256::new(),
-    };
+    let file = Hashing { file: File::create(unfinished).map_err(failed)?, hasher: Sha256::new() };
     let columns = &merging.store.columns;
     let notes = notes(merging.plan, columns);
     let notes: Vec<(&str, &str)> = notes.iter().map(|(key, text)| (*key, &**text)).collect();

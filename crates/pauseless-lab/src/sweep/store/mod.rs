@@ -144,10 +144,7 @@ impl Store {
         // The first journal is made at once, so that it is known before the first run whether
         // anything can be kept.
         let journal = Journal::create(&self.folder.join(JOURNAL))?;
-        let state = State {
-            journal: Some(journal),
-            synced: Instant::now(),
-        };
+        let state = State { journal: Some(journal), synced: Instant::now() };
         Ok(Writer {
             folder: self.folder.clone(),
             columns: self.columns.clone(),

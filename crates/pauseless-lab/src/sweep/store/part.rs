@@ -20,10 +20,7 @@ use crate::table::{Cells, Column, Table, parquet};
 /// Writes a part with these records, which all have the same columns. Says how many of them were
 /// not there before.
 pub(super) fn write(records: &[Record], unfinished: &Path, parts: &Path) -> Result<usize, Failure> {
-    let table = Table {
-        name: "part".to_string(),
-        columns: columns(records),
-    };
+    let table = Table { name: "part".to_string(), columns: columns(records) };
     let bytes = parquet(&table, &[("format", FORMAT)]);
     let target = parts.join(format!("{}.{EXTENSION}", hash(&bytes)));
     let is_there = target.exists();
@@ -54,16 +51,10 @@ fn sound(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::read(path, &error))?;
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let Some(name) = stem.and_then(Name::parse) else {
-        return Err(broken(
-            path,
-            "is not a part of results: its name is no hash",
-        ));
+        return Err(broken(path, "is not a part of results: its name is no hash"));
     };
     if hash(&bytes) != name {
-        return Err(broken(
-            path,
-            "is damaged: its name is not the hash of what is in it",
-        ));
+        return Err(broken(path, "is damaged: its name is not the hash of what is in it"));
     }
     Ok(bytes)
 }

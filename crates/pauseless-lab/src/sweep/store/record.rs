@@ -36,11 +36,7 @@ pub(super) enum Value {
 
 impl Value {
     fn of(number: f64) -> Value {
-        if number.is_finite() {
-            Value::Number(number)
-        } else {
-            Value::Text(number.to_string())
-        }
+        if number.is_finite() { Value::Number(number) } else { Value::Text(number.to_string()) }
     }
 
     fn number(&self) -> Option<f64> {
@@ -70,9 +66,7 @@ impl Record {
             version: crate::VERSION.to_string(),
             seed: task.seed,
             axes: axes.collect(),
-            numbers: numbers
-                .map(|(name, number)| (name.clone(), number.map(Value::of)))
-                .collect(),
+            numbers: numbers.map(|(name, number)| (name.clone(), number.map(Value::of))).collect(),
             ended: row.ended.clone(),
             error: row.error.clone(),
         }
@@ -131,10 +125,7 @@ pub(super) fn columns(records: &[Record]) -> Vec<Column> {
         column(TASK, texts(|record| &record.task)),
         column(SCENARIO, texts(|record| &record.scenario)),
         column(VERSION, texts(|record| &record.version)),
-        column(
-            SEED,
-            Cells::Counts(records.iter().map(|it| it.seed).collect()),
-        ),
+        column(SEED, Cells::Counts(records.iter().map(|it| it.seed).collect())),
     ];
     let first = records.first().expect("at least one");
     for (place, (name, value)) in first.axes.iter().enumerate() {
@@ -165,10 +156,7 @@ fn word(value: &Value) -> String {
 }
 
 pub(super) fn column(name: &str, cells: Cells) -> Column {
-    Column {
-        name: name.to_string(),
-        cells,
-    }
+    Column { name: name.to_string(), cells }
 }
 
 fn checksum(text: &str) -> String {

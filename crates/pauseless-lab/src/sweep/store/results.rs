@@ -127,11 +127,7 @@ pub(super) fn extend(column: &mut Column, more: Column) {
 }
 
 fn wrong(path: &Path, error: &ReadError) -> Failure {
-    Failure::new(
-        path,
-        format!("does not have what is needed: {error}"),
-        MERGE,
-    )
+    Failure::new(path, format!("does not have what is needed: {error}"), MERGE)
 }
 
 struct Hasher(Sha256);

@@ -55,16 +55,9 @@ impl Writer {
         let (full, unsynced) = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let rows = state.append(&self.folder.join(JOURNAL), &line)?;
-            let full = if rows >= self.part_rows {
-                state.journal.take()
-            } else {
-                None
-            };
+            let full = if rows >= self.part_rows { state.journal.take() } else { None };
             let unsynced = if full.is_none() && state.synced.elapsed() >= SYNC_EVERY {
-                state
-                    .journal
-                    .as_ref()
-                    .map(|it| (it.file(), it.path().to_owned()))
+                state.journal.as_ref().map(|it| (it.file(), it.path().to_owned()))
             } else {
                 None
             };

@@ -90,10 +90,7 @@ impl Engine {
         let sequence = source.next as u32;
         source.next += u64::from(payload);
         let group = source.group;
-        let trail = Trail {
-            sent_at: self.now,
-            ..Trail::default()
-        };
+        let trail = Trail { sent_at: self.now, ..Trail::default() };
         self.new_frame(Frame {
             what: What::Data,
             size: payload + HEADERS + self.stamps,

@@ -47,10 +47,7 @@ impl Engine {
                 self.frames[place as usize].is_marked = true;
             }
             let memory = self.setup.nodes[node].memory.as_mut();
-            if memory
-                .expect("it is a switch")
-                .resumes((ingress as usize, queue))
-            {
+            if memory.expect("it is a switch").resumes((ingress as usize, queue)) {
                 self.control(node, (ingress, queue), What::Resume);
             }
         }
@@ -142,12 +139,7 @@ impl Engine {
 
     pub(super) fn next_hop(&self, node: usize, place: u32) -> Option<u32> {
         let Frame { flow, what, .. } = self.frames[place as usize];
-        let Flow {
-            source,
-            target,
-            ports: [a, b],
-            ..
-        } = self.setup.flows[flow as usize];
+        let Flow { source, target, ports: [a, b], .. } = self.setup.flows[flow as usize];
         let (from, to, ports) = match what {
             What::Data => (source, target, [a, b]),
             _ => (target, source, [b, a]),
@@ -239,11 +231,7 @@ fn address(node: u32) -> u32 {
 fn known_rate(rate: u64) -> u64 {
     const GIGABIT: u64 = 1_000_000_000;
     let known = [50, 100, 200, 400].map(|rate| rate * GIGABIT);
-    if known.contains(&rate) {
-        rate
-    } else {
-        25 * GIGABIT
-    }
+    if known.contains(&rate) { rate } else { 25 * GIGABIT }
 }
 
 /// MurmurHash3 of three words.

@@ -26,11 +26,8 @@ pub(super) fn stand(layout: &mut Layout, cast: &Cast<'_>) {
         layout.put(*switch, Place::usual(on(inner, angle), Role::Cycle));
         angles.push((*switch, angle));
     }
-    let outer = if cast.ring.is_empty() {
-        (400.0, 260.0)
-    } else {
-        (inner.0 + 255.0, inner.1 + 180.0)
-    };
+    let outer =
+        if cast.ring.is_empty() { (400.0, 260.0) } else { (inner.0 + 255.0, inner.1 + 180.0) };
     angles.extend(stand_outside(layout, cast, (outside, outer)));
     for (switch, angle) in angles {
         stand_hosts(layout, (switch, angle), cast.hosts_on(switch));

@@ -17,11 +17,7 @@ pub(super) fn heights(topology: &Topology) -> Option<Vec<usize>> {
         let [a, b] = [pair[0], pair[1]];
         known[a.index()] != known[b.index()]
     });
-    let heights = if is_known {
-        known
-    } else {
-        distances(topology)?
-    };
+    let heights = if is_known { known } else { distances(topology)? };
     // Some links within a layer, such as those between a pair of leaves, do no harm.
     let between = |node: &NodeId| !topology.is_host(*node);
     let links = topology.links().iter();

@@ -14,10 +14,7 @@ pub(super) fn check(text: &str, config: &mut SwitchConfig) -> Result<(), Problem
     groups_have_profiles(config)?;
     maps_exist(config)?;
     neighbours_are_cabled_once(config)?;
-    let mut checker = Checker {
-        config,
-        warnings: Vec::new(),
-    };
+    let mut checker = Checker { config, warnings: Vec::new() };
     checker.ports();
     checker.names();
     checker.thresholds();
@@ -210,10 +207,7 @@ impl Checker<'_> {
         for (port, qos) in &config.port_qos {
             let place = ("PORT_QOS_MAP", port.as_str(), &qos.at);
             if port == GLOBAL && qos.pfc_enable != 0 {
-                self.warn(
-                    place,
-                    "pfc_enable has no effect here: set it per port".to_string(),
-                );
+                self.warn(place, "pfc_enable has no effect here: set it per port".to_string());
                 continue;
             }
             if any_lossless {
@@ -221,10 +215,8 @@ impl Checker<'_> {
             }
             let unwatched = qos.pfcwd_sw_enable & !qos.pfc_enable;
             if unwatched != 0 {
-                let message = format!(
-                    "pfcwd_sw_enable has {}, pfc_enable has not",
-                    classes(unwatched)
-                );
+                let message =
+                    format!("pfcwd_sw_enable has {}, pfc_enable has not", classes(unwatched));
                 self.warn(place, message);
             }
         }
@@ -346,10 +338,8 @@ impl Checker<'_> {
 
 /// Such as `class 3` or `classes 3, 4`.
 fn classes(mask: u8) -> String {
-    let list: Vec<String> = (0..8)
-        .filter(|class| mask & 1 << class != 0)
-        .map(|class: u8| class.to_string())
-        .collect();
+    let list: Vec<String> =
+        (0..8).filter(|class| mask & 1 << class != 0).map(|class: u8| class.to_string()).collect();
     match list.as_slice() {
         [one] => format!("class {one}"),
         many => format!("classes {}", many.join(", ")),
@@ -364,9 +354,7 @@ struct Lines {
 impl Lines {
     fn new(text: &str) -> Lines {
         let newlines = text.match_indices('\n').map(|(place, _)| place);
-        Lines {
-            newlines: newlines.collect(),
-        }
+        Lines { newlines: newlines.collect() }
     }
 
     fn of(&self, byte: usize) -> usize {

@@ -301,11 +301,7 @@ impl SwitchConfig {
     pub fn buffered(&self, port: &str) -> (u8, u8) {
         let (mut lossless, mut lossy) = (0, 0);
         for group in self.groups.get(port).into_iter().flatten() {
-            if self.is_lossless(group) {
-                lossless |= group.classes
-            } else {
-                lossy |= group.classes
-            }
+            if self.is_lossless(group) { lossless |= group.classes } else { lossy |= group.classes }
         }
         (lossless, lossy)
     }
@@ -363,7 +359,6 @@ impl SwitchConfig {
         let map = map.and_then(|name| self.maps.get(&(kind, name.clone())));
         let group = map.and_then(|map| map.entries.get(&class)).copied();
         // Without a map, class and group have the same number.
-        1u8.checked_shl(u32::from(group.unwrap_or(class)))
-            .unwrap_or(0)
+        1u8.checked_shl(u32::from(group.unwrap_or(class))).unwrap_or(0)
     }
 }

@@ -107,15 +107,9 @@ impl<'t> Entry<'t> {
             Err(problem.expected(format!("the name of an entry in {table}")))
         };
         let Some(inside) = text.strip_prefix('[') else {
-            return if text.is_empty() {
-                refuse()
-            } else {
-                Ok(Some(text.into_owned()))
-            };
+            return if text.is_empty() { refuse() } else { Ok(Some(text.into_owned())) };
         };
-        let parts = inside
-            .strip_suffix(']')
-            .and_then(|i| i.split_once(['|', ':']));
+        let parts = inside.strip_suffix(']').and_then(|i| i.split_once(['|', ':']));
         match parts {
             Some((of, target)) if of.trim_end_matches("_TABLE") == table && !target.is_empty() => {
                 Ok(Some(target.to_string()))

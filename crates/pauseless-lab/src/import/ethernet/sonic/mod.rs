@@ -29,12 +29,10 @@ pub fn looks_like(text: &str) -> bool {
     }
     // Table names are upper case, so that only few quotes need a second look.
     let names = text.match_indices('"').map(|(quote, _)| &text[quote + 1..]);
-    names
-        .filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))
-        .any(|name| {
-            let end = name.find(['"', '|', ':']).unwrap_or(name.len());
-            table::Table::named(&name[..end]).is_some()
-        })
+    names.filter(|name| name.starts_with(|c: char| c.is_ascii_uppercase())).any(|name| {
+        let end = name.find(['"', '|', ':']).unwrap_or(name.len());
+        table::Table::named(&name[..end]).is_some()
+    })
 }
 
 /// Reads a configuration or a dump.

@@ -12,10 +12,7 @@ use crate::problem::Problem;
 
 /// Reads every table; what depends on several is left to `check`.
 pub(super) fn read(tables: &Tables) -> Result<SwitchConfig, Problem> {
-    let mut config = SwitchConfig {
-        ignored: tables.ignored(),
-        ..SwitchConfig::default()
-    };
+    let mut config = SwitchConfig { ignored: tables.ignored(), ..SwitchConfig::default() };
     for entry in tables.of(Table::DeviceMetadata) {
         if entry.key == "localhost" {
             config.hostname = entry.owned("hostname")?;
@@ -44,18 +41,14 @@ pub(super) fn read(tables: &Tables) -> Result<SwitchConfig, Problem> {
     }
     for (kind, _, _) in MAPS {
         for entry in tables.of(Table::Map(kind)) {
-            config
-                .maps
-                .insert((kind, entry.key.clone()), read_map(entry, kind)?);
+            config.maps.insert((kind, entry.key.clone()), read_map(entry, kind)?);
         }
     }
     for entry in tables.of(Table::PortQosMap) {
         read_port_qos(entry, &mut config.port_qos)?;
     }
     for entry in tables.of(Table::Tunnel) {
-        config
-            .tunnels
-            .insert(entry.key.clone(), read_tunnel(entry)?);
+        config.tunnels.insert(entry.key.clone(), read_tunnel(entry)?);
     }
     for entry in tables.of(Table::PfcWd) {
         read_watchdog(entry, &mut config)?;
@@ -117,11 +110,8 @@ fn read_cables(entry: &Entry, cables: &mut BTreeMap<String, Cable>) -> Result<()
 }
 
 fn read_pool(entry: &Entry) -> Result<BufferPool, Problem> {
-    let directions = [
-        ("ingress", Direction::Ingress),
-        ("egress", Direction::Egress),
-        ("both", Direction::Both),
-    ];
+    let directions =
+        [("ingress", Direction::Ingress), ("egress", Direction::Egress), ("both", Direction::Both)];
     let modes = [("dynamic", Mode::Dynamic), ("static", Mode::Static)];
     let pool = BufferPool {
         direction: required(entry, "type", entry.choice("type", &directions)?)?,
@@ -228,10 +218,7 @@ fn read_map(entry: &Entry, kind: MapKind) -> Result<QosMap, Problem> {
             return Err(entry.problem(field.name_at.clone(), message));
         }
     }
-    Ok(QosMap {
-        entries,
-        at: entry.key_at.clone(),
-    })
+    Ok(QosMap { entries, at: entry.key_at.clone() })
 }
 
 fn read_port_qos(entry: &Entry, port_qos: &mut BTreeMap<String, PortQos>) -> Result<(), Problem> {
@@ -280,11 +267,7 @@ fn read_watchdog(entry: &Entry, config: &mut SwitchConfig) -> Result<(), Problem
         config.poll_interval_ms = entry.number("POLL_INTERVAL", 1..=u32::MAX)?;
         return Ok(());
     }
-    let actions = [
-        ("drop", Action::Drop),
-        ("forward", Action::Forward),
-        ("alert", Action::Alert),
-    ];
+    let actions = [("drop", Action::Drop), ("forward", Action::Forward), ("alert", Action::Alert)];
     let watchdog = Watchdog {
         action: entry.choice("action", &actions)?,
         detection_ms: entry.number("detection_time", 1..=u32::MAX)?,

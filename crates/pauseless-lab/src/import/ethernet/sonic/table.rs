@@ -94,12 +94,7 @@ impl<'t> Tables<'t> {
             _ => key.to_string(),
         };
         let fields = fields_of(&member.value, &member.name)?;
-        self.add(Entry {
-            table,
-            key,
-            key_at: member.name_at.clone(),
-            fields,
-        })
+        self.add(Entry { table, key, key_at: member.name_at.clone(), fields })
     }
 
     /// `"TABLE": {"key": {..}}`.
@@ -113,12 +108,7 @@ impl<'t> Tables<'t> {
         for entry in member.value.members(table.name())? {
             let what = format!("{}|{}", table.name(), entry.name);
             let fields = fields_of(&entry.value, &what)?;
-            self.add(Entry {
-                table,
-                key: entry.name.into_owned(),
-                key_at: entry.name_at,
-                fields,
-            })?;
+            self.add(Entry { table, key: entry.name.into_owned(), key_at: entry.name_at, fields })?;
         }
         Ok(())
     }
@@ -164,19 +154,13 @@ const NAMES: [(&str, Table); 18] = [
     ("PORT_QOS_MAP", Table::PortQosMap),
     ("DSCP_TO_TC_MAP", Table::Map(MapKind::DscpToTc)),
     ("DOT1P_TO_TC_MAP", Table::Map(MapKind::Dot1pToTc)),
-    (
-        "TC_TO_PRIORITY_GROUP_MAP",
-        Table::Map(MapKind::TcToPriorityGroup),
-    ),
+    ("TC_TO_PRIORITY_GROUP_MAP", Table::Map(MapKind::TcToPriorityGroup)),
     ("TC_TO_QUEUE_MAP", Table::Map(MapKind::TcToQueue)),
     ("TC_TO_DSCP_MAP", Table::Map(MapKind::TcToDscp)),
     ("MAP_PFC_PRIORITY_TO_QUEUE", Table::Map(MapKind::PfcToQueue)),
     // The name in some documents and in older images.
     ("PFC_PRIORITY_TO_QUEUE_MAP", Table::Map(MapKind::PfcToQueue)),
-    (
-        "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
-        Table::Map(MapKind::PfcToPriorityGroup),
-    ),
+    ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", Table::Map(MapKind::PfcToPriorityGroup)),
     ("TUNNEL", Table::Tunnel),
     ("PFC_WD", Table::PfcWd),
     ("DEVICE_NEIGHBOR", Table::DeviceNeighbor),

@@ -49,10 +49,7 @@ impl Parts<'_> {
             verdict::SECTION,
             &Verdict {
                 // What happens after the last flow has no part in any file.
-                stop_on: Key::of(StopOn {
-                    done: true,
-                    ..StopOn::NONE
-                }),
+                stop_on: Key::of(StopOn { done: true, ..StopOn::NONE }),
                 ..Verdict::default()
             },
         );
@@ -81,19 +78,12 @@ impl Parts<'_> {
 
     fn general(&self) -> General {
         let Settings { seed, stop, .. } = *self.settings;
-        let stop_key = if self.is_conweave {
-            "FLOWGEN_STOP_TIME"
-        } else {
-            "SIMULATOR_STOP_TIME"
-        };
+        let stop_key = if self.is_conweave { "FLOWGEN_STOP_TIME" } else { "SIMULATOR_STOP_TIME" };
         General {
             title: Key::of("imported from the files of an ns-3 simulator".to_string()),
             seed: Filled::at(seed, &self.place("RANDOM_SEED")),
             duration: self.key(stop_key, Span::ns(stop)),
-            mtu: Filled::at(
-                Bytes::new(self.packet()),
-                &self.place("PACKET_PAYLOAD_SIZE"),
-            ),
+            mtu: Filled::at(Bytes::new(self.packet()), &self.place("PACKET_PAYLOAD_SIZE")),
             ..General::default()
         }
     }
@@ -111,11 +101,7 @@ impl Parts<'_> {
         let nodes = topology.is_switch.iter().enumerate();
         let nodes = nodes.map(|(node, is_switch)| Node {
             name: Key::of(node.to_string()),
-            kind: Key::of(if *is_switch {
-                NodeKind::Switch
-            } else {
-                NodeKind::Host
-            }),
+            kind: Key::of(if *is_switch { NodeKind::Switch } else { NodeKind::Host }),
             ..Node::default()
         });
         let links = topology.links.iter().map(|link| {
@@ -133,10 +119,7 @@ impl Parts<'_> {
             link: Key::of(Tables(links.collect())),
             ..Custom::default()
         };
-        Network {
-            common: topology::Common::default(),
-            layout: Some(Layout::Custom(custom)),
-        }
+        Network { common: topology::Common::default(), layout: Some(Layout::Custom(custom)) }
     }
 
     fn switch(&self) -> Switch {
@@ -161,10 +144,7 @@ impl Parts<'_> {
         let (base, _) = ports.iter().max_by_key(|(_, ports)| ports.len())?;
         let others = ports.iter().filter(|(memory, _)| *memory != base);
         let others = others.map(|(memory, ports)| LaneAt {
-            at: LanePorts {
-                ports: Key::of(list(ports.iter().cloned())),
-                ..LanePorts::default()
-            },
+            at: LanePorts { ports: Key::of(list(ports.iter().cloned())), ..LanePorts::default() },
             lane: lane(*memory),
         });
         let lane = Lane {
@@ -192,11 +172,7 @@ impl Parts<'_> {
 
     fn transport(&self) -> transport::Keys {
         let settings = self.settings;
-        let pacing = if settings.is_rate_bound {
-            Pacing::Strict
-        } else {
-            Pacing::Pace
-        };
+        let pacing = if settings.is_rate_bound { Pacing::Strict } else { Pacing::Pace };
         let mut keys = transport::Keys {
             finish: Filled::new(Finish::Source),
             recovery: Filled::new(Recovery::GoBackN(GoBackN::default())),
@@ -204,11 +180,7 @@ impl Parts<'_> {
             ack_size: Filled::new(Bytes::new(settings.acknowledgement())),
             ..transport::Keys::default()
         };
-        if let Window::Product {
-            is_global,
-            follows_rate,
-        } = settings.window
-        {
+        if let Window::Product { is_global, follows_rate } = settings.window {
             let size = if is_global {
                 WordOr::Value(Bytes::new(self.window()))
             } else {
@@ -228,10 +200,8 @@ impl Parts<'_> {
 
     fn congestion(&self) -> Vec<Entry> {
         let settings = self.settings;
-        let mut common = congestion::Common {
-            ack_every: Key::of(1),
-            ..congestion::Common::default()
-        };
+        let mut common =
+            congestion::Common { ack_every: Key::of(1), ..congestion::Common::default() };
         if !settings.acks_first {
             common.feedback_class = Filled::at(FeedbackClass::Data, &self.place("ACK_HIGH_PRIO"));
         }
@@ -246,26 +216,18 @@ impl Parts<'_> {
     }
 
     fn dcqcn(&self, dcqcn: &Dcqcn) -> congestion::Dcqcn {
-        let at_rates = self
-            .settings
-            .marking
-            .iter()
-            .map(|(rate, at)| congestion::AtRate {
-                rate: self.key("KMIN_MAP", Rate::bps(*rate)),
-                kmin: self.key("KMIN_MAP", threshold(at.kmin)),
-                kmax: self.key("KMAX_MAP", threshold(at.kmax)),
-                pmax: self.key("PMAX_MAP", at.pmax.max(1e-9)),
-                ..congestion::AtRate::default()
-            });
+        let at_rates = self.settings.marking.iter().map(|(rate, at)| congestion::AtRate {
+            rate: self.key("KMIN_MAP", Rate::bps(*rate)),
+            kmin: self.key("KMIN_MAP", threshold(at.kmin)),
+            kmax: self.key("KMAX_MAP", threshold(at.kmax)),
+            pmax: self.key("PMAX_MAP", at.pmax.max(1e-9)),
+            ..congestion::AtRate::default()
+        });
         let at_rates = Vec::from_iter(at_rates);
         let marking = self.settings.marking.values().next();
         // Where nothing is marked, no queue is so long.
         let bytes = |of: fn(&Marking) -> u64| threshold(marking.map_or(1_000_000_000, of));
-        let clamp = if dcqcn.clamps {
-            Clamp::Always
-        } else {
-            Clamp::AfterStage
-        };
+        let clamp = if dcqcn.clamps { Clamp::Always } else { Clamp::AfterStage };
         congestion::Dcqcn {
             style: Key::of(Style::Nic),
             scale_with_speed: Key::of(false),
@@ -300,10 +262,7 @@ impl Parts<'_> {
             sample_feedback: self.key("SAMPLE_FEEDBACK", hpcc.is_sampling),
             ..congestion::Hpcc::default()
         };
-        if let Window::Product {
-            is_global: true, ..
-        } = self.settings.window
-        {
+        if let Window::Product { is_global: true, .. } = self.settings.window {
             let (longest, _) = self.ways.largest();
             keys.base_rtt = self.key("GLOBAL_T", Span::ns(longest));
         }
@@ -357,14 +316,9 @@ impl Parts<'_> {
             }
         });
         let nodes = 0..self.topology.is_switch.len();
-        let rows = Rows {
-            list: rows.collect(),
-            hosts: nodes.map(|node| node.to_string()).collect(),
-        };
-        let name = Named {
-            name: Key::of(FlowName("flows".to_string())),
-            ..Named::default()
-        };
+        let rows =
+            Rows { list: rows.collect(), hosts: nodes.map(|node| node.to_string()).collect() };
+        let name = Named { name: Key::of(FlowName("flows".to_string())), ..Named::default() };
         let list = List {
             rows: Key::of(Listed::imported(rows, self.flow_file, Vec::new())),
             ..List::default()

@@ -125,12 +125,7 @@ impl Settings {
         let Input { config, sink, .. } = input;
         let mut heeded = BTreeSet::from(ALWAYS);
         let payload = config.integer("PACKET_PAYLOAD_SIZE", 1_000, sink);
-        check(
-            input,
-            "PACKET_PAYLOAD_SIZE",
-            (16..=65_000).contains(&payload),
-            "16 to 65000 bytes",
-        );
+        check(input, "PACKET_PAYLOAD_SIZE", (16..=65_000).contains(&payload), "16 to 65000 bytes");
         let buffer = read_buffer(input);
         refuse_unsupported(input, payload);
         let control = read_control(input, &mut heeded);
@@ -145,12 +140,7 @@ impl Settings {
         let window = read_window(input, &mut heeded);
         if matches!(control, Some(Control::Hpcc(_))) {
             heeded.insert("GLOBAL_T");
-            check(
-                input,
-                "HAS_WIN",
-                window != Window::None,
-                "1: HPCC computes with its window",
-            );
+            check(input, "HAS_WIN", window != Window::None, "1: HPCC computes with its window");
         }
         let loss = read_loss(input);
         let seed = config.integer("RANDOM_SEED", 1, sink);
@@ -209,9 +199,7 @@ fn check(input: Input<'_>, key: &str, is_good: bool, expected: &str) {
 
 fn missing(input: Input<'_>, key: &str, expected: &str) {
     let problem = crate::problem::Problem::new(0..0, format!("{key} is missing"));
-    input
-        .sink
-        .push(problem.help(format!("add a line {key} with {expected}")));
+    input.sink.push(problem.help(format!("add a line {key} with {expected}")));
 }
 
 /// Reports a key whose value would change the result and is not supported.
@@ -226,12 +214,7 @@ fn read_buffer(input: Input<'_>) -> u64 {
     let usual = if input.is_conweave { 0 } else { 16 };
     let megabytes = config.integer("BUFFER_SIZE", usual, sink);
     // A switch counts in 32 bits there, too.
-    check(
-        input,
-        "BUFFER_SIZE",
-        (1..=3_800).contains(&megabytes),
-        "1 to 3800 MiB",
-    );
+    check(input, "BUFFER_SIZE", (1..=3_800).contains(&megabytes), "1 to 3800 MiB");
     megabytes.clamp(1, 3_800) << 20
 }
 
@@ -243,12 +226,7 @@ fn refuse_unsupported(input: Input<'_>, payload: u64) {
     }
     let interval = config.integer("L2_ACK_INTERVAL", 0, sink);
     if interval == 0 {
-        check(
-            input,
-            "L2_ACK_INTERVAL",
-            false,
-            "1: without acknowledgements no flow finishes",
-        );
+        check(input, "L2_ACK_INTERVAL", false, "1: without acknowledgements no flow finishes");
     } else if interval > payload {
         let message = "packets without acknowledgements are not supported";
         let help = "it is a number of bytes, not of packets; write 1 for one per packet";
@@ -258,32 +236,17 @@ fn refuse_unsupported(input: Input<'_>, payload: u64) {
         let message = "going back to the start of a chunk is not supported";
         refuse(input, "L2_BACK_TO_ZERO", message, "write 0 for go-back-N");
     }
-    let down = config
-        .entry("LINK_DOWN")
-        .map_or(&[][..], |entry| &entry.values);
-    if down
-        .iter()
-        .any(|word| word.text.bytes().any(|byte| byte != b'0'))
-    {
+    let down = config.entry("LINK_DOWN").map_or(&[][..], |entry| &entry.values);
+    if down.iter().any(|word| word.text.bytes().any(|byte| byte != b'0')) {
         let message = "links that fail during a run are not supported";
         let help = "write LINK_DOWN 0 0 0, and leave the link out of TOPOLOGY_FILE";
         refuse(input, "LINK_DOWN", message, help);
     }
     if config.flag("ENABLE_IRN", false, sink) {
-        refuse(
-            input,
-            "ENABLE_IRN",
-            "selective retransmission is not supported",
-            "write 0",
-        );
+        refuse(input, "ENABLE_IRN", "selective retransmission is not supported", "write 0");
     }
     if !config.flag("ENABLE_PFC", true, sink) {
-        refuse(
-            input,
-            "ENABLE_PFC",
-            "lossy switches are not supported",
-            "write 1",
-        );
+        refuse(input, "ENABLE_PFC", "lossy switches are not supported", "write 1");
     }
     let balancing = match config.integer("LB_MODE", 0, sink) {
         0 => return,
@@ -311,11 +274,7 @@ fn read_control(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Option
     let least = || rate("MIN_RATE", Some(Rate::mbps(100)));
     match config.integer("CC_MODE", 1, sink) {
         1 => {
-            heeded.extend([
-                "ALPHA_RESUME_INTERVAL",
-                "RATE_DECREASE_INTERVAL",
-                "RP_TIMER",
-            ]);
+            heeded.extend(["ALPHA_RESUME_INTERVAL", "RATE_DECREASE_INTERVAL", "RP_TIMER"]);
             heeded.extend(["EWMA_GAIN", "FAST_RECOVERY_TIMES", "CLAMP_TARGET_RATE"]);
             heeded.extend(["RATE_AI", "RATE_HAI", "MIN_RATE"]);
             let dcqcn = read_dcqcn(input);
@@ -323,21 +282,10 @@ fn read_control(input: Input<'_>, heeded: &mut BTreeSet<&'static str>) -> Option
             let (Some(rate_ai), Some(rate_hai), Some(rate_min)) = rates else {
                 return None;
             };
-            Some(Control::Dcqcn(Dcqcn {
-                rate_ai,
-                rate_hai,
-                rate_min,
-                ..dcqcn
-            }))
+            Some(Control::Dcqcn(Dcqcn { rate_ai, rate_hai, rate_min, ..dcqcn }))
         }
         3 => {
-            heeded.extend([
-                "U_TARGET",
-                "MI_THRESH",
-                "INT_MULTI",
-                "FAST_REACT",
-                "MULTI_RATE",
-            ]);
+            heeded.extend(["U_TARGET", "MI_THRESH", "INT_MULTI", "FAST_REACT", "MULTI_RATE"]);
             heeded.extend(["SAMPLE_FEEDBACK", "RATE_AI", "MIN_RATE"]);
             Some(Control::Hpcc(Hpcc {
                 rate_ai: rate("RATE_AI", None)?,
@@ -376,12 +324,7 @@ fn read_hpcc(input: Input<'_>) -> Hpcc {
     let is_good = (0.01..=1.0).contains(&target);
     check(input, "U_TARGET", is_good, "from 0.01 to 1");
     let multiple = config.integer("INT_MULTI", 1, sink);
-    check(
-        input,
-        "INT_MULTI",
-        (1..=65_536).contains(&multiple),
-        "1 to 65536",
-    );
+    check(input, "INT_MULTI", (1..=65_536).contains(&multiple), "1 to 65536");
     let stages = config.integer("MI_THRESH", 5, sink);
     check(input, "MI_THRESH", stages <= 1_000, "at most 1000");
     Hpcc {
@@ -413,23 +356,14 @@ fn read_dcqcn(input: Input<'_>) -> Dcqcn {
     };
     // Its usual value is 1 / 16 in whole numbers, which is nothing.
     let gain = config.number("EWMA_GAIN", 0.0, sink);
-    check(
-        input,
-        "EWMA_GAIN",
-        gain > 0.0 && gain <= 1.0,
-        "more than 0, at most 1",
-    );
+    check(input, "EWMA_GAIN", gain > 0.0 && gain <= 1.0, "more than 0, at most 1");
     let any = Rate::mbps(1);
     Dcqcn {
         alpha_us: time("ALPHA_RESUME_INTERVAL", 55.0),
         decrease_us: time("RATE_DECREASE_INTERVAL", 4.0),
         increase_us: time("RP_TIMER", if input.is_conweave { 300.0 } else { 0.0 }),
         gain,
-        stages: config.integer(
-            "FAST_RECOVERY_TIMES",
-            if input.is_conweave { 1 } else { 5 },
-            sink,
-        ),
+        stages: config.integer("FAST_RECOVERY_TIMES", if input.is_conweave { 1 } else { 5 }, sink),
         clamps: config.flag("CLAMP_TARGET_RATE", false, sink),
         rate_ai: any,
         rate_hai: any,
@@ -484,9 +418,7 @@ fn read_loss(input: Input<'_>) -> f64 {
     let usual = input.config.number("ERROR_RATE_PER_LINK", 0.0, input.sink);
     check(input, "ERROR_RATE_PER_LINK", usual <= 0.5, "at most 0.5");
     let links = input.topology.map_or(&[][..], |topology| &topology.links);
-    let shares = links
-        .iter()
-        .map(|link| if link.loss > 0.0 { link.loss } else { usual });
+    let shares = links.iter().map(|link| if link.loss > 0.0 { link.loss } else { usual });
     let shares = BTreeSet::from_iter(shares.map(f64::to_bits));
     if shares.len() > 1 {
         let problem = crate::problem::Problem::new(0..0, "links with different losses");
@@ -508,15 +440,11 @@ fn notes(input: Input<'_>, heeded: &BTreeSet<&'static str>) -> Vec<String> {
     notes.extend(config.skipped());
     let mode = config.integer("CC_MODE", 1, sink);
     if ![0, 1, 3, 7, 8, 10].contains(&mode) {
-        notes.push(format!(
-            "CC_MODE {mode} is none, as there: sources keep their rates"
-        ));
+        notes.push(format!("CC_MODE {mode} is none, as there: sources keep their rates"));
     }
     if !config.repeated.is_empty() {
         let keys = config.repeated.join(", ");
-        notes.push(format!(
-            "stands more than once, the last one counts: {keys}"
-        ));
+        notes.push(format!("stands more than once, the last one counts: {keys}"));
     }
     if config.flag("ENABLE_TRACE", !input.is_conweave, sink) && !input.is_conweave {
         notes.push("TRACE_OUTPUT_FILE is not written: use --pcap for a trace of frames".into());

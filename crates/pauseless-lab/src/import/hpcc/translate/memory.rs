@@ -22,10 +22,7 @@ pub(super) fn ports(topology: &Topology) -> BTreeMap<PortMemory, Vec<String>> {
         let [a, b] = link.ends;
         for (node, peer) in [(a, b), (b, a)] {
             if topology.is_switch[node] {
-                ports
-                    .entry(memory)
-                    .or_default()
-                    .push(format!("{node}:{peer}"));
+                ports.entry(memory).or_default().push(format!("{node}:{peer}"));
             }
         }
     }

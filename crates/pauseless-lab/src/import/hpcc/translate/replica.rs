@@ -20,10 +20,7 @@ pub(super) fn setup(from: &Parts<'_>, monitor: Option<&Monitor>) -> Setup {
     let limits = |port: u32| {
         let port: &Port = &ports[port as usize];
         let memory = memory::memory(port.rate, port.delay, nic_rate(topology));
-        PortLimits {
-            headroom: memory.headroom as u32,
-            shift: memory.shift,
-        }
+        PortLimits { headroom: memory.headroom as u32, shift: memory.shift }
     };
     let neighbours = neighbours(topology);
     let (entries, edges) = entries(topology);
@@ -36,11 +33,7 @@ pub(super) fn setup(from: &Parts<'_>, monitor: Option<&Monitor>) -> Setup {
             Some(_) => vec![Vec::new(); edges.len()],
             None => Vec::new(),
         };
-        nodes.push(Node {
-            ports,
-            memory,
-            routes,
-        });
+        nodes.push(Node { ports, memory, routes });
     }
     find_routes(&mut nodes, &neighbours, &edges);
     let own = topology.wired.iter().filter(|link| link.loss > 0.0);
@@ -176,9 +169,7 @@ fn flows(from: &Parts<'_>) -> Vec<Flow> {
         let own = way.map_or((0, 0), |way| (way.round_trip(), way.product()));
         let (base_rtt, window) = match from.settings.window {
             Window::None => (longest, 0),
-            Window::Product {
-                is_global: true, ..
-            } => (longest, largest),
+            Window::Product { is_global: true, .. } => (longest, largest),
             Window::Product { .. } => own,
         };
         Flow {
@@ -210,11 +201,7 @@ fn terms(settings: &Settings) -> Terms {
         Control::None => common,
         Control::Dcqcn(dcqcn) => dcqcn_terms(dcqcn, common),
         Control::Hpcc(hpcc) => hpcc_terms(hpcc, common),
-        Control::Timely(Timely {
-            rate_ai,
-            rate_hai,
-            rate_min,
-        }) => Terms {
+        Control::Timely(Timely { rate_ai, rate_hai, rate_min }) => Terms {
             scheme: Scheme::Timely,
             rate_min: rate_min.as_bps(),
             rate_ai: rate_ai.as_bps(),

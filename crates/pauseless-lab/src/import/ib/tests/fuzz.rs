@@ -5,16 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::import::ib::recognise;
 
-const CHECKS: [Check; 8] = [
-    DISCOVER,
-    DISCOVER_TABLE,
-    SUBNET_LIST,
-    FDBS,
-    LFT_DUMP,
-    OPENSM_SL2VL,
-    IBDMCHK_SL2VL,
-    PATH_SL,
-];
+const CHECKS: [Check; 8] =
+    [DISCOVER, DISCOVER_TABLE, SUBNET_LIST, FDBS, LFT_DUMP, OPENSM_SL2VL, IBDMCHK_SL2VL, PATH_SL];
 
 /// A sample for each parser, in the same order, cut to what a mutation has a chance to hit.
 fn seeds() -> Vec<String> {
@@ -30,10 +22,7 @@ fn seeds() -> Vec<String> {
     ];
     let start = |path| {
         let text = sample(path);
-        let end = text
-            .char_indices()
-            .nth(12_000)
-            .map_or(text.len(), |(end, _)| end);
+        let end = text.char_indices().nth(12_000).map_or(text.len(), |(end, _)| end);
         let end = text[..end].rfind('\n').map_or(end, |newline| newline + 1);
         text[..end].to_string()
     };

@@ -25,9 +25,7 @@ const PATH_SL: Check = |text| path_sl::parse(text).map(drop);
 fn sample(path: &str) -> String {
     let path = format!("{}/../../examples/ib/{path}", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(&path).expect("the sample is there");
-    Source::from_bytes(&path, bytes)
-        .expect("the sample is text")
-        .text
+    Source::from_bytes(&path, bytes).expect("the sample is text").text
 }
 
 /// What a parser says of `text`, as `line: message`, or `fine`.

@@ -29,11 +29,7 @@ fn list() -> String {
 const BAD_LISTS: &[Edit] = &[
     ("{ SW", "{ XX", "1: `XX` is not a kind of node"),
     ("{ SW", "SW", "1: `SW` where `{` should be"),
-    (
-        "Ports:24",
-        "Ports:1FF",
-        "1: `1FF` is too large for a number of ports",
-    ),
+    ("Ports:24", "Ports:1FF", "1: `1FF` is too large for a number of ports"),
     ("Ports:24", "Ports:", "1: a number of ports is missing"),
     (
         "Ports:24",
@@ -52,27 +48,15 @@ const BAD_LISTS: &[Edit] = &[
         "NodeGUID:00bb",
         "1: switch 0x00000000000000bb (`name 00aa`) has LID 2 and LMC 0 here, but LID 1",
     ),
-    (
-        "} LID:0001",
-        "} LID:C000",
-        "1: LID 0xc000 is not a unicast LID",
-    ),
-    (
-        "} LID:0001",
-        "} LID:12345",
-        "1: `12345` is too large for a LID",
-    ),
+    ("} LID:0001", "} LID:C000", "1: LID 0xc000 is not a unicast LID"),
+    ("} LID:0001", "} LID:12345", "1: `12345` is too large for a LID"),
     (
         "} LID:0001",
         "} LID:0009",
         "2: switch 0x00000000000000aa (`name 00aa`) has LID 1 and LMC 0 here, but LID 9 and LMC 0 in line 1",
     ),
     ("} LID:0001", " LID:0001", "1: `PHY=4x` where `{` should be"),
-    (
-        "PN:1F",
-        "PN:25",
-        "1: no cable fits port 37 of switch 0x00000000000000aa",
-    ),
+    ("PN:1F", "PN:25", "1: no cable fits port 37 of switch 0x00000000000000aa"),
     ("PN:1F", "PN:00", "1: no cable fits port 0"),
     (
         "PN:1F",
@@ -81,23 +65,11 @@ const BAD_LISTS: &[Edit] = &[
     ),
     ("PN:1F", "PN:02", "2: port 3 of switch"),
     ("PHY=4x", "PHY=3x", "1: `3x` is not a width of a link"),
-    (
-        "PHY=4x",
-        "PHY=1x",
-        "2: this cable has 4xQDR here, but 1xQDR in line 1",
-    ),
+    ("PHY=4x", "PHY=1x", "2: this cable has 4xQDR here, but 1xQDR in line 1"),
     ("LOG=ACT", "LOG=AC", "1: `AC` is not a state of a port"),
     ("SPD=10", "SPD=1", "1: `1` is not a speed of a lane"),
-    (
-        "SPD=10",
-        "SPD=10 x",
-        "1: `x` where the end of the line should be",
-    ),
-    (
-        " SPD=10\n",
-        "\n",
-        "2: this line has a speed, those before have none",
-    ),
+    ("SPD=10", "SPD=10 x", "1: `x` where the end of the line should be"),
+    (" SPD=10\n", "\n", "2: this line has a speed, those before have none"),
     ("\n", " ", "1: `{` where the end of the line should be"),
 ];
 
@@ -108,17 +80,11 @@ fn subnet_lists() {
 
 #[test]
 fn subnet_lists_of_another_kind() {
-    assert_eq!(
-        verdict(SUBNET_LIST, ""),
-        "1: there is no line for a cabled port in this file"
-    );
+    assert_eq!(verdict(SUBNET_LIST, ""), "1: there is no line for a cabled port in this file");
     let all = list();
     let three: Vec<&str> = all.lines().take(3).collect();
     let found = verdict(SUBNET_LIST, &three.join("\n"));
-    assert!(
-        found.starts_with("3: there is no line from port 2 of switch"),
-        "{found}"
-    );
+    assert!(found.starts_with("3: there is no line from port 2 of switch"), "{found}");
     let end = ["SW", "00aa", "0001", "01"];
     let found = verdict(SUBNET_LIST, &list_line(end, end));
     assert!(found.ends_with("is cabled to itself"), "{found}");
@@ -149,12 +115,7 @@ fn every_cut_of_a_subnet_list_is_noticed() {
     let whole = [1, 2].map(|count| text.split_inclusive('\n').take(count).map(str::len).sum());
     let [first, second]: [usize; 2] = whole;
     for end in (first + 1..second - 1).chain(second + 1..text.len() - 1) {
-        assert_ne!(
-            verdict(SUBNET_LIST, &text[..end]),
-            "fine",
-            "{}",
-            &text[..end]
-        );
+        assert_ne!(verdict(SUBNET_LIST, &text[..end]), "fine", "{}", &text[..end]);
     }
 }
 
@@ -175,62 +136,22 @@ Ca\t2 \"H-00000000000000cc\"\t\t# \"host mlx5_0\"
 ";
 
 const BAD_BLOCKS: &[Edit] = &[
-    (
-        "vendid=0x2c9",
-        "vendid=2c9",
-        "1: `2c9` is not an identifier",
-    ),
-    (
-        "vendid=0x2c9",
-        "vendor=0x2c9",
-        "1: `vendor=0x2c9` begins no line of ibnetdiscover",
-    ),
-    (
-        "switchguid=0xaa",
-        "switchguid=0xab",
-        "3: `S-00000000000000aa` follows the GUID 0xab",
-    ),
-    (
-        "Switch\t36",
-        "Switch\t3600",
-        "3: `3600` is too large for a number of ports",
-    ),
+    ("vendid=0x2c9", "vendid=2c9", "1: `2c9` is not an identifier"),
+    ("vendid=0x2c9", "vendor=0x2c9", "1: `vendor=0x2c9` begins no line of ibnetdiscover"),
+    ("switchguid=0xaa", "switchguid=0xab", "3: `S-00000000000000aa` follows the GUID 0xab"),
+    ("Switch\t36", "Switch\t3600", "3: `3600` is too large for a number of ports"),
     ("Switch\t36", "Switch\tx", "3: `x` is not a number of ports"),
-    (
-        "Switch\t36",
-        "Switch\t30",
-        "4: no cable fits port 31 of switch 0x00000000000000aa",
-    ),
-    (
-        "Switch\t36 \"S-",
-        "Switch\t36 \"H-",
-        "3: `H-00000000000000aa` is not the name of a node",
-    ),
-    (
-        "Switch\t36 \"S-",
-        "Switch\t36 \"S",
-        "3: `S00000000000000aa` is not the name of a node",
-    ),
+    ("Switch\t36", "Switch\t30", "4: no cable fits port 31 of switch 0x00000000000000aa"),
+    ("Switch\t36 \"S-", "Switch\t36 \"H-", "3: `H-00000000000000aa` is not the name of a node"),
+    ("Switch\t36 \"S-", "Switch\t36 \"S", "3: `S00000000000000aa` is not the name of a node"),
     (
         "enhanced port 0 lid 1 lmc 0",
         "enhanced port 0 lid 1",
         "3: the line ends where `lmc` should be",
     ),
-    (
-        "enhanced",
-        "improved",
-        "3: `improved` where `enhanced` should be",
-    ),
-    (
-        "port 0 lid 1 ",
-        "port 0 lid 65536 ",
-        "3: `65536` is too large for a LID",
-    ),
-    (
-        "port 0 lid 1 ",
-        "port 0 lid 49152 ",
-        "3: LID 0xc000 is not a unicast LID",
-    ),
+    ("enhanced", "improved", "3: `improved` where `enhanced` should be"),
+    ("port 0 lid 1 ", "port 0 lid 65536 ", "3: `65536` is too large for a LID"),
+    ("port 0 lid 1 ", "port 0 lid 49152 ", "3: LID 0xc000 is not a unicast LID"),
     (
         "port 0 lid 1 ",
         "port 0 lid 3 ",
@@ -241,25 +162,13 @@ const BAD_BLOCKS: &[Edit] = &[
         "port 0 lid 0 ",
         "9: switch 0x00000000000000aa (`leaf`) has LID 1 here, but none in its own block",
     ),
-    (
-        "port 0 lid 2 lmc 0",
-        "port 0 lid 9 lmc 0",
-        "4: switch 0x00000000000000bb",
-    ),
+    ("port 0 lid 2 lmc 0", "port 0 lid 9 lmc 0", "4: switch 0x00000000000000bb"),
     ("lmc 3", "lmc 4", "13: LID 8 does not fit an LMC of 4"),
     ("lmc 3", "lmc 8", "13: `8` is too large for an LMC"),
     ("[31]", "[255]", "4: `255` is too large for a port"),
-    (
-        "[31]",
-        "[31",
-        "4: `31\t\"S-00000000000000bb\"[3` is not a port",
-    ),
+    ("[31]", "[31", "4: `31\t\"S-00000000000000bb\"[3` is not a port"),
     ("[31]", "[0]", "4: no cable fits port 0"),
-    (
-        "[31]",
-        "[30]",
-        "9: port 3 of switch 0x00000000000000bb (`spine`) is cabled to port 31",
-    ),
+    ("[31]", "[30]", "9: port 3 of switch 0x00000000000000bb (`spine`) is cabled to port 31"),
     (
         "[2]\t",
         "[31]\t",
@@ -275,31 +184,11 @@ const BAD_BLOCKS: &[Edit] = &[
         "\"S-00000000000000cc\"[1]",
         "5: 0x00000000000000cc is called a switch here",
     ),
-    (
-        "lid 2 4xNDR",
-        "lid 2 4xND",
-        "4: `4xND` is not a rate of a link",
-    ),
-    (
-        "lid 2 4xNDR",
-        "lid 2 4xHDR",
-        "9: this cable has 4xNDR here, but 4xHDR in line 4",
-    ),
-    (
-        "lid 2 4xNDR",
-        "lid 2 4xNDR more",
-        "4: `more` after the rate",
-    ),
-    (
-        "lid 2 4xNDR",
-        "lid 2",
-        "4: the line ends where a rate such as 4xNDR should be",
-    ),
-    (
-        "\"spine\" lid 2",
-        "\"spine lid 2",
-        "4: the description has no end",
-    ),
+    ("lid 2 4xNDR", "lid 2 4xND", "4: `4xND` is not a rate of a link"),
+    ("lid 2 4xNDR", "lid 2 4xHDR", "9: this cable has 4xNDR here, but 4xHDR in line 4"),
+    ("lid 2 4xNDR", "lid 2 4xNDR more", "4: `more` after the rate"),
+    ("lid 2 4xNDR", "lid 2", "4: the line ends where a rate such as 4xNDR should be"),
+    ("\"spine\" lid 2", "\"spine lid 2", "4: the description has no end"),
     ("\n[3]", "\n\n[3]", "10: a port outside of any block"),
     (
         "lid 8 lmc 3",
@@ -318,10 +207,7 @@ fn blocks_that_are_fine() {
     let full = BLOCKS.replacen("4xNDR", "4xNDR s=4 w=2 e=0", 1);
     assert_eq!(verdict(DISCOVER, &full), "fine");
     assert_eq!(verdict(DISCOVER, &BLOCKS.replace("4xNDR", "4x???")), "fine");
-    assert_eq!(
-        verdict(DISCOVER, &BLOCKS.replace("leaf", "le\"af # x")),
-        "fine"
-    );
+    assert_eq!(verdict(DISCOVER, &BLOCKS.replace("leaf", "le\"af # x")), "fine");
     assert_eq!(verdict(DISCOVER, &format!("{BLOCKS}\n{BLOCKS}")), "fine");
     // ibsim's own files have no comments and list a cable once.
     let bare: String = BLOCKS
@@ -341,10 +227,7 @@ fn lids_of_two_ports_may_not_overlap() {
     // The adapter has LIDs 8 to 15.
     let other = BLOCKS.replace("lid 2", "lid 15");
     let found = verdict(DISCOVER, &other);
-    assert!(
-        found.starts_with("12: LID 15") || found.starts_with("13: LID 15"),
-        "{found}"
-    );
+    assert!(found.starts_with("12: LID 15") || found.starts_with("13: LID 15"), "{found}");
 }
 
 #[test]
@@ -368,48 +251,25 @@ SW  1719 37 0x00aa 4x ???                      'leaf'
         &[
             ("CA ", "XX ", "1: `XX` is not a kind of node"),
             ("134", "70000", "1: `70000` is too large for a LID"),
-            (
-                "134",
-                "135",
-                "2: port 1 of adapter 0x00000000000000cc (`o0001 HCA-1`) has LID 134",
-            ),
+            ("134", "135", "2: port 1 of adapter 0x00000000000000cc (`o0001 HCA-1`) has LID 134"),
             ("134", "x", "1: `x` is not a LID"),
-            (
-                "  1 0x00cc",
-                "  300 0x00cc",
-                "1: `300` is too large for a port",
-            ),
+            ("  1 0x00cc", "  300 0x00cc", "1: `300` is too large for a port"),
             ("0x00cc", "00cc", "1: `00cc` is not a GUID"),
             ("4x EDR", "EDR", "1: `EDR` is not a width of a link"),
             ("4x EDR", "4x E", "1: `E` is not a speed of a link"),
-            (
-                "4x EDR",
-                "4x HDR",
-                "2: this cable has 4xEDR here, but 4xHDR in line 1",
-            ),
+            ("4x EDR", "4x HDR", "2: this cable has 4xEDR here, but 4xHDR in line 1"),
             (
                 "1719 10",
                 "1719 11",
                 "2: port 1 of adapter 0x00000000000000cc (`o0001 HCA-1`) is cabled to port 10 of",
             ),
             ("- SW", "-", "1: `1719` is not a kind of node"),
-            (
-                "' - '",
-                "' 'x",
-                "1: it is not clear where the first description ends",
-            ),
-            (
-                "HCA-1' -",
-                "HCA' - '1' -",
-                "1: it is not clear where the first description ends",
-            ),
+            ("' - '", "' 'x", "1: it is not clear where the first description ends"),
+            ("HCA-1' -", "HCA' - '1' -", "1: it is not clear where the first description ends"),
             ("'leaf' )", "'leaf", "1: the descriptions have no end"),
             ("'leaf'\n", "'leaf\n", "3: the description has no end"),
             ("'leaf'\n", "leaf\n", "3: `leaf` where `'` should be"),
         ],
     );
-    assert_eq!(
-        verdict(DISCOVER_TABLE, "\n"),
-        "1: there is no line for a port in this file"
-    );
+    assert_eq!(verdict(DISCOVER_TABLE, "\n"), "1: there is no line for a port in this file");
 }

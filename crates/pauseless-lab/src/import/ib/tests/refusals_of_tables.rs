@@ -18,31 +18,11 @@ LID    : Port : Hops : Optimal
 ";
 
 const BAD_ROUTES: &[Edit] = &[
-    (
-        "dump_ucast_routes: Switch 0x00000000000000aa\n",
-        "",
-        "2: a row before the first header",
-    ),
-    (
-        "Switch 0x00000000000000aa",
-        "Switch",
-        "1: a GUID is missing",
-    ),
-    (
-        "Switch 0x00000000000000aa",
-        "Switch 0xqq",
-        "1: `0xqq` is not a GUID",
-    ),
-    (
-        "dump_ucast_routes",
-        "dump_mcast_routes",
-        "1: `dump_mcast_routes:` begins no line",
-    ),
-    (
-        "LID    : Port",
-        "LID    : Ports",
-        "2: not the title of a table",
-    ),
+    ("dump_ucast_routes: Switch 0x00000000000000aa\n", "", "2: a row before the first header"),
+    ("Switch 0x00000000000000aa", "Switch", "1: a GUID is missing"),
+    ("Switch 0x00000000000000aa", "Switch 0xqq", "1: `0xqq` is not a GUID"),
+    ("dump_ucast_routes", "dump_mcast_routes", "1: `dump_mcast_routes:` begins no line"),
+    ("LID    : Port", "LID    : Ports", "2: not the title of a table"),
     ("0x0001", "0x000g", "3: `0x000g` is not a LID"),
     ("0x0001", "0x10001", "3: `0x10001` is too large for a LID"),
     ("0x0001", "0xC000", "3: LID 0xc000 is not a unicast LID"),
@@ -60,23 +40,11 @@ const BAD_ROUTES: &[Edit] = &[
     ("000  :", "255  :", "3: `255` is too large for a port"),
     ("000  :", "-1  :", "3: `-1` is not a port"),
     ("000  :", "  :", "3: `:` is not a port"),
-    (
-        ": 00   : yes",
-        ": 0x   : yes",
-        "3: `0x` is not a number of hops",
-    ),
+    (": 00   : yes", ": 0x   : yes", "3: `0x` is not a number of hops"),
     (": 00   : yes", ": 00   : ye", "3: `ye` where"),
-    (
-        ": 00   : yes",
-        ": 00",
-        "3: the line ends where `:` should be",
-    ),
+    (": 00   : yes", ": 00", "3: the line ends where `:` should be"),
     ("UNREACHABLE", "UNREACH", "5: `UNREACH` is not a port"),
-    (
-        "UNREACHABLE",
-        "UNREACHABLE 7",
-        "5: `7` where the end of the line should be",
-    ),
+    ("UNREACHABLE", "UNREACHABLE 7", "5: `7` where the end of the line should be"),
     (
         "00000bb",
         "00000aa",
@@ -92,33 +60,19 @@ const BAD_ROUTES: &[Edit] = &[
         "dump_ucast_routes: Switch 0x1\n0x0001 : 000",
         "1: the table of switch 0x00000000000000aa has no rows",
     ),
-    (
-        "LID    : Port : Hops : Optimal\n",
-        "PLFT_NUM: 1\n",
-        "2: a private forwarding table",
-    ),
+    ("LID    : Port : Hops : Optimal\n", "PLFT_NUM: 1\n", "2: a private forwarding table"),
 ];
 
 #[test]
 fn fdbs() {
     refuses(FDBS, ROUTES, BAD_ROUTES);
-    assert_eq!(
-        verdict(FDBS, ""),
-        "1: there is no forwarding table in this file"
-    );
-    assert_eq!(
-        verdict(FDBS, &format!("# made by hand\n\n{ROUTES}{ROUTES}")),
-        "fine"
-    );
+    assert_eq!(verdict(FDBS, ""), "1: there is no forwarding table in this file");
+    assert_eq!(verdict(FDBS, &format!("# made by hand\n\n{ROUTES}{ROUTES}")), "fine");
 }
 
 #[test]
 fn rows_in_any_order_give_the_same_table() {
-    let rows = [
-        "0x0001 : 007  : 01   : yes",
-        "0x0003 : 009  : 01   : yes",
-        "0x0002 : UNREACHABLE",
-    ];
+    let rows = ["0x0001 : 007  : 01   : yes", "0x0003 : 009  : 01   : yes", "0x0002 : UNREACHABLE"];
     let text = |order: [usize; 3]| {
         let rows = order.map(|index| rows[index]).join("\n");
         format!("dump_ucast_routes: Switch 0x0aa\n{rows}\n")
@@ -144,12 +98,7 @@ fn cuts_within_the_last_lines_are_noticed() {
     let dump = sample("ring4-minhop/opensm-lfts.dump");
     let start = dump.rfind("Unicast").unwrap();
     for end in start + 1..dump.len() - 1 {
-        assert_ne!(
-            verdict(LFT_DUMP, &dump[..end]),
-            "fine",
-            "{}",
-            &dump[start..end]
-        );
+        assert_ne!(verdict(LFT_DUMP, &dump[..end]), "fine", "{}", &dump[start..end]);
     }
 }
 
@@ -158,17 +107,10 @@ fn memory_follows_from_the_length_of_the_text() {
     // Each section would be 48 KiB of table.
     let mut text = String::new();
     for guid in 1..20_000 {
-        writeln!(
-            text,
-            "dump_ucast_routes: Switch {guid:#x}\n0xBFFF : 001  : 01   : yes"
-        )
-        .unwrap();
+        writeln!(text, "dump_ucast_routes: Switch {guid:#x}\n0xBFFF : 001  : 01   : yes").unwrap();
     }
     let found = verdict(FDBS, &text);
-    assert!(
-        found.contains(": LID 0xbfff leaves too many LIDs without a row"),
-        "{found}"
-    );
+    assert!(found.contains(": LID 0xbfff leaves too many LIDs without a row"), "{found}");
 }
 
 #[test]
@@ -178,11 +120,8 @@ fn large_files_are_read_in_parts_and_give_the_same() {
     let name = "Unicast lids [0x0 dump_ucast_routes: Switch";
     for guid in 1..=150 {
         writeln!(routes, "dump_ucast_routes: Switch {guid:#018x}").unwrap();
-        writeln!(
-            dump,
-            "Unicast lids [0-2000] of switch Lid 3 guid {guid:#018x} ('{name}'):"
-        )
-        .unwrap();
+        writeln!(dump, "Unicast lids [0-2000] of switch Lid 3 guid {guid:#018x} ('{name}'):")
+            .unwrap();
         for lid in 1..=2000 {
             let port = (lid * guid) % 64;
             writeln!(routes, "0x{lid:04X} : {port:03}  : 01   : yes").unwrap();
@@ -199,19 +138,13 @@ fn large_files_are_read_in_parts_and_give_the_same() {
     }
     let other = super::lft_dump::parse(&dump).unwrap();
     let plain = |tables: &[super::super::Lft]| -> Vec<(u64, Vec<u8>)> {
-        tables
-            .iter()
-            .map(|table| (table.guid, table.ports.clone()))
-            .collect()
+        tables.iter().map(|table| (table.guid, table.ports.clone())).collect()
     };
     assert!(plain(&all) == plain(&other));
     // Of two problems in different parts the first is reported.
     let broken = routes.replace("0x07D0 : 016", "0x07D0 : 999");
     let first = routes[..broken.find("999").unwrap()].matches('\n').count() + 1;
-    assert_eq!(
-        verdict(FDBS, &broken),
-        format!("{first}: `999` is too large for a port")
-    );
+    assert_eq!(verdict(FDBS, &broken), format!("{first}: `999` is too large for a port"));
 }
 
 const DUMP: &str = "\
@@ -231,74 +164,30 @@ Unicast lids [0-8] of switch Lid 3 guid 0x00000000000000bb ('S'):
 
 const BAD_DUMPS: &[Edit] = &[
     ("Unicast", "Multicast", "1: a line outside of any table"),
-    (
-        "[0x0-0x8]",
-        "[0x0-0x10000]",
-        "1: `0x10000` is too large for a LID",
-    ),
+    ("[0x0-0x8]", "[0x0-0x10000]", "1: `0x10000` is too large for a LID"),
     ("[0x0-0x8]", "[0x0]", "1: `]` where `-` should be"),
-    (
-        "[0x0-0x8]",
-        "[0x0-0x3]",
-        "5: LID 0x0004 is not among those of the header",
-    ),
-    (
-        " guid 0x00000000000000aa (S guid 0x1)",
-        " (S)",
-        "1: `DR` where `guid 0x..` should be",
-    ),
+    ("[0x0-0x8]", "[0x0-0x3]", "5: LID 0x0004 is not among those of the header"),
+    (" guid 0x00000000000000aa (S guid 0x1)", " (S)", "1: `DR` where `guid 0x..` should be"),
     ("(S guid 0x1):", "(S", "1: the header has no end"),
     ("0x0001 002 :", "0x0001 :", "4: `:` is not a port"),
-    (
-        "0x0001 002 :",
-        "0x0001 256 :",
-        "4: `256` is too large for a port",
-    ),
-    (
-        "0x0001 002 :",
-        "0x0001 002",
-        "4: `(Channel` where `:` should be",
-    ),
-    (
-        "0x0001 002 :",
-        "0x0000 002 :",
-        "4: LID 0x0000 is not a unicast LID",
-    ),
+    ("0x0001 002 :", "0x0001 256 :", "4: `256` is too large for a port"),
+    ("0x0001 002 :", "0x0001 002", "4: `(Channel` where `:` should be"),
+    ("0x0001 002 :", "0x0000 002 :", "4: LID 0x0000 is not a unicast LID"),
     (
         "0x0004 000",
         "0x0001 000",
         "5: LID 0x0001 of switch 0x00000000000000aa leads to port 0 here, but to port 2 above",
     ),
-    (
-        "2 valid",
-        "3 valid",
-        "6: 3 LIDs, but switch 0x00000000000000aa has 2 rows",
-    ),
-    (
-        "2 valid lids dumped",
-        "2 valid lids",
-        "6: `lids` where `lids dumped` should be",
-    ),
+    ("2 valid", "3 valid", "6: 3 LIDs, but switch 0x00000000000000aa has 2 rows"),
+    ("2 valid lids dumped", "2 valid lids", "6: `lids` where `lids dumped` should be"),
     (
         "2 valid lids dumped \n",
         "",
         "1: the table of switch 0x00000000000000aa ends after 2 rows without its last line",
     ),
-    (
-        "8 lids dumped\n",
-        "",
-        "7: the table of switch 0x00000000000000bb ends",
-    ),
-    (
-        "8 lids dumped\n",
-        "7 lids dumped\n",
-        "10: 7 LIDs, but switch",
-    ),
-    (
-        "  Lid  Out",
-        "  Lid  In",
-        "2: `Lid` begins no line of a table",
-    ),
+    ("8 lids dumped\n", "", "7: the table of switch 0x00000000000000bb ends"),
+    ("8 lids dumped\n", "7 lids dumped\n", "10: 7 LIDs, but switch"),
+    ("  Lid  Out", "  Lid  In", "2: `Lid` begins no line of a table"),
     (
         "0000bb ('S')",
         "0000aa ('S')",
@@ -309,10 +198,7 @@ const BAD_DUMPS: &[Edit] = &[
 #[test]
 fn dumps_of_ibroute_and_opensm() {
     refuses(LFT_DUMP, DUMP, BAD_DUMPS);
-    assert_eq!(
-        verdict(LFT_DUMP, "\n"),
-        "1: there is no forwarding table in this file"
-    );
+    assert_eq!(verdict(LFT_DUMP, "\n"), "1: there is no forwarding table in this file");
     let all = DUMP.replacen("2 valid", "3", 1);
     let all = all.replacen("0x0004", "0x0003 255 : (illegal port)\n0x0004", 1);
     assert_eq!(verdict(LFT_DUMP, &all), "fine");
@@ -353,20 +239,13 @@ fn lanes_of_opensm() {
             ),
             ("6  15", "6  16", "4: `16` is too large for a virtual lane"),
             ("6  15", "6", "4: a virtual lane is missing"),
-            (
-                "6  15",
-                "6  15 0",
-                "4: `0` where the end of the line should be",
-            ),
+            ("6  15", "6  15 0", "4: `0` where the end of the line should be"),
         ],
     );
     for end in LANES.rfind("0   0").unwrap()..LANES.len() - 60 {
         assert_ne!(verdict(OPENSM_SL2VL, &LANES[..end]), "fine");
     }
-    assert_eq!(
-        verdict(OPENSM_SL2VL, ""),
-        "1: there is no row of a table in this file"
-    );
+    assert_eq!(verdict(OPENSM_SL2VL, ""), "1: there is no row of a table in this file");
 }
 
 #[test]
@@ -382,16 +261,8 @@ fn lanes_of_ibdmchk() {
             ("0x00aa", "aa", "1: `aa` is not a GUID"),
             (" 0 1 ", " 0 ", "1: `0x01` is not a port"),
             (" 0x67\n", "\n", "1: a pair of virtual lanes is missing"),
-            (
-                " 0x67\n",
-                " 0x6\n",
-                "1: `0x6` is not a pair of virtual lanes",
-            ),
-            (
-                " 0x67\n",
-                " 0x67 0x01\n",
-                "1: `0x01` where the end of the line should be",
-            ),
+            (" 0x67\n", " 0x6\n", "1: `0x6` is not a pair of virtual lanes"),
+            (" 0x67\n", " 0x67 0x01\n", "1: `0x01` where the end of the line should be"),
             (
                 "0 1 0x01",
                 "1 1 0x11",
@@ -400,12 +271,7 @@ fn lanes_of_ibdmchk() {
         ],
     );
     for end in good.len() / 2 + 1..good.len() - 1 {
-        assert_ne!(
-            verdict(IBDMCHK_SL2VL, &good[..end]),
-            "fine",
-            "{}",
-            &good[..end]
-        );
+        assert_ne!(verdict(IBDMCHK_SL2VL, &good[..end]), "fine", "{}", &good[..end]);
     }
 }
 
@@ -421,11 +287,7 @@ fn service_levels_of_paths() {
             ("31 4", "49152 4", "1: `49152` is too large for a LID"),
             ("31 4", "0 4", "1: LID 0 is nobody's"),
             ("31 4", "31 16", "1: `16` is too large for a service level"),
-            (
-                "31 4",
-                "31 4 5",
-                "1: `5` where the end of the line should be",
-            ),
+            ("31 4", "31 4 5", "1: `5` where the end of the line should be"),
             (
                 "31 4",
                 "31 5",
@@ -433,9 +295,6 @@ fn service_levels_of_paths() {
             ),
         ],
     );
-    assert_eq!(
-        verdict(PATH_SL, good.trim_end()),
-        "3: the last line has no line end"
-    );
+    assert_eq!(verdict(PATH_SL, good.trim_end()), "3: the last line has no line end");
     assert_eq!(verdict(PATH_SL, "#\n"), "1: there is no path in this file");
 }

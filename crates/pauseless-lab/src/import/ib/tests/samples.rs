@@ -10,18 +10,8 @@ use super::sample;
 
 /// Switches, adapters and links.
 fn counts(cabling: &Cabling) -> [usize; 3] {
-    let of = |kind| {
-        cabling
-            .nodes
-            .iter()
-            .filter(|node| node.kind == kind)
-            .count()
-    };
-    [
-        of(NodeKind::Switch),
-        of(NodeKind::Adapter),
-        cabling.links.len(),
-    ]
+    let of = |kind| cabling.nodes.iter().filter(|node| node.kind == kind).count();
+    [of(NodeKind::Switch), of(NodeKind::Adapter), cabling.links.len()]
 }
 
 /// Nodes with their LIDs, and cables by GUID, in an order that does not depend on the file's.
@@ -37,16 +27,11 @@ fn facts(cabling: &Cabling) -> Facts {
         (node.guid, node.kind, node.port_count, description, lids)
     });
     let cables = cabling.links.iter().map(|link| {
-        let mut ends = link
-            .ends
-            .map(|(node, port)| (cabling.nodes[node].guid, port));
+        let mut ends = link.ends.map(|(node, port)| (cabling.nodes[node].guid, port));
         ends.sort_unstable();
         ends
     });
-    Facts {
-        nodes: nodes.collect(),
-        cables: cables.collect(),
-    }
+    Facts { nodes: nodes.collect(), cables: cables.collect() }
 }
 
 /// Tables by GUID, without trailing entries that say nothing.
@@ -70,14 +55,8 @@ fn formats_are_recognised_by_their_content() {
         ("t44-dfsssp-vl/opensm-sl2vl.dump.gz", Format::OpensmSlToVl),
         ("t44-dfsssp-vl/slvl.gz", Format::IbdmchkSlToVl),
         ("t44-dfsssp-vl/psl.gz", Format::PathSl),
-        (
-            "real/topograph-ndr-40sw-582ca.ibnetdiscover.gz",
-            Format::Discover,
-        ),
-        (
-            "real/infiniband_exporter-ibnetdiscover-p.out",
-            Format::DiscoverTable,
-        ),
+        ("real/topograph-ndr-40sw-582ca.ibnetdiscover.gz", Format::Discover),
+        ("real/infiniband_exporter-ibnetdiscover-p.out", Format::DiscoverTable),
         ("real/ibutils-subnet.lst.gz", Format::SubnetList),
         ("real/ibutils-osm.fdbs.gz", Format::Fdbs),
     ];
@@ -87,16 +66,8 @@ fn formats_are_recognised_by_their_content() {
         let crlf = text.replace('\n', "\r\n");
         assert_eq!(recognise(&crlf), Some(format), "{path}");
     }
-    let others = [
-        "",
-        "\n\n",
-        "# nothing\n",
-        "{}",
-        "Switch",
-        "SwitchName=leaf1 Nodes=n[1-16]",
-        "0x",
-        "SW",
-    ];
+    let others =
+        ["", "\n\n", "# nothing\n", "{}", "Switch", "SwitchName=leaf1 Nodes=n[1-16]", "0x", "SW"];
     for text in others {
         assert_eq!(recognise(text), None, "{text}");
     }
@@ -120,10 +91,7 @@ fn subnet_lists_have_the_counted_nodes_and_cables() {
 #[test]
 fn numbers_of_a_subnet_list_are_hexadecimal() {
     let cabling = subnet_list::parse(&sample("dgx-minhop/opensm-subnet.lst.gz")).unwrap();
-    let leaf = cabling
-        .nodes
-        .iter()
-        .find(|node| node.guid == 0x2c5eab0300b87b40);
+    let leaf = cabling.nodes.iter().find(|node| node.guid == 0x2c5eab0300b87b40);
     let leaf = leaf.unwrap();
     assert_eq!(leaf.port_count, 65);
     assert_eq!(leaf.description, "MF0;A09-P1-IBLEAF-04-04:MQM9701/U1");
@@ -147,10 +115,7 @@ fn ibnetdiscover_of_a_real_fabric_has_the_counted_nodes_and_rates() {
     assert!(cabling.links.iter().all(|link| gbps(link) == 400));
     let aggregation = "Mellanox Technologies Aggregation Node";
     let nodes = cabling.nodes.iter();
-    assert_eq!(
-        nodes.filter(|node| node.description == aggregation).count(),
-        40
-    );
+    assert_eq!(nodes.filter(|node| node.description == aggregation).count(), 40);
 }
 
 #[test]
@@ -176,23 +141,12 @@ fn the_table_of_ports_has_unconnected_ones() {
     let text = sample("real/infiniband_exporter-ibnetdiscover-p.out");
     let cabling = discover_table::parse(&text).unwrap();
     assert_eq!(counts(&cabling), [4, 3, 4]);
-    let node = |name: &str| {
-        cabling
-            .nodes
-            .iter()
-            .find(|node| node.description == name)
-            .unwrap()
-    };
+    let node = |name: &str| cabling.nodes.iter().find(|node| node.description == name).unwrap();
     // Port 37 has no cable, but it is there; port 1 of the spine is known from its peer only.
     assert_eq!(node("ib-i4l1s01").port_count, 37);
     assert_eq!(node("ib-i7l2s01").port_count, 80);
     assert_eq!(node("ib-i1l2s01").lids[0].lid, 1516);
-    assert!(
-        cabling
-            .links
-            .iter()
-            .all(|link| link.rate.unwrap().speed == LaneSpeed::Edr)
-    );
+    assert!(cabling.links.iter().all(|link| link.rate.unwrap().speed == LaneSpeed::Edr));
 }
 
 #[test]
@@ -209,35 +163,20 @@ fn forwarding_tables_have_the_counted_rows() {
         let tables = fdbs::parse(&sample(path)).unwrap();
         let (count, length, rows) = expected;
         assert_eq!(tables.len(), count, "{path}");
-        assert!(
-            tables.iter().all(|table| table.ports.len() == length),
-            "{path}"
-        );
+        assert!(tables.iter().all(|table| table.ports.len() == length), "{path}");
         let ports = tables.iter().flat_map(|table| &table.ports);
-        assert_eq!(
-            ports.filter(|port| **port != NO_PORT).count(),
-            rows,
-            "{path}"
-        );
+        assert_eq!(ports.filter(|port| **port != NO_PORT).count(), rows, "{path}");
     }
 }
 
 #[test]
 fn all_three_dumps_of_the_same_tables_agree() {
-    for (case, gzipped) in [
-        ("ft4-minhop", ".gz"),
-        ("ring4-minhop", ""),
-        ("t44-dor", ".gz"),
-    ] {
+    for (case, gzipped) in [("ft4-minhop", ".gz"), ("ring4-minhop", ""), ("t44-dor", ".gz")] {
         let fdbs = fdbs::parse(&sample(&format!("{case}/opensm.fdbs{gzipped}"))).unwrap();
         let expected = tables(fdbs);
         for file in ["dump_lfts.out", "opensm-lfts.dump"] {
             let dump = sample(&format!("{case}/{file}{gzipped}"));
-            assert_eq!(
-                tables(lft_dump::parse(&dump).unwrap()),
-                expected,
-                "{case}/{file}"
-            );
+            assert_eq!(tables(lft_dump::parse(&dump).unwrap()), expected, "{case}/{file}");
         }
     }
 }
@@ -247,18 +186,11 @@ fn each_switch_has_its_own_lid_on_port_0() {
     let cabling = subnet_list::parse(&sample("dgx-minhop/opensm-subnet.lst.gz")).unwrap();
     let text = sample("dgx-minhop/opensm.fdbs.gz");
     for table in fdbs::parse(&text).unwrap() {
-        let switch = cabling
-            .nodes
-            .iter()
-            .find(|node| node.guid == table.guid)
-            .unwrap();
+        let switch = cabling.nodes.iter().find(|node| node.guid == table.guid).unwrap();
         let lid = switch.lids[0].lid;
         assert_eq!(table.port(lid), Some(0));
         let row = &text[table.row(&text, lid)];
-        assert_eq!(
-            row,
-            format!("{lid:#06X} : 000  : 00   : yes").replace("0X", "0x")
-        );
+        assert_eq!(row, format!("{lid:#06X} : 000  : 00   : yes").replace("0X", "0x"));
     }
 }
 
@@ -270,32 +202,19 @@ fn both_forms_of_the_lanes_agree() {
     assert_eq!((dump.rows.len(), rows.rows.len()), (2976, 2969));
     let of_ports = |row: &&sl2vl::SlVlRow| row.owner == GuidOwner::AdapterPort;
     assert_eq!(dump.rows.iter().filter(of_ports).count(), 16);
-    let mapped: BTreeSet<_> = rows
-        .rows
-        .iter()
-        .map(|row| (row.guid, row.ingress, row.egress, row.vls))
-        .collect();
-    for row in dump
-        .rows
-        .iter()
-        .filter(|row| row.owner == GuidOwner::Switch)
-    {
+    let mapped: BTreeSet<_> =
+        rows.rows.iter().map(|row| (row.guid, row.ingress, row.egress, row.vls)).collect();
+    for row in dump.rows.iter().filter(|row| row.owner == GuidOwner::Switch) {
         assert!(mapped.contains(&(row.guid, row.ingress, row.egress, row.vls)));
     }
-    assert_eq!(
-        dump.rows[0].vls,
-        [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]
-    );
+    assert_eq!(dump.rows[0].vls, [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
 #[test]
 fn paths_have_service_levels() {
     let paths = path_sl::parse(&sample("t44-dfsssp-vl/psl.gz")).unwrap();
     assert_eq!(paths.len(), 240);
-    assert_eq!(
-        (paths[0].guid, paths[0].dlid, paths[0].sl),
-        (0x100014, 31, 4)
-    );
+    assert_eq!((paths[0].guid, paths[0].dlid, paths[0].sl), (0x100014, 31, 4));
     // 16 adapters, each with a path to each other one.
     let cabling = subnet_list::parse(&sample("t44-dfsssp-vl/opensm-subnet.lst.gz")).unwrap();
     let lids: BTreeSet<u16> = cabling
@@ -320,8 +239,5 @@ fn line_ends_of_windows_change_nothing() {
     assert_eq!(lanes.rows.len(), 2976);
     let lanes = sl2vl::ibdmchk::parse(&crlf("t44-dfsssp-vl/slvl.gz")).unwrap();
     assert_eq!(lanes.rows.len(), 2969);
-    assert_eq!(
-        path_sl::parse(&crlf("t44-dfsssp-vl/psl.gz")).unwrap().len(),
-        240
-    );
+    assert_eq!(path_sl::parse(&crlf("t44-dfsssp-vl/psl.gz")).unwrap().len(), 240);
 }

@@ -27,17 +27,10 @@ struct Campaign {
 }
 
 fn campaigns(scale: Scale) -> Vec<Campaign> {
-    let campaign = |k, screened, networks| Campaign {
-        k,
-        screened,
-        networks,
-    };
+    let campaign = |k, screened, networks| Campaign { k, screened, networks };
     match scale {
         Scale::Quick => vec![campaign(4, 300, 12)],
-        Scale::Full => vec![
-            campaign(4, 10_000, usize::MAX),
-            campaign(8, 10_000, usize::MAX),
-        ],
+        Scale::Full => vec![campaign(4, 10_000, usize::MAX), campaign(8, 10_000, usize::MAX)],
     }
 }
 
@@ -54,12 +47,7 @@ pub fn cycles(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure>
     let base = scope.text()?;
     let mut runs = Grid::default();
     let mut rows = Grid::default();
-    for Campaign {
-        k,
-        screened,
-        networks,
-    } in campaigns(scope.scale())
-    {
+    for Campaign { k, screened, networks } in campaigns(scope.scale()) {
         let mut trees = Trees::new(k, Ties::Random);
         let found = trees.screen(screened);
         let mut samples = Vec::from_iter(found.cyclic.iter().map(|it| it.sample));
@@ -69,11 +57,7 @@ pub fn cycles(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure>
         for sample in &samples {
             let flows = trees.closing(*sample);
             let text = network(scope, &base, (k, *sample))?;
-            texts.push((
-                *sample,
-                flows.len(),
-                scope.set(&text, "flow", listed(&flows))?,
-            ));
+            texts.push((*sample, flows.len(), scope.set(&text, "flow", listed(&flows))?));
         }
         let mut tallies = Vec::new();
         for part in parts() {
@@ -99,13 +83,9 @@ pub fn cycles(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure>
         }
         overlap(&mut measured.values, k, &tallies);
     }
-    measured
-        .tables
-        .push(rows.finish("cycles", &[&["k"][..], &NUMBERS].concat()));
+    measured.tables.push(rows.finish("cycles", &[&["k"][..], &NUMBERS].concat()));
     let head = ["k", "sample", "flows"];
-    measured
-        .tables
-        .push(runs.finish("networks", &[&head[..], &METRICS].concat()));
+    measured.tables.push(runs.finish("networks", &[&head[..], &METRICS].concat()));
     Ok(())
 }
 
@@ -167,15 +147,8 @@ struct Tally {
 }
 
 /// What is kept of each network.
-const METRICS: [&str; 7] = [
-    "deadlock",
-    "stuck",
-    "starved",
-    "held_kb",
-    "lost",
-    "share_mean",
-    "share_min",
-];
+const METRICS: [&str; 7] =
+    ["deadlock", "stuck", "starved", "held_kb", "lost", "share_mean", "share_min"];
 
 impl Tally {
     fn numbers_of(sample: &Sample) -> [f64; 7] {
@@ -341,10 +314,7 @@ mod tests {
     fn overlap_is_the_share_of_either() {
         let tally = |scheme, networks: [u64; 2]| {
             let deadlocked = BTreeSet::from(networks);
-            let tally = Tally {
-                deadlocked,
-                ..Tally::default()
-            };
+            let tally = Tally { deadlocked, ..Tally::default() };
             ((scheme, Discipline::OutputQueued), tally)
         };
         let tallies = [tally(PFC, [1, 2]), tally(CBFC, [2, 3])];

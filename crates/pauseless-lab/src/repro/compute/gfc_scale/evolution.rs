@@ -34,24 +34,16 @@ pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failu
             let points = points(sample).collect();
             series.push(Series::new(scheme.name, Drawn::Line, points));
         }
-        let mark = onset.map(|x| Mark {
-            label: "deadlock under PFC".to_string(),
-            x,
-            is_alarm: true,
-        });
-        let (x, y) = (
-            Axis::linear("time (ms)"),
-            Axis::linear("all servers (Gb/s)"),
-        );
+        let mark =
+            onset.map(|x| Mark { label: "deadlock under PFC".to_string(), x, is_alarm: true });
+        let (x, y) = (Axis::linear("time (ms)"), Axis::linear("all servers (Gb/s)"));
         panels.push(Panel {
             marks: mark.into_iter().collect(),
             ..Panel::new(discipline.name(), x, y, series)
         });
     }
     let caption = "Throughput of all servers in 100 us bins; + is with cycle-aware thresholds";
-    measured
-        .figures
-        .push(Figure::new("evolution", caption, panels));
+    measured.figures.push(Figure::new("evolution", caption, panels));
     measured.tables.push(table.finish());
     Ok(())
 }
@@ -88,16 +80,12 @@ fn describe(measured: &mut Measured, (prefix, sample): (&str, &Sample), onset: O
         add("after_percent", 100.0 * after / before);
         let mut later = points(sample).filter(|(time, _)| *time > onset);
         let fallen = later.find(|(_, rate)| *rate < 0.1 * before);
-        fallen
-            .into_iter()
-            .for_each(|(time, _)| add("fall_ms", time - onset));
+        fallen.into_iter().for_each(|(time, _)| add("fall_ms", time - onset));
     }
 }
 
 fn mean(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let (count, sum) = points.fold((0.0, 0.0), |(count, sum), (_, rate)| {
-        (count + 1.0, sum + rate)
-    });
+    let (count, sum) = points.fold((0.0, 0.0), |(count, sum), (_, rate)| (count + 1.0, sum + rate));
     (count > 0.0).then_some(sum / count)
 }
 

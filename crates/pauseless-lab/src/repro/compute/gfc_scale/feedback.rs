@@ -31,10 +31,7 @@ pub fn feedback_bins(run: &Run, add: Add<'_>) {
     let busy = shares.partition_point(|share| *share == 0.0);
     add("bin_mean".to_string(), mean(&shares));
     add("bin_busy_mean".to_string(), mean(&shares[busy..]));
-    add(
-        "bin_busy_share".to_string(),
-        100.0 * (count - busy) as f64 / count as f64,
-    );
+    add("bin_busy_share".to_string(), 100.0 * (count - busy) as f64 / count as f64);
     add("bin_max".to_string(), shares[count - 1]);
     // The nearest rank.
     let rank = |numerator: usize, of: usize| shares[(numerator * count).div_ceil(of).max(1) - 1];
@@ -72,9 +69,7 @@ pub fn feedback(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failur
         panels.push(Panel::new(discipline.name(), x, y, curves));
     }
     let caption = "Bandwidth of feedback messages, the upper tenth of all ports and bins";
-    measured
-        .figures
-        .push(Figure::new("feedback", caption, panels));
+    measured.figures.push(Figure::new("feedback", caption, panels));
     Ok(())
 }
 
@@ -106,15 +101,8 @@ fn series(label: &str, run: &Sample) -> Series {
     Series::new(label, Drawn::Line, points.collect())
 }
 
-const METRICS: [&str; 7] = [
-    "bin_mean",
-    "bin_busy_mean",
-    "bin_busy_share",
-    "bin_p99",
-    "bin_max",
-    "lost",
-    "deadlock",
-];
+const METRICS: [&str; 7] =
+    ["bin_mean", "bin_busy_mean", "bin_busy_share", "bin_p99", "bin_max", "lost", "deadlock"];
 
 #[cfg(test)]
 mod tests {

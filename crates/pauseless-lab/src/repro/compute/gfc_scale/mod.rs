@@ -37,14 +37,8 @@ struct Scheme {
 
 const PFC: Scheme = plain("PFC", "kind = 'pfc'\nxoff = '280 KB'\nxon = '277 KB'");
 const CBFC: Scheme = plain("CBFC", "kind = 'cbfc'\ncredits = '300 KB'");
-const BUFFER: Scheme = plain(
-    "GFC buffer",
-    "kind = 'gfc-buffer'\nbm = '300 KB'\nb1 = '281 KB'",
-);
-const TIME: Scheme = plain(
-    "GFC time",
-    "kind = 'gfc-time'\nbm = '300 KB'\nb0 = '159 KB'",
-);
+const BUFFER: Scheme = plain("GFC buffer", "kind = 'gfc-buffer'\nbm = '300 KB'\nb1 = '281 KB'");
+const TIME: Scheme = plain("GFC time", "kind = 'gfc-time'\nbm = '300 KB'\nb0 = '159 KB'");
 const PFC_AWARE: Scheme = aware("PFC+", "kind = 'pfc'");
 const CBFC_AWARE: Scheme = aware("CBFC+", "kind = 'cbfc'");
 const BUFFER_AWARE: Scheme = aware("GFC buffer+", "kind = 'gfc-buffer'");
@@ -56,19 +50,11 @@ const PAPER: [Scheme; 4] = [PFC, BUFFER, CBFC, TIME];
 const AWARE: [Scheme; 4] = [PFC_AWARE, BUFFER_AWARE, CBFC_AWARE, TIME_AWARE];
 
 const fn plain(name: &'static str, section: &'static str) -> Scheme {
-    Scheme {
-        name,
-        section,
-        is_cycle_aware: false,
-    }
+    Scheme { name, section, is_cycle_aware: false }
 }
 
 const fn aware(name: &'static str, section: &'static str) -> Scheme {
-    Scheme {
-        name,
-        section,
-        is_cycle_aware: true,
-    }
+    Scheme { name, section, is_cycle_aware: true }
 }
 
 /// A network and a repetition.
@@ -86,10 +72,7 @@ fn network(scope: &Scope<'_>, base: &str, (k, sample): (u32, u64)) -> Result<Str
         ("topology.random_failures.sample", sample.clone()),
         ("routing.seed", sample),
     ];
-    scope.patch(
-        base,
-        &Table::from_iter(set.map(|(path, value)| (path.to_string(), value))),
-    )
+    scope.patch(base, &Table::from_iter(set.map(|(path, value)| (path.to_string(), value))))
 }
 
 /// Adds the numbers of these names that a run has.
@@ -113,12 +96,7 @@ struct How {
 impl How {
     /// A run of this length, whatever happens in it.
     fn whole(scheme: Scheme, discipline: Discipline, duration: Span) -> How {
-        How {
-            scheme,
-            discipline,
-            duration,
-            stops_on_deadlock: false,
-        }
+        How { scheme, discipline, duration, stops_on_deadlock: false }
     }
 
     /// The run of one repetition on the network of `text`.
@@ -129,11 +107,7 @@ impl How {
             seed: Some(pair.seed),
             duration: Some(self.duration),
             discipline: Some(self.discipline),
-            stop_on: Some(if self.stops_on_deadlock {
-                StopOn::DEADLOCK
-            } else {
-                StopOn::NONE
-            }),
+            stop_on: Some(if self.stops_on_deadlock { StopOn::DEADLOCK } else { StopOn::NONE }),
             cycle_aware: Some(self.scheme.is_cycle_aware),
             ..Overrides::default()
         };
@@ -158,10 +132,7 @@ fn known(discipline: Discipline) -> Vec<Pair> {
         Discipline::InputQueued => &[46, 50],
         Discipline::VirtualOutputQueued => &[46],
     };
-    let pair = |seed: &u64| Pair {
-        sample: EXPOSED,
-        seed: *seed,
-    };
+    let pair = |seed: &u64| Pair { sample: EXPOSED, seed: *seed };
     seeds.iter().map(pair).collect()
 }
 

@@ -25,10 +25,7 @@ pub fn servers(run: &Run, add: Add<'_>) {
     let end_s = run.outcome.end.as_ps() as f64 / 1e12;
     let flows = &run.outcome.flows;
     let delivered: u64 = flows.iter().map(|flow| flow.delivered.get()).sum();
-    add(
-        "server_gbps".to_string(),
-        delivered as f64 * 8.0 / end_s / 1e9 / hosts,
-    );
+    add("server_gbps".to_string(), delivered as f64 * 8.0 / end_s / 1e9 / hosts);
     let is_late = |time: u64| time as f64 > LATE * run.outcome.end.as_ps() as f64;
     let late = flows.iter().filter_map(|flow| flow.finish);
     let late = late.filter(|finish| is_late(finish.as_ps())).count();
@@ -176,10 +173,7 @@ mod tests {
         });
         assert!((found["sent_gbps"] - 2.0).abs() < 0.02, "{found:?}");
         // 6, 0 and 0: the mean of the squares is 12.
-        assert!(
-            (found["sent_std"] - 8.0_f64.sqrt()).abs() < 0.03,
-            "{found:?}"
-        );
+        assert!((found["sent_std"] - 8.0_f64.sqrt()).abs() < 0.03, "{found:?}");
         assert_eq!(found["finished_late"], 1.0);
     }
 }

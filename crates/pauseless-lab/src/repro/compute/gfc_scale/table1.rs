@@ -85,9 +85,7 @@ pub fn table1(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure>
             ("cyclic_lowest", lowest.cyclic.len()),
             ("cut", screened.cut),
         ] {
-            measured
-                .values
-                .push(format!("k{k}/{name}"), count as f64 * per);
+            measured.values.push(format!("k{k}/{name}"), count as f64 * per);
         }
         measured.tables.push(exposures(k, &screened.cyclic));
         let mut tallies = Vec::new();
@@ -131,11 +129,7 @@ fn campaigns(scale: Scale) -> Vec<Campaign> {
             parts.extend(PAPER.map(|it| part(it, discipline, all)));
         }
         let sizes = [4, 8, 16].into_iter();
-        let campaign = |k| Campaign {
-            k,
-            screened: NETWORKS,
-            parts: parts.clone(),
-        };
+        let campaign = |k| Campaign { k, screened: NETWORKS, parts: parts.clone() };
         return sizes.map(campaign).collect();
     }
     let mut small = Vec::new();
@@ -150,16 +144,8 @@ fn campaigns(scale: Scale) -> Vec<Campaign> {
         part(BUFFER, fifo, (1, 2)),
     ];
     vec![
-        Campaign {
-            k: 4,
-            screened: NETWORKS,
-            parts: small,
-        },
-        Campaign {
-            k: 8,
-            screened: 2_000,
-            parts: medium,
-        },
+        Campaign { k: 4, screened: NETWORKS, parts: small },
+        Campaign { k: 8, screened: 2_000, parts: medium },
     ]
 }
 
@@ -181,10 +167,7 @@ fn carry_out(
         let text = network(scope, base, (k, it.sample))?;
         let seeds = Vec::from_iter(1..=part.repetitions);
         for some in seeds.chunks(20) {
-            let pairs = some.iter().map(|seed| Pair {
-                sample: it.sample,
-                seed: *seed,
-            });
+            let pairs = some.iter().map(|seed| Pair { sample: it.sample, seed: *seed });
             let tasks = pairs.map(|pair| how.task(scope, &text, pair));
             let tasks = tasks.collect::<Result<Vec<_>, Failure>>()?;
             for sample in scope.sample(tasks)? {
@@ -232,10 +215,7 @@ fn overlap(values: &mut Values, k: u32, tallies: &[(Part, Tally)]) {
         if either > 0 {
             let both = pfc.intersection(cbfc).count();
             let percent = 100.0 * both as f64 / either as f64;
-            values.push(
-                format!("k{k}/{}/overlap_percent", discipline.name()),
-                percent,
-            );
+            values.push(format!("k{k}/{}/overlap_percent", discipline.name()), percent);
         }
     }
 }
@@ -243,10 +223,7 @@ fn overlap(values: &mut Values, k: u32, tallies: &[(Part, Tally)]) {
 fn exposures(k: u32, cyclic: &[Cyclic]) -> Table {
     let samples = cyclic.iter().map(|it| Some(it.sample as f64));
     let exposures = cyclic.iter().map(|it| Some(it.exposure));
-    let columns = vec![
-        Column::numbers("sample", samples),
-        Column::numbers("exposure", exposures),
-    ];
+    let columns = vec![Column::numbers("sample", samples), Column::numbers("exposure", exposures)];
     Table::new(format!("cyclic_k{k}"), columns)
 }
 
@@ -293,10 +270,8 @@ impl Rows {
 
     fn finish(self) -> Table {
         let [schemes, disciplines] = self.names;
-        let mut columns = vec![
-            Column::texts("scheme", schemes),
-            Column::texts("discipline", disciplines),
-        ];
+        let mut columns =
+            vec![Column::texts("scheme", schemes), Column::texts("discipline", disciplines)];
         let numbers = NUMBERS.iter().zip(self.numbers.into_values());
         columns.extend(numbers.map(|(name, cells)| Column::numbers(*name, cells)));
         Table::new("deadlocks", columns)
@@ -325,10 +300,7 @@ mod tests {
 
     #[test]
     fn what_is_expected_follows_from_the_exposures() {
-        let network = |exposure| Cyclic {
-            sample: 0,
-            exposure,
-        };
+        let network = |exposure| Cyclic { sample: 0, exposure };
         // A deadlock for certain, and one network in ten.
         let all = [network(1.0), network(0.001_053_6)];
         assert!((expected(&all, 1.0) - 1.1).abs() < 1e-4);

@@ -64,10 +64,7 @@ pub struct Trees {
 impl Trees {
     /// Those of k, which is even.
     pub fn new(k: u32, ties: Ties) -> Trees {
-        let spec = LinkSpec {
-            rate: Rate::gbps(10),
-            delay: Span::us(1),
-        };
+        let spec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
         let shape = FatTree { k };
         let topology = shape.build(LinkSpecs::same(spec)).expect("a fat tree");
         Trees {
@@ -129,10 +126,7 @@ impl Trees {
     }
 
     fn routes(&self, sample: u64) -> Routes {
-        let draw = Draw {
-            seed: FAILURE_SEED,
-            sample,
-        };
+        let draw = Draw { seed: FAILURE_SEED, sample };
         let failures = Failures::random_links(&self.topology, FAILURE_PPM, draw);
         let tie_break = match self.ties {
             Ties::Random => TieBreak::Seeded(sample),
@@ -154,9 +148,7 @@ impl Trees {
         let racks = Vec::from_iter(hosts.iter().map(|host| self.rack(*host)));
         hosts.iter().any(|target| {
             let group = routes.groups.of_host(*target);
-            racks
-                .iter()
-                .any(|rack| routes.table.next_hop(*rack, group, 0).is_none())
+            racks.iter().any(|rack| routes.table.next_hop(*rack, group, 0).is_none())
         })
     }
 
@@ -170,11 +162,7 @@ impl Trees {
                 if self.rack(source) == self.rack(target) {
                     continue;
                 }
-                let header = Header {
-                    source,
-                    group,
-                    hash: 0,
-                };
+                let header = Header { source, group, hash: 0 };
                 let path = trace(&self.topology, &routes.table, header).expect("nobody is cut off");
                 // Neither the link from the source nor that to the target can be in a cycle.
                 let links = &path[1..path.len() - 1];
@@ -297,9 +285,7 @@ mod tests {
     fn the_likeliest_cycle_decides_the_exposure() {
         let link = |number: u32| (NodeId(number), PortId(0));
         let of = |list: &[(u32, u32, u32)]| {
-            let edges = list
-                .iter()
-                .map(|(from, to, pairs)| ((link(*from), link(*to)), *pairs));
+            let edges = list.iter().map(|(from, to, pairs)| ((link(*from), link(*to)), *pairs));
             exposure(&edges.collect(), 10.0)
         };
         assert_eq!(of(&[(0, 1, 5), (1, 2, 5)]), 0.0, "no cycle");

@@ -62,11 +62,7 @@ impl Pattern for Tree {
                         }
                         None => round.links.push((index(chunk, true, parent), then)),
                     }
-                    let (source, target) = if is_down {
-                        (parent, child)
-                    } else {
-                        (child, parent)
-                    };
+                    let (source, target) = if is_down { (parent, child) } else { (child, parent) };
                     round.tasks.push(Task {
                         source,
                         target,

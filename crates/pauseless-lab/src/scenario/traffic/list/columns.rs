@@ -59,13 +59,7 @@ impl Numbers {
         match self {
             Numbers::None => &[],
             Numbers::Sizes => &[("bytes", "B"), ("kb", "KB"), ("mb", "MB")],
-            Numbers::Times => &[
-                ("ps", "ps"),
-                ("ns", "ns"),
-                ("us", "us"),
-                ("ms", "ms"),
-                ("s", "s"),
-            ],
+            Numbers::Times => &[("ps", "ps"), ("ns", "ns"), ("us", "us"), ("ms", "ms"), ("s", "s")],
         }
     }
 

@@ -59,11 +59,7 @@ impl Rows {
             problems: Vec::new(),
         };
         parser.read(text);
-        if parser.problems.is_empty() {
-            Ok(parser.rows)
-        } else {
-            Err(parser.problems)
-        }
+        if parser.problems.is_empty() { Ok(parser.rows) } else { Err(parser.problems) }
     }
 
     /// The rows as they are written, with the columns that any of them needs.

@@ -11,15 +11,8 @@ use crate::table::{Cells, Column, Table};
 
 /// An axis of texts or numbers.
 pub(crate) fn axis(name: &str, unit: &'static str, labels: Vec<Label>) -> Axis {
-    let point = |label| Point {
-        label,
-        set: Vec::new(),
-    };
-    Axis {
-        name: name.to_string(),
-        unit,
-        points: labels.into_iter().map(point).collect(),
-    }
+    let point = |label| Point { label, set: Vec::new() };
+    Axis { name: name.to_string(), unit, points: labels.into_iter().map(point).collect() }
 }
 
 /// Names as labels.
@@ -88,10 +81,7 @@ pub(crate) fn rows(
     };
     let all: Vec<Vec<usize>> = (0..total).map(places).collect();
     let made: Vec<(Vec<Option<f64>>, &str)> = all.iter().map(|it| make(it)).collect();
-    let column = |name: &str, cells| Column {
-        name: name.to_string(),
-        cells,
-    };
+    let column = |name: &str, cells| Column { name: name.to_string(), cells };
     let tasks = (0..total).map(|index| format!("{index:032x}"));
     let mut columns = vec![column("task", Cells::Texts(tasks.collect()))];
     for (index, axis) in axes.iter().enumerate() {
@@ -128,25 +118,15 @@ pub(crate) fn table1(networks: usize) -> (Campaign, Table) {
         axis("k", "", numbers([4.0, 8.0])),
         axis("network", "", numbers((0..networks).map(|it| it as f64))),
         axis("discipline", "", names(&["output-queued", "input-queued"])),
-        axis(
-            "scheme",
-            "",
-            names(&["PFC", "CBFC", "GFC buffer", "GFC time"]),
-        ),
+        axis("scheme", "", names(&["PFC", "CBFC", "GFC buffer", "GFC time"])),
         axis("thresholds", "", names(&["paper", "cycle-aware"])),
         axis("seed", "", numbers([1.0, 2.0, 3.0])),
     ];
-    let mut campaign = campaign(
-        axes,
-        &["deadlock", "starved", "lost", "fct_mean_us"],
-        TABLE1,
-    );
+    let mut campaign = campaign(axes, &["deadlock", "starved", "lost", "fct_mean_us"], TABLE1);
     campaign.name = "table1-quick".to_string();
     campaign.title = "Random fat trees with failed links: how many deadlock".to_string();
     let rows = rows(&campaign, |places| {
-        let &[k, network, discipline, scheme, thresholds, seed] = places else {
-            unreachable!()
-        };
+        let &[k, network, discipline, scheme, thresholds, seed] = places else { unreachable!() };
         let every = [3, 5][k] + discipline;
         let is_hit = network.is_multiple_of(every) && seed == network % 3;
         let is_aware = thresholds == 1;
@@ -158,12 +138,8 @@ pub(crate) fn table1(networks: usize) -> (Campaign, Table) {
         let starved = scheme >= 2 && !is_aware && discipline == 0 && network % 2 == 1;
         let number = |is: bool| Some(f64::from(u8::from(is)));
         let fct = 40.0 + (network * 37 % 101) as f64 + 15.0 * scheme as f64;
-        let numbers = vec![
-            number(deadlock),
-            number(starved),
-            number(false),
-            (!deadlock).then_some(fct),
-        ];
+        let numbers =
+            vec![number(deadlock), number(starved), number(false), (!deadlock).then_some(fct)];
         (numbers, if deadlock { "deadlock" } else { "duration" })
     });
     (campaign, rows)
@@ -183,9 +159,7 @@ pub(crate) fn buffers(sections: &str) -> (Campaign, Table) {
     let keep = ["deadlock", "starved", "lost", "fct_mean_us"];
     let campaign = campaign(axes, &keep, sections);
     let rows = rows(&campaign, |places| {
-        let &[size, rate, scheme, seed] = places else {
-            unreachable!()
-        };
+        let &[size, rate, scheme, seed] = places else { unreachable!() };
         let deadlock = scheme == 0 && size < 2 && seed <= rate * 2;
         let fct = 30.0 + 12.0 * (size + scheme) as f64 - 5.0 * rate as f64 + seed as f64;
         let number = |is: bool| Some(f64::from(u8::from(is)));

@@ -63,12 +63,7 @@ fn a_leaf_with_calculated_headroom() {
     ];
     assert_eq!(config.ignored, ignored);
     // The file describes broken-out ports beside the whole ones, on the same lanes.
-    assert!(
-        config
-            .warnings
-            .iter()
-            .all(|w| w.message.starts_with("lane "))
-    );
+    assert!(config.warnings.iter().all(|w| w.message.starts_with("lane ")));
     assert_eq!(config.warnings.len(), 65);
 }
 
@@ -81,24 +76,14 @@ fn the_buffers_of_a_running_switch() {
     let profile = &config.profiles["pg_lossless_400000_40m_profile"];
     assert_eq!(profile.pool, "ingress_lossless_pool");
     assert_eq!((profile.size, profile.xon), (Some(124_928), Some(37_888)));
-    assert_eq!(
-        (profile.xoff, profile.made_for),
-        (Some(77_824), Some((400_000, 40)))
-    );
+    assert_eq!((profile.xoff, profile.made_for), (Some(77_824), Some((400_000, 40))));
     assert_eq!(profile.threshold, Some(Threshold::Dynamic(0)));
-    let lossless = config
-        .profiles
-        .values()
-        .filter(|profile| profile.is_lossless());
+    let lossless = config.profiles.values().filter(|profile| profile.is_lossless());
     assert_eq!(lossless.count(), 13);
     assert_eq!(config.lossless_classes("Ethernet248"), mask(&[3, 4]));
     let named = GroupProfile::Named("pg_lossless_100000_40m_profile".to_string());
     let groups = &config.groups["Ethernet248"];
-    assert!(
-        groups
-            .iter()
-            .any(|group| group.classes == 0b1_1000 && group.profile == named)
-    );
+    assert!(groups.iter().any(|group| group.classes == 0b1_1000 && group.profile == named));
     assert_eq!(warnings(&config), [""; 0]);
 }
 
@@ -108,9 +93,7 @@ fn the_maps_of_a_dual_tor_remap_the_tunnel() {
     assert_eq!(config.port_qos.len(), 65);
     let count = |classes: &[u8]| {
         let ports = config.port_qos.keys();
-        ports
-            .filter(|port| config.lossless_classes(port) == mask(classes))
-            .count()
+        ports.filter(|port| config.lossless_classes(port) == mask(classes)).count()
     };
     assert_eq!(count(&[3, 4]), 56);
     assert_eq!(count(&[2, 3, 4, 6]), 8);
@@ -160,22 +143,10 @@ fn the_buffers_of_two_kinds_of_switches() {
 
 /// The tables of a small switch, one per line, so that a test can replace one.
 const TABLES: [(&str, &str); 8] = [
-    (
-        "DEVICE_METADATA",
-        r#"{"localhost": {"hostname": "leaf1", "type": "LeafRouter"}}"#,
-    ),
-    (
-        "PORT",
-        r#"{"Ethernet0": {"speed": "100000"}, "Ethernet4": {"speed": 100000}}"#,
-    ),
-    (
-        "CABLE_LENGTH",
-        r#"{"AZURE": {"Ethernet0": "40m", "Ethernet4": "5m"}}"#,
-    ),
-    (
-        "BUFFER_POOL",
-        r#"{"in": {"type": "ingress", "mode": "dynamic", "size": "1000000"}}"#,
-    ),
+    ("DEVICE_METADATA", r#"{"localhost": {"hostname": "leaf1", "type": "LeafRouter"}}"#),
+    ("PORT", r#"{"Ethernet0": {"speed": "100000"}, "Ethernet4": {"speed": 100000}}"#),
+    ("CABLE_LENGTH", r#"{"AZURE": {"Ethernet0": "40m", "Ethernet4": "5m"}}"#),
+    ("BUFFER_POOL", r#"{"in": {"type": "ingress", "mode": "dynamic", "size": "1000000"}}"#),
     (
         "BUFFER_PROFILE",
         r#"{"pg_lossless_100000_40m_profile": {"pool": "[BUFFER_POOL|in]", "size": "300",
@@ -186,10 +157,7 @@ const TABLES: [(&str, &str); 8] = [
         "BUFFER_PG",
         r#"{"Ethernet0,Ethernet4|3-4": {"profile": "[BUFFER_PROFILE|pg_lossless_100000_40m_profile]"}}"#,
     ),
-    (
-        "PORT_QOS_MAP",
-        r#"{"Ethernet0": {"pfc_enable": "3,4"}, "Ethernet4": {"pfc_enable": "3,4"}}"#,
-    ),
+    ("PORT_QOS_MAP", r#"{"Ethernet0": {"pfc_enable": "3,4"}, "Ethernet4": {"pfc_enable": "3,4"}}"#),
     (
         "DEVICE_NEIGHBOR",
         r#"{"Ethernet0": {"name": "spine1", "port": "Ethernet8"},
@@ -215,18 +183,12 @@ fn old_style_references_and_lists_of_ports() {
     assert_eq!(config.ignored, ["X"]);
     let expected = ["BUFFER_PROFILE|lossy: static_th in in, whose mode is dynamic"];
     let found = warnings(&config);
-    assert!(
-        found.len() == 1 && found[0].ends_with(expected[0]),
-        "{found:?}"
-    );
+    assert!(found.len() == 1 && found[0].ends_with(expected[0]), "{found:?}");
     let wiring = config.wiring().unwrap();
     let names: Vec<_> = wiring.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["leaf1", "spine1"]);
     assert_eq!(wiring.links[1].ends[0].1, "Ethernet4");
-    assert_eq!(
-        wiring.links[1].ends[1],
-        ("spine1".to_string(), "Ethernet12".to_string())
-    );
+    assert_eq!(wiring.links[1].ends[1], ("spine1".to_string(), "Ethernet12".to_string()));
 }
 
 #[test]
@@ -267,11 +229,7 @@ fn a_class_is_lossless_with_pfc_and_headroom() {
 
 #[test]
 fn deep_and_wide_files_end_soon() {
-    let deep = format!(
-        "{{\"X\": {}{}, \"PORT\": {{}}}}",
-        "[".repeat(1 << 20),
-        "]".repeat(1 << 20)
-    );
+    let deep = format!("{{\"X\": {}{}, \"PORT\": {{}}}}", "[".repeat(1 << 20), "]".repeat(1 << 20));
     assert_eq!(parse(&deep).unwrap().ignored, ["X"]);
     let mut wide = "{\"PORT\": {}, \"BUFFER_PG\": {".to_string();
     for port in 0..100_000 {
