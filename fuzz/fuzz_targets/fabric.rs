@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_lab::fabric::read;
-use pauseless_lab::import::source::Source;
+use pauseless_lab::check::read;
+use pauseless_lab::source::Source;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut sources = Vec::new();

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_lab::import::hpcc::{Compat, read_source};
-use pauseless_lab::import::source::Source;
+use pauseless_lab::hpcc::{Compat, read_source};
+use pauseless_lab::source::Source;
 
 /// The reader wants files; two for each process.
 static FILES: LazyLock<[PathBuf; 2]> = LazyLock::new(|| {

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_lab::import::htsim::{Options, read_sources};
-use pauseless_lab::import::source::Source;
+use pauseless_lab::htsim::{Options, read_sources};
+use pauseless_lab::source::Source;
 
 fuzz_target!(|text: &str| {
     let sources = text

@@ -11,12 +11,15 @@ pub mod topology;
 
 pub mod boundary;
 pub mod builder;
+pub mod cycle_aware;
 pub mod dependency;
+pub mod fabric;
 pub mod failure;
 pub mod fairness;
 pub mod generate;
 pub mod name;
 pub mod path;
+pub mod pattern;
 pub mod reroute;
 pub mod rng;
 pub mod routing;

@@ -13,7 +13,7 @@ use pauseless_fabric::generate::{FatTree, LinkSpecs, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_lab::check::check;
-use pauseless_lab::fabric::read;
+use pauseless_lab::check::read;
 
 fn main() {
     let words = Vec::from_iter(std::env::args().skip(1).filter(|word| word != "--bench"));

@@ -9,9 +9,10 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::thread;
 
+use crate::quantity;
 use crate::report::html::Heading;
 use crate::report::text::{Mood, Paint, Table};
-use crate::report::{quantity, verdict};
+use crate::report::verdict;
 use crate::run::Run;
 use crate::scenario::{Overrides, Problems, Scenario};
 

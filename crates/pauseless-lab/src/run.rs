@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::capture::{Ports, SimulatedCapture};
 use crate::metrics::Metrics;
+use crate::quantity;
 use crate::scenario::Scenario;
 
 /// A scenario and what came of it.
@@ -89,6 +90,22 @@ pub struct Progress {
 }
 
 impl Run {
+    /// The name of a queue: that of its port, with the class where there are several.
+    pub(crate) fn queue_name(&self, node: NodeId, port: PortId, class: Class) -> String {
+        let port = self.port_name(node, port);
+        match self.scenario.config.ingress.class_count() {
+            1 => port,
+            _ => format!("{port} class {}", class.0),
+        }
+    }
+
+    /// An instant, with the digits that tell it from the first start: runs of other simulators
+    /// begin at 2 s.
+    pub fn instant(&self, time: Time) -> String {
+        let starts = self.scenario.config.flows.iter().map(|flow| flow.start);
+        quantity::instant(time, starts.min().unwrap_or(Time::ZERO))
+    }
+
     /// Runs `scenario` in slices. `watch` is called after each and may break the run off.
     pub fn execute(
         scenario: impl Into<Arc<Scenario>>,

@@ -11,12 +11,12 @@ use std::path::Path;
 use pauseless_core::id::{NodeId, PortId};
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Buffer, Traffic};
+use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_fabric::routing::{Multipath, Routing, TieBreak};
+use pauseless_lab::assemble::ethernet::{Choices, from_sources};
 use pauseless_lab::check::{self, Verdict};
-use pauseless_lab::fabric::ethernet::{Choices, from_sources};
-use pauseless_lab::fabric::{Fabric, Origin};
-use pauseless_lab::import::source::Source;
 use pauseless_lab::report::text::Paint;
+use pauseless_lab::source::Source;
 
 fn sample(name: &str) -> Source {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ethernet");

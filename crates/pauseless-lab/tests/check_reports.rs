@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Lane, Lossy, Traffic};
+use pauseless_fabric::fabric::{Device, Fabric, Medium, Names, Origin};
 use pauseless_fabric::generate::{FatTree, LinkSpecs, NToOne, Ring, Shape};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
+use pauseless_lab::check::read;
 use pauseless_lab::check::{Verdict, check, sarif, svg};
-use pauseless_lab::fabric::{Device, Fabric, Medium, Names, Origin, read, toml};
-use pauseless_lab::import::source::Source;
+use pauseless_lab::scenario::fabric_file;
+use pauseless_lab::source::Source;
 use serde_json::Value;
 
 const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) });
@@ -281,7 +283,7 @@ fn a_cycle_of_a_single_flow_is_a_routing_loop() {
 fn the_path_of_a_flow_that_circles_does_not_end_at_its_target() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/hotnets/fig2.toml");
     let source = Source::read(&PathBuf::from(file)).expect("a scenario");
-    let fabric = toml::read(&source).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let fabric = fabric_file::read(&source).unwrap_or_else(|problems| panic!("{problems:?}"));
     let drawn = svg::draw(&fabric, &check(&fabric, &[]), 0);
     assert!(drawn.contains("H1 &gt; S1 &gt; S2 &gt; S1  (hops"), "{drawn}");
     assert!(!drawn.contains("H2"), "{drawn}");

@@ -9,6 +9,7 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Rate, Span, Time};
 use pauseless_fabric::builder::TopologyBuilder;
 use pauseless_fabric::dependency::{Component, Demand, Lane, Lossy, Traffic};
+use pauseless_fabric::fabric::{Fabric, Medium, Names, Origin};
 use pauseless_fabric::generate::{FatTree, LinkSpecs, Ring, Shape};
 use pauseless_fabric::path::Step;
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routes, Routing, port_counts};
@@ -17,7 +18,6 @@ use pauseless_lab::check::check;
 use pauseless_lab::check::confirm::{
     Confirmation, ConfirmationRecord, FlowSet, Options, Simulated, confirm, text,
 };
-use pauseless_lab::fabric::{Fabric, Medium, Names, Origin};
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
 

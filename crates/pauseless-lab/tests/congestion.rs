@@ -6,10 +6,10 @@ use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_lab::check::check;
-use pauseless_lab::fabric::toml;
-use pauseless_lab::import::source::Source;
 use pauseless_lab::scenario::congestion::Scheme;
+use pauseless_lab::scenario::fabric_file;
 use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::source::Source;
 use pauseless_sim::config::Reaction;
 
 mod problems;
@@ -322,7 +322,7 @@ path = ["S3", "S4", "S5", "S1"]
 
 fn is_cyclic(text: &str) -> bool {
     let source = Source::from_bytes("t.toml", text.as_bytes().to_vec()).expect("UTF-8");
-    let fabric = toml::read(&source).unwrap_or_else(|problems| panic!("{problems}"));
+    let fabric = fabric_file::read(&source).unwrap_or_else(|problems| panic!("{problems}"));
     check(&fabric, &[]).is_cyclic()
 }
 

@@ -8,14 +8,14 @@ use pauseless_core::flow_control::FlowControl;
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Multipath, Routing};
-use pauseless_lab::fabric::toml;
-use pauseless_lab::import::source::Source;
 use pauseless_lab::plan::cycle_aware::{Wish, cycle_aware};
 use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, cycle_aware_text, plan};
 use pauseless_lab::report::{html, json, text};
 use pauseless_lab::run::Run;
+use pauseless_lab::scenario::fabric_file;
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
+use pauseless_lab::source::Source;
 use pauseless_sim::{Outcome, run};
 
 const FIG11: &str = include_str!("../../../papers/gfc/fig14.toml");
@@ -136,7 +136,7 @@ fn wish(reroute: Option<Reroute>) -> Wish {
 #[test]
 fn what_is_planned_is_what_runs() {
     let source = Source { file: "fig11.toml".to_string(), text: FIG11.to_string() };
-    let fabric = toml::read(&source).unwrap();
+    let fabric = fabric_file::read(&source).unwrap();
     let ordinary = plan(&fabric, &request()).unwrap();
     let cycles = cycle_aware(&fabric, &ordinary, wish(None));
     assert_eq!(cycles.components.len(), 1);
@@ -170,7 +170,7 @@ fn what_is_planned_is_what_runs() {
 fn a_switch_that_is_too_small_is_told_how_much_it_needs() {
     let text = ring((8, 7, 1), "kind = \"pfc\"");
     let file = "ring.toml".to_string();
-    let fabric = toml::read(&Source { file, text }).unwrap();
+    let fabric = fabric_file::read(&Source { file, text }).unwrap();
     let at = |buffer: Bytes| {
         let request = Request { buffer, ..request() };
         let ordinary = plan(&fabric, &request).unwrap();
@@ -198,7 +198,7 @@ fn failures_add_their_cycles() {
     let text = "[topology]\nkind = \"torus\"\ndimensions = [3, 3]\nhosts_per_switch = 1\n\
                 rate = \"10 Gbps\"\ndelay = \"1 us\"\n[routing]\nkind = \"up-down\"\n";
     let source = Source { file: "torus.toml".to_string(), text: text.to_string() };
-    let fabric = toml::read(&source).unwrap();
+    let fabric = fabric_file::read(&source).unwrap();
     let ordinary = plan(&fabric, &request()).unwrap();
     assert!(cycle_aware(&fabric, &ordinary, wish(None)).components.is_empty());
     let reroute = Reroute::Rule(Routing::from(Multipath::Ecmp));
@@ -282,7 +282,7 @@ fn a_port_that_is_late_in_one_class_feeds_no_cycle_in_another() {
     }
     let holds = |text: &str| {
         let (file, text) = ("classes.toml".to_string(), text.to_string());
-        let fabric = toml::read(&Source { file, text }).unwrap();
+        let fabric = fabric_file::read(&Source { file, text }).unwrap();
         let request = Request { classes: Some(2), ..request() };
         let ordinary = plan(&fabric, &request).unwrap();
         let cycles = cycle_aware(&fabric, &ordinary, wish(None));

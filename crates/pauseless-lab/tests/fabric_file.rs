@@ -11,13 +11,15 @@ use pauseless_core::id::{Class, GroupId, NodeId, PortId};
 use pauseless_core::table::ForwardingTable;
 use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::dependency::{Demand, Lane, Lossy, Traffic};
+use pauseless_fabric::fabric::{Device, Fabric, Medium, Names, Origin};
 use pauseless_fabric::routing::{
     Algorithm, Groups, Multipath, RouteBuilder, Routes, Routing, TieBreak, port_counts,
 };
 use pauseless_fabric::topology::Topology;
 use pauseless_lab::check::check;
-use pauseless_lab::fabric::{Device, Fabric, Medium, Names, Origin, graphml, read, shape, toml};
-use pauseless_lab::import::source::Source;
+use pauseless_lab::check::{graphml, read};
+use pauseless_lab::scenario::{fabric_file, shape};
+use pauseless_lab::source::Source;
 use proptest::prelude::*;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -27,7 +29,7 @@ fn source(text: &str) -> Source {
 }
 
 fn parse(text: &str) -> Fabric {
-    toml::read(&source(text)).unwrap_or_else(|problems| panic!("{problems}\n{text}"))
+    fabric_file::read(&source(text)).unwrap_or_else(|problems| panic!("{problems}\n{text}"))
 }
 
 fn files(paths: &[PathBuf]) -> Fabric {
@@ -123,7 +125,7 @@ fn assert_classes(a: &Fabric, b: &Fabric) {
 
 /// What is written reads back the same, gets the same verdict, and is written the same again.
 fn assert_round_trip(fabric: &Fabric) -> Fabric {
-    let text = toml::write(fabric);
+    let text = fabric_file::write(fabric);
     let again = parse(&text);
     assert_same(fabric, &again);
     let verdicts = [fabric, &again].map(|fabric| {
@@ -133,7 +135,7 @@ fn assert_round_trip(fabric: &Fabric) -> Fabric {
         (verdict.component_count, verdict.dependency_count, cycles)
     });
     assert_eq!(verdicts[0], verdicts[1]);
-    assert!(toml::write(&again) == text, "{text}");
+    assert!(fabric_file::write(&again) == text, "{text}");
     again
 }
 

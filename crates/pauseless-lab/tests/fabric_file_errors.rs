@@ -6,11 +6,11 @@ mod fabric_text;
 
 use expect_test::expect;
 use fabric_text::{GOOD, check, check_edit, source};
-use pauseless_lab::fabric::toml;
+use pauseless_lab::scenario::fabric_file;
 
 #[test]
 fn the_good_file_is_good() {
-    toml::read(&source(GOOD)).unwrap_or_else(|problems| panic!("{problems}"));
+    fabric_file::read(&source(GOOD)).unwrap_or_else(|problems| panic!("{problems}"));
 }
 
 #[test]

@@ -7,7 +7,8 @@ mod fabric_text;
 
 use expect_test::{Expect, expect};
 use fabric_text::{GOOD, check, check_more, source};
-use pauseless_lab::fabric::{read, shape};
+use pauseless_lab::check::read;
+use pauseless_lab::scenario::shape;
 use pauseless_lab::scenario::{Overrides, Scenario};
 
 #[test]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use pauseless_lab::import::hpcc::{self, Compat};
-use pauseless_lab::import::source::Source;
+use pauseless_lab::hpcc::{self, Compat};
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::Overrides;
+use pauseless_lab::source::Source;
 
 /// What a run has written, and the run.
 struct Done {

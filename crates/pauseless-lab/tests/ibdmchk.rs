@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pauseless_lab::check::check;
-use pauseless_lab::fabric::read;
+use pauseless_lab::check::read;
 
 /// What ibdmchk printed: whether there are credit loops.
 fn verdict(folder: &Path, file: &str) -> Option<bool> {

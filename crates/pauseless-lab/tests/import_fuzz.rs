@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use pauseless_lab::import::hpcc::{self, Compat};
-use pauseless_lab::import::htsim::{self, Options};
-use pauseless_lab::import::source::Source;
+use pauseless_lab::hpcc::{self, Compat};
+use pauseless_lab::htsim::{self, Options};
 use pauseless_lab::problem::Problems;
 use pauseless_lab::scenario::{Overrides, Scenario, ScenarioFile};
+use pauseless_lab::source::Source;
 use proptest::prelude::*;
 
 const MATRIX: &str = include_str!("../../../examples/htsim/incast.cm");

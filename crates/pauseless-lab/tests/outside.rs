@@ -14,12 +14,12 @@ use outside_kinds::traffic::Shift;
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_lab::declare::markdown;
 use pauseless_lab::explain::explain;
-use pauseless_lab::fabric::shape;
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::congestion::Scheme;
 use pauseless_lab::scenario::outside::{
     OUTSIDE, register_flow_control, register_topology, register_traffic,
 };
+use pauseless_lab::scenario::shape;
 use pauseless_lab::scenario::{Overrides, Scenario, describe};
 use pauseless_lab::schema::Document;
 use pauseless_sim::config::Reaction;

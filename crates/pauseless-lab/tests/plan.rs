@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use pauseless_core::id::PortId;
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_lab::fabric::{Fabric, Medium, read, shape};
-use pauseless_lab::import::source::Source;
+use pauseless_fabric::fabric::{Fabric, Medium};
+use pauseless_lab::check::read;
 use pauseless_lab::plan::against::{self, Deployed, Judgement, Terms};
 use pauseless_lab::plan::apply::Applied;
 use pauseless_lab::plan::headroom::{Reaction, cable};
 use pauseless_lab::plan::{Fit, Plan, PlanError, Request, Scheme, plan, text};
+use pauseless_lab::scenario::shape;
 use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::source::Source;
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ethernet").join(name)

@@ -431,13 +431,13 @@ fn the_examples_of_the_reference_are_scenarios() {
 #[test]
 fn check_sees_every_pair_that_may_be_drawn() {
     use pauseless_fabric::dependency::Traffic;
-    use pauseless_lab::import::source::Source;
+    use pauseless_lab::source::Source;
     let demands = |traffic: &str| {
         // What only a run needs is left out.
         let text = BASE.replace("duration = \"20 ms\"\n", "");
         let text = format!("{text}[[traffic]]\n{traffic}");
         let source = Source::from_bytes("t.toml", text.into_bytes()).expect("UTF-8");
-        let fabric = pauseless_lab::fabric::toml::read(&source);
+        let fabric = pauseless_lab::scenario::fabric_file::read(&source);
         let fabric = fabric.unwrap_or_else(|problems| panic!("{problems}"));
         match fabric.traffic {
             Traffic::Demands(demands) => demands.len(),
@@ -465,14 +465,14 @@ fn check_sees_every_pair_that_may_be_drawn() {
 
 #[test]
 fn check_says_the_same_of_a_permutation_whatever_the_seed() {
-    use pauseless_lab::import::source::Source;
+    use pauseless_lab::source::Source;
     for (name, seed) in (1..=20).flat_map(|seed| [("", seed), ("name = \"p\"", seed)]) {
         let text = format!(
             "seed = {seed}\n[topology]\nkind = \"ring\"\nswitches = 5\nhosts_per_switch = 4\n\
              rate = \"10 Gbps\"\ndelay = \"1 us\"\n[traffic]\nkind = \"permutation\"\n{name}\n"
         );
         let source = Source::from_bytes("t.toml", text.into_bytes()).expect("UTF-8");
-        let fabric = pauseless_lab::fabric::toml::read(&source);
+        let fabric = pauseless_lab::scenario::fabric_file::read(&source);
         let fabric = fabric.unwrap_or_else(|problems| panic!("{problems}"));
         let verdict = pauseless_lab::check::check(&fabric, &[]);
         assert!(verdict.is_cyclic(), "seed {seed} {name}");

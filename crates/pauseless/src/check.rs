@@ -3,16 +3,18 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Multipath, Routing};
+use pauseless_lab::assemble::ethernet::{Choices, Tunnels};
 use pauseless_lab::check::confirm::{self, Confirmation, ConfirmationRecord};
 use pauseless_lab::check::json::{CheckRecord, Documents};
+use pauseless_lab::check::read;
 use pauseless_lab::check::sweep::json::SweepRecord;
 use pauseless_lab::check::sweep::{self, Amount, Cases, Plan, Sweep};
 use pauseless_lab::check::{self, Verdict, sarif, svg, text};
-use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
-use pauseless_lab::fabric::{Fabric, Origin, read, shape};
 use pauseless_lab::report;
+use pauseless_lab::scenario::shape;
 
 use crate::args::{CheckArgs, Failing};
 use crate::output::{self, Terminal, tell};

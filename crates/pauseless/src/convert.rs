@@ -3,11 +3,15 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
-use pauseless_lab::fabric::{self, graphml, read, shape};
-use pauseless_lab::import::hpcc::{self, Compat};
-use pauseless_lab::import::htsim::{self, Options};
-use pauseless_lab::import::source::Source;
+use pauseless_lab::assemble::ethernet::{Choices, Tunnels};
+use pauseless_lab::check::graphml;
+use pauseless_lab::check::read;
+use pauseless_lab::foreign;
+use pauseless_lab::hpcc::{self, Compat};
+use pauseless_lab::htsim::{self, Options};
+use pauseless_lab::scenario::fabric_file;
+use pauseless_lab::scenario::shape;
+use pauseless_lab::source::Source;
 
 use crate::args::{ConvertArgs, ConvertFormat};
 use crate::output;
@@ -32,7 +36,7 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
     };
     output::notes(&fabric.notes);
     let text = match args.to {
-        ConvertFormat::Fabric => fabric::toml::write(&fabric),
+        ConvertFormat::Fabric => fabric_file::write(&fabric),
         _ => graphml::write(&fabric),
     };
     put(args, &text)
@@ -42,14 +46,14 @@ pub fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
 fn scenario(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
     let is_compat = args.to == ConvertFormat::CompatScenario;
     let sources = Source::read_all(&args.files)?;
-    let is_htsim = |source: &Source| htsim::recognise(&source.text).is_some();
+    let is_htsim = |source: &Source| foreign::htsim(&source.text).is_some();
     if sources.iter().any(is_htsim) {
         let options = Options { is_compat, ..args.htsim.unwrap_or_default() };
         let case = htsim::read_sources(&sources, &options)?;
         return put_scenario(args, &case.notes, &case.scenario.text());
     }
     anyhow::ensure!(args.htsim.is_none(), NO_HTSIM);
-    let is_config = |source: &&Source| hpcc::is_config(&source.text);
+    let is_config = |source: &&Source| foreign::is_hpcc(&source.text);
     let [source] = &sources[..] else {
         anyhow::bail!("--to scenario takes one config.txt of an ns-3 simulator, or files of htsim");
     };

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use pauseless_lab::explain::{explain, paper};
-use pauseless_lab::import::source::Source;
 use pauseless_lab::report::{derivation, json};
 use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::source::Source;
 
 use crate::args::ExplainArgs;
 use crate::output;

@@ -1,8 +1,9 @@
 //! `pauseless run` with files of htsim.
 
-use pauseless_lab::import::htsim::{self, Options};
-use pauseless_lab::import::source::Source;
+use pauseless_lab::foreign;
+use pauseless_lab::htsim::{self, Options};
 use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_lab::source::Source;
 
 use crate::args::{CompatWith, RunArgs};
 use crate::output;
@@ -13,7 +14,7 @@ pub fn scenario(
     source: &Source,
     overrides: &Overrides,
 ) -> anyhow::Result<Option<Scenario>> {
-    if htsim::recognise(&source.text).is_none() {
+    if foreign::htsim(&source.text).is_none() {
         anyhow::ensure!(args.htsim.is_none(), "--htsim is for files of htsim (.cm, .topo)");
         anyhow::ensure!(
             args.more.is_empty(),

@@ -13,7 +13,7 @@ use pauseless_lab::node::file::{NodeFile, Role, write_clock};
 use pauseless_lab::node::metrics::endpoint::Endpoint;
 use pauseless_lab::node::screen::{self, PortSetting, Scene, Screen};
 use pauseless_lab::node::summary;
-use pauseless_lab::report::quantity;
+use pauseless_lab::quantity;
 use pauseless_lab::report::text::Paint;
 
 use crate::FINDING;

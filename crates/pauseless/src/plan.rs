@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use pauseless_core::unit::Bytes;
-use pauseless_lab::fabric::ethernet::{Choices, Tunnels};
-use pauseless_lab::fabric::{Fabric, Medium, read, shape};
-use pauseless_lab::import::source::Source;
+use pauseless_fabric::fabric::{Fabric, Medium};
+use pauseless_lab::assemble::ethernet::{Choices, Tunnels};
+use pauseless_lab::check::read;
 use pauseless_lab::plan::against::{self, Deployed, Terms};
 use pauseless_lab::plan::against_text::{self, AgainstRecord};
 use pauseless_lab::plan::apply::Applied;
@@ -18,6 +18,8 @@ use pauseless_lab::plan::prove::{Proof, prove};
 use pauseless_lab::plan::prove_text::{self, ProofRecord};
 use pauseless_lab::plan::{Plan, PlanError, Request, Scheme, classes_most, mtu, plan, text};
 use pauseless_lab::report;
+use pauseless_lab::scenario::shape;
+use pauseless_lab::source::Source;
 
 use crate::FINDING;
 use crate::args::PlanArgs;

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use pauseless_lab::report::quantity;
+use pauseless_lab::quantity;
 use pauseless_lab::report::text::Table;
 use pauseless_lab::repro::catalogue::{self, Entry};
 use pauseless_lab::repro::scope::{Failure, Session};

@@ -6,14 +6,15 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use pauseless_lab::capture::Ports;
-use pauseless_lab::import::hpcc::{self, Case, Compat};
-use pauseless_lab::import::source::Source;
+use pauseless_lab::foreign;
+use pauseless_lab::hpcc::{self, Case, Compat};
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{csv, json, scene, text};
 use pauseless_lab::results::rows;
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
+use pauseless_lab::source::Source;
 use pauseless_lab::table::parquet;
 
 use crate::INTERRUPTED;
@@ -126,7 +127,7 @@ fn import(args: &RunArgs, source: &Source) -> anyhow::Result<Option<Case>> {
             anyhow::bail!("--compat htsim is for files of htsim (.cm, .topo)")
         }
     };
-    if !hpcc::is_config(&source.text) {
+    if !foreign::is_hpcc(&source.text) {
         anyhow::ensure!(
             compat == Compat::None,
             "--compat is for the files of that simulator; a scenario says itself how it is to be run"

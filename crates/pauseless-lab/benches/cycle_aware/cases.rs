@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::Component;
+use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_lab::check::check;
-use pauseless_lab::fabric::{Fabric, Origin, toml};
-use pauseless_lab::import::source::Source;
+use pauseless_lab::scenario::fabric_file;
+use pauseless_lab::source::Source;
 
 /// A scenario without its flow control.
 #[derive(Clone, Debug)]
@@ -211,7 +212,7 @@ fn fat_trees(count: usize, kind: Traffic) -> Vec<Case> {
              [routing]\nkind = \"shortest\"\ntie_break = \"seeded\"\n"
         );
         let source = Source { file: "fat-tree.toml".to_string(), text };
-        let Ok(mut fabric) = toml::read(&source) else {
+        let Ok(mut fabric) = fabric_file::read(&source) else {
             continue;
         };
         let verdict = check(&fabric, &[]);
@@ -233,7 +234,7 @@ fn fat_tree_text(fabric: &Fabric, components: &[Component], kind: Traffic) -> St
         Traffic::Greedy => "6 ms",
         Traffic::Empirical => "5 ms",
     };
-    let mut text = format!("duration = \"{duration}\"\n{}\n{SWITCH}", toml::write(fabric));
+    let mut text = format!("duration = \"{duration}\"\n{}\n{SWITCH}", fabric_file::write(fabric));
     if kind == Traffic::Empirical {
         text.push_str(traffic(kind));
         return text;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pauseless_lab::import::hpcc::{self, Compat};
-use pauseless_lab::import::htsim::{self, Options};
+use pauseless_lab::hpcc::{self, Compat};
+use pauseless_lab::htsim::{self, Options};
 use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_sim::Parallel;
 use rustix::time::{ClockId, clock_gettime};

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use super::Capture;
 use crate::problem::Sink;
+use crate::reader::{At, Place};
 use crate::scenario::pattern;
-use crate::scenario::reader::{At, Place};
 
 /// The longest frame that IPv4 can name.
 const FRAME_MAX: usize = 65_000;

@@ -10,9 +10,9 @@ use super::Verdict;
 use super::confirm::ConfirmationRecord;
 use super::sweep::describe;
 use super::sweep::json::SweepRecord;
-use crate::fabric::{Fabric, Origin};
+use crate::record::records;
 use crate::report::json::SCHEMA;
-use crate::report::records;
+use pauseless_fabric::fabric::{Fabric, Origin};
 
 /// What `check` prints: one fabric is a document of its own, several are a list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

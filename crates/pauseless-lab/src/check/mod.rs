@@ -1,8 +1,10 @@
 //! `check`: can this fabric deadlock, because of whom, and what would help.
 
 pub mod confirm;
+pub mod graphml;
 pub mod json;
 mod reach;
+pub mod read;
 pub mod sarif;
 pub mod svg;
 pub mod sweep;
@@ -15,7 +17,7 @@ use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::{Blame, Checker, Component, Lane, Network, Traffic};
 use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
 
-use crate::fabric::{Fabric, Origin};
+use pauseless_fabric::fabric::{Fabric, Origin};
 pub(crate) use reach::unrouted_pairs;
 
 /// What was found.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::json::{BlameRecord, BufferRecord, CheckRecord, ComponentRecord, FlowRecord};
-use crate::fabric::Fabric;
+use pauseless_fabric::fabric::Fabric;
 
 use self::log::{
     Artifact, ArtifactLocation, CodeFlow, Configuration, Driver, Invocation, Location, Log,

@@ -18,12 +18,12 @@ use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::{Component, Cycle};
 
 use super::Verdict;
-use crate::fabric::Fabric;
 use crate::report::chart::{ALARM, GRID, INK, PALETTE, colour, hex};
 use cast::{Cast, Role, Step};
 use label::Room;
 use layout::{Layout, Place, Point};
 use line::Track;
+use pauseless_fabric::fabric::Fabric;
 use words::{Words, clean, count};
 
 /// The drawing of `fabric` with the shortest cycle of the component at this position of the

@@ -9,8 +9,8 @@ use pauseless_fabric::reroute::Reroute;
 use super::Verdict;
 use super::svg::words::count;
 use super::sweep::describe;
-use crate::fabric::{Fabric, Origin};
 use crate::report::text::{Mood, Paint};
+use pauseless_fabric::fabric::{Fabric, Origin};
 
 /// The whole report.
 pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {

@@ -5,8 +5,8 @@ use toml::{Table, Value};
 use super::describe::Kind;
 use super::entry::{Entry, Node};
 use super::value::{Each, FileValue, List};
-use crate::scenario::file;
-use crate::scenario::reader::{At, Item};
+use crate::file;
+use crate::reader::{At, Item};
 
 /// A list, where a single element needs no brackets. Elements that are wrong are left out.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::scenario::reader::{Place, Section};
-use crate::scenario::unit::Quantity;
+use crate::reader::{Place, Section};
+use crate::unit::Quantity;
 
 /// A section that [`section!`](crate::section) declared.
 pub trait Declared: Sized {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use super::field::Field;
 use super::value::FileValue;
-use crate::scenario::file::File;
-use crate::scenario::reader::Place;
+use crate::file::File;
+use crate::reader::Place;
 
 /// A key with its value.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::value::FileValue;
-use crate::scenario::reader::{At, Place};
+use crate::reader::{At, Place};
 
 /// A key without a default.
 #[derive(Clone, Debug, PartialEq, Eq)]

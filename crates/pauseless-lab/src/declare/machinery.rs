@@ -4,7 +4,7 @@ use super::describe::{Declared, Fallback, KeyInfo};
 use super::entry::{Entry, Written};
 use super::field::Field;
 use super::value::FileValue;
-use crate::scenario::reader::Section;
+use crate::reader::Section;
 
 /// Takes one key out of a section; reports it as missing if it is required.
 #[expect(clippy::too_many_arguments, reason = "only a macro calls it")]

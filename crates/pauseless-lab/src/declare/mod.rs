@@ -56,6 +56,6 @@ pub use value::{
 pub(crate) use variant::variant;
 pub use variant::{Choice, Fills, Registry, Variant};
 
+pub use crate::file::File;
 pub use crate::problem::Sink;
-pub use crate::scenario::file::File;
-pub use crate::scenario::reader::{At, Item, Place, Section};
+pub use crate::reader::{At, Item, Place, Section};

@@ -7,8 +7,8 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use super::describe::{Declared, Kind};
 use super::entry::{Entry, Node, Table, Written};
 use super::macros::Words;
-use crate::scenario::file::quote;
-use crate::scenario::reader::{At, Item, Place};
+use crate::file::quote;
+use crate::reader::{At, Item, Place};
 
 /// A kind of value that stands behind a key.
 pub trait FileValue: Sized + Clone {
@@ -72,8 +72,8 @@ macro_rules! quantity {
             }
 
             fn show(&self) -> String {
-                use $crate::scenario::unit::Quantity;
-                $crate::scenario::file::quote(&self.exact())
+                use $crate::unit::Quantity;
+                $crate::file::quote(&self.exact())
             }
         }
     )*};

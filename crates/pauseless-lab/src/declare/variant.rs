@@ -4,7 +4,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::describe::{Info, Variants};
 use super::entry::{Entry, Written};
-use crate::scenario::reader::{At, Place, Section, did_you_mean, quoted};
+use crate::reader::{At, Place, Section, did_you_mean, quoted};
 
 /// One of the kinds of a section: a congestion control, a topology, a kind of traffic.
 ///

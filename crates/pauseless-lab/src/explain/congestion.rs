@@ -3,9 +3,10 @@
 use pauseless_core::congestion::CongestionControl;
 use pauseless_sim::config::Reaction;
 
-use super::{Group, Steps};
+use super::Group;
 use crate::scenario::Scenario;
 use crate::scenario::congestion::{Chosen, schemes};
+use crate::scenario::steps::Steps;
 
 /// What end hosts and switches do about congestion; `None` if nobody is told anything.
 pub(super) fn group(scenario: &Scenario) -> Option<Group> {
@@ -14,8 +15,8 @@ pub(super) fn group(scenario: &Scenario) -> Option<Group> {
         return None;
     }
     let mut steps = Steps::default();
-    steps.common(scenario);
-    steps.parameters(congestion.control);
+    common(&mut steps, scenario);
+    parameters(&mut steps, congestion.control);
     let flows = &scenario.config.flows;
     let told = flows.iter().filter(|flow| flow.reaction != Reaction::None);
     let name = congestion.control.name();
@@ -28,33 +29,31 @@ fn origin(is_default: bool, default: &'static str) -> &'static str {
     if is_default { default } else { "scenario" }
 }
 
-impl Steps {
-    fn common(&mut self, scenario: &Scenario) {
-        let congestion = &scenario.config.congestion;
-        let class = scenario.config.flows.iter().find_map(|flow| match flow.reaction {
-            Reaction::Controlled { class, .. } if class != flow.class => Some(class.0),
-            _ => None,
-        });
-        let class = class.map_or("that of the data".to_string(), |class| class.to_string());
-        self.add(("class", "in which sources are told"), class, "as run");
-        let every = match congestion.ack_every {
-            0 => "never".to_string(),
-            1 => "every packet".to_string(),
-            n => format!("every {n} packets"),
-        };
-        let is_default = congestion.ack_every == congestion.control.ack_every();
-        let names = ("ack_every", "the target acknowledges");
-        self.add(names, every, origin(is_default, "default"));
-    }
+fn common(steps: &mut Steps, scenario: &Scenario) {
+    let congestion = &scenario.config.congestion;
+    let class = scenario.config.flows.iter().find_map(|flow| match flow.reaction {
+        Reaction::Controlled { class, .. } if class != flow.class => Some(class.0),
+        _ => None,
+    });
+    let class = class.map_or("that of the data".to_string(), |class| class.to_string());
+    steps.add(("class", "in which sources are told"), class, "as run");
+    let every = match congestion.ack_every {
+        0 => "never".to_string(),
+        1 => "every packet".to_string(),
+        n => format!("every {n} packets"),
+    };
+    let is_default = congestion.ack_every == congestion.control.ack_every();
+    let names = ("ack_every", "the target acknowledges");
+    steps.add(names, every, origin(is_default, "default"));
+}
 
-    /// A row for each key of the scheme, with its sentence.
-    fn parameters(&mut self, control: CongestionControl) {
-        let schemes = schemes();
-        let chosen = Chosen::new(control);
-        let Some((name, keys)) = schemes.keys_of(&chosen) else {
-            return;
-        };
-        let variant = schemes.named(name).expect("a kind that has keys has a name");
-        self.declared((variant.info)(), &*keys);
-    }
+/// A row for each key of the scheme, with its sentence.
+fn parameters(steps: &mut Steps, control: CongestionControl) {
+    let schemes = schemes();
+    let chosen = Chosen::new(control);
+    let Some((name, keys)) = schemes.keys_of(&chosen) else {
+        return;
+    };
+    let variant = schemes.named(name).expect("a kind that has keys has a name");
+    steps.declared((variant.info)(), &*keys);
 }

@@ -12,7 +12,7 @@ use pauseless_sim::config::Flow;
 
 use super::write_table;
 use crate::named::named;
-use crate::report::quantity;
+use crate::quantity;
 use crate::sample::share::header;
 use crate::scenario::Scenario;
 

@@ -7,56 +7,55 @@ use pauseless_core::id::NodeId;
 use pauseless_core::memory::{HeadroomPool, LaneMemory, MemoryConfig, SharedConfig, Threshold};
 use pauseless_core::unit::Bytes;
 
-use super::{Group, Steps};
-use crate::report::quantity;
+use super::Group;
+use crate::quantity;
 use crate::scenario::memory::written_alpha;
+use crate::scenario::steps::Steps;
 use crate::scenario::{PortGroup, Scenario};
 
 const RULE: &str = "802.1Q 36, PROTOCOLS 1";
 
-impl Steps {
-    /// What one (ingress, class) may have.
-    pub(super) fn memory(&mut self, group: &PortGroup, memory: &LaneMemory) {
-        if let FlowControl::Pfc(config) = &group.ingress.control {
-            self.headroom(group, memory);
-            let pause = pfc::pause_span(config.quanta, group.derivation.latency.line);
-            let formula = format!("{} quanta of 512 bits", config.quanta);
-            self.add(("pause", &formula), pause, "802.1Q 36.1.3");
-        }
-        if memory.reserve > Bytes::ZERO {
-            let names = ("reserve", "its own; by default one MTU");
-            self.bytes(names, memory.reserve, "as run");
-        }
-        match memory.threshold {
-            Threshold::Static(bytes) => {
-                let names = ("threshold", "of the pool; pause at it");
-                self.bytes(names, bytes, "as run");
-            }
-            Threshold::Dynamic(alpha) => {
-                let names = ("alpha", "pause at alpha times what is free of the pool");
-                self.add(names, written_alpha(alpha), "as run");
-            }
-            Threshold::Partition { alpha, .. } => {
-                let formula = "pause at alpha (b_i / sum b (free of the pool) + b_i - s_i)";
-                self.add(("alpha", formula), written_alpha(alpha), "ttl 2.3 eq 16");
-            }
-        }
-        let names = ("offset", "resume so far below; by default 2 MTU");
-        self.bytes(names, memory.resume_offset, "as run");
+/// What one (ingress, class) may have.
+pub(super) fn steps(steps: &mut Steps, group: &PortGroup, memory: &LaneMemory) {
+    if let FlowControl::Pfc(config) = &group.ingress.control {
+        headroom(steps, group, memory);
+        let pause = pfc::pause_span(config.quanta, group.derivation.latency.line);
+        let formula = format!("{} quanta of 512 bits", config.quanta);
+        steps.add(("pause", &formula), pause, "802.1Q 36.1.3");
     }
+    if memory.reserve > Bytes::ZERO {
+        let names = ("reserve", "its own; by default one MTU");
+        steps.bytes(names, memory.reserve, "as run");
+    }
+    match memory.threshold {
+        Threshold::Static(bytes) => {
+            let names = ("threshold", "of the pool; pause at it");
+            steps.bytes(names, bytes, "as run");
+        }
+        Threshold::Dynamic(alpha) => {
+            let names = ("alpha", "pause at alpha times what is free of the pool");
+            steps.add(names, written_alpha(alpha), "as run");
+        }
+        Threshold::Partition { alpha, .. } => {
+            let formula = "pause at alpha (b_i / sum b (free of the pool) + b_i - s_i)";
+            steps.add(("alpha", formula), written_alpha(alpha), "ttl 2.3 eq 16");
+        }
+    }
+    let names = ("offset", "resume so far below; by default 2 MTU");
+    steps.bytes(names, memory.resume_offset, "as run");
+}
 
-    fn headroom(&mut self, group: &PortGroup, memory: &LaneMemory) {
-        let latency = &group.derivation.latency;
-        let names = ("crossing", "the frame that finds headroom first: one MTU");
-        self.bytes(names, latency.mtu, RULE);
-        let messages = Control::SIZE * u64::from(latency.classes);
-        let formula = format!("{} for each class", Control::SIZE);
-        self.bytes(("messages", &formula), messages, RULE);
-        let names = ("headroom >=", "C tau + crossing + messages");
-        self.bytes(names, latency.pfc_headroom(), RULE);
-        let names = ("headroom", "for what arrives after the PAUSE");
-        self.bytes(names, memory.headroom, "as run");
-    }
+fn headroom(steps: &mut Steps, group: &PortGroup, memory: &LaneMemory) {
+    let latency = &group.derivation.latency;
+    let names = ("crossing", "the frame that finds headroom first: one MTU");
+    steps.bytes(names, latency.mtu, RULE);
+    let messages = Control::SIZE * u64::from(latency.classes);
+    let formula = format!("{} for each class", Control::SIZE);
+    steps.bytes(("messages", &formula), messages, RULE);
+    let names = ("headroom >=", "C tau + crossing + messages");
+    steps.bytes(names, latency.pfc_headroom(), RULE);
+    let names = ("headroom", "for what arrives after the PAUSE");
+    steps.bytes(names, memory.headroom, "as run");
 }
 
 /// How the memory of switches is divided, those that are alike once.

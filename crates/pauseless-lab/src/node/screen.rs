@@ -12,7 +12,7 @@ use pauseless_dataplane::report::{
 };
 
 use super::metrics::losses;
-use crate::report::quantity;
+use crate::quantity;
 use crate::report::text::{Mood, Paint};
 use crate::testbed::plan::NodeConfig;
 pub use terminal::{Screen, restore, size};

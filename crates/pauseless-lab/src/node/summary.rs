@@ -11,7 +11,7 @@ use super::file::{NodeFile, write_clock};
 use super::json::{NodeDocument, Tau};
 use super::metrics::losses;
 use super::screen::{self, PortSetting, Scene, Size};
-use crate::report::quantity;
+use crate::quantity;
 use crate::report::text::{Mood, Paint};
 use crate::testbed::plan::NodeConfig;
 

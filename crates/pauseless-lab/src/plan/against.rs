@@ -6,16 +6,16 @@ use pauseless_core::unit::{Bytes, Rate};
 
 use super::headroom::{self, Headroom, cable};
 use super::{Kind, Request};
-use crate::fabric::Fabric;
-use crate::fabric::ethernet::gather;
-use crate::fabric::ib::Parsed;
+use crate::assemble::ethernet::gather;
+use crate::assemble::ib::Parsed;
 use crate::import::ethernet::pg_profile::{self, PgProfile};
 use crate::import::ethernet::sonic::{
     self, BufferGroup, BufferProfile, GroupProfile, SwitchConfig, Threshold,
 };
 use crate::import::ethernet::{Format, recognise};
-use crate::import::source::Source;
 use crate::problem::Problems;
+use crate::source::Source;
+use pauseless_fabric::fabric::Fabric;
 
 /// What the files do not say.
 #[derive(Clone, Copy, Debug)]

@@ -16,8 +16,8 @@ use serde::Serialize;
 
 use super::{Plan, Scheme, Set};
 use crate::check::sweep::traffic_after;
-use crate::cycle_aware::{Component, Role, Roles, late};
-use crate::fabric::Fabric;
+use pauseless_fabric::cycle_aware::{Component, Role, Roles, late};
+use pauseless_fabric::fabric::Fabric;
 
 /// Thresholds for the switches on cycles.
 #[derive(Clone, Debug)]

@@ -9,12 +9,12 @@ use pauseless_core::unit::Bytes;
 use super::cycle_aware::{CyclePlan, CycleSet, CycleSwitch, FailureRecord};
 use super::text::table;
 use super::{Scheme, Set};
-use crate::cycle_aware::Component;
-use crate::fabric::Fabric;
-use crate::report::quantity::{bytes, plural, some};
-use crate::report::records;
-use crate::scenario::file::File;
+use crate::file::File;
+use crate::quantity::{bytes, plural, some};
+use crate::record::records;
 use crate::scenario::flow_control;
+use pauseless_fabric::cycle_aware::Component;
+use pauseless_fabric::fabric::Fabric;
 
 /// What was found and what to set.
 pub fn report(fabric: &Fabric, plan: &CyclePlan) -> String {

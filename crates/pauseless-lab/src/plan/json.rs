@@ -14,9 +14,9 @@ use super::prove_text::ProofRecord;
 use super::text::IBA_GRANT;
 use super::{Dynamic, Fit, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
 use crate::explain::StageRecord;
-use crate::fabric::Fabric;
+use crate::record::records;
 use crate::report::json::SCHEMA;
-use crate::report::records;
+use pauseless_fabric::fabric::Fabric;
 
 records! {
     /// The document of a plan.

@@ -31,9 +31,9 @@ use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::dependency::Traffic;
 
-use crate::fabric::{Fabric, Medium};
-use crate::scenario::pattern::matches;
 use headroom::{Cells, Headroom, Reaction, UnknownRate};
+use pauseless_fabric::fabric::{Fabric, Medium};
+use pauseless_fabric::pattern::matches;
 use ttl::Hops;
 
 pub use scheme::{Scheme, Set};

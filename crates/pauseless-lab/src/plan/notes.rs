@@ -8,7 +8,7 @@ use pauseless_fabric::routing::Multipath;
 
 use super::ttl::Hops;
 use super::{Request, SwitchPlan};
-use crate::fabric::{Fabric, Medium, Origin};
+use pauseless_fabric::fabric::{Fabric, Medium, Origin};
 
 /// What the files may not have said of the links.
 pub(super) fn of_links(fabric: &Fabric, request: &Request, switches: &[SwitchPlan]) -> Vec<String> {

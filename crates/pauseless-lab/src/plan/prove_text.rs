@@ -2,9 +2,9 @@
 
 use super::prove::Proof;
 use super::text::table;
-use crate::report::quantity::count;
-use crate::report::records;
-use crate::scenario::unit::Quantity;
+use crate::quantity::count;
+use crate::record::records;
+use crate::unit::Quantity;
 
 /// A table of all proofs.
 pub fn report(proofs: &[Proof]) -> String {

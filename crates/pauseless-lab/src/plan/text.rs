@@ -13,9 +13,9 @@ use super::paper::paper;
 use super::{Advice, Fit, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
 use crate::check::sweep::describe as describe_rule;
 use crate::explain::write_table;
-use crate::fabric::{Fabric, Medium, Origin};
-use crate::report::quantity::{count, plural};
-use crate::scenario::unit::Quantity;
+use crate::quantity::{count, plural};
+use crate::unit::Quantity;
+use pauseless_fabric::fabric::{Fabric, Medium, Origin};
 
 /// The whole plan.
 pub fn report(fabric: &Fabric, plan: &Plan) -> String {

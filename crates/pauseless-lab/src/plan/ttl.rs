@@ -5,7 +5,7 @@ use pauseless_core::id::{GroupId, NodeId};
 use pauseless_core::table::WayId;
 use pauseless_fabric::dependency::Traffic;
 
-use crate::fabric::Fabric;
+use pauseless_fabric::fabric::Fabric;
 
 /// At which hops packets can be at each switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Entrances {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::shape;
+    use crate::scenario::shape;
 
     fn classes(spec: &str, names: &[&str]) -> Vec<Vec<u32>> {
         let fabric = shape::parse(spec).unwrap();

@@ -2,11 +2,11 @@
 
 use pauseless_core::unit::{Bytes, Span};
 
-use super::Run;
 use super::chart::{Axis, Curve, Figure, Stroke};
 use super::figure::Panel;
 use crate::metrics::completion::{SizeRange, fct, slowdown};
 use crate::metrics::distribution::Percentile;
+use crate::run::Run;
 
 /// The axes of these figures, which all runs of a page share.
 #[derive(Clone, Copy, Debug, PartialEq)]

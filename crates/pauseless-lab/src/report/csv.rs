@@ -1,7 +1,7 @@
 //! Recordings over time as a table that any program reads.
 
-use super::Run;
 use crate::results::rows;
+use crate::run::Run;
 use crate::table;
 
 /// One line per flow, in canonical order. What a flow does not have is empty: the bytes of one

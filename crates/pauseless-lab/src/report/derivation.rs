@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json::SCHEMA;
-use super::records;
 use crate::explain::{Loop, PaperRecord, StageRecord, StepRecord, explain, paper};
+use crate::record::records;
 use crate::scenario::Scenario;
 
 /// The document of `explain`.

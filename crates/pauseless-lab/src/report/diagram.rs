@@ -13,7 +13,8 @@ use pauseless_sim::outcome::EgressQueue;
 
 use super::chart::{ALARM, INK, PALETTE, colour, hex};
 use super::html::escape;
-use super::{Run, quantity};
+use crate::quantity;
+use crate::run::Run;
 use crate::sample::share::header;
 
 /// The network of `run` as an SVG element; `None` when it is too large and has no deadlock.

@@ -7,7 +7,8 @@ use pauseless_sim::outcome::PortSeries;
 
 use super::chart::{Axis, Curve, Figure, Instant, Level, PALETTE, Stroke, Weight};
 use super::completion::{self, CompletionScale};
-use super::{Run, quantity};
+use crate::quantity;
+use crate::run::Run;
 
 /// The ends of the axes of all figures of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]

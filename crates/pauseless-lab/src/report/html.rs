@@ -11,7 +11,9 @@ use pauseless_page::BUNDLE;
 use super::chart::{self, Stroke};
 use super::figure::{Panel, Scale, panels};
 use super::verdict::{self, Finding};
-use super::{Run, diagram, provenance, quantity, scene, summary};
+use super::{diagram, provenance, scene, summary};
+use crate::quantity;
+use crate::run::Run;
 
 /// What stands above the runs of a page.
 #[derive(Clone, Debug)]

@@ -11,10 +11,11 @@ use pauseless_sim::outcome::{Deadlock, EgressQueue, Loss, QueueOutcome, Starved}
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Run, records};
+use crate::record::records;
 use crate::results::Facts;
 use crate::results::rows::{self, Object};
 use crate::run::Comparison;
+use crate::run::Run;
 use memory::MemoryRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
 use provenance::ProvenanceRecord;

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use super::summary::Section;
 use super::text::Table;
-use super::{Run, quantity};
+use crate::quantity;
+use crate::run::Run;
 
 /// Storms, or `None` if there was none.
 pub fn section(run: &Run) -> Option<Section> {

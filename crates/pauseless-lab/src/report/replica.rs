@@ -4,8 +4,9 @@ use pauseless_core::unit::Time;
 
 use super::summary::Section;
 use super::text::Table;
-use super::{Run, quantity};
+use crate::quantity;
 use crate::run::Comparison;
+use crate::run::Run;
 
 /// A line for people, if there was a replica.
 pub fn sentence(run: &Run) -> Option<String> {

@@ -14,10 +14,10 @@ use pauseless_sim::config::Replay;
 use pauseless_sim::outcome::{EgressQueue, PortStates};
 use serde::Serialize;
 
-use super::Run;
 use super::chart::{self, ALARM, Axis, Instant, Level, PALETTE, Stroke, Weight};
 use super::figure::{Panel, ms};
 use super::series::thinned;
+use crate::run::Run;
 use crate::scenario::Scenario;
 
 /// Makes the run of `scenario` record what a page replays, if its network can be drawn.

@@ -3,12 +3,14 @@
 use pauseless_core::unit::Time;
 
 use super::text::Table;
-use super::{Run, mitigation, provenance, quantity, replica};
+use super::{mitigation, provenance, replica};
 use crate::metrics::completion::{Completion, Group};
 use crate::metrics::distribution::Percentile;
 use crate::metrics::links::LayerUse;
 use crate::metrics::{Fairness, Metrics};
+use crate::quantity;
 use crate::results::{NUMBERS, Number, Of, Scope, Value};
+use crate::run::Run;
 
 /// A table and what is to be said below it.
 #[derive(Clone, Debug)]

@@ -3,9 +3,11 @@
 use pauseless_core::unit::{Bytes, Time};
 
 use super::verdict::{self, Finding};
-use super::{Run, quantity, replica, summary};
+use super::{replica, summary};
 use crate::metrics::has_started;
+use crate::quantity;
 use crate::results::{Facts, Of, Scope};
+use crate::run::Run;
 
 /// Whether escape sequences may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

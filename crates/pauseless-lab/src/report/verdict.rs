@@ -7,9 +7,10 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::Outcome;
 use pauseless_sim::outcome::{Deadlock, Ended, Lost};
 
-use super::{Run, quantity};
 use crate::metrics::has_started;
 use crate::named::named;
+use crate::quantity;
+use crate::run::Run;
 
 named! {
     /// What can be wrong with a run.

@@ -6,8 +6,8 @@ use super::Scale;
 use super::file::{Claim, Experiment, Met, Paper};
 use crate::named::named;
 use crate::problem::Problem;
+use crate::reader::At;
 use crate::repro::data::Values;
-use crate::scenario::reader::At;
 
 /// A claim and what came of it.
 #[derive(Clone, Debug)]

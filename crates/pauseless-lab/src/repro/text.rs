@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::claim::{Finding, Judged, Verdict};
 use super::file::Paper;
 use super::{Reproduced, Scale};
-use crate::report::quantity;
+use crate::quantity;
 use crate::report::text::{Mood, Paint};
 
 /// An experiment with all of its claims.

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::curves::{CURVES, Curve};
 use super::reference::Parameter;
 use super::{Json, Kept, NUMBERS, Number, Scope};
+use crate::record::records;
 use crate::report::json::SCHEMA;
-use crate::report::records;
 use crate::report::text::Table;
 use crate::scenario::did_you_mean;
 

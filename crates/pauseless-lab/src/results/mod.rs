@@ -24,7 +24,7 @@ use crate::metrics::completion::Group;
 use crate::metrics::distribution::Percentile;
 use crate::metrics::links::{LayerUse, PortUse};
 use crate::named::named;
-use crate::report::quantity;
+use crate::quantity;
 
 pub use facts::{Facts, FlowFacts};
 pub use numbers::NUMBERS;

@@ -12,7 +12,7 @@ use super::{Facts, NUMBERS, Number, Of, Scope, Value};
 use crate::metrics::completion::SizeRange;
 use crate::metrics::distribution::Percentile;
 use crate::named::named;
-use crate::report::quantity::parse_bytes;
+use crate::quantity::parse_bytes;
 use crate::scenario::did_you_mean;
 
 /// A number, and of what.

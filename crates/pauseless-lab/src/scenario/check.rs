@@ -7,13 +7,13 @@ use toml::de::DeTable;
 
 use super::flows::{Plan, Planner, Ways};
 use super::lanes::Lossy;
-use super::reader::Section;
 use super::routes::Routing;
 use super::routing::Addresses;
 use super::{Aim, Overrides, Written, folder_of, parse_table};
-use crate::fabric::{Fabric, Origin};
-use crate::import::source::Source;
 use crate::problem::{Problems, Sink};
+use crate::reader::Section;
+use crate::source::Source;
+use pauseless_fabric::fabric::{Fabric, Origin};
 
 /// The fabric of a TOML file.
 pub(crate) fn read(source: &Source) -> Result<Fabric, Problems> {

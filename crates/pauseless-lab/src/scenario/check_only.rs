@@ -4,11 +4,11 @@ use pauseless_fabric::dependency::Traffic;
 
 use super::lanes::{Lanes, Lossy, Packets};
 use super::routing::Addresses;
-use super::topology::Fabric;
+use super::topology::BuiltTopology;
 use crate::declare::{At, Declared, LongList, Section, Tables};
-use crate::fabric::Medium;
 use crate::problem::Sink;
 use crate::{section, words};
+use pauseless_fabric::fabric::Medium;
 
 words! { Medium, [Medium::Ethernet, Medium::InfiniBand].map(|medium| (medium.name(), medium)) }
 
@@ -38,7 +38,11 @@ pub(crate) struct CheckOnly {
 
 impl CheckOnly {
     /// Reads them.
-    pub(crate) fn read(root: &mut Section<'_>, fabric: Option<&Fabric>, sink: &Sink) -> CheckOnly {
+    pub(crate) fn read(
+        root: &mut Section<'_>,
+        fabric: Option<&BuiltTopology>,
+        sink: &Sink,
+    ) -> CheckOnly {
         let keys = CheckKeys::read(root);
         let topology = fabric.map(|fabric| &fabric.topology);
         let packets = keys.lanes.given.and_then(|At { value: lanes, place }| {
@@ -69,7 +73,7 @@ impl CheckOnly {
     }
 
     /// The packets of a fabric; `None` where nothing is said of them.
-    pub(crate) fn traffic(&self, fabric: &Fabric, addresses: &Addresses) -> Option<Traffic> {
+    pub(crate) fn traffic(&self, fabric: &BuiltTopology, addresses: &Addresses) -> Option<Traffic> {
         let packets = self.packets.as_ref()?;
         Some(packets.value.resolve(&fabric.topology, addresses))
     }

@@ -17,9 +17,7 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::config::{Congestion, Flow, Reaction};
 
-use super::file::File;
 use super::flows::{Plan, Planner};
-use super::reader::{At, Place, Section};
 use super::routes::Routing;
 use super::switch::Switches;
 use super::topology::RATES;
@@ -27,7 +25,9 @@ use super::transport::{self, WindowRule};
 use crate::declare::{
     Choice, Declared, Entry, Filled, Info, Key, Registry, Variant, WordOr, Written as _,
 };
+use crate::file::File;
 use crate::problem::Sink;
+use crate::reader::{At, Place, Section};
 use crate::{section, words};
 pub(crate) use dcqcn::{AtRate, DCQCN, Dcqcn};
 pub(crate) use hpcc::{HPCC, Hpcc};

@@ -7,12 +7,12 @@ use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::builder::{TopologyBuilder, TopologyError};
 use pauseless_fabric::topology::{LinkSpec, NodeKind, Topology};
 
-use super::reader::did_you_mean;
 use super::topology::{Common, DELAYS, Pair, RATES};
 use crate::declare::{At, FileValue, Filled, Item, Key, Kind, Place, Tables};
-use crate::fabric::{Device, Names};
 use crate::problem::Sink;
+use crate::reader::did_you_mean;
 use crate::{section, words};
+use pauseless_fabric::fabric::{Device, Names};
 
 words! { NodeKind { "switch" => NodeKind::Switch, "host" => NodeKind::Host } }
 

@@ -12,17 +12,17 @@ use super::Written;
 use super::flow_control::Resolved;
 use super::flows::{Planner, Ways};
 use super::port_group::PortGroup;
-use super::topology::Fabric;
-use crate::cycle_aware::{Role, Roles, late, tune};
+use super::topology::BuiltTopology;
 use crate::problem::Sink;
-use crate::report::quantity::plural;
+use crate::quantity::plural;
+use pauseless_fabric::cycle_aware::{Role, Roles, late, tune};
 
 impl Written {
     /// Other thresholds on and before the cycles that the flows of the file, or any that its
     /// traffic could draw, can make.
     pub(super) fn apply_cycle_aware(
         &self,
-        fabric: &Fabric,
+        fabric: &BuiltTopology,
         control: &mut Resolved,
         (mut classes, margin): (ClassMap, f64),
     ) -> Option<()> {

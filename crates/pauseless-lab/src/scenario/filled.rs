@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::file::{File, TableStyle};
-use super::reader::{Place, Section};
 use super::{Aim, Overrides, Scenario, Written as Sections, topology};
 use crate::declare::{Entry, Node, Table, Written};
-use crate::import::source::Source;
+use crate::file::{File, TableStyle};
 use crate::problem::{Problems, Sink};
+use crate::reader::{Place, Section};
+use crate::source::Source;
 
 /// The sections of a scenario as data. Every value can have a place in the files that it was taken
 /// from, which is where whatever is wrong with it is shown.

@@ -20,16 +20,16 @@ use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::{Ingress, IngressTable};
 
 use super::chosen;
-use super::file::File;
 use super::memory::Share;
 use super::pattern::{self, ClassNumber};
 use super::port_group::{Draft, PortGroup};
-use super::reader::{At, Place, Section};
 use super::switch::{BUFFERS, Switches};
-use crate::cycle_aware::MARGIN;
 use crate::declare::{Declared, Entry, Filled, Info, Key, List, LongList, Written, list};
+use crate::file::File;
 use crate::problem::Sink;
+use crate::reader::{At, Place, Section};
 use crate::section;
+use pauseless_fabric::cycle_aware::MARGIN;
 
 use cbfc::Cbfc;
 use gfc::{GfcBuffer, GfcConceptual, GfcTime};

@@ -15,13 +15,13 @@ use pauseless_fabric::path::Step;
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::Follow;
 
-use super::reader::{At, Place, Section};
-use super::topology::Fabric;
+use super::topology::BuiltTopology;
 use super::traffic::{self, MadePlans, Traffic};
-use super::unit::Quantity;
 use super::{Aim, Classes, Forwarding};
 use crate::declare::{Declared, Key, List};
 use crate::problem::Sink;
+use crate::reader::{At, Place, Section};
+use crate::unit::Quantity;
 pub(crate) use keys::{CLASSES, Common, Flow, FlowName, SIZES, TIMES, Timing};
 use waits::Waits;
 pub(crate) use waits::still_waiting;
@@ -141,7 +141,7 @@ impl Terms {
 
 /// Turns what was written into flows of one fabric.
 pub(crate) struct Planner<'p> {
-    pub fabric: &'p Fabric,
+    pub fabric: &'p BuiltTopology,
     pub seed: u64,
     pub sink: &'p Sink,
     /// The end of the run; `None` where it is enough who sends to whom.

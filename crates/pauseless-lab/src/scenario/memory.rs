@@ -9,17 +9,17 @@ use pauseless_core::memory::{Alpha, LaneMemory, Threshold};
 use pauseless_core::unit::Bytes;
 use pauseless_fabric::topology::Topology;
 
-use super::file::quote;
 use super::pattern::ClassNumber;
 use super::port_group::PortGroup;
-use super::reader::{At, Item, Section};
 use super::switch::BUFFERS;
-use super::unit::Quantity;
 use crate::declare::{
     self, Choice, Declared, Entry, Fallback, FileValue, Filled, Info, Key, KeyInfo, List, Node,
     Overlay, Table, Variant, Written, list,
 };
+use crate::file::quote;
 use crate::problem::Sink;
+use crate::reader::{At, Item, Section};
+use crate::unit::Quantity;
 use crate::{section, words};
 
 pub(crate) use share::Share;

@@ -10,14 +10,14 @@ use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::{IngressTable, Mitigation, RateLimit, Recovery, Watchdog};
 
-use super::file::File;
 use super::flows::TIMES;
 use super::pattern::{self, ClassNumber};
-use super::reader::{At, Section};
 use super::topology::RATES;
-use super::unit::Quantity;
 use crate::declare::{Choice, Declared, Filled, Info, Key, List, Variant, list};
+use crate::file::File;
 use crate::problem::Sink;
+use crate::reader::{At, Section};
+use crate::unit::Quantity;
 use crate::{section, words};
 
 /// The names of the sections.

@@ -12,7 +12,7 @@ pub mod congestion;
 pub(crate) mod custom;
 mod cycle_aware;
 pub mod describe;
-pub(crate) mod file;
+pub mod fabric_file;
 mod filled;
 pub(crate) mod flow_control;
 pub(crate) mod flows;
@@ -26,15 +26,15 @@ pub mod outside;
 pub(crate) mod patch;
 pub(crate) mod pattern;
 mod port_group;
-pub(crate) mod reader;
 mod resolve;
 mod routes;
 pub(crate) mod routing;
+pub mod shape;
+pub mod steps;
 pub(crate) mod switch;
 pub(crate) mod topology;
 pub(crate) mod traffic;
 pub(crate) mod transport;
-pub(crate) mod unit;
 pub mod vary;
 pub(crate) mod verdict;
 mod wire_loss;
@@ -58,27 +58,28 @@ use pauseless_sim::config::{
 use toml::de::DeTable;
 
 pub use crate::problem::{Problem, Problems};
+pub(crate) use crate::reader::did_you_mean;
 pub use filled::ScenarioFile;
 pub(crate) use filled::chosen;
 pub use port_group::PortGroup;
-pub(crate) use reader::did_you_mean;
 pub use verdict::StopOn;
 
 use crate::declare::{Declared, Filled, Key};
-use crate::import::{self, source::Source};
+use crate::foreign;
 use crate::problem::Sink;
 use crate::section;
+use crate::source::Source;
 use check_only::CheckOnly;
 use classes::{ClassRule, Classes};
 use flow_control::Resolver;
 use flows::{Limits, Plan, Planned, Planner, Timing, Ways};
 
+pub(crate) use crate::reader::At;
+use crate::reader::Section;
 use observe::{Probe, ReceiverKeys};
-pub(crate) use reader::At;
-use reader::Section;
 use routing::Forwarding;
 use switch::Switches;
-use topology::{Fabric, Network};
+use topology::{BuiltTopology, Network};
 use traffic::Traffic;
 use verdict::Verdict;
 use wire_loss::LossyPorts;
@@ -142,7 +143,7 @@ impl Scenario {
 
     /// The same for a file that has been read, since a pipe can be read only once.
     pub fn read_source(source: &Source, overrides: &Overrides) -> Result<Scenario, Problems> {
-        import::refuse_simulators(&source.file, &source.text)?;
+        foreign::refuse(&source.file, &source.text)?;
         parse_file(&source.file, &source.stem(), (&source.text, overrides))
     }
 
@@ -275,7 +276,7 @@ impl General {
 /// All sections as they were written, before anything is held against the fabric.
 struct Written {
     general: General,
-    fabric: Option<Fabric>,
+    fabric: Option<BuiltTopology>,
     routing: Forwarding,
     check_only: CheckOnly,
     classes: Option<Classes>,
@@ -353,7 +354,7 @@ impl Written {
     }
 
     /// The parameters of all ports.
-    fn control(&self, fabric: &Fabric, sink: &Sink) -> Option<flow_control::Resolved> {
+    fn control(&self, fabric: &BuiltTopology, sink: &Sink) -> Option<flow_control::Resolved> {
         let hosts = fabric.topology.host_count();
         fabric.check_size(sink, hosts, u64::from(self.switches.lane_count()))?;
         let resolver = Resolver {
@@ -380,7 +381,7 @@ impl Written {
     }
 
     /// The same for a run: the switches must have all classes that the flows can get into.
-    fn run_classes(&self, fabric: &Fabric, plans: &[Plan], sink: &Sink) -> ClassMap {
+    fn run_classes(&self, fabric: &BuiltTopology, plans: &[Plan], sink: &Sink) -> ClassMap {
         let mut map = self.class_map(&fabric.topology, self.routing.rule(), sink);
         if let Some(Classes { place, .. }) = &self.classes {
             classes::check_count((&map, place), plans, (self.switches.class_count, sink));
@@ -394,7 +395,7 @@ impl Written {
     /// What is done about storms and deadlocks.
     fn mitigation(
         &self,
-        fabric: &Fabric,
+        fabric: &BuiltTopology,
         control: &mut flow_control::Resolved,
         sink: &Sink,
     ) -> Mitigation {
@@ -405,7 +406,7 @@ impl Written {
     }
 
     /// What wires lose by themselves.
-    fn wire_loss(&self, fabric: &Fabric, sink: &Sink) -> WireLoss {
+    fn wire_loss(&self, fabric: &BuiltTopology, sink: &Sink) -> WireLoss {
         let share = self.flows.timing.wire_loss.value;
         wire_loss::resolve(share, &self.wire_losses, &fabric.topology, sink)
     }
@@ -469,7 +470,7 @@ impl Written {
     }
 
     fn into_scenario(self, name: &str, found: Found) -> Scenario {
-        let Fabric { topology, healthy, shape, failed, .. } = found.fabric;
+        let BuiltTopology { topology, healthy, shape, failed, .. } = found.fabric;
         let config = Config {
             topology,
             classes: found.classes,
@@ -531,7 +532,7 @@ impl Written {
 
 /// What came of what was written.
 struct Found {
-    fabric: Fabric,
+    fabric: BuiltTopology,
     control: flow_control::Resolved,
     classes: ClassMap,
     routes: Routes,

@@ -7,13 +7,13 @@ use pauseless_fabric::topology::Topology;
 use pauseless_sim::Config;
 use pauseless_sim::config::{Probes, Receiver};
 
-use super::file::File;
 use super::flows::{Plan, TIMES};
 use super::pattern;
-use super::reader::{At, Item, Section, did_you_mean};
-use super::topology::{Fabric, RATES};
+use super::topology::{BuiltTopology, RATES};
 use crate::declare::{Counted, Declared, Each, FileValue, Key, Kind, List, Within, WordOr, list};
+use crate::file::File;
 use crate::problem::Sink;
+use crate::reader::{At, Item, Section, did_you_mean};
 use crate::{section, words};
 
 /// Ports that are recorded without being asked for, at most.
@@ -173,7 +173,11 @@ pub(crate) fn write_receivers(file: &mut File, config: &Config) {
 }
 
 /// The receivers of one fabric, in order of host.
-pub(crate) fn receivers(fabric: &Fabric, written: &[ReceiverKeys], sink: &Sink) -> Vec<Receiver> {
+pub(crate) fn receivers(
+    fabric: &BuiltTopology,
+    written: &[ReceiverKeys],
+    sink: &Sink,
+) -> Vec<Receiver> {
     let mut receivers: Vec<Receiver> = Vec::new();
     for keys in written {
         let Some(name) = &keys.host.given else {
@@ -249,7 +253,8 @@ impl ProbedFlows {
             let before = found.len();
             if name.contains('*') {
                 let all = plans.iter().enumerate();
-                let matching = all.filter(|(_, plan)| pattern::matches(name, &plan.name));
+                let matching =
+                    all.filter(|(_, plan)| pauseless_fabric::pattern::matches(name, &plan.name));
                 found.extend(matching.map(|(place, _)| place));
             }
             if found.len() == before && is_whole {

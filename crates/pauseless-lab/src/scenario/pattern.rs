@@ -1,11 +1,12 @@
 //! What a section is about: port names with `*`, such as `S*:H*`, and numbers of classes.
 
 use pauseless_core::id::{Class, NodeId, PortId};
+use pauseless_fabric::pattern::matches;
 use pauseless_fabric::topology::Topology;
 
-use super::reader::{At, Item, Section, whole_numbers};
 use crate::declare::{FileValue, Key, Kind, List};
 use crate::problem::Sink;
+use crate::reader::{At, Item, Section, whole_numbers};
 
 /// The number of a class. How many classes there are is known only when `[switch]` was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,54 +95,4 @@ fn all_names(topology: &Topology) -> Vec<(String, (NodeId, PortId))> {
         }
     }
     names
-}
-
-/// Whether `name` is `pattern` with any text for each `*`.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
-    let (mut p, mut n) = (0, 0);
-    // Where the last `*` was, and how much of the name it has taken so far.
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        if p < pattern.len() && pattern[p] == b'*' {
-            star = Some((p, n));
-            p += 1;
-        } else if p < pattern.len() && pattern[p] == name[n] {
-            p += 1;
-            n += 1;
-        } else if let Some((at, taken)) = star {
-            star = Some((at, taken + 1));
-            p = at + 1;
-            n = taken + 1;
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|byte| *byte == b'*')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_star_stands_for_any_text() {
-        let cases = [
-            ("S*:H*", "S1:H1", true),
-            ("S*:H*", "S1:S2", false),
-            ("*", "", true),
-            ("*", "A1:C2", true),
-            ("*:C*", "A1:C2", true),
-            ("A*1:C*", "A11:C2", true),
-            ("A*1:C*", "A12:C2", false),
-            ("**a*", "bba", true),
-            ("a*b*c", "abcbc", true),
-            ("a*b*c", "abcb", false),
-            ("S1:S2", "S1:S2#2", false),
-            ("S1:S2*", "S1:S2#2", true),
-        ];
-        for (pattern, name, expected) in cases {
-            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
-        }
-    }
 }

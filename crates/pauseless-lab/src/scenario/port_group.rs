@@ -13,10 +13,10 @@ use pauseless_sim::config::Ingress;
 
 use super::flow_control::Scheme;
 use super::pattern::ClassNumber;
-use super::reader::Place;
-use super::unit::Quantity;
 use crate::declare::Key;
 use crate::problem::{Problem, Sink};
+use crate::reader::Place;
+use crate::unit::Quantity;
 
 /// Ingress queues that are all configured alike, and why they are as they are.
 #[derive(Clone, Debug)]

@@ -7,7 +7,6 @@ use pauseless_core::id::FlowId;
 use pauseless_sim::config::Follow;
 
 use super::classes::ClassRule;
-use super::file::File;
 use super::flows::{FLOW, Flow, Plan, TIMING};
 use super::port_group::PortGroup;
 use super::routing::{Rule, TableKeys};
@@ -16,6 +15,7 @@ use super::{
     wire_loss,
 };
 use crate::declare::{Key, Written};
+use crate::file::File;
 
 /// Every default and every derived value, written out.
 pub(crate) fn write(scenario: &Scenario) -> String {

@@ -9,7 +9,7 @@ use pauseless_fabric::routing::{
 use pauseless_fabric::topology::Topology;
 
 use super::hosts::HostSpan;
-use super::topology::Fabric;
+use super::topology::BuiltTopology;
 use crate::declare::{
     At, Choice, Declared, Entry, Filled, Info, Key, LongList, Map, Place, Section, Variant,
     Written, variant,
@@ -146,7 +146,7 @@ pub(crate) enum Forwarding {
 pub(crate) struct Context<'c> {
     pub seed: u64,
     /// `None` if something is wrong with it.
-    pub fabric: Option<&'c Fabric>,
+    pub fabric: Option<&'c BuiltTopology>,
     pub sink: &'c Sink,
 }
 

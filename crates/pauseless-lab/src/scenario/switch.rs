@@ -9,8 +9,8 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span};
 
 use super::memory::{Memory, SharedMemory};
-use super::reader::Section;
 use crate::declare::{Counted, Declared, Filled, Info, Key, Words};
+use crate::reader::Section;
 use crate::{section, words};
 
 /// The name of the section.

@@ -13,12 +13,12 @@ use pauseless_fabric::generate::{LinkSpecs, Shape, SizeError};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
 use super::custom::Custom;
-use super::reader::did_you_mean;
 use super::{Aim, Parts};
 use crate::declare::{At, Declared, Entry, File, Info, Key, List, Place, Section, Written};
-use crate::fabric::{Device, Names};
 use crate::problem::Sink;
+use crate::reader::did_you_mean;
 use crate::section;
+use pauseless_fabric::fabric::{Device, Names};
 
 pub(crate) use failures::Pair;
 use failures::RandomFailures;
@@ -101,7 +101,7 @@ impl Network {
     }
 
     /// The fabric, or reports.
-    pub(crate) fn resolve(&self, aim: Aim, sink: &Sink) -> Option<Fabric> {
+    pub(crate) fn resolve(&self, aim: Aim, sink: &Sink) -> Option<BuiltTopology> {
         let specs = self.common.links();
         let place = self.common.place.clone();
         let (healthy, names, shape) = match self.layout.as_ref()? {
@@ -117,7 +117,15 @@ impl Network {
             }
         };
         let failed = self.common.failures(&healthy, sink);
-        Some(Fabric { topology: failed.apply(&healthy), names, healthy, shape, failed, place, aim })
+        Some(BuiltTopology {
+            topology: failed.apply(&healthy),
+            names,
+            healthy,
+            shape,
+            failed,
+            place,
+            aim,
+        })
     }
 }
 
@@ -182,7 +190,7 @@ impl Generated {
 
 /// The fabric of a scenario, and what it was made from.
 #[derive(Clone, Debug)]
-pub(crate) struct Fabric {
+pub(crate) struct BuiltTopology {
     /// What is left after the failures.
     pub topology: Topology,
     /// Before the failures.
@@ -220,7 +228,7 @@ pub(super) fn write(file: &mut File, parts: &Parts) {
     file.table(NAME, &network);
 }
 
-impl Fabric {
+impl BuiltTopology {
     /// What its own tools call the nodes and ports that are left: ports are numbered anew when
     /// links fail.
     pub(crate) fn names_left(&self) -> Names {
@@ -286,7 +294,7 @@ fn find_node(topology: &Topology, sink: &Sink, name: &At<String>) -> Option<Node
 }
 
 /// Whether a link between the two is down.
-pub(crate) fn has_failed(fabric: &Fabric, a: &str, b: &str) -> bool {
+pub(crate) fn has_failed(fabric: &BuiltTopology, a: &str, b: &str) -> bool {
     let mut ends = fabric.failed.ends(&fabric.healthy);
     ends.any(|(ends, _)| ends == [a, b] || ends == [b, a])
 }

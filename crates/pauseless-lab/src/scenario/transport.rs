@@ -8,9 +8,9 @@ use pauseless_core::transport::{
 use pauseless_core::unit::{Bytes, Span};
 
 use super::congestion;
-use super::file::File;
-use super::reader::{At, Section};
 use crate::declare::{Declared, Info, Key, WordOr};
+use crate::file::File;
+use crate::reader::{At, Section};
 use crate::{section, words};
 
 /// The name of the section.

@@ -14,11 +14,12 @@ use toml::de::DeTable;
 pub use amount::{Amount, Unit};
 
 use self::path::{Found, Reach};
-use super::file::quote;
-use super::reader::Place;
 use super::{FILE_MAX, Overrides, Scenario, parse_file, parse_table};
-use crate::import::{self, source::Source};
+use crate::file::quote;
+use crate::foreign;
 use crate::problem::{FileId, Problem, Problems};
+use crate::reader::Place;
+use crate::source::Source;
 
 /// A scenario file in which one value can be set.
 #[derive(Clone, Debug)]
@@ -37,7 +38,7 @@ impl Knob {
     /// Finds `key`, such as `flow_control.xoff` or `flow.F1.rate`, in the file at `path`.
     pub fn read(path: &Path, key: &str) -> Result<Knob, Problems> {
         let source = Source::read_within(path, FILE_MAX)?;
-        import::refuse_simulators(&source.file, &source.text)?;
+        foreign::refuse(&source.file, &source.text)?;
         Knob::find(&source, &source.stem(), (key, Reach::Values))
     }
 
@@ -184,7 +185,7 @@ impl Changed {
     /// `switch.buffer=1 MB` needs no quotation marks of its own.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Problems> {
         let Source { file, text: before } = &self.source;
-        if let Some(whose) = import::simulator_of(before) {
+        if let Some(whose) = foreign::simulator_of(before) {
             let help = "--set is for scenarios: make one with `pauseless convert --to scenario`";
             return Err(Problems::of_file(file, format!("this is {whose}"), help));
         }

@@ -4,10 +4,10 @@ use pauseless_core::unit::Span;
 use pauseless_sim::Config;
 use pauseless_sim::config::{Steady, Stop};
 
-use super::file::File;
 use super::flows::TIMES;
-use super::reader::{At, Item, Section, did_you_mean, quoted};
 use crate::declare::{Declared, FileValue, Filled, Info, Key, Kind, Permille};
+use crate::file::File;
+use crate::reader::{At, Item, Section, did_you_mean, quoted};
 use crate::section;
 
 /// What may end a run before its time.

@@ -3,11 +3,11 @@
 use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::WireLoss;
 
-use super::file::File;
 use super::pattern;
-use super::reader::Section;
 use crate::declare::{Declared, Key, List, list};
+use crate::file::File;
 use crate::problem::Sink;
+use crate::reader::Section;
 use crate::section;
 
 /// The name of the section.

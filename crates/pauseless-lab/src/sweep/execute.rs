@@ -11,7 +11,7 @@ use std::thread;
 use super::plan::{Plan, Task};
 use super::row::Row;
 use super::store::{Findings, Tables};
-use crate::report::quantity;
+use crate::quantity;
 use crate::results::{Facts, rows};
 use crate::run::Run;
 use crate::sample::{Asked, Sample};

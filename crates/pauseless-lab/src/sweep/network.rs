@@ -5,8 +5,8 @@ use toml::{Table, Value};
 
 use super::campaign::{Campaign, Filter};
 use crate::check::unrouted_pairs;
-use crate::fabric::toml::read;
-use crate::import::source::Source;
+use crate::scenario::fabric_file::read;
+use crate::source::Source;
 
 /// The parts of a scenario that decide its network.
 pub(super) const SECTIONS: [&str; 4] = ["seed", "topology", "routing", "classes"];

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Measured, WireFacts};
+use crate::record::records;
 use crate::report::json::{self, SCHEMA};
-use crate::report::records;
 use crate::run::Run;
 
 /// The document of all runs of a testbed.

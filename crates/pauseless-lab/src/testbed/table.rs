@@ -3,9 +3,10 @@
 use pauseless_core::unit::{Span, Time};
 
 use super::{Measured, WireFacts};
+use crate::quantity;
 use crate::report::html::goodputs;
 use crate::report::text::{Mood, Paint, Table};
-use crate::report::{quantity, verdict};
+use crate::report::verdict;
 use crate::run::Run;
 
 /// Two lines for each run.

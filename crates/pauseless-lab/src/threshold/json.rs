@@ -2,7 +2,7 @@
 
 use super::statistics::wilson;
 use super::{Answer, Course, Scale, Share, Threshold, Verdict};
-use crate::report::records;
+use crate::record::records;
 
 records! {
     /// The document.

@@ -2,7 +2,7 @@
 
 use super::statistics::wilson;
 use super::{Answer, Share, Threshold, Verdict};
-use crate::report::quantity::plural;
+use crate::quantity::plural;
 use crate::report::text::{Mood, Paint, Table};
 
 /// The verdict and the table of shares.

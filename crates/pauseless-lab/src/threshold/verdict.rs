@@ -3,7 +3,7 @@
 use super::statistics::{median, median_bounds};
 use super::{Answer, Course};
 use crate::named::named;
-use crate::report::quantity::plural;
+use crate::quantity::plural;
 use crate::scenario::vary::Amount;
 
 /// Whether there is a threshold.

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "every test binary uses some of these")]
 
 use expect_test::Expect;
-use pauseless_lab::fabric::toml;
-use pauseless_lab::import::source::Source;
+use pauseless_lab::scenario::fabric_file;
+use pauseless_lab::source::Source;
 
 /// A fabric file without problems.
 pub const GOOD: &str = r#"[topology]
@@ -43,7 +43,7 @@ pub fn source(text: &str) -> Source {
 
 /// A text and the message that it must give.
 pub fn check(text: &str, expected: Expect) {
-    let problems = toml::read(&source(text)).expect_err("something is wrong");
+    let problems = fabric_file::read(&source(text)).expect_err("something is wrong");
     expected.assert_eq(&format!("{problems}\n"));
 }
 

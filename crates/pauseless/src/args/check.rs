@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
 use pauseless_lab::check::sweep::Amount;
-use pauseless_lab::import::htsim::Options;
+use pauseless_lab::htsim::Options;
 
 /// `check`
 #[derive(Debug, Args)]

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pauseless_core::unit::{Bytes, Rate, Span};
-use pauseless_lab::cycle_aware::MARGIN;
+use pauseless_fabric::cycle_aware::MARGIN;
 use pauseless_lab::plan::headroom::{Cells, Reaction, cable};
 use pauseless_lab::plan::{Request, Scheme};
-use pauseless_lab::report::quantity::{parse_bytes, parse_delay, parse_rate, parse_round_trip};
+use pauseless_lab::quantity::{parse_bytes, parse_delay, parse_rate, parse_round_trip};
 
 use super::check::Rule;
 

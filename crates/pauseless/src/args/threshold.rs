@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pauseless_core::unit::Span;
-use pauseless_lab::report::quantity::parse_span;
+use pauseless_lab::quantity::parse_span;
 use pauseless_lab::threshold::Property;
 
 /// `threshold`

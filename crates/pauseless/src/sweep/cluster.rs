@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use pauseless_lab::report::quantity;
+use pauseless_lab::quantity;
 use pauseless_lab::report::text::Table;
 use pauseless_lab::sweep::plan::Plan;
 use pauseless_lab::sweep::slurm::{self, Job, Request, Status};

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context;
-use pauseless_lab::report::quantity;
+use pauseless_lab::quantity;
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::sweep::campaign::Campaign;
 use pauseless_lab::sweep::execute::{self, Executed, Hooks, Tally};

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use pauseless_core::id::{GroupId, NodeId, PortId};
 use pauseless_fabric::dependency::{ClosingFlow, Component, Demand, Traffic};
 
-use crate::fabric::Fabric;
+use pauseless_fabric::fabric::Fabric;
 
 /// Finds flows by following the tables.
 pub(super) struct Crowd<'c> {

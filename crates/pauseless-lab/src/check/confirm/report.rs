@@ -5,8 +5,9 @@ use std::fmt::Write;
 use pauseless_core::unit::{Rate, Time};
 
 use super::{Attempt, Confirmation, DisciplineOutcome, FlowSet, SafeRate, Simulated};
-use crate::report::{quantity, records};
-use crate::scenario::unit::Quantity;
+use crate::quantity;
+use crate::record::records;
+use crate::unit::Quantity;
 
 /// A few lines, indented like those of the cycle.
 pub fn text(confirmation: &Confirmation) -> String {

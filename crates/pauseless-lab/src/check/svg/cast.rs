@@ -7,7 +7,7 @@ use pauseless_fabric::dependency::{ClosingFlow, Cycle};
 use pauseless_fabric::topology::Topology;
 
 use super::words::natural;
-use crate::fabric::Fabric;
+use pauseless_fabric::fabric::Fabric;
 
 /// The part that a node plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

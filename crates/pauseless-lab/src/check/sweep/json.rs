@@ -2,8 +2,8 @@
 
 use super::{Cases, Finding, Sweep};
 use crate::check::json::ComponentRecord;
-use crate::fabric::Fabric;
-use crate::report::records;
+use crate::record::records;
+use pauseless_fabric::fabric::Fabric;
 
 records! {
     /// What came of a sweep.

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::{Cases, Finding, Sweep};
-use crate::fabric::Fabric;
-use crate::report::quantity;
+use crate::quantity;
 use crate::report::text::{Mood, Paint};
+use pauseless_fabric::fabric::Fabric;
 
 /// The whole report.
 pub fn report(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {

@@ -216,7 +216,7 @@ mod tests {
         let first = &wiring.links[0];
         let shown = "\"leaf1:e1-1\", \"spine1:e1-1\"";
         assert_eq!(&text[first.at.clone()], shown);
-        assert_eq!(crate::text::line_number(&text, first.at.start), 51);
+        assert_eq!(crate::lex::line_number(&text, first.at.start), 51);
     }
 
     #[test]

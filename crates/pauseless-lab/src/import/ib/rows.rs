@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use crate::lex::line_number;
 use crate::problem::Problem;
-use crate::text::line_number;
 
 /// A row of a list.
 pub(super) trait Keyed {

@@ -8,7 +8,7 @@ use pauseless_fabric::routing::Groups;
 use pauseless_sim::Config;
 
 use crate::problem::Sink;
-use crate::scenario::reader::{At, Item, Place, Section, did_you_mean};
+use crate::reader::{At, Item, Place, Section, did_you_mean};
 
 /// The section as it was written.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::problem::Sink;
-use crate::scenario::reader::{At, Item, Place, Section, did_you_mean};
+use crate::reader::{At, Item, Place, Section, did_you_mean};
 
 /// The section as it was written.
 #[derive(Debug, Default)]

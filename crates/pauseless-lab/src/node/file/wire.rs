@@ -8,9 +8,9 @@ use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::link::Backend;
 
 use crate::declare::{FileValue, Kind, Words};
-use crate::scenario::file::quote;
-use crate::scenario::reader::{At, Item, Section};
-use crate::scenario::unit::{self, Quantity};
+use crate::file::quote;
+use crate::reader::{At, Item, Section};
+use crate::unit::{self, Quantity};
 use crate::{section, words};
 
 /// How frames travel, and by which clock.

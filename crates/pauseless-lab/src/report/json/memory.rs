@@ -3,7 +3,7 @@
 use pauseless_core::memory::MemoryUse;
 use pauseless_sim::outcome::MemoryOutcome;
 
-use crate::report::records;
+use crate::record::records;
 use crate::run::Run;
 
 records! {

@@ -3,8 +3,9 @@
 use pauseless_core::unit::Time;
 use pauseless_sim::outcome::{Episode, Losses, Lost, Trip};
 
-use super::{QueueName, Run, egress_name, egress_names};
-use crate::report::records;
+use super::{QueueName, egress_name, egress_names};
+use crate::record::records;
+use crate::run::Run;
 
 records! {
     /// What was lost, by cause.

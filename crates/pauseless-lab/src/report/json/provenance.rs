@@ -6,9 +6,10 @@ use pauseless_sim::outcome::{Pause, PauseCause, PauseCycle, PauseTree, PausedLin
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{QueueName, Run, egress_name, egress_names};
+use super::{QueueName, egress_name, egress_names};
+use crate::record::records;
 use crate::report::provenance::{chain, hosts};
-use crate::report::records;
+use crate::run::Run;
 
 records! {
     /// All pauses, from the XOFF of an ingress to its XON.

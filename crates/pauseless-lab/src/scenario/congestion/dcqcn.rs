@@ -7,7 +7,7 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 
 use super::{BYTES, COUNTS, Chosen, RATES_ANY, SHARES, SPANS, refuse_alone, scheme};
 use crate::declare::{Key, Section, Tables};
-use crate::scenario::unit::Quantity;
+use crate::unit::Quantity;
 use crate::{section, words};
 
 /// The speed that the defaults of rates and thresholds are for.

@@ -5,7 +5,7 @@ use pauseless_core::congestion::timely::{Config, Update};
 use pauseless_core::unit::{Rate, Span};
 
 use super::{COUNTS, Chosen, RATES_ANY, SHARES, SPANS, refuse_alone, scheme};
-use crate::scenario::unit::Quantity;
+use crate::unit::Quantity;
 use crate::{section, words};
 
 /// The speed that the default of `delta` is for.

@@ -9,8 +9,8 @@ use pauseless_core::unit::{Bytes, Span};
 use super::PERIODS;
 use super::scheme::{AnyScheme, Scheme, variant};
 use crate::declare::{Filled, Key, Variant, Written};
-use crate::explain::Steps;
 use crate::scenario::port_group::{Draft, PortGroup};
+use crate::scenario::steps::Steps;
 use crate::{section, words};
 
 words! { Counters { "wide" => Counters::Wide, "iba" => Counters::Iba } }

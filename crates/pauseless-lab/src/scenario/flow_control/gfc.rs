@@ -10,8 +10,8 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use super::PERIODS;
 use super::scheme::{AnyScheme, Scheme, variant};
 use crate::declare::{Filled, Key, Place, Variant, Written};
-use crate::explain::Steps;
 use crate::scenario::port_group::{Draft, PortGroup, with_tau};
+use crate::scenario::steps::Steps;
 use crate::{section, words};
 
 words! { Measure { "message" => Measure::Message, "credit" => Measure::Credit } }

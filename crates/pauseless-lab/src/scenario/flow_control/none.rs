@@ -6,8 +6,8 @@ use pauseless_core::flow_control::FlowControl;
 
 use super::scheme::{AnyScheme, Scheme, variant};
 use crate::declare::{Section, Variant, Written};
-use crate::explain::Steps;
 use crate::scenario::port_group::{Draft, PortGroup};
+use crate::scenario::steps::Steps;
 use crate::section;
 
 section! {

@@ -7,8 +7,8 @@ use pauseless_core::unit::Bytes;
 
 use super::scheme::{AnyScheme, Scheme, variant};
 use crate::declare::{Filled, Key, Section, Variant, Written};
-use crate::explain::Steps;
 use crate::scenario::port_group::{Draft, PortGroup};
+use crate::scenario::steps::Steps;
 use crate::section;
 
 section! {

@@ -14,9 +14,9 @@ use crate::declare::{
     Choice, Declared, Fallback, Filled, Info, KeyInfo, Kind, Overlay, Place, Section, Variant,
     Written,
 };
-use crate::explain::Steps;
 use crate::problem::Sink;
 use crate::scenario::port_group::{Draft, PortGroup};
+use crate::scenario::steps::Steps;
 
 /// A scheme with its keys as far as they were written. A new one is a file like `pfc.rs`, which
 /// declares the keys and implements this, and a line in [`schemes`].

@@ -10,11 +10,11 @@ use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::Ties;
 
 use super::super::FRAMES;
-use super::super::file::quote;
 use super::super::topology::DELAYS;
-use super::super::unit::Quantity;
 use super::{Limits, Plan, Terms};
 use crate::declare::{At, FileValue, Filled, Item, Key, Kind, List};
+use crate::file::quote;
+use crate::unit::Quantity;
 use crate::{section, words};
 
 /// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.

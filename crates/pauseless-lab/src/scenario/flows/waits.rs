@@ -6,8 +6,8 @@ use pauseless_core::id::FlowId;
 use pauseless_core::unit::Span;
 use pauseless_sim::config::Follow;
 
-use super::super::reader::{At, did_you_mean};
 use super::{Copies, Flow, Plan, Planner};
+use crate::reader::{At, did_you_mean};
 
 /// What a flow waits for, as it was written.
 #[derive(Debug, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use pauseless_sim::config::{Ingress, IngressTable};
 
 use super::{Kind, Lane, Limit, Pool, SetAside, SharedMemory};
 use crate::problem::Sink;
+use crate::reader::{At, Place};
 use crate::scenario::pattern;
 use crate::scenario::port_group::{PortGroup, violation_problem};
-use crate::scenario::reader::{At, Place};
-use crate::scenario::unit::Quantity;
+use crate::unit::Quantity;
 
 /// That of public code for ports of a NIC's speed.
 const ALPHA: (u32, u32) = (1, 8);

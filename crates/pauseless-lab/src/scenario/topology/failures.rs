@@ -6,12 +6,12 @@ use pauseless_core::id::NodeId;
 use pauseless_fabric::failure::{Draw, FailureError, Failures, PPM_MAX};
 use pauseless_fabric::topology::{LinkIndex, Topology};
 
-use super::super::unit::Quantity;
 use super::{Common, find_node};
 use crate::declare::{self, At, FileValue, Item, Kind, Place, Section};
+use crate::file::quote;
 use crate::problem::Sink;
-use crate::scenario::file::quote;
 use crate::section;
+use crate::unit::Quantity;
 
 section! {
     /// Failures that are drawn: links between switches only, as in `{ share = "5 %", seed = 7 }`.

@@ -15,14 +15,14 @@ use pauseless_core::unit::Bytes;
 use pauseless_fabric::path::Step;
 
 use super::super::flows::{Limits, SIZES, TIMES, complete, still_waiting};
-use super::super::reader::{At, Item, Place, did_you_mean};
 use super::scene::{Batch, Link, Made, Scene, Way};
 use super::{AnyKind, Naming, TrafficKind, kind};
 use crate::declare::{FileValue, Key, Kind, Node, Own, Variant};
-use crate::import::source::Source;
+use crate::lex::line_number;
 use crate::problem::{FileId, Problem};
+use crate::reader::{At, Item, Place, did_you_mean};
 use crate::section;
-use crate::text::line_number;
+use crate::source::Source;
 use columns::columns;
 use rows::{Row, Rows};
 
@@ -372,7 +372,7 @@ const NAMES_MAX: usize = 10_000;
 /// As it stands between three quotes.
 fn escape(text: &str) -> String {
     if text.contains(['"', '\\']) || text.contains(char::is_control) {
-        let quoted = super::super::file::quote(text);
+        let quoted = crate::file::quote(text);
         quoted[1..quoted.len() - 1].to_string()
     } else {
         text.to_string()

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use pauseless_core::unit::Span;
 
 use super::super::flows::{Common, Flows, Plan, Planner};
-use super::super::unit::Quantity;
 use super::Traffic;
 use super::scene::{FLOWS_MAX, Link, Made, PAIRS_MAX, Scene};
+use crate::unit::Quantity;
 
 /// All flows that were made.
 #[derive(Default)]

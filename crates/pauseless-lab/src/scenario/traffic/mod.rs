@@ -31,11 +31,11 @@ use std::sync::Arc;
 use pauseless_core::unit::Span;
 use pauseless_sim::config::Flow;
 
-use super::file::File;
 pub(crate) use super::flows::FlowName;
 use super::flows::{Common, Limits, Terms};
-use super::reader::{Place, Section};
 use crate::declare::{Choice, Declared, Info, Key, Variant, Written};
+use crate::file::File;
+use crate::reader::{Place, Section};
 use crate::section;
 pub(crate) use list::rows::{Row, Rows};
 pub(crate) use list::{List, Listed, inline_rows};

@@ -6,13 +6,13 @@ use pauseless_core::id::NodeId;
 use pauseless_core::unit::Span;
 
 use super::super::flows::Limits;
-use super::super::unit::Quantity;
 use super::pool::{Cast, Ends};
 use super::random::{gap, stream, whole_ns};
 use super::scene::{Batch, Made, Scene};
 use super::sizes::Sizes;
 use super::{AnyKind, TrafficKind, kind};
 use crate::declare::{At, FileValue, Item, Key, Kind, Variant, quantity};
+use crate::unit::Quantity;
 use crate::{section, words};
 
 section! {

@@ -8,11 +8,11 @@ use pauseless_sim::rng::Stream;
 
 use super::super::flows::Limits;
 use super::super::hosts::HostSpan;
-use super::super::pattern::matches;
-use super::super::reader::{At, Place};
 use super::scene::Scene;
 use crate::declare::{Key, List};
+use crate::reader::{At, Place};
 use crate::section;
+use pauseless_fabric::pattern::matches;
 
 /// Hosts as they were written: names, ranges such as `H2..H5`, and names with `*`.
 #[derive(Clone, Copy, Debug)]

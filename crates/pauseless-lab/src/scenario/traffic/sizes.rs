@@ -6,14 +6,14 @@ use pauseless_core::unit::Bytes;
 use pauseless_sim::rng::Stream;
 use toml::Value;
 
-use super::super::file::quote;
 use super::super::flows::{CLASSES, Limits, SIZES};
-use super::super::reader::{At, Item, did_you_mean, quoted};
-use super::super::unit::Quantity;
 use super::cdf::{Cdf, bundled_names};
 use super::random::unit;
 use crate::declare::{FileValue, Key, Kind};
+use crate::file::quote;
+use crate::reader::{At, Item, did_you_mean, quoted};
 use crate::section;
+use crate::unit::Quantity;
 
 section! {
     /// How large flows are.

@@ -2,8 +2,8 @@
 
 use pauseless_core::unit::{Bytes, Rate, Span};
 
-use crate::scenario::file::quote;
-use crate::scenario::unit::{self, Quantity, unit_list};
+use crate::file::quote;
+use crate::unit::{self, Quantity, unit_list};
 
 /// A number of base units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,9 +7,9 @@ use toml::Value;
 
 use super::axis::POINTS_MAX;
 use crate::declare::{Declared, FileValue, Kind};
+use crate::file::quote;
 use crate::problem::{Problem, Sink};
-use crate::scenario::file::quote;
-use crate::scenario::reader::{At, Item};
+use crate::reader::{At, Item};
 use crate::scenario::vary::{Amount, Unit};
 use crate::{section, words};
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::problem::Sink;
+use crate::reader::At;
 use crate::results::{Reference, curves};
 use crate::scenario::Scenario;
-use crate::scenario::reader::At;
 
 /// Numbers and curves as they were written.
 pub(super) struct Asked {

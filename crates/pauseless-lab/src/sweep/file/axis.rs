@@ -8,7 +8,7 @@ use super::amounts::{Random, Range, Seeds};
 use super::{label, taken};
 use crate::declare::{Declared, Each, FileValue, Kind, List, Named};
 use crate::problem::Sink;
-use crate::scenario::reader::{At, Item, Place};
+use crate::reader::{At, Item, Place};
 use crate::section;
 use crate::sweep::campaign::{Axis, Label, Point};
 use crate::sweep::row;

@@ -22,11 +22,12 @@ use super::report::file::{Known, Sections};
 use super::report::keys::ReportKeys;
 use super::row::column;
 use crate::declare::{Declared, FileValue, Info, Key, Kind, List, Named, Tables};
-use crate::import::{self, source::Source};
+use crate::foreign;
 use crate::problem::{Problem, Problems, Sink};
+use crate::reader::{At, Item, Place, Section};
 use crate::results::{self, Kept, Reference};
-use crate::scenario::reader::{At, Item, Place, Section};
 use crate::scenario::{FILE_MAX, StopOn, parse_table, traffic};
+use crate::source::Source;
 use crate::{section, words};
 use asked::Asked;
 use axis::{AxisFile, Draft};
@@ -120,7 +121,7 @@ impl Campaign {
     pub fn read(path: &Path, size: Option<&str>) -> Result<Campaign, Problems> {
         let source = Source::read_within(path, FILE_MAX)?;
         let Source { file, text } = &source;
-        import::refuse_simulators(file, text)?;
+        foreign::refuse(file, text)?;
         let refuse = |list: Vec<Problem>| Problems::new(file, text, list);
         let table = parse_table(text).map_err(refuse)?;
         let sink = Sink::default();

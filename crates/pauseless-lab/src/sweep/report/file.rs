@@ -9,8 +9,8 @@ use super::rows::is_same;
 use super::words;
 use crate::declare::{Declared, Key, OneOrMany};
 use crate::problem::Sink;
+use crate::reader::{At, Section};
 use crate::scenario::did_you_mean;
-use crate::scenario::reader::{At, Section};
 
 /// What is asked of a report.
 #[derive(Clone, Debug, Default, PartialEq)]

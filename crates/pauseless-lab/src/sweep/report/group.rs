@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::file::Wanted;
 use super::rows::{Key, Rows};
-use crate::report::quantity::count;
+use crate::quantity::count;
 
 /// The values of a number for each combination of some axes.
 pub(super) struct Groups {

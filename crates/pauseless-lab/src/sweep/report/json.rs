@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::claim::Judged;
 use super::{Found, Part, Report, Share};
+use crate::record::records;
 use crate::report::json::{SCHEMA, to_text};
-use crate::report::records;
 use crate::table::{Cells, Table};
 
 records! {

@@ -7,7 +7,7 @@ use crate::declare::{
     Choice, Declared, Entry, FileValue, Info, KeyInfo, Kind, List, Named, OneOrMany, Tables,
     Variant, Written, variant,
 };
-use crate::scenario::reader::{At, Item, Section};
+use crate::reader::{At, Item, Section};
 use crate::{section, words};
 
 section! {

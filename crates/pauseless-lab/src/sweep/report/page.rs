@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::claim::Judged;
 use super::{Cell, Part, Report, Share, Shown, text, words};
 use crate::draw;
+use crate::quantity::count;
 use crate::report::html::{self, Heading, escape};
-use crate::report::quantity::count;
 use crate::repro::claim::Verdict;
 
 /// The page as HTML.

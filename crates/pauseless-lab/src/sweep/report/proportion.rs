@@ -6,7 +6,7 @@ use super::file::{Condition, Kind, Wanted};
 use super::rows::{Key, Rows};
 use super::{Cell, Head, Part, Shown, group, words};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
-use crate::report::quantity;
+use crate::quantity;
 use crate::table::{Column, Table};
 use crate::threshold::statistics::wilson;
 

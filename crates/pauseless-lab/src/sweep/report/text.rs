@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::claim::Judged;
 use super::{Cell, Part, Report, Share, Shown, words};
-use crate::report::quantity::{count, plural};
+use crate::quantity::{count, plural};
 use crate::report::text::{Mood, Paint, Table};
 use crate::repro::claim::Verdict;
 

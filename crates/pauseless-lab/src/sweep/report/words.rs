@@ -1,7 +1,7 @@
 //! Values of axes, shares and numbers as people read them.
 
 use super::super::campaign::Label;
-use crate::report::quantity;
+use crate::quantity;
 use crate::results::column_unit;
 use crate::scenario::vary::{Amount, Unit};
 

@@ -251,8 +251,8 @@ impl Ord for Weight {
 mod tests {
     use super::*;
     use crate::check::check;
-    use crate::fabric::toml;
-    use crate::import::source::Source;
+    use crate::scenario::fabric_file;
+    use crate::source::Source;
 
     /// What is screened is what the scenario file says, network by network.
     #[test]
@@ -267,7 +267,7 @@ mod tests {
                  [routing]\nkind = \"shortest\"\ntie_break = \"seeded\"\nseed = {sample}\n"
             );
             let file = "tree.toml".to_string();
-            let fabric = toml::read(&Source { file, text }).expect("a fabric");
+            let fabric = fabric_file::read(&Source { file, text }).expect("a fabric");
             let verdict = check(&fabric, &[]);
             match verdict.unrouted_pairs {
                 0 if verdict.is_cyclic() => cyclic.push(sample),

@@ -5,7 +5,7 @@ use pauseless_core::unit::{Bytes, Span};
 use super::super::super::flows::{SIZES, TIMES};
 use super::rows::{Parser, Row, Rows};
 use crate::declare::{Fallback, KeyInfo, Kind};
-use crate::text::Word;
+use crate::lex::Word;
 
 /// A column of a list.
 pub(super) struct Column {

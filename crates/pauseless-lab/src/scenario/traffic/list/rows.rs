@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use pauseless_core::unit::{Bytes, Span};
 
-use super::super::super::unit::{self, Quantity};
 use super::super::scene::FLOWS_MAX;
 use super::columns::{COLUMNS, Cell, Column, Titled, header_help, titles};
+use crate::lex::{Lines, Word};
 use crate::problem::Problem;
-use crate::text::{Lines, Word};
+use crate::unit::{self, Quantity};
 
 /// All rows, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,7 +4,7 @@ use toml::Table as Toml;
 use toml::de::DeTable;
 
 use crate::problem::{Problems, Sink};
-use crate::scenario::reader::Section;
+use crate::reader::Section;
 use crate::sweep::campaign::{Axis, Campaign, Filter, Label, Point};
 use crate::sweep::report::file::{Known, Sections};
 use crate::table::{Cells, Column, Table};

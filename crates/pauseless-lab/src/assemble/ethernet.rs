@@ -1,0 +1,187 @@
+//! From Ethernet files to a fabric: cables from containerlab, Batfish, NetQ or SONiC's own
+//! neighbours, and lossless priorities from SONiC's configurations.
+//!
+//! None of these files says everything. What is guessed where they are silent is said in the
+//! notes of the fabric, and every guess about flow control leans to the side of a cycle: a buffer
+//! counts as lossless unless a configuration says otherwise.
+
+mod bounce;
+mod build;
+mod classes;
+mod configs;
+mod merge;
+mod ports;
+mod roles;
+mod site;
+mod wires;
+
+use pauseless_core::class_map::ClassMap;
+use pauseless_fabric::dependency::{Lossy, Traffic};
+use pauseless_fabric::routing::{Multipath, RouteBuilder, Routing};
+
+pub(crate) use self::configs::gather;
+
+use self::build::Built;
+use self::classes::Classes;
+use self::site::Site;
+use self::wires::Wires;
+use super::ib::Parsed;
+use crate::import::ethernet::pg_profile::{self, PgProfile};
+use crate::import::ethernet::sonic::{self, SwitchConfig};
+use crate::import::ethernet::wiring::Wiring;
+use crate::import::ethernet::{Format, batfish, containerlab, netq, recognise};
+use crate::problem::Problems;
+use crate::source::Source;
+use pauseless_fabric::fabric::{Fabric, Medium, Names, Origin};
+
+/// What the files leave to whoever checks them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Choices {
+    /// By which rule packets are routed; `None` for equal-cost shortest paths, with a note.
+    pub routing: Option<Routing>,
+    /// What becomes of packets that a standby switch sends through a tunnel.
+    pub tunnels: Tunnels,
+}
+
+/// What becomes of packets that a standby switch of two sends on to the active one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tunnels {
+    /// They are left out, with a note.
+    #[default]
+    LeftOut,
+    /// They are followed, in the priority that the tunnel gives them.
+    ///
+    /// A class table cannot tell them from packets that are routed up again after a failure, so
+    /// the classes of such a fabric hold for its own routes only, and not for others.
+    Bounced,
+}
+
+/// The files of one fabric.
+#[derive(Default)]
+pub(crate) struct EthernetDumps<'s> {
+    pub wirings: Vec<Parsed<'s, Wiring>>,
+    pub configs: Vec<Parsed<'s, SwitchConfig>>,
+    pub profiles: Vec<Parsed<'s, Vec<PgProfile>>>,
+}
+
+/// The fabric that files describe, each recognised by its content.
+pub fn from_sources(sources: &[Source], choices: Choices) -> Result<Fabric, Problems> {
+    let name = Vec::from_iter(sources.iter().map(|source| source.file.as_str())).join(" ");
+    let mut dumps = EthernetDumps::default();
+    for source in sources {
+        let Some(format) = recognise(&source.text) else {
+            let message = "not an Ethernet file that can be read here".to_string();
+            return Err(Problems::of_file(&source.file, message, READABLE));
+        };
+        dumps.take(source, format)?;
+    }
+    dumps.assemble(name, choices)
+}
+
+impl<'s> EthernetDumps<'s> {
+    /// Parses one more file.
+    pub(crate) fn take(&mut self, source: &'s Source, format: Format) -> Result<(), Problems> {
+        let refuse = |problem| source.refuse(problem);
+        let wiring = match format {
+            Format::Containerlab => containerlab::parse(&source.text).map_err(refuse)?,
+            Format::BatfishLayer1 => batfish::parse(&source.text).map_err(refuse)?,
+            Format::NetqTopology => netq::parse(&source.text).map_err(refuse)?,
+            Format::SonicConfig => {
+                let value = sonic::parse(&source.text).map_err(refuse)?;
+                self.configs.push(Parsed { source, value });
+                return Ok(());
+            }
+            Format::PgProfileLookup => {
+                let value = pg_profile::parse(&source.text).map_err(refuse)?;
+                self.profiles.push(Parsed { source, value });
+                return Ok(());
+            }
+        };
+        self.wirings.push(Parsed { source, value: wiring });
+        Ok(())
+    }
+
+    /// The fabric, or what is missing or contradictory.
+    pub(crate) fn assemble(&self, name: String, choices: Choices) -> Result<Fabric, Problems> {
+        let configs = configs::gather(&self.configs)?;
+        let wires = if self.wirings.is_empty() {
+            Wires::from_neighbours(&configs)?
+        } else {
+            Wires::from_files(&self.wirings)?
+        };
+        let Some(file) = wires.cables.first().map(|cable| cable.source.file.clone()) else {
+            return Err(self.without_cables());
+        };
+        let mut notes = wires.notes.clone();
+        let site = Site::new(wires, &configs, &mut notes)?;
+        let Built { topology, devices, ends } = Built::new(&site, &mut notes)
+            .map_err(|error| Problems::of_file(&file, error.to_string(), ""))?;
+        site.take_notes_of_profiles(&self.profiles, &mut notes);
+        let routing = choices.routing.unwrap_or_else(|| {
+            notes.push(NO_ROUTES.to_string());
+            Routing::from(Multipath::Ecmp)
+        });
+        let mut fabric = Fabric {
+            name,
+            medium: Medium::Ethernet,
+            names: Names::new(devices),
+            routes: RouteBuilder::new(&topology, routing).build(),
+            topology,
+            origin: Origin::Rule(routing),
+            classes: ClassMap::Same,
+            traffic: Traffic::AllPairs(Vec::new()),
+            lossy: Lossy::nothing(),
+            notes,
+        };
+        let rows = bounce::add((&site, &ends), &mut fabric, choices.tunnels);
+        Classes::new(&site, &ends).enter(&mut fabric, &rows);
+        configs::take_warnings(&self.configs, &mut fabric.notes);
+        Ok(fabric)
+    }
+
+    fn without_cables(&self) -> Problems {
+        let wirings = self.wirings.iter().map(|parsed| parsed.source);
+        let configs = self.configs.iter().map(|parsed| parsed.source);
+        let profiles = self.profiles.iter().map(|parsed| parsed.source);
+        let file = wirings.chain(configs).chain(profiles).next();
+        let file = file.map_or("", |source| source.file.as_str());
+        let message = "no file says how the fabric is cabled".to_string();
+        Problems::of_file(file, message, CABLED)
+    }
+}
+
+/// The first few of `names`, and how many more there are.
+fn some(names: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let shown = names.iter().take(SHOWN).map(String::as_str);
+    let shown = Vec::from_iter(shown).join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// "1 cable", "2 cables".
+fn count(number: usize, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        number if what.ends_with("ch") => format!("{number} {what}es"),
+        number => format!("{number} {what}s"),
+    }
+}
+
+/// The classes of a mask, as in "3, 4"; "none" if there is none.
+fn list(classes: u8) -> String {
+    let set = (0..8).filter(|class| classes & 1 << class != 0);
+    match Vec::from_iter(set.map(|class: u8| class.to_string())) {
+        none if none.is_empty() => "none".to_string(),
+        classes => classes.join(", "),
+    }
+}
+
+const NO_ROUTES: &str = "the files have no routes; all equal-cost shortest paths are assumed";
+const CABLED: &str = "add a containerlab topology, Batfish's layer1_topology.json, NetQ's \
+    topologyGraph.json, or config_db.json files with hostname and DEVICE_NEIGHBOR";
+const READABLE: &str = "files that can be read: containerlab's .clab.yml, Batfish's \
+    layer1_topology.json, NetQ's topologyGraph.json, SONiC's config_db.json, qos.json, \
+    buffers.json and pg_profile_lookup.ini";
