@@ -11,10 +11,11 @@ use std::thread;
 
 use crate::quantity;
 use crate::report::html::Heading;
-use crate::report::text::{Mood, Paint, Table};
+use crate::report::text::mood_of_run;
 use crate::report::verdict;
 use crate::run::Run;
 use crate::scenario::{Overrides, Problems, Scenario};
+use crate::terminal::{Mood, Paint, Table};
 
 /// The scenarios of the demo, with what the command line says instead of them.
 pub fn scenarios(overrides: &Overrides) -> Result<Vec<Scenario>, Problems> {
@@ -69,7 +70,7 @@ pub fn table(runs: &[Run], paint: Paint) -> String {
     }
     table.render(|row, column, cell| match column {
         0 => paint.paint(Mood::Strong, cell),
-        1 => paint.paint(Mood::of_run(&runs[row]), cell),
+        1 => paint.paint(mood_of_run(&runs[row]), cell),
         _ => cell.to_string(),
     })
 }

@@ -32,6 +32,7 @@ pub mod schema;
 pub mod source;
 pub mod sweep;
 pub mod table;
+pub mod terminal;
 #[cfg(target_os = "linux")]
 pub mod testbed;
 pub mod threshold;

@@ -1,8 +1,9 @@
 //! Numbers as people read them: a few digits and a unit.
 
+use std::ops::RangeInclusive;
+
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
-use crate::scenario::topology::RATES;
 use crate::unit;
 
 /// A length of time as scenario files write it, such as `52.4 us`; else what is wrong with it.
@@ -156,6 +157,8 @@ fn scaled(value: f64, units: &[(f64, &str)], base: &str) -> String {
     }
 }
 
+/// A byte lasts at least 5 ps, so that times stay exact; see [`pauseless_core::unit`].
+pub const RATES: RangeInclusive<Rate> = Rate::mbps(1)..=Rate::gbps(1_600);
 /// As in scenarios.
 const DELAY_MAX: Span = Span::s(1);
 /// More buffer than any switch has.

@@ -5,8 +5,6 @@ pub mod write;
 
 use std::borrow::Cow;
 
-use crate::report::csv::quoted;
-
 /// A table of data, column by column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -143,6 +141,15 @@ fn rows(table: &Table) -> usize {
     rows
 }
 
+/// A field in quotation marks where it needs them.
+//= rfc4180 2
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        return format!("\"{}\"", field.replace('"', "\"\""));
+    }
+    field.to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -242,5 +249,13 @@ mod tests {
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
         assert_eq!(csv(&table), "case,time_ms\n");
+    }
+
+    //= rfc4180 2 type=test
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        assert_eq!(quoted("F1 goodput_bps"), "F1 goodput_bps");
+        assert_eq!(quoted("a,b"), "\"a,b\"");
+        assert_eq!(quoted("say \"hi\""), "\"say \"\"hi\"\"\"");
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::iter::Sum;
 
+use pauseless_lab::metrics::statistics::wilson;
 use pauseless_lab::sample::share::fair_rates;
-use pauseless_lab::threshold::statistics::wilson;
 use pauseless_sim::Config;
 use pauseless_sim::outcome::Outcome;
 

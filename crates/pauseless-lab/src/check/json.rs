@@ -10,8 +10,8 @@ use super::Verdict;
 use super::confirm::ConfirmationRecord;
 use super::sweep::describe;
 use super::sweep::json::SweepRecord;
+use crate::record::SCHEMA;
 use crate::record::records;
-use crate::report::json::SCHEMA;
 use pauseless_fabric::fabric::{Fabric, Origin};
 
 /// What `check` prints: one fabric is a document of its own, several are a list.

@@ -9,7 +9,7 @@ use pauseless_fabric::reroute::Reroute;
 use super::Verdict;
 use super::svg::words::count;
 use super::sweep::describe;
-use crate::report::text::{Mood, Paint};
+use crate::terminal::{Mood, Paint};
 use pauseless_fabric::fabric::{Fabric, Origin};
 
 /// The whole report.

@@ -6,6 +6,7 @@
 pub mod completion;
 pub mod distribution;
 pub mod links;
+pub mod statistics;
 
 use pauseless_core::unit::Bytes;
 use pauseless_sim::outcome::{CongestionTree, FlowOutcome};

@@ -13,7 +13,7 @@ use pauseless_dataplane::report::{
 
 use super::metrics::losses;
 use crate::quantity;
-use crate::report::text::{Mood, Paint};
+use crate::terminal::{Mood, Paint};
 use crate::testbed::plan::NodeConfig;
 pub use terminal::{Screen, restore, size};
 

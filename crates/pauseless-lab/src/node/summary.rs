@@ -12,7 +12,7 @@ use super::json::{NodeDocument, Tau};
 use super::metrics::losses;
 use super::screen::{self, PortSetting, Scene, Size};
 use crate::quantity;
-use crate::report::text::{Mood, Paint};
+use crate::terminal::{Mood, Paint};
 use crate::testbed::plan::NodeConfig;
 
 /// What the node of `file` would do, for `--check`.

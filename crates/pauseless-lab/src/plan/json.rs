@@ -14,8 +14,8 @@ use super::prove_text::ProofRecord;
 use super::text::IBA_GRANT;
 use super::{Dynamic, Fit, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
 use crate::explain::StageRecord;
+use crate::record::SCHEMA;
 use crate::record::records;
-use crate::report::json::SCHEMA;
 use pauseless_fabric::fabric::Fabric;
 
 records! {

@@ -15,25 +15,3 @@ pub fn flows(run: &Run) -> String {
 pub fn series(run: &Run) -> Option<String> {
     rows::series(run).map(|series| table::csv(&series))
 }
-
-/// A field in quotation marks where it needs them.
-//= rfc4180 2
-pub(crate) fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        return format!("\"{}\"", field.replace('"', "\"\""));
-    }
-    field.to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    //= rfc4180 2 type=test
-    #[test]
-    fn fields_are_quoted_where_they_must_be() {
-        assert_eq!(quoted("F1 goodput_bps"), "F1 goodput_bps");
-        assert_eq!(quoted("a,b"), "\"a,b\"");
-        assert_eq!(quoted("say \"hi\""), "\"say \"\"hi\"\"\"");
-    }
-}

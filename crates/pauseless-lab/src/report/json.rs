@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::record::records;
+pub use crate::record::{SCHEMA, to_text};
 use crate::results::Facts;
 use crate::results::rows::{self, Object};
 use crate::run::Comparison;
@@ -19,9 +20,6 @@ use crate::run::Run;
 use memory::MemoryRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
 use provenance::ProvenanceRecord;
-
-/// The version of the documents; it changes when a field changes its meaning or goes away.
-pub const SCHEMA: u32 = 1;
 
 /// The document of one run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -242,12 +240,6 @@ pub fn runs_document(runs: &[Run]) -> RunsDocument {
 /// One run of several, to be put together with others later.
 pub fn named(run: &Run) -> serde_json::Value {
     serde_json::to_value(NamedRun::new(run)).expect("documents have string keys and no I/O")
-}
-
-/// A document as indented text that ends with a line feed.
-pub fn to_text(document: &impl Serialize) -> String {
-    let text = serde_json::to_string_pretty(document);
-    text.expect("documents have string keys and no I/O") + "\n"
 }
 
 fn egress_name(run: &Run, queue: EgressQueue) -> QueueName {

@@ -8,59 +8,20 @@ use crate::metrics::has_started;
 use crate::quantity;
 use crate::results::{Facts, Of, Scope};
 use crate::run::Run;
+pub use crate::terminal::{Mood, Paint, Table};
 
-/// Whether escape sequences may be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paint {
-    /// Plain text.
-    Plain,
-    /// Colours for a terminal.
-    Ansi,
-}
-
-/// What colours say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
-    /// Nothing is wrong.
-    Good,
-    /// A finding.
-    Bad,
-    /// Moves, but badly.
-    Poor,
-    /// A heading.
-    Strong,
-}
-
-impl Paint {
-    /// `text` in the colour of `mood`.
-    pub fn paint(self, mood: Mood, text: &str) -> String {
-        let code = match mood {
-            Mood::Good => "32",
-            Mood::Bad => "1;31",
-            Mood::Poor => "33",
-            Mood::Strong => "1",
-        };
-        match self {
-            Paint::Plain => text.to_string(),
-            Paint::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
-        }
+/// The mood of a finding.
+pub fn mood_of(finding: Finding) -> Mood {
+    match finding {
+        Finding::Deadlock | Finding::Loss => Mood::Bad,
+        Finding::Starvation => Mood::Poor,
     }
 }
 
-impl Mood {
-    /// The mood of a finding.
-    pub fn of(finding: Finding) -> Mood {
-        match finding {
-            Finding::Deadlock | Finding::Loss => Mood::Bad,
-            Finding::Starvation => Mood::Poor,
-        }
-    }
-
-    /// The mood of a whole run: that of its worst finding.
-    pub fn of_run(run: &Run) -> Mood {
-        let worst = verdict::findings(&run.outcome).first().copied();
-        worst.map_or(Mood::Good, Mood::of)
-    }
+/// The mood of a whole run: that of its worst finding.
+pub fn mood_of_run(run: &Run) -> Mood {
+    let worst = verdict::findings(&run.outcome).first().copied();
+    worst.map_or(Mood::Good, mood_of)
 }
 
 /// The whole report of one run.
@@ -104,7 +65,7 @@ pub fn verdict(run: &Run, paint: Paint) -> String {
         text.push('\n');
     }
     for finding in Finding::ALL {
-        let mood = if finding.is_in(&run.outcome) { Mood::of(finding) } else { Mood::Good };
+        let mood = if finding.is_in(&run.outcome) { mood_of(finding) } else { Mood::Good };
         text.push_str(&paint.paint(mood, &finding.sentence(run)));
         text.push('\n');
     }
@@ -225,142 +186,4 @@ fn feedback(run: &Run) -> String {
     ];
     let mut table = Table::new("<frames <of-them-pauses <largest-share-of-a-link");
     table.extend([row].into_iter(), 1)
-}
-
-/// Columns that are as wide as their widest cell.
-#[derive(Clone, Debug)]
-pub struct Table {
-    heads: Vec<String>,
-    to_the_right: Vec<bool>,
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    /// A table with these heads, separated by spaces. A head that begins with `<` aligns its
-    /// column to the right, and `-` in a head stands for a space.
-    pub fn new(heads: &str) -> Table {
-        let heads = Vec::from_iter(heads.split(' '));
-        Table {
-            to_the_right: heads.iter().map(|head| head.starts_with('<')).collect(),
-            heads: heads
-                .iter()
-                .map(|head| head.trim_start_matches('<').replace('-', " "))
-                .collect(),
-            rows: Vec::new(),
-        }
-    }
-
-    /// A table with these heads as they are, each with whether its column is aligned to the right.
-    pub fn with(heads: Vec<(String, bool)>) -> Table {
-        let (heads, to_the_right) = heads.into_iter().unzip();
-        Table { heads, to_the_right, rows: Vec::new() }
-    }
-
-    /// Whether it has no rows.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// The heads of its columns.
-    pub fn heads(&self) -> &[String] {
-        &self.heads
-    }
-
-    /// Its rows, with a cell for every head.
-    pub fn rows(&self) -> &[Vec<String>] {
-        &self.rows
-    }
-
-    /// Adds a row, which has a cell for every head.
-    pub fn push(&mut self, row: Vec<String>) {
-        assert_eq!(row.len(), self.heads.len(), "a cell for every head");
-        self.rows.push(row);
-    }
-
-    /// The rows, each on a line that is indented by two; painted by `paint`, which is given
-    /// the cell's row, its column and its text after alignment.
-    pub fn render(&self, paint: impl Fn(usize, usize, &str) -> String) -> String {
-        let mut widths: Vec<usize> = self.heads.iter().map(|head| head.chars().count()).collect();
-        for row in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = cell.chars().count().max(*width);
-            }
-        }
-        let align = |column: usize, cell: &str| {
-            if self.to_the_right[column] {
-                format!("{cell:>width$}", width = widths[column])
-            } else {
-                format!("{cell:<width$}", width = widths[column])
-            }
-        };
-        let heads = self.heads.iter().enumerate();
-        let mut lines = vec![Vec::from_iter(heads.map(|(column, cell)| align(column, cell)))];
-        for (index, row) in self.rows.iter().enumerate() {
-            let cells = row.iter().enumerate();
-            let cells = cells.map(|(column, cell)| paint(index, column, &align(column, cell)));
-            lines.push(cells.collect());
-        }
-        let lines = lines.iter().map(|line| {
-            let line = line.join("  ");
-            format!("  {}\n", line.trim_end())
-        });
-        lines.collect()
-    }
-
-    /// All of `rows`, or the first few of more than [`ROWS_MAX`] and a line that says so. No text
-    /// at all for no rows.
-    fn extend(&mut self, rows: impl Iterator<Item = Vec<String>>, count: usize) -> String {
-        let shown = if count > ROWS_MAX { ROWS_FEW } else { count };
-        for row in rows.take(shown) {
-            self.push(row);
-        }
-        if self.rows.is_empty() {
-            return String::new();
-        }
-        let mut text = self.render(|_, _, cell| cell.to_string());
-        if count > shown {
-            let more = count - shown;
-            text.push_str(&format!("  .. and {more} more; --json lists all of them\n"));
-        }
-        text
-    }
-}
-
-/// A longer table is a file, not a report.
-pub const ROWS_MAX: usize = 40;
-/// So many rows show what a longer table is like.
-const ROWS_FEW: usize = 10;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_align_and_lines_end_without_spaces() {
-        let mut table = Table::new("flow <late-goodput finish");
-        table.push(vec!["F1".into(), "5.00 Gb/s".into(), "-".into()]);
-        table.push(vec!["longest".into(), "8 kb/s".into(), "1.00 ms".into()]);
-        let text = table.render(|_, _, cell| cell.to_string());
-        let expected = "  flow     late goodput  finish\n  \
-                        F1          5.00 Gb/s  -\n  \
-                        longest        8 kb/s  1.00 ms\n";
-        assert_eq!(text, expected);
-    }
-
-    #[test]
-    fn long_tables_say_what_they_leave_out() {
-        let rows = (0..ROWS_MAX + 2).map(|n| vec![n.to_string()]);
-        let text = Table::new("n").extend(rows, ROWS_MAX + 2);
-        assert_eq!(text.lines().count(), 1 + ROWS_FEW + 1);
-        assert!(text.ends_with("  .. and 32 more; --json lists all of them\n"));
-        let rows = (0..ROWS_MAX).map(|n| vec![n.to_string()]);
-        let text = Table::new("n").extend(rows, ROWS_MAX);
-        assert_eq!(text.lines().count(), 1 + ROWS_MAX);
-    }
-
-    #[test]
-    fn paint_is_only_for_terminals() {
-        assert_eq!(Paint::Plain.paint(Mood::Bad, "x"), "x");
-        assert_eq!(Paint::Ansi.paint(Mood::Good, "x"), "\x1b[32mx\x1b[0m");
-    }
 }

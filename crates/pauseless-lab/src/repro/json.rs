@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::Reproduced;
 use super::claim::{Finding, Judged};
 use super::file::Paper;
+use crate::record::SCHEMA;
 use crate::record::records;
-use crate::report::json::SCHEMA;
 
 records! {
     /// The document of several experiments.

@@ -6,7 +6,7 @@ use super::claim::{Finding, Judged, Verdict};
 use super::file::Paper;
 use super::{Reproduced, Scale};
 use crate::quantity;
-use crate::report::text::{Mood, Paint};
+use crate::terminal::{Mood, Paint};
 
 /// An experiment with all of its claims.
 pub fn report(done: &Reproduced, paint: Paint) -> String {

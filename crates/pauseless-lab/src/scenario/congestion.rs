@@ -20,13 +20,13 @@ use pauseless_sim::config::{Congestion, Flow, Reaction};
 use super::flows::{Plan, Planner};
 use super::routes::Routing;
 use super::switch::Switches;
-use super::topology::RATES;
 use super::transport::{self, WindowRule};
 use crate::declare::{
     Choice, Declared, Entry, Filled, Info, Key, Registry, Variant, WordOr, Written as _,
 };
 use crate::file::File;
 use crate::problem::Sink;
+use crate::quantity::RATES;
 use crate::reader::{At, Place, Section};
 use crate::{section, words};
 pub(crate) use dcqcn::{AtRate, DCQCN, Dcqcn};

@@ -7,9 +7,10 @@ use pauseless_core::unit::{Rate, Span};
 use pauseless_fabric::builder::{TopologyBuilder, TopologyError};
 use pauseless_fabric::topology::{LinkSpec, NodeKind, Topology};
 
-use super::topology::{Common, DELAYS, Pair, RATES};
+use super::topology::{Common, DELAYS, Pair};
 use crate::declare::{At, FileValue, Filled, Item, Key, Kind, Place, Tables};
 use crate::problem::Sink;
+use crate::quantity::RATES;
 use crate::reader::did_you_mean;
 use crate::{section, words};
 use pauseless_fabric::fabric::{Device, Names};

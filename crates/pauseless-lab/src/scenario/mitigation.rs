@@ -12,10 +12,10 @@ use pauseless_sim::config::{IngressTable, Mitigation, RateLimit, Recovery, Watch
 
 use super::flows::TIMES;
 use super::pattern::{self, ClassNumber};
-use super::topology::RATES;
 use crate::declare::{Choice, Declared, Filled, Info, Key, List, Variant, list};
 use crate::file::File;
 use crate::problem::Sink;
+use crate::quantity::RATES;
 use crate::reader::{At, Section};
 use crate::unit::Quantity;
 use crate::{section, words};

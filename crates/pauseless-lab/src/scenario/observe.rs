@@ -9,10 +9,11 @@ use pauseless_sim::config::{Probes, Receiver};
 
 use super::flows::{Plan, TIMES};
 use super::pattern;
-use super::topology::{BuiltTopology, RATES};
+use super::topology::BuiltTopology;
 use crate::declare::{Counted, Declared, Each, FileValue, Key, Kind, List, Within, WordOr, list};
 use crate::file::File;
 use crate::problem::Sink;
+use crate::quantity::RATES;
 use crate::reader::{At, Item, Section, did_you_mean};
 use crate::{section, words};
 

@@ -16,6 +16,7 @@ use super::custom::Custom;
 use super::{Aim, Parts};
 use crate::declare::{At, Declared, Entry, File, Info, Key, List, Place, Section, Written};
 use crate::problem::Sink;
+use crate::quantity::RATES;
 use crate::reader::did_you_mean;
 use crate::section;
 use pauseless_fabric::fabric::{Device, Names};
@@ -28,8 +29,6 @@ pub(crate) use kinds::{Generated, Layout, kinds};
 /// The name of the section.
 pub(crate) const NAME: &str = "topology";
 
-/// A byte lasts at least 5 ps, so that times stay exact; see [`pauseless_core::unit`].
-pub(crate) const RATES: RangeInclusive<Rate> = Rate::mbps(1)..=Rate::gbps(1_600);
 /// Long enough for any cable, short enough that no sum of delays overflows.
 pub(crate) const DELAYS: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
 /// Table entries, or pairs of ports, above which a run would not fit the memory of a workstation.

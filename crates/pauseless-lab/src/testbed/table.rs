@@ -5,9 +5,10 @@ use pauseless_core::unit::{Span, Time};
 use super::{Measured, WireFacts};
 use crate::quantity;
 use crate::report::html::goodputs;
-use crate::report::text::{Mood, Paint, Table};
+use crate::report::text::mood_of_run;
 use crate::report::verdict;
 use crate::run::Run;
+use crate::terminal::{Mood, Paint, Table};
 
 /// Two lines for each run.
 pub fn table(runs: &[Measured], paint: Paint) -> String {
@@ -49,7 +50,7 @@ pub fn table(runs: &[Measured], paint: Paint) -> String {
         let run = [&measured.run, &measured.simulated][row % 2];
         match column {
             0 => paint.paint(Mood::Strong, cell),
-            2 => paint.paint(Mood::of_run(run), cell),
+            2 => paint.paint(mood_of_run(run), cell),
             _ => cell.to_string(),
         }
     })

@@ -8,7 +8,6 @@ pub mod json;
 pub mod page;
 pub mod property;
 mod scale;
-pub mod statistics;
 pub mod text;
 mod verdict;
 

@@ -1,10 +1,10 @@
 //! An answer as a page with the share of seeds against the value.
 
-use super::statistics::wilson;
 use super::{Answer, Scale, Verdict, text};
+use crate::metrics::statistics::wilson;
 use crate::report::chart::{self, Axis, Curve, Figure, Instant, Stroke, Weight};
 use crate::report::html::{Heading, escape, frame};
-use crate::report::text::Paint;
+use crate::terminal::Paint;
 
 /// The page.
 pub fn page(answer: &Answer) -> String {

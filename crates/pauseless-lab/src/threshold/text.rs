@@ -1,9 +1,9 @@
 //! An answer for a terminal.
 
-use super::statistics::wilson;
 use super::{Answer, Share, Threshold, Verdict};
+use crate::metrics::statistics::wilson;
 use crate::quantity::plural;
-use crate::report::text::{Mood, Paint, Table};
+use crate::terminal::{Mood, Paint, Table};
 
 /// The verdict and the table of shares.
 pub fn report(answer: &Answer, paint: Paint) -> String {

@@ -1,7 +1,7 @@
 //! What the courses of all seeds say together.
 
-use super::statistics::{median, median_bounds};
 use super::{Answer, Course};
+use crate::metrics::statistics::{median, median_bounds};
 use crate::named::named;
 use crate::quantity::plural;
 use crate::scenario::vary::Amount;

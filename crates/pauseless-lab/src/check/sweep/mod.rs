@@ -15,7 +15,7 @@ use pauseless_fabric::topology::LinkIndex;
 use rayon::prelude::*;
 
 use super::reach::unrouted_pairs;
-use crate::threshold::statistics::wilson;
+use crate::metrics::statistics::wilson;
 use pauseless_fabric::fabric::Fabric;
 
 /// Which failures are tried, and how the fabric answers to them.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Cases, Finding, Sweep};
 use crate::quantity;
-use crate::report::text::{Mood, Paint};
+use crate::terminal::{Mood, Paint};
 use pauseless_fabric::fabric::Fabric;
 
 /// The whole report.

@@ -5,8 +5,8 @@ use expect_test::{Expect, expect};
 use self::fixture::{axis, buffers, campaign, names, numbers, read, rows, table1};
 use super::file::Known;
 use super::*;
-use crate::report::text::Paint;
 use crate::table::{Cells, csv};
+use crate::terminal::Paint;
 
 fn context() -> Context {
     Context {

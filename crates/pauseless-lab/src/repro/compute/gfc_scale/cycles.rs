@@ -11,11 +11,11 @@ use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope, Task};
 use super::trees::{Ties, Trees};
 use super::{AWARE, CBFC, PAPER, PFC, Scheme, network};
+use crate::metrics::statistics::wilson;
 use crate::repro::data::{Measured, Values};
 use crate::sample::Sample;
 use crate::scenario::Overrides;
 use crate::table::{Column, Table};
-use crate::threshold::statistics::wilson;
 
 /// Networks of one size.
 struct Campaign {
