@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use pauseless_lab::check::read;
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut sources = Vec::new();

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use pauseless_lab::hpcc::{Compat, read_source};
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 
 /// The reader wants files; two for each process.
 static FILES: LazyLock<[PathBuf; 2]> = LazyLock::new(|| {

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use pauseless_lab::htsim::{Options, read_sources};
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 
 fuzz_target!(|text: &str| {
     let sources = text

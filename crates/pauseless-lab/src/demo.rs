@@ -9,13 +9,13 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::thread;
 
-use crate::quantity;
 use crate::report::html::Heading;
 use crate::report::text::mood_of_run;
 use crate::report::verdict;
 use crate::run::Run;
 use crate::scenario::{Overrides, Problems, Scenario};
-use crate::terminal::{Mood, Paint, Table};
+use pauseless_text::quantity;
+use pauseless_text::terminal::{Mood, Paint, Table};
 
 /// The scenarios of the demo, with what the command line says instead of them.
 pub fn scenarios(overrides: &Overrides) -> Result<Vec<Scenario>, Problems> {

@@ -7,11 +7,11 @@ use pauseless_core::unit::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::quantity;
 use crate::scenario::flow_control::scheme_of;
 pub use crate::scenario::steps::StepRecord;
 use crate::scenario::steps::Steps;
 use crate::scenario::{PortGroup, Scenario};
+use pauseless_text::quantity;
 
 mod congestion;
 mod loops;

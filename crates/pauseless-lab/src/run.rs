@@ -19,8 +19,8 @@ use serde::Serialize;
 
 use crate::capture::{Ports, SimulatedCapture};
 use crate::metrics::Metrics;
-use crate::quantity;
 use crate::scenario::Scenario;
+use pauseless_text::quantity;
 
 /// A scenario and what came of it.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::declare::schema::document;
 use crate::{check, plan, report, repro, scenario, sweep, threshold};
+use pauseless_text::declare::schema::document;
 
 /// A kind of file or document that has a schema.
 #[derive(Clone, Copy, Debug)]

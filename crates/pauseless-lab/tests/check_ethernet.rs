@@ -16,7 +16,7 @@ use pauseless_fabric::routing::{Multipath, Routing, TieBreak};
 use pauseless_lab::assemble::ethernet::{Choices, from_sources};
 use pauseless_lab::check::{self, Verdict};
 use pauseless_lab::report::text::Paint;
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 
 fn sample(name: &str) -> Source {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ethernet");

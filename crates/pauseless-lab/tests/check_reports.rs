@@ -12,7 +12,7 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_lab::check::read;
 use pauseless_lab::check::{Verdict, check, sarif, svg};
 use pauseless_lab::scenario::fabric_file;
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 use serde_json::Value;
 
 const LINKS: LinkSpecs = LinkSpecs::same(LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) });

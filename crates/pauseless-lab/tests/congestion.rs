@@ -9,8 +9,8 @@ use pauseless_lab::check::check;
 use pauseless_lab::scenario::congestion::Scheme;
 use pauseless_lab::scenario::fabric_file;
 use pauseless_lab::scenario::{Overrides, Scenario};
-use pauseless_lab::source::Source;
 use pauseless_sim::config::Reaction;
+use pauseless_text::source::Source;
 
 mod problems;
 

@@ -15,8 +15,8 @@ use pauseless_lab::report::{html, json, text};
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::fabric_file;
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
-use pauseless_lab::source::Source;
 use pauseless_sim::{Outcome, run};
+use pauseless_text::source::Source;
 
 const FIG11: &str = include_str!("../../../papers/gfc/fig14.toml");
 const HOTNETS4: &str = include_str!("../../../papers/hotnets/fig4.toml");

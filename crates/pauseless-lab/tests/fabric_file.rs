@@ -19,7 +19,7 @@ use pauseless_fabric::topology::Topology;
 use pauseless_lab::check::check;
 use pauseless_lab::check::{graphml, read};
 use pauseless_lab::scenario::{fabric_file, shape};
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 use proptest::prelude::*;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

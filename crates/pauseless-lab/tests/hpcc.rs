@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pauseless_lab::hpcc::{self, Compat};
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::Overrides;
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 
 /// What a run has written, and the run.
 struct Done {

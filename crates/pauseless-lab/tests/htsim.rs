@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use pauseless_lab::htsim::{self, Options};
 use pauseless_lab::scenario::{Overrides, Scenario};
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 
 const MATRIX: &str = include_str!("htsim/perm_128n_128c_10MB.cm");
 const PATHS: &str = include_str!("htsim/A_perm128.paths");

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use pauseless_lab::hpcc::{self, Compat};
 use pauseless_lab::htsim::{self, Options};
-use pauseless_lab::problem::Problems;
 use pauseless_lab::scenario::{Overrides, Scenario, ScenarioFile};
-use pauseless_lab::source::Source;
+use pauseless_text::problem::Problems;
+use pauseless_text::source::Source;
 use proptest::prelude::*;
 
 const MATRIX: &str = include_str!("../../../examples/htsim/incast.cm");

@@ -12,7 +12,6 @@ use outside_kinds::flow_control::WindowKeys;
 use outside_kinds::topology::HubKeys;
 use outside_kinds::traffic::Shift;
 use pauseless_core::unit::{Bytes, Span};
-use pauseless_lab::declare::markdown;
 use pauseless_lab::explain::explain;
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::congestion::Scheme;
@@ -23,6 +22,7 @@ use pauseless_lab::scenario::shape;
 use pauseless_lab::scenario::{Overrides, Scenario, describe};
 use pauseless_lab::schema::Document;
 use pauseless_sim::config::Reaction;
+use pauseless_text::declare::markdown;
 use problems::GOOD;
 
 fn text(keys: &str) -> String {

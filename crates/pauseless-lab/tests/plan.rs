@@ -12,7 +12,7 @@ use pauseless_lab::plan::headroom::{Reaction, cable};
 use pauseless_lab::plan::{Fit, Plan, PlanError, Request, Scheme, plan, text};
 use pauseless_lab::scenario::shape;
 use pauseless_lab::scenario::{Overrides, Scenario};
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ethernet").join(name)

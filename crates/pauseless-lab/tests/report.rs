@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 
 use pauseless_core::unit::{Span, Time};
-use pauseless_lab::quantity;
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::verdict::{self, Finding};
 use pauseless_lab::report::{csv, diagram, json, scene};
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_text::quantity;
 
 const NETWORK: &str = r#"
 title = "<script>alert('a & b')</script>"

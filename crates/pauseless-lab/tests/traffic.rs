@@ -431,7 +431,7 @@ fn the_examples_of_the_reference_are_scenarios() {
 #[test]
 fn check_sees_every_pair_that_may_be_drawn() {
     use pauseless_fabric::dependency::Traffic;
-    use pauseless_lab::source::Source;
+    use pauseless_text::source::Source;
     let demands = |traffic: &str| {
         // What only a run needs is left out.
         let text = BASE.replace("duration = \"20 ms\"\n", "");
@@ -465,7 +465,7 @@ fn check_sees_every_pair_that_may_be_drawn() {
 
 #[test]
 fn check_says_the_same_of_a_permutation_whatever_the_seed() {
-    use pauseless_lab::source::Source;
+    use pauseless_text::source::Source;
     for (name, seed) in (1..=20).flat_map(|seed| [("", seed), ("name = \"p\"", seed)]) {
         let text = format!(
             "seed = {seed}\n[topology]\nkind = \"ring\"\nswitches = 5\nhosts_per_switch = 4\n\

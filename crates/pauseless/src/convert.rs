@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use pauseless_lab::assemble::ethernet::{Choices, Tunnels};
 use pauseless_lab::check::graphml;
 use pauseless_lab::check::read;
-use pauseless_lab::foreign;
 use pauseless_lab::hpcc::{self, Compat};
 use pauseless_lab::htsim::{self, Options};
 use pauseless_lab::scenario::fabric_file;
 use pauseless_lab::scenario::shape;
-use pauseless_lab::source::Source;
+use pauseless_text::foreign;
+use pauseless_text::source::Source;
 
 use crate::args::{ConvertArgs, ConvertFormat};
 use crate::output;

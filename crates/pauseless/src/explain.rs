@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use pauseless_lab::explain::{explain, paper};
 use pauseless_lab::report::{derivation, json};
 use pauseless_lab::scenario::{Overrides, Scenario};
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 
 use crate::args::ExplainArgs;
 use crate::output;

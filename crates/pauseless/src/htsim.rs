@@ -1,9 +1,9 @@
 //! `pauseless run` with files of htsim.
 
-use pauseless_lab::foreign;
 use pauseless_lab::htsim::{self, Options};
 use pauseless_lab::scenario::{Overrides, Scenario};
-use pauseless_lab::source::Source;
+use pauseless_text::foreign;
+use pauseless_text::source::Source;
 
 use crate::args::{CompatWith, RunArgs};
 use crate::output;

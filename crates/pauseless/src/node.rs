@@ -13,8 +13,8 @@ use pauseless_lab::node::file::{NodeFile, Role, write_clock};
 use pauseless_lab::node::metrics::endpoint::Endpoint;
 use pauseless_lab::node::screen::{self, PortSetting, Scene, Screen};
 use pauseless_lab::node::summary;
-use pauseless_lab::quantity;
 use pauseless_lab::report::text::Paint;
+use pauseless_text::quantity;
 
 use crate::FINDING;
 use crate::args::NodeArgs;

@@ -11,10 +11,10 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pauseless_lab::capture::Ports;
 use pauseless_lab::hpcc::{self, Case};
-use pauseless_lab::quantity;
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::run::{Progress, Run};
 use pauseless_lab::scenario::Scenario;
+use pauseless_text::quantity;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use pauseless_lab::capture::Ports;
-use pauseless_lab::foreign;
 use pauseless_lab::hpcc::{self, Case, Compat};
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::verdict::Finding;
@@ -14,8 +13,9 @@ use pauseless_lab::report::{csv, json, scene, text};
 use pauseless_lab::results::rows;
 use pauseless_lab::run::Run;
 use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
-use pauseless_lab::source::Source;
 use pauseless_lab::table::parquet;
+use pauseless_text::foreign;
+use pauseless_text::source::Source;
 
 use crate::INTERRUPTED;
 use crate::args::{CompatWith, RunArgs};

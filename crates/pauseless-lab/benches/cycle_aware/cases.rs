@@ -8,7 +8,7 @@ use pauseless_fabric::dependency::Component;
 use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_lab::check::check;
 use pauseless_lab::scenario::fabric_file;
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 
 /// A scenario without its flow control.
 #[derive(Clone, Debug)]

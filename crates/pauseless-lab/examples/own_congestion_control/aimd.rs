@@ -7,9 +7,9 @@ use pauseless_core::congestion::{
     CongestionControl, CongestionPoint, Feedback, Joining, QueueState, ReactionPoint, Sent, Source,
 };
 use pauseless_core::unit::{Bytes, Rate, Time};
-use pauseless_lab::declare::Variant;
 use pauseless_lab::scenario::outside::Chosen;
-use pauseless_lab::section;
+use pauseless_text::declare::Variant;
+use pauseless_text::section;
 
 /// Additive increase, multiplicative decrease.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -30,9 +30,9 @@ use crate::import::ethernet::pg_profile::{self, PgProfile};
 use crate::import::ethernet::sonic::{self, SwitchConfig};
 use crate::import::ethernet::wiring::Wiring;
 use crate::import::ethernet::{Format, batfish, containerlab, netq, recognise};
-use crate::problem::Problems;
-use crate::source::Source;
 use pauseless_fabric::fabric::{Fabric, Medium, Names, Origin};
+use pauseless_text::problem::Problems;
+use pauseless_text::source::Source;
 
 /// What the files leave to whoever checks them.
 #[derive(Clone, Copy, Debug, Default)]

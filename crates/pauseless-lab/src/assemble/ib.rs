@@ -16,10 +16,10 @@ use pauseless_fabric::routing::{Groups, RouteBuilder, Routes, Routing, port_coun
 use pauseless_fabric::topology::{LinkSpec, Topology};
 
 use crate::import::ib::{Cabling, GuidOwner, Lft, NodeKind, PathSl, SlToVl};
-use crate::problem::{Problem, Problems};
-use crate::source::Source;
 use pauseless_fabric::fabric::Namer;
 use pauseless_fabric::fabric::{Device, Fabric, Medium, Names, Origin};
+use pauseless_text::problem::{Problem, Problems};
+use pauseless_text::source::Source;
 
 /// A parsed file with its source, so that what is wrong can be shown there.
 pub(crate) struct Parsed<'s, T> {

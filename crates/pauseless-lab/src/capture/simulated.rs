@@ -17,9 +17,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Capture;
-use crate::problem::Sink;
-use crate::reader::{At, Place};
 use crate::scenario::pattern;
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{At, Place};
 
 /// The longest frame that IPv4 can name.
 const FRAME_MAX: usize = 65_000;

@@ -19,9 +19,9 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_fabric::dependency::Component;
 
-use crate::named::named;
 use bench::Bench;
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::named;
 use plan::{Case, Plan};
 
 pub use report::{

@@ -10,9 +10,9 @@ use super::Verdict;
 use super::confirm::ConfirmationRecord;
 use super::sweep::describe;
 use super::sweep::json::SweepRecord;
-use crate::record::SCHEMA;
-use crate::record::records;
 use pauseless_fabric::fabric::{Fabric, Origin};
+use pauseless_text::record::SCHEMA;
+use pauseless_text::records;
 
 /// What `check` prints: one fabric is a document of its own, several are a list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

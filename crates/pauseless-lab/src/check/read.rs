@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use crate::assemble::ethernet::{Choices, EthernetDumps};
 use crate::assemble::ib::{Dumps, Parsed};
-use crate::foreign;
 use crate::import::{self, ib};
-use crate::problem::Problems;
 use crate::scenario::fabric_file;
-use crate::source::Source;
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::foreign;
+use pauseless_text::problem::Problems;
+use pauseless_text::source::Source;
 
 /// Reads the files of one fabric.
 pub fn read(paths: &[PathBuf]) -> Result<Fabric, Problems> {

@@ -9,8 +9,8 @@ use pauseless_fabric::reroute::Reroute;
 use super::Verdict;
 use super::svg::words::count;
 use super::sweep::describe;
-use crate::terminal::{Mood, Paint};
 use pauseless_fabric::fabric::{Fabric, Origin};
+use pauseless_text::terminal::{Mood, Paint};
 
 /// The whole report.
 pub fn report(fabric: &Fabric, verdict: &Verdict, paint: Paint) -> String {

@@ -11,10 +11,10 @@ use pauseless_sim::Config;
 use pauseless_sim::config::Flow;
 
 use super::write_table;
-use crate::named::named;
-use crate::quantity;
 use crate::sample::share::header;
 use crate::scenario::Scenario;
+use pauseless_text::named;
+use pauseless_text::quantity;
 
 /// A flow that circles.
 #[derive(Clone, Debug, PartialEq)]

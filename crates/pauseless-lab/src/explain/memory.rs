@@ -8,10 +8,10 @@ use pauseless_core::memory::{HeadroomPool, LaneMemory, MemoryConfig, SharedConfi
 use pauseless_core::unit::Bytes;
 
 use super::Group;
-use crate::quantity;
-use crate::scenario::memory::written_alpha;
 use crate::scenario::steps::Steps;
 use crate::scenario::{PortGroup, Scenario};
+use pauseless_text::declare::written_alpha;
+use pauseless_text::quantity;
 
 const RULE: &str = "802.1Q 36, PROTOCOLS 1";
 

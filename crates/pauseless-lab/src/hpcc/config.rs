@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use pauseless_core::unit::Rate;
 
 use super::units;
-use crate::foreign::{HPCC_KEYS, Values, is_hpcc_key};
-use crate::lex::{Text, Word, Words, line_number};
-use crate::problem::{Problem, Sink};
-use crate::reader::{Place, did_you_mean};
+use pauseless_text::foreign::{HPCC_KEYS, Values, is_hpcc_key};
+use pauseless_text::lex::{Text, Word, Words, line_number};
+use pauseless_text::problem::{Problem, Sink};
+use pauseless_text::reader::{Place, did_you_mean};
 
 /// The values of a text by their keys. Where a key stands twice, the last one counts.
 #[derive(Clone, Debug, Default)]
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn values_are_read_in_any_order_and_unknown_words_are_skipped() {
         let text = "CC_MODE 1\nfoo bar\nKMAX_MAP 2 25000000000 400 100000000000 1600 BUFFER_SIZE\n32\nCC_MODE 3\nLINK_DOWN 0 0 0";
-        assert!(crate::foreign::is_hpcc(text));
+        assert!(pauseless_text::foreign::is_hpcc(text));
         let sink = Sink::default();
         let config = Config::parse(text.into(), &sink);
         assert_eq!(config.integer("CC_MODE", 0, &sink), 3);
@@ -203,7 +203,7 @@ mod tests {
         );
         assert_eq!(config.repeated, ["CC_MODE"]);
         assert!(sink.is_empty());
-        assert!(!crate::foreign::is_hpcc(
+        assert!(!pauseless_text::foreign::is_hpcc(
             "[topology]\nkind = \"ring\"\n# CC_MODE BUFFER_SIZE HAS_WIN"
         ));
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use pauseless_sim::replica::clock;
 
-use crate::lex::{Text, Word, Words};
-use crate::problem::Sink;
+use pauseless_text::lex::{Text, Word, Words};
+use pauseless_text::problem::Sink;
 
 /// A line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

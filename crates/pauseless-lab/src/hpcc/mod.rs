@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 use pauseless_sim::replica::engine::Setup;
 
-use super::source::Source;
-use crate::lex::{Text, Words, line_number};
-use crate::problem::{FileId, Problem, Problems, Sink};
 use crate::scenario::ScenarioFile;
 use config::Config;
 use flow::{Flow, Ports};
 pub use output::execute;
+use pauseless_text::lex::{Text, Words, line_number};
+use pauseless_text::problem::{FileId, Problem, Problems, Sink};
+use pauseless_text::source::Source;
 use topology::Topology;
 
 /// What runs the files of another simulator.

@@ -3,9 +3,9 @@
 use pauseless_core::unit::{Rate, Span};
 
 use super::units;
-use crate::lex::{Text, Word, Words};
-use crate::problem::Sink;
-use crate::reader::Place;
+use pauseless_text::lex::{Text, Word, Words};
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::Place;
 
 /// The nodes and links of a file.
 #[derive(Clone, Debug, Default, PartialEq)]

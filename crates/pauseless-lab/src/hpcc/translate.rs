@@ -14,9 +14,9 @@ use super::flow::Flow;
 use super::topology::Topology;
 use super::ways::Ways;
 use super::{Case, Compat, FlowLine, Monitor, Outputs};
-use crate::problem::{FileId, Problem, Sink};
-use crate::source::Source;
 use keys::Settings;
+use pauseless_text::problem::{FileId, Problem, Sink};
+use pauseless_text::source::Source;
 
 /// Everything that was read; `None` where something is wrong with it.
 #[derive(Clone, Copy)]

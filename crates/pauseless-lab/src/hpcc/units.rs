@@ -2,8 +2,8 @@
 
 use pauseless_core::unit::{Rate, Span};
 
-use crate::lex::Word;
-use crate::problem::Problem;
+use pauseless_text::lex::Word;
+use pauseless_text::problem::Problem;
 
 /// A data rate as ns-3 writes it, `100Gbps`, `8Mb/s`, or a bare number of bits per second.
 pub(super) fn rate(word: &Word<'_>) -> Result<Rate, Problem> {
@@ -71,7 +71,7 @@ const RATE_MAX: u64 = 1_600_000_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lex::Words;
+    use pauseless_text::lex::Words;
 
     #[test]
     fn rates_and_delays_are_those_of_ns3() {

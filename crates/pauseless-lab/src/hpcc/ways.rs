@@ -142,7 +142,7 @@ fn search(neighbours: &[Vec<(usize, Way)>], target: usize) -> Vec<Option<Way>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Sink;
+    use pauseless_text::problem::Sink;
 
     #[test]
     fn round_trips_are_those_of_the_simulator() {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::foreign;
-use crate::lex::{Text, Word};
-use crate::problem::Sink;
+use pauseless_text::foreign;
+use pauseless_text::lex::{Text, Word};
+use pauseless_text::problem::Sink;
 
 /// A traffic matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,14 +13,14 @@ use std::path::PathBuf;
 
 use pauseless_core::unit::Span;
 
-use super::source::Source;
-use crate::foreign;
-use crate::lex::Text;
-use crate::problem::{FileId, Problems, Sink};
 use crate::scenario::ScenarioFile;
 use matrix::Matrix;
 pub use options::Options;
 use paths::Hops;
+use pauseless_text::foreign;
+use pauseless_text::lex::Text;
+use pauseless_text::problem::{FileId, Problems, Sink};
+use pauseless_text::source::Source;
 use topo::{Link, Tree};
 use translate::Parts;
 

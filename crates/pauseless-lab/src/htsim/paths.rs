@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::lex::{Text, Word};
-use crate::problem::Sink;
-use crate::reader::{At, Place};
+use pauseless_text::lex::{Text, Word};
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{At, Place};
 
 /// What was written of each way, by flow and target.
 pub(super) type Hops = BTreeMap<(u64, u64), Way>;

@@ -1,9 +1,9 @@
 //! What is read, and what is refused with which words.
 
 use super::{Options, read_sources};
-use crate::foreign::{self, Htsim};
 use crate::scenario::{Overrides, Scenario};
-use crate::source::Source;
+use pauseless_text::foreign::{self, Htsim};
+use pauseless_text::source::Source;
 
 const TOPO: &str = "# a tree\nNodes 32\nTiers 2\nPodsize 32\n\nTier 0\nDownlink_speed_Gbps 100\n\
                     Radix_Down 8\nRadix_Up 2\nDownlink_Latency_ns 1000\nSwitch_Latency_ns 0\n\

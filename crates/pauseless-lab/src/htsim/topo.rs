@@ -4,9 +4,9 @@ use std::ops::{Range, RangeInclusive};
 
 use pauseless_core::unit::{Rate, Span};
 
-use crate::lex::{Text, Word};
-use crate::problem::Sink;
-use crate::reader::{Place, did_you_mean};
+use pauseless_text::lex::{Text, Word};
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{Place, did_you_mean};
 
 /// A tree of two or three tiers.
 #[derive(Clone, Debug, PartialEq, Eq)]

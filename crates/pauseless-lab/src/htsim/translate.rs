@@ -11,19 +11,19 @@ use super::matrix::{Flow, Matrix};
 use super::options::Options;
 use super::paths::Hops;
 use super::topo::Tree;
-use crate::declare::{Entry, Filled, Key, Place, Tables, Written};
-use crate::problem::FileId;
 use crate::scenario::congestion::{self, FeedbackClass};
 use crate::scenario::custom::{Custom, Link, Node};
 use crate::scenario::flow_control::{self, Pfc};
-use crate::scenario::flows::{self, Timing};
+use crate::scenario::flows::{self, FirstAtOnce, Timing};
 use crate::scenario::routing::{self, Rule};
 use crate::scenario::switch::{self, Switch};
 use crate::scenario::topology::{self, Layout, Network, Pair};
 use crate::scenario::traffic::{self, FlowName, List, Listed, Named, OfEachFlow, Row, Rows};
 use crate::scenario::transport;
 use crate::scenario::{General, ScenarioFile, chosen};
-use crate::source::Source;
+use pauseless_text::declare::{Entry, Filled, Key, Place, Tables, Written};
+use pauseless_text::problem::FileId;
+use pauseless_text::source::Source;
 
 /// What goes into a scenario.
 pub(super) struct Parts {
@@ -69,7 +69,7 @@ impl Parts {
             flows::TIMING,
             &Timing {
                 start_jitter: Filled::new(Span::ZERO),
-                ties: Filled::new(ties),
+                ties: Filled::new(FirstAtOnce(ties)),
                 ..Timing::default()
             },
         );

@@ -18,8 +18,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::file::NodeFile;
-use crate::problem::Problems;
 use crate::testbed::plan::NodeConfig;
+use pauseless_text::problem::Problems;
 
 /// A switch or a host.
 pub enum Node {

@@ -16,18 +16,18 @@ use pauseless_core::unit::Span;
 use pauseless_dataplane::clock::Pace;
 use pauseless_fabric::topology::{Port, Topology};
 
-use crate::declare::Declared;
-use crate::named::named;
-use crate::problem::{Problem, Problems, Sink};
-use crate::quantity;
-use crate::reader::{At, Section, did_you_mean};
 use crate::scenario::mitigation::{WATCHDOG, read_watchdog};
 use crate::scenario::{FILE_MAX, Overrides, Scenario, parse_table};
-use crate::section;
-use crate::source::Source;
 use crate::testbed::plan::{self, NodeConfig, NodePlan, Options};
-use crate::unit::Quantity;
 use address::Addresses;
+use pauseless_text::declare::Declared;
+use pauseless_text::named;
+use pauseless_text::problem::{Problem, Problems, Sink};
+use pauseless_text::quantity;
+use pauseless_text::reader::{At, Section, did_you_mean};
+use pauseless_text::section;
+use pauseless_text::source::Source;
+use pauseless_text::unit::Quantity;
 use ports::Ports;
 pub use wire::{Wire, parse_clock, write_clock};
 

@@ -12,9 +12,9 @@ use pauseless_dataplane::report::{
 };
 
 use super::metrics::losses;
-use crate::quantity;
-use crate::terminal::{Mood, Paint};
 use crate::testbed::plan::NodeConfig;
+use pauseless_text::quantity;
+use pauseless_text::terminal::{Mood, Paint};
 pub use terminal::{Screen, restore, size};
 
 /// A node at two instants. Rates are those between them.

@@ -11,9 +11,9 @@ use super::file::{NodeFile, write_clock};
 use super::json::{NodeDocument, Tau};
 use super::metrics::losses;
 use super::screen::{self, PortSetting, Scene, Size};
-use crate::quantity;
-use crate::terminal::{Mood, Paint};
 use crate::testbed::plan::NodeConfig;
+use pauseless_text::quantity;
+use pauseless_text::terminal::{Mood, Paint};
 
 /// What the node of `file` would do, for `--check`.
 pub fn outlook(file: &NodeFile) -> String {

@@ -13,9 +13,9 @@ use crate::import::ethernet::sonic::{
     self, BufferGroup, BufferProfile, GroupProfile, SwitchConfig, Threshold,
 };
 use crate::import::ethernet::{Format, recognise};
-use crate::problem::Problems;
-use crate::source::Source;
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::problem::Problems;
+use pauseless_text::source::Source;
 
 /// What the files do not say.
 #[derive(Clone, Copy, Debug)]

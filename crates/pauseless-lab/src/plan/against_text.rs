@@ -5,8 +5,8 @@ use pauseless_core::unit::Bytes;
 use super::against::{Deployed, Judgement, Pool, Row};
 use super::text::table;
 use crate::import::ethernet::sonic::Threshold;
-use crate::quantity::count;
-use crate::record::records;
+use pauseless_text::quantity::count;
+use pauseless_text::records;
 
 /// A table of all rows.
 pub fn report(deployed: &Deployed) -> String {

@@ -9,11 +9,11 @@ use pauseless_sim::config::{Ingress, IngressTable};
 
 use super::headroom::Reaction;
 use super::{Plan, PlanError, Request, Scheme, Set, plan};
-use crate::declare::{Entry, Filled, Key, Place};
-use crate::file::File;
 use crate::scenario::switch::{self, Switch};
 use crate::scenario::{chosen, flow_control};
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::declare::{Entry, Filled, Key, Place};
+use pauseless_text::file::File;
 
 /// A plan for a network in which, as in a simulation, all ports have the same number of classes and
 /// take equally long to obey.

@@ -9,12 +9,12 @@ use pauseless_core::unit::Bytes;
 use super::cycle_aware::{CyclePlan, CycleSet, CycleSwitch, FailureRecord};
 use super::text::table;
 use super::{Scheme, Set};
-use crate::file::File;
-use crate::quantity::{bytes, plural, some};
-use crate::record::records;
 use crate::scenario::flow_control;
 use pauseless_fabric::cycle_aware::Component;
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::file::File;
+use pauseless_text::quantity::{bytes, plural, some};
+use pauseless_text::records;
 
 /// What was found and what to set.
 pub fn report(fabric: &Fabric, plan: &CyclePlan) -> String {

@@ -14,9 +14,9 @@ use super::prove_text::ProofRecord;
 use super::text::IBA_GRANT;
 use super::{Dynamic, Fit, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
 use crate::explain::StageRecord;
-use crate::record::SCHEMA;
-use crate::record::records;
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::record::SCHEMA;
+use pauseless_text::records;
 
 records! {
     /// The document of a plan.

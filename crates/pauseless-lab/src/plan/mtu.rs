@@ -3,8 +3,8 @@
 use pauseless_core::unit::Bytes;
 
 use crate::import::ethernet::{Format, recognise, sonic};
-use crate::problem::Problems;
-use crate::source::Source;
+use pauseless_text::problem::Problems;
+use pauseless_text::source::Source;
 
 /// The largest MTU of all ports of SONiC configurations among the files; `None` if none says one.
 pub fn of_files(sources: &[Source]) -> Result<Option<Bytes>, Problems> {

@@ -2,9 +2,9 @@
 
 use super::prove::Proof;
 use super::text::table;
-use crate::quantity::count;
-use crate::record::records;
-use crate::unit::Quantity;
+use pauseless_text::quantity::count;
+use pauseless_text::records;
+use pauseless_text::unit::Quantity;
 
 /// A table of all proofs.
 pub fn report(proofs: &[Proof]) -> String {

@@ -1,10 +1,10 @@
 //! The schemes of a plan, the least buffer that each needs, and its thresholds in a given one.
 
-use crate::named::named;
 use pauseless_core::derive::{self, Derivation, Latency};
 use pauseless_core::flow_control::{FlowControl, cbfc};
 use pauseless_core::unit::Bytes;
 use pauseless_sim::config::Ingress;
+use pauseless_text::named;
 
 named! {
     /// A flow control that is planned for.

@@ -13,9 +13,9 @@ use super::paper::paper;
 use super::{Advice, Fit, Plan, PortPlan, Scheme, SchemePlan, Set, SwitchPlan, TtlPlan};
 use crate::check::sweep::describe as describe_rule;
 use crate::explain::write_table;
-use crate::quantity::{count, plural};
-use crate::unit::Quantity;
 use pauseless_fabric::fabric::{Fabric, Medium, Origin};
+use pauseless_text::quantity::{count, plural};
+use pauseless_text::unit::Quantity;
 
 /// The whole plan.
 pub fn report(fabric: &Fabric, plan: &Plan) -> String {

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::json::SCHEMA;
 use crate::explain::{Loop, PaperRecord, StageRecord, StepRecord, explain, paper};
-use crate::record::records;
 use crate::scenario::Scenario;
+use pauseless_text::records;
 
 /// The document of `explain`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -7,8 +7,8 @@ use pauseless_sim::outcome::PortSeries;
 
 use super::chart::{Axis, Curve, Figure, Instant, Level, PALETTE, Stroke, Weight};
 use super::completion::{self, CompletionScale};
-use crate::quantity;
 use crate::run::Run;
+use pauseless_text::quantity;
 
 /// The ends of the axes of all figures of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,8 +12,8 @@ use super::chart::{self, Stroke};
 use super::figure::{Panel, Scale, panels};
 use super::verdict::{self, Finding};
 use super::{diagram, provenance, scene, summary};
-use crate::quantity;
 use crate::run::Run;
+use pauseless_text::quantity;
 
 /// What stands above the runs of a page.
 #[derive(Clone, Debug)]

@@ -11,14 +11,14 @@ use pauseless_sim::outcome::{Deadlock, EgressQueue, Loss, QueueOutcome, Starved}
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::record::records;
-pub use crate::record::{SCHEMA, to_text};
 use crate::results::Facts;
 use crate::results::rows::{self, Object};
 use crate::run::Comparison;
 use crate::run::Run;
 use memory::MemoryRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
+pub use pauseless_text::record::{SCHEMA, to_text};
+use pauseless_text::records;
 use provenance::ProvenanceRecord;
 
 /// The document of one run.

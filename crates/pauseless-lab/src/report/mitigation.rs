@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use super::summary::Section;
 use super::text::Table;
-use crate::quantity;
 use crate::run::Run;
+use pauseless_text::quantity;
 
 /// Storms, or `None` if there was none.
 pub fn section(run: &Run) -> Option<Section> {

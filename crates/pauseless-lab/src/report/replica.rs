@@ -4,9 +4,9 @@ use pauseless_core::unit::Time;
 
 use super::summary::Section;
 use super::text::Table;
-use crate::quantity;
 use crate::run::Comparison;
 use crate::run::Run;
+use pauseless_text::quantity;
 
 /// A line for people, if there was a replica.
 pub fn sentence(run: &Run) -> Option<String> {

@@ -8,9 +8,9 @@ use crate::metrics::completion::{Completion, Group};
 use crate::metrics::distribution::Percentile;
 use crate::metrics::links::LayerUse;
 use crate::metrics::{Fairness, Metrics};
-use crate::quantity;
 use crate::results::{NUMBERS, Number, Of, Scope, Value};
 use crate::run::Run;
+use pauseless_text::quantity;
 
 /// A table and what is to be said below it.
 #[derive(Clone, Debug)]

@@ -5,10 +5,10 @@ use pauseless_core::unit::{Bytes, Time};
 use super::verdict::{self, Finding};
 use super::{replica, summary};
 use crate::metrics::has_started;
-use crate::quantity;
 use crate::results::{Facts, Of, Scope};
 use crate::run::Run;
-pub use crate::terminal::{Mood, Paint, Table};
+use pauseless_text::quantity;
+pub use pauseless_text::terminal::{Mood, Paint, Table};
 
 /// The mood of a finding.
 pub fn mood_of(finding: Finding) -> Mood {

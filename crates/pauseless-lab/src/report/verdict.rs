@@ -8,9 +8,9 @@ use pauseless_sim::Outcome;
 use pauseless_sim::outcome::{Deadlock, Ended, Lost};
 
 use crate::metrics::has_started;
-use crate::named::named;
-use crate::quantity;
 use crate::run::Run;
+use pauseless_text::named;
+use pauseless_text::quantity;
 
 named! {
     /// What can be wrong with a run.

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use super::file::Experiment;
-use crate::problem::Problems;
 use crate::scenario::{FILE_MAX, did_you_mean};
-use crate::source::Source;
+use pauseless_text::problem::Problems;
+use pauseless_text::source::Source;
 
 /// An experiment and its files.
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@ use pauseless_core::switch::Discipline;
 
 use super::Scale;
 use super::file::{Claim, Experiment, Met, Paper};
-use crate::named::named;
-use crate::problem::Problem;
-use crate::reader::At;
 use crate::repro::data::Values;
+use pauseless_text::named;
+use pauseless_text::problem::Problem;
+use pauseless_text::reader::At;
 
 /// A claim and what came of it.
 #[derive(Clone, Debug)]
@@ -326,8 +326,8 @@ const OVER_SEEDS: [&str; 7] = ["median", "mean", "min", "max", "sum", "count", "
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declare::{Declared, Section, Sink};
     use crate::scenario::parse_table;
+    use pauseless_text::declare::{Declared, Section, Sink};
 
     fn claim(text: &str) -> Claim {
         let text = format!("text = \"t\"\n{text}");

@@ -6,9 +6,9 @@ use pauseless_core::switch::Discipline;
 
 use super::file::{Experiment, FigureFile, FigureKind};
 use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
-use crate::reader::At;
 use crate::repro::data::Values;
 use crate::sample::Sample;
+use pauseless_text::reader::At;
 
 /// A run of a case, and what was kept of it.
 #[derive(Clone, Debug)]

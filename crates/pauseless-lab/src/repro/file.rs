@@ -9,15 +9,15 @@ use toml::Table;
 
 use super::Scale;
 use super::compute::{Compute, Function, PerRun};
-use crate::declare::{
-    At, Declared, FileValue, Info, Item, Kind, List, Named, OneOrMany, Place, Section, Tables,
-};
-use crate::problem::{Problem, Problems, Sink};
 use crate::results::Reference;
 use crate::sample::Asked;
 use crate::sample::curve::{INSTANTS, Measure};
 use crate::scenario::parse_table;
-use crate::{section, words};
+use pauseless_text::declare::{
+    At, Declared, FileValue, Info, Item, Kind, List, Named, OneOrMany, Place, Section, Tables,
+};
+use pauseless_text::problem::{Problem, Problems, Sink};
+use pauseless_text::{section, words};
 
 section! {
     /// An experiment of a paper: a scenario, what is run of it, and what the paper says came out.
@@ -345,26 +345,6 @@ impl FileValue for Met {
             Met::Always(met) => met.show(),
             Met::In(list) => list.show(),
         }
-    }
-}
-
-/// Two numbers, such as the ends of a range or a point of a curve.
-impl FileValue for [f64; 2] {
-    type Limit = ();
-
-    fn take(item: Item<'_>, (): &()) -> Option<At<[f64; 2]>> {
-        let place = item.place.clone();
-        let [first, second] = item.pair("two numbers")?.map(Item::number);
-        let value = [first?.value, second?.value];
-        Some(At { value, place })
-    }
-
-    fn kind((): &()) -> Kind {
-        Kind::List { of: Box::new(f64::kind(&Default::default())), least: 2, most: Some(2) }
-    }
-
-    fn show(&self) -> String {
-        format!("[{:?}, {:?}]", self[0], self[1])
     }
 }
 

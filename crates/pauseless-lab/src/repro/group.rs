@@ -6,9 +6,9 @@ use pauseless_core::id::NodeId;
 
 use super::file::Group;
 use crate::metrics::completion;
-use crate::problem::Sink;
 use crate::run::Run;
 use crate::scenario::hosts::HostSpan;
+use pauseless_text::problem::Sink;
 
 /// The hosts of `group`.
 pub(super) fn sources(run: &Run, group: &Group) -> Result<BTreeSet<NodeId>, String> {

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::Reproduced;
 use super::claim::{Finding, Judged};
 use super::file::Paper;
-use crate::record::SCHEMA;
-use crate::record::records;
+use pauseless_text::record::SCHEMA;
+use pauseless_text::records;
 
 records! {
     /// The document of several experiments.

@@ -30,11 +30,11 @@ use self::claim::{Judged, Verdict};
 use self::figure::{Filler, Outcome};
 use self::file::{Experiment, FigureKind};
 use self::scope::{Failure, Scope, Session, Task};
-use crate::named::named;
 use crate::repro::data::{Measured, Values};
 use crate::run::Run;
 use crate::scenario::Overrides;
 use crate::table::{Column, Table};
+use pauseless_text::named;
 
 named! {
     /// How large experiments are.

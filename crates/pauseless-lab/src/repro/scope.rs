@@ -12,13 +12,13 @@ use toml::{Table, Value};
 use super::file::Experiment;
 use super::store::Store;
 use super::{Scale, group};
-use crate::declare::Written;
 use crate::report::{json, scene};
 use crate::results::Facts;
 use crate::run::Run;
 use crate::sample::{self, Sample, curve};
 use crate::scenario::patch;
 use crate::scenario::{Overrides, Problems, Scenario};
+use pauseless_text::declare::Written;
 
 /// Why an experiment was not carried out.
 #[derive(Debug, thiserror::Error)]

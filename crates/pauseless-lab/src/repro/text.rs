@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::claim::{Finding, Judged, Verdict};
 use super::file::Paper;
 use super::{Reproduced, Scale};
-use crate::quantity;
-use crate::terminal::{Mood, Paint};
+use pauseless_text::quantity;
+use pauseless_text::terminal::{Mood, Paint};
 
 /// An experiment with all of its claims.
 pub fn report(done: &Reproduced, paint: Paint) -> String {

@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::curves::{CURVES, Curve};
 use super::reference::Parameter;
 use super::{Json, Kept, NUMBERS, Number, Scope};
-use crate::record::SCHEMA;
-use crate::record::records;
 use crate::scenario::did_you_mean;
-use crate::terminal::Table;
+use pauseless_text::record::SCHEMA;
+use pauseless_text::records;
+use pauseless_text::terminal::Table;
 
 /// The document of `pauseless metrics --json`.
 #[derive(Clone, Debug, Serialize)]

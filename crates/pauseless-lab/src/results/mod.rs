@@ -23,8 +23,8 @@ use serde::Serialize;
 use crate::metrics::completion::Group;
 use crate::metrics::distribution::Percentile;
 use crate::metrics::links::{LayerUse, PortUse};
-use crate::named::named;
-use crate::quantity;
+use pauseless_text::named;
+use pauseless_text::quantity;
 
 pub use facts::{Facts, FlowFacts};
 pub use numbers::NUMBERS;

@@ -11,9 +11,9 @@ use pauseless_sim::config::Config;
 use super::{Facts, NUMBERS, Number, Of, Scope, Value};
 use crate::metrics::completion::SizeRange;
 use crate::metrics::distribution::Percentile;
-use crate::named::named;
-use crate::quantity::parse_bytes;
 use crate::scenario::did_you_mean;
+use pauseless_text::named;
+use pauseless_text::quantity::parse_bytes;
 
 /// A number, and of what.
 #[derive(Clone, Debug)]

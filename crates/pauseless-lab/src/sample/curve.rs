@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use pauseless_core::unit::{Span, Time};
 
-use crate::declare::{At, FileValue, Item, Kind};
 use crate::results::curves;
 use crate::run::Run;
-use crate::section;
+use pauseless_text::declare::{At, FileValue, Item, Kind};
+use pauseless_text::section;
 
 section! {
     /// A number that is taken from a recorded curve of every run.

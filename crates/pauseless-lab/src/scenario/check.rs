@@ -10,10 +10,10 @@ use super::lanes::Lossy;
 use super::routes::Routing;
 use super::routing::Addresses;
 use super::{Aim, Overrides, Written, folder_of, parse_table};
-use crate::problem::{Problems, Sink};
-use crate::reader::Section;
-use crate::source::Source;
 use pauseless_fabric::fabric::{Fabric, Origin};
+use pauseless_text::problem::{Problems, Sink};
+use pauseless_text::reader::Section;
+use pauseless_text::source::Source;
 
 /// The fabric of a TOML file.
 pub(crate) fn read(source: &Source) -> Result<Fabric, Problems> {

@@ -5,12 +5,10 @@ use pauseless_fabric::dependency::Traffic;
 use super::lanes::{Lanes, Lossy, Packets};
 use super::routing::Addresses;
 use super::topology::BuiltTopology;
-use crate::declare::{At, Declared, LongList, Section, Tables};
-use crate::problem::Sink;
-use crate::{section, words};
 use pauseless_fabric::fabric::Medium;
-
-words! { Medium, [Medium::Ethernet, Medium::InfiniBand].map(|medium| (medium.name(), medium)) }
+use pauseless_text::declare::{At, Declared, LongList, Section, Tables};
+use pauseless_text::problem::Sink;
+use pauseless_text::section;
 
 section! {
     /// The keys and sections that a run has no use for.

@@ -12,12 +12,12 @@ use pauseless_fabric::topology::Topology;
 
 use super::flows::Plan;
 use super::hosts::find_switch;
-use crate::declare::{
-    At, Choice, File, FileValue, Fills, Info, Item, Kind, LongList, Place, Section, Tables,
-    Variant, variant,
+use pauseless_text::declare::{
+    At, Choice, File, FileValue, Fills, Info, Item, Kind, LongList, Place, Section, Tables, Variant,
 };
-use crate::problem::Sink;
-use crate::{section, words};
+use pauseless_text::problem::Sink;
+use pauseless_text::section;
+use pauseless_text::variant;
 
 /// The name of the section.
 pub(crate) const NAME: &str = "classes";
@@ -30,9 +30,6 @@ pub(crate) enum ClassRule {
     Dateline,
     Table(TableKeys),
 }
-
-words! { Beyond { "drop" => Beyond::Drop, "stay" => Beyond::Stay } }
-words! { class_map::Key { "label" => class_map::Key::Label, "class" => class_map::Key::Class } }
 
 section! {
     /// One higher after every `width` switches, as TTL-based buffer management does; the link to its

@@ -21,16 +21,16 @@ use super::flows::{Plan, Planner};
 use super::routes::Routing;
 use super::switch::Switches;
 use super::transport::{self, WindowRule};
-use crate::declare::{
-    Choice, Declared, Entry, Filled, Info, Key, Registry, Variant, WordOr, Written as _,
-};
-use crate::file::File;
-use crate::problem::Sink;
-use crate::quantity::RATES;
-use crate::reader::{At, Place, Section};
-use crate::{section, words};
 pub(crate) use dcqcn::{AtRate, DCQCN, Dcqcn};
 pub(crate) use hpcc::{HPCC, Hpcc};
+use pauseless_text::declare::{
+    Choice, Declared, Entry, Filled, Info, Key, Registry, Variant, WordOr, Written as _,
+};
+use pauseless_text::file::File;
+use pauseless_text::problem::Sink;
+use pauseless_text::quantity::RATES;
+use pauseless_text::reader::{At, Place, Section};
+use pauseless_text::{section, words};
 pub(crate) use timely::{TIMELY, Timely};
 
 /// What end hosts and switches do about congestion, as it was written.
@@ -95,8 +95,8 @@ macro_rules! scheme {
         $vis:vis static $static:ident = $name:literal:
         $keys:ident in $arm:path, |$section:ident| $read:expr
     ) => {
-        $vis static $static: $crate::declare::Variant<$crate::scenario::congestion::Chosen> =
-            $crate::declare::Variant {
+        $vis static $static: pauseless_text::declare::Variant<$crate::scenario::congestion::Chosen> =
+            pauseless_text::declare::Variant {
                 name: $name,
                 info: $keys::info,
                 read: |$section| $read,

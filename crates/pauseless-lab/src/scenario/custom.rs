@@ -8,14 +8,12 @@ use pauseless_fabric::builder::{TopologyBuilder, TopologyError};
 use pauseless_fabric::topology::{LinkSpec, NodeKind, Topology};
 
 use super::topology::{Common, DELAYS, Pair};
-use crate::declare::{At, FileValue, Filled, Item, Key, Kind, Place, Tables};
-use crate::problem::Sink;
-use crate::quantity::RATES;
-use crate::reader::did_you_mean;
-use crate::{section, words};
 use pauseless_fabric::fabric::{Device, Names};
-
-words! { NodeKind { "switch" => NodeKind::Switch, "host" => NodeKind::Host } }
+use pauseless_text::declare::{At, FileValue, Filled, Item, Key, Kind, Place, Tables};
+use pauseless_text::problem::Sink;
+use pauseless_text::quantity::RATES;
+use pauseless_text::reader::did_you_mean;
+use pauseless_text::section;
 
 section! {
     /// Nodes and links of your own; names have letters, digits, `_`, `.` and `-`. Two nodes may be

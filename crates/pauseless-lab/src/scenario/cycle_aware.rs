@@ -13,9 +13,9 @@ use super::flow_control::Resolved;
 use super::flows::{Planner, Ways};
 use super::port_group::PortGroup;
 use super::topology::BuiltTopology;
-use crate::problem::Sink;
-use crate::quantity::plural;
 use pauseless_fabric::cycle_aware::{Role, Roles, late, tune};
+use pauseless_text::problem::Sink;
+use pauseless_text::quantity::plural;
 
 impl Written {
     /// Other thresholds on and before the cycles that the flows of the file, or any that its

@@ -9,7 +9,7 @@ use super::{
     General, classes, congestion, flow_control, mitigation, observe, routing, switch, topology,
     traffic, transport, verdict, wire_loss,
 };
-use crate::declare::{Declared, Fallback, Info, KeyInfo, Kind};
+use pauseless_text::declare::{Declared, Fallback, Info, KeyInfo, Kind};
 
 /// Every key and section of a scenario file, in the order of the documents.
 pub fn info() -> Info {

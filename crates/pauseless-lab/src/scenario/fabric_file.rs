@@ -2,10 +2,10 @@
 
 mod write;
 
-use crate::problem::Problems;
 use crate::scenario;
-use crate::source::Source;
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::problem::Problems;
+use pauseless_text::source::Source;
 
 pub use write::write;
 

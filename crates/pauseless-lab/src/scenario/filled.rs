@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Aim, Overrides, Scenario, Written as Sections, topology};
-use crate::declare::{Entry, Node, Table, Written};
-use crate::file::{File, TableStyle};
-use crate::problem::{Problems, Sink};
-use crate::reader::{Place, Section};
-use crate::source::Source;
+use pauseless_text::declare::{Entry, Node, Table, Written};
+use pauseless_text::file::{File, TableStyle};
+use pauseless_text::problem::{Problems, Sink};
+use pauseless_text::reader::{Place, Section};
+use pauseless_text::source::Source;
 
 /// The sections of a scenario as data. Every value can have a place in the files that it was taken
 /// from, which is where whatever is wrong with it is shown.

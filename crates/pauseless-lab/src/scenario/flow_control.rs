@@ -24,12 +24,12 @@ use super::memory::Share;
 use super::pattern::{self, ClassNumber};
 use super::port_group::{Draft, PortGroup};
 use super::switch::{BUFFERS, Switches};
-use crate::declare::{Declared, Entry, Filled, Info, Key, List, LongList, Written, list};
-use crate::file::File;
-use crate::problem::Sink;
-use crate::reader::{At, Place, Section};
-use crate::section;
 use pauseless_fabric::cycle_aware::MARGIN;
+use pauseless_text::declare::{Declared, Entry, Filled, Info, Key, List, LongList, Written, list};
+use pauseless_text::file::File;
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{At, Place, Section};
+use pauseless_text::section;
 
 use cbfc::Cbfc;
 use gfc::{GfcBuffer, GfcConceptual, GfcTime};

@@ -18,11 +18,11 @@ use pauseless_sim::config::Follow;
 use super::topology::BuiltTopology;
 use super::traffic::{self, MadePlans, Traffic};
 use super::{Aim, Classes, Forwarding};
-use crate::declare::{Declared, Key, List};
-use crate::problem::Sink;
-use crate::reader::{At, Place, Section};
-use crate::unit::Quantity;
-pub(crate) use keys::{CLASSES, Common, Flow, FlowName, SIZES, TIMES, Timing};
+pub(crate) use keys::{CLASSES, Common, FirstAtOnce, Flow, FlowName, SIZES, TIMES, Timing};
+use pauseless_text::declare::{Declared, Key, List};
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{At, Place, Section};
+use pauseless_text::unit::Quantity;
 use waits::Waits;
 pub(crate) use waits::still_waiting;
 

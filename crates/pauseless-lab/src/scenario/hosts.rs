@@ -4,8 +4,8 @@
 use pauseless_core::id::NodeId;
 use pauseless_fabric::topology::Topology;
 
-use crate::problem::{Problem, Sink};
-use crate::reader::{At, did_you_mean};
+use pauseless_text::problem::{Problem, Sink};
+use pauseless_text::reader::{At, did_you_mean};
 
 /// Consecutive hosts, each by the address of the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

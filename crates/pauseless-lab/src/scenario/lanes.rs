@@ -10,9 +10,9 @@ use pauseless_fabric::topology::Topology;
 use super::hosts::HostSpan;
 use super::pattern;
 use super::routing::{Address, Addresses, spans};
-use crate::declare::{At, FileValue, Item, Key, Kind, List, LongList, Map};
-use crate::problem::Sink;
-use crate::section;
+use pauseless_text::declare::{At, FileValue, Item, Key, Kind, List, LongList, Map};
+use pauseless_text::problem::Sink;
+use pauseless_text::section;
 
 section! {
     /// Which packets there are, in a file without flows; without this section every host sends to
@@ -20,7 +20,7 @@ section! {
     pub(crate) struct Lanes {
         /// The classes in which every host sends to every other one, which are also what the packets
         /// carry as their label; `"5/0"` is label 5 in class 0.
-        classes: List<Lane>, derived "this or `pairs`";
+        classes: List<LaneText>, derived "this or `pairs`";
         /// Who sends to whom in which class; `[lanes.pairs.HOST]` with `3 = ["H1..H5"]`: HOST sends to
         /// these in class 3, and to nobody else unless it is written. HOST may be a range; nobody sends
         /// to itself.
@@ -40,18 +40,22 @@ section! {
     }
 }
 
-impl FileValue for Lane {
+/// A lane as files write it: its class, or `"label/class"` where the two differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LaneText(Lane);
+
+impl FileValue for LaneText {
     type Limit = ();
 
-    fn take(item: Item<'_>, (): &()) -> Option<At<Lane>> {
+    fn take(item: Item<'_>, (): &()) -> Option<At<LaneText>> {
         if !item.is_string() {
             let At { value, place } = item.integer(0..=LANE_COUNT as u64 - 1)?;
-            let value = lane(value as u8, value as u8);
+            let value = LaneText(lane(value as u8, value as u8));
             return Some(At { value, place });
         }
         let sink = item.sink();
         let text = item.string()?;
-        let value = parse_lane(&text, sink)?;
+        let value = LaneText(parse_lane(&text, sink)?);
         let place = text.place;
         Some(At { value, place })
     }
@@ -63,10 +67,10 @@ impl FileValue for Lane {
     }
 
     fn show(&self) -> String {
-        if self.label == self.class.0 {
-            write_lane(*self)
+        if self.0.label == self.0.class.0 {
+            write_lane(self.0)
         } else {
-            format!("{:?}", write_lane(*self))
+            format!("{:?}", write_lane(self.0))
         }
     }
 }
@@ -94,7 +98,7 @@ impl Lanes {
         if lanes.is_empty() {
             return Lanes::of_pairs(Vec::new());
         }
-        let lanes = lanes.iter().map(|lane| At::of(*lane));
+        let lanes = lanes.iter().map(|lane| At::of(LaneText(*lane)));
         Lanes { classes: Key::of(lanes.collect()), ..Lanes::default() }
     }
 
@@ -147,7 +151,7 @@ impl Lanes {
                 None
             }
             (Some(lanes), None) => {
-                let lanes = lanes.iter().map(|lane| lane.value);
+                let lanes = lanes.iter().map(|lane| lane.value.0);
                 Some(Packets::All(lanes.collect()))
             }
             (None, Some(pairs)) => Some(Packets::Pairs(find_pairs(pairs, topology?, sink))),

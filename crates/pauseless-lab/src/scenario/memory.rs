@@ -12,22 +12,19 @@ use pauseless_fabric::topology::Topology;
 use super::pattern::ClassNumber;
 use super::port_group::PortGroup;
 use super::switch::BUFFERS;
-use crate::declare::{
+use pauseless_text::declare::{
     self, Choice, Declared, Entry, Fallback, FileValue, Filled, Info, Key, KeyInfo, List, Node,
     Overlay, Table, Variant, Written, list,
 };
-use crate::file::quote;
-use crate::problem::Sink;
-use crate::reader::{At, Item, Section};
-use crate::unit::Quantity;
-use crate::{section, words};
+use pauseless_text::file::quote;
+use pauseless_text::reader::{At, Item, Section};
+use pauseless_text::unit::Quantity;
+use pauseless_text::{section, words};
 
 pub(crate) use share::Share;
 
 /// Offsets may be nothing, unlike buffers.
 const PARTS: RangeInclusive<Bytes> = Bytes::ZERO..=*BUFFERS.end();
-/// Chips have 1/128 to 8.
-const ALPHA_MAX: u32 = 1_024;
 /// The name of the sections in it for some ports.
 const AT: &str = "at";
 
@@ -341,71 +338,6 @@ impl Lane {
     }
 }
 
-impl FileValue for Alpha {
-    type Limit = ();
-
-    fn take(item: Item<'_>, (): &()) -> Option<At<Alpha>> {
-        let (place, sink) = (item.place.clone(), item.sink());
-        let value = read_alpha(item, sink)?;
-        Some(At { value, place })
-    }
-
-    fn kind((): &()) -> declare::Kind {
-        declare::Kind::Either(vec![
-            declare::Kind::Text("a fraction, such as `1/8`"),
-            declare::Kind::Number { low: 1.0 / f64::from(ALPHA_MAX), high: f64::from(ALPHA_MAX) },
-        ])
-    }
-
-    fn show(&self) -> String {
-        quote(&written_alpha(*self))
-    }
-}
-
-/// A fraction as text, `"1/8"`, or a number, `0.125` or `8`.
-fn read_alpha(item: Item<'_>, sink: &Sink) -> Option<Alpha> {
-    let place = item.place.clone();
-    let refuse = |message: String| {
-        let problem = place.problem(message);
-        let range = format!("a fraction from 1/{ALPHA_MAX} to {ALPHA_MAX}");
-        sink.push(problem.expected(range).help("write for example \"1/8\""));
-        None
-    };
-    let (numerator, denominator, text) = if item.is_string() {
-        let text = item.string()?.value;
-        let (above, below) = text.split_once('/').unwrap_or((&text, "1"));
-        let parts = (above.trim().parse(), below.trim().parse());
-        let (Ok(above), Ok(below)) = parts else {
-            return refuse(format!("{text:?} is no fraction"));
-        };
-        (above, below, text)
-    } else {
-        let value = item.number()?.value;
-        let millions = (value * 1e6).round();
-        if !(0.0..=f64::from(u32::MAX)).contains(&millions) || (value * 1e6 - millions).abs() > 1e-3
-        {
-            return refuse(format!("{value} is out of range"));
-        }
-        (millions as u32, 1_000_000, value.to_string())
-    };
-    let divisor = gcd(numerator, denominator).max(1);
-    let (numerator, denominator) = (numerator / divisor, denominator / divisor);
-    let alpha = Alpha::new(numerator, denominator);
-    let is_good = u64::from(numerator) <= u64::from(denominator) * u64::from(ALPHA_MAX)
-        && u64::from(denominator) <= u64::from(numerator) * u64::from(ALPHA_MAX);
-    match alpha.filter(|_| is_good) {
-        Some(alpha) => Some(alpha),
-        None => refuse(format!("{text} is out of range")),
-    }
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    match b {
-        0 => a,
-        _ => gcd(b, a % b),
-    }
-}
-
 /// One size for all classes, or one for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes(pub Vec<Bytes>);
@@ -441,13 +373,5 @@ impl FileValue for Sizes {
     fn show(&self) -> String {
         let sizes = self.0.iter().map(|size| quote(&size.exact()));
         format!("[{}]", Vec::from_iter(sizes).join(", "))
-    }
-}
-
-/// As in files.
-pub(crate) fn written_alpha(alpha: Alpha) -> String {
-    match alpha.denominator() {
-        1 => alpha.numerator().to_string(),
-        denominator => format!("{}/{denominator}", alpha.numerator()),
     }
 }

@@ -12,13 +12,13 @@ use pauseless_sim::config::{IngressTable, Mitigation, RateLimit, Recovery, Watch
 
 use super::flows::TIMES;
 use super::pattern::{self, ClassNumber};
-use crate::declare::{Choice, Declared, Filled, Info, Key, List, Variant, list};
-use crate::file::File;
-use crate::problem::Sink;
-use crate::quantity::RATES;
-use crate::reader::{At, Section};
-use crate::unit::Quantity;
-use crate::{section, words};
+use pauseless_text::declare::{Choice, Declared, Filled, Info, Key, List, Variant, list};
+use pauseless_text::file::File;
+use pauseless_text::problem::Sink;
+use pauseless_text::quantity::RATES;
+use pauseless_text::reader::{At, Section};
+use pauseless_text::section;
+use pauseless_text::unit::Quantity;
 
 /// The names of the sections.
 pub(crate) const WATCHDOG: &str = "watchdog";
@@ -35,8 +35,6 @@ const USUAL: watchdog::Config = watchdog::Config {
     poll: Span::ZERO,
     action: Action::Drop,
 };
-
-words!(Action, Action::ALL.map(|action| (action.name(), action)));
 
 section! {
     /// A watchdog on every egress queue of every switch that PFC can pause, as SONiC has it; without

@@ -57,26 +57,26 @@ use pauseless_sim::config::{
 };
 use toml::de::DeTable;
 
-pub use crate::problem::{Problem, Problems};
-pub(crate) use crate::reader::did_you_mean;
 pub use filled::ScenarioFile;
 pub(crate) use filled::chosen;
+pub use pauseless_text::problem::{Problem, Problems};
+pub(crate) use pauseless_text::reader::did_you_mean;
 pub use port_group::PortGroup;
 pub use verdict::StopOn;
 
-use crate::declare::{Declared, Filled, Key};
-use crate::foreign;
-use crate::problem::Sink;
-use crate::section;
-use crate::source::Source;
 use check_only::CheckOnly;
 use classes::{ClassRule, Classes};
 use flow_control::Resolver;
 use flows::{Limits, Plan, Planned, Planner, Timing, Ways};
+use pauseless_text::declare::{Declared, Filled, Key};
+use pauseless_text::foreign;
+use pauseless_text::problem::Sink;
+use pauseless_text::section;
+use pauseless_text::source::Source;
 
-pub(crate) use crate::reader::At;
-use crate::reader::Section;
 use observe::{Probe, ReceiverKeys};
+pub(crate) use pauseless_text::reader::At;
+use pauseless_text::reader::Section;
 use routing::Forwarding;
 use switch::Switches;
 use topology::{BuiltTopology, Network};
@@ -413,7 +413,10 @@ impl Written {
 
     /// How wires and switches work in detail.
     fn hardware(&self) -> Hardware {
-        Hardware { control_frame: self.switches.control_frame, ties: self.flows.timing.ties.value }
+        Hardware {
+            control_frame: self.switches.control_frame,
+            ties: self.flows.timing.ties.value.0,
+        }
     }
 
     /// Holds everything against the fabric; `None` if something was reported.

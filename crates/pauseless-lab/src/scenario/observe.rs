@@ -10,12 +10,14 @@ use pauseless_sim::config::{Probes, Receiver};
 use super::flows::{Plan, TIMES};
 use super::pattern;
 use super::topology::BuiltTopology;
-use crate::declare::{Counted, Declared, Each, FileValue, Key, Kind, List, Within, WordOr, list};
-use crate::file::File;
-use crate::problem::Sink;
-use crate::quantity::RATES;
-use crate::reader::{At, Item, Section, did_you_mean};
-use crate::{section, words};
+use pauseless_text::declare::{
+    Counted, Declared, Each, FileValue, Key, Kind, List, Within, WordOr, list,
+};
+use pauseless_text::file::File;
+use pauseless_text::problem::Sink;
+use pauseless_text::quantity::RATES;
+use pauseless_text::reader::{At, Item, Section, did_you_mean};
+use pauseless_text::{section, words};
 
 /// Ports that are recorded without being asked for, at most.
 const PORTS_MAX: usize = 64;

@@ -1,6 +1,6 @@
 //! Kinds that other crates bring: a congestion control, flow control, topology or kind of traffic.
 //!
-//! A program declares the keys of its kind with [`section!`](crate::section) and registers it before it
+//! A program declares the keys of its kind with [`section!`](pauseless_text::section) and registers it before it
 //! reads the first file. From then on `kind = "NAME"` is read with all its problems, written into the
 //! resolved scenario, explained, documented, and part of the JSON Schema, as if it were built in. A name
 //! that is built in cannot be registered.
@@ -41,7 +41,7 @@
 //!     }
 //! }
 //!
-//! pauseless_lab::section! {
+//! pauseless_text::section! {
 //!     /// Hosts `H0`.. on the switch `S`.
 //!     struct StarKeys for Star = Star::default(), {
 //!         /// How many hosts there are.
@@ -66,8 +66,8 @@
 //! [`CongestionScheme`]: pauseless_core::congestion::outside::CongestionScheme
 //! [`FlowControlScheme`]: pauseless_core::flow_control::outside::FlowControlScheme
 //! [`Shape`]: pauseless_fabric::generate::Shape
-//! [`Variant`]: crate::declare::Variant
-//! [`Registry::register`]: crate::declare::Registry::register
+//! [`Variant`]: pauseless_text::declare::Variant
+//! [`Registry::register`]: pauseless_text::declare::Registry::register
 
 pub use super::congestion::{Chosen, OUTSIDE};
 pub use super::flow_control::outside::{FlowControlKeys, register_flow_control};

@@ -4,9 +4,9 @@ use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_fabric::pattern::matches;
 use pauseless_fabric::topology::Topology;
 
-use crate::declare::{FileValue, Key, Kind, List};
-use crate::problem::Sink;
-use crate::reader::{At, Item, Section, whole_numbers};
+use pauseless_text::declare::{FileValue, Key, Kind, List};
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{At, Item, Section, whole_numbers};
 
 /// The number of a class. How many classes there are is known only when `[switch]` was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,10 +13,10 @@ use pauseless_sim::config::Ingress;
 
 use super::flow_control::Scheme;
 use super::pattern::ClassNumber;
-use crate::declare::Key;
-use crate::problem::{Problem, Sink};
-use crate::reader::Place;
-use crate::unit::Quantity;
+use pauseless_text::declare::Key;
+use pauseless_text::problem::{Problem, Sink};
+use pauseless_text::reader::Place;
+use pauseless_text::unit::Quantity;
 
 /// Ingress queues that are all configured alike, and why they are as they are.
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ use super::{
     At, Rules, Scenario, flow_control, mitigation, observe, routing, switch, topology, verdict,
     wire_loss,
 };
-use crate::declare::{Key, Written};
-use crate::file::File;
+use pauseless_text::declare::{Key, Written};
+use pauseless_text::file::File;
 
 /// Every default and every derived value, written out.
 pub(crate) fn write(scenario: &Scenario) -> String {

@@ -10,12 +10,12 @@ use pauseless_fabric::topology::Topology;
 
 use super::hosts::HostSpan;
 use super::topology::BuiltTopology;
-use crate::declare::{
-    At, Choice, Declared, Entry, Filled, Info, Key, LongList, Map, Place, Section, Variant,
-    Written, variant,
+use pauseless_text::declare::{
+    At, Choice, Declared, Entry, Filled, Info, Key, LongList, Map, Place, Section, Variant, Written,
 };
-use crate::problem::Sink;
-use crate::{section, words};
+use pauseless_text::problem::Sink;
+use pauseless_text::variant;
+use pauseless_text::{section, words};
 
 pub(crate) use tables::{Addresses, Tables};
 pub(crate) use write::{Address, addresses, facing, spans};

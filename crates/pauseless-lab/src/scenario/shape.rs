@@ -10,12 +10,12 @@ use pauseless_core::unit::{Rate, Span};
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use crate::declare::{Info, Key, Written};
-use crate::problem::{Problem, Problems};
 use crate::scenario::topology::Common;
 use crate::scenario::{check, classes, routing, topology};
-use crate::source::Source;
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::declare::{Info, Key, Written};
+use pauseless_text::problem::{Problem, Problems};
+use pauseless_text::source::Source;
 
 /// The fabric that `spec` describes. Links have 100 Gb/s and 1 us unless it says otherwise.
 pub fn parse(spec: &str) -> Result<Fabric, Problems> {

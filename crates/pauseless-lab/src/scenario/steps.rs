@@ -8,9 +8,9 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::declare::{Entry, Fallback, Info, Written};
 use crate::scenario::PortGroup;
-use crate::unit::Quantity;
+use pauseless_text::declare::{Entry, Fallback, Info, Written};
+use pauseless_text::unit::Quantity;
 
 /// One step of a derivation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

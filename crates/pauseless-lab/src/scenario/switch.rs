@@ -9,9 +9,10 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::{Bytes, Span};
 
 use super::memory::{Memory, SharedMemory};
-use crate::declare::{Counted, Declared, Filled, Info, Key, Words};
-use crate::reader::Section;
-use crate::{section, words};
+use pauseless_text::declare::WEIGHTED;
+use pauseless_text::declare::{Counted, Declared, Filled, Info, Key, Words};
+use pauseless_text::reader::Section;
+use pauseless_text::section;
 
 /// The name of the section.
 pub(crate) const SECTION: &str = "switch";
@@ -22,18 +23,6 @@ pub(crate) const PROCESSING: RangeInclusive<Span> = Span::ZERO..=Span::s(1);
 
 /// From nothing, which is beside the wire, to a full frame.
 const CONTROL_FRAMES: RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::new(1_500);
-/// What `"weighted"` is before its weights are known.
-const WEIGHTED: Scheduler = Scheduler::Weighted([1; Class::COUNT_MAX]);
-
-words!(Discipline, Discipline::ALL.map(|discipline| (discipline.name(), discipline)));
-words! {
-    Scheduler {
-        "strict" => Scheduler::Strict,
-        "weighted" => WEIGHTED,
-        "random" => Scheduler::Random,
-        "round-robin" => Scheduler::RoundRobin { express: 0 },
-    }
-}
 
 section! {
     /// How every switch works.

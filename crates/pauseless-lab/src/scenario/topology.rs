@@ -14,12 +14,14 @@ use pauseless_fabric::topology::{LinkSpec, Topology};
 
 use super::custom::Custom;
 use super::{Aim, Parts};
-use crate::declare::{At, Declared, Entry, File, Info, Key, List, Place, Section, Written};
-use crate::problem::Sink;
-use crate::quantity::RATES;
-use crate::reader::did_you_mean;
-use crate::section;
 use pauseless_fabric::fabric::{Device, Names};
+use pauseless_text::declare::{
+    At, Declared, Entry, File, Info, Key, List, Place, Section, Written,
+};
+use pauseless_text::problem::Sink;
+use pauseless_text::quantity::RATES;
+use pauseless_text::reader::did_you_mean;
+use pauseless_text::section;
 
 pub(crate) use failures::Pair;
 use failures::RandomFailures;

@@ -8,10 +8,10 @@ use pauseless_core::transport::{
 use pauseless_core::unit::{Bytes, Span};
 
 use super::congestion;
-use crate::declare::{Declared, Info, Key, WordOr};
-use crate::file::File;
-use crate::reader::{At, Section};
-use crate::{section, words};
+use pauseless_text::declare::{Declared, Info, Key, WordOr};
+use pauseless_text::file::File;
+use pauseless_text::reader::{At, Section};
+use pauseless_text::{section, words};
 
 /// The name of the section.
 pub(crate) const SECTION: &str = "transport";
@@ -20,21 +20,6 @@ const SPANS: RangeInclusive<Span> = Span::ns(1)..=Span::s(10);
 const WINDOWS: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(1_000_000);
 /// From less than any Ethernet frame to far more than any answer needs.
 const ANSWERS: RangeInclusive<Bytes> = Bytes::new(20)..=Bytes::new(1_000);
-
-words! { Finish { "target" => Finish::Target, "source" => Finish::Source } }
-words! {
-    Pacing {
-        "catch-up" => Pacing::CatchUp,
-        "strict" => Pacing::Strict,
-        "own-pace" => Pacing::Pace,
-    }
-}
-words! {
-    Recovery {
-        "none" => Recovery::None,
-        "go-back-n" => Recovery::GoBackN(GoBackN::default()),
-    }
-}
 
 section! {
     /// What sources and targets do beside congestion control; without this section a source sends

@@ -15,11 +15,11 @@ pub use amount::{Amount, Unit};
 
 use self::path::{Found, Reach};
 use super::{FILE_MAX, Overrides, Scenario, parse_file, parse_table};
-use crate::file::quote;
-use crate::foreign;
-use crate::problem::{FileId, Problem, Problems};
-use crate::reader::Place;
-use crate::source::Source;
+use pauseless_text::file::quote;
+use pauseless_text::foreign;
+use pauseless_text::problem::{FileId, Problem, Problems};
+use pauseless_text::reader::Place;
+use pauseless_text::source::Source;
 
 /// A scenario file in which one value can be set.
 #[derive(Clone, Debug)]

@@ -5,10 +5,10 @@ use pauseless_sim::Config;
 use pauseless_sim::config::{Steady, Stop};
 
 use super::flows::TIMES;
-use crate::declare::{Declared, FileValue, Filled, Info, Key, Kind, Permille};
-use crate::file::File;
-use crate::reader::{At, Item, Section, did_you_mean, quoted};
-use crate::section;
+use pauseless_text::declare::{Declared, FileValue, Filled, Info, Key, Kind, Permille};
+use pauseless_text::file::File;
+use pauseless_text::reader::{At, Item, Section, did_you_mean, quoted};
+use pauseless_text::section;
 
 /// What may end a run before its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

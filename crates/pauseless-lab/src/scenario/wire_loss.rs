@@ -4,11 +4,11 @@ use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::WireLoss;
 
 use super::pattern;
-use crate::declare::{Declared, Key, List, list};
-use crate::file::File;
-use crate::problem::Sink;
-use crate::reader::Section;
-use crate::section;
+use pauseless_text::declare::{Declared, Key, List, list};
+use pauseless_text::file::File;
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::Section;
+use pauseless_text::section;
 
 /// The name of the section.
 pub(crate) const SECTION: &str = "wire_loss";

@@ -11,12 +11,12 @@ use std::thread;
 use super::plan::{Plan, Task};
 use super::row::Row;
 use super::store::{Findings, Tables};
-use crate::quantity;
 use crate::results::{Facts, rows};
 use crate::run::Run;
 use crate::sample::{Asked, Sample};
 use crate::scenario::{Overrides, Scenario};
 use crate::table::{Cells, Column, Table};
+use pauseless_text::quantity;
 
 /// What was found in several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

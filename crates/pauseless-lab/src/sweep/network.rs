@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use super::campaign::{Campaign, Filter};
 use crate::check::unrouted_pairs;
 use crate::scenario::fabric_file::read;
-use crate::source::Source;
+use pauseless_text::source::Source;
 
 /// The parts of a scenario that decide its network.
 pub(super) const SECTIONS: [&str; 4] = ["seed", "topology", "routing", "classes"];

@@ -10,7 +10,7 @@ use super::campaign::{Axis, Campaign, Label};
 use super::row::Name;
 use super::screen::{Screened, Watch, screen};
 use super::text::{Texts, Written};
-use crate::quantity::plural;
+use pauseless_text::quantity::plural;
 
 /// The tasks of a campaign.
 #[derive(Clone, Debug)]

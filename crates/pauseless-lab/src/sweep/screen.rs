@@ -15,7 +15,7 @@ use super::campaign::{Axis, Campaign};
 use super::network::{Answer, SECTIONS};
 use super::plan::{PlanError, combinations, places};
 use super::row::Name;
-use crate::quantity::plural;
+use pauseless_text::quantity::plural;
 
 /// What the filter has found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

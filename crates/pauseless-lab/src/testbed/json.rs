@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Measured, WireFacts};
-use crate::record::records;
 use crate::report::json::{self, SCHEMA};
 use crate::run::Run;
+use pauseless_text::records;
 
 /// The document of all runs of a testbed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -6,12 +6,12 @@ use pauseless_sim::outcome::PortSeries;
 
 use super::Measured;
 use super::table::{frames, measured_tau, remarks, span};
-use crate::quantity;
 use crate::report::chart::{self, Axis, Curve, Figure, Level, PALETTE, Stroke};
 use crate::report::figure::{instants, kb, ms, thresholds};
 use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened, table};
 use crate::report::verdict::{self, Finding};
 use crate::run::Run;
+use pauseless_text::quantity;
 
 /// The page of `runs`.
 pub fn page(runs: &[Measured]) -> String {

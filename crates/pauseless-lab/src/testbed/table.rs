@@ -3,12 +3,12 @@
 use pauseless_core::unit::{Span, Time};
 
 use super::{Measured, WireFacts};
-use crate::quantity;
 use crate::report::html::goodputs;
 use crate::report::text::mood_of_run;
 use crate::report::verdict;
 use crate::run::Run;
-use crate::terminal::{Mood, Paint, Table};
+use pauseless_text::quantity;
+use pauseless_text::terminal::{Mood, Paint, Table};
 
 /// Two lines for each run.
 pub fn table(runs: &[Measured], paint: Paint) -> String {

@@ -7,7 +7,7 @@ use pauseless_dataplane::link::{self, Link, memory};
 use pauseless_dataplane::net::{self, Namespace};
 
 use super::plan::NodePlan;
-use crate::named::named;
+use pauseless_text::named;
 
 named! {
     /// What the frames of a testbed travel over.

@@ -2,7 +2,7 @@
 
 use super::{Answer, Course, Scale, Share, Threshold, Verdict};
 use crate::metrics::statistics::wilson;
-use crate::record::records;
+use pauseless_text::records;
 
 records! {
     /// The document.

@@ -4,7 +4,7 @@ use super::{Answer, Scale, Verdict, text};
 use crate::metrics::statistics::wilson;
 use crate::report::chart::{self, Axis, Curve, Figure, Instant, Stroke, Weight};
 use crate::report::html::{Heading, escape, frame};
-use crate::terminal::Paint;
+use pauseless_text::terminal::Paint;
 
 /// The page.
 pub fn page(answer: &Answer) -> String {

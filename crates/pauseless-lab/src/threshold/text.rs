@@ -2,8 +2,8 @@
 
 use super::{Answer, Share, Threshold, Verdict};
 use crate::metrics::statistics::wilson;
-use crate::quantity::plural;
-use crate::terminal::{Mood, Paint, Table};
+use pauseless_text::quantity::plural;
+use pauseless_text::terminal::{Mood, Paint, Table};
 
 /// The verdict and the table of shares.
 pub fn report(answer: &Answer, paint: Paint) -> String {

@@ -2,9 +2,9 @@
 
 use super::{Answer, Course};
 use crate::metrics::statistics::{median, median_bounds};
-use crate::named::named;
-use crate::quantity::plural;
 use crate::scenario::vary::Amount;
+use pauseless_text::named;
+use pauseless_text::quantity::plural;
 
 /// Whether there is a threshold.
 #[derive(Clone, Debug, PartialEq)]

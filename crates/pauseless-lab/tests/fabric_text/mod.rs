@@ -3,7 +3,7 @@
 
 use expect_test::Expect;
 use pauseless_lab::scenario::fabric_file;
-use pauseless_lab::source::Source;
+use pauseless_text::source::Source;
 
 /// A fabric file without problems.
 pub const GOOD: &str = r#"[topology]

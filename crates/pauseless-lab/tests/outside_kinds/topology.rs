@@ -1,7 +1,7 @@
 //! A hub: switches around one in the middle.
 
 use pauseless_fabric::generate::{Numbers, Shape, Size, SizeError, Wiring};
-use pauseless_lab::section;
+use pauseless_text::section;
 
 /// Switches S0.. with hosts, each joined to the hub C0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

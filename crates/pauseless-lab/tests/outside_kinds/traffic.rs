@@ -1,9 +1,9 @@
 //! A shift: every host sends to the one so many places further.
 
 use pauseless_core::unit::Bytes;
-use pauseless_lab::problem::Problem;
 use pauseless_lab::scenario::outside::{Batch, Made, Pair, Scene, TrafficRule};
-use pauseless_lab::section;
+use pauseless_text::problem::Problem;
+use pauseless_text::section;
 
 section! {
     /// Every host sends to the one so many places further, in a circle.

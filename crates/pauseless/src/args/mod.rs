@@ -17,13 +17,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 use pauseless_lab::htsim::Options;
-use pauseless_lab::quantity::parse_span;
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::scenario::congestion::Scheme;
 use pauseless_lab::scenario::vary::Changed;
 use pauseless_lab::scenario::{Problems, StopOn};
 use pauseless_lab::schema::Document;
-use pauseless_lab::source::Source;
+use pauseless_text::quantity::parse_span;
+use pauseless_text::source::Source;
 
 pub use check::{CheckArgs, ConvertArgs, ConvertFormat, Failing};
 pub use metrics::MetricsArgs;

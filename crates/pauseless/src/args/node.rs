@@ -8,7 +8,7 @@ use pauseless_core::unit::Span;
 use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::link::Backend;
 use pauseless_lab::node::file::parse_clock;
-use pauseless_lab::quantity::parse_span;
+use pauseless_text::quantity::parse_span;
 
 /// `switch` and `host`
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_fabric::cycle_aware::MARGIN;
 use pauseless_lab::plan::headroom::{Cells, Reaction, cable};
 use pauseless_lab::plan::{Request, Scheme};
-use pauseless_lab::quantity::{parse_bytes, parse_delay, parse_rate, parse_round_trip};
+use pauseless_text::quantity::{parse_bytes, parse_delay, parse_rate, parse_round_trip};
 
 use super::check::Rule;
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
-use pauseless_lab::quantity::parse_span;
 use pauseless_lab::testbed::ring::parse_name;
 use pauseless_lab::testbed::wires::Backend;
+use pauseless_text::quantity::parse_span;
 
 use super::{Deny, parse_discipline};
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pauseless_core::unit::Span;
-use pauseless_lab::quantity::parse_span;
 use pauseless_lab::threshold::Property;
+use pauseless_text::quantity::parse_span;
 
 /// `threshold`
 #[derive(Debug, Args)]

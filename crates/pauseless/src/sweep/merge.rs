@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use pauseless_lab::quantity;
 use pauseless_lab::sweep::plan::Plan;
 use pauseless_lab::sweep::store::{Failure, Merge, Merged, Store};
+use pauseless_text::quantity;
 use serde_json::json;
 
 use super::Place;

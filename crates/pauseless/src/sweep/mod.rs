@@ -11,12 +11,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context;
-use pauseless_lab::quantity;
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::sweep::campaign::Campaign;
 use pauseless_lab::sweep::execute::{self, Executed, Hooks, Tally};
 use pauseless_lab::sweep::plan::{Plan, PlanError, Task};
 use pauseless_lab::sweep::store::{Failure, Finished, Store};
+use pauseless_text::quantity;
 use rayon::prelude::*;
 use serde_json::json;
 

@@ -4,8 +4,8 @@ use super::count;
 use super::merge::absorb;
 use crate::assemble::ib::Parsed;
 use crate::import::ethernet::sonic::SwitchConfig;
-use crate::problem::{Problem, Problems};
-use crate::source::Source;
+use pauseless_text::problem::{Problem, Problems};
+use pauseless_text::source::Source;
 
 /// A switch with all that its files say.
 pub(crate) struct Configured<'s> {

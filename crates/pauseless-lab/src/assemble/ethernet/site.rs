@@ -10,7 +10,7 @@ use super::{count, some};
 use crate::assemble::ib::Parsed;
 use crate::import::ethernet::pg_profile::{self, PgProfile};
 use crate::import::ethernet::sonic::{Port, SwitchConfig};
-use crate::problem::{Problem, Problems};
+use pauseless_text::problem::{Problem, Problems};
 
 /// A fabric before its nodes have numbers.
 pub(super) struct Site<'d> {

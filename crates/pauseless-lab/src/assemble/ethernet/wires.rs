@@ -7,8 +7,8 @@ use super::configs::{Configured, NAME_IT};
 use super::{count, ports, some};
 use crate::assemble::ib::Parsed;
 use crate::import::ethernet::wiring::Wiring;
-use crate::problem::{Problem, Problems};
-use crate::source::Source;
+use pauseless_text::problem::{Problem, Problems};
+use pauseless_text::source::Source;
 
 /// Nodes and cables, each once.
 #[derive(Default)]

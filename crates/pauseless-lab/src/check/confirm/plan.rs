@@ -13,8 +13,8 @@ use pauseless_fabric::topology::LinkIndex;
 
 use super::FlowSet;
 use super::crowd::Crowd;
-use crate::unit::Quantity;
 use pauseless_fabric::fabric::{Fabric, Medium};
+use pauseless_text::unit::Quantity;
 
 /// Which of the runs a text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

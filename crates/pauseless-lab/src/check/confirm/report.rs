@@ -5,9 +5,9 @@ use std::fmt::Write;
 use pauseless_core::unit::{Rate, Time};
 
 use super::{Attempt, Confirmation, DisciplineOutcome, FlowSet, SafeRate, Simulated};
-use crate::quantity;
-use crate::record::records;
-use crate::unit::Quantity;
+use pauseless_text::quantity;
+use pauseless_text::records;
+use pauseless_text::unit::Quantity;
 
 /// A few lines, indented like those of the cycle.
 pub fn text(confirmation: &Confirmation) -> String {

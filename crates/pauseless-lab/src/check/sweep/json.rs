@@ -2,8 +2,8 @@
 
 use super::{Cases, Finding, Sweep};
 use crate::check::json::ComponentRecord;
-use crate::record::records;
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::records;
 
 records! {
     /// What came of a sweep.

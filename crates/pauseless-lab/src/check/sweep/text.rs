@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::{Cases, Finding, Sweep};
-use crate::quantity;
-use crate::terminal::{Mood, Paint};
 use pauseless_fabric::fabric::Fabric;
+use pauseless_text::quantity;
+use pauseless_text::terminal::{Mood, Paint};
 
 /// The whole report.
 pub fn report(fabric: &Fabric, sweep: &Sweep, paint: Paint) -> String {

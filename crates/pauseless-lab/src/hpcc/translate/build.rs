@@ -14,7 +14,6 @@ use pauseless_fabric::topology::NodeKind;
 use super::super::flow::Flow;
 use super::keys::{Control, Dcqcn, Hpcc, Marking, Settings, Timely, Window};
 use super::{HEADERS, Parts, memory};
-use crate::declare::{Entry, Filled, Key, Place, Tables, WordOr, Written, list};
 use crate::scenario::congestion::{self, FeedbackClass};
 use crate::scenario::custom::{Custom, Link, Node};
 use crate::scenario::flow_control::{self, Pfc};
@@ -29,7 +28,8 @@ use crate::scenario::traffic::{self, FlowName, List, Listed, Named, Row, Rows};
 use crate::scenario::transport::{self, WindowRule};
 use crate::scenario::verdict::{self, Verdict};
 use crate::scenario::{General, ScenarioFile, StopOn};
-use crate::source::Source;
+use pauseless_text::declare::{Entry, Filled, Key, Place, Tables, WordOr, Written, list};
+use pauseless_text::source::Source;
 
 impl Parts<'_> {
     /// All of it.

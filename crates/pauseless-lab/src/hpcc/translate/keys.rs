@@ -198,7 +198,7 @@ fn check(input: Input<'_>, key: &str, is_good: bool, expected: &str) {
 }
 
 fn missing(input: Input<'_>, key: &str, expected: &str) {
-    let problem = crate::problem::Problem::new(0..0, format!("{key} is missing"));
+    let problem = pauseless_text::problem::Problem::new(0..0, format!("{key} is missing"));
     input.sink.push(problem.help(format!("add a line {key} with {expected}")));
 }
 
@@ -384,7 +384,7 @@ fn read_marking(input: Input<'_>) -> BTreeMap<u64, Marking> {
                 let message = format!("{key} has no entry for links of {rate} bit/s");
                 let problem = match config.entry(key) {
                     Some(entry) => entry.problem(message),
-                    None => crate::problem::Problem::new(0..0, message),
+                    None => pauseless_text::problem::Problem::new(0..0, message),
                 };
                 sink.push(problem.help("add one for each rate in TOPOLOGY_FILE"));
             }
@@ -421,7 +421,7 @@ fn read_loss(input: Input<'_>) -> f64 {
     let shares = links.iter().map(|link| if link.loss > 0.0 { link.loss } else { usual });
     let shares = BTreeSet::from_iter(shares.map(f64::to_bits));
     if shares.len() > 1 {
-        let problem = crate::problem::Problem::new(0..0, "links with different losses");
+        let problem = pauseless_text::problem::Problem::new(0..0, "links with different losses");
         let help = "write the same rate of errors for all links in TOPOLOGY_FILE, or 0 and \
                     ERROR_RATE_PER_LINK";
         input.sink.push(problem.help(help));

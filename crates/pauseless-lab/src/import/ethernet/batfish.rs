@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::json::Value;
 use super::quoted;
 use super::wiring::{Cabling, WiredLink, WiredNode, Wiring};
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 /// Whether `text` is meant to be a layer-1 topology.
 pub fn looks_like(text: &str) -> bool {

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::quoted;
 use super::wiring::{Cabling, WiredLink, WiredNode, Wiring};
 use super::yaml::{Document, Value};
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 /// Whether `text` is meant to be a containerlab topology.
 pub fn looks_like(text: &str) -> bool {
@@ -216,7 +216,7 @@ mod tests {
         let first = &wiring.links[0];
         let shown = "\"leaf1:e1-1\", \"spine1:e1-1\"";
         assert_eq!(&text[first.at.clone()], shown);
-        assert_eq!(crate::lex::line_number(&text, first.at.start), 51);
+        assert_eq!(pauseless_text::lex::line_number(&text, first.at.start), 51);
     }
 
     #[test]

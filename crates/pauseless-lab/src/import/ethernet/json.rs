@@ -16,7 +16,7 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::{quoted, within};
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 /// A value that has not been looked into yet.
 #[derive(Clone, Debug)]

@@ -16,7 +16,7 @@ mod testing;
 pub mod wiring;
 mod yaml;
 
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 /// What a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

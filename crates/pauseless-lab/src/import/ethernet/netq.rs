@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::json::{Member, Value};
 use super::quoted;
 use super::wiring::{Cabling, WiredLink, WiredNode, Wiring};
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 /// Whether `text` is meant to be a topology graph of NetQ.
 pub fn looks_like(text: &str) -> bool {

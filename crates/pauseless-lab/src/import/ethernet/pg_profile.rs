@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::{after_mark, quoted, within};
-use crate::lex::{Line, Lines, Word, line_number};
-use crate::problem::Problem;
+use pauseless_text::lex::{Line, Lines, Word, line_number};
+use pauseless_text::problem::Problem;
 
 /// One row: what a lossless priority group gets at this speed and length.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::problem::Problem;
-use crate::source::Source;
+use pauseless_text::problem::Problem;
+use pauseless_text::source::Source;
 
 /// A file of `examples/ethernet`, unpacked if it is gzipped.
 pub(super) fn sample(name: &str) -> String {
@@ -33,7 +33,7 @@ pub(super) fn check_bad<T>(parse: fn(&str) -> Result<T, Problem>, table: &[(&str
             problem.message
         );
         let start = problem.at.expect("a place in the text").start;
-        assert_eq!(crate::lex::line_number(text, start), *line, "{message}:\n{shown}");
+        assert_eq!(pauseless_text::lex::line_number(text, start), *line, "{message}:\n{shown}");
     }
 }
 

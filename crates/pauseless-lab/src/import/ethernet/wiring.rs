@@ -5,8 +5,8 @@ use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use super::quoted;
-use crate::lex::line_number;
-use crate::problem::Problem;
+use pauseless_text::lex::line_number;
+use pauseless_text::problem::Problem;
 
 /// The cables of a fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::ops::Range;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
 use super::{quoted, within};
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 /// A document in the memory of its arena.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::rate::LinkRate;
-use crate::lex::{line_number, nothing, quoted};
-use crate::problem::Problem;
+use pauseless_text::lex::{line_number, nothing, quoted};
+use pauseless_text::problem::Problem;
 
 /// What is cabled to what.
 #[derive(Clone, Debug, PartialEq, Eq)]

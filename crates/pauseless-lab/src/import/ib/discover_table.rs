@@ -10,8 +10,8 @@ use super::cabling::{
 };
 use super::guid::guid;
 use super::rate::{LaneSpeed, LinkRate, SPEEDS, WIDTHS, is_unknown, width_from_name};
-use crate::lex::{Line, Lines, Word, nothing, quoted};
-use crate::problem::Problem;
+use pauseless_text::lex::{Line, Lines, Word, nothing, quoted};
+use pauseless_text::problem::Problem;
 
 /// Whether the first line with anything on it is one of this format.
 pub fn looks_like(text: &str) -> bool {

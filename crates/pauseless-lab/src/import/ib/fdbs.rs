@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::cabling::{LID_MAX, PORT_MAX};
 use super::guid::guid;
 use super::lft::{Lft, NO_PORT, Row, Sections, Table, holes_allowed};
-use crate::lex::{Line, Lines, Word, nothing, quoted};
-use crate::problem::Problem;
+use pauseless_text::lex::{Line, Lines, Word, nothing, quoted};
+use pauseless_text::problem::Problem;
 
 /// Whether the first line that is no comment is the header of a table.
 pub fn looks_like(text: &str) -> bool {

@@ -1,7 +1,7 @@
 //! GUIDs, by which InfiniBand tells devices and ports apart.
 
-use crate::lex::Word;
-use crate::problem::Problem;
+use pauseless_text::lex::Word;
+use pauseless_text::problem::Problem;
 
 /// A GUID with the prefix `0x`.
 pub(super) fn guid(word: Word<'_>) -> Result<u64, Problem> {

@@ -10,8 +10,8 @@ use std::thread;
 use memchr::memmem;
 
 use super::cabling::LID_MAX;
-use crate::lex::{Lines, line_number};
-use crate::problem::Problem;
+use pauseless_text::lex::{Lines, line_number};
+use pauseless_text::problem::Problem;
 
 /// The forwarding table of one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Lft {
     pub fn row(&self, text: &str, lid: u16) -> Range<usize> {
         let mut lines = Lines::within(text, self.at.clone());
         let header = lines.next().map_or(self.at.clone(), |line| line.range());
-        let is_row = |line: &mut crate::lex::Line<'_>| {
+        let is_row = |line: &mut pauseless_text::lex::Line<'_>| {
             line.word().prefixed_hex(u64::MAX, "") == Ok(u64::from(lid))
         };
         let mut rows = lines.map(|mut line| (is_row(&mut line), line.range()));

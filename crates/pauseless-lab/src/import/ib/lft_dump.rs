@@ -10,8 +10,8 @@ use memchr::memchr;
 use super::fdbs::lid_of;
 use super::guid::guid;
 use super::lft::{Lft, Row, Sections, Table, holes_allowed};
-use crate::lex::{Line, Lines, Word, nothing, quoted};
-use crate::problem::Problem;
+use pauseless_text::lex::{Line, Lines, Word, nothing, quoted};
+use pauseless_text::problem::Problem;
 
 /// Whether the first line with anything on it is the header of a table.
 pub fn looks_like(text: &str) -> bool {

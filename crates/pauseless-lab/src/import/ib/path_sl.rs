@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::cabling::LID_MAX;
 use super::guid::guid;
 use super::rows::{Keyed, without_repetition};
-use crate::lex::{Line, Lines, expect_last_line_end, nothing};
-use crate::problem::Problem;
+use pauseless_text::lex::{Line, Lines, expect_last_line_end, nothing};
+use pauseless_text::problem::Problem;
 
 /// The service level with which a node sends to a LID.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::lex::line_number;
-use crate::problem::Problem;
+use pauseless_text::lex::line_number;
+use pauseless_text::problem::Problem;
 
 /// A row of a list.
 pub(super) trait Keyed {

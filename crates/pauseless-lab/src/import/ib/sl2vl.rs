@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::cabling::PORT_MAX;
 use super::guid::guid;
 use super::rows::{Keyed, without_repetition};
-use crate::lex::{Line, Lines, nothing, quoted};
-use crate::problem::Problem;
+use pauseless_text::lex::{Line, Lines, nothing, quoted};
+use pauseless_text::problem::Problem;
 
 /// The virtual lanes that packets are given, by switch or port.
 #[derive(Clone, Debug, PartialEq, Eq)]

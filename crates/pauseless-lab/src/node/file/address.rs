@@ -7,8 +7,8 @@ use pauseless_core::wire::MacAddress;
 use pauseless_fabric::routing::Groups;
 use pauseless_sim::Config;
 
-use crate::problem::Sink;
-use crate::reader::{At, Item, Place, Section, did_you_mean};
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{At, Item, Place, Section, did_you_mean};
 
 /// The section as it was written.
 #[derive(Debug)]

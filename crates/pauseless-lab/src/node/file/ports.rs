@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::problem::Sink;
-use crate::reader::{At, Item, Place, Section, did_you_mean};
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{At, Item, Place, Section, did_you_mean};
 
 /// The section as it was written.
 #[derive(Debug, Default)]

@@ -7,11 +7,11 @@ use pauseless_core::wire::Envelope;
 use pauseless_dataplane::clock::Pace;
 use pauseless_dataplane::link::Backend;
 
-use crate::declare::{FileValue, Kind, Words};
-use crate::file::quote;
-use crate::reader::{At, Item, Section};
-use crate::unit::{self, Quantity};
-use crate::{section, words};
+use pauseless_text::declare::{FileValue, Kind, Words};
+use pauseless_text::file::quote;
+use pauseless_text::reader::{At, Item, Section};
+use pauseless_text::unit::{self, Quantity};
+use pauseless_text::{section, words};
 
 /// How frames travel, and by which clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,31 +41,42 @@ section! {
     /// How frames travel, and by which clock.
     pub(crate) struct WireKeys for Wire = Wire::default(), {
         /// What carries frames.
-        backend: Backend;
+        backend: Carrier, get |wire: &Wire| Some(Carrier(wire.backend)),
+            set |wire: &mut Wire, carrier: Carrier| wire.backend = carrier.0;
         /// What control frames travel in.
         envelope: Envelope;
         /// How time passes; `real`, `elastic` or `elastic:50us`.
-        clock: Pace, field pace;
+        clock: ClockText, get |wire: &Wire| Some(ClockText(wire.pace)),
+            set |wire: &mut Wire, clock: ClockText| wire.pace = clock.0;
         /// How far behind the clock a port may be and still catch up.
         slack: Span, within SLACKS;
     }
 }
 
+/// What carries frames, as files write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Carrier(Backend);
+
 words! {
-    Backend { "auto" => Backend::Auto, "packet" => Backend::Packet, "xdp" => Backend::Xdp }
-}
-words! {
-    Envelope { "mac-control" => Envelope::MacControl, "private" => Envelope::Private }
+    Carrier {
+        "auto" => Carrier(Backend::Auto),
+        "packet" => Carrier(Backend::Packet),
+        "xdp" => Carrier(Backend::Xdp),
+    }
 }
 
-impl FileValue for Pace {
+/// How time passes, as files write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClockText(Pace);
+
+impl FileValue for ClockText {
     type Limit = ();
 
-    fn take(item: Item<'_>, (): &()) -> Option<At<Pace>> {
+    fn take(item: Item<'_>, (): &()) -> Option<At<ClockText>> {
         let sink = item.sink();
         let At { value, place } = item.string()?;
         match parse_clock(&value) {
-            Ok(value) => Some(At { value, place }),
+            Ok(pace) => Some(At { value: ClockText(pace), place }),
             Err(message) => {
                 sink.push(place.problem(message));
                 None
@@ -78,7 +89,7 @@ impl FileValue for Pace {
     }
 
     fn show(&self) -> String {
-        quote(&write_clock(*self))
+        quote(&write_clock(self.0))
     }
 }
 
@@ -92,7 +103,7 @@ impl Wire {
 
     /// The name of the back end in files.
     pub fn backend_name(&self) -> &'static str {
-        self.backend.word()
+        Carrier(self.backend).word()
     }
 
     /// The name of the envelope in files.

@@ -3,8 +3,8 @@
 use pauseless_core::memory::MemoryUse;
 use pauseless_sim::outcome::MemoryOutcome;
 
-use crate::record::records;
 use crate::run::Run;
+use pauseless_text::records;
 
 records! {
     /// The shared memory of a switch.

@@ -4,8 +4,8 @@ use pauseless_core::unit::Time;
 use pauseless_sim::outcome::{Episode, Losses, Lost, Trip};
 
 use super::{QueueName, egress_name, egress_names};
-use crate::record::records;
 use crate::run::Run;
+use pauseless_text::records;
 
 records! {
     /// What was lost, by cause.

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{QueueName, egress_name, egress_names};
-use crate::record::records;
 use crate::report::provenance::{chain, hosts};
 use crate::run::Run;
+use pauseless_text::records;
 
 records! {
     /// All pauses, from the XOFF of an ingress to its XON.

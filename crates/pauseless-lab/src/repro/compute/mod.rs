@@ -11,7 +11,7 @@ use crate::repro::data::Measured;
 use crate::results::{Facts, Reference};
 use crate::run::Run;
 use crate::sample::Add;
-use crate::words;
+use pauseless_text::words;
 
 /// Measures what cases alone cannot.
 pub type Compute = fn(&Scope<'_>, &mut Measured) -> Result<(), Failure>;

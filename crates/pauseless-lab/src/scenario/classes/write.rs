@@ -8,7 +8,7 @@ use pauseless_fabric::topology::Topology;
 
 use super::super::routing::facing;
 use super::{ClassRule, NextClasses, Row, TableKeys};
-use crate::declare::{Key, Tables};
+use pauseless_text::declare::{Key, Tables};
 
 impl ClassRule {
     /// The keys that say the same as `classes`.

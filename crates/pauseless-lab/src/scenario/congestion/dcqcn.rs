@@ -6,24 +6,14 @@ use pauseless_core::congestion::marking::{LEVELS_MAX, Level, Levels, MarkAt};
 use pauseless_core::unit::{Bytes, Rate, Span};
 
 use super::{BYTES, COUNTS, Chosen, RATES_ANY, SHARES, SPANS, refuse_alone, scheme};
-use crate::declare::{Key, Section, Tables};
-use crate::unit::Quantity;
-use crate::{section, words};
+use pauseless_text::declare::{Key, Section, Tables};
+use pauseless_text::section;
+use pauseless_text::unit::Quantity;
 
 /// The speed that the defaults of rates and thresholds are for.
 const SPEED: Rate = Rate::gbps(40);
 /// Thresholds of one speed are kept in 32 bits.
 const LEVEL_BYTES: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::mb(4_000);
-
-words! { Style { "paper" => Style::Paper, "nic" => Style::Nic } }
-words! { MarkAt { "departure" => MarkAt::Departure, "arrival" => MarkAt::Arrival } }
-words! {
-    Clamp {
-        "always" => Clamp::Always,
-        "after-stage" => Clamp::AfterStage,
-        "after-byte-stage" => Clamp::AfterByteStage,
-    }
-}
 
 section! {
     /// DCQCN (SIGCOMM 2015): switches mark, targets send CNPs, sources cut and recover; the defaults

@@ -6,7 +6,7 @@ use pauseless_core::congestion::marking::MarkAt;
 use pauseless_core::unit::{Bytes, Rate};
 
 use super::{BYTES, Chosen, RATES_ANY, SHARES, scheme};
-use crate::section;
+use pauseless_text::section;
 
 section! {
     /// DCTCP (SIGCOMM 2010, RFC 8257): switches mark above a threshold, acknowledgements bring the marks

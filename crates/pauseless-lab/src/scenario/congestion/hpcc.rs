@@ -5,7 +5,7 @@ use pauseless_core::congestion::hpcc::Config;
 use pauseless_core::unit::{Rate, Span};
 
 use super::{Chosen, RATES_ANY, SPANS, scheme};
-use crate::section;
+use pauseless_text::section;
 
 section! {
     /// High precision congestion control (SIGCOMM 2019): switches write into every packet, and

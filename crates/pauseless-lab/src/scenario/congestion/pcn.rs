@@ -4,7 +4,7 @@ use pauseless_core::congestion::{CongestionControl, pcn::Config};
 use pauseless_core::unit::{Rate, Span};
 
 use super::{Chosen, RATES_ANY, SHARES, SPANS, refuse_alone, scheme};
-use crate::section;
+use pauseless_text::section;
 
 section! {
     /// Photonic congestion notification (NSDI 2020): targets measure, sources go to the measured

@@ -4,7 +4,7 @@ use pauseless_core::congestion::{CongestionControl, qcn::Config};
 use pauseless_core::unit::{Bytes, Rate, Span};
 
 use super::{BYTES, COUNTS, Chosen, RATES_ANY, SHARES, SPANS, scheme};
-use crate::section;
+use pauseless_text::section;
 
 /// The speed that the defaults of the rates are for.
 const SPEED: Rate = Rate::gbps(10);

@@ -5,15 +5,13 @@ use pauseless_core::congestion::timely::{Config, Update};
 use pauseless_core::unit::{Rate, Span};
 
 use super::{COUNTS, Chosen, RATES_ANY, SHARES, SPANS, refuse_alone, scheme};
-use crate::unit::Quantity;
-use crate::{section, words};
+use pauseless_text::section;
+use pauseless_text::unit::Quantity;
 
 /// The speed that the default of `delta` is for.
 const SPEED: Rate = Rate::gbps(10);
 /// What stands for the round trip of the fabric until that is known.
 const ROUND_TRIP: Span = Span::us(20);
-
-words! { Update { "per-ack" => Update::PerAck, "per-round-trip" => Update::PerRoundTrip } }
 
 section! {
     /// TIMELY (SIGCOMM 2015): sources go by round-trip times and their gradient; the defaults are

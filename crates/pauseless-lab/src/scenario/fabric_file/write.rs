@@ -7,8 +7,6 @@ use pauseless_fabric::dependency::{Demand, Lane, Traffic};
 use pauseless_fabric::routing::{Algorithm, Multipath, RouteBuilder, Routing, TieBreak};
 use pauseless_fabric::trace::{Header, circle, trace};
 
-use crate::declare::{Entry, Filled, Key, Place, Tables, Written, list};
-use crate::file::{File, TableStyle};
 use crate::scenario::check_only::CheckKeys;
 use crate::scenario::classes::ClassRule;
 use crate::scenario::custom::Custom;
@@ -18,6 +16,8 @@ use crate::scenario::routing::{self, Address, Rule, TableKeys, facing};
 use crate::scenario::topology::{Common, Layout, NAME, Network};
 use crate::scenario::{General, chosen};
 use pauseless_fabric::fabric::{Fabric, Origin};
+use pauseless_text::declare::{Entry, Filled, Key, Place, Tables, Written, list};
+use pauseless_text::file::{File, TableStyle};
 
 /// The file that reads back as the same fabric.
 pub fn write(fabric: &Fabric) -> String {

@@ -8,12 +8,10 @@ use pauseless_core::unit::{Bytes, Span};
 
 use super::PERIODS;
 use super::scheme::{AnyScheme, Scheme, variant};
-use crate::declare::{Filled, Key, Variant, Written};
 use crate::scenario::port_group::{Draft, PortGroup};
 use crate::scenario::steps::Steps;
-use crate::{section, words};
-
-words! { Counters { "wide" => Counters::Wide, "iba" => Counters::Iba } }
+use pauseless_text::declare::{Filled, Key, Variant, Written};
+use pauseless_text::section;
 
 section! {
     /// Credit-based flow control (InfiniBand 7.9): a sender sends what it was granted.

@@ -9,12 +9,10 @@ use pauseless_core::unit::{Bytes, Rate, Span};
 
 use super::PERIODS;
 use super::scheme::{AnyScheme, Scheme, variant};
-use crate::declare::{Filled, Key, Place, Variant, Written};
 use crate::scenario::port_group::{Draft, PortGroup, with_tau};
 use crate::scenario::steps::Steps;
-use crate::{section, words};
-
-words! { Measure { "message" => Measure::Message, "credit" => Measure::Credit } }
+use pauseless_text::declare::{Filled, Key, Place, Variant, Written};
+use pauseless_text::section;
 
 section! {
     /// Gentle flow control by stages of the buffer (GFC 4.2): each halves the rate of the sender.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use pauseless_core::flow_control::FlowControl;
 
 use super::scheme::{AnyScheme, Scheme, variant};
-use crate::declare::{Section, Variant, Written};
 use crate::scenario::port_group::{Draft, PortGroup};
 use crate::scenario::steps::Steps;
-use crate::section;
+use pauseless_text::declare::{Section, Variant, Written};
+use pauseless_text::section;
 
 section! {
     /// Nobody is held back: whatever exceeds a buffer is lost.

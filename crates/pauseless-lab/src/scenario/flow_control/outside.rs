@@ -8,10 +8,10 @@ use pauseless_core::flow_control::FlowControl;
 use pauseless_core::flow_control::outside::FlowControlScheme;
 
 use super::scheme::{AnyScheme, Scheme, variant};
-use crate::declare::{Overlay, Registry, Written};
 use crate::scenario::port_group::{Draft, PortGroup};
+use pauseless_text::declare::{Overlay, Registry, Written};
 
-/// The keys of a flow control of another crate, a section that [`section!`](crate::section) declares.
+/// The keys of a flow control of another crate, a section that [`section!`](pauseless_text::section) declares.
 /// Every key needs a default or a derived value, since `[[flow_control.at]]` may leave out any of them.
 pub trait FlowControlKeys: Overlay + Written + Default + Clone + fmt::Debug + 'static {
     /// The parameters that the keys stand for. Its name must be the one that the kind is registered with,

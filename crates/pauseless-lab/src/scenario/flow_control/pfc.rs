@@ -6,10 +6,10 @@ use pauseless_core::flow_control::{FlowControl, pfc};
 use pauseless_core::unit::Bytes;
 
 use super::scheme::{AnyScheme, Scheme, variant};
-use crate::declare::{Filled, Key, Section, Variant, Written};
 use crate::scenario::port_group::{Draft, PortGroup};
 use crate::scenario::steps::Steps;
-use crate::section;
+use pauseless_text::declare::{Filled, Key, Section, Variant, Written};
+use pauseless_text::section;
 
 section! {
     /// Priority flow control (IEEE 802.1Q 36): a receiver pauses its sender.

@@ -10,13 +10,13 @@ use pauseless_core::unit::Span;
 
 use super::outside::OUTSIDE;
 use super::{AT, CycleAware, PortValues, cbfc, gfc, none, pfc};
-use crate::declare::{
+use crate::scenario::port_group::{Draft, PortGroup};
+use crate::scenario::steps::Steps;
+use pauseless_text::declare::{
     Choice, Declared, Fallback, Filled, Info, KeyInfo, Kind, Overlay, Place, Section, Variant,
     Written,
 };
-use crate::problem::Sink;
-use crate::scenario::port_group::{Draft, PortGroup};
-use crate::scenario::steps::Steps;
+use pauseless_text::problem::Sink;
 
 /// A scheme with its keys as far as they were written. A new one is a file like `pfc.rs`, which
 /// declares the keys and implements this, and a line in [`schemes`].

@@ -12,10 +12,10 @@ use pauseless_sim::config::Ties;
 use super::super::FRAMES;
 use super::super::topology::DELAYS;
 use super::{Limits, Plan, Terms};
-use crate::declare::{At, FileValue, Filled, Item, Key, Kind, List};
-use crate::file::quote;
-use crate::unit::Quantity;
-use crate::{section, words};
+use pauseless_text::declare::{At, FileValue, Filled, Item, Key, Kind, List};
+use pauseless_text::file::quote;
+use pauseless_text::unit::Quantity;
+use pauseless_text::{section, words};
 
 /// A day: picoseconds in 64 bits reach 213 times further, so that no sum of times overflows.
 pub(crate) const TIMES: RangeInclusive<Span> = Span::ZERO..=Span::s(86_400);
@@ -30,7 +30,16 @@ const COUNT_MAX: u64 = 100_000;
 /// The TTL of a flow that circles, if none was written: what hosts commonly send with.
 const TTL_OF_LOOPS: u8 = 64;
 
-words! { Ties { "control-first" => Ties::Control, "arrivals-first" => Ties::Arrivals } }
+/// What comes first at one instant, as files write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FirstAtOnce(pub Ties);
+
+words! {
+    FirstAtOnce {
+        "control-first" => FirstAtOnce(Ties::Control),
+        "arrivals-first" => FirstAtOnce(Ties::Arrivals),
+    }
+}
 
 section! {
     /// What is not exactly as the links and the flows say.
@@ -47,7 +56,7 @@ section! {
         /// What comes first at one instant; control frames that take effect, or with
         /// `"arrivals-first"` packets that arrive. For comparisons, [htsim.md](htsim.md) has how
         /// much it matters.
-        ties: Ties, default Ties::Control, written if_changed;
+        ties: FirstAtOnce, default FirstAtOnce(Ties::Control), written if_changed;
         /// When every flow stops.
         sources_stop: Span, within TIMES, derived "never";
     }

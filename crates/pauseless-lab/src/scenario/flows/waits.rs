@@ -7,7 +7,7 @@ use pauseless_core::unit::Span;
 use pauseless_sim::config::Follow;
 
 use super::{Copies, Flow, Plan, Planner};
-use crate::reader::{At, did_you_mean};
+use pauseless_text::reader::{At, did_you_mean};
 
 /// What a flow waits for, as it was written.
 #[derive(Debug, PartialEq, Eq)]

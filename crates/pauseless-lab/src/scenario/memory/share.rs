@@ -11,11 +11,11 @@ use pauseless_fabric::topology::Topology;
 use pauseless_sim::config::{Ingress, IngressTable};
 
 use super::{Kind, Lane, Limit, Pool, SetAside, SharedMemory};
-use crate::problem::Sink;
-use crate::reader::{At, Place};
 use crate::scenario::pattern;
 use crate::scenario::port_group::{PortGroup, violation_problem};
-use crate::unit::Quantity;
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{At, Place};
+use pauseless_text::unit::Quantity;
 
 /// That of public code for ports of a NIC's speed.
 const ALPHA: (u32, u32) = (1, 8);

@@ -9,8 +9,8 @@ use pauseless_fabric::topology::Topology;
 
 use super::super::hosts::{HostSpan, find_switch};
 use super::{Context, TableKeys};
-use crate::declare::{At, LongList, Map};
-use crate::problem::Sink;
+use pauseless_text::declare::{At, LongList, Map};
+use pauseless_text::problem::Sink;
 
 /// The tables of all switches.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use pauseless_fabric::topology::Topology;
 
 use super::super::hosts::HostSpan;
 use super::TableKeys;
-use crate::declare::{At, Key, Map};
+use pauseless_text::declare::{At, Key, Map};
 
 /// An address by which everybody may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

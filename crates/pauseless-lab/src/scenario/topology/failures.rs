@@ -7,11 +7,11 @@ use pauseless_fabric::failure::{Draw, FailureError, Failures, PPM_MAX};
 use pauseless_fabric::topology::{LinkIndex, Topology};
 
 use super::{Common, find_node};
-use crate::declare::{self, At, FileValue, Item, Kind, Place, Section};
-use crate::file::quote;
-use crate::problem::Sink;
-use crate::section;
-use crate::unit::Quantity;
+use pauseless_text::declare::{At, FileValue, Item, Kind, Place, Section};
+use pauseless_text::file::quote;
+use pauseless_text::problem::Sink;
+use pauseless_text::section;
+use pauseless_text::unit::Quantity;
 
 section! {
     /// Failures that are drawn: links between switches only, as in `{ share = "5 %", seed = 7 }`.
@@ -46,7 +46,7 @@ impl Quantity for Share {
     }
 }
 
-declare::quantity!(Share);
+pauseless_text::quantity!(Share);
 
 /// Two names in a list, such as the nodes at the ends of a link.
 #[derive(Clone, Debug)]

@@ -12,10 +12,9 @@ use pauseless_fabric::generate::{
 };
 
 use super::super::custom::Custom;
-use crate::declare::{
-    At, Choice, FileValue, Fills, Item, Kind, Place, Registry, Section, Variant, variant,
-};
-use crate::section;
+use pauseless_text::declare::{Choice, Fills, Place, Registry, Section, Variant};
+use pauseless_text::section;
+use pauseless_text::variant;
 
 /// How nodes are joined, as it was written.
 #[derive(Clone, Debug)]
@@ -42,7 +41,7 @@ pub(crate) fn kinds() -> Choice<Layout> {
 static OUTSIDE: Registry<Layout> = Registry::new();
 
 /// Makes `kind = "NAME"` known in `[topology]`: the shape that the keys `K` fill, which
-/// [`section!`](crate::section) declares `for` it. The first key may be written without its name in
+/// [`section!`](pauseless_text::section) declares `for` it. The first key may be written without its name in
 /// `check --generate NAME:4`.
 pub fn register_topology<K>(name: &'static str)
 where
@@ -294,41 +293,4 @@ where
     let keys = K::fill(section, &mut shape);
     keys.is_complete()
         .then(|| Layout::Generated(Generated { shape: Arc::new(shape), places: keys.places() }))
-}
-
-/// The sides of a grid: two or three numbers in a list, of which the third is 1 if it is left out.
-impl FileValue for [u32; 3] {
-    type Limit = ();
-
-    fn take(item: Item<'_>, (): &()) -> Option<At<[u32; 3]>> {
-        let sink = item.sink();
-        let At { value, place } = item.list("a list")?;
-        let count = value.len();
-        let integer = |item: Item<'_>| item.integer(0..=u64::from(u32::MAX));
-        let numbers = Vec::from_iter(value.into_iter().filter_map(integer));
-        if numbers.len() < count {
-            return None;
-        }
-        if !(2..=3).contains(&count) {
-            let problem = place.problem(format!("{count} numbers stand here"));
-            sink.push(problem.expected("two or three of them, as in [4, 4]"));
-            return None;
-        }
-        let mut value = [1; 3];
-        for (side, number) in value.iter_mut().zip(numbers) {
-            *side = number.value as u32;
-        }
-        Some(At { value, place })
-    }
-
-    fn kind((): &()) -> Kind {
-        Kind::List { of: Box::new(u32::kind(&Default::default())), least: 2, most: Some(3) }
-    }
-
-    fn show(&self) -> String {
-        match self {
-            [x, y, 1] => format!("[{x}, {y}]"),
-            [x, y, z] => format!("[{x}, {y}, {z}]"),
-        }
-    }
 }

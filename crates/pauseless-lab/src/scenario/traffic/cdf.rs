@@ -5,8 +5,8 @@ use std::path::Path;
 use pauseless_core::unit::Bytes;
 
 use super::super::flows::SIZES;
-use crate::lex::Lines;
-use crate::source::Source;
+use pauseless_text::lex::Lines;
+use pauseless_text::source::Source;
 
 /// A distribution of sizes.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,8 +8,8 @@ use super::random::stream;
 use super::scene::{Batch, FLOWS_MAX, Link, Made, Scene};
 use super::sizes::Sizes;
 use super::{AnyKind, TrafficKind, kind};
-use crate::declare::Variant;
-use crate::section;
+use pauseless_text::declare::Variant;
+use pauseless_text::section;
 
 section! {
     /// Every source has one flow at a time to a random target, and starts the next when it is

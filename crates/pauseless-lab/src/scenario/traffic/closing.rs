@@ -8,8 +8,8 @@ use pauseless_fabric::dependency::{Checker, Lossy, Network, Traffic as Packets};
 use super::super::flows::SIZES;
 use super::scene::{Batch, Made, Pair, Scene};
 use super::{AnyKind, TrafficKind, kind};
-use crate::declare::Variant;
-use crate::section;
+use pauseless_text::declare::Variant;
+use pauseless_text::section;
 
 section! {
     /// The fewest flows that close a shortest cycle of buffers, the pairs of hosts that

@@ -14,9 +14,9 @@ use super::super::flows::{Limits, SIZES, TIMES};
 use super::pool::{Pool, complete_hosts};
 use super::scene::{Batch, FLOWS_MAX, FOLLOWS_MAX, Link, Made, Pair, Scene};
 use super::{AnyKind, TrafficKind, kind};
-use crate::declare::List;
-use crate::{section, words};
 pub(super) use all_to_all::ALL_TO_ALL;
+use pauseless_text::declare::List;
+use pauseless_text::{section, words};
 pub(super) use ring::RING_ALL_REDUCE;
 pub(super) use tree::TREE_ALL_REDUCE;
 

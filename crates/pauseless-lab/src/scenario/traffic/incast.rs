@@ -8,8 +8,8 @@ use super::random::stream;
 use super::scene::{Batch, Made, Scene};
 use super::sizes::Sizes;
 use super::{AnyKind, TrafficKind, kind};
-use crate::declare::{Key, Variant};
-use crate::section;
+use pauseless_text::declare::{Key, Variant};
+use pauseless_text::section;
 
 section! {
     /// Several sources send a flow each to one target, all at once.

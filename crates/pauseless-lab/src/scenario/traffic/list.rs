@@ -17,13 +17,13 @@ use pauseless_fabric::path::Step;
 use super::super::flows::{Limits, SIZES, TIMES, complete, still_waiting};
 use super::scene::{Batch, Link, Made, Scene, Way};
 use super::{AnyKind, Naming, TrafficKind, kind};
-use crate::declare::{FileValue, Key, Kind, Node, Own, Variant};
-use crate::lex::line_number;
-use crate::problem::{FileId, Problem};
-use crate::reader::{At, Item, Place, did_you_mean};
-use crate::section;
-use crate::source::Source;
 use columns::columns;
+use pauseless_text::declare::{FileValue, Key, Kind, Node, Own, Variant};
+use pauseless_text::lex::line_number;
+use pauseless_text::problem::{FileId, Problem};
+use pauseless_text::reader::{At, Item, Place, did_you_mean};
+use pauseless_text::section;
+use pauseless_text::source::Source;
 use rows::{Row, Rows};
 
 section! {
@@ -372,7 +372,7 @@ const NAMES_MAX: usize = 10_000;
 /// As it stands between three quotes.
 fn escape(text: &str) -> String {
     if text.contains(['"', '\\']) || text.contains(char::is_control) {
-        let quoted = crate::file::quote(text);
+        let quoted = pauseless_text::file::quote(text);
         quoted[1..quoted.len() - 1].to_string()
     } else {
         text.to_string()

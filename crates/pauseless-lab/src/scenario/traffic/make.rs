@@ -7,7 +7,7 @@ use pauseless_core::unit::Span;
 use super::super::flows::{Common, Flows, Plan, Planner};
 use super::Traffic;
 use super::scene::{FLOWS_MAX, Link, Made, PAIRS_MAX, Scene};
-use crate::unit::Quantity;
+use pauseless_text::unit::Quantity;
 
 /// All flows that were made.
 #[derive(Default)]

@@ -33,14 +33,14 @@ use pauseless_sim::config::Flow;
 
 pub(crate) use super::flows::FlowName;
 use super::flows::{Common, Limits, Terms};
-use crate::declare::{Choice, Declared, Info, Key, Variant, Written};
-use crate::file::File;
-use crate::reader::{Place, Section};
-use crate::section;
 pub(crate) use list::rows::{Row, Rows};
 pub(crate) use list::{List, Listed, inline_rows};
 pub(crate) use make::MadePlans;
 pub use outside::{TrafficRule, register_traffic};
+use pauseless_text::declare::{Choice, Declared, Info, Key, Variant, Written};
+use pauseless_text::file::File;
+use pauseless_text::reader::{Place, Section};
+use pauseless_text::section;
 pub use scene::{Batch, Link as Wait, Made, Pair, Scene};
 pub(crate) use sizes::inline;
 
@@ -250,7 +250,7 @@ impl Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declare::KeyInfo;
+    use pauseless_text::declare::KeyInfo;
 
     #[test]
     fn every_kind_describes_its_own_keys() {

@@ -5,10 +5,10 @@ use std::fmt;
 
 use super::scene::{Batch, Pair, Scene};
 use super::{AnyKind, TrafficKind};
-use crate::declare::{Declared, Registry, Variant, Written};
-use crate::problem::Problem;
+use pauseless_text::declare::{Declared, Registry, Variant, Written};
+use pauseless_text::problem::Problem;
 
-/// The keys of a kind of traffic of another crate, a section that [`section!`](crate::section) declares,
+/// The keys of a kind of traffic of another crate, a section that [`section!`](pauseless_text::section) declares,
 /// and the flows that they stand for.
 pub trait TrafficRule: Declared + Written + fmt::Debug + Send + Sync + 'static {
     /// All flows of a run, which start before [`Scene::end`]. The keys, the network, the seed and the

@@ -8,8 +8,8 @@ use super::super::flows::SIZES;
 use super::pool::{Cast, Racks};
 use super::scene::{Batch, Made, Scene};
 use super::{AnyKind, Naming, TrafficKind, kind};
-use crate::declare::Variant;
-use crate::section;
+use pauseless_text::declare::Variant;
+use pauseless_text::section;
 
 section! {
     /// Every host sends to another one, along a random cycle through all hosts; without a `name`,

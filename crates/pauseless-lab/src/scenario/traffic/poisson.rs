@@ -11,9 +11,10 @@ use super::random::{gap, stream, whole_ns};
 use super::scene::{Batch, Made, Scene};
 use super::sizes::Sizes;
 use super::{AnyKind, TrafficKind, kind};
-use crate::declare::{At, FileValue, Item, Key, Kind, Variant, quantity};
-use crate::unit::Quantity;
-use crate::{section, words};
+use pauseless_text::declare::{At, FileValue, Item, Key, Kind, Variant};
+use pauseless_text::quantity;
+use pauseless_text::unit::Quantity;
+use pauseless_text::{section, words};
 
 section! {
     /// New flows arrive at random.

@@ -9,10 +9,10 @@ use pauseless_sim::rng::Stream;
 use super::super::flows::Limits;
 use super::super::hosts::HostSpan;
 use super::scene::Scene;
-use crate::declare::{Key, List};
-use crate::reader::{At, Place};
-use crate::section;
 use pauseless_fabric::pattern::matches;
+use pauseless_text::declare::{Key, List};
+use pauseless_text::reader::{At, Place};
+use pauseless_text::section;
 
 /// Hosts as they were written: names, ranges such as `H2..H5`, and names with `*`.
 #[derive(Clone, Copy, Debug)]

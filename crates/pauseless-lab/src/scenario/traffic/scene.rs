@@ -11,8 +11,8 @@ use pauseless_fabric::topology::Topology;
 use super::super::flows::Planner;
 use super::Traffic;
 use super::pool::Cast;
-use crate::problem::Sink;
-use crate::reader::Place;
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::Place;
 
 /// Above this, neither a run nor its report fits the memory of a workstation.
 pub(super) const FLOWS_MAX: usize = 5_000_000;

@@ -9,11 +9,11 @@ use toml::Value;
 use super::super::flows::{CLASSES, Limits, SIZES};
 use super::cdf::{Cdf, bundled_names};
 use super::random::unit;
-use crate::declare::{FileValue, Key, Kind};
-use crate::file::quote;
-use crate::reader::{At, Item, did_you_mean, quoted};
-use crate::section;
-use crate::unit::Quantity;
+use pauseless_text::declare::{FileValue, Key, Kind};
+use pauseless_text::file::quote;
+use pauseless_text::reader::{At, Item, did_you_mean, quoted};
+use pauseless_text::section;
+use pauseless_text::unit::Quantity;
 
 section! {
     /// How large flows are.

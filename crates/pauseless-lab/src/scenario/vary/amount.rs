@@ -2,8 +2,8 @@
 
 use pauseless_core::unit::{Bytes, Rate, Span};
 
-use crate::file::quote;
-use crate::unit::{self, Quantity, unit_list};
+use pauseless_text::file::quote;
+use pauseless_text::unit::{self, Quantity, unit_list};
 
 /// A number of base units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

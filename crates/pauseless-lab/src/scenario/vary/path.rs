@@ -5,9 +5,9 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::file;
-use crate::problem::Problem;
-use crate::reader::{Place, did_you_mean};
+use pauseless_text::file;
+use pauseless_text::problem::Problem;
+use pauseless_text::reader::{Place, did_you_mean};
 
 /// Where a path leads.
 #[derive(Debug, PartialEq, Eq)]

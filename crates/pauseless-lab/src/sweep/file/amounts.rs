@@ -6,12 +6,12 @@ use pauseless_fabric::rng::{Purpose, Stream, hash_name};
 use toml::Value;
 
 use super::axis::POINTS_MAX;
-use crate::declare::{Declared, FileValue, Kind};
-use crate::file::quote;
-use crate::problem::{Problem, Sink};
-use crate::reader::{At, Item};
 use crate::scenario::vary::{Amount, Unit};
-use crate::{section, words};
+use pauseless_text::declare::{Declared, FileValue, Kind};
+use pauseless_text::file::quote;
+use pauseless_text::problem::{Problem, Sink};
+use pauseless_text::reader::{At, Item};
+use pauseless_text::{section, words};
 
 /// How values lie between two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

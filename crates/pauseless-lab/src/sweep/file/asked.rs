@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::problem::Sink;
-use crate::reader::At;
 use crate::results::{Reference, curves};
 use crate::scenario::Scenario;
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::At;
 
 /// Numbers and curves as they were written.
 pub(super) struct Asked {

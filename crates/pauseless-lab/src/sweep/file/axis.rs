@@ -6,12 +6,12 @@ use toml::Value;
 
 use super::amounts::{Random, Range, Seeds};
 use super::{label, taken};
-use crate::declare::{Declared, Each, FileValue, Kind, List, Named};
-use crate::problem::Sink;
-use crate::reader::{At, Item, Place};
-use crate::section;
 use crate::sweep::campaign::{Axis, Label, Point};
 use crate::sweep::row;
+use pauseless_text::declare::{Declared, Each, FileValue, Kind, List, Named};
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{At, Item, Place};
+use pauseless_text::section;
 
 section! {
     /// What is varied; axes are nested in the order of the file, the last one is the fastest.

@@ -21,16 +21,16 @@ use super::plan::{TASKS_MAX, combinations};
 use super::report::file::{Known, Sections};
 use super::report::keys::ReportKeys;
 use super::row::column;
-use crate::declare::{Declared, FileValue, Info, Key, Kind, List, Named, Tables};
-use crate::foreign;
-use crate::problem::{Problem, Problems, Sink};
-use crate::reader::{At, Item, Place, Section};
 use crate::results::{self, Kept, Reference};
 use crate::scenario::{FILE_MAX, StopOn, parse_table, traffic};
-use crate::source::Source;
-use crate::{section, words};
 use asked::Asked;
 use axis::{AxisFile, Draft};
+use pauseless_text::declare::{Declared, FileValue, Info, Key, Kind, List, Named, Tables};
+use pauseless_text::foreign;
+use pauseless_text::problem::{Problem, Problems, Sink};
+use pauseless_text::reader::{At, Item, Place, Section};
+use pauseless_text::source::Source;
+use pauseless_text::{section, words};
 use size::{Drafts, Size, SizeFile};
 
 /// Columns that all results have.

@@ -2,11 +2,11 @@
 
 use super::axis::{Draft, ValueKeys, Values};
 use super::refuse_unknown;
-use crate::declare::{At, List, Named};
-use crate::problem::Sink;
 use crate::scenario::did_you_mean;
-use crate::section;
 use crate::sweep::campaign::Axis;
+use pauseless_text::declare::{At, List, Named};
+use pauseless_text::problem::Sink;
+use pauseless_text::section;
 
 section! {
     /// The same campaign with other values, for `--size NAME`.

@@ -9,10 +9,10 @@ use toml::{Table, Value};
 
 use super::asked::{Asked, Lack};
 use super::{Written, idle};
-use crate::problem::{Problem, Problems, Sink};
 use crate::scenario::{Overrides, parse_file};
 use crate::sweep::campaign::{Campaign, Filter};
 use crate::sweep::network::Answer;
+use pauseless_text::problem::{Problem, Problems, Sink};
 
 /// Of axes with more values, only the first, the middle and the last one are tried.
 const TRIED_MAX: usize = 64;

@@ -139,7 +139,7 @@ pub(super) fn judge(claim: &Claim, rows: &Rows<'_>, context: &Context) -> Result
 }
 
 fn count_of(runs: usize) -> String {
-    crate::quantity::count(runs as u64)
+    pauseless_text::quantity::count(runs as u64)
 }
 
 impl Judged {

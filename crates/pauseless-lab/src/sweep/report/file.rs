@@ -7,10 +7,10 @@ use super::super::row::column;
 use super::keys::{ClaimFile, Conditions, KindKeys, ProportionKeys, ReportFile, ReportKeys};
 use super::rows::is_same;
 use super::words;
-use crate::declare::{Declared, Key, OneOrMany};
-use crate::problem::Sink;
-use crate::reader::{At, Section};
 use crate::scenario::did_you_mean;
+use pauseless_text::declare::{Declared, Key, OneOrMany};
+use pauseless_text::problem::Sink;
+use pauseless_text::reader::{At, Section};
 
 /// What is asked of a report.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::file::FINDINGS;
 use super::rows::Rows;
-use crate::quantity::{count, plural};
+use pauseless_text::quantity::{count, plural};
 
 /// In how many runs what was found.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::file::Wanted;
 use super::rows::{Key, Rows};
-use crate::quantity::count;
+use pauseless_text::quantity::count;
 
 /// The values of a number for each combination of some axes.
 pub(super) struct Groups {

@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 
 use super::claim::Judged;
 use super::{Found, Part, Report, Share};
-use crate::record::records;
 use crate::report::json::{SCHEMA, to_text};
 use crate::table::{Cells, Table};
+use pauseless_text::records;
 
 records! {
     pub(crate) struct Document<'a>(report: &'a Report) after {

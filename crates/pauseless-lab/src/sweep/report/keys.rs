@@ -3,12 +3,13 @@
 use super::super::campaign::Label;
 use super::file::{Band, Middle, Take};
 use super::words as units;
-use crate::declare::{
+use pauseless_text::declare::{
     Choice, Declared, Entry, FileValue, Info, KeyInfo, Kind, List, Named, OneOrMany, Tables,
-    Variant, Written, variant,
+    Variant, Written,
 };
-use crate::reader::{At, Item, Section};
-use crate::{section, words};
+use pauseless_text::reader::{At, Item, Section};
+use pauseless_text::variant;
+use pauseless_text::{section, words};
 
 section! {
     /// What a campaign's report shows.

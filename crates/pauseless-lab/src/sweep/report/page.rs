@@ -5,9 +5,9 @@ use std::fmt::Write;
 use super::claim::Judged;
 use super::{Cell, Part, Report, Share, Shown, text, words};
 use crate::draw;
-use crate::quantity::count;
 use crate::report::html::{self, Heading, escape};
 use crate::repro::claim::Verdict;
+use pauseless_text::quantity::count;
 
 /// The page as HTML.
 pub fn page(report: &Report) -> String {

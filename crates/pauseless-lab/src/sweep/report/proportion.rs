@@ -7,8 +7,8 @@ use super::rows::{Key, Rows};
 use super::{Cell, Head, Part, Shown, group, words};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
 use crate::metrics::statistics::wilson;
-use crate::quantity;
 use crate::table::{Column, Table};
+use pauseless_text::quantity;
 
 /// How many of how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

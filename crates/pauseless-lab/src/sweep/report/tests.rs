@@ -6,7 +6,7 @@ use self::fixture::{axis, buffers, campaign, names, numbers, read, rows, table1}
 use super::file::Known;
 use super::*;
 use crate::table::{Cells, csv};
-use crate::terminal::Paint;
+use pauseless_text::terminal::Paint;
 
 fn context() -> Context {
     Context {

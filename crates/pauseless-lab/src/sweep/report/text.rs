@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::claim::Judged;
 use super::{Cell, Part, Report, Share, Shown, words};
-use crate::quantity::{count, plural};
 use crate::repro::claim::Verdict;
-use crate::terminal::{Mood, Paint, Table};
+use pauseless_text::quantity::{count, plural};
+use pauseless_text::terminal::{Mood, Paint, Table};
 
 /// The report as text: claims first, then the tables.
 pub fn text(report: &Report, paint: Paint) -> String {

@@ -1,9 +1,9 @@
 //! Values of axes, shares and numbers as people read them.
 
 use super::super::campaign::Label;
-use crate::quantity;
 use crate::results::column_unit;
 use crate::scenario::vary::{Amount, Unit};
+use pauseless_text::quantity;
 
 /// A value of an axis, in the largest unit that it has at least one of.
 pub(super) fn label(label: &Label, unit: &str) -> String {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::config::*;
 use super::table::Table;
 use crate::import::ethernet::quoted;
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 /// Refuses what cannot be true and adds warnings about what is odd.
 pub(super) fn check(text: &str, config: &mut SwitchConfig) -> Result<(), Problem> {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use super::table::Entry;
 use crate::import::ethernet::json::Member;
 use crate::import::ethernet::quoted;
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 impl<'t> Entry<'t> {
     /// Something wrong with this entry.

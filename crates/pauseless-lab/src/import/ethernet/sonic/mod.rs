@@ -20,7 +20,7 @@ pub use config::{
 };
 
 use super::json::Value;
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 /// Whether `text` is meant to be a configuration or a dump of SONiC: it has one of the tables.
 pub fn looks_like(text: &str) -> bool {

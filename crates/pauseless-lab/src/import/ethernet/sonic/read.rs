@@ -8,7 +8,7 @@ use super::config::*;
 use super::field::{classes, made_for, metres};
 use super::table::{Entry, Table, Tables};
 use crate::import::ethernet::quoted;
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 /// Reads every table; what depends on several is left to `check`.
 pub(super) fn read(tables: &Tables) -> Result<SwitchConfig, Problem> {

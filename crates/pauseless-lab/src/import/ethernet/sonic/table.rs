@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::config::MapKind;
 use crate::import::ethernet::json::{Member, Value};
 use crate::import::ethernet::quoted;
-use crate::problem::Problem;
+use pauseless_text::problem::Problem;
 
 /// The tables that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,8 +6,8 @@ mod refusals_of_tables;
 mod samples;
 
 use super::{discover, discover_table, fdbs, lft_dump, path_sl, sl2vl, subnet_list};
-use crate::problem::Problem;
-use crate::source::Source;
+use pauseless_text::problem::Problem;
+use pauseless_text::source::Source;
 
 /// A parser whose result does not matter.
 type Check = fn(&str) -> Result<(), Problem>;

@@ -252,7 +252,7 @@ mod tests {
     use super::*;
     use crate::check::check;
     use crate::scenario::fabric_file;
-    use crate::source::Source;
+    use pauseless_text::source::Source;
 
     /// What is screened is what the scenario file says, network by network.
     #[test]

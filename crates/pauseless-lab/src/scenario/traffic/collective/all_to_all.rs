@@ -1,8 +1,8 @@
 //! `kind = "all-to-all"`.
 
 use super::{AnyKind, Collective, Pattern, Round, Rounds, Task, kind, part};
-use crate::declare::Variant;
-use crate::section;
+use pauseless_text::declare::Variant;
+use pauseless_text::section;
 
 section! {
     /// Each rank sends a part of its buffer to every other one.

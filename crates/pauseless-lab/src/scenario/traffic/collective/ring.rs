@@ -1,8 +1,8 @@
 //! `kind = "ring-all-reduce"`.
 
 use super::{AnyKind, Collective, Pattern, Round, Task, kind, part};
-use crate::declare::Variant;
-use crate::section;
+use pauseless_text::declare::Variant;
+use pauseless_text::section;
 
 section! {
     /// Reduce and scatter, then gather, around a ring; 2 (n - 1) steps in which each rank sends the

@@ -1,8 +1,8 @@
 //! `kind = "tree-all-reduce"`.
 
 use super::{AnyKind, Collective, Pattern, Round, Task, kind, part};
-use crate::declare::Variant;
-use crate::section;
+use pauseless_text::declare::Variant;
+use pauseless_text::section;
 
 section! {
     /// Reduce up a binary tree, in which the parent of rank i is (i - 1) / 2, and broadcast down

@@ -4,8 +4,8 @@ use pauseless_core::unit::{Bytes, Span};
 
 use super::super::super::flows::{SIZES, TIMES};
 use super::rows::{Parser, Row, Rows};
-use crate::declare::{Fallback, KeyInfo, Kind};
-use crate::lex::Word;
+use pauseless_text::declare::{Fallback, KeyInfo, Kind};
+use pauseless_text::lex::Word;
 
 /// A column of a list.
 pub(super) struct Column {

@@ -10,9 +10,9 @@ use pauseless_core::unit::{Bytes, Span};
 
 use super::super::scene::FLOWS_MAX;
 use super::columns::{COLUMNS, Cell, Column, Titled, header_help, titles};
-use crate::lex::{Lines, Word};
-use crate::problem::Problem;
-use crate::unit::{self, Quantity};
+use pauseless_text::lex::{Lines, Word};
+use pauseless_text::problem::Problem;
+use pauseless_text::unit::{self, Quantity};
 
 /// All rows, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq)]

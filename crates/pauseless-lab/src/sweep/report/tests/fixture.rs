@@ -3,11 +3,11 @@
 use toml::Table as Toml;
 use toml::de::DeTable;
 
-use crate::problem::{Problems, Sink};
-use crate::reader::Section;
 use crate::sweep::campaign::{Axis, Campaign, Filter, Label, Point};
 use crate::sweep::report::file::{Known, Sections};
 use crate::table::{Cells, Column, Table};
+use pauseless_text::problem::{Problems, Sink};
+use pauseless_text::reader::Section;
 
 /// An axis of texts or numbers.
 pub(crate) fn axis(name: &str, unit: &'static str, labels: Vec<Label>) -> Axis {

@@ -40,7 +40,7 @@ impl Source {
     /// The same for a file that another one names: what is wrong, for the place where it is named.
     /// It may be read any number of times, so pipes are refused, which would make somebody wait for
     /// ever.
-    pub(crate) fn read_named(path: &Path, limit: u64) -> Result<Source, String> {
+    pub fn read_named(path: &Path, limit: u64) -> Result<Source, String> {
         let file = path.display().to_string();
         let text = match fs::metadata(path) {
             Ok(found) if !found.is_file() => Err(Flaw::NoFile),

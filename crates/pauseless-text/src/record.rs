@@ -13,6 +13,7 @@ pub fn to_text(document: &impl Serialize) -> String {
 
 /// Declares records of a JSON document, each with its `new` from what its fields take their values
 /// from. Statements that several fields need stand before them, behind `after`.
+#[macro_export]
 macro_rules! records {
     ($(
         $(#[$about:meta])*
@@ -37,5 +38,3 @@ macro_rules! records {
         }
     )+};
 }
-
-pub(crate) use records;

@@ -8,15 +8,17 @@ mod word;
 
 use std::ops::Range;
 
-pub(crate) use line::{Line, Lines};
-pub(crate) use word::{Word, Words, quoted};
+pub use line::{Line, Lines};
+pub use word::{Word, Words, quoted};
 
 use crate::problem::{FileId, Problem};
 
 /// What is in one of the files that are read together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Text<'t> {
+pub struct Text<'t> {
+    /// The characters of the text.
     pub text: &'t str,
+    /// Which of the files that are read together it is from.
     pub file: FileId,
 }
 
@@ -29,18 +31,18 @@ impl<'t> From<&'t str> for Text<'t> {
 
 impl<'t> Text<'t> {
     /// Something wrong at these bytes.
-    pub(crate) fn problem(self, at: Range<usize>, message: impl Into<String>) -> Problem {
+    pub fn problem(self, at: Range<usize>, message: impl Into<String>) -> Problem {
         Problem::new(at, message).in_file(self.file)
     }
 
     /// Something is missing behind all that is there.
-    pub(crate) fn problem_at_end(self, message: impl Into<String>) -> Problem {
+    pub fn problem_at_end(self, message: impl Into<String>) -> Problem {
         let end = self.text.trim_end().len();
         self.problem(end..end, message)
     }
 
     /// The words of every line that has any and is no comment.
-    pub(crate) fn rows(self) -> impl Iterator<Item = Vec<Word<'t>>> {
+    pub fn rows(self) -> impl Iterator<Item = Vec<Word<'t>>> {
         let rows = Lines::new(self).map(|line| Vec::from_iter(line.words()));
         rows.filter(|row| row.first().is_some_and(|word| !word.text.starts_with('#')))
     }
@@ -51,12 +53,12 @@ impl<'t> Text<'t> {
 }
 
 /// The number of the line, from 1, in which a byte lies; for messages that name a second place.
-pub(crate) fn line_number(text: &str, at: usize) -> usize {
+pub fn line_number(text: &str, at: usize) -> usize {
     memchr::memchr_iter(b'\n', &text.as_bytes()[..at.min(text.len())]).count() + 1
 }
 
 /// Refuses a text whose last line has no end: its last number may have lost digits.
-pub(crate) fn expect_last_line_end(text: &str) -> Result<(), Problem> {
+pub fn expect_last_line_end(text: &str) -> Result<(), Problem> {
     if text.is_empty() || text.ends_with('\n') {
         return Ok(());
     }
@@ -67,7 +69,7 @@ pub(crate) fn expect_last_line_end(text: &str) -> Result<(), Problem> {
 }
 
 /// A complaint about a text in which there is nothing to read.
-pub(crate) fn nothing(what: &str, help: &str) -> Problem {
+pub fn nothing(what: &str, help: &str) -> Problem {
     Problem::new(0..0, format!("there is no {what} in this file")).expected(what).help(help)
 }
 

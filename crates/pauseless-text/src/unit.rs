@@ -107,19 +107,21 @@ impl Quantity for Bytes {
 
 /// Why a text is not a quantity: what is wrong, and how to write it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NotQuantity {
+pub struct NotQuantity {
+    /// What is wrong with the text.
     pub message: String,
+    /// How the quantity is written.
     pub help: String,
 }
 
 /// The units of `Q`, for messages.
-pub(crate) fn unit_list<Q: Quantity>() -> String {
+pub fn unit_list<Q: Quantity>() -> String {
     let names: Vec<&str> = Q::UNITS.iter().map(|(name, _)| *name).collect();
     format!("{} in {}", Q::NOUN, names.join(", "))
 }
 
 /// Reads a quantity, such as `52.4 us` or `10Gbps`.
-pub(crate) fn parse<Q: Quantity>(text: &str) -> Result<Q, NotQuantity> {
+pub fn parse<Q: Quantity>(text: &str) -> Result<Q, NotQuantity> {
     let refuse = |message: String, help: String| Err(NotQuantity { message, help });
     let example = || format!("write for example \"{}\"", Q::EXAMPLE);
     let trimmed = text.trim();

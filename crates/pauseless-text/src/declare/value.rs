@@ -52,6 +52,7 @@ impl<T> From<RangeInclusive<T>> for Within<T> {
 }
 
 /// Makes a [`Quantity`] a kind of value that stands behind a key.
+#[macro_export]
 macro_rules! quantity {
     ($($type:ty),*) => {$(
         impl $crate::declare::FileValue for $type {
@@ -78,7 +79,6 @@ macro_rules! quantity {
         }
     )*};
 }
-pub(crate) use quantity;
 
 quantity!(Span, Rate, Bytes);
 
@@ -211,6 +211,63 @@ impl FileValue for String {
 
     fn show(&self) -> String {
         quote(self)
+    }
+}
+
+/// Two numbers, such as the ends of a range or a point of a curve.
+impl FileValue for [f64; 2] {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<[f64; 2]>> {
+        let place = item.place.clone();
+        let [first, second] = item.pair("two numbers")?.map(Item::number);
+        let value = [first?.value, second?.value];
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::List { of: Box::new(f64::kind(&Default::default())), least: 2, most: Some(2) }
+    }
+
+    fn show(&self) -> String {
+        format!("[{:?}, {:?}]", self[0], self[1])
+    }
+}
+
+/// The sides of a grid: two or three numbers in a list, of which the third is 1 if it is left out.
+impl FileValue for [u32; 3] {
+    type Limit = ();
+
+    fn take(item: Item<'_>, (): &()) -> Option<At<[u32; 3]>> {
+        let sink = item.sink();
+        let At { value, place } = item.list("a list")?;
+        let count = value.len();
+        let integer = |item: Item<'_>| item.integer(0..=u64::from(u32::MAX));
+        let numbers = Vec::from_iter(value.into_iter().filter_map(integer));
+        if numbers.len() < count {
+            return None;
+        }
+        if !(2..=3).contains(&count) {
+            let problem = place.problem(format!("{count} numbers stand here"));
+            sink.push(problem.expected("two or three of them, as in [4, 4]"));
+            return None;
+        }
+        let mut value = [1; 3];
+        for (side, number) in value.iter_mut().zip(numbers) {
+            *side = number.value as u32;
+        }
+        Some(At { value, place })
+    }
+
+    fn kind((): &()) -> Kind {
+        Kind::List { of: Box::new(u32::kind(&Default::default())), least: 2, most: Some(3) }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            [x, y, 1] => format!("[{x}, {y}]"),
+            [x, y, z] => format!("[{x}, {y}, {z}]"),
+        }
     }
 }
 

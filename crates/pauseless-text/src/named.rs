@@ -1,6 +1,7 @@
 //! Enums whose values are known by name.
 
 /// Declares an enum without data, with the name that each value has in files, documents and messages.
+#[macro_export]
 macro_rules! named {
     (
         $(#[$about:meta])*
@@ -27,5 +28,3 @@ macro_rules! named {
         }
     };
 }
-
-pub(crate) use named;

@@ -9,7 +9,7 @@ use super::word::{Word, Words, quoted};
 use crate::problem::Problem;
 
 /// The lines of a text, without their ends; a carriage return before the end belongs to the end.
-pub(crate) struct Lines<'t> {
+pub struct Lines<'t> {
     text: Text<'t>,
     at: usize,
     end: usize,
@@ -17,28 +17,28 @@ pub(crate) struct Lines<'t> {
 
 impl<'t> Lines<'t> {
     /// All lines of `text`.
-    pub(crate) fn new(text: impl Into<Text<'t>>) -> Lines<'t> {
+    pub fn new(text: impl Into<Text<'t>>) -> Lines<'t> {
         let text = text.into();
         Lines::within(text, 0..text.text.len())
     }
 
     /// The lines of a part of `text` that begins and ends between lines.
-    pub(crate) fn within(text: impl Into<Text<'t>>, part: Range<usize>) -> Lines<'t> {
+    pub fn within(text: impl Into<Text<'t>>, part: Range<usize>) -> Lines<'t> {
         Lines { text: text.into(), at: part.start, end: part.end }
     }
 
     /// What has not been read yet, for readers that know a faster way through it.
-    pub(crate) fn unread(&self) -> &'t [u8] {
+    pub fn unread(&self) -> &'t [u8] {
         &self.text.text.as_bytes()[self.at..self.end]
     }
 
     /// Passes over `length` bytes, which must end with the end of a line.
-    pub(crate) fn pass(&mut self, length: usize) {
+    pub fn pass(&mut self, length: usize) {
         self.at += length;
     }
 
     /// Where the unread lines begin.
-    pub(crate) fn at(&self) -> usize {
+    pub fn at(&self) -> usize {
         self.at
     }
 }
@@ -69,7 +69,7 @@ impl<'t> Iterator for Lines<'t> {
 
 /// What is left of a line.
 #[derive(Clone, Debug)]
-pub(crate) struct Line<'t> {
+pub struct Line<'t> {
     text: Text<'t>,
     start: usize,
     at: usize,
@@ -78,44 +78,44 @@ pub(crate) struct Line<'t> {
 
 impl<'t> Line<'t> {
     /// The bytes of the whole line.
-    pub(crate) fn range(&self) -> Range<usize> {
+    pub fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 
     /// The bytes of what is left.
-    pub(crate) fn here(&self) -> Range<usize> {
+    pub fn here(&self) -> Range<usize> {
         self.at..self.end
     }
 
     /// What is left.
-    pub(crate) fn rest(&self) -> &'t str {
+    pub fn rest(&self) -> &'t str {
         &self.text.text[self.at..self.end]
     }
 
     /// What is left, word by word.
-    pub(crate) fn words(&self) -> Words<'t> {
+    pub fn words(&self) -> Words<'t> {
         Words::within(self.text, self.here())
     }
 
     /// The same without what stands behind a `mark`: a comment.
-    pub(crate) fn before(&self, mark: u8) -> Line<'t> {
+    pub fn before(&self, mark: u8) -> Line<'t> {
         let length = memchr(mark, self.rest().as_bytes());
         Line { end: length.map_or(self.end, |length| self.at + length), ..*self }
     }
 
     /// Something wrong with the whole line.
-    pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
+    pub fn problem(&self, message: impl Into<String>) -> Problem {
         self.text.problem(self.range(), message)
     }
 
     /// Skips blanks and says whether nothing is left.
-    pub(crate) fn is_done(&mut self) -> bool {
+    pub fn is_done(&mut self) -> bool {
         self.skip_blanks();
         self.at == self.end
     }
 
     /// Skips `literal` if it comes next, after any blanks.
-    pub(crate) fn eat(&mut self, literal: &str) -> bool {
+    pub fn eat(&mut self, literal: &str) -> bool {
         self.skip_blanks();
         let found = self.rest().starts_with(literal);
         if found {
@@ -125,30 +125,30 @@ impl<'t> Line<'t> {
     }
 
     /// Skips `literal`, which must come next, after any blanks.
-    pub(crate) fn expect(&mut self, literal: &str) -> Result<(), Problem> {
+    pub fn expect(&mut self, literal: &str) -> Result<(), Problem> {
         if self.eat(literal) { Ok(()) } else { Err(self.unexpected(&format!("`{literal}`"))) }
     }
 
     /// Nothing but blanks may be left.
-    pub(crate) fn expect_end(&mut self) -> Result<(), Problem> {
+    pub fn expect_end(&mut self) -> Result<(), Problem> {
         if self.is_done() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
     }
 
     /// The characters up to the next blank, after any blanks; empty at the end of the line.
-    pub(crate) fn word(&mut self) -> Word<'t> {
+    pub fn word(&mut self) -> Word<'t> {
         self.skip_blanks();
         self.until(is_blank)
     }
 
     /// The characters up to the first byte that satisfies `stop`, which must be ASCII.
-    pub(crate) fn until(&mut self, stop: impl Fn(u8) -> bool) -> Word<'t> {
+    pub fn until(&mut self, stop: impl Fn(u8) -> bool) -> Word<'t> {
         let rest = self.rest();
         let length = rest.bytes().position(stop).unwrap_or(rest.len());
         self.take(length)
     }
 
     /// The text up to `mark`, which is skipped too; `None` where there is no `mark`.
-    pub(crate) fn up_to(&mut self, mark: &str) -> Option<Word<'t>> {
+    pub fn up_to(&mut self, mark: &str) -> Option<Word<'t>> {
         let length = self.rest().find(mark)?;
         let word = self.take(length);
         self.at += mark.len();
@@ -156,7 +156,7 @@ impl<'t> Line<'t> {
     }
 
     /// The text up to the last `mark` of the line, which is skipped too.
-    pub(crate) fn up_to_last(&mut self, mark: &str) -> Option<Word<'t>> {
+    pub fn up_to_last(&mut self, mark: &str) -> Option<Word<'t>> {
         let length = self.rest().rfind(mark)?;
         let word = self.take(length);
         self.at += mark.len();
@@ -164,7 +164,7 @@ impl<'t> Line<'t> {
     }
 
     /// A complaint about what comes next.
-    pub(crate) fn unexpected(&self, expected: &str) -> Problem {
+    pub fn unexpected(&self, expected: &str) -> Problem {
         let rest = self.rest().trim_end();
         let problem = match rest.split_whitespace().next() {
             None => {
@@ -186,7 +186,8 @@ impl<'t> Line<'t> {
         self.text.word(start..self.at)
     }
 
-    pub(crate) fn skip_blanks(&mut self) {
+    /// Goes past spaces and tabs.
+    pub fn skip_blanks(&mut self) {
         let bytes = self.rest().as_bytes();
         let blanks = bytes.iter().position(|byte| !is_blank(*byte));
         self.at += blanks.unwrap_or(bytes.len());

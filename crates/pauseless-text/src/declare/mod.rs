@@ -7,9 +7,9 @@
 //! keys is ordinary code beside the section.
 //!
 //! ```
-//! use pauseless_lab::declare::{Declared, Kind};
+//! use pauseless_text::declare::{Declared, Kind};
 //!
-//! pauseless_lab::section! {
+//! pauseless_text::section! {
 //!     /// A bucket of tokens.
 //!     pub struct Bucket {
 //!         /// How many tokens fit into the bucket.
@@ -28,8 +28,10 @@
 //! assert!(keys[2].is_required());
 //! ```
 
+mod alpha;
 mod compound;
 mod describe;
+mod engine;
 mod entry;
 mod field;
 mod machinery;
@@ -39,8 +41,10 @@ pub mod schema;
 mod value;
 mod variant;
 
+pub use alpha::written_alpha;
 pub use compound::{Named, OneOrMany};
 pub use describe::{Declared, Fallback, Info, KeyInfo, Kind, Overlay, Variants, about};
+pub use engine::WEIGHTED;
 pub use entry::{Entry, Node, Own, Table, Written};
 pub use field::{Field, Filled, Key};
 pub use machinery::{
@@ -48,12 +52,10 @@ pub use machinery::{
     read_key,
 };
 pub use macros::Words;
-pub(crate) use value::quantity;
 pub use value::{
     Counted, Each, FileValue, List, LongList, Map, Permille, Tables, TablesOrOne, What, Within,
     WordOr, list,
 };
-pub(crate) use variant::variant;
 pub use variant::{Choice, Fills, Registry, Variant};
 
 pub use crate::file::File;

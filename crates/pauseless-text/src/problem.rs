@@ -71,13 +71,13 @@ pub struct Problems {
 
 impl Problems {
     /// `list` of what is wrong with `text`, in order of place.
-    pub(crate) fn new(file: &str, text: &str, list: Vec<Problem>) -> Problems {
+    pub fn new(file: &str, text: &str, list: Vec<Problem>) -> Problems {
         let source = Source { file: file.to_string(), text: text.to_string() };
         Problems::of_sources(vec![source], list)
     }
 
     /// `list` of what is wrong with `files`, by file and in order of place.
-    pub(crate) fn of_sources(files: Vec<Source>, mut list: Vec<Problem>) -> Problems {
+    pub fn of_sources(files: Vec<Source>, mut list: Vec<Problem>) -> Problems {
         let place = |problem: &Problem| {
             let start = problem.at.as_ref().map_or(0, |at| at.start);
             (problem.file, start)
@@ -88,13 +88,13 @@ impl Problems {
     }
 
     /// One problem with a file that has no text to point into.
-    pub(crate) fn of_file(file: &str, message: String, help: &str) -> Problems {
+    pub fn of_file(file: &str, message: String, help: &str) -> Problems {
         let problem = Problem { at: None, ..Problem::new(0..0, message).help(help) };
         Problems::new(file, "", vec![problem])
     }
 
     /// The files that were read, in the order of their numbers, and all that is wrong with them.
-    pub(crate) fn into_parts(self) -> (Vec<Source>, Vec<Problem>) {
+    pub fn into_parts(self) -> (Vec<Source>, Vec<Problem>) {
         (self.files, self.list)
     }
 
@@ -212,24 +212,28 @@ pub struct Sink {
 }
 
 impl Sink {
-    pub(crate) fn push(&self, problem: Problem) {
+    /// Adds a problem to those found so far.
+    pub fn push(&self, problem: Problem) {
         self.list.borrow_mut().push(problem);
     }
 
     /// What was read, or a report of why it could not be.
-    pub(crate) fn take<T>(&self, read: Result<T, Problem>) -> Option<T> {
+    pub fn take<T>(&self, read: Result<T, Problem>) -> Option<T> {
         read.map_err(|problem| self.push(problem)).ok()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether nothing wrong was found so far.
+    pub fn is_empty(&self) -> bool {
         self.list.borrow().is_empty()
     }
 
-    pub(crate) fn count(&self) -> usize {
+    /// How many problems were found so far.
+    pub fn count(&self) -> usize {
         self.list.borrow().len()
     }
 
-    pub(crate) fn into_list(self) -> Vec<Problem> {
+    /// All problems, in the order in which they were found.
+    pub fn into_list(self) -> Vec<Problem> {
         self.list.into_inner()
     }
 }

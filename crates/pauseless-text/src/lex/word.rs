@@ -8,16 +8,18 @@ use crate::reader::{Place, did_you_mean};
 
 /// A piece of a text and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Word<'t> {
+pub struct Word<'t> {
+    /// The characters of the word.
     pub text: &'t str,
     /// Its first byte in the text of the file.
     pub start: usize,
+    /// Which of the files that are read together it is from.
     pub file: FileId,
 }
 
 /// The words between white space, one after the other.
 #[derive(Clone, Debug)]
-pub(crate) struct Words<'t> {
+pub struct Words<'t> {
     text: Text<'t>,
     next: usize,
     end: usize,
@@ -25,7 +27,7 @@ pub(crate) struct Words<'t> {
 
 impl<'t> Words<'t> {
     /// All words of `text`, whatever lines they are on.
-    pub(crate) fn new(text: impl Into<Text<'t>>) -> Words<'t> {
+    pub fn new(text: impl Into<Text<'t>>) -> Words<'t> {
         let text = text.into();
         Words::within(text, 0..text.text.len())
     }
@@ -36,7 +38,7 @@ impl<'t> Words<'t> {
     }
 
     /// The next one, if it stands on the same line as the last.
-    pub(crate) fn next_on_line(&mut self) -> Option<Word<'t>> {
+    pub fn next_on_line(&mut self) -> Option<Word<'t>> {
         let mut ahead = self.clone();
         let word = ahead.next()?;
         if self.text.text[self.next..word.start].contains('\n') {
@@ -64,22 +66,22 @@ impl<'t> Iterator for Words<'t> {
 
 impl<'t> Word<'t> {
     /// Its bytes.
-    pub(crate) fn at(&self) -> Range<usize> {
+    pub fn at(&self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }
 
     /// Its place as the value of `key`.
-    pub(crate) fn place(&self, key: &str) -> Place {
+    pub fn place(&self, key: &str) -> Place {
         Place { file: self.file, key: key.to_string(), span: self.at() }
     }
 
     /// Something wrong with it.
-    pub(crate) fn problem(&self, message: impl Into<String>) -> Problem {
+    pub fn problem(&self, message: impl Into<String>) -> Problem {
         Problem::new(self.at(), message).in_file(self.file)
     }
 
     /// It is none of the words that may stand here.
-    pub(crate) fn unknown<'k>(
+    pub fn unknown<'k>(
         &self,
         message: impl Into<String>,
         known: impl IntoIterator<Item = &'k str>,
@@ -88,7 +90,7 @@ impl<'t> Word<'t> {
     }
 
     /// What it stands for, of `known` words; what is wrong is `quoted` and this.
-    pub(crate) fn keyword<T: Copy>(&self, known: &[(&str, T)], wrong: &str) -> Result<T, Problem> {
+    pub fn keyword<T: Copy>(&self, known: &[(&str, T)], wrong: &str) -> Result<T, Problem> {
         let found = known.iter().find(|(word, _)| *word == self.text);
         found.map(|(_, value)| *value).ok_or_else(|| {
             let words = Vec::from_iter(known.iter().map(|(word, _)| *word));
@@ -103,7 +105,7 @@ impl<'t> Word<'t> {
     }
 
     /// A whole number in `range`.
-    pub(crate) fn integer(&self, range: RangeInclusive<u64>) -> Result<u64, Problem> {
+    pub fn integer(&self, range: RangeInclusive<u64>) -> Result<u64, Problem> {
         let number = self.text.parse::<u64>().ok();
         number.filter(|it| range.contains(it)).ok_or_else(|| {
             let (low, high) = range.into_inner();
@@ -112,7 +114,7 @@ impl<'t> Word<'t> {
     }
 
     /// A number that is neither negative nor beyond all bounds.
-    pub(crate) fn number(&self) -> Result<f64, Problem> {
+    pub fn number(&self) -> Result<f64, Problem> {
         let number = self.text.parse::<f64>().ok();
         let number = number.filter(|number| number.is_finite() && *number >= 0.0);
         number.ok_or_else(|| self.misplaced("a number, 0 or more"))
@@ -124,7 +126,7 @@ impl<'t> Word<'t> {
     }
 
     /// A number in decimal digits, at most `max`; `what` is a noun with its article.
-    pub(crate) fn decimal(&self, max: u64, what: &str) -> Result<u64, Problem> {
+    pub fn decimal(&self, max: u64, what: &str) -> Result<u64, Problem> {
         self.digits(10, max).map_err(|wrong| {
             let expected = format!("{what}: decimal digits, at most {max}");
             self.not_a_number(wrong, what).expected(expected)
@@ -132,7 +134,7 @@ impl<'t> Word<'t> {
     }
 
     /// A number in hexadecimal digits without a prefix, at most `max`.
-    pub(crate) fn hex(&self, max: u64, what: &str) -> Result<u64, Problem> {
+    pub fn hex(&self, max: u64, what: &str) -> Result<u64, Problem> {
         self.digits(16, max).map_err(|wrong| {
             let expected = format!("{what}: hexadecimal digits, at most {max:X}");
             self.not_a_number(wrong, what).expected(expected)
@@ -140,7 +142,7 @@ impl<'t> Word<'t> {
     }
 
     /// A number in hexadecimal digits with the prefix `0x`, at most `max`.
-    pub(crate) fn prefixed_hex(&self, max: u64, what: &str) -> Result<u64, Problem> {
+    pub fn prefixed_hex(&self, max: u64, what: &str) -> Result<u64, Problem> {
         let number = match self.text.strip_prefix("0x") {
             None if self.text.is_empty() => Err(Wrong::Missing),
             None => Err(Wrong::Digits),
@@ -153,7 +155,7 @@ impl<'t> Word<'t> {
     }
 
     /// Some of its bytes, as a word of their own.
-    pub(crate) fn part(&self, bytes: Range<usize>) -> Word<'t> {
+    pub fn part(&self, bytes: Range<usize>) -> Word<'t> {
         Word { start: self.start + bytes.start, text: &self.text[bytes], file: self.file }
     }
 
@@ -194,7 +196,7 @@ enum Wrong {
 }
 
 /// `text` between backquotes, cut where nobody would read on.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     const LENGTH_MAX: usize = 40;
     match text.char_indices().nth(LENGTH_MAX) {
         None => format!("`{text}`"),

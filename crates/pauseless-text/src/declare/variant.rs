@@ -22,6 +22,7 @@ pub struct Variant<T> {
 
 /// Declares a kind whose keys are a section by themselves, `"name": Arm[Section]`, or that has none,
 /// `"name": Arm, "What it is."`.
+#[macro_export]
 macro_rules! variant {
     ($name:literal: $arm:path[$keys:ty]) => {
         $crate::declare::Variant {
@@ -46,8 +47,6 @@ macro_rules! variant {
         }
     };
 }
-pub(crate) use variant;
-
 /// Keys that fill a configuration that exists, as [`section!`](crate::section) declares them.
 pub trait Fills: Written + Sized {
     /// What they fill.
