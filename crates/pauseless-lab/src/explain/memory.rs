@@ -12,7 +12,7 @@ use crate::report::quantity;
 use crate::scenario::memory::written_alpha;
 use crate::scenario::{PortGroup, Scenario};
 
-const RULE: &str = "802.1Q 36, PROTOCOLS 1";
+const RULE: &str = "docs/protocols.md#pfc-headroom";
 
 impl Steps {
     /// What one (ingress, class) may have.
