@@ -62,6 +62,7 @@ mod tests {
         let found: Vec<String> = findings.iter().map(Finding::to_string).collect();
         let places = [
             "README.md:1:",
+            "README.md:1:",
             "crates/pauseless-core/Cargo.toml:2:",
             "crates/pauseless-core/Cargo.toml:2:",
             "crates/pauseless/src/main.rs:1:",
