@@ -1,7 +1,11 @@
-//! Citations of papers and standards, and whether each has a test.
+//! Citations of papers and standards: whether each can be looked up, and whether each has a test.
 //!
 //! The code that implements a clause has `//= SOURCE CLAUSE` above it, and the test of
 //! that clause has the same line with `type=test` behind it.
+//! SOURCE is a key in the table of sources of `docs/protocols.md`; `//= protocols HEADING` cites
+//! a heading of that document.
+
+mod reference;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -9,6 +13,7 @@ use std::io;
 use crate::repo::{File, Finding, Repo};
 use crate::source::{Class, Source};
 use crate::{Outcome, report};
+use reference::Reference;
 
 /// Checks the repository and prints what was found.
 pub fn run(repo: &Repo) -> io::Result<Outcome> {
@@ -30,12 +35,22 @@ struct Ledger {
     implemented: BTreeMap<Clause, Vec<Finding>>,
     /// Where each clause is tested: what to print if no code cites it.
     tested: BTreeMap<Clause, Vec<Finding>>,
+    /// Citations that cannot be read or looked up.
     malformed: Vec<Finding>,
+    reference: Reference,
 }
 
 impl Ledger {
     fn of(files: &[File]) -> Ledger {
         let mut ledger = Ledger::default();
+        match files.iter().find(|file| file.path == reference::PATH) {
+            Some(document) => ledger.reference = Reference::parse(&document.text),
+            None => ledger.malformed.push(Finding::missing(reference::PATH)),
+        }
+        // The sources of this program quote such links as examples.
+        for file in files.iter().filter(|file| !file.path.starts_with("xtask/")) {
+            ledger.malformed.extend(ledger.reference.broken_links(file));
+        }
         let is_rust = |file: &&File| file.extension() == "rs";
         for file in files.iter().filter(is_rust) {
             match Place::of(file) {
@@ -54,22 +69,27 @@ impl Ledger {
             };
             let line = index + 1;
             match Citation::parse(text) {
-                Ok(Citation { clause, role }) => match (role, place) {
-                    (Role::Test, _) => {
-                        let message = format!("no code cites `{clause}`, only this test");
-                        let places = self.tested.entry(clause).or_default();
-                        places.push(file.warning(line, message));
-                    }
-                    (Role::Code, Place::Sources) => {
-                        let message = format!("no test cites `{clause}`");
-                        let places = self.implemented.entry(clause).or_default();
-                        places.push(file.error(line, message));
-                    }
-                    (Role::Code, Place::Tests) => {
-                        let message = "a citation in a test ends with `type=test`";
+                Ok(Citation { clause, role }) => {
+                    if let Some(message) = self.reference.objection(&clause.0) {
                         self.malformed.push(file.error(line, message));
                     }
-                },
+                    match (role, place) {
+                        (Role::Test, _) => {
+                            let message = format!("no code cites `{clause}`, only this test");
+                            let places = self.tested.entry(clause).or_default();
+                            places.push(file.warning(line, message));
+                        }
+                        (Role::Code, Place::Sources) => {
+                            let message = format!("no test cites `{clause}`");
+                            let places = self.implemented.entry(clause).or_default();
+                            places.push(file.error(line, message));
+                        }
+                        (Role::Code, Place::Tests) => {
+                            let message = "a citation in a test ends with `type=test`";
+                            self.malformed.push(file.error(line, message));
+                        }
+                    }
+                }
                 Err(message) => self.malformed.push(file.error(line, message)),
             }
         }
@@ -162,8 +182,12 @@ impl Citation {
 mod tests {
     use super::*;
 
+    const DOCUMENT: (&str, &str) =
+        (reference::PATH, "### pfc-xon\n## Sources\n| `gfc19` | Gentle |\n| `pfc` | Pause |\n");
+
     fn messages(files: &[(&str, &str)]) -> Vec<String> {
-        let files: Vec<File> = files.iter().map(|(path, text)| File::new(path, *text)).collect();
+        let files = files.iter().chain([&DOCUMENT]);
+        let files: Vec<File> = files.map(|(path, text)| File::new(path, *text)).collect();
         let findings = Ledger::of(&files).findings();
         findings.iter().map(Finding::to_string).collect()
     }
@@ -194,6 +218,24 @@ mod tests {
     fn a_test_without_a_clause_is_a_warning() {
         let found = messages(&[("crates/a/src/a.rs", "//= pfc 1 type=test\n")]);
         assert!(found[0].contains("warning: no code cites `pfc 1`"), "{found:?}");
+    }
+
+    #[test]
+    fn a_citation_that_cannot_be_looked_up_is_found() {
+        let test = |clause: &str| format!("//= {clause}\n//= {clause} type=test\n");
+        assert!(messages(&[("crates/a/src/a.rs", &test("protocols pfc-xon"))]).is_empty());
+        for (clause, message) in [
+            ("gfc20 4.2", "the table of sources in docs/protocols.md has no `gfc20`"),
+            ("protocols xon", "docs/protocols.md has no heading `xon`"),
+        ] {
+            let found = messages(&[("crates/a/src/a.rs", &test(clause))]);
+            let places = [1, 2].map(|line| format!("crates/a/src/a.rs:{line}: {message}"));
+            assert_eq!(found, places);
+        }
+        let linked = ("docs/a.md", "a\n[b](protocols.md#xon)\n");
+        assert_eq!(messages(&[linked]), ["docs/a.md:2: docs/protocols.md has no heading `xon`"]);
+        let nothing = Ledger::of(&[]).findings();
+        assert_eq!(nothing, [Finding::missing("docs/protocols.md")]);
     }
 
     #[test]

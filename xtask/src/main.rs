@@ -87,8 +87,9 @@ Commands:
   papers reproduce the papers, quick, and compare papers/README.md with the results
   sweep  read the results of a campaign with DuckDB, pandas and polars, and run one on Slurm
   wire   read captures of small runs with tshark
-  tidy   check the rules of STYLE.md that rustfmt and clippy do not know
-  cites  list the cited clauses of papers and standards that no test cites
+  tidy   check the rules of this repository that rustfmt and clippy do not know
+  cites  list the cited clauses of papers and standards that no test cites, and the citations
+         that docs/protocols.md cannot resolve
   same   run every example, scenario and quick reproduction with two builds of the program, and
          compare all that they print and write:
            cargo xtask same OLD-BINARY [NEW-BINARY] [--quick | --thorough] [--only PART]

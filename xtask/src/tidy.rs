@@ -1,8 +1,9 @@
-//! The rules of STYLE.md that rustfmt and clippy do not know.
+//! The rules of this repository that rustfmt and clippy do not know.
 //!
 //! Each check is a pure function from files to findings, so each has a test that it
 //! finds an offence and a test that it leaves good text alone.
 
+mod document;
 mod manifest;
 mod markdown;
 mod rust;
@@ -26,11 +27,12 @@ pub fn run(repo: &Repo) -> io::Result<Outcome> {
     Ok(outcome)
 }
 
-/// All checks over all files; `paths` are the files that a link may lead to.
+/// All checks over all files; `paths` are the files of the repository.
 fn check(files: &[File], paths: &BTreeSet<String>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files {
         findings.extend(whitespace::check(file));
+        findings.extend(document::check(file, paths));
         match file.extension() {
             "rs" => findings.extend(rust::check(file)),
             "md" => findings.extend(markdown::check(file, paths)),
@@ -59,6 +61,7 @@ mod tests {
         findings.sort();
         let found: Vec<String> = findings.iter().map(Finding::to_string).collect();
         let places = [
+            "README.md:1:",
             "README.md:1:",
             "crates/pauseless-core/Cargo.toml:2:",
             "crates/pauseless-core/Cargo.toml:2:",

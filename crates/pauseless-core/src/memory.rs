@@ -4,8 +4,9 @@
 //! pool for all, headroom for what is under way when a PAUSE is due; static or dynamic thresholds;
 //! and the k + 1 partitions of the TTL note, of which one is shared.
 //!
-//! **Source** Choudhury and Hahne's dynamic thresholds as PROTOCOLS.md section 1 gives them for
-//! public simulators; TTL note, section 2.3, equation 16; SONiC's shared headroom pool.
+//! **Source** Choudhury and Hahne's dynamic thresholds as public simulators have them
+//! (docs/protocols.md#memory-threshold); TTL note, section 2.3, equation 16; SONiC's shared
+//! headroom pool.
 //!
 //! **Where a packet is counted.** In the reserve as far as it reaches, the rest in the pool, if its
 //! (ingress, class) stays within its threshold and the pool has room; otherwise as a whole in

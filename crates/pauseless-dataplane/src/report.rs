@@ -195,7 +195,7 @@ impl Lateness {
     /// data frame that came could be measured: there is no way to say anything then.
     ///
     /// For one node it takes its neighbours to be no later than itself.
-    //= protocols 3 tau
+    //= protocols tau-measured
     pub fn tau(&self, frame: Span) -> Option<Span> {
         let message = self.control_sent.max + self.control.max;
         let reaction = self.data_sent.max + self.data.max;
@@ -259,7 +259,7 @@ impl ClassReport {
 mod tests {
     use super::*;
 
-    //= protocols 3 tau type=test
+    //= protocols tau-measured type=test
     #[test]
     fn the_measured_tau_is_a_message_a_hop_and_two_frames() {
         let worst = |us| Quantiles { count: 1, max: Span::us(us), ..Quantiles::default() };

@@ -1,5 +1,6 @@
 //! The filter of GFC's Table 1 with random paths drawn per target switch instead of per target host,
-//! which is what the reference model that we were given seems to do; see `docs/check.md`.
+//! which is what a minimal model written independently of this one seems to do; see
+//! `docs/check.md`.
 
 use pauseless_core::class_map::ClassMap;
 use pauseless_core::table::WayId;

@@ -222,9 +222,9 @@ fn explained() {
           t_w          that frame travels                             1 us      gfc19 5.4 eq 6
           tau          2 MTU / C + 2 t_w + t_r                        7.4 us    gfc19 5.4 eq 6
           C tau        what arrives before feedback has an effect     9250 B    gfc19 5.4 eq 6
-          crossing     the frame that finds headroom first: one MTU   1500 B    802.1Q 36, PROTOCOLS 1
-          messages     64 B for each class                            64 B      802.1Q 36, PROTOCOLS 1
-          headroom >=  C tau + crossing + messages                    10814 B   802.1Q 36, PROTOCOLS 1
+          crossing     the frame that finds headroom first: one MTU   1500 B    docs/protocols.md#pfc-headroom
+          messages     64 B for each class                            64 B      docs/protocols.md#pfc-headroom
+          headroom >=  C tau + crossing + messages                    10814 B   docs/protocols.md#pfc-headroom
           headroom     for what arrives after the PAUSE               10814 B   as run
           pause        65535 quanta of 512 bits                       3.355 ms  802.1Q 36.1.3
           reserve      its own; by default one MTU                    1500 B    as run

@@ -27,10 +27,10 @@ fn pfc() {
           t_w       that frame travels                            1 us      gfc19 5.4 eq 6
           tau       2 MTU / C + 2 t_w + t_r                       89.4 us   gfc19 5.4 eq 6
           C tau     what arrives before feedback has an effect    111750 B  gfc19 5.4 eq 6
-          crossing  the frame that crosses XOFF: one MTU          1500 B    802.1Q 36, PROTOCOLS 1
-          messages  64 B for each class                           64 B      802.1Q 36, PROTOCOLS 1
-          headroom  C tau + crossing + messages                   113314 B  802.1Q 36, PROTOCOLS 1
-          XOFF <=   B - headroom                                  898686 B  802.1Q 36, PROTOCOLS 1
+          crossing  the frame that crosses XOFF: one MTU          1500 B    docs/protocols.md#pfc-headroom
+          messages  64 B for each class                           64 B      docs/protocols.md#pfc-headroom
+          headroom  C tau + crossing + messages                   113314 B  docs/protocols.md#pfc-headroom
+          XOFF <=   B - headroom                                  898686 B  docs/protocols.md#pfc-headroom
           XOFF      pause above                                   800 KB    as run
           XON       resume below; by default XOFF - 2 MTU         797 KB    as run
           pause     65535 quanta of 512 bits                      3.355 ms  802.1Q 36.1.3
@@ -55,7 +55,7 @@ fn credits() {
           t_w         that frame travels                               1 us      gfc19 5.4 eq 6
           tau         2 MTU / C + 2 t_w + t_r                          89.4 us   gfc19 5.4 eq 6
           C tau       what arrives before feedback has an effect       111750 B  gfc19 5.4 eq 6
-          frame       one MTU in whole blocks of 64 B                  1536 B    InfiniBand 7.9, PROTOCOLS 2
+          frame       one MTU in whole blocks of 64 B                  1536 B    InfiniBand 7.9
           credits     at least a frame, at most B                      1 MB      as run
           T           time between two grants; by default 65535 B / C  52.4 us   gfc19 5.4
           credits >=  C (tau + T), to keep the link full               177250 B  derived here
@@ -210,7 +210,7 @@ fn congestion_controls() {
           period     T, from one notification of a flow to the next                 50 us      pcn20 5.2
           w_min      The first weight of an increase, and the margin of a decrease  0.0078125  pcn20 5.3
           w_max      What the weight tends to                                       0.5        pcn20 5.3
-          rate_min   The least rate                                                 1 Mbps     PROTOCOLS 8
+          rate_min   The least rate                                                 1 Mbps     our choice
         congestion control qcn for 2 of 226 flows
           class                in which sources are told                                  1          as run
           ack_every            the target acknowledges                                    never      default
@@ -242,8 +242,8 @@ fn congestion_controls() {
           byte_counter      B, bytes sent per stage                                                             10 MB       dcqcn15 3.1
           threshold         F, stages of fast recovery                                                          5           dcqcn15 3.1
           rate_ai           R_AI, the step of additive increase                                                 40 Mbps     dcqcn15 3.1
-          rate_hai          R_HAI, the step of hyper increase                                                   200 Mbps    PROTOCOLS 5
-          rate_min          The least rate                                                                      100 Mbps    PROTOCOLS 5
+          rate_hai          R_HAI, the step of hyper increase                                                   200 Mbps    public code
+          rate_min          The least rate                                                                      100 Mbps    public code
           clamp             When a CNP lowers the target rate, too                                              always      dcqcn15 3.1
           scale_with_speed  Whether rates and thresholds grow with the speed of the link                        true        dcqcn15 3.1
         congestion control timely for 2 of 226 flows
@@ -257,7 +257,7 @@ fn congestion_controls() {
           min_rtt           The smallest round-trip time of the network, which gradients are measured in  30 us         as run
           hai_threshold     After so many negative differences in a row, steps are larger                 5             timely15 snippet
           hai_factor        So many times as large are the steps then                                     5.0           timely15 snippet
-          rate_min          The least rate                                                                10 Mbps       PROTOCOLS 6
+          rate_min          The least rate                                                                10 Mbps       our choice
           patched           The middle branch of CoNEXT 2016                                              false         timely15 snippet
           scale_with_speed  Whether steps grow with the speed of the link                                 true          timely15 snippet
         congestion control hpcc for 2 of 226 flows

@@ -37,7 +37,7 @@ fn answer(question: &Question) -> Answer {
 }
 
 /// PCN Fig. 5: below a knee at 9.5 Gb/s no PAUSE reaches S0, above it there is no end of them.
-/// PROTOCOLS.md section 13 takes 9.3 to 10.1 Gb/s.
+/// A minimal packet model written apart from this one has it between 9.3 and 10.1 Gb/s.
 #[test]
 fn the_knee_of_pcn_fig5_is_where_the_paper_has_it() {
     let ends = ("8 Gbps", "12 Gbps");

@@ -1,7 +1,7 @@
 //! How far congestion spreads: which links are held back, for how long, and how many at a time.
 //!
-//! The congestion tree is the set of links with a PAUSE in the last round trip (PROTOCOLS.md,
-//! section 0), which is generalised here to whatever holds a sender back. It is integrated as
+//! The congestion tree is the set of links with a PAUSE in the last round trip, which is
+//! generalised here to whatever holds a sender back (docs/metrics.md). It is integrated as
 //! the run goes on, so what is kept is proportional to links and not to time.
 
 use std::collections::VecDeque;

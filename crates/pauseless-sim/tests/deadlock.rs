@@ -176,7 +176,8 @@ fn a_paused_cycle_that_dissolves_is_not_reported() {
             assert!((flow.goodput_late_bps / 20e9 - 1.0).abs() < 0.02, "{}", flow.goodput_late_bps);
         }
     }
-    // PROTOCOLS.md has 10 to 27 KB at this one; here it is 13 to 31, by the phase.
+    // A minimal model written apart from this one has 10 to 27 KB here; ours has 13 to 31, by the
+    // phase.
     second_peaks.sort_unstable();
     assert!((10..=27).contains(&second_peaks[10]), "{second_peaks:?}");
 }
@@ -218,7 +219,7 @@ fn a_slower_third_flow_deadlocks_later() {
         assert!(without <= 5, "{rate:?}: {without} of 20 seeds get away");
         times[10]
     };
-    // PROTOCOLS.md section 13 has 10.2, 2.6, 1.1 and 0.4 ms.
+    // A minimal model written apart from this one has 10.2, 2.6, 1.1 and 0.4 ms.
     let medians = [250, 1_000, 4_000, 20_000].map(|mbps| median(Rate::mbps(mbps)));
     let ms = medians.map(|time| time.as_ps() as f64 / 1e9);
     for (found, known) in ms.iter().zip([10.2, 2.6, 1.1, 0.4]) {
@@ -227,7 +228,7 @@ fn a_slower_third_flow_deadlocks_later() {
     assert!(ms.windows(2).all(|pair| pair[1] < pair[0] / 1.5), "{ms:?}");
 }
 
-/// No other discipline than output queues deadlocks here; see PROTOCOLS.md section 0.
+/// No other discipline than output queues deadlocks here; see docs/protocols.md#disciplines.
 #[test]
 fn virtual_output_queues_do_not_deadlock_on_it() {
     let mut config = hotnets(&[FLOW_1, FLOW_2, FLOW_3], 1);

@@ -140,8 +140,9 @@ fn virtual_output_queued_gfc_settles_where_the_paper_says() {
     }
 }
 
-/// PROTOCOLS.md saw PFC and CBFC deadlock here in a minimal model; in ours the round robin of the
-/// egress gives the transit its half and none of the four schemes comes near a deadlock.
+/// A minimal model written apart from this one saw PFC and CBFC deadlock here
+/// (docs/disciplines.md); in ours the round robin of the egress gives the transit its half and none
+/// of the four schemes comes near a deadlock.
 #[test]
 fn input_queued_all_four_keep_the_fair_rate() {
     for scheme in Scheme::ALL {

@@ -186,7 +186,7 @@ const PAGE: &str = "pauseless-page";
 const LAB: &str = "pauseless-lab";
 const DATAPLANE: &str = "pauseless-dataplane";
 
-/// STYLE.md section 2, from the bottom up.
+/// The crates and what each may depend on, from the bottom up.
 const LAYERS: [Layer; 8] = [
     Layer {
         name: CORE,

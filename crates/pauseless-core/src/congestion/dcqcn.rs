@@ -4,8 +4,8 @@
 //! and interval, and the reaction point with its estimate alpha, two timers and a byte counter.
 //! The congestion point is [`marking`].
 //!
-//! **Source** dcqcn15 section 3.1; parameters of PROTOCOLS section 5, whose paper column has R_HAI
-//! and the least rate from public code.
+//! **Source** dcqcn15 section 3.1; R_HAI and the least rate, which it does not state, are those of
+//! public code (docs/protocols.md#dcqcn-defaults).
 //!
 //! **Deviates** The target rate never exceeds the line rate, as in public code. In hyper increase
 //! the first step is one R_HAI, the second two, and so on. A flow that starts below the line rate

@@ -5,7 +5,7 @@
 //! its rate at once: it looks at regular instants whether a mark has come back since the last one.
 //!
 //! **Source** the HPCC authors' public simulator, mode 1, which says that it follows a vendor's
-//! NIC; parameters of PROTOCOLS section 5.
+//! NIC; docs/protocols.md#dcqcn-defaults has its parameters beside those of the paper.
 //!
 //! **Deviates** Rates are numbers of bit/s with a fraction, where that simulator has whole ones.
 //!

@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// Proposition 3, with the numbers of PROTOCOLS section 8.
+    /// Proposition 3: (N - 2 + w) w for the numbers of flows above, to five digits.
     //= pcn20 A.2.3 eq 15 type=test
     //= pcn20 A.2.2 aggregate type=test
     //= pcn20 A.2.3 rate-swing type=test

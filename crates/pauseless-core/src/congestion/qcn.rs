@@ -5,7 +5,7 @@
 //! recovery, active increase, hyper-active increase.
 //!
 //! **Source** IEEE 802.1Qau (802.1Q clauses 30 to 33); parameters from its MIB. The text of the
-//! clauses was not at hand: sampling and states follow public code, as in PROTOCOLS section 4.
+//! clauses was not at hand: sampling and states follow public code (docs/protocols.md#qcn).
 //!
 //! **Deviates** One rate limiter per flow. A limiter that has reached the line rate goes away at
 //! once, whether or not packets wait for it. A flow that starts below the line rate has a limiter

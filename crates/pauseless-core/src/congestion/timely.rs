@@ -3,8 +3,8 @@
 //! **Models** the source that computes a new rate from every acknowledgement, in the manner of the
 //! authors' snippet for pacing per packet, and the patched middle branch; or once per round trip.
 //!
-//! **Source** timely15 section 4 and its authors' snippet, as in PROTOCOLS section 6; timely16 for
-//! the patched version.
+//! **Source** timely15 section 4 and its authors' snippet, which differ in their parameters
+//! (docs/protocols.md#timely-defaults); timely16 for the patched version.
 //!
 //! **Deviates** The first round-trip time has no predecessor: its difference is zero, and it
 //! counts as a full round trip since the last change. Where the patched version divides by T_low

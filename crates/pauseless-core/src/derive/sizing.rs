@@ -24,14 +24,14 @@ impl Sizing {
     }
 
     /// B / (n k) - t: the largest static threshold that is safe whatever the others do.
-    //= protocols 1 dcqcn-static
+    //= protocols dcqcn-sizing static
     pub fn static_threshold(&self) -> Option<Bytes> {
         let share = self.memory.get() / (self.ports * self.classes);
         Bytes::new(share).checked_sub(self.headroom)
     }
 
     /// beta (B - n k t - s) / k: the dynamic threshold of a port and class while `used` is in use.
-    //= protocols 1 dcqcn-dynamic
+    //= protocols dcqcn-sizing dynamic
     pub fn dynamic_threshold(&self, beta: Alpha, used: Bytes) -> Option<Bytes> {
         let free = self.shared()?.saturating_sub(used);
         Some(Bytes::new(beta.of(free).get() / self.classes))
@@ -40,7 +40,7 @@ impl Sizing {
     /// beta (B - n k t) / (k n (beta + 1)): queues that are marked from here on are marked before the
     /// dynamic threshold pauses anybody, even if all n egress queues are as long, in every
     /// class, and came in at one port.
-    //= protocols 1 dcqcn-ecn
+    //= protocols dcqcn-sizing ecn
     pub fn marking_bound(&self, beta: Alpha) -> Option<Bytes> {
         let shared = u128::from(self.shared()?.get()) * u128::from(beta.numerator());
         let sum = u128::from(beta.numerator()) + u128::from(beta.denominator());
@@ -53,11 +53,11 @@ impl Sizing {
 mod tests {
     use super::*;
 
-    /// PROTOCOLS.md section 1: 32 ports, 8 classes, 12 MB, 22.4 KB.
+    /// The switch of dcqcn15 section 4: 32 ports, 8 classes, 12 MB, 22.4 KB.
     const DCQCN: Sizing =
         Sizing { memory: Bytes::mb(12), ports: 32, classes: 8, headroom: Bytes::new(22_400) };
 
-    //= protocols 1 dcqcn-static type=test
+    //= protocols dcqcn-sizing static type=test
     #[test]
     fn the_static_threshold_is_24_47_kb() {
         assert_eq!(DCQCN.static_threshold(), Some(Bytes::new(24_475)));
@@ -66,14 +66,14 @@ mod tests {
         assert_eq!(small.shared(), None);
     }
 
-    //= protocols 1 dcqcn-ecn type=test
+    //= protocols dcqcn-sizing ecn type=test
     #[test]
     fn marking_comes_first_up_to_21_75_kb() {
         let beta = Alpha::new(8, 1).expect("positive");
         assert_eq!(DCQCN.marking_bound(beta), Some(Bytes::new(21_755)));
     }
 
-    //= protocols 1 dcqcn-dynamic type=test
+    //= protocols dcqcn-sizing dynamic type=test
     #[test]
     fn the_dynamic_threshold_falls_to_the_marking_bound_when_all_queues_are_as_long() {
         let beta = Alpha::new(8, 1).expect("positive");

@@ -109,7 +109,7 @@ impl PfcDownstream {
 impl Downstream for PfcDownstream {
     #[inline]
     fn on_enqueue(&mut self, _now: Time, _size: Bytes, held: Bytes) {
-        //= protocols 1 sender-rule
+        //= protocols pfc-thresholds
         if held > self.xoff {
             self.pausing = true;
         }
@@ -239,7 +239,7 @@ pub const UNTIL_RESUMED: u16 = 0;
 pub const QUANTA_MAX: u16 = u16::MAX;
 
 /// XON lies two frames below XOFF unless the scenario says otherwise.
-//= protocols 1 xon
+//= protocols pfc-xon
 pub fn default_xon(xoff: Bytes, mtu: Bytes) -> Bytes {
     xoff.saturating_sub(mtu * 2)
 }
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(pause_span(65_535, Rate::gbps(100)), Span::ps(335_539_200));
     }
 
-    //= protocols 1 sender-rule type=test
+    //= protocols pfc-thresholds type=test
     #[test]
     fn pauses_above_xoff_and_resumes_below_xon_only() {
         let mut down = PfcDownstream::new(&config(), LINE);
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(up.resumes(), 1);
     }
 
-    //= protocols 1 xon type=test
+    //= protocols pfc-xon type=test
     #[test]
     fn the_default_xon_is_two_frames_below() {
         assert_eq!(default_xon(Bytes::kb(80), Bytes::new(1_500)), Bytes::kb(77));

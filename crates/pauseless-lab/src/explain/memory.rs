@@ -13,7 +13,7 @@ use crate::scenario::{PortGroup, Scenario};
 use pauseless_text::declare::written_alpha;
 use pauseless_text::quantity;
 
-const RULE: &str = "802.1Q 36, PROTOCOLS 1";
+const RULE: &str = "docs/protocols.md#pfc-headroom";
 
 /// What one (ingress, class) may have.
 pub(super) fn steps(steps: &mut Steps, group: &PortGroup, memory: &LaneMemory) {

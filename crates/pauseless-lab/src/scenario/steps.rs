@@ -98,7 +98,7 @@ impl Steps {
     }
 
     pub(crate) fn pfc(&mut self, derivation: &Derivation, config: &pfc::Config) {
-        const RULE: &str = "802.1Q 36, PROTOCOLS 1";
+        const RULE: &str = "docs/protocols.md#pfc-headroom";
         let latency = &derivation.latency;
         let messages = Control::SIZE * u64::from(latency.classes);
         let names = ("crossing", "the frame that crosses XOFF: one MTU");
@@ -120,7 +120,7 @@ impl Steps {
     }
 
     pub(crate) fn cbfc(&mut self, latency: &Latency, config: &cbfc::Config) {
-        const RULE: &str = "InfiniBand 7.9, PROTOCOLS 2";
+        const RULE: &str = "InfiniBand 7.9";
         let frame = cbfc::BLOCK * cbfc::blocks(latency.mtu);
         self.bytes(("frame", "one MTU in whole blocks of 64 B"), frame, RULE);
         let names = ("credits", "at least a frame, at most B");

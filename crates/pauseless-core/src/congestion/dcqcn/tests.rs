@@ -76,7 +76,7 @@ fn nothing_runs_before_the_first_cnp() {
     assert_eq!(point.alpha(), 1.0);
 }
 
-/// The vector of PROTOCOLS section 14: half of 40, four halves of what is missing, then
+/// Computed by hand: half of 40, four halves of what is missing, then
 /// (38.75 + 40.04) / 2 and (39.395 + 40.08) / 2.
 //= dcqcn15 3.1 eq 3 type=test
 //= dcqcn15 3.1 eq 4 type=test

@@ -216,7 +216,7 @@ fn a_congested_flow_falls_to_its_receiving_rate() {
     assert_eq!(point.rate(), Rate::mbps(1));
 }
 
-/// Fig. 10 of the paper, as recomputed in PROTOCOLS section 8.
+/// The climb of Fig. 10 of the paper, computed by hand from lines 10 and 11.
 //= pcn20 5.3 line 10 type=test
 //= pcn20 5.3 line 11 type=test
 #[test]

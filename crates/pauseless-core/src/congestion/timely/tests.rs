@@ -57,7 +57,7 @@ fn defaults_are_those_of_the_snippet() {
     assert_eq!(config.min_rtt, Span::us(30));
 }
 
-/// The vector of PROTOCOLS section 14: 10 * (1 - 0.8 * (1 - 500/1000)) = 6.
+/// Computed by hand: 10 * (1 - 0.8 * (1 - 500/1000)) = 6.
 //= timely15 4.3 high type=test
 #[test]
 fn a_long_round_trip_cuts_by_how_much_too_long_it_is() {

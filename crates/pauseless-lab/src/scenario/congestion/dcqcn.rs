@@ -56,9 +56,9 @@ section! {
         /// R_AI, the step of additive increase.
         rate_ai: Rate, within RATES_ANY, source "dcqcn15 3.1";
         /// R_HAI, the step of hyper increase.
-        rate_hai: Rate, within RATES_ANY, source "PROTOCOLS 5";
+        rate_hai: Rate, within RATES_ANY, source "public code";
         /// The least rate.
-        rate_min: Rate, within RATES_ANY, source "PROTOCOLS 5";
+        rate_min: Rate, within RATES_ANY, source "public code";
         /// When a CNP lowers the target rate, too; `"always"`, `"after-stage"` (if a stage has advanced
         /// since the last cut) or `"after-byte-stage"` (the same of the byte counter).
         clamp: Clamp, source "dcqcn15 3.1";

@@ -19,7 +19,7 @@ section! {
         /// What the weight tends to.
         w_max: f64, within SHARES, source "pcn20 5.3";
         /// The least rate; our choice.
-        rate_min: Rate, within RATES_ANY, source "PROTOCOLS 8";
+        rate_min: Rate, within RATES_ANY, source "our choice";
     }
 }
 

@@ -35,7 +35,7 @@ section! {
         /// So many times as large are the steps then.
         hai_factor: f64, within 1.0..=1_000.0, source "timely15 snippet";
         /// The least rate; our choice.
-        rate_min: Rate, within RATES_ANY, source "PROTOCOLS 6";
+        rate_min: Rate, within RATES_ANY, source "our choice";
         /// The middle branch of CoNEXT 2016; it needs a `t_low`.
         patched: bool, field is_patched, source "timely15 snippet";
         /// How often the rate changes. With `"per-round-trip"` only when a packet is acknowledged that was sent after

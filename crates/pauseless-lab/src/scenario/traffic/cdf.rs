@@ -182,7 +182,7 @@ mod tests {
         parts.sum()
     }
 
-    /// PROTOCOLS section 12: the mean, and in percent the flows and the bytes up to 10 KB, 100 KB,
+    /// The mean of each distribution, and in percent the flows and the bytes up to 10 KB, 100 KB,
     /// 1 MB and above.
     type Row = (&'static str, f64, [f64; 4], [f64; 4]);
     #[rustfmt::skip]
