@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_lab::import::ethernet;
+use pauseless_dumps::import::ethernet;
 
 fuzz_target!(|text: &str| {
     let _ = ethernet::sonic::parse(text);

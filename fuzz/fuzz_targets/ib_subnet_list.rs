@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_lab::import::ib;
+use pauseless_dumps::import::ib;
 
 fuzz_target!(|text: &str| {
     let _ = ib::subnet_list::parse(text);

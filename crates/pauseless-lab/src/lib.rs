@@ -1,6 +1,5 @@
 //! Scenarios, imports, reports and everything else that touches files.
 
-pub mod assemble;
 pub mod capture;
 pub mod check;
 pub mod demo;
@@ -8,7 +7,6 @@ pub mod draw;
 pub mod explain;
 pub mod hpcc;
 pub mod htsim;
-pub mod import;
 pub mod metrics;
 #[cfg(target_os = "linux")]
 pub mod node;

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use pauseless_dumps::assemble::ethernet::{Choices, Tunnels};
 use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Multipath, Routing};
-use pauseless_lab::assemble::ethernet::{Choices, Tunnels};
 use pauseless_lab::check::confirm::{self, Confirmation, ConfirmationRecord};
 use pauseless_lab::check::json::{CheckRecord, Documents};
 use pauseless_lab::check::read;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use pauseless_lab::assemble::ethernet::{Choices, Tunnels};
+use pauseless_dumps::assemble::ethernet::{Choices, Tunnels};
 use pauseless_lab::check::graphml;
 use pauseless_lab::check::read;
 use pauseless_lab::hpcc::{self, Compat};

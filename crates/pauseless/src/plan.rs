@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use pauseless_core::unit::Bytes;
+use pauseless_dumps::assemble::ethernet::{Choices, Tunnels};
 use pauseless_fabric::fabric::{Fabric, Medium};
-use pauseless_lab::assemble::ethernet::{Choices, Tunnels};
 use pauseless_lab::check::read;
 use pauseless_lab::plan::against::{self, Deployed, Terms};
 use pauseless_lab::plan::against_text::{self, AgainstRecord};

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::assemble::ethernet::{Choices, EthernetDumps};
-use crate::assemble::ib::{Dumps, Parsed};
-use crate::import::{self, ib};
 use crate::scenario::fabric_file;
+use pauseless_dumps::assemble::ethernet::{Choices, EthernetDumps};
+use pauseless_dumps::assemble::ib::{Dumps, Parsed};
+use pauseless_dumps::import::{self, ib};
 use pauseless_fabric::fabric::Fabric;
 use pauseless_text::foreign;
 use pauseless_text::problem::Problems;

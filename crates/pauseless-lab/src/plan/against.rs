@@ -6,13 +6,13 @@ use pauseless_core::unit::{Bytes, Rate};
 
 use super::headroom::{self, Headroom, cable};
 use super::{Kind, Request};
-use crate::assemble::ethernet::gather;
-use crate::assemble::ib::Parsed;
-use crate::import::ethernet::pg_profile::{self, PgProfile};
-use crate::import::ethernet::sonic::{
+use pauseless_dumps::assemble::ethernet::gather;
+use pauseless_dumps::assemble::ib::Parsed;
+use pauseless_dumps::import::ethernet::pg_profile::{self, PgProfile};
+use pauseless_dumps::import::ethernet::sonic::{
     self, BufferGroup, BufferProfile, GroupProfile, SwitchConfig, Threshold,
 };
-use crate::import::ethernet::{Format, recognise};
+use pauseless_dumps::import::ethernet::{Format, recognise};
 use pauseless_fabric::fabric::Fabric;
 use pauseless_text::problem::Problems;
 use pauseless_text::source::Source;

@@ -4,7 +4,7 @@ use pauseless_core::unit::Bytes;
 
 use super::against::{Deployed, Judgement, Pool, Row};
 use super::text::table;
-use crate::import::ethernet::sonic::Threshold;
+use pauseless_dumps::import::ethernet::sonic::Threshold;
 use pauseless_text::quantity::count;
 use pauseless_text::records;
 

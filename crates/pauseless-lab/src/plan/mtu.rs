@@ -2,7 +2,7 @@
 
 use pauseless_core::unit::Bytes;
 
-use crate::import::ethernet::{Format, recognise, sonic};
+use pauseless_dumps::import::ethernet::{Format, recognise, sonic};
 use pauseless_text::problem::Problems;
 use pauseless_text::source::Source;
 

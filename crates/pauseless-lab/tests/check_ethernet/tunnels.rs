@@ -1,6 +1,6 @@
 //! Dual ToR: packets that a standby switch sends on through a tunnel.
 
-use pauseless_lab::assemble::ethernet::Tunnels;
+use pauseless_dumps::assemble::ethernet::Tunnels;
 
 use super::*;
 

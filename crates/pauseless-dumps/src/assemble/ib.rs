@@ -22,14 +22,14 @@ use pauseless_text::problem::{Problem, Problems};
 use pauseless_text::source::Source;
 
 /// A parsed file with its source, so that what is wrong can be shown there.
-pub(crate) struct Parsed<'s, T> {
+pub struct Parsed<'s, T> {
     pub source: &'s Source,
     pub value: T,
 }
 
 /// The dumps of one fabric.
 #[derive(Default)]
-pub(crate) struct Dumps<'s> {
+pub struct Dumps<'s> {
     pub cabling: Option<Parsed<'s, Cabling>>,
     pub tables: Option<Parsed<'s, Vec<Lft>>>,
     pub levels: Option<Parsed<'s, Vec<PathSl>>>,
@@ -38,11 +38,7 @@ pub(crate) struct Dumps<'s> {
 
 impl Dumps<'_> {
     /// The fabric, or what is missing or contradictory.
-    pub(crate) fn assemble(
-        &self,
-        name: String,
-        routing: Option<Routing>,
-    ) -> Result<Fabric, Problems> {
+    pub fn assemble(&self, name: String, routing: Option<Routing>) -> Result<Fabric, Problems> {
         let Some(cabling) = &self.cabling else {
             let others = [
                 self.tables.as_ref().map(|tables| tables.source),

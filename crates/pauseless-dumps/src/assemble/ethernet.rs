@@ -19,7 +19,7 @@ use pauseless_core::class_map::ClassMap;
 use pauseless_fabric::dependency::{Lossy, Traffic};
 use pauseless_fabric::routing::{Multipath, RouteBuilder, Routing};
 
-pub(crate) use self::configs::gather;
+pub use self::configs::gather;
 
 use self::build::Built;
 use self::classes::Classes;
@@ -58,7 +58,7 @@ pub enum Tunnels {
 
 /// The files of one fabric.
 #[derive(Default)]
-pub(crate) struct EthernetDumps<'s> {
+pub struct EthernetDumps<'s> {
     pub wirings: Vec<Parsed<'s, Wiring>>,
     pub configs: Vec<Parsed<'s, SwitchConfig>>,
     pub profiles: Vec<Parsed<'s, Vec<PgProfile>>>,
@@ -80,7 +80,7 @@ pub fn from_sources(sources: &[Source], choices: Choices) -> Result<Fabric, Prob
 
 impl<'s> EthernetDumps<'s> {
     /// Parses one more file.
-    pub(crate) fn take(&mut self, source: &'s Source, format: Format) -> Result<(), Problems> {
+    pub fn take(&mut self, source: &'s Source, format: Format) -> Result<(), Problems> {
         let refuse = |problem| source.refuse(problem);
         let wiring = match format {
             Format::Containerlab => containerlab::parse(&source.text).map_err(refuse)?,
@@ -102,7 +102,7 @@ impl<'s> EthernetDumps<'s> {
     }
 
     /// The fabric, or what is missing or contradictory.
-    pub(crate) fn assemble(&self, name: String, choices: Choices) -> Result<Fabric, Problems> {
+    pub fn assemble(&self, name: String, choices: Choices) -> Result<Fabric, Problems> {
         let configs = configs::gather(&self.configs)?;
         let wires = if self.wirings.is_empty() {
             Wires::from_neighbours(&configs)?

@@ -8,7 +8,7 @@ use pauseless_text::problem::{Problem, Problems};
 use pauseless_text::source::Source;
 
 /// A switch with all that its files say.
-pub(crate) struct Configured<'s> {
+pub struct Configured<'s> {
     /// `None` if no file at all names a switch.
     pub hostname: Option<String>,
     pub config: SwitchConfig,
@@ -25,9 +25,7 @@ impl Configured<'_> {
 
 /// One configuration per switch: files of one hostname are put together, and files without one
 /// belong to the only switch there is.
-pub(crate) fn gather<'s>(
-    files: &[Parsed<'s, SwitchConfig>],
-) -> Result<Vec<Configured<'s>>, Problems> {
+pub fn gather<'s>(files: &[Parsed<'s, SwitchConfig>]) -> Result<Vec<Configured<'s>>, Problems> {
     let mut switches: Vec<Configured<'s>> = Vec::new();
     let (named, unnamed): (Vec<_>, Vec<_>) =
         files.iter().partition(|file| file.value.hostname.is_some());
