@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 
 /// The reader wants a file; one for each process.
 static FILE: LazyLock<std::path::PathBuf> = LazyLock::new(|| {

@@ -13,7 +13,7 @@ use crate::report::html::Heading;
 use crate::report::text::mood_of_run;
 use crate::report::verdict;
 use crate::run::Run;
-use crate::scenario::{Overrides, Problems, Scenario};
+use pauseless_scenario::{Overrides, Problems, Scenario};
 use pauseless_text::quantity;
 use pauseless_text::terminal::{Mood, Paint, Table};
 

@@ -7,10 +7,10 @@ use pauseless_core::unit::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::scenario::flow_control::scheme_of;
-pub use crate::scenario::steps::StepRecord;
-use crate::scenario::steps::Steps;
-use crate::scenario::{PortGroup, Scenario};
+pub use pauseless_scenario::flow_control::scheme_of;
+pub use pauseless_scenario::steps::StepRecord;
+use pauseless_scenario::steps::Steps;
+use pauseless_scenario::{PortGroup, Scenario};
 use pauseless_text::quantity;
 
 mod congestion;

@@ -16,7 +16,6 @@ pub mod repro;
 pub mod results;
 pub mod run;
 pub mod sample;
-pub mod scenario;
 pub mod schema;
 pub mod sweep;
 pub mod table;

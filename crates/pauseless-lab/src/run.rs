@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::capture::{Ports, SimulatedCapture};
 use crate::metrics::Metrics;
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 use pauseless_text::quantity;
 
 /// A scenario and what came of it.
@@ -160,7 +160,7 @@ impl Run {
     }
 
     /// `outcome` of a run of `scenario` since `begin` that came to its end.
-    pub(crate) fn of(scenario: impl Into<Arc<Scenario>>, outcome: Outcome, begin: Instant) -> Run {
+    pub fn of(scenario: impl Into<Arc<Scenario>>, outcome: Outcome, begin: Instant) -> Run {
         Run {
             scenario: scenario.into(),
             outcome,

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::{check, plan, report, repro, scenario, sweep, threshold};
+use crate::{check, plan, report, repro, sweep, threshold};
+use pauseless_scenario as scenario;
 use pauseless_text::declare::schema::document;
 
 /// A kind of file or document that has a schema.

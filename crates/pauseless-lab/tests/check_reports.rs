@@ -11,7 +11,7 @@ use pauseless_fabric::routing::{Multipath, RouteBuilder, TieBreak};
 use pauseless_fabric::topology::{LinkSpec, Topology};
 use pauseless_lab::check::read;
 use pauseless_lab::check::{Verdict, check, sarif, svg};
-use pauseless_lab::scenario::fabric_file;
+use pauseless_scenario::fabric_file;
 use pauseless_text::source::Source;
 use serde_json::Value;
 

@@ -19,7 +19,7 @@ use pauseless_lab::check::confirm::{
     Confirmation, ConfirmationRecord, FlowSet, Options, Simulated, confirm, text,
 };
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 
 const SPEC: LinkSpec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };
 const LINKS: LinkSpecs = LinkSpecs::same(SPEC);

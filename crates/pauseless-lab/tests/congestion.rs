@@ -6,9 +6,9 @@ use pauseless_core::id::Class;
 use pauseless_core::schedule::Scheduler;
 use pauseless_core::unit::{Bytes, Rate, Span};
 use pauseless_lab::check::check;
-use pauseless_lab::scenario::congestion::Scheme;
-use pauseless_lab::scenario::fabric_file;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::congestion::Scheme;
+use pauseless_scenario::fabric_file;
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::config::Reaction;
 use pauseless_text::source::Source;
 

@@ -5,7 +5,7 @@
 mod problems;
 
 use expect_test::{Expect, expect};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use problems::{GOOD, check};
 
 /// The good file with this section.

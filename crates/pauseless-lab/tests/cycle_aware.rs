@@ -13,8 +13,8 @@ use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, cycle_aware_text, plan};
 use pauseless_lab::report::{html, json, text};
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::fabric_file;
-use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
+use pauseless_scenario::fabric_file;
+use pauseless_scenario::{Overrides, Scenario, StopOn};
 use pauseless_sim::{Outcome, run};
 use pauseless_text::source::Source;
 

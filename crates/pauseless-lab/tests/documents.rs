@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use pauseless_lab::{repro, scenario, sweep};
+use pauseless_lab::{repro, sweep};
+use pauseless_scenario as scenario;
 use pauseless_text::declare::{Info, markdown};
 
 const END: &str = "<!-- end -->";

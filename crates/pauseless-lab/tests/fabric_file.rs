@@ -18,7 +18,7 @@ use pauseless_fabric::routing::{
 use pauseless_fabric::topology::Topology;
 use pauseless_lab::check::check;
 use pauseless_lab::check::{graphml, read};
-use pauseless_lab::scenario::{fabric_file, shape};
+use pauseless_scenario::{fabric_file, shape};
 use pauseless_text::source::Source;
 use proptest::prelude::*;
 

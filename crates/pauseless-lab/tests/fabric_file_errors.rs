@@ -6,7 +6,7 @@ mod fabric_text;
 
 use expect_test::expect;
 use fabric_text::{GOOD, check, check_edit, source};
-use pauseless_lab::scenario::fabric_file;
+use pauseless_scenario::fabric_file;
 
 #[test]
 fn the_good_file_is_good() {

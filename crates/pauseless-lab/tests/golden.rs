@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use expect_test::expect_file;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::run;
 
 /// Scenarios of the papers' experiments.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pauseless_lab::hpcc::{self, Compat};
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::Overrides;
+use pauseless_scenario::Overrides;
 use pauseless_text::source::Source;
 
 /// What a run has written, and the run.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use pauseless_lab::htsim::{self, Options};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::source::Source;
 
 const MATRIX: &str = include_str!("htsim/perm_128n_128c_10MB.cm");

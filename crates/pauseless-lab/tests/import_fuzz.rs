@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pauseless_lab::hpcc::{self, Compat};
 use pauseless_lab::htsim::{self, Options};
-use pauseless_lab::scenario::{Overrides, Scenario, ScenarioFile};
+use pauseless_scenario::{Overrides, Scenario, ScenarioFile};
 use pauseless_text::problem::Problems;
 use pauseless_text::source::Source;
 use proptest::prelude::*;

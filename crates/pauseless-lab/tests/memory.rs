@@ -15,7 +15,7 @@ use pauseless_core::unit::Bytes;
 use pauseless_lab::explain::explain;
 use pauseless_lab::report::{json, text};
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 
 /// A ring of three switches with a host each; two classes.
 const RING: &str = r#"duration = "1 ms"

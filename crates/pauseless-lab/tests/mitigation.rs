@@ -12,7 +12,7 @@ use pauseless_lab::report::json;
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::config::{Mitigation, Recovery, Watchdog};
 use problems::{GOOD, check};
 

@@ -14,13 +14,13 @@ use outside_kinds::traffic::Shift;
 use pauseless_core::unit::{Bytes, Span};
 use pauseless_lab::explain::explain;
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::congestion::Scheme;
-use pauseless_lab::scenario::outside::{
+use pauseless_lab::schema::Document;
+use pauseless_scenario::congestion::Scheme;
+use pauseless_scenario::outside::{
     OUTSIDE, register_flow_control, register_topology, register_traffic,
 };
-use pauseless_lab::scenario::shape;
-use pauseless_lab::scenario::{Overrides, Scenario, describe};
-use pauseless_lab::schema::Document;
+use pauseless_scenario::shape;
+use pauseless_scenario::{Overrides, Scenario, describe};
 use pauseless_sim::config::Reaction;
 use pauseless_text::declare::markdown;
 use problems::GOOD;

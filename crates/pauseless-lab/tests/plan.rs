@@ -10,8 +10,8 @@ use pauseless_lab::plan::against::{self, Deployed, Judgement, Terms};
 use pauseless_lab::plan::apply::Applied;
 use pauseless_lab::plan::headroom::{Reaction, cable};
 use pauseless_lab::plan::{Fit, Plan, PlanError, Request, Scheme, plan, text};
-use pauseless_lab::scenario::shape;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::shape;
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::source::Source;
 
 fn example(name: &str) -> PathBuf {

@@ -13,7 +13,7 @@ use pauseless_fabric::fabric::Fabric;
 use pauseless_lab::plan::apply::Applied;
 use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, plan};
-use pauseless_lab::scenario::shape;
+use pauseless_scenario::shape;
 use pauseless_sim::config::{
     Config, Congestion, Flow, IngressTable, Mitigation, Probes, Reaction as Obeys, Receiver,
     Replay, Stop, WireLoss, canonical_order,

@@ -11,8 +11,8 @@ use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::json;
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::congestion::Scheme;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::congestion::Scheme;
+use pauseless_scenario::{Overrides, Scenario};
 use problems::{GOOD, check};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
+use pauseless_scenario::{Overrides, Scenario, StopOn};
 
 fn files() -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
@@ -235,7 +235,7 @@ fn the_command_line_has_the_last_word() {
         seed: Some(99),
         duration: Some(Span::ms(3)),
         discipline: Some(Discipline::InputQueued),
-        congestion: pauseless_lab::scenario::congestion::Scheme::named("pcn"),
+        congestion: pauseless_scenario::congestion::Scheme::named("pcn"),
         stop_on: Some(StopOn::DEADLOCK),
         cycle_aware: None,
         provenance: false,

@@ -2,8 +2,8 @@
 
 use expect_test::{Expect, expect};
 use pauseless_lab::explain::{explain, paper};
-use pauseless_lab::scenario::congestion::Scheme;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::congestion::Scheme;
+use pauseless_scenario::{Overrides, Scenario};
 
 fn check(file: &str, expected: Expect) {
     let path = format!("{}/../../scenarios/{file}.toml", env!("CARGO_MANIFEST_DIR"));

@@ -1,7 +1,7 @@
 //! No input makes the reader panic; what it accepts can be written out, read again and run.
 
 use pauseless_core::unit::{Span, Time};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::Simulator;
 use proptest::prelude::*;
 

@@ -5,7 +5,7 @@
 mod problems;
 
 use expect_test::expect;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use problems::check;
 
 fn file(topology: &str, ends: [&str; 2]) -> String {

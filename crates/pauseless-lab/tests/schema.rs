@@ -10,9 +10,9 @@ use jsonschema::Validator;
 use pauseless_core::unit::Span;
 use pauseless_lab::report::{self, derivation};
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::congestion::Scheme;
-use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_lab::schema::Document;
+use pauseless_scenario::congestion::Scheme;
+use pauseless_scenario::{Overrides, Scenario};
 use problems::GOOD;
 use serde_json::Value;
 

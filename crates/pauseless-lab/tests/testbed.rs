@@ -10,11 +10,11 @@ use pauseless_core::switch::watchdog::{self, Action};
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_dataplane::report::NodeReport;
 use pauseless_lab::run::Progress;
-use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_lab::testbed::plan::NodePlan;
 use pauseless_lab::testbed::ring::{self, Speed};
 use pauseless_lab::testbed::wires::Backend;
 use pauseless_lab::testbed::{self, BedError, Measured, Options, Watch, json, page, table};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::config::{Probes, Stop, Watchdog};
 use pauseless_sim::outcome::Ended;
 

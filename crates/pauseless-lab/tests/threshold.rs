@@ -7,11 +7,11 @@ use pauseless_core::flow_control::FlowControl;
 use pauseless_core::id::{Class, PortId};
 use pauseless_core::unit::Span;
 use pauseless_lab::report::json::to_text;
-use pauseless_lab::scenario::vary::{Amount, Knob};
-use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_lab::threshold::{
     Answer, Direction, Property, Question, Refusal, Scale, Verdict, json, page,
 };
+use pauseless_scenario::vary::{Amount, Knob};
+use pauseless_scenario::{Overrides, Scenario};
 
 const PCN_FIG5: &str = include_str!("../../../papers/pcn/fig5.toml");
 const HOTNETS_FIG4: &str = include_str!("../../../papers/hotnets/fig4.toml");

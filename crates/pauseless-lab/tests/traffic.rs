@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use pauseless_core::id::NodeId;
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::Config;
 use pauseless_sim::config::Flow;
 
@@ -437,7 +437,7 @@ fn check_sees_every_pair_that_may_be_drawn() {
         let text = BASE.replace("duration = \"20 ms\"\n", "");
         let text = format!("{text}[[traffic]]\n{traffic}");
         let source = Source::from_bytes("t.toml", text.into_bytes()).expect("UTF-8");
-        let fabric = pauseless_lab::scenario::fabric_file::read(&source);
+        let fabric = pauseless_scenario::fabric_file::read(&source);
         let fabric = fabric.unwrap_or_else(|problems| panic!("{problems}"));
         match fabric.traffic {
             Traffic::Demands(demands) => demands.len(),
@@ -472,7 +472,7 @@ fn check_says_the_same_of_a_permutation_whatever_the_seed() {
              rate = \"10 Gbps\"\ndelay = \"1 us\"\n[traffic]\nkind = \"permutation\"\n{name}\n"
         );
         let source = Source::from_bytes("t.toml", text.into_bytes()).expect("UTF-8");
-        let fabric = pauseless_lab::scenario::fabric_file::read(&source);
+        let fabric = pauseless_scenario::fabric_file::read(&source);
         let fabric = fabric.unwrap_or_else(|problems| panic!("{problems}"));
         let verdict = pauseless_lab::check::check(&fabric, &[]);
         assert!(verdict.is_cyclic(), "seed {seed} {name}");

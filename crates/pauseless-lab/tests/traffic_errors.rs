@@ -537,18 +537,18 @@ fn files_of_distributions() {
     ];
     for (content, expected) in cases {
         std::fs::write(folder.join("sizes.txt"), content).unwrap();
-        let problems = pauseless_lab::scenario::Scenario::read(&path, &Default::default());
+        let problems = pauseless_scenario::Scenario::read(&path, &Default::default());
         let text = problems.expect_err("something is wrong").to_string();
         let text = text.replace(&folder.display().to_string(), "FOLDER");
         expected.assert_eq(&format!("{text}\n"));
     }
     std::fs::write(folder.join("sizes.txt"), vec![b' '; (4 << 20) + 1]).unwrap();
-    let problems = pauseless_lab::scenario::Scenario::read(&path, &Default::default());
+    let problems = pauseless_scenario::Scenario::read(&path, &Default::default());
     let text = problems.expect_err("something is wrong").to_string();
     assert!(text.contains("is larger than 4 MiB"), "{text}");
     // A good one, in percent, next to the scenario.
     std::fs::write(folder.join("sizes.txt"), "0 0\n1000 50\n2000 100\n").unwrap();
-    let good = pauseless_lab::scenario::Scenario::read(&path, &Default::default()).unwrap();
+    let good = pauseless_scenario::Scenario::read(&path, &Default::default()).unwrap();
     assert!(good.resolved().contains("[\"1 KB\", 0.5]"), "{}", good.resolved());
     std::fs::remove_dir_all(&folder).unwrap();
     let gone = folder.join("t.toml");

@@ -2,7 +2,7 @@
 
 use pauseless_core::host::Duty;
 use pauseless_core::unit::{Bytes, Span};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 
 const BASE: &str = r#"duration = "1 ms"
 [topology]

@@ -6,7 +6,7 @@ mod problems;
 
 use expect_test::{Expect, expect};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::Config;
 use pauseless_sim::config::{Flow, Reaction};
 use problems::check;

@@ -2,7 +2,7 @@
 //! and what is written out makes the same flows.
 
 use pauseless_core::unit::{Span, Time};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use proptest::prelude::*;
 
 /// Keys of one section, of whatever kind.

@@ -3,7 +3,7 @@
 use pauseless_core::congestion::{CongestionControl, dcqcn, timely};
 use pauseless_core::transport::{Finish, Pacing, Recovery, Window};
 use pauseless_core::unit::{Bytes, Span};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::config::Reaction;
 
 /// Two hosts at one switch, and more.

@@ -12,7 +12,7 @@ use pauseless_core::unit::Bytes;
 use pauseless_lab::explain::{Verdict, explain};
 use pauseless_lab::report::derivation::explain_document;
 use pauseless_lab::report::json;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::config::Flow;
 use pauseless_sim::run;
 use problems::{GOOD, check, check_edit};

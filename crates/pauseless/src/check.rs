@@ -14,7 +14,7 @@ use pauseless_lab::check::sweep::json::SweepRecord;
 use pauseless_lab::check::sweep::{self, Amount, Cases, Plan, Sweep};
 use pauseless_lab::check::{self, Verdict, sarif, svg, text};
 use pauseless_lab::report;
-use pauseless_lab::scenario::shape;
+use pauseless_scenario::shape;
 
 use crate::args::{CheckArgs, Failing};
 use crate::output::{self, Terminal, tell};

@@ -8,8 +8,8 @@ use pauseless_lab::check::graphml;
 use pauseless_lab::check::read;
 use pauseless_lab::hpcc::{self, Compat};
 use pauseless_lab::htsim::{self, Options};
-use pauseless_lab::scenario::fabric_file;
-use pauseless_lab::scenario::shape;
+use pauseless_scenario::fabric_file;
+use pauseless_scenario::shape;
 use pauseless_text::foreign;
 use pauseless_text::source::Source;
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use pauseless_lab::demo::{self, LEAD};
 use pauseless_lab::report::{html, json, scene, verdict};
-use pauseless_lab::scenario::Overrides;
+use pauseless_scenario::Overrides;
 
 use crate::args::DemoArgs;
 use crate::output::{self, Terminal, tell};

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use pauseless_lab::explain::{explain, paper};
 use pauseless_lab::report::{derivation, json};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::source::Source;
 
 use crate::args::ExplainArgs;

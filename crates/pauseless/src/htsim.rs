@@ -1,7 +1,7 @@
 //! `pauseless run` with files of htsim.
 
 use pauseless_lab::htsim::{self, Options};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::foreign;
 use pauseless_text::source::Source;
 

@@ -28,7 +28,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 #[cfg(target_os = "linux")]
 use pauseless_lab::node::file::Role;
-use pauseless_lab::scenario::Problems;
+use pauseless_scenario::Problems;
 
 use args::{Cli, Command};
 use output::{Terminal, tell};

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use pauseless_lab::report::text::Paint;
 use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::scenario::Scenario;
+use pauseless_scenario::Scenario;
 
 use crate::FINDING;
 use crate::args::{Color, Deny};

@@ -18,7 +18,7 @@ use pauseless_lab::plan::prove::{Proof, prove};
 use pauseless_lab::plan::prove_text::{self, ProofRecord};
 use pauseless_lab::plan::{Plan, PlanError, Request, Scheme, classes_most, mtu, plan, text};
 use pauseless_lab::report;
-use pauseless_lab::scenario::shape;
+use pauseless_scenario::shape;
 use pauseless_text::source::Source;
 
 use crate::FINDING;

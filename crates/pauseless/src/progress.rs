@@ -13,7 +13,7 @@ use pauseless_lab::capture::Ports;
 use pauseless_lab::hpcc::{self, Case};
 use pauseless_lab::repro::text::duration;
 use pauseless_lab::run::{Progress, Run};
-use pauseless_lab::scenario::Scenario;
+use pauseless_scenario::Scenario;
 use pauseless_text::quantity;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;

@@ -12,8 +12,8 @@ use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{csv, json, scene, text};
 use pauseless_lab::results::rows;
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
 use pauseless_lab::table::parquet;
+use pauseless_scenario::{Overrides, Scenario, StopOn};
 use pauseless_text::foreign;
 use pauseless_text::source::Source;
 

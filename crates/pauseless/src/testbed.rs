@@ -13,11 +13,11 @@ use pauseless_lab::report::text::Paint;
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{json, verdict};
 use pauseless_lab::run::Progress;
-use pauseless_lab::scenario::{Overrides, Scenario};
 use pauseless_lab::testbed::plan::NodePlan;
 use pauseless_lab::testbed::ring::{self, Speed};
 use pauseless_lab::testbed::wires::Backend;
 use pauseless_lab::testbed::{self, BedError, Measured, Options, Watch, page, table};
+use pauseless_scenario::{Overrides, Scenario};
 
 use crate::args::{Deny, TestbedArgs};
 use crate::output::{self, Terminal, tell};

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use pauseless_lab::report;
-use pauseless_lab::scenario::vary::{Amount, Knob};
 use pauseless_lab::threshold::json::ThresholdRecord;
 use pauseless_lab::threshold::{Answer, Question, Refusal, Scale, Verdict, page, text};
+use pauseless_scenario::vary::{Amount, Knob};
 
 use crate::args::ThresholdArgs;
 use crate::output::{self, Terminal, tell};

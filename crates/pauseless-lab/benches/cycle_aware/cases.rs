@@ -7,7 +7,7 @@ use pauseless_core::id::NodeId;
 use pauseless_fabric::dependency::Component;
 use pauseless_fabric::fabric::{Fabric, Origin};
 use pauseless_lab::check::check;
-use pauseless_lab::scenario::fabric_file;
+use pauseless_scenario::fabric_file;
 use pauseless_text::source::Source;
 
 /// A scenario without its flow control.

@@ -7,7 +7,7 @@ mod tally;
 use cases::Case;
 use pauseless_core::switch::Discipline;
 use pauseless_fabric::cycle_aware::MARGIN;
-use pauseless_lab::scenario::{Overrides, Scenario, StopOn};
+use pauseless_scenario::{Overrides, Scenario, StopOn};
 use pauseless_sim::run;
 use rayon::prelude::*;
 use tally::Tally;

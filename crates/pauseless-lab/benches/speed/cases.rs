@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pauseless_lab::hpcc::{self, Compat};
 use pauseless_lab::htsim::{self, Options};
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::Parallel;
 use rustix::time::{ClockId, clock_gettime};
 

@@ -7,7 +7,7 @@ use pauseless_core::congestion::{
     CongestionControl, CongestionPoint, Feedback, Joining, QueueState, ReactionPoint, Sent, Source,
 };
 use pauseless_core::unit::{Bytes, Rate, Time};
-use pauseless_lab::scenario::outside::Chosen;
+use pauseless_scenario::outside::Chosen;
 use pauseless_text::declare::Variant;
 use pauseless_text::section;
 

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use pauseless_lab::report::text::{Paint, report};
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::outside::OUTSIDE;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::outside::OUTSIDE;
+use pauseless_scenario::{Overrides, Scenario};
 
 /// Two senders into one port.
 const SCENARIO: &str = r#"duration = "2 ms"

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pauseless_sim::tap::Direction;
 
-const SECTION: u32 = 0x0a0d_0d0a;
+pub const SECTION: u32 = 0x0a0d_0d0a;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const INTERFACE: u32 = 1;
 const PACKET: u32 = 6;
@@ -15,7 +15,7 @@ const ETHERNET: u16 = 1;
 
 const END: u16 = 0;
 const APPLICATION: u16 = 4;
-const NAME: u16 = 2;
+pub const NAME: u16 = 2;
 const RESOLUTION: u16 = 9;
 const FLAGS: u16 = 2;
 /// Stamps count units of 10 to the minus this.

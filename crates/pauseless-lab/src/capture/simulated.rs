@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Capture;
-use crate::scenario::pattern;
+use pauseless_scenario::pattern;
 use pauseless_text::problem::Sink;
 use pauseless_text::reader::{At, Place};
 

@@ -58,7 +58,7 @@ struct Reach<'n> {
 impl Reach<'_> {
     /// By node: whether some of the next hops there lead to the target of `group`. It is right for
     /// entrances only.
-    fn of(&mut self, group: GroupId) -> &[bool] {
+    pub fn of(&mut self, group: GroupId) -> &[bool] {
         let table = &self.network.routes.table;
         let shared = table.exit(group).map(|(switch, _)| (table.way(group), switch));
         if shared.is_none() || self.last != shared {

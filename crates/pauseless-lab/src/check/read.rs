@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::scenario::fabric_file;
 use pauseless_dumps::assemble::ethernet::{Choices, EthernetDumps};
 use pauseless_dumps::assemble::ib::{Dumps, Parsed};
 use pauseless_dumps::import::{self, ib};
 use pauseless_fabric::fabric::Fabric;
+use pauseless_scenario::fabric_file;
 use pauseless_text::foreign;
 use pauseless_text::problem::Problems;
 use pauseless_text::source::Source;

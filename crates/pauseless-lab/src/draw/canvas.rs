@@ -13,7 +13,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    pub(super) fn new(x: f64, y: f64) -> Point {
+    pub fn new(x: f64, y: f64) -> Point {
         Point { x, y }
     }
 }
@@ -40,7 +40,7 @@ pub(super) struct Words<'a> {
 
 impl<'a> Words<'a> {
     /// Level words in black.
-    pub(super) fn new(text: &'a str, at: Point, anchor: Anchor) -> Words<'a> {
+    pub fn new(text: &'a str, at: Point, anchor: Anchor) -> Words<'a> {
         Words { text, at, anchor, turn: 0.0, style: "" }
     }
 }

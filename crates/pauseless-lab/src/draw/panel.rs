@@ -249,7 +249,7 @@ pub(super) enum BarWords {
 
 impl BarWords {
     /// What fits above bars that are so wide.
-    pub(super) fn of(values: impl Iterator<Item = f64>, width: f64) -> BarWords {
+    pub fn of(values: impl Iterator<Item = f64>, width: f64) -> BarWords {
         let widest = values.map(|value| measure(&short(value))).fold(0.0, f64::max);
         match () {
             _ if widest <= width + 1.0 => BarWords::Level,

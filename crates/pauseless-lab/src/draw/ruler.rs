@@ -28,12 +28,12 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    fn new(low: f64, high: f64) -> Extent {
+    pub fn new(low: f64, high: f64) -> Extent {
         Extent { low, high }
     }
 
     /// Of `values` on an axis of this scale, if any has a place there.
-    pub(super) fn of(values: impl Iterator<Item = f64>, scale: &Scale) -> Option<Extent> {
+    pub fn of(values: impl Iterator<Item = f64>, scale: &Scale) -> Option<Extent> {
         let is_placed = |value: &f64| value.is_finite() && (*scale != Scale::Log || *value > 0.0);
         values.filter(is_placed).fold(None, |extent, value| {
             let one = Extent::new(value, value);

@@ -4,9 +4,9 @@ use pauseless_core::congestion::CongestionControl;
 use pauseless_sim::config::Reaction;
 
 use super::Group;
-use crate::scenario::Scenario;
-use crate::scenario::congestion::{Chosen, schemes};
-use crate::scenario::steps::Steps;
+use pauseless_scenario::Scenario;
+use pauseless_scenario::congestion::{Chosen, schemes};
+use pauseless_scenario::steps::Steps;
 
 /// What end hosts and switches do about congestion; `None` if nobody is told anything.
 pub(super) fn group(scenario: &Scenario) -> Option<Group> {

@@ -12,7 +12,7 @@ use pauseless_sim::config::Flow;
 
 use super::write_table;
 use crate::sample::share::header;
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 use pauseless_text::named;
 use pauseless_text::quantity;
 

@@ -8,8 +8,8 @@ use pauseless_core::memory::{HeadroomPool, LaneMemory, MemoryConfig, SharedConfi
 use pauseless_core::unit::Bytes;
 
 use super::Group;
-use crate::scenario::steps::Steps;
-use crate::scenario::{PortGroup, Scenario};
+use pauseless_scenario::steps::Steps;
+use pauseless_scenario::{PortGroup, Scenario};
 use pauseless_text::declare::written_alpha;
 use pauseless_text::quantity;
 

@@ -182,7 +182,7 @@ mod tests {
 
     const NODES: [bool; 4] = [false, false, false, true];
 
-    fn read(text: &str, ports: Ports) -> (Vec<Flow>, Vec<String>) {
+    pub fn read(text: &str, ports: Ports) -> (Vec<Flow>, Vec<String>) {
         let sink = Sink::default();
         let flows = parse(text.into(), ports, &NODES, &sink);
         let list = sink.into_list().into_iter();

@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 use pauseless_sim::replica::engine::Setup;
 
-use crate::scenario::ScenarioFile;
 use config::Config;
 use flow::{Flow, Ports};
 pub use output::execute;
+use pauseless_scenario::ScenarioFile;
 use pauseless_text::lex::{Text, Words, line_number};
 use pauseless_text::problem::{FileId, Problem, Problems, Sink};
 use pauseless_text::source::Source;

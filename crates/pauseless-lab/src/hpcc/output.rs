@@ -15,7 +15,7 @@ use pauseless_sim::outcome::Outcome;
 
 use super::{Case, FlowLine, Monitor, Outputs, replicate};
 use crate::run::{self, Progress, Run, Scribe};
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 
 /// Runs what was imported on so many threads, and writes its files; also their names. Where there is
 /// a replica of that simulator, the files and the completion times are the replica's.

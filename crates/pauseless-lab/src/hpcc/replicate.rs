@@ -15,7 +15,7 @@ use super::output::{Files, fct_line, instant};
 use crate::metrics::completion::fct;
 use crate::metrics::distribution::{Distribution, Percentile};
 use crate::run::{Comparison, Progress, Run};
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 
 /// Runs the replica, which writes the files, and then our engine with the rules of real switches. The
 /// run is our engine's; what the replica found stands beside it.

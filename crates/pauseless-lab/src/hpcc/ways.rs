@@ -49,7 +49,7 @@ pub(super) struct Ways {
 
 impl Ways {
     /// Searches from every switch that has hosts, the neighbour with the highest number first.
-    pub(super) fn new(topology: &Topology, payload: u64) -> Ways {
+    pub fn new(topology: &Topology, payload: u64) -> Ways {
         let count = topology.is_switch.len();
         let mut neighbours: Vec<Vec<(usize, Way)>> = vec![Vec::new(); count];
         let mut entry = vec![None; count];

@@ -13,10 +13,10 @@ use std::path::PathBuf;
 
 use pauseless_core::unit::Span;
 
-use crate::scenario::ScenarioFile;
 use matrix::Matrix;
 pub use options::Options;
 use paths::Hops;
+use pauseless_scenario::ScenarioFile;
 use pauseless_text::foreign;
 use pauseless_text::lex::Text;
 use pauseless_text::problem::{FileId, Problems, Sink};

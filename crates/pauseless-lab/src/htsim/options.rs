@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use pauseless_core::unit::{Bytes, Rate, Span};
 
-use pauseless_text::reader::did_you_mean;
+pub use pauseless_text::reader::did_you_mean;
 
 /// The parameters of a run of htsim_roce; the default is what it does if nothing is written.
 #[derive(Clone, Copy, Debug, PartialEq)]

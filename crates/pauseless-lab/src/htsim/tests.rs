@@ -1,7 +1,7 @@
 //! What is read, and what is refused with which words.
 
 use super::{Options, read_sources};
-use crate::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::foreign::{self, Htsim};
 use pauseless_text::source::Source;
 
@@ -19,7 +19,7 @@ fn source(file: &str, text: &str) -> Source {
     Source { file: file.to_string(), text: text.to_string() }
 }
 
-fn read(texts: &[&str], options: &str) -> Result<Scenario, String> {
+pub fn read(texts: &[&str], options: &str) -> Result<Scenario, String> {
     let sources = texts.iter().enumerate();
     let sources = sources.map(|(number, text)| source(&format!("file{number}"), text));
     let options = options.parse::<Options>().unwrap();

@@ -47,7 +47,7 @@ pub struct LayerUse {
 }
 
 /// Every port of a run.
-pub(super) fn ports(config: &Config, outcome: &Outcome) -> Vec<PortUse> {
+pub fn ports(config: &Config, outcome: &Outcome) -> Vec<PortUse> {
     let seconds = (outcome.end - Time::ZERO).as_secs_f64();
     let ports = outcome.ports.iter().map(|port| {
         let rate = config.topology.port(port.node, port.port).rate;

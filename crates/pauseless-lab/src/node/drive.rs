@@ -78,7 +78,7 @@ pub struct Claim(#[expect(dead_code, reason = "it is there")] UnixDatagram);
 
 impl Claim {
     /// Claims `interface`, unless another node of this namespace has.
-    fn new(interface: &str) -> io::Result<Claim> {
+    pub fn new(interface: &str) -> io::Result<Claim> {
         let name = SocketAddr::from_abstract_name(format!("pauseless/{interface}"))?;
         UnixDatagram::bind_addr(&name).map(Claim)
     }
@@ -321,8 +321,8 @@ mod tests {
     use pauseless_dataplane::link::memory;
 
     use super::*;
-    use crate::scenario::{Overrides, Scenario};
     use crate::testbed::plan;
+    use pauseless_scenario::{Overrides, Scenario};
 
     #[test]
     fn processes_that_start_at_one_instant_agree_on_it() {

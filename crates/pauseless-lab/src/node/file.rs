@@ -1,7 +1,7 @@
 //! The file of one node: which node of which scenario, and what its ports are called here.
 
 mod address;
-mod ports;
+pub mod ports;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -16,10 +16,10 @@ use pauseless_core::unit::Span;
 use pauseless_dataplane::clock::Pace;
 use pauseless_fabric::topology::{Port, Topology};
 
-use crate::scenario::mitigation::{WATCHDOG, read_watchdog};
-use crate::scenario::{FILE_MAX, Overrides, Scenario, parse_table};
 use crate::testbed::plan::{self, NodeConfig, NodePlan, Options};
 use address::Addresses;
+use pauseless_scenario::mitigation::{WATCHDOG, read_watchdog};
+use pauseless_scenario::{FILE_MAX, Overrides, Scenario, parse_table};
 use pauseless_text::declare::Declared;
 use pauseless_text::named;
 use pauseless_text::problem::{Problem, Problems, Sink};
@@ -42,7 +42,7 @@ named! {
 }
 
 impl Role {
-    fn of(topology: &Topology, node: NodeId) -> Role {
+    pub fn of(topology: &Topology, node: NodeId) -> Role {
         if topology.is_host(node) { Role::Host } else { Role::Switch }
     }
 }
@@ -197,7 +197,7 @@ struct Written {
 }
 
 impl Written {
-    fn read(mut root: Section<'_>) -> Written {
+    pub fn read(mut root: Section<'_>) -> Written {
         let keys = NodeKeys::read(&mut root);
         let has_ports = root.has("interfaces");
         let ports = root.table("interfaces").map(Ports::read);

@@ -210,7 +210,7 @@ fn receives_of(page: &mut Page, nodes: &[NodeReport]) {
 type Label<'a> = (&'a str, &'a str);
 
 /// Every port of every node, and its labels.
-fn ports(nodes: &[NodeReport]) -> impl Iterator<Item = ([Label<'_>; 2], &PortReport)> {
+pub fn ports(nodes: &[NodeReport]) -> impl Iterator<Item = ([Label<'_>; 2], &PortReport)> {
     nodes.iter().flat_map(|node| {
         node.ports.iter().map(|port| ([("node", &*node.name), ("port", &*port.neighbour)], port))
     })

@@ -145,7 +145,7 @@ struct Bars {
 
 impl Bars {
     /// What a line has beyond 80 characters goes to its bars.
-    fn new(columns: usize) -> Bars {
+    pub fn new(columns: usize) -> Bars {
         let more = columns.saturating_sub(Size::LEAST.columns).min(80) / 4;
         Bars { rate: 6 + more, queue: 10 + 2 * more }
     }

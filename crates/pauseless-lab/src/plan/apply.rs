@@ -9,9 +9,9 @@ use pauseless_sim::config::{Ingress, IngressTable};
 
 use super::headroom::Reaction;
 use super::{Plan, PlanError, Request, Scheme, Set, plan};
-use crate::scenario::switch::{self, Switch};
-use crate::scenario::{chosen, flow_control};
 use pauseless_fabric::fabric::Fabric;
+use pauseless_scenario::switch::{self, Switch};
+use pauseless_scenario::{chosen, flow_control};
 use pauseless_text::declare::{Entry, Filled, Key, Place};
 use pauseless_text::file::File;
 

@@ -258,7 +258,7 @@ fn names(fabric: &Fabric, switches: &[NodeId]) -> Vec<String> {
     names.map(|node| fabric.topology.node(*node).name.clone()).collect()
 }
 
-fn thresholds(set: &Set) -> ThresholdRecord {
+pub fn thresholds(set: &Set) -> ThresholdRecord {
     let line = set.derivation.latency.line;
     let mut record =
         ThresholdRecord { buffer_bytes: set.ingress.buffer.get(), ..ThresholdRecord::default() };

@@ -298,7 +298,7 @@ fn check(fabric: &Fabric, request: &Request) -> Result<(), PlanError> {
             return Err(PlanError::NoSwitch(pattern.clone()));
         }
     }
-    if !crate::scenario::FRAMES.contains(&request.mtu) {
+    if !pauseless_scenario::FRAMES.contains(&request.mtu) {
         return Err(PlanError::Mtu(request.mtu));
     }
     match request.classes {
@@ -363,7 +363,7 @@ fn occurring_classes(fabric: &Fabric) -> u16 {
 }
 
 impl PortPlan {
-    fn new(request: &Request, kind: Kind) -> Result<PortPlan, UnknownRate> {
+    pub fn new(request: &Request, kind: Kind) -> Result<PortPlan, UnknownRate> {
         let latency = kind.latency(request.mtu, request.reaction.span(kind.line)?);
         Ok(PortPlan {
             kind,

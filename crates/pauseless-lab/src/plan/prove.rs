@@ -128,7 +128,7 @@ struct Bench {
 const UNIT_SHIFT: u32 = 10;
 
 impl Bench {
-    fn new(scheme: Scheme, set: &Set) -> Bench {
+    pub fn new(scheme: Scheme, set: &Set) -> Bench {
         let latency = set.derivation.latency;
         let unit = Rate::bps((latency.line.as_bps() >> UNIT_SHIFT).max(1));
         let derivation = Derivation { unit, ..set.derivation };

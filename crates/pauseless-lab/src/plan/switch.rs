@@ -10,7 +10,7 @@ use pauseless_core::unit::{Bytes, Span};
 use super::headroom::UnknownRate;
 use super::ttl::Hops;
 use super::{Kind, PortPlan, Request, Scheme, Set};
-use crate::scenario::FRAMES;
+pub use pauseless_scenario::FRAMES;
 
 /// The plan of switches that are alike.
 #[derive(Clone, Debug)]
@@ -118,7 +118,7 @@ impl TtlPlan {
 }
 
 impl SwitchPlan {
-    pub(super) fn new(
+    pub fn new(
         request: &Request,
         buffer: Bytes,
         kinds: &[(PortId, Kind)],
@@ -263,7 +263,7 @@ impl Dynamic {
         self.pool > Bytes::ZERO
     }
 
-    fn new(alpha_exponent: i8, buffer: Bytes, ports: &[PortPlan]) -> Dynamic {
+    pub fn new(alpha_exponent: i8, buffer: Bytes, ports: &[PortPlan]) -> Dynamic {
         let headroom = ports
             .iter()
             .fold(Bytes::ZERO, |sum, port| sum + port.headroom.bound * port.queue_count());
@@ -290,7 +290,7 @@ impl Dynamic {
 impl TtlPlan {
     //= ttl 2.1 switch
     //= ttl 2.2 work
-    fn new(request: &Request, buffer: Bytes, ports: &[PortPlan], hops: u64) -> TtlPlan {
+    pub fn new(request: &Request, buffer: Bytes, ports: &[PortPlan], hops: u64) -> TtlPlan {
         let classes = u64::from(hops.count_ones());
         let count: u64 = ports.iter().map(|port| port.count as u64).sum();
         let partition = request.mtu * count;

@@ -249,7 +249,7 @@ fn scheme_rows(switch: &SwitchPlan, plan: &SchemePlan) -> Vec<[String; 5]> {
 }
 
 /// The thresholds of a set in words.
-fn thresholds(set: &Set) -> String {
+pub fn thresholds(set: &Set) -> String {
     let latency = &set.derivation.latency;
     match &set.ingress.control {
         FlowControl::None | FlowControl::Outside(_) => String::new(),

@@ -86,7 +86,7 @@ enum Entrances {
 }
 
 impl Entrances {
-    fn of(fabric: &Fabric) -> Entrances {
+    pub fn of(fabric: &Fabric) -> Entrances {
         let table = &fabric.routes.table;
         let switch_of = |host: NodeId| fabric.topology.ports(host).first().map(|port| port.peer);
         match &fabric.traffic {
@@ -119,7 +119,7 @@ impl Entrances {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::shape;
+    use pauseless_scenario::shape;
 
     fn classes(spec: &str, names: &[&str]) -> Vec<Vec<u32>> {
         let fabric = shape::parse(spec).unwrap();

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::json::SCHEMA;
 use crate::explain::{Loop, PaperRecord, StageRecord, StepRecord, explain, paper};
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 use pauseless_text::records;
 
 /// The document of `explain`.

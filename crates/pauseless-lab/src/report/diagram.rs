@@ -68,7 +68,7 @@ struct Places {
 }
 
 impl Places {
-    fn new(run: &Run, cycle: &[EgressQueue]) -> Places {
+    pub fn new(run: &Run, cycle: &[EgressQueue]) -> Places {
         let topology = run.topology();
         let is_small = topology.nodes().len() <= NODES_MAX;
         let mut switches: Vec<NodeId> = Vec::new();
@@ -120,7 +120,7 @@ impl Places {
         heights.fold(start, |(top, bottom), y| (top.min(y), bottom.max(y)))
     }
 
-    fn of(&self, node: NodeId) -> Option<Point> {
+    pub fn of(&self, node: NodeId) -> Option<Point> {
         let found = self.nodes.iter().find(|(id, _)| *id == node);
         found.map(|(_, place)| *place)
     }

@@ -36,7 +36,7 @@ pub struct Panel {
 
 impl Panel {
     /// A figure that has everything in it.
-    pub(super) fn new(caption: impl Into<String>, figure: Figure) -> Panel {
+    pub fn new(caption: impl Into<String>, figure: Figure) -> Panel {
         Panel { caption: caption.into(), figure, left_out: 0 }
     }
 }
@@ -209,7 +209,7 @@ fn levels(run: &Run) -> Vec<Level> {
 }
 
 /// Where the flow control of a port begins to act, and where it stops the sender.
-pub(crate) fn thresholds(run: &Run, port: &PortSeries) -> Vec<(&'static str, Bytes)> {
+pub fn thresholds(run: &Run, port: &PortSeries) -> Vec<(&'static str, Bytes)> {
     let ingress = &run.scenario.config.ingress;
     match &ingress.get(port.node, port.port, Class(0)).control {
         FlowControl::None | FlowControl::Outside(_) => Vec::new(),

@@ -18,7 +18,7 @@ use super::chart::{self, ALARM, Axis, Instant, Level, PALETTE, Stroke, Weight};
 use super::figure::{Panel, ms};
 use super::series::thinned;
 use crate::run::Run;
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 
 /// Makes the run of `scenario` record what a page replays, if its network can be drawn.
 pub fn record_replay(scenario: &mut Scenario) {
@@ -133,7 +133,7 @@ struct Port {
 }
 
 impl Act {
-    fn new(run: &Run, panels: &[Panel], (points_max, stride): (usize, usize)) -> Act {
+    pub fn new(run: &Run, panels: &[Panel], (points_max, stride): (usize, usize)) -> Act {
         let mut axes = Vec::new();
         let panels = panels.iter();
         Act {
@@ -149,7 +149,7 @@ impl Act {
 }
 
 impl Curves {
-    fn new(panel: &Panel, points_max: usize, axes: &mut Vec<Vec<f64>>) -> Curves {
+    pub fn new(panel: &Panel, points_max: usize, axes: &mut Vec<Vec<f64>>) -> Curves {
         let figure = &panel.figure;
         let place = |x: f64| match figure.axis {
             Axis::Decades { .. } => rounded(10f64.powf(x)),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::file::Experiment;
-use crate::scenario::{FILE_MAX, did_you_mean};
+pub use pauseless_scenario::{FILE_MAX, did_you_mean};
 use pauseless_text::problem::Problems;
 use pauseless_text::source::Source;
 

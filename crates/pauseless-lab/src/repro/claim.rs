@@ -326,7 +326,7 @@ const OVER_SEEDS: [&str; 7] = ["median", "mean", "min", "max", "sum", "count", "
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::parse_table;
+    pub use pauseless_scenario::parse_table;
     use pauseless_text::declare::{Declared, Section, Sink};
 
     fn claim(text: &str) -> Claim {

@@ -12,7 +12,7 @@ use super::compute::{Compute, Function, PerRun};
 use crate::results::Reference;
 use crate::sample::Asked;
 use crate::sample::curve::{INSTANTS, Measure};
-use crate::scenario::parse_table;
+pub use pauseless_scenario::parse_table;
 use pauseless_text::declare::{
     At, Declared, FileValue, Info, Item, Kind, List, Named, OneOrMany, Place, Section, Tables,
 };

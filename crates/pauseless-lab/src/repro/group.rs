@@ -7,7 +7,7 @@ use pauseless_core::id::NodeId;
 use super::file::Group;
 use crate::metrics::completion;
 use crate::run::Run;
-use crate::scenario::hosts::HostSpan;
+use pauseless_scenario::hosts::HostSpan;
 use pauseless_text::problem::Sink;
 
 /// The hosts of `group`.

@@ -32,8 +32,8 @@ use self::file::{Experiment, FigureKind};
 use self::scope::{Failure, Scope, Session, Task};
 use crate::repro::data::{Measured, Values};
 use crate::run::Run;
-use crate::scenario::Overrides;
 use crate::table::{Column, Table};
+use pauseless_scenario::Overrides;
 use pauseless_text::named;
 
 named! {

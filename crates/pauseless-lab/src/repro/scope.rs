@@ -16,8 +16,8 @@ use crate::report::{json, scene};
 use crate::results::Facts;
 use crate::run::Run;
 use crate::sample::{self, Sample, curve};
-use crate::scenario::patch;
-use crate::scenario::{Overrides, Problems, Scenario};
+use pauseless_scenario::patch;
+use pauseless_scenario::{Overrides, Problems, Scenario};
 use pauseless_text::declare::Written;
 
 /// Why an experiment was not carried out.
@@ -104,7 +104,7 @@ pub struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(
+    pub fn new(
         session: &'a Session<'a>,
         (name, experiment): (&'a str, &'a Experiment),
         text: &'a str,

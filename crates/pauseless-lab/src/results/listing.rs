@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::curves::{CURVES, Curve};
 use super::reference::Parameter;
 use super::{Json, Kept, NUMBERS, Number, Scope};
-use crate::scenario::did_you_mean;
+pub use pauseless_scenario::did_you_mean;
 use pauseless_text::record::SCHEMA;
 use pauseless_text::records;
 use pauseless_text::terminal::Table;

@@ -256,7 +256,7 @@ impl Scope {
 
 impl Number {
     /// A number with this name, which nobody computes unless it is asked for.
-    const fn new(name: &'static str, unit: Unit, of: Of, says: &'static str) -> Number {
+    pub const fn new(name: &'static str, unit: Unit, of: Of, says: &'static str) -> Number {
         Number {
             name,
             unit,

@@ -11,7 +11,7 @@ use pauseless_sim::config::Config;
 use super::{Facts, NUMBERS, Number, Of, Scope, Value};
 use crate::metrics::completion::SizeRange;
 use crate::metrics::distribution::Percentile;
-use crate::scenario::did_you_mean;
+pub use pauseless_scenario::did_you_mean;
 use pauseless_text::named;
 use pauseless_text::quantity::parse_bytes;
 

@@ -265,7 +265,7 @@ fn results(facts: &Facts<'_>) -> Table {
 }
 
 /// A row for each port of each node, with the fields that the document of a run has.
-fn ports(facts: &Facts<'_>) -> Table {
+pub fn ports(facts: &Facts<'_>) -> Table {
     let (run, ports) = (facts.run, &facts.metrics.ports);
     let nodes = ports.iter();
     let nodes = nodes.map(|port| run.node_name(port.node).to_string());

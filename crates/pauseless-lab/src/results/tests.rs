@@ -5,7 +5,7 @@ use super::*;
 use crate::report::json;
 use crate::run::Run;
 use crate::sample::{Asked, Sample};
-use crate::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 
 fn run(text: &str) -> Run {
     let scenario = Scenario::parse("t", text, &Overrides::default());

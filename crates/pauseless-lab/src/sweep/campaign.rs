@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use super::report::file::{Claim, Wanted};
 use super::row::Name;
 use super::text::root;
-use crate::scenario::patch;
+use pauseless_scenario::patch;
 
 /// A campaign: a scenario, what is varied, and what is kept of each run.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl Campaign {
     }
 
     /// Puts distributions of flow sizes and lists of flows in the place of the names of their files.
-    fn inline(&self, table: &mut Table) {
+    pub fn inline(&self, table: &mut Table) {
         if self.distributions.is_empty() {
             return;
         }

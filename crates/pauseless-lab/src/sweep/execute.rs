@@ -14,8 +14,8 @@ use super::store::{Findings, Tables};
 use crate::results::{Facts, rows};
 use crate::run::Run;
 use crate::sample::{Asked, Sample};
-use crate::scenario::{Overrides, Scenario};
 use crate::table::{Cells, Column, Table};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::quantity;
 
 /// What was found in several runs.

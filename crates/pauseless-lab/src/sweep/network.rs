@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 use super::campaign::{Campaign, Filter};
 use crate::check::unrouted_pairs;
-use crate::scenario::fabric_file::read;
+pub use pauseless_scenario::fabric_file::read;
 use pauseless_text::source::Source;
 
 /// The parts of a scenario that decide its network.

@@ -130,7 +130,7 @@ fn key(campaign: &Campaign, decisive: &[usize]) -> String {
 }
 
 /// What the file has, if it is about the same; a damaged one is as good as none.
-fn read(file: &Path, key: &str) -> Option<Screened> {
+pub fn read(file: &Path, key: &str) -> Option<Screened> {
     let text = fs::read_to_string(file).ok()?;
     let known: Screened = serde_json::from_str(&text).ok()?;
     let is_sound = known.left.is_sorted() && known.left.iter().all(|it| *it < known.looked_at);

@@ -40,7 +40,7 @@ pub(super) struct Written {
 
 impl Texts {
     /// Those of `campaign`.
-    pub(super) fn of(campaign: &Campaign) -> Texts {
+    pub fn of(campaign: &Campaign) -> Texts {
         let base = campaign.scenario(&[], |_, _| {});
         let seed = seed(&base).unwrap_or(SEED);
         let mut changed: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();

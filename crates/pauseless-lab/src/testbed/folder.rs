@@ -18,7 +18,7 @@ pub(super) struct Folder {
 
 impl Folder {
     /// A new one where temporary files go. What killed testbeds of ours left there is removed.
-    pub(super) fn new() -> io::Result<Folder> {
+    pub fn new() -> io::Result<Folder> {
         let root = std::env::temp_dir();
         remove_orphans(&root);
         Folder::within(&root)
@@ -86,7 +86,7 @@ fn is_orphan(path: &Path) -> io::Result<bool> {
     }
 }
 
-const NAME: &str = "pauseless-testbed-";
+pub const NAME: &str = "pauseless-testbed-";
 const LOCK: &str = "lock";
 const ATTEMPTS: usize = 16;
 /// Nobody takes so long from a folder to its lock.

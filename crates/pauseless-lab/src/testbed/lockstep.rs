@@ -18,7 +18,7 @@ use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, Wires};
 use super::{BedError, Options, Watch, WireFacts, taps, tick};
 use crate::run::{Progress, Run};
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 use pauseless_text::quantity;
 
 /// Runs `scenario` on real frames until its end, or until `watch` breaks it off.

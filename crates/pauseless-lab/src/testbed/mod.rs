@@ -37,7 +37,7 @@ use self::outcome::Measurements;
 use self::plan::NodePlan;
 use self::wires::Backend;
 use crate::run::{Progress, Run};
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 
 /// What a scenario does not say about its testbed.
 #[derive(Clone, Debug, Default)]
@@ -203,7 +203,7 @@ fn run_of(scenario: Arc<Scenario>, measurements: Measurements, begin: Instant) -
 
 impl WireFacts {
     /// What `reports` of all nodes say.
-    fn of(scenario: &Scenario, reports: &[NodeReport]) -> WireFacts {
+    pub fn of(scenario: &Scenario, reports: &[NodeReport]) -> WireFacts {
         let ports = || reports.iter().flat_map(|report| &report.ports);
         let sum = |count: &dyn Fn(&PortCounters) -> u64| {
             ports().map(|port| count(&port.counters)).sum::<u64>()

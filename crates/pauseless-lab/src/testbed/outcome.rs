@@ -156,7 +156,7 @@ impl<'a> View<'a> {
     }
 
     /// All ports of all nodes, in their order.
-    fn ports(self) -> impl Iterator<Item = PortAt<'a>> {
+    pub fn ports(self) -> impl Iterator<Item = PortAt<'a>> {
         let nodes = (0..).map(NodeId).zip(self.reports);
         nodes.flat_map(move |(node, report)| {
             (0..report.ports.len()).map(move |port| self.port(node, PortId(port as u16)))
@@ -463,9 +463,9 @@ fn states(at: &PortAt<'_>, samples: usize) -> PortStates {
 mod tests {
     use super::*;
     use crate::report::verdict::{self, Finding};
-    use crate::scenario::Overrides;
     use crate::testbed::ring::{self, Speed};
     use crate::testbed::run_of;
+    use pauseless_scenario::Overrides;
     use std::sync::Arc;
     use std::time::Instant;
 

@@ -56,7 +56,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(runs: &[Measured]) -> Scale {
+    pub fn of(runs: &[Measured]) -> Scale {
         let mut scale = Scale { time_max_ms: 0.0, queue_max_kb: 0.0, rate_max_mbps: 0.0 };
         for run in runs.iter().flat_map(|it| [&it.run, &it.simulated]) {
             let series = &run.outcome.series;

@@ -341,7 +341,7 @@ fn has_odd_frames(flow: &Flow) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Overrides, Scenario};
+    use pauseless_scenario::{Overrides, Scenario};
 
     fn scenario(more: &str) -> Scenario {
         let text = format!(

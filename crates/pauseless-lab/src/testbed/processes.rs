@@ -28,7 +28,7 @@ use crate::node::drive::monotonic_ns;
 use crate::node::file::Wire;
 use crate::node::json::NodeDocument;
 use crate::run::{Progress, Run};
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 
 /// Runs `scenario` with a process of `program` for each node, until its end, or until `watch` breaks it
 /// off.
@@ -243,8 +243,8 @@ mod tests {
 
     use super::*;
     use crate::node::file::{NodeFile, Role};
-    use crate::scenario::Overrides;
     use crate::testbed::ring::{self, Speed};
+    use pauseless_scenario::Overrides;
 
     #[test]
     fn processes_are_told_of_the_envelope() {

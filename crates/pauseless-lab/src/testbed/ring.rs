@@ -1,6 +1,6 @@
 //! The testbed's own scenarios: the ring of the GFC paper under six ways to hold senders back.
 
-use crate::scenario::{Overrides, Problems, Scenario, did_you_mean};
+pub use pauseless_scenario::{Overrides, Problems, Scenario, did_you_mean};
 
 /// How slow the ring is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,11 +7,11 @@ use pauseless_sim::Config;
 
 use super::BedError;
 use super::table::span;
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 
 /// The tick of the lockstep for `scenario`. A frame is seen at the end of the tick that it has left in,
 /// so that feedback takes two frames and two ticks at the most, which no port's tau may be shorter than.
-pub(super) fn of(scenario: &Scenario) -> Result<Span, BedError> {
+pub fn of(scenario: &Scenario) -> Result<Span, BedError> {
     let mut most = Pace::TICK;
     for group in &scenario.port_groups {
         if matches!(group.ingress.control, FlowControl::None) {
@@ -91,8 +91,8 @@ const STEPS_IN_ALL: u64 = 100;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Overrides;
     use crate::testbed::ring::{self, Speed};
+    use pauseless_scenario::Overrides;
 
     fn ring(from: &str, to: &str) -> Scenario {
         let only = ["gfc-buffer-cycle-aware".to_string()];

@@ -19,8 +19,8 @@ use pauseless_sim::config::Probes;
 use rayon::prelude::*;
 
 use crate::run::Run;
-use crate::scenario::vary::{Amount, Knob};
-use crate::scenario::{Overrides, Problems, StopOn};
+use pauseless_scenario::vary::{Amount, Knob};
+use pauseless_scenario::{Overrides, Problems, StopOn};
 
 pub use property::Property;
 pub use scale::Scale;

@@ -7,7 +7,7 @@ use pauseless_sim::Config;
 use crate::report::verdict::Finding;
 use crate::results::{Facts, Of, Reference};
 use crate::run::Run;
-use crate::scenario::did_you_mean;
+pub use pauseless_scenario::did_you_mean;
 
 /// Something that a run has or has not.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub struct Limit {
 
 /// On which side of a limit a number lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Comparison {
+pub enum Comparison {
     Above,
     AtLeast,
     Below,
@@ -65,7 +65,7 @@ impl Limit {
         Some(Limit::new(text, (number, comparison), limit))
     }
 
-    fn new(
+    pub fn new(
         text: &str,
         (number, comparison): (&str, Comparison),
         limit: &str,

@@ -2,7 +2,7 @@
 
 use super::{Answer, Course};
 use crate::metrics::statistics::{median, median_bounds};
-use crate::scenario::vary::Amount;
+use pauseless_scenario::vary::Amount;
 use pauseless_text::named;
 use pauseless_text::quantity::plural;
 
@@ -53,7 +53,7 @@ named! {
 }
 
 impl Direction {
-    fn of(course: &Course) -> Option<Direction> {
+    pub fn of(course: &Course) -> Option<Direction> {
         match (course.at_low, course.at_high) {
             (false, true) => Some(Direction::Appears),
             (true, false) => Some(Direction::Disappears),

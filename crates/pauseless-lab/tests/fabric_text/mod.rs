@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "every test binary uses some of these")]
 
 use expect_test::Expect;
-use pauseless_lab::scenario::fabric_file;
+use pauseless_scenario::fabric_file;
 use pauseless_text::source::Source;
 
 /// A fabric file without problems.

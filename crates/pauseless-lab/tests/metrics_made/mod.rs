@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::Config;
 use pauseless_sim::outcome::{CongestionTree, FlowOutcome, Series};
 

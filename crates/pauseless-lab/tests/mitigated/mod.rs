@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use pauseless_core::unit::Span;
 use pauseless_lab::run::Run;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 
 /// The run goes on for this long after sources have stopped.
 const AFTER: Span = Span::ms(100);

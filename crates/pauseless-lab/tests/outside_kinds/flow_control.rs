@@ -4,7 +4,7 @@ use pauseless_core::derive::{Derivation, Violation};
 use pauseless_core::flow_control::outside::{BoxedDownstream, BoxedUpstream, FlowControlScheme};
 use pauseless_core::flow_control::{Downstream, Gate, Signal, Upstream};
 use pauseless_core::unit::{Bytes, Rate, Span, Time};
-use pauseless_lab::scenario::outside::FlowControlKeys;
+use pauseless_scenario::outside::FlowControlKeys;
 use pauseless_text::declare::Key;
 use pauseless_text::section;
 

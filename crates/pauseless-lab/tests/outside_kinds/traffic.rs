@@ -1,7 +1,7 @@
 //! A shift: every host sends to the one so many places further.
 
 use pauseless_core::unit::Bytes;
-use pauseless_lab::scenario::outside::{Batch, Made, Pair, Scene, TrafficRule};
+use pauseless_scenario::outside::{Batch, Made, Pair, Scene, TrafficRule};
 use pauseless_text::problem::Problem;
 use pauseless_text::section;
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use expect_test::Expect;
-use pauseless_lab::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 
 /// A scenario without problems.
 pub const GOOD: &str = r#"duration = "1 ms"

@@ -18,10 +18,10 @@ use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
 use pauseless_lab::htsim::Options;
 use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::scenario::congestion::Scheme;
-use pauseless_lab::scenario::vary::Changed;
-use pauseless_lab::scenario::{Problems, StopOn};
 use pauseless_lab::schema::Document;
+use pauseless_scenario::congestion::Scheme;
+use pauseless_scenario::vary::Changed;
+use pauseless_scenario::{Problems, StopOn};
 use pauseless_text::quantity::parse_span;
 use pauseless_text::source::Source;
 

@@ -11,7 +11,7 @@ use pauseless_core::unit::Time;
 
 use super::plan::{Case, Plan};
 use crate::run::Run;
-use crate::scenario::{Overrides, Problems, Scenario};
+use pauseless_scenario::{Overrides, Problems, Scenario};
 
 /// Which of the runs are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -138,7 +138,7 @@ objects! {
 
 impl Message {
     /// A message that says this.
-    pub(super) fn new(text: &str) -> Message {
+    pub fn new(text: &str) -> Message {
         let text = text.to_string();
         Message { text }
     }

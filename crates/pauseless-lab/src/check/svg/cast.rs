@@ -38,7 +38,7 @@ pub(super) struct Cast<'f> {
 }
 
 impl<'f> Cast<'f> {
-    pub(super) fn new(fabric: &'f Fabric, cycle: Option<&'f Cycle>) -> Cast<'f> {
+    pub fn new(fabric: &'f Fabric, cycle: Option<&'f Cycle>) -> Cast<'f> {
         let topology = &fabric.topology;
         let flows = cycle.map_or(&[][..], |cycle| &cycle.flows);
         let flows = &flows[..flows.len().min(FLOWS_MAX)];
@@ -112,7 +112,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    pub(super) fn new(topology: &Topology, (from, port): (NodeId, PortId)) -> Step {
+    pub fn new(topology: &Topology, (from, port): (NodeId, PortId)) -> Step {
         let to = topology.port(from, port).peer;
         Step { from, port, to }
     }

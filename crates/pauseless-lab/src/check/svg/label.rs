@@ -13,7 +13,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    pub(super) fn new(layout: &Layout) -> Room {
+    pub fn new(layout: &Layout) -> Room {
         let of = |place: &Place| (place.at, place.size);
         Room {
             boxes: layout.places.values().map(of).collect(),

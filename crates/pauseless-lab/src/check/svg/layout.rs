@@ -44,7 +44,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn new(cast: &Cast<'_>) -> Layout {
+    pub fn new(cast: &Cast<'_>) -> Layout {
         let mut layout = Layout::default();
         match layers::heights(cast.topology()) {
             Some(heights) => layers::stand(&mut layout, cast, &heights),

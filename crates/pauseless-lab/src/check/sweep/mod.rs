@@ -200,7 +200,7 @@ struct Sets<'f> {
 }
 
 impl<'f> Sets<'f> {
-    fn new(fabric: &'f Fabric, plan: Plan) -> Result<Sets<'f>, FailureError> {
+    pub fn new(fabric: &'f Fabric, plan: Plan) -> Result<Sets<'f>, FailureError> {
         let topology = &fabric.topology;
         let singles = match plan.cases {
             Cases::Singles => {
@@ -275,7 +275,7 @@ struct Outcome {
 }
 
 impl<'f> Trial<'f> {
-    fn new(fabric: &'f Fabric, left_out: &'f [bool], plan: Plan) -> Trial<'f> {
+    pub fn new(fabric: &'f Fabric, left_out: &'f [bool], plan: Plan) -> Trial<'f> {
         Trial {
             fabric,
             reroute: plan.reroute,

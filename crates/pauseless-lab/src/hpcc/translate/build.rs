@@ -14,20 +14,20 @@ use pauseless_fabric::topology::NodeKind;
 use super::super::flow::Flow;
 use super::keys::{Control, Dcqcn, Hpcc, Marking, Settings, Timely, Window};
 use super::{HEADERS, Parts, memory};
-use crate::scenario::congestion::{self, FeedbackClass};
-use crate::scenario::custom::{Custom, Link, Node};
-use crate::scenario::flow_control::{self, Pfc};
-use crate::scenario::flows::{self, Timing};
-use crate::scenario::memory::{
+use pauseless_scenario::congestion::{self, FeedbackClass};
+use pauseless_scenario::custom::{Custom, Link, Node};
+use pauseless_scenario::flow_control::{self, Pfc};
+use pauseless_scenario::flows::{self, Timing};
+use pauseless_scenario::memory::{
     Kind, Lane, LaneAt, LanePorts, Memory, SetAside, SharedMemory, SwitchMemory,
 };
-use crate::scenario::routing::{self, Rule};
-use crate::scenario::switch::{self, Switch};
-use crate::scenario::topology::{self, Layout, Network, Pair};
-use crate::scenario::traffic::{self, FlowName, List, Listed, Named, Row, Rows};
-use crate::scenario::transport::{self, WindowRule};
-use crate::scenario::verdict::{self, Verdict};
-use crate::scenario::{General, ScenarioFile, StopOn};
+pub use pauseless_scenario::routing::{self, Rule};
+use pauseless_scenario::switch::{self, Switch};
+pub use pauseless_scenario::topology::{self, Layout, Network, Pair};
+use pauseless_scenario::traffic::{self, FlowName, List, Listed, Named, Row, Rows};
+pub use pauseless_scenario::transport::{self, WindowRule};
+use pauseless_scenario::verdict::{self, Verdict};
+use pauseless_scenario::{General, ScenarioFile, StopOn};
 use pauseless_text::declare::{Entry, Filled, Key, Place, Tables, WordOr, Written, list};
 use pauseless_text::source::Source;
 

@@ -121,7 +121,7 @@ const ALWAYS: [&str; 21] = [
 
 impl Settings {
     /// Reads all keys; `None` if something cannot be left out. Problems go to the sink.
-    pub(super) fn read(input: Input<'_>) -> Option<Settings> {
+    pub fn read(input: Input<'_>) -> Option<Settings> {
         let Input { config, sink, .. } = input;
         let mut heeded = BTreeSet::from(ALWAYS);
         let payload = config.integer("PACKET_PAYLOAD_SIZE", 1_000, sink);

@@ -14,7 +14,7 @@ pub(super) struct PortMemory {
 }
 
 /// The ports of all switches by what they have, as `NODE:NEIGHBOUR`.
-pub(super) fn ports(topology: &Topology) -> BTreeMap<PortMemory, Vec<String>> {
+pub fn ports(topology: &Topology) -> BTreeMap<PortMemory, Vec<String>> {
     let nic = topology.nic_rate().map_or(u64::MAX, |rate| rate.as_bps());
     let mut ports: BTreeMap<PortMemory, Vec<String>> = BTreeMap::new();
     for link in &topology.links {

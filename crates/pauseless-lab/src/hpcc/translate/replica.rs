@@ -70,7 +70,7 @@ fn nic_rate(topology: &Topology) -> u64 {
 }
 
 /// All ends of all links, and those of each node.
-fn ports(topology: &Topology, settings: &Settings) -> (Vec<Port>, Vec<Vec<u32>>) {
+pub fn ports(topology: &Topology, settings: &Settings) -> (Vec<Port>, Vec<Vec<u32>>) {
     let mut ports = Vec::new();
     let mut of_nodes = vec![Vec::new(); topology.is_switch.len()];
     let mut own_losses = 0;

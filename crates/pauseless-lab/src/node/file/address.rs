@@ -18,7 +18,7 @@ pub(super) struct Addresses {
 }
 
 impl Addresses {
-    pub(super) fn read(mut section: Section<'_>) -> Addresses {
+    pub fn read(mut section: Section<'_>) -> Addresses {
         let mut entries = Vec::new();
         for (name, item) in section.entries() {
             let Some(At { value, place }) = Item::string(item) else {

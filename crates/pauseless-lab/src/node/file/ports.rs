@@ -16,7 +16,7 @@ pub(super) struct Ports {
 const NAME_MAX: usize = 15;
 
 impl Ports {
-    pub(super) fn read(mut section: Section<'_>) -> Ports {
+    pub fn read(mut section: Section<'_>) -> Ports {
         let entries = section.entries().into_iter();
         let entries = entries.filter_map(|(name, item)| Some((name, Item::string(item)?)));
         Ports { place: section.place.clone(), entries: entries.collect() }

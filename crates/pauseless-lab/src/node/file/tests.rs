@@ -17,7 +17,7 @@ struct Folder {
 }
 
 impl Folder {
-    fn new(text: &str) -> Folder {
+    pub fn new(text: &str) -> Folder {
         let folder = tempfile::tempdir().expect("a folder");
         let ring = repository().join("testbeds/three-machines/ring.toml");
         std::fs::copy(ring, folder.path().join("ring.toml")).expect("a copy");
@@ -25,7 +25,7 @@ impl Folder {
         Folder { folder }
     }
 
-    fn read(&self, role: Role) -> Result<NodeFile, Problems> {
+    pub fn read(&self, role: Role) -> Result<NodeFile, Problems> {
         NodeFile::read(&self.folder.path().join("node.toml"), role)
     }
 

@@ -8,8 +8,8 @@ use crate::explain::explain;
 use crate::repro::Scale;
 use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope, Task};
-use crate::scenario::{Overrides, Scenario, StopOn};
 use crate::table::{Column, Table};
+use pauseless_scenario::{Overrides, Scenario, StopOn};
 
 /// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.
 pub(super) fn fig2(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {
@@ -73,7 +73,7 @@ struct Loop {
 }
 
 impl Loop {
-    fn new(text: &str, (n, ttl): (u16, u16), discipline: Discipline) -> Result<Loop, Failure> {
+    pub fn new(text: &str, (n, ttl): (u16, u16), discipline: Discipline) -> Result<Loop, Failure> {
         let name = format!("n{n}-ttl{ttl}/{}", discipline.name());
         let scenario = Scenario::parse(&name, text, &Overrides::default())?;
         let boundary = explain(&scenario).loops[0].boundary;

@@ -10,7 +10,7 @@ use crate::metrics::completion::SizeRange;
 use crate::repro::data::Measured;
 use crate::run::Run;
 use crate::sample::Add;
-use crate::scenario::{Overrides, Scenario};
+use pauseless_scenario::{Overrides, Scenario};
 use toml::{Table, Value};
 
 /// Fig. 2: how long after the start of the burst, which is what has a size, the pauses still hold H0

@@ -42,7 +42,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
-    use crate::scenario::{Overrides, Scenario};
+    use pauseless_scenario::{Overrides, Scenario};
 
     /// Two hosts behind one switch send 1 MB each to a third one behind another.
     const FILE: &str = r#"

@@ -6,9 +6,8 @@ use pauseless_fabric::rng::{Purpose, Stream, hash_name};
 use toml::Value;
 
 use super::axis::POINTS_MAX;
-use crate::scenario::vary::{Amount, Unit};
+use pauseless_scenario::vary::{Amount, Unit};
 use pauseless_text::declare::{Declared, FileValue, Kind};
-use pauseless_text::file::quote;
 use pauseless_text::problem::{Problem, Sink};
 use pauseless_text::reader::{At, Item};
 use pauseless_text::{section, words};
@@ -101,44 +100,6 @@ impl Seeds {
     pub(super) fn values(&self) -> Vec<Value> {
         let seeds = self.first..self.first + self.count;
         seeds.map(|seed| Value::Integer(seed as i64)).collect()
-    }
-}
-
-/// A number, or a text with a unit.
-impl FileValue for Amount {
-    type Limit = ();
-
-    fn take(item: Item<'_>, (): &()) -> Option<At<Amount>> {
-        let sink = item.sink();
-        let At { value, place } = item.value()?;
-        let text = match &value {
-            Value::Integer(number) => number.to_string(),
-            Value::Float(number) => format!("{number:?}"),
-            Value::String(text) => text.clone(),
-            _ => {
-                let problem = place.problem("neither a number nor a text with a unit");
-                sink.push(problem.expected("for example 16 or \"10 KB\""));
-                return None;
-            }
-        };
-        match Amount::parse(&text) {
-            Ok(value) => Some(At { value, place }),
-            Err(message) => {
-                sink.push(place.problem(message));
-                None
-            }
-        }
-    }
-
-    fn kind((): &()) -> Kind {
-        Kind::Either(vec![f64::kind(&Default::default()), Kind::Text("a quantity with its unit")])
-    }
-
-    fn show(&self) -> String {
-        match self.unit {
-            Unit::Count | Unit::Billionth => self.exact(),
-            _ => quote(&self.exact()),
-        }
     }
 }
 
@@ -241,7 +202,7 @@ impl Random {
 }
 
 impl Between {
-    fn new(from: &At<Amount>, to: &At<Amount>, scale: Scale) -> Result<Between, Problem> {
+    pub fn new(from: &At<Amount>, to: &At<Amount>, scale: Scale) -> Result<Between, Problem> {
         let (low, high) = (from.value.like(to.value), to.value.like(from.value));
         if low.unit != high.unit {
             let message = format!("{} is not of the kind of {}", high.exact(), low.exact());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::results::{Reference, curves};
-use crate::scenario::Scenario;
+use pauseless_scenario::Scenario;
 use pauseless_text::problem::Sink;
 use pauseless_text::reader::At;
 

@@ -130,7 +130,7 @@ pub(super) const POINTS_MAX: u64 = 1_000_000;
 
 impl Draft {
     /// Makes what can be varied of what was written; fails with its name, if it has one.
-    pub(super) fn new(written: &AxisFile, sink: &Sink) -> Result<Draft, Option<String>> {
+    pub fn new(written: &AxisFile, sink: &Sink) -> Result<Draft, Option<String>> {
         let keys = written.all_keys(sink);
         let name = written.name.given.clone().or_else(|| {
             let key = keys.first()?;
@@ -233,7 +233,7 @@ impl ValueKeys {
 
 impl Values {
     /// The values that were written; `name` is what random ones are drawn for.
-    pub(super) fn new(written: &ValueKeys, name: &str, sink: &Sink) -> Option<Values> {
+    pub fn new(written: &ValueKeys, name: &str, sink: &Sink) -> Option<Values> {
         match written.written()[..] {
             [_] => {}
             [] => {

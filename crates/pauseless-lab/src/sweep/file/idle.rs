@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Written;
 use super::trial::is_within;
-use crate::scenario::patch;
 use crate::sweep::campaign::Axis;
+use pauseless_scenario::patch;
 use pauseless_text::problem::Sink;
 
 /// Reports axes whose keys another one sets afterwards in all of its values, and cases that make the

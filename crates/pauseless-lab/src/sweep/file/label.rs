@@ -2,9 +2,9 @@
 
 use toml::Value;
 
-use crate::scenario::vary::{Amount, Unit};
 use crate::sweep::campaign::Label;
 use crate::sweep::row;
+use pauseless_scenario::vary::{Amount, Unit};
 
 /// The labels of the values of an axis, and their unit: numbers if all of them are numbers of the
 /// same, and else texts.

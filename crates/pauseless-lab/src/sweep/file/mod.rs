@@ -22,9 +22,9 @@ use super::report::file::{Known, Sections};
 use super::report::keys::ReportKeys;
 use super::row::column;
 use crate::results::{self, Kept, Reference};
-use crate::scenario::{FILE_MAX, StopOn, parse_table, traffic};
 use asked::Asked;
 use axis::{AxisFile, Draft};
+use pauseless_scenario::{FILE_MAX, StopOn, parse_table, traffic};
 use pauseless_text::declare::{Declared, FileValue, Info, Key, Kind, List, Named, Tables};
 use pauseless_text::foreign;
 use pauseless_text::problem::{Problem, Problems, Sink};
@@ -178,7 +178,11 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     /// Fails with what is wrong with the scenario's own file; `None` if something was reported.
-    fn read(&self, file: CampaignFile, mut root: Section<'_>) -> Result<Option<Written>, Problems> {
+    pub fn read(
+        &self,
+        file: CampaignFile,
+        mut root: Section<'_>,
+    ) -> Result<Option<Written>, Problems> {
         let sink = root.sink();
         let scenario = self.scenario(file.scenario.given, sink)?;
         let mut keep = file.keep.get().cloned();
@@ -249,14 +253,14 @@ impl Reading<'_> {
     }
 
     /// The size that was asked for.
-    fn chosen(&self, root: &Section<'_>, sizes: Vec<Size>) -> Option<Size> {
+    pub fn chosen(&self, root: &Section<'_>, sizes: Vec<Size>) -> Option<Size> {
         let wanted = self.size?;
         let names = Vec::from_iter(sizes.iter().map(|size| size.name.clone()));
         let found = sizes.into_iter().find(|size| size.name == wanted);
         if found.is_none() {
             let problem = root.place.problem(format!("there is no size {wanted:?}"));
             let names = names.iter().map(String::as_str);
-            let guess = crate::scenario::did_you_mean(wanted, names.clone());
+            let guess = pauseless_scenario::did_you_mean(wanted, names.clone());
             let all = Vec::from_iter(names).join(", ");
             let help = match (all.is_empty(), guess.is_empty()) {
                 (true, _) => format!("it has no sizes; add a section [size.{wanted}]"),

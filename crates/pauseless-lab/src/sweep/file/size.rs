@@ -2,8 +2,8 @@
 
 use super::axis::{Draft, ValueKeys, Values};
 use super::refuse_unknown;
-use crate::scenario::did_you_mean;
 use crate::sweep::campaign::Axis;
+pub use pauseless_scenario::did_you_mean;
 use pauseless_text::declare::{At, List, Named};
 use pauseless_text::problem::Sink;
 use pauseless_text::section;
@@ -47,7 +47,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    pub(super) fn new(name: &str, file: &SizeFile, drafts: &Drafts, sink: &Sink) -> Size {
+    pub fn new(name: &str, file: &SizeFile, drafts: &Drafts, sink: &Sink) -> Size {
         let keep = file.keep.get().cloned();
         refuse_unknown(keep.as_deref(), sink);
         let mut axes = Vec::new();

@@ -25,7 +25,7 @@ target = "Y1"
 "#;
 
 /// The campaign of a text, in a folder with a scenario.
-fn read(text: &str, size: Option<&str>) -> Result<Campaign, String> {
+pub fn read(text: &str, size: Option<&str>) -> Result<Campaign, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("c.sweep.toml");
     std::fs::write(folder.path().join("s.toml"), SCENARIO).expect("a file");

@@ -9,9 +9,9 @@ use toml::{Table, Value};
 
 use super::asked::{Asked, Lack};
 use super::{Written, idle};
-use crate::scenario::{Overrides, parse_file};
 use crate::sweep::campaign::{Campaign, Filter};
 use crate::sweep::network::Answer;
+use pauseless_scenario::{Overrides, parse_file};
 use pauseless_text::problem::{Problem, Problems, Sink};
 
 /// Of axes with more values, only the first, the middle and the last one are tried.
@@ -207,7 +207,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// What the runs of a scenario lack, or what is wrong with it; neither if it is one that the
     /// filter leaves out.
-    fn read(&self, table: &Table) -> Result<Option<Lack>, Vec<Problem>> {
+    pub fn read(&self, table: &Table) -> Result<Option<Lack>, Vec<Problem>> {
         let text = toml::to_string(table).expect("it was read from a file");
         let read = parse_file(&self.file, "scenario", (&text, &Overrides::default()));
         let read = read.map(|scenario| self.asked.lack(&scenario));

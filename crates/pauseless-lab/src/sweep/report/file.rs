@@ -7,7 +7,7 @@ use super::super::row::column;
 use super::keys::{ClaimFile, Conditions, KindKeys, ProportionKeys, ReportFile, ReportKeys};
 use super::rows::is_same;
 use super::words;
-use crate::scenario::did_you_mean;
+pub use pauseless_scenario::did_you_mean;
 use pauseless_text::declare::{Declared, Key, OneOrMany};
 use pauseless_text::problem::Sink;
 use pauseless_text::reader::{At, Section};
@@ -169,7 +169,7 @@ pub enum Asks {
 
 /// What sections may speak of.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub struct Known<'a> {
     /// The axes of the campaign.
     pub axes: &'a [Axis],
     /// The same with all values that they have at any size: a claim about k = 16 is no slip of the
@@ -181,14 +181,14 @@ pub(crate) struct Known<'a> {
 
 impl<'a> Known<'a> {
     /// Axes, the same with the values of all sizes, and what is kept.
-    pub(crate) fn of((axes, values): (&'a [Axis], &'a [Axis]), keep: &'a [String]) -> Known<'a> {
+    pub fn of((axes, values): (&'a [Axis], &'a [Axis]), keep: &'a [String]) -> Known<'a> {
         Known { axes, values, keep }
     }
 }
 
 impl Sections {
     /// Takes the sections out of a campaign's file.
-    pub(crate) fn read(root: &mut Section<'_>, known: Known<'_>) -> Sections {
+    pub fn read(root: &mut Section<'_>, known: Known<'_>) -> Sections {
         // What is unknown here may be a slip of the pen there.
         let is_sound = root.is_sound();
         let file = ReportKeys::read(root);
@@ -226,7 +226,7 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn of(known: Known<'a>, sink: &'a Sink) -> Names<'a> {
+    pub fn of(known: Known<'a>, sink: &'a Sink) -> Names<'a> {
         let Known { axes, values, keep } = known;
         let mut columns: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
         for more in ["seed", "ended"] {

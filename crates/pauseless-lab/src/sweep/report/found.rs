@@ -21,7 +21,7 @@ pub struct Found {
 
 impl Found {
     /// Of all runs that could be made.
-    pub(super) fn of(rows: &Rows<'_>) -> Result<Found, String> {
+    pub fn of(rows: &Rows<'_>) -> Result<Found, String> {
         let [deadlock, starved, lost] = FINDINGS.map(|name| above(rows, name));
         let warned = above(rows, WARNINGS)?;
         let tasks = rows.texts("task")?;

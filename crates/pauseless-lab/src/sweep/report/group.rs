@@ -18,7 +18,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// The values of `of` in the runs that are wanted, for each combination of `axes`.
-    pub(super) fn of(
+    pub fn of(
         rows: &Rows<'_>,
         wanted: &Wanted,
         (of, axes): (&str, &[String]),
@@ -62,7 +62,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Of groups with these keys, as many as can be read.
-    pub(super) fn of(key: &Key, keys: &[u64]) -> Layout {
+    pub fn of(key: &Key, keys: &[u64]) -> Layout {
         let last = key.columns.last().map_or(1, |it| it.values.len() as u64);
         let mut panels: Vec<(String, Vec<u64>)> = Vec::new();
         let mut outer = None;

@@ -68,7 +68,7 @@ struct Side {
 }
 
 impl Side {
-    fn of(column: &Coded, mut places: Vec<usize>) -> Side {
+    pub fn of(column: &Coded, mut places: Vec<usize>) -> Side {
         let number = |place: usize| match column.values[place] {
             Label::Number(number) => Some(number),
             Label::Text(_) => None,

@@ -242,7 +242,7 @@ static KINDS: [Variant<KindKeys>; 4] = [
 ];
 
 /// All kinds of reports.
-fn kinds() -> Choice<KindKeys> {
+pub fn kinds() -> Choice<KindKeys> {
     Choice { key: "kind", default: None, variants: KINDS.iter().collect() }
 }
 

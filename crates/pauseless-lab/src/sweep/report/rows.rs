@@ -11,11 +11,11 @@ use super::super::campaign::{Axis, Campaign, Label};
 use super::super::row::column;
 use super::file::Condition;
 use super::{Head, words};
-use crate::scenario::did_you_mean;
 use crate::table::{Cells, Column, Table};
+pub use pauseless_scenario::did_you_mean;
 
 /// The rows of a campaign.
-pub(super) struct Rows<'a> {
+pub struct Rows<'a> {
     campaign: &'a Campaign,
     table: &'a Table,
     /// Whether each run could be made.
@@ -42,7 +42,7 @@ pub(super) struct Key {
 
 impl<'a> Rows<'a> {
     /// The rows of `table`, which has the columns of the campaign's results.
-    pub(super) fn new(campaign: &'a Campaign, table: &'a Table) -> Result<Rows<'a>, String> {
+    pub fn new(campaign: &'a Campaign, table: &'a Table) -> Result<Rows<'a>, String> {
         let len = table.columns.first().map_or(0, |it| it.cells.len());
         let mut rows = Rows { campaign, table, made: vec![true; len], coded: RefCell::default() };
         let errors = texts(rows.cells("error")?);
@@ -183,7 +183,7 @@ impl<'a> Rows<'a> {
 
 impl Key {
     /// The combination of values that a row has, as a number in the order of the values.
-    pub(super) fn of(&self, row: usize) -> u64 {
+    pub fn of(&self, row: usize) -> u64 {
         let columns = self.columns.iter();
         columns.fold(0, |key, it| key * it.values.len() as u64 + u64::from(it.codes[row]))
     }

@@ -17,7 +17,7 @@ pub(super) struct Spread {
 }
 
 /// The spread of values in order, of which there is one at least.
-pub(super) fn of(sorted: &[f64], middle: Middle, band: Band) -> Spread {
+pub fn of(sorted: &[f64], middle: Middle, band: Band) -> Spread {
     let count = sorted.len();
     let mean = sorted.iter().sum::<f64>() / count as f64;
     let whole = [sorted[0], sorted[count - 1]];

@@ -2,7 +2,7 @@
 
 use super::super::campaign::Label;
 use crate::results::column_unit;
-use crate::scenario::vary::{Amount, Unit};
+use pauseless_scenario::vary::{Amount, Unit};
 use pauseless_text::quantity;
 
 /// A value of an axis, in the largest unit that it has at least one of.

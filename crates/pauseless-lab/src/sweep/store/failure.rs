@@ -21,7 +21,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub(super) fn new(file: &Path, message: impl Into<String>, help: impl Into<String>) -> Failure {
+    pub fn new(file: &Path, message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::File { file: file.to_path_buf(), message: message.into(), help: help.into() }
     }
 
@@ -37,7 +37,7 @@ impl Failure {
     }
 
     /// What the operating system said about a file that was to be read.
-    pub(super) fn read(file: &Path, error: &io::Error) -> Failure {
+    pub fn read(file: &Path, error: &io::Error) -> Failure {
         let help = "make it readable, and start again";
         Failure::new(file, format!("cannot be read: {error}"), help)
     }

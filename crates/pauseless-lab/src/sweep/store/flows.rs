@@ -12,7 +12,7 @@ use super::results::extend;
 use super::{FLOWS, Store, disk};
 use crate::sweep::plan::Plan;
 use crate::sweep::row::Name;
-use crate::table::read::{Book, ReadError};
+pub use crate::table::read::{Book, ReadError};
 use crate::table::write::Sheet;
 use crate::table::{Cells, Column};
 
@@ -82,7 +82,7 @@ fn add(
 }
 
 /// The flows of a task.
-fn read(path: &Path, task: Name) -> Result<Vec<Column>, Failure> {
+pub fn read(path: &Path, task: Name) -> Result<Vec<Column>, Failure> {
     let damaged = |error: &dyn std::fmt::Display| {
         let help = "move it away: its run is made again, and nothing else is touched";
         Failure::new(path, format!("cannot be read: {error}"), help)

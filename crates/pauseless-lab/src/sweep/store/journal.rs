@@ -142,7 +142,7 @@ impl Contents {
 }
 
 /// Reads a journal; `None` if it is gone, which means that its rows are in a part by now.
-pub(super) fn read(path: &Path) -> Result<Option<Contents>, Failure> {
+pub fn read(path: &Path) -> Result<Option<Contents>, Failure> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         // A file system of another machine may take its time to notice.

@@ -180,7 +180,7 @@ struct Brief {
 }
 
 impl Brief {
-    fn of(task: Task) -> Brief {
+    pub fn of(task: Task) -> Brief {
         Brief {
             index: task.index,
             row: task.name,

@@ -93,7 +93,7 @@ impl Store {
         Store::of(folder, campaign)
     }
 
-    fn of(folder: &Path, campaign: &Campaign) -> Result<Store, Failure> {
+    pub fn of(folder: &Path, campaign: &Campaign) -> Result<Store, Failure> {
         Ok(Store {
             folder: folder.to_path_buf(),
             columns: Columns::of(campaign, folder)?,

@@ -14,7 +14,7 @@ use super::disk;
 use super::failure::Failure;
 use super::record::{Record, columns};
 use crate::sweep::row::{Name, Row};
-use crate::table::read::{Book, ReadError};
+pub use crate::table::read::{Book, ReadError};
 use crate::table::{Cells, Column, Table, parquet};
 
 /// Writes a part with these records, which all have the same columns. Says how many of them were
@@ -41,7 +41,7 @@ pub(super) fn copy(path: &Path, unfinished: &Path, parts: &Path) -> Result<usize
 }
 
 /// The rows of a part with these numbers; `None` if it lacks one of them.
-pub(super) fn read(path: &Path, numbers: &[String]) -> Result<Option<Vec<Row>>, Failure> {
+pub fn read(path: &Path, numbers: &[String]) -> Result<Option<Vec<Row>>, Failure> {
     let bytes = Bytes::from(sound(path)?);
     decode(bytes, numbers).map_err(|error| foreign(path, &error))
 }

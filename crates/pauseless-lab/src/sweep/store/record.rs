@@ -35,7 +35,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    fn of(number: f64) -> Value {
+    pub fn of(number: f64) -> Value {
         if number.is_finite() { Value::Number(number) } else { Value::Text(number.to_string()) }
     }
 

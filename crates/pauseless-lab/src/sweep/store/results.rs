@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::failure::Failure;
 use super::{CHECKSUM, RESULTS};
 use crate::sweep::campaign::Campaign;
-use crate::table::read::{Book, ReadError};
+pub use crate::table::read::{Book, ReadError};
 use crate::table::{Cells, Column, Table};
 
 /// The merged results of a campaign.
@@ -143,5 +143,5 @@ impl io::Write for Hasher {
     }
 }
 
-const NAME: &str = "results";
+pub const NAME: &str = "results";
 const MERGE: &str = "`pauseless sweep merge FILE` writes it anew, from the parts";

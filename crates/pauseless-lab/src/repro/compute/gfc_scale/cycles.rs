@@ -14,8 +14,8 @@ use super::{AWARE, CBFC, PAPER, PFC, Scheme, network};
 use crate::metrics::statistics::wilson;
 use crate::repro::data::{Measured, Values};
 use crate::sample::Sample;
-use crate::scenario::Overrides;
 use crate::table::{Column, Table};
+use pauseless_scenario::Overrides;
 
 /// Networks of one size.
 struct Campaign {
@@ -297,8 +297,8 @@ mod tests {
         assert_eq!(flows, expected);
         let run_of = |flows: &[(String, String)]| {
             let set = toml::Table::from_iter([("flow".to_string(), listed(flows))]);
-            let text = crate::scenario::patch::patch(text, &set).expect("a scenario");
-            let scenario = crate::scenario::Scenario::parse("t", &text, &Overrides::default());
+            let text = pauseless_scenario::patch::patch(text, &set).expect("a scenario");
+            let scenario = pauseless_scenario::Scenario::parse("t", &text, &Overrides::default());
             let scenario = scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
             let run = crate::run::Run::execute(scenario, |_| std::ops::ControlFlow::Continue(()));
             let shares = crate::sample::share::shares(&run);

@@ -91,7 +91,7 @@ fn mean(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 
 /// All curves, a row for each instant.
 #[derive(Default)]
-struct Rows {
+pub struct Rows {
     cases: Vec<String>,
     times: Vec<Option<f64>>,
     rates: Vec<Option<f64>>,

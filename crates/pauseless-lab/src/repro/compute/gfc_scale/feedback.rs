@@ -110,7 +110,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
-    use crate::scenario::{Overrides, Scenario};
+    use pauseless_scenario::{Overrides, Scenario};
 
     /// Time-based GFC sends 64 B every T, whatever happens, and each way.
     #[test]

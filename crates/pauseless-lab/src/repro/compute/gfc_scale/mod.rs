@@ -18,7 +18,7 @@ use toml::{Table, Value};
 use super::super::scope::{Failure, Scope, Task};
 use crate::repro::data::Measured;
 use crate::sample::Sample;
-use crate::scenario::{Overrides, StopOn};
+use pauseless_scenario::{Overrides, StopOn};
 
 pub use cycles::cycles;
 pub use evolution::evolution;

@@ -135,7 +135,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
-    use crate::scenario::{Overrides, Scenario};
+    use pauseless_scenario::{Overrides, Scenario};
 
     /// One of three hosts sends, at half the rate of its link, and its flows are short.
     #[test]

@@ -229,7 +229,7 @@ fn exposures(k: u32, cyclic: &[Cyclic]) -> Table {
 
 /// The table itself.
 #[derive(Default)]
-struct Rows {
+pub struct Rows {
     names: [Vec<String>; 2],
     numbers: BTreeMap<usize, Vec<Option<f64>>>,
 }

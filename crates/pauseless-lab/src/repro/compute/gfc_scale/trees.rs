@@ -251,7 +251,7 @@ impl Ord for Weight {
 mod tests {
     use super::*;
     use crate::check::check;
-    use crate::scenario::fabric_file;
+    use pauseless_scenario::fabric_file;
     use pauseless_text::source::Source;
 
     /// What is screened is what the scenario file says, network by network.

@@ -49,7 +49,7 @@ pub(crate) fn campaign(axes: Vec<Axis>, keep: &[&str], sections: &str) -> Campai
 }
 
 /// The sections of a text, or what is wrong with them.
-pub(crate) fn read(text: &str, known: Known<'_>) -> Result<Sections, Problems> {
+pub fn read(text: &str, known: Known<'_>) -> Result<Sections, Problems> {
     let sink = Sink::default();
     let table = DeTable::parse(text).unwrap().into_inner();
     let mut root = Section::root(&sink, table);
