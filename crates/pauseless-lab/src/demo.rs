@@ -12,7 +12,7 @@ use std::thread;
 use crate::report::html::Heading;
 use crate::report::text::mood_of_run;
 use crate::report::verdict;
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Problems, Scenario};
 use pauseless_text::quantity;
 use pauseless_text::terminal::{Mood, Paint, Table};

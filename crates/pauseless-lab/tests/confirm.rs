@@ -18,7 +18,7 @@ use pauseless_lab::check::check;
 use pauseless_lab::check::confirm::{
     Confirmation, ConfirmationRecord, FlowSet, Options, Simulated, confirm, text,
 };
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 
 const SPEC: LinkSpec = LinkSpec { rate: Rate::gbps(10), delay: Span::us(1) };

@@ -12,7 +12,7 @@ use pauseless_lab::plan::cycle_aware::{Wish, cycle_aware};
 use pauseless_lab::plan::headroom::Reaction;
 use pauseless_lab::plan::{Request, Scheme, cycle_aware_text, plan};
 use pauseless_lab::report::{html, json, text};
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::fabric_file;
 use pauseless_scenario::{Overrides, Scenario, StopOn};
 use pauseless_sim::{Outcome, run};

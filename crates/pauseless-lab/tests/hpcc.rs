@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use pauseless_lab::hpcc::{self, Compat};
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::Overrides;
 use pauseless_text::source::Source;
 

@@ -14,7 +14,7 @@ use pauseless_core::memory::{
 use pauseless_core::unit::Bytes;
 use pauseless_lab::explain::explain;
 use pauseless_lab::report::{json, text};
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 
 /// A ring of three switches with a host each; two classes.

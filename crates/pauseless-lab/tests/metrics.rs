@@ -5,12 +5,12 @@ mod metrics_made;
 use expect_test::expect;
 use pauseless_core::id::{Class, NodeId, PortId};
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_lab::metrics::Metrics;
-use pauseless_lab::metrics::completion::SizeRange;
-use pauseless_lab::metrics::distribution::Percentile;
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::{csv, json, summary};
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
+use pauseless_run::metrics::Metrics;
+use pauseless_run::metrics::completion::SizeRange;
+use pauseless_run::metrics::distribution::Percentile;
 use pauseless_sim::outcome::{CongestionTree, FlowOutcome, PortOutcome};
 
 use metrics_made::{blank, finished, us};

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use pauseless_lab::results::listing;
+use pauseless_run::results::listing;
 
 #[test]
 fn the_tables_of_metrics_are_those_of_the_registry() {

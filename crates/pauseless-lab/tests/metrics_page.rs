@@ -8,7 +8,7 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::{csv, json, summary};
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_sim::config::Reaction;
 use pauseless_sim::outcome::{FlowSeries, PortSeries, Series};
 

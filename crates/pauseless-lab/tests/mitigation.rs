@@ -11,7 +11,7 @@ use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::json;
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::verdict::Finding;
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::config::{Mitigation, Recovery, Watchdog};
 use problems::{GOOD, check};

@@ -10,7 +10,7 @@ use pauseless_core::unit::Span;
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::json;
 use pauseless_lab::report::text::{self, Paint};
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::congestion::Scheme;
 use pauseless_scenario::{Overrides, Scenario};
 use problems::{GOOD, check};

@@ -7,7 +7,7 @@ use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::text::{self, Paint};
 use pauseless_lab::report::verdict::{self, Finding};
 use pauseless_lab::report::{csv, diagram, json, scene};
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::quantity;
 

@@ -11,7 +11,7 @@ use pauseless_lab::repro::claim::Verdict;
 use pauseless_lab::repro::scope::{Failure, Session};
 use pauseless_lab::repro::store::Store;
 use pauseless_lab::repro::{Reproduced, Scale, reproduce};
-use pauseless_lab::table::Cells;
+use pauseless_run::table::Cells;
 
 /// Two hosts send to a third through one switch.
 const SCENARIO: &str = r#"

@@ -8,8 +8,8 @@ use std::path::Path;
 use pauseless_lab::sweep::campaign::{Campaign, Label};
 use pauseless_lab::sweep::plan::Task;
 use pauseless_lab::sweep::store::{Failure, Store, Tables, Writer};
-use pauseless_lab::table::read::Book;
-use pauseless_lab::table::{Cells, Column, Table};
+use pauseless_run::table::read::Book;
+use pauseless_run::table::{Cells, Column, Table};
 use sweep_made::{TASKS, campaign, files, filled, merge, merged, plan_of, row, tasks, tasks_of};
 
 fn said<T>(result: Result<T, Failure>) -> String {

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use pauseless_lab::sweep::campaign::{Axis, Campaign, Label, Point};
 use pauseless_lab::sweep::store::{Failure, Store, Tables};
-use pauseless_lab::table::{Cells, Column, Table, parquet};
+use pauseless_run::table::{Cells, Column, Table, parquet};
 use sweep_made::{
     TASKS, campaign, campaign_of, files, filled, merge, merged, plan, plan_of, row, tasks, tasks_of,
 };

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use pauseless_lab::report::json::to_text;
-use pauseless_lab::results::listing::{self, Filter};
+use pauseless_run::results::listing::{self, Filter};
 
 use crate::args::MetricsArgs;
 use crate::output;

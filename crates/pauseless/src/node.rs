@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use pauseless_core::unit::Time;
 use pauseless_dataplane::report::NodeReport;
-use pauseless_lab::capture::{Capture, NodeCapture};
 use pauseless_lab::node::drive::{self, Audience, Links, Node, Settings};
 use pauseless_lab::node::file::{NodeFile, Role, write_clock};
 use pauseless_lab::node::metrics::endpoint::Endpoint;
 use pauseless_lab::node::screen::{self, PortSetting, Scene, Screen};
 use pauseless_lab::node::summary;
 use pauseless_lab::report::text::Paint;
+use pauseless_lab::testbed::taps::NodeCapture;
+use pauseless_run::capture::Capture;
 use pauseless_text::quantity;
 
 use crate::FINDING;

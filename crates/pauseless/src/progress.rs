@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pauseless_lab::capture::Ports;
 use pauseless_lab::hpcc::{self, Case};
 use pauseless_lab::repro::text::duration;
-use pauseless_lab::run::{Progress, Run};
+use pauseless_run::capture::Ports;
+use pauseless_run::{Progress, Run};
 use pauseless_scenario::Scenario;
 use pauseless_text::quantity;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use pauseless_lab::capture::Ports;
 use pauseless_lab::hpcc::{self, Case, Compat};
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{csv, json, scene, text};
-use pauseless_lab::results::rows;
-use pauseless_lab::run::Run;
-use pauseless_lab::table::parquet;
+use pauseless_run::Run;
+use pauseless_run::capture::Ports;
+use pauseless_run::results::rows;
+use pauseless_run::table::parquet;
 use pauseless_scenario::{Overrides, Scenario, StopOn};
 use pauseless_text::foreign;
 use pauseless_text::source::Source;
@@ -236,7 +236,7 @@ fn write_results(directory: &Path, run: &Run) -> anyhow::Result<Vec<&'static str
 
 /// Writes the tables of a run as Parquet, and returns the names of the files.
 fn write_tables(directory: &Path, run: &Run) -> anyhow::Result<Vec<String>> {
-    let notes = [("version", pauseless_lab::VERSION), ("scenario", &run.scenario.name)];
+    let notes = [("version", pauseless_run::VERSION), ("scenario", &run.scenario.name)];
     let mut names = Vec::new();
     for table in rows::tables(run) {
         let name = format!("{}.parquet", table.name);

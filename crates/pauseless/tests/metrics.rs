@@ -2,8 +2,8 @@
 
 mod place;
 
-use pauseless_lab::table::read::Book;
-use pauseless_lab::table::{self, Table};
+use pauseless_run::table::read::Book;
+use pauseless_run::table::{self, Table};
 
 use place::Place;
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::iter::Sum;
 
-use pauseless_lab::metrics::statistics::wilson;
-use pauseless_lab::sample::share::fair_rates;
+use pauseless_run::metrics::statistics::wilson;
+use pauseless_run::sample::share::fair_rates;
 use pauseless_sim::Config;
 use pauseless_sim::outcome::Outcome;
 

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use pauseless_lab::report::text::{Paint, report};
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::outside::OUTSIDE;
 use pauseless_scenario::{Overrides, Scenario};
 

@@ -9,7 +9,7 @@ use pauseless_scenario::congestion::{Chosen, schemes};
 use pauseless_scenario::steps::Steps;
 
 /// What end hosts and switches do about congestion; `None` if nobody is told anything.
-pub(super) fn group(scenario: &Scenario) -> Option<Group> {
+pub fn group(scenario: &Scenario) -> Option<Group> {
     let congestion = &scenario.config.congestion;
     if congestion.control == CongestionControl::None && congestion.ack_every == 0 {
         return None;

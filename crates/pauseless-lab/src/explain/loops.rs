@@ -11,7 +11,7 @@ use pauseless_sim::Config;
 use pauseless_sim::config::Flow;
 
 use super::write_table;
-use crate::sample::share::header;
+use pauseless_run::sample::share::header;
 use pauseless_scenario::Scenario;
 use pauseless_text::named;
 use pauseless_text::quantity;

@@ -14,7 +14,7 @@ use pauseless_sim::heard::{Heard, Lengths};
 use pauseless_sim::outcome::Outcome;
 
 use super::{Case, FlowLine, Monitor, Outputs, replicate};
-use crate::run::{self, Progress, Run, Scribe};
+use pauseless_run::{self as run, Progress, Run, Scribe};
 use pauseless_scenario::Scenario;
 
 /// Runs what was imported on so many threads, and writes its files; also their names. Where there is

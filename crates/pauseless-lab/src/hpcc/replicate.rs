@@ -12,9 +12,9 @@ use pauseless_sim::replica::engine::{Completion, Dump, Engine, Findings, Heard, 
 
 use super::Outputs;
 use super::output::{Files, fct_line, instant};
-use crate::metrics::completion::fct;
-use crate::metrics::distribution::{Distribution, Percentile};
-use crate::run::{Comparison, Progress, Run};
+use pauseless_run::metrics::completion::fct;
+use pauseless_run::metrics::distribution::{Distribution, Percentile};
+use pauseless_run::{Comparison, Progress, Run};
 use pauseless_scenario::Scenario;
 
 /// Runs the replica, which writes the files, and then our engine with the rules of real switches. The

@@ -4,9 +4,9 @@ use pauseless_core::unit::{Bytes, Span};
 
 use super::chart::{Axis, Curve, Figure, Stroke};
 use super::figure::Panel;
-use crate::metrics::completion::{SizeRange, fct, slowdown};
-use crate::metrics::distribution::Percentile;
-use crate::run::Run;
+use pauseless_run::Run;
+use pauseless_run::metrics::completion::{SizeRange, fct, slowdown};
+use pauseless_run::metrics::distribution::Percentile;
 
 /// The axes of these figures, which all runs of a page share.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! Recordings over time as a table that any program reads.
 
-use crate::results::rows;
-use crate::run::Run;
-use crate::table;
+use pauseless_run::Run;
+use pauseless_run::results::rows;
+use pauseless_run::table;
 
 /// One line per flow, in canonical order. What a flow does not have is empty: the bytes of one
 /// without end, the start of one that has not started.

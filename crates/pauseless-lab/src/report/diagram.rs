@@ -13,8 +13,8 @@ use pauseless_sim::outcome::EgressQueue;
 
 use super::chart::{ALARM, INK, PALETTE, colour, hex};
 use super::html::escape;
-use crate::run::Run;
-use crate::sample::share::header;
+use pauseless_run::Run;
+use pauseless_run::sample::share::header;
 use pauseless_text::quantity;
 
 /// The network of `run` as an SVG element; `None` when it is too large and has no deadlock.

@@ -7,7 +7,7 @@ use pauseless_sim::outcome::PortSeries;
 
 use super::chart::{Axis, Curve, Figure, Instant, Level, PALETTE, Stroke, Weight};
 use super::completion::{self, CompletionScale};
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_text::quantity;
 
 /// The ends of the axes of all figures of a page.

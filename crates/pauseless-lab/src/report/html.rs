@@ -12,7 +12,7 @@ use super::chart::{self, Stroke};
 use super::figure::{Panel, Scale, panels};
 use super::verdict::{self, Finding};
 use super::{diagram, provenance, scene, summary};
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_text::quantity;
 
 /// What stands above the runs of a page.

@@ -11,12 +11,12 @@ use pauseless_sim::outcome::{Deadlock, EgressQueue, Loss, QueueOutcome, Starved}
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::results::Facts;
-use crate::results::rows::{self, Object};
-use crate::run::Comparison;
-use crate::run::Run;
 use memory::MemoryRecord;
 use mitigation::{EpisodeRecord, LossesRecord, TripRecord};
+use pauseless_run::Comparison;
+use pauseless_run::Run;
+use pauseless_run::results::Facts;
+use pauseless_run::results::rows::{self, Object};
 pub use pauseless_text::record::{SCHEMA, to_text};
 use pauseless_text::records;
 use provenance::ProvenanceRecord;
@@ -254,4 +254,55 @@ fn egress_names(run: &Run, queues: &[EgressQueue]) -> Vec<QueueName> {
 /// For serde, which wants a function of a reference.
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+#[cfg(test)]
+mod tests {
+    use pauseless_run::results::{NUMBERS, Of, Value};
+    use pauseless_scenario::{Overrides, Scenario};
+
+    use super::*;
+
+    /// What the registry says of the document of a run is so: the place, the type and the value.
+    #[test]
+    fn numbers_are_where_the_registry_says_they_are_in_json() {
+        let run = {
+            let text = include_str!("../../../../scenarios/incast-shared.toml");
+            let endless = "\n[[flow]]\nname = \"F1\"\nsource = \"H1\"\ntarget = \"R\"\n";
+            let text = format!("{text}{endless}").replace("\"2 ms\"", "\"200 us\"");
+            let scenario = Scenario::parse("t", &text, &Overrides::default()).expect("a scenario");
+            Run::execute(scenario, |_| std::ops::ControlFlow::Continue(()))
+        };
+        let facts = Facts::of(&run);
+        let document = serde_json::to_value(run_document(&run)).expect("a document");
+        let mut seen = 0;
+        for number in NUMBERS {
+            let (name, Of::Run(of)) = (number.json.name(), number.of) else {
+                continue;
+            };
+            let Some(value) = of(&facts).filter(|_| !name.is_empty()) else {
+                continue;
+            };
+            let found = document.pointer(&format!("/{}", name.replace('.', "/")));
+            let found = found.unwrap_or_else(|| panic!("{name} is not in the document"));
+            match value {
+                Value::Whole(whole) => assert_eq!(found.as_u64(), Some(whole), "{name}"),
+                Value::Real(real) => assert_eq!(found.as_f64(), Some(real), "{name}"),
+                Value::Shown(_) => panic!("{name} is not in the base unit"),
+            }
+            assert_eq!(matches!(value, Value::Real(_)), number.is_real, "{name}");
+            seen += 1;
+        }
+        assert!(seen > 10, "{seen}");
+        for flow in facts.flows() {
+            for number in NUMBERS {
+                if let Of::Flow(of) = number.of
+                    && let Some(value) = of(&flow)
+                {
+                    let is_real = matches!(value, Value::Real(_));
+                    assert_eq!(is_real, number.is_real, "{}", number.name);
+                }
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::summary::Section;
 use super::text::Table;
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_text::quantity;
 
 /// Storms, or `None` if there was none.

@@ -9,7 +9,7 @@ use pauseless_sim::outcome::{EgressQueue, PauseTree, PausedLink, Provenance};
 use super::html::escape;
 use super::summary::Section;
 use super::text::Table;
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_text::quantity;
 
 /// The trees of pauses, or `None` if there was none or nobody asked.

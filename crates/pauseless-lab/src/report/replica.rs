@@ -4,8 +4,8 @@ use pauseless_core::unit::Time;
 
 use super::summary::Section;
 use super::text::Table;
-use crate::run::Comparison;
-use crate::run::Run;
+use pauseless_run::Comparison;
+use pauseless_run::Run;
 use pauseless_text::quantity;
 
 /// A line for people, if there was a replica.

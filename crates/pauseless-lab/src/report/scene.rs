@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::chart::{self, ALARM, Axis, Instant, Level, PALETTE, Stroke, Weight};
 use super::figure::{Panel, ms};
 use super::series::thinned;
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::Scenario;
 
 /// Makes the run of `scenario` record what a page replays, if its network can be drawn.

@@ -4,12 +4,12 @@ use pauseless_core::unit::Time;
 
 use super::text::Table;
 use super::{mitigation, provenance, replica};
-use crate::metrics::completion::{Completion, Group};
-use crate::metrics::distribution::Percentile;
-use crate::metrics::links::LayerUse;
-use crate::metrics::{Fairness, Metrics};
-use crate::results::{NUMBERS, Number, Of, Scope, Value};
-use crate::run::Run;
+use pauseless_run::Run;
+use pauseless_run::metrics::completion::{Completion, Group};
+use pauseless_run::metrics::distribution::Percentile;
+use pauseless_run::metrics::links::LayerUse;
+use pauseless_run::metrics::{Fairness, Metrics};
+use pauseless_run::results::{NUMBERS, Number, Of, Scope, Value};
 use pauseless_text::quantity;
 
 /// A table and what is to be said below it.

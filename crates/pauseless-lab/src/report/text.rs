@@ -4,9 +4,9 @@ use pauseless_core::unit::{Bytes, Time};
 
 use super::verdict::{self, Finding};
 use super::{replica, summary};
-use crate::metrics::has_started;
-use crate::results::{Facts, Of, Scope};
-use crate::run::Run;
+use pauseless_run::Run;
+use pauseless_run::metrics::has_started;
+use pauseless_run::results::{Facts, Of, Scope};
 use pauseless_text::quantity;
 pub use pauseless_text::terminal::{Mood, Paint, Table};
 

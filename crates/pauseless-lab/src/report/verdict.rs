@@ -7,8 +7,8 @@ use pauseless_core::unit::{Bytes, Span, Time};
 use pauseless_sim::Outcome;
 use pauseless_sim::outcome::{Deadlock, Ended, Lost};
 
-use crate::metrics::has_started;
-use crate::run::Run;
+use pauseless_run::Run;
+use pauseless_run::metrics::has_started;
 use pauseless_text::named;
 use pauseless_text::quantity;
 

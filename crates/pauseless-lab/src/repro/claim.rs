@@ -75,7 +75,7 @@ impl Claim {
     }
 
     /// What is wrong with how it is written.
-    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), Problem> {
+    pub fn check(&self, experiment: &Experiment) -> Result<(), Problem> {
         let wrong = |message: &str| Err(self.place.problem(message));
         self.criterion().map_err(|message| self.place.problem(message))?;
         let is_sure = *self.met == Met::Always(true);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::draw::figure::Figure;
-use crate::table::Table;
+use pauseless_run::table::Table;
 
 /// Everything that was measured in an experiment.
 #[derive(Clone, Debug, Default)]

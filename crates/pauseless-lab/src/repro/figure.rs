@@ -7,7 +7,7 @@ use pauseless_core::switch::Discipline;
 use super::file::{Experiment, FigureFile, FigureKind};
 use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Scale, Series};
 use crate::repro::data::Values;
-use crate::sample::Sample;
+use pauseless_run::sample::Sample;
 use pauseless_text::reader::At;
 
 /// A run of a case, and what was kept of it.

@@ -9,9 +9,9 @@ use toml::Table;
 
 use super::Scale;
 use super::compute::{Compute, Function, PerRun};
-use crate::results::Reference;
-use crate::sample::Asked;
-use crate::sample::curve::{INSTANTS, Measure};
+use pauseless_run::results::Reference;
+use pauseless_run::sample::Asked;
+use pauseless_run::sample::curve::{INSTANTS, Measure};
 pub use pauseless_scenario::parse_table;
 use pauseless_text::declare::{
     At, Declared, FileValue, Info, Item, Kind, List, Named, OneOrMany, Place, Section, Tables,

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use pauseless_core::id::NodeId;
 
 use super::file::Group;
-use crate::metrics::completion;
-use crate::run::Run;
+use pauseless_run::Run;
+use pauseless_run::metrics::completion;
 use pauseless_scenario::hosts::HostSpan;
 use pauseless_text::problem::Sink;
 

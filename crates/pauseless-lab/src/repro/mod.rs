@@ -2,8 +2,8 @@
 //!
 //! `papers/gfc/fig12.toml` is a scenario, `papers/gfc/fig12.claims.toml` what the paper says of it
 //! and which variants we run: [`mod@file`]. [`reproduce`] makes the runs ([`scope`]), keeps numbers of
-//! each ([`crate::sample`]), judges the claims ([`claim`]) and fills the figures ([`figure`]).
-//! [`crate::draw`] and [`crate::table`] make files of them ([`mod@write`]), [`page`] the page of all results.
+//! each ([`pauseless_run::sample`]), judges the claims ([`claim`]) and fills the figures ([`figure`]).
+//! [`crate::draw`] and [`pauseless_run::table`] make files of them ([`mod@write`]), [`page`] the page of all results.
 //! `docs/repro.md` is the reference of the format.
 
 pub mod catalogue;
@@ -31,8 +31,8 @@ use self::figure::{Filler, Outcome};
 use self::file::{Experiment, FigureKind};
 use self::scope::{Failure, Scope, Session, Task};
 use crate::repro::data::{Measured, Values};
-use crate::run::Run;
-use crate::table::{Column, Table};
+use pauseless_run::Run;
+use pauseless_run::table::{Column, Table};
 use pauseless_scenario::Overrides;
 use pauseless_text::named;
 

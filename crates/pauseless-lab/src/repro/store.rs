@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::sample::Sample;
 use crate::sweep::row::Name;
+use pauseless_run::sample::Sample;
 
 /// A folder of finished runs, each in a file named by the hash of all that it depends on: the
 /// program itself, the scenario, and what is measured.

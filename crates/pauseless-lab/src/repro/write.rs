@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Reproduced, page, report};
 use crate::draw::{PRINT_DPI, png, svg};
-use crate::table;
+use pauseless_run::table;
 
 /// Writes the figures, the tables and the page of an experiment into `folder`, which is made if
 /// need be.

@@ -28,7 +28,7 @@ pub struct Campaign {
     pub axes: Vec<Axis>,
     /// Which networks are run.
     pub filter: Filter,
-    /// The numbers that are kept of each run, by their names in a [`crate::sample::Sample`].
+    /// The numbers that are kept of each run, by their names in a [`pauseless_run::sample::Sample`].
     pub keep: Vec<String>,
     /// Whether a row is kept for each flow of each run.
     pub keeps_flows: bool,

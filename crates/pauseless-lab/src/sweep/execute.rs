@@ -11,10 +11,10 @@ use std::thread;
 use super::plan::{Plan, Task};
 use super::row::Row;
 use super::store::{Findings, Tables};
-use crate::results::{Facts, rows};
-use crate::run::Run;
-use crate::sample::{Asked, Sample};
-use crate::table::{Cells, Column, Table};
+use pauseless_run::Run;
+use pauseless_run::results::{Facts, rows};
+use pauseless_run::sample::{Asked, Sample};
+use pauseless_run::table::{Cells, Column, Table};
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::quantity;
 

@@ -138,7 +138,7 @@ impl Plan {
         let scenario = Name::of(&[&text]);
         Task {
             index,
-            name: Name::of(&[crate::VERSION, &scenario.to_string()]),
+            name: Name::of(&[pauseless_run::VERSION, &scenario.to_string()]),
             scenario,
             seed,
             labels,

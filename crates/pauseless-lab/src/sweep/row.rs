@@ -4,7 +4,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use crate::results::Reference;
+use pauseless_run::results::Reference;
 
 /// The name of a task: the hash of its scenario and of the program's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

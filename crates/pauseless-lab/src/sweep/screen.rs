@@ -126,7 +126,7 @@ fn key(campaign: &Campaign, decisive: &[usize]) -> String {
     let others = Vec::from_iter(others.map(|(_, axis)| &axis.points[0].set));
     let axes = format!("{axes:?} {others:?}");
     let filter = format!("{:?}", campaign.filter);
-    Name::of(&[crate::VERSION, &base, &axes, &filter]).to_string()
+    Name::of(&[pauseless_run::VERSION, &base, &axes, &filter]).to_string()
 }
 
 /// What the file has, if it is about the same; a damaged one is as good as none.

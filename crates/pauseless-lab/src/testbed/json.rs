@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Measured, WireFacts};
 use crate::report::json::{self, SCHEMA};
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_text::records;
 
 /// The document of all runs of a testbed.

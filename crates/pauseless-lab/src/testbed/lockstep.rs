@@ -17,7 +17,7 @@ use super::outcome::{Measurements, Watched};
 use super::plan::{self, NodeConfig, NodePlan};
 use super::wires::{self, Wires};
 use super::{BedError, Options, Watch, WireFacts, taps, tick};
-use crate::run::{Progress, Run};
+use pauseless_run::{Progress, Run};
 use pauseless_scenario::Scenario;
 use pauseless_text::quantity;
 

@@ -16,7 +16,7 @@ pub mod plan;
 mod processes;
 pub mod ring;
 pub mod table;
-mod taps;
+pub mod taps;
 mod tick;
 pub mod wires;
 
@@ -36,7 +36,7 @@ use pauseless_sim::outcome::Ended;
 use self::outcome::Measurements;
 use self::plan::NodePlan;
 use self::wires::Backend;
-use crate::run::{Progress, Run};
+use pauseless_run::{Progress, Run};
 use pauseless_scenario::Scenario;
 
 /// What a scenario does not say about its testbed.

@@ -10,7 +10,7 @@ use crate::report::chart::{self, Axis, Curve, Figure, Level, PALETTE, Stroke};
 use crate::report::figure::{instants, kb, ms, thresholds};
 use crate::report::html::{Heading, badge, escape, frame, goodputs, shortened, table};
 use crate::report::verdict::{self, Finding};
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_text::quantity;
 
 /// The page of `runs`.
@@ -22,7 +22,7 @@ pub fn page(runs: &[Measured]) -> String {
         text.push_str(&card(measured, scale));
     }
     text.push_str("</main>\n");
-    let version = crate::VERSION;
+    let version = pauseless_run::VERSION;
     let _ = writeln!(text, "<footer>pauseless {version}. {FOOTER}</footer>");
     let heading = Heading {
         title: "The testbed: real frames beside the simulator".to_string(),

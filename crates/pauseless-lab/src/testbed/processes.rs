@@ -27,7 +27,7 @@ use super::{BedError, Options, Watch, WireFacts};
 use crate::node::drive::monotonic_ns;
 use crate::node::file::Wire;
 use crate::node::json::NodeDocument;
-use crate::run::{Progress, Run};
+use pauseless_run::{Progress, Run};
 use pauseless_scenario::Scenario;
 
 /// Runs `scenario` with a process of `program` for each node, until its end, or until `watch` breaks it

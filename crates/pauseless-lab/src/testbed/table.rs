@@ -6,7 +6,7 @@ use super::{Measured, WireFacts};
 use crate::report::html::goodputs;
 use crate::report::text::mood_of_run;
 use crate::report::verdict;
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_text::quantity;
 use pauseless_text::terminal::{Mood, Paint, Table};
 

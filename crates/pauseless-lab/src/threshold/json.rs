@@ -1,7 +1,7 @@
 //! An answer for programs. Values are numbers of `unit`.
 
 use super::{Answer, Course, Scale, Share, Threshold, Verdict};
-use crate::metrics::statistics::wilson;
+use pauseless_run::metrics::statistics::wilson;
 use pauseless_text::records;
 
 records! {

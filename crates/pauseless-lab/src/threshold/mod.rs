@@ -18,7 +18,7 @@ use pauseless_core::unit::Span;
 use pauseless_sim::config::Probes;
 use rayon::prelude::*;
 
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::vary::{Amount, Knob};
 use pauseless_scenario::{Overrides, Problems, StopOn};
 

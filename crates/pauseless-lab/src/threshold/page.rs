@@ -1,9 +1,9 @@
 //! An answer as a page with the share of seeds against the value.
 
 use super::{Answer, Scale, Verdict, text};
-use crate::metrics::statistics::wilson;
 use crate::report::chart::{self, Axis, Curve, Figure, Instant, Stroke, Weight};
 use crate::report::html::{Heading, escape, frame};
+use pauseless_run::metrics::statistics::wilson;
 use pauseless_text::terminal::Paint;
 
 /// The page.

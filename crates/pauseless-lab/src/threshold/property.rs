@@ -5,8 +5,8 @@ use pauseless_core::unit::Bytes;
 use pauseless_sim::Config;
 
 use crate::report::verdict::Finding;
-use crate::results::{Facts, Of, Reference};
-use crate::run::Run;
+use pauseless_run::Run;
+use pauseless_run::results::{Facts, Of, Reference};
 pub use pauseless_scenario::did_you_mean;
 
 /// Something that a run has or has not.
@@ -148,7 +148,7 @@ impl Property {
     }
 
     /// Refuses a port, a flow or a class that is not there.
-    pub(super) fn check(&self, config: &Config) -> Result<(), String> {
+    pub fn check(&self, config: &Config) -> Result<(), String> {
         let topology = &config.topology;
         let (asked, port) = match self {
             Property::PauseAt(port) => (self.name(), port.as_str()),

@@ -1,7 +1,7 @@
 //! An answer for a terminal.
 
 use super::{Answer, Share, Threshold, Verdict};
-use crate::metrics::statistics::wilson;
+use pauseless_run::metrics::statistics::wilson;
 use pauseless_text::quantity::plural;
 use pauseless_text::terminal::{Mood, Paint, Table};
 

@@ -1,7 +1,7 @@
 //! What the courses of all seeds say together.
 
 use super::{Answer, Course};
-use crate::metrics::statistics::{median, median_bounds};
+use pauseless_run::metrics::statistics::{median, median_bounds};
 use pauseless_scenario::vary::Amount;
 use pauseless_text::named;
 use pauseless_text::quantity::plural;

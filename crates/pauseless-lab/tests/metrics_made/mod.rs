@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use pauseless_core::unit::{Bytes, Span, Time};
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::Config;
 use pauseless_sim::outcome::{CongestionTree, FlowOutcome, Series};

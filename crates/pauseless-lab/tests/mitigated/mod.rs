@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use pauseless_core::unit::Span;
-use pauseless_lab::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Scenario};
 
 /// The run goes on for this long after sources have stopped.

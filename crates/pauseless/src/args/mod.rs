@@ -42,7 +42,7 @@ pub use threshold::ThresholdArgs;
 /// A workbench for lossless networks: PFC, InfiniBand credits and Gentle Flow Control, simulated
 /// packet by packet, with deadlocks decided exactly.
 #[derive(Debug, Parser)]
-#[command(version = pauseless_lab::VERSION, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(version = pauseless_run::VERSION, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -176,7 +176,7 @@ impl State<'_> {
         json!({
             "schema": 1,
             "campaign": place.campaign.name,
-            "version": pauseless_lab::VERSION,
+            "version": pauseless_run::VERSION,
             "folder": place.folder,
             "tasks": self.plan.len(),
             "done": done.runs,

@@ -280,7 +280,7 @@ impl Summary<'_> {
             "schema": 1,
             "campaign": campaign.name,
             "title": campaign.title,
-            "version": pauseless_lab::VERSION,
+            "version": pauseless_run::VERSION,
             "folder": self.place.folder,
             "tasks": self.tasks,
             "shard": shard,

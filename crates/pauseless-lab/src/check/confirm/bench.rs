@@ -10,7 +10,7 @@ use std::time::Duration;
 use pauseless_core::unit::Time;
 
 use super::plan::{Case, Plan};
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_scenario::{Overrides, Problems, Scenario};
 
 /// Which of the runs are wanted.

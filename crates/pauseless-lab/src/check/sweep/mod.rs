@@ -15,8 +15,8 @@ use pauseless_fabric::topology::LinkIndex;
 use rayon::prelude::*;
 
 use super::reach::unrouted_pairs;
-use crate::metrics::statistics::wilson;
 use pauseless_fabric::fabric::Fabric;
+use pauseless_run::metrics::statistics::wilson;
 
 /// Which failures are tried, and how the fabric answers to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

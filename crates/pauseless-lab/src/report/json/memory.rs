@@ -3,7 +3,7 @@
 use pauseless_core::memory::MemoryUse;
 use pauseless_sim::outcome::MemoryOutcome;
 
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_text::records;
 
 records! {

@@ -4,7 +4,7 @@ use pauseless_core::unit::Time;
 use pauseless_sim::outcome::{Episode, Losses, Lost, Trip};
 
 use super::{QueueName, egress_name, egress_names};
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_text::records;
 
 records! {

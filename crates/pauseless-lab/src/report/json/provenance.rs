@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{QueueName, egress_name, egress_names};
 use crate::report::provenance::{chain, hosts};
-use crate::run::Run;
+use pauseless_run::Run;
 use pauseless_text::records;
 
 records! {

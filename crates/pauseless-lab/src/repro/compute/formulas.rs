@@ -8,7 +8,7 @@ use crate::explain::example;
 use crate::plan;
 use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope};
-use crate::table::{Column, Table};
+use pauseless_run::table::{Column, Table};
 
 /// GFC section 4.2: the stages of buffer-based GFC, and what their messages cost.
 pub(super) fn gfc_stages(_: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {

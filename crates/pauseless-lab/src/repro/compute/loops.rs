@@ -8,7 +8,7 @@ use crate::explain::explain;
 use crate::repro::Scale;
 use crate::repro::data::Measured;
 use crate::repro::scope::{Failure, Scope, Task};
-use crate::table::{Column, Table};
+use pauseless_run::table::{Column, Table};
 use pauseless_scenario::{Overrides, Scenario, StopOn};
 
 /// HotNets'16 Fig. 2: the loop of the scenario, in every discipline.

@@ -8,9 +8,9 @@ mod workload;
 
 use super::scope::{Failure, Scope};
 use crate::repro::data::Measured;
-use crate::results::{Facts, Reference};
-use crate::run::Run;
-use crate::sample::Add;
+use pauseless_run::Run;
+use pauseless_run::results::{Facts, Reference};
+use pauseless_run::sample::Add;
 use pauseless_text::words;
 
 /// Measures what cases alone cannot.

@@ -6,10 +6,10 @@ use pauseless_core::unit::{Bytes, Rate, Span, Time};
 
 use super::super::scope::{Failure, Scope, Task};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Series};
-use crate::metrics::completion::SizeRange;
 use crate::repro::data::Measured;
-use crate::run::Run;
-use crate::sample::Add;
+use pauseless_run::Run;
+use pauseless_run::metrics::completion::SizeRange;
+use pauseless_run::sample::Add;
 use pauseless_scenario::{Overrides, Scenario};
 use toml::{Table, Value};
 

@@ -3,8 +3,8 @@
 
 use pauseless_core::unit::Time;
 
-use crate::run::Run;
-use crate::sample::Add;
+use pauseless_run::Run;
+use pauseless_run::sample::Add;
 
 /// `per_run = "workload"`: `pauses.layer1` and so on, by the layer of the switch that asked for the
 /// pause, and `completion_rate`, flows per millisecond until the last one that finished; until the

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::results::{Reference, curves};
+use pauseless_run::results::{Reference, curves};
 use pauseless_scenario::Scenario;
 use pauseless_text::problem::Sink;
 use pauseless_text::reader::At;

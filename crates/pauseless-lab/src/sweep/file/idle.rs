@@ -10,7 +10,7 @@ use pauseless_text::problem::Sink;
 
 /// Reports axes whose keys another one sets afterwards in all of its values, and cases that make the
 /// same scenario.
-pub(super) fn check(written: &Written, sink: &Sink) {
+pub fn check(written: &Written, sink: &Sink) {
     let axes = &written.campaign.axes;
     for (number, axis) in axes.iter().enumerate() {
         let later = &axes[number + 1..];

@@ -20,7 +20,7 @@ const TRIED_MAX: usize = 64;
 const LOOKED_AT_MAX: usize = 40;
 
 /// Tries all axes. Fails with what is wrong with the scenario's own file.
-pub(super) fn check(written: &Written, sink: &Sink) -> Result<(), Problems> {
+pub fn check(written: &Written, sink: &Sink) -> Result<(), Problems> {
     let campaign = &written.campaign;
     let trial = Trial { written, sink, first: first(campaign) };
     let mut lacks = Vec::new();

@@ -6,7 +6,7 @@ use super::rows::Rows;
 use super::spread::quantile;
 use super::{Cell, Head, Part, Shown, words};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series};
-use crate::table::{Column, Table};
+use pauseless_run::table::{Column, Table};
 
 /// The quantiles and their figure.
 pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {

@@ -7,7 +7,7 @@ use super::proportion::Share;
 use super::rows::{Coded, Rows};
 use super::{Cell, Head, Part, Shown, spread, words};
 use crate::draw::figure::{Axis, Figure, Heat, Panel, Scale};
-use crate::table::{Column, Table};
+use pauseless_run::table::{Column, Table};
 
 /// The cells and their figure.
 pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {

@@ -9,7 +9,7 @@ use super::rows::Rows;
 use super::spread::{self, Spread};
 use super::{Cell, Head, Part, Shown, words};
 use crate::draw::figure::{self, Axis, Drawn, Figure, Panel, Scale, Series};
-use crate::table::{Column, Table};
+use pauseless_run::table::{Column, Table};
 
 /// The middles with their bands, and their figure.
 pub(super) fn part(wanted: &Wanted, rows: &Rows<'_>) -> Result<Part, String> {

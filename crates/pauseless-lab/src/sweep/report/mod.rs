@@ -41,7 +41,7 @@ use super::campaign::{Campaign, Label};
 use super::row::column;
 use crate::draw::figure::Figure;
 use crate::repro::claim::Verdict;
-use crate::table::Table;
+use pauseless_run::table::Table;
 
 /// All that is shown of a campaign.
 #[derive(Clone, Debug)]
@@ -222,7 +222,7 @@ pub fn report(campaign: &Campaign, rows: &Table, context: Context) -> Result<Rep
         name: campaign.name.clone(),
         title: campaign.title.clone(),
         note: campaign.note.clone(),
-        version: crate::VERSION.to_string(),
+        version: pauseless_run::VERSION.to_string(),
         missing: missing(campaign, &context),
         runs: rows.len() - failed.count,
         ended: ended(&rows).map_err(Failure)?,

@@ -6,8 +6,8 @@ use super::file::{Condition, Kind, Wanted};
 use super::rows::{Key, Rows};
 use super::{Cell, Head, Part, Shown, group, words};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Scale, Series, Spread};
-use crate::metrics::statistics::wilson;
-use crate::table::{Column, Table};
+use pauseless_run::metrics::statistics::wilson;
+use pauseless_run::table::{Column, Table};
 use pauseless_text::quantity;
 
 /// How many of how many.

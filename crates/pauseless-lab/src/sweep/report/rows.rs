@@ -11,7 +11,7 @@ use super::super::campaign::{Axis, Campaign, Label};
 use super::super::row::column;
 use super::file::Condition;
 use super::{Head, words};
-use crate::table::{Cells, Column, Table};
+use pauseless_run::table::{Cells, Column, Table};
 pub use pauseless_scenario::did_you_mean;
 
 /// The rows of a campaign.

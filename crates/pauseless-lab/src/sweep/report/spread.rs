@@ -1,7 +1,7 @@
 //! What several runs say together: their middle, and how sure it is.
 
 use super::file::{Band, Middle, Take};
-use crate::metrics::statistics::{median_bounds, student};
+use pauseless_run::metrics::statistics::{median_bounds, student};
 
 /// The middle of several values and how far they spread.
 #[derive(Clone, Copy, Debug, PartialEq)]

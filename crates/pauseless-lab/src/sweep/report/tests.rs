@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use self::fixture::{axis, buffers, campaign, names, numbers, read, rows, table1};
 use super::file::Known;
 use super::*;
-use crate::table::{Cells, csv};
+use pauseless_run::table::{Cells, csv};
 use pauseless_text::terminal::Paint;
 
 fn context() -> Context {
@@ -362,7 +362,7 @@ fn table_1_as_text() {
     assert!(whole.holds());
     let report = report(&campaign, &table, context).unwrap();
     assert!(!report.holds());
-    let text = text(&report, Paint::Plain).replace(crate::VERSION, "0.1.0");
+    let text = text(&report, Paint::Plain).replace(pauseless_run::VERSION, "0.1.0");
     check(
         &text,
         expect![[r#"

@@ -1,7 +1,7 @@
 //! Values of axes, shares and numbers as people read them.
 
 use super::super::campaign::Label;
-use crate::results::column_unit;
+use pauseless_run::results::column_unit;
 use pauseless_scenario::vary::{Amount, Unit};
 use pauseless_text::quantity;
 

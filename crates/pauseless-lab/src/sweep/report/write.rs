@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Report, json, page};
 use crate::draw::{PRINT_DPI, png, svg};
-use crate::table;
+use pauseless_run::table;
 
 /// Writes the figures, the tables, `report.json` and `report.html` into `folder`, which is made if
 /// need be.

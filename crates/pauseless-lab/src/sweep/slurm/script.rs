@@ -38,7 +38,7 @@ fn head(request: &Request, name: &str, log: &str) -> Result<String, Failure> {
          #SBATCH --output={}\n\
          # What a job had said before it was requeued stays.\n\
          #SBATCH --open-mode=append\n",
-        crate::VERSION,
+        pauseless_run::VERSION,
         quoted(name),
         quoted(&log),
     ))

@@ -12,9 +12,9 @@ use super::results::extend;
 use super::{FLOWS, Store, disk};
 use crate::sweep::plan::Plan;
 use crate::sweep::row::Name;
-pub use crate::table::read::{Book, ReadError};
-use crate::table::write::Sheet;
-use crate::table::{Cells, Column};
+pub use pauseless_run::table::read::{Book, ReadError};
+use pauseless_run::table::write::Sheet;
+use pauseless_run::table::{Cells, Column};
 
 /// The columns without which a file is not one of flows.
 pub(super) fn columns() -> [String; 1] {
@@ -29,7 +29,7 @@ pub(super) fn merge(
     unfinished: &Path,
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::write(unfinished, &error);
-    let notes = [("version", crate::VERSION), ("campaign", &plan.campaign.name)];
+    let notes = [("version", pauseless_run::VERSION), ("campaign", &plan.campaign.name)];
     let mut sheet: Option<Sheet<File>> = None;
     let mut waiting: Vec<Column> = Vec::new();
     for place in 0..plan.len() {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::failure::Failure;
 use super::{JOURNAL, PARTS, Store, disk, journal, part};
 use crate::sweep::row::{Name, Row};
-pub use crate::table::read::Book;
+pub use pauseless_run::table::read::Book;
 
 /// Where every task's row is, in a few bytes for each.
 pub(super) struct Index {

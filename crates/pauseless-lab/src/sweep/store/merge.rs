@@ -16,8 +16,8 @@ use super::{CHECKSUM, FLOWS, RESULTS, Store, disk, flows, journal, results};
 use crate::sweep::campaign::Label;
 use crate::sweep::plan::{Plan, Task};
 use crate::sweep::row::{Name, Row};
-use crate::table::write::Sheet;
-use crate::table::{Cells, Column};
+use pauseless_run::table::write::Sheet;
+use pauseless_run::table::{Cells, Column};
 
 /// How results are put together.
 pub struct Merge<'a> {
@@ -199,7 +199,7 @@ fn notes(plan: &Plan, columns: &Columns) -> Vec<(&'static str, String)> {
     let axes = axes.map(|axis| (axis.name.as_str(), unit(axis.place)));
     let axes: Vec<(&str, &str)> = axes.collect();
     vec![
-        ("version", crate::VERSION.to_string()),
+        ("version", pauseless_run::VERSION.to_string()),
         ("campaign", campaign.name.clone()),
         ("digest", campaign.digest()),
         ("title", campaign.title.clone()),
@@ -216,7 +216,7 @@ fn cells(columns: &Columns, rows: &[(Brief, Row)]) -> Vec<Column> {
     let mut all = vec![
         column(TASK, texts(&|(task, _)| task.row.to_string())),
         column(SCENARIO, texts(&|(task, _)| task.scenario.clone())),
-        column(VERSION, texts(&|_| crate::VERSION.to_string())),
+        column(VERSION, texts(&|_| pauseless_run::VERSION.to_string())),
         column(SEED, Cells::Counts(seeds.collect())),
     ];
     for axis in &columns.axes {

@@ -14,8 +14,8 @@ use super::disk;
 use super::failure::Failure;
 use super::record::{Record, columns};
 use crate::sweep::row::{Name, Row};
-pub use crate::table::read::{Book, ReadError};
-use crate::table::{Cells, Column, Table, parquet};
+pub use pauseless_run::table::read::{Book, ReadError};
+use pauseless_run::table::{Cells, Column, Table, parquet};
 
 /// Writes a part with these records, which all have the same columns. Says how many of them were
 /// not there before.

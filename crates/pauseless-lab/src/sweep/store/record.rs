@@ -8,7 +8,7 @@ use super::columns::{Columns, ENDED, ERROR, SCENARIO, SEED, TASK, VERSION};
 use crate::sweep::campaign::Label;
 use crate::sweep::plan::Task;
 use crate::sweep::row::{Name, Row};
-use crate::table::{Cells, Column};
+use pauseless_run::table::{Cells, Column};
 
 /// A finished run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ impl Record {
         Record {
             task: task.name.to_string(),
             scenario: task.scenario.to_string(),
-            version: crate::VERSION.to_string(),
+            version: pauseless_run::VERSION.to_string(),
             seed: task.seed,
             axes: axes.collect(),
             numbers: numbers.map(|(name, number)| (name.clone(), number.map(Value::of))).collect(),

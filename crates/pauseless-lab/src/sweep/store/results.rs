@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 use super::failure::Failure;
 use super::{CHECKSUM, RESULTS};
 use crate::sweep::campaign::Campaign;
-pub use crate::table::read::{Book, ReadError};
-use crate::table::{Cells, Column, Table};
+pub use pauseless_run::table::read::{Book, ReadError};
+use pauseless_run::table::{Cells, Column, Table};
 
 /// The merged results of a campaign.
 pub struct Results {

@@ -14,7 +14,7 @@ use super::record::Record;
 use super::{FLOWS, JOURNAL, PARTS, SERIES};
 use crate::sweep::plan::Task;
 use crate::sweep::row::Row;
-use crate::table::{Table, parquet};
+use pauseless_run::table::{Table, parquet};
 
 /// Keeps what a process finishes. All of its threads share one. What it holds does not grow with
 /// the number of runs.
@@ -92,7 +92,7 @@ impl Writer {
         let folder = self.folder.join(folder);
         fs::create_dir_all(&folder).map_err(|error| Failure::write(&folder, &error))?;
         let notes = [
-            ("version", crate::VERSION),
+            ("version", pauseless_run::VERSION),
             ("scenario", &task.scenario.to_string()),
             ("seed", &task.seed.to_string()),
         ];

@@ -11,10 +11,10 @@ use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope, Task};
 use super::trees::{Ties, Trees};
 use super::{AWARE, CBFC, PAPER, PFC, Scheme, network};
-use crate::metrics::statistics::wilson;
 use crate::repro::data::{Measured, Values};
-use crate::sample::Sample;
-use crate::table::{Column, Table};
+use pauseless_run::metrics::statistics::wilson;
+use pauseless_run::sample::Sample;
+use pauseless_run::table::{Column, Table};
 use pauseless_scenario::Overrides;
 
 /// Networks of one size.
@@ -300,8 +300,9 @@ mod tests {
             let text = pauseless_scenario::patch::patch(text, &set).expect("a scenario");
             let scenario = pauseless_scenario::Scenario::parse("t", &text, &Overrides::default());
             let scenario = scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
-            let run = crate::run::Run::execute(scenario, |_| std::ops::ControlFlow::Continue(()));
-            let shares = crate::sample::share::shares(&run);
+            let run =
+                pauseless_run::Run::execute(scenario, |_| std::ops::ControlFlow::Continue(()));
+            let shares = pauseless_run::sample::share::shares(&run);
             let mean = shares.iter().sum::<f64>() / shares.len() as f64;
             (run.outcome.deadlock.is_some(), mean)
         };

@@ -7,8 +7,8 @@ use super::super::super::scope::{Failure, Scope};
 use super::{BUFFER, BUFFER_AWARE, How, PFC, PFC_AWARE, TIME, known, network, record};
 use crate::draw::figure::{Axis, Drawn, Figure, Mark, Panel, Series};
 use crate::repro::data::Measured;
-use crate::sample::Sample;
-use crate::table::{Column, Table};
+use pauseless_run::sample::Sample;
+use pauseless_run::table::{Column, Table};
 
 /// `compute`: one network and repetition that deadlocks under PFC, under all schemes.
 pub fn evolution(scope: &Scope<'_>, measured: &mut Measured) -> Result<(), Failure> {

@@ -8,8 +8,8 @@ use super::super::super::scope::{Failure, Scope};
 use super::{BUFFER, How, Pair, TIME, network, record};
 use crate::draw::figure::{Axis, Drawn, Figure, Panel, Series};
 use crate::repro::data::Measured;
-use crate::run::Run;
-use crate::sample::{Add, Sample};
+use pauseless_run::Run;
+use pauseless_run::sample::{Add, Sample};
 
 /// Points of the distribution.
 const POINTS: usize = 100;

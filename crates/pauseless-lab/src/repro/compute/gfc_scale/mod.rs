@@ -17,7 +17,7 @@ use toml::{Table, Value};
 
 use super::super::scope::{Failure, Scope, Task};
 use crate::repro::data::Measured;
-use crate::sample::Sample;
+use pauseless_run::sample::Sample;
 use pauseless_scenario::{Overrides, StopOn};
 
 pub use cycles::cycles;

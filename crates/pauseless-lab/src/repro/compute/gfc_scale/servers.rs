@@ -8,8 +8,8 @@ use super::super::super::scope::{Failure, Scope};
 use super::trees::{Ties, Trees};
 use super::{AWARE, How, PAPER, Pair, known, network, record};
 use crate::repro::data::Measured;
-use crate::run::Run;
-use crate::sample::{Add, Sample};
+use pauseless_run::Run;
+use pauseless_run::sample::{Add, Sample};
 
 /// All runs are as long as each other: the longer a run, the more large flows are among those that
 /// finish, and the larger is the mean slowdown.

@@ -9,10 +9,10 @@ use super::super::super::Scale;
 use super::super::super::scope::{Failure, Scope};
 use super::trees::{Cyclic, Ties, Trees};
 use super::{AWARE, BUFFER, CBFC, How, PAPER, PFC, Pair, Scheme, TIME, network};
-use crate::metrics::statistics::wilson;
 use crate::repro::data::{Measured, Values};
-use crate::sample::Sample;
-use crate::table::{Column, Table};
+use pauseless_run::metrics::statistics::wilson;
+use pauseless_run::sample::Sample;
+use pauseless_run::table::{Column, Table};
 
 /// The paper's networks of each size.
 const NETWORKS: u64 = 10_000;

@@ -5,7 +5,7 @@ use toml::de::DeTable;
 
 use crate::sweep::campaign::{Axis, Campaign, Filter, Label, Point};
 use crate::sweep::report::file::{Known, Sections};
-use crate::table::{Cells, Column, Table};
+use pauseless_run::table::{Cells, Column, Table};
 use pauseless_text::problem::{Problems, Sink};
 use pauseless_text::reader::Section;
 

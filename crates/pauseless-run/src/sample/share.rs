@@ -4,7 +4,7 @@ use pauseless_fabric::fairness::{FairFlow, max_min_rates};
 use pauseless_fabric::trace::{Header, trace};
 use pauseless_sim::config::{Config, Flow};
 
-use crate::run::Run;
+use crate::Run;
 
 /// What each flow got in the last quarter of the time in which it sent, in percent of its max-min
 /// fair rate.
@@ -17,7 +17,7 @@ pub fn shares(run: &Run) -> Vec<f64> {
 }
 
 /// What decides the way of a flow's packets.
-pub(crate) fn header(flow: &Flow) -> Header {
+pub fn header(flow: &Flow) -> Header {
     Header { source: flow.source, group: flow.group, hash: flow.hash }
 }
 

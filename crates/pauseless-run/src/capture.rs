@@ -75,7 +75,12 @@ impl Capture {
     }
 
     /// Writes a frame of which `bytes` are there and that had `length`, without the FCS.
-    fn write(&self, time: Time, (interface, direction): (u32, Direction), frame: (&[u8], usize)) {
+    pub fn write(
+        &self,
+        time: Time,
+        (interface, direction): (u32, Direction),
+        frame: (&[u8], usize),
+    ) {
         let mut shared = self.lock();
         if shared.failure.is_some() {
             return;
@@ -89,41 +94,6 @@ impl Capture {
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().expect("nobody panics with the lock held")
-    }
-}
-
-/// Writes what passes one real node.
-#[cfg(target_os = "linux")]
-#[derive(Clone, Debug)]
-pub struct NodeCapture {
-    capture: Capture,
-    /// The interface of its first port.
-    first: u32,
-}
-
-#[cfg(target_os = "linux")]
-impl NodeCapture {
-    /// For a node whose ports are the interfaces of `capture` from number `first` on.
-    pub fn new(capture: &Capture, first: u32) -> NodeCapture {
-        NodeCapture { capture: capture.clone(), first }
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl pauseless_dataplane::tap::Tap for NodeCapture {
-    fn see(
-        &mut self,
-        time: Time,
-        at: (pauseless_core::id::PortId, pauseless_dataplane::tap::Direction),
-        frame: &[u8],
-    ) {
-        use pauseless_dataplane::tap::Direction as Way;
-        let direction = match at.1 {
-            Way::In => Direction::In,
-            Way::Out => Direction::Out,
-        };
-        let interface = self.first + u32::from(at.0.0);
-        self.capture.write(time, (interface, direction), (frame, frame.len()));
     }
 }
 

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::curves::{CURVES, Curve, CurveOf, Samples};
 use super::{Facts, FlowFacts, Json, NUMBERS, Number, Of, Scope, Unit, Value};
+use crate::Run;
 use crate::metrics::completion::{Group, SizeRange};
 use crate::metrics::distribution::Percentile;
-use crate::run::Run;
 use crate::table::{Cells, Column, Table};
 
 /// An object of JSON, whose fields keep their order.

@@ -1,5 +1,11 @@
 //! A run: a scenario, how it is executed, and what came of it.
 
+pub mod capture;
+pub mod metrics;
+pub mod results;
+pub mod sample;
+pub mod table;
+
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::io;
@@ -21,6 +27,10 @@ use crate::capture::{Ports, SimulatedCapture};
 use crate::metrics::Metrics;
 use pauseless_scenario::Scenario;
 use pauseless_text::quantity;
+
+/// The program's version: that of the package, and behind a `+` a hash of the sources that decide
+/// what comes of a run, where they are at hand when it is built.
+pub const VERSION: &str = env!("PAUSELESS_VERSION");
 
 /// A scenario and what came of it.
 #[derive(Debug)]
@@ -91,7 +101,7 @@ pub struct Progress {
 
 impl Run {
     /// The name of a queue: that of its port, with the class where there are several.
-    pub(crate) fn queue_name(&self, node: NodeId, port: PortId, class: Class) -> String {
+    pub fn queue_name(&self, node: NodeId, port: PortId, class: Class) -> String {
         let port = self.port_name(node, port);
         match self.scenario.config.ingress.class_count() {
             1 => port,
@@ -272,7 +282,7 @@ impl Run {
 }
 
 /// Somebody who takes along what a run says while it goes on, to write it down.
-pub(crate) trait Scribe {
+pub trait Scribe {
     /// Why it can go wrong.
     type Error;
 
@@ -299,7 +309,7 @@ impl Scribe for Nobody {
 }
 
 /// Runs in slices, and calls `scribe` and `watch` after each; whether it was broken off.
-pub(crate) fn drive<S: Scribe>(
+pub fn drive<S: Scribe>(
     simulator: &mut Parallel<'_>,
     duration: Span,
     scribe: &mut S,

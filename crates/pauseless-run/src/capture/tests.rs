@@ -37,37 +37,6 @@ fn a_file_has_its_interfaces_first_and_then_the_frames() {
     assert_eq!(word(bytes.len() - 4) as usize, length);
 }
 
-/// A real node's frames keep their bytes, and its ports their place among the interfaces.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_node_writes_what_it_sees() {
-    use pauseless_core::id::{NodeId, PortId};
-    use pauseless_core::wire::{MacAddress, cnp::Cnp};
-    use pauseless_dataplane::tap::{Direction as Way, Tap};
-
-    let cnp = Cnp {
-        source: MacAddress::of_port(NodeId(3), PortId(0)),
-        target: MacAddress::of_answers(FlowId(5)),
-        class: Class(6),
-        flow: FlowId(5),
-        rate_mbps: Some(400),
-        is_congested: false,
-    };
-    let mut frame = [0; Cnp::LEN];
-    cnp.emit(&mut frame);
-    let place = tempfile::tempdir().expect("a place for the test");
-    let path = place.path().join("node.pcapng");
-    let names = ["S1:H1", "S2:H2", "S2:S1"].map(String::from);
-    let capture = Capture::create(&path, &names, Duration::ZERO).expect("a new file");
-    let mut node = NodeCapture::new(&capture, 1);
-    node.see(Time::ZERO, (PortId(1), Way::Out), &frame);
-    assert_eq!(capture.finish().expect("there is room"), 1);
-    let bytes = std::fs::read(&path).expect("it was written");
-    let at = bytes.windows(frame.len()).position(|part| part == frame);
-    let at = at.expect("the frame is in the file");
-    assert_eq!(bytes[at - 20..at - 16], 2u32.to_le_bytes(), "the third interface");
-}
-
 #[test]
 fn a_failure_is_told_at_the_end() {
     let full = Path::new("/dev/full");

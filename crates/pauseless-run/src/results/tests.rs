@@ -2,8 +2,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::report::json;
-use crate::run::Run;
+use crate::Run;
 use crate::sample::{Asked, Sample};
 use pauseless_scenario::{Overrides, Scenario};
 
@@ -65,43 +64,6 @@ fn entries_can_be_told_apart_and_are_documented() {
         let endings = number.unit.endings();
         let ends = endings.iter().any(|it| number.name.contains(it));
         assert!(endings.is_empty() || ends || is_bare, "{}", number.name);
-    }
-}
-
-/// What the registry says of the document of a run is so: the place, the type and the value.
-#[test]
-fn numbers_are_where_the_registry_says_they_are_in_json() {
-    let run = incast();
-    let facts = Facts::of(&run);
-    let document = serde_json::to_value(json::run_document(&run)).expect("a document");
-    let mut seen = 0;
-    for number in NUMBERS {
-        let (name, Of::Run(of)) = (number.json.name(), number.of) else {
-            continue;
-        };
-        let Some(value) = of(&facts).filter(|_| !name.is_empty()) else {
-            continue;
-        };
-        let found = document.pointer(&format!("/{}", name.replace('.', "/")));
-        let found = found.unwrap_or_else(|| panic!("{name} is not in the document"));
-        match value {
-            Value::Whole(whole) => assert_eq!(found.as_u64(), Some(whole), "{name}"),
-            Value::Real(real) => assert_eq!(found.as_f64(), Some(real), "{name}"),
-            Value::Shown(_) => panic!("{name} is not in the base unit"),
-        }
-        assert_eq!(matches!(value, Value::Real(_)), number.is_real, "{name}");
-        seen += 1;
-    }
-    assert!(seen > 10, "{seen}");
-    for flow in facts.flows() {
-        for number in NUMBERS {
-            if let Of::Flow(of) = number.of
-                && let Some(value) = of(&flow)
-            {
-                let is_real = matches!(value, Value::Real(_));
-                assert_eq!(is_real, number.is_real, "{}", number.name);
-            }
-        }
     }
 }
 

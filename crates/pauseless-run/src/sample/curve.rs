@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use pauseless_core::unit::{Span, Time};
 
+use crate::Run;
 use crate::results::curves;
-use crate::run::Run;
 use pauseless_text::declare::{At, FileValue, Item, Kind};
 use pauseless_text::section;
 
@@ -27,7 +27,7 @@ section! {
 }
 
 /// The instants of a run that a curve can begin and end at.
-pub(crate) const INSTANTS: RangeInclusive<Span> = Span::ZERO..=Span::s(1_000);
+pub const INSTANTS: RangeInclusive<Span> = Span::ZERO..=Span::s(1_000);
 
 /// What is taken from a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use pauseless_sim::config::{Config, Probes};
 use pauseless_sim::outcome::{FlowSeries, PortSeries};
 
 use super::{Unit, Value};
-use crate::run::Run;
+use crate::Run;
 
 /// A curve that a run can have: a value for each sample.
 #[derive(Clone, Copy, Debug)]
@@ -163,7 +163,7 @@ pub fn sum(run: &Run, names: &str) -> Result<Vec<f64>, String> {
 }
 
 /// Whether runs of a scenario have a curve, or all those of a sum; if not, what they have.
-pub(crate) fn check(config: &Config, names: &str) -> Result<(), String> {
+pub fn check(config: &Config, names: &str) -> Result<(), String> {
     let Probes { flows, ports, .. } = &config.probes;
     let is_flow = |whose: &str| {
         let mut flows = flows.iter();

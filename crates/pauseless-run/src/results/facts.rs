@@ -9,10 +9,10 @@ use pauseless_sim::config::Flow;
 use pauseless_sim::outcome::{FlowOutcome, QueueOutcome};
 
 use super::reference::Part;
+use crate::Run;
 use crate::metrics::Metrics;
 use crate::metrics::completion::{Completion, Group};
 use crate::metrics::links::PortUse;
-use crate::run::Run;
 use crate::sample::share;
 
 /// A run and what several numbers have in common, computed once.

@@ -4,21 +4,13 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// What decides the result of a run.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 6] = [
     "../pauseless-core/src",
     "../pauseless-fabric/src",
     "../pauseless-sim/src",
-    "src/cycle_aware",
-    "src/fabric",
-    "src/import",
-    "src/metrics",
-    "src/problem.rs",
-    "src/report/quantity.rs",
-    "src/run.rs",
-    "src/sample",
-    "src/scenario",
-    "src/sweep/execute.rs",
-    "src/text",
+    "../pauseless-text/src",
+    "../pauseless-scenario/src",
+    "src",
 ];
 
 fn main() {

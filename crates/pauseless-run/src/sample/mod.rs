@@ -10,11 +10,11 @@ use pauseless_core::unit::{Span, Time};
 use pauseless_sim::outcome::QueueOutcome;
 use serde::{Deserialize, Serialize};
 
+use crate::Run;
 use crate::metrics::completion::{self, fct, slowdown};
 use crate::metrics::distribution::Percentile;
 use crate::results::reference::size_word;
 use crate::results::{Facts, Kept, NUMBERS, Of, Reference, curves};
-use crate::run::Run;
 
 /// What is kept of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -161,7 +161,7 @@ fn usual(facts: &Facts<'_>, add: Add<'_>) {
 }
 
 /// The completion of some flows; the names of its numbers end in `suffix`.
-pub(crate) fn group(suffix: &str, group: &completion::Group, add: Add<'_>) {
+pub fn group(suffix: &str, group: &completion::Group, add: Add<'_>) {
     for number in NUMBERS {
         let mut add = |name: &str, value| {
             if let Some(value) = value {
