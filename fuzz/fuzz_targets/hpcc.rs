@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_lab::hpcc::{Compat, read_source};
+use pauseless_compat::hpcc::{Compat, read_source};
 use pauseless_text::source::Source;
 
 /// The reader wants files; two for each process.

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pauseless_lab::htsim::{Options, read_sources};
+use pauseless_compat::htsim::{Options, read_sources};
 use pauseless_text::source::Source;
 
 fuzz_target!(|text: &str| {

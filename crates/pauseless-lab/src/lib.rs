@@ -4,8 +4,6 @@ pub mod check;
 pub mod demo;
 pub mod draw;
 pub mod explain;
-pub mod hpcc;
-pub mod htsim;
 #[cfg(target_os = "linux")]
 pub mod node;
 pub mod plan;

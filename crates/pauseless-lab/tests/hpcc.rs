@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use pauseless_lab::hpcc::{self, Compat};
+use pauseless_compat::hpcc::{self, Compat};
 use pauseless_run::Run;
 use pauseless_scenario::Overrides;
 use pauseless_text::source::Source;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use pauseless_lab::htsim::{self, Options};
+use pauseless_compat::htsim::{self, Options};
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::source::Source;
 

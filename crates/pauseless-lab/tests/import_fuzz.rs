@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use pauseless_lab::hpcc::{self, Compat};
-use pauseless_lab::htsim::{self, Options};
+use pauseless_compat::hpcc::{self, Compat};
+use pauseless_compat::htsim::{self, Options};
 use pauseless_scenario::{Overrides, Scenario, ScenarioFile};
 use pauseless_text::problem::Problems;
 use pauseless_text::source::Source;

@@ -25,7 +25,6 @@ mod provenance;
 mod receiver;
 mod record;
 mod replay;
-pub mod replica;
 mod simulator;
 mod spread;
 mod steady;

@@ -1,6 +1,6 @@
 //! `pauseless run` with files of htsim.
 
-use pauseless_lab::htsim::{self, Options};
+use pauseless_compat::htsim::{self, Options};
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_text::foreign;
 use pauseless_text::source::Source;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pauseless_lab::hpcc::{self, Case};
+use pauseless_compat::hpcc::{self, Case};
 use pauseless_lab::repro::text::duration;
 use pauseless_run::capture::Ports;
 use pauseless_run::{Progress, Run};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use pauseless_lab::hpcc::{self, Case, Compat};
+use pauseless_compat::hpcc::{self, Case, Compat};
 use pauseless_lab::report::html::{self, Heading};
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::report::{csv, json, scene, text};

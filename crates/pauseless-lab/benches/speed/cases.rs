@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pauseless_lab::hpcc::{self, Compat};
-use pauseless_lab::htsim::{self, Options};
+use pauseless_compat::hpcc::{self, Compat};
+use pauseless_compat::htsim::{self, Options};
 use pauseless_scenario::{Overrides, Scenario};
 use pauseless_sim::Parallel;
 use rustix::time::{ClockId, clock_gettime};

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use pauseless_compat::htsim::Options;
 use pauseless_fabric::reroute::Reroute;
 use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
 use pauseless_lab::check::sweep::Amount;
-use pauseless_lab::htsim::Options;
 
 /// `check`
 #[derive(Debug, Args)]

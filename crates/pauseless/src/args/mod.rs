@@ -14,9 +14,9 @@ mod threshold;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pauseless_compat::htsim::Options;
 use pauseless_core::switch::Discipline;
 use pauseless_core::unit::Span;
-use pauseless_lab::htsim::Options;
 use pauseless_lab::report::verdict::Finding;
 use pauseless_lab::schema::Document;
 use pauseless_scenario::congestion::Scheme;

@@ -7,7 +7,7 @@ mod replica;
 
 use std::sync::Arc;
 
-use pauseless_sim::replica::clock;
+use crate::replica::clock;
 
 use super::config::Config;
 use super::flow::Flow;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use pauseless_sim::replica::clock;
-use pauseless_sim::replica::engine::{Entry, Flow, Marking, Node, Port, Setup};
-use pauseless_sim::replica::memory::{Memory, PortLimits};
-use pauseless_sim::replica::random::Streams;
-use pauseless_sim::replica::source::{Scheme, Terms};
+use crate::replica::clock;
+use crate::replica::engine::{Entry, Flow, Marking, Node, Port, Setup};
+use crate::replica::memory::{Memory, PortLimits};
+use crate::replica::random::Streams;
+use crate::replica::source::{Scheme, Terms};
 
 use super::super::Monitor;
 use super::super::topology::{Link, Topology};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pauseless_sim::replica::clock;
+use crate::replica::clock;
 
 use pauseless_text::lex::{Text, Word, Words};
 use pauseless_text::problem::Sink;

@@ -15,7 +15,7 @@ mod ways;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pauseless_sim::replica::engine::Setup;
+use crate::replica::engine::Setup;
 
 use config::Config;
 use flow::{Flow, Ports};

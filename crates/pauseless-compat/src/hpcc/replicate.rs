@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::replica::engine::{Completion, Dump, Engine, Findings, Heard, Setup};
 use pauseless_core::unit::{Span, Time};
 use pauseless_sim::Outcome;
-use pauseless_sim::replica::engine::{Completion, Dump, Engine, Findings, Heard, Setup};
 
 use super::Outputs;
 use super::output::{Files, fct_line, instant};
