@@ -21,7 +21,7 @@ pub const LANE_COUNT: usize = 16;
 /// A packet's way through one switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The switch.
+    /// The switch that the packet passes.
     pub node: NodeId,
     /// The port by which it came.
     pub ingress: PortId,
@@ -43,7 +43,7 @@ pub struct Carried {
 /// How classes change from hop to hop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClassMap {
-    /// They do not.
+    /// A packet keeps its class.
     Same,
     /// Ever higher, as in TTL-based buffer management.
     Hops(Hops),

@@ -33,14 +33,14 @@ use crate::id::{Class, FlowId, NodeId, PortId};
 use crate::switch::Switch;
 use crate::unit::{Bytes, Time};
 
-/// An egress queue.
+/// One class of an egress port: the queue that a far end can pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EgressQueue {
-    /// The switch.
+    /// The switch that the queue is in.
     pub node: NodeId,
-    /// Its egress port.
+    /// The egress port that the queue feeds.
     pub port: PortId,
-    /// The class.
+    /// The class of its packets.
     pub class: Class,
 }
 

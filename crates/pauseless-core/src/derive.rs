@@ -40,11 +40,11 @@ pub const HOLD_FRAMES: u64 = 2;
 /// What the feedback latency of a link is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
-    /// The largest frame.
+    /// The length of the largest frame.
     pub mtu: Bytes,
-    /// C.
+    /// C, the rate of the link.
     pub line: Rate,
-    /// t_w, one way.
+    /// t_w, the propagation delay one way.
     pub wire: Span,
     /// t_r, from the arrival of a message to its effect.
     pub processing: Span,
@@ -159,7 +159,7 @@ impl Derivation {
         self.latency.mtu * self.guard_frames
     }
 
-    /// The largest B_m.
+    /// The largest B_m that leaves the guard band free.
     pub fn bm(&self) -> Bytes {
         self.buffer.saturating_sub(self.guard())
     }

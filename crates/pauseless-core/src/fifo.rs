@@ -83,13 +83,13 @@ impl<T: Copy> Pool<T> {
         Some(slot.element)
     }
 
-    /// The first element.
+    /// The element that would be popped next.
     #[inline]
     pub fn front(&self, fifo: &Fifo) -> Option<&T> {
         self.slots.get(fifo.head as usize).map(|slot| &slot.element)
     }
 
-    /// The last element.
+    /// The element that was pushed last.
     #[inline]
     pub fn back(&self, fifo: &Fifo) -> Option<&T> {
         if fifo.is_empty() {

@@ -28,16 +28,16 @@ use turns::Turns;
 pub enum Outgoing {
     /// The next packet of a flow.
     Data {
-        /// Whose it is.
+        /// The flow that the packet belongs to.
         flow: FlowId,
-        /// Its number.
+        /// The number of the packet in its flow.
         sequence: Sequence,
     },
     /// Something to tell the source of a flow.
     Answer {
-        /// Which flow.
+        /// The flow whose source is told.
         flow: FlowId,
-        /// What.
+        /// The acknowledgement or congestion notification that it carries.
         feedback: Feedback,
     },
 }
@@ -116,7 +116,7 @@ impl Host {
         self.sent
     }
 
-    /// Starts a flow.
+    /// Starts a flow, which sends from [`Sender::start`] on.
     pub fn start(&mut self, sender: Sender) {
         self.senders.start(sender);
         self.is_stale = true;

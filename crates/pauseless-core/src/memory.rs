@@ -40,7 +40,7 @@ use crate::unit::Bytes;
 pub enum MemoryConfig {
     /// Every (ingress, class) has a buffer of its own, with thresholds of its own.
     Private,
-    /// They share.
+    /// All (ingress, class) of the switch share one memory.
     Shared(SharedConfig),
 }
 
@@ -51,7 +51,7 @@ pub struct SharedConfig {
     pub pool: Bytes,
     /// What is for each class, of the whole switch; empty if classes have nothing of their own.
     pub partitions: Box<[Bytes]>,
-    /// Who shares headroom.
+    /// Who shares headroom with whom.
     pub headroom: HeadroomPool,
     /// How many classes every port has.
     pub class_count: usize,
@@ -86,20 +86,20 @@ pub struct LaneMemory {
 /// A limit to what an (ingress, class) may have of what is shared; at the limit it is paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
-    /// Always the same.
+    /// A fixed number of bytes.
     Static(Bytes),
     /// A multiple of what is free.
     Dynamic(Alpha),
     /// Equation 16 of the TTL note, for partitions.
     Partition {
-        /// The multiple.
+        /// The factor of the share and the spare room.
         alpha: Alpha,
         /// It never falls below this, one MTU: the note's proof needs it.
         least: Bytes,
     },
 }
 
-/// A positive fraction.
+/// A positive fraction, the factor of a dynamic threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alpha {
     numerator: NonZeroU32,
@@ -248,11 +248,11 @@ struct Lane {
 /// Bytes of each part of a memory: in use, at the most, or in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// The shared pool.
+    /// Bytes of the shared pool.
     pub pool: Bytes,
-    /// All headroom together.
+    /// Bytes of all headroom together.
     pub headroom: Bytes,
-    /// Everything.
+    /// Bytes of the whole memory, reserves included.
     pub total: Bytes,
 }
 
@@ -273,7 +273,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// An empty memory.
+    /// Builds an empty memory.
     pub fn new(config: &SharedConfig) -> Memory {
         let classes = 1..=Class::COUNT_MAX;
         assert!(classes.contains(&config.class_count));

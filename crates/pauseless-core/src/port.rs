@@ -43,7 +43,7 @@ pub struct Overrun {
     pub held: Bytes,
     /// The physical buffer, or the size of what was full.
     pub buffer: Bytes,
-    /// What was full.
+    /// The part of the memory that was full.
     pub pool: FullPool,
 }
 
@@ -144,7 +144,7 @@ impl Port {
         }
     }
 
-    /// The link's rate.
+    /// The rate of the link.
     pub fn line(&self) -> Rate {
         self.line
     }
@@ -325,7 +325,7 @@ impl Port {
         self.lanes.iter().any(|lane| lane.up.spends_credit())
     }
 
-    /// See [`Upstream::spends_credit`].
+    /// Whether sending can close the gate of `class` by itself; see [`Upstream::spends_credit`].
     #[inline]
     pub fn spends_credit(&self, class: Class) -> bool {
         self.lanes[class.index()].up.spends_credit()

@@ -54,7 +54,7 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    /// All three.
+    /// Every discipline, in the order of the documentation.
     pub const ALL: [Discipline; 3] =
         [Discipline::OutputQueued, Discipline::VirtualOutputQueued, Discipline::InputQueued];
 
@@ -71,7 +71,7 @@ impl Discipline {
 /// How a switch is built.
 #[derive(Clone, Debug)]
 pub struct SwitchConfig {
-    /// How packets wait.
+    /// Where in the switch packets wait.
     pub discipline: Discipline,
     /// How an egress chooses between classes.
     pub scheduler: Scheduler,
@@ -90,9 +90,9 @@ pub struct SwitchConfig {
 /// A packet as the switch sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<P> {
-    /// The driver's handle.
+    /// The driver's handle of the packet.
     pub packet: P,
-    /// Frame bytes.
+    /// The length of the frame.
     pub size: Bytes,
     /// The class that it came in, whose counter it is on.
     pub class: Class,
@@ -107,11 +107,11 @@ pub struct Arrival<P> {
 pub enum Transmit<P> {
     /// A control frame of [`Control::SIZE`] bytes.
     Control(Control),
-    /// A data frame.
+    /// A data frame, whose length and class the switch knows.
     Data {
-        /// The driver's handle.
+        /// The driver's handle of the packet.
         packet: P,
-        /// Frame bytes.
+        /// The length of the frame.
         size: Bytes,
         /// The class that it travels in.
         class: Class,

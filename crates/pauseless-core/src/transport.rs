@@ -54,7 +54,7 @@ pub enum Recovery {
     GoBackN(GoBackN),
 }
 
-/// Parameters of go-back-N.
+/// The parameters of go-back-N retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoBackN {
     /// At most one NACK for the same packet in this time.

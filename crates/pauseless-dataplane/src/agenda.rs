@@ -10,7 +10,7 @@ pub(crate) enum Task {
     Left(PortId),
     /// A port wants to be called.
     Timeout(PortId),
-    /// A flow starts.
+    /// A flow starts to send.
     Start,
     /// Time to take a sample.
     Sample,
@@ -168,7 +168,7 @@ pub(crate) struct Due {
     pub due: Time,
     /// When it would have happened if nothing else had since.
     pub floor: Time,
-    /// When it happens.
+    /// When the node handles it, by its clock.
     pub time: Time,
     /// When somebody comes to do it.
     pub now: Time,

@@ -23,7 +23,7 @@ use crate::switch::SwitchNode;
 
 /// A node and where its wires lead.
 pub struct BedNode {
-    /// The node.
+    /// The switch or host itself.
     pub machine: Machine,
     /// The far end of each port.
     pub peers: Vec<(NodeId, PortId)>,
@@ -32,16 +32,16 @@ pub struct BedNode {
 /// A switch or a host.
 #[expect(clippy::large_enum_variant, reason = "there are a handful of them")]
 pub enum Machine {
-    /// A switch.
+    /// A switch that forwards frames.
     Switch(SwitchNode),
-    /// A host.
+    /// A host that sends and receives.
     Host(HostNode),
 }
 
 /// A deadlock and how it ended, if it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Episode {
-    /// What was found.
+    /// The queues and flows that are in it.
     pub deadlock: Deadlock,
     /// When a queue of its cycle could move again.
     pub broken: Option<Time>,

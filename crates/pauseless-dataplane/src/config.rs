@@ -29,7 +29,7 @@ pub struct Common {
 /// A switch on real frames.
 #[derive(Clone, Debug)]
 pub struct SwitchNodeConfig {
-    /// Name, addresses, envelope.
+    /// What every kind of node has: name, addresses, envelope.
     pub common: Common,
     /// The switch of the core.
     pub switch: SwitchConfig,
@@ -42,9 +42,9 @@ pub struct SwitchNodeConfig {
 /// A host on real frames.
 #[derive(Clone, Debug)]
 pub struct HostNodeConfig {
-    /// Name, address, envelope.
+    /// What every kind of node has: name, address, envelope.
     pub common: Common,
-    /// Its port.
+    /// The only port of the host.
     pub port: PortConfig,
     /// The flows that it sends.
     pub sends: Vec<SentFlow>,
@@ -61,7 +61,7 @@ pub struct SentFlow {
     pub name: String,
     /// Where its data goes.
     pub target: MacAddress,
-    /// Its class.
+    /// The class of its packets.
     pub class: Class,
     /// Frame bytes of a full packet, FCS included.
     pub packet: Bytes,
@@ -69,7 +69,7 @@ pub struct SentFlow {
     pub pace: Rate,
     /// Frame bytes to be sent; [`Bytes::MAX`] for a flow without end.
     pub size: Bytes,
-    /// When it starts.
+    /// When the flow starts.
     pub start: Time,
     /// When it stops although it is not finished.
     pub stop: Time,
@@ -82,7 +82,7 @@ pub struct SentFlow {
 /// A flow at its target.
 #[derive(Clone, Debug)]
 pub struct ReceivedFlow {
-    /// Its number.
+    /// The number of the flow, in the queue pair of its packets.
     pub flow: FlowId,
     /// Its name, for reports.
     pub name: String,

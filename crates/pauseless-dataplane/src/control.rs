@@ -62,7 +62,7 @@ impl ControlFrame {
         &self.bytes
     }
 
-    /// It has left.
+    /// Counts the frame, which has left.
     pub(crate) fn count(&self, counters: &mut PortCounters) {
         counters.control_sent += 1;
         counters.pauses_sent += u64::from(self.is_pause);

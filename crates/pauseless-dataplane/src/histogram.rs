@@ -24,7 +24,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts a time.
+    /// Counts one more time.
     pub fn add(&mut self, span: Span) {
         self.buckets[bucket(span.as_ps())] += 1;
         self.count += 1;

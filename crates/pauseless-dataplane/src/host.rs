@@ -124,7 +124,7 @@ impl HostNode {
         }
     }
 
-    /// Its name.
+    /// The name of the host in the scenario.
     pub fn name(&self) -> &str {
         self.body.station.name()
     }

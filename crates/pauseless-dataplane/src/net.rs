@@ -24,7 +24,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::thread;
 
-/// A network namespace.
+/// A network namespace, which lives as long as this value or a process in it.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,

@@ -6,7 +6,7 @@ use pauseless_core::unit::{Bytes, Span, Time};
 /// What a node has seen and done since its start. Cheap to take while it runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeReport {
-    /// Its name.
+    /// The name of the node in the scenario.
     pub name: String,
     /// When this was written, by the node's clock.
     pub time: Time,
@@ -20,18 +20,18 @@ pub struct NodeReport {
     pub receives: Vec<ReceiveReport>,
     /// How late frames and control messages were.
     pub lateness: Lateness,
-    /// Recordings, if any.
+    /// The samples that the node has taken, if any.
     pub series: Series,
 }
 
-/// One port.
+/// What one port has seen and done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortReport {
     /// The name of what is at the far end.
     pub neighbour: String,
     /// The line rate that is emulated, in bit/s.
     pub line_bps: u64,
-    /// Events so far.
+    /// How often each kind of event has happened.
     pub counters: PortCounters,
     /// One element per class.
     pub classes: Vec<ClassReport>,
@@ -40,13 +40,13 @@ pub struct PortReport {
 /// One class of one port.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClassReport {
-    /// Which one.
+    /// The number of the class.
     pub class: u8,
     /// Bytes on the ingress counter.
     pub held: Bytes,
     /// The most that it has shown.
     pub held_max: Bytes,
-    /// The ingress buffer.
+    /// The size of the ingress buffer.
     pub buffer: Bytes,
     /// Packets that wait to leave.
     pub backlog: u64,
@@ -112,11 +112,11 @@ pub struct PortCounters {
 /// A flow at its source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SendReport {
-    /// Its number.
+    /// The number of the flow.
     pub flow: u32,
-    /// Its name.
+    /// The name of the flow in the scenario.
     pub name: String,
-    /// Frames sent.
+    /// How many frames were sent.
     pub frames: u64,
     /// Bytes sent, FCS included.
     pub bytes: Bytes,
@@ -129,9 +129,9 @@ pub struct SendReport {
 /// A flow at its target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReceiveReport {
-    /// Its number.
+    /// The number of the flow.
     pub flow: u32,
-    /// Its name.
+    /// The name of the flow in the scenario.
     pub name: String,
     /// Frames received, those that came twice not counted.
     pub frames: u64,
@@ -162,13 +162,13 @@ pub struct ReceiveReport {
 pub struct Quantiles {
     /// How many there are.
     pub count: u64,
-    /// Half are below.
+    /// The median: half of all are below.
     pub p50: Span,
     /// All but one in a hundred are below.
     pub p99: Span,
     /// All but one in a thousand are below.
     pub p999: Span,
-    /// None is above.
+    /// The largest of all.
     pub max: Span,
 }
 
@@ -207,7 +207,7 @@ impl Lateness {
 /// Recordings, one element per sample in each vector.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// The instants.
+    /// The instants of the samples.
     pub times: Vec<Time>,
     /// One element per port.
     pub ports: Vec<PortSeries>,
@@ -235,21 +235,21 @@ pub struct PortSeries {
 /// A flow over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowSeries {
-    /// Its number.
+    /// The number of the flow.
     pub flow: u32,
     /// Mean goodput since the last sample, in bit/s.
     pub goodput_bps: Vec<f64>,
 }
 
 impl ReceiveReport {
-    /// An empty one.
+    /// A report of a flow of which nothing has arrived.
     pub fn new(flow: FlowId, name: &str) -> ReceiveReport {
         ReceiveReport { flow: flow.0, name: name.to_owned(), ..ReceiveReport::default() }
     }
 }
 
 impl ClassReport {
-    /// An empty one.
+    /// A report of a class in which nothing has happened.
     pub fn new(class: Class) -> ClassReport {
         ClassReport { class: class.0, ..ClassReport::default() }
     }

@@ -48,7 +48,7 @@ pub(crate) enum Complaint {
     SendFailure,
 }
 
-/// See the [module](self).
+/// What switches and hosts on real frames have in common; see the [module](self).
 pub(crate) struct Station {
     name: String,
     pub envelope: Envelope,
@@ -70,7 +70,7 @@ pub(crate) struct Station {
 /// Shows the time of the node's clock at the instant at which it is called.
 pub(crate) type Watch = Box<dyn Fn() -> Time + Send>;
 
-/// See [`Lateness`].
+/// The measurements behind [`Lateness`], one distribution each.
 #[derive(Default)]
 struct Late {
     control: Histogram,
@@ -88,7 +88,7 @@ struct Leaving {
     is_control: bool,
 }
 
-/// One port.
+/// One port of the node, with its link.
 #[derive(Debug)]
 pub(crate) struct Desk {
     neighbour: String,

@@ -62,7 +62,7 @@ struct Body {
 pub struct Storm {
     /// The egress port that was paused for too long.
     pub port: PortId,
-    /// The class.
+    /// The class that was paused.
     pub class: Class,
     /// When that was seen.
     pub time: Time,
@@ -70,7 +70,7 @@ pub struct Storm {
     pub restored: Option<Time>,
     /// What was dropped in between.
     pub dropped: u64,
-    /// Its bytes.
+    /// The frame bytes of what was dropped.
     pub dropped_bytes: Bytes,
 }
 
@@ -119,7 +119,7 @@ impl SwitchNode {
         }
     }
 
-    /// Its name.
+    /// The name of the switch in the scenario.
     pub fn name(&self) -> &str {
         self.body.station.name()
     }

@@ -6,9 +6,9 @@ use pauseless_core::unit::Time;
 /// Which way a frame went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Into the node.
+    /// The node has received it.
     In,
-    /// Out of it.
+    /// The node has sent it.
     Out,
 }
 

@@ -116,7 +116,7 @@ impl Failures {
         self.links.binary_search(&link).is_ok()
     }
 
-    /// These and others.
+    /// The links that fail in either of the two.
     pub fn union(&self, others: &Failures) -> Failures {
         Failures::of_links(self.links.iter().chain(&others.links).copied())
     }
@@ -157,46 +157,26 @@ impl Failures {
 
 /// Why a name or a number is no failure.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum FailureError {
     /// No node of that name, and no link either.
     #[error("the fabric has no switch or link {name:?}; write a switch as A1, a link as A1-C2")]
-    Unknown {
-        /// What was written.
-        name: String,
-    },
+    Unknown { name: String },
     /// A link, but not of this fabric.
     #[error(transparent)]
     Name(#[from] NameError),
     /// Names with dashes can be split in more than one way.
     #[error("{name:?} may be more than one link; write it as a port, {first} or {second}")]
-    Ambiguous {
-        /// What was written.
-        name: String,
-        /// One reading.
-        first: String,
-        /// Another one.
-        second: String,
-    },
+    Ambiguous { name: String, first: String, second: String },
     /// Hosts do not fail.
     #[error("{name} is a host; fail switches and the links between them")]
-    Host {
-        /// What was written.
-        name: String,
-    },
+    Host { name: String },
     /// The only link of a host.
     #[error("host {host} would have no link left; fail links between switches only")]
-    HostLink {
-        /// The host.
-        host: String,
-    },
+    HostLink { host: String },
     /// More failures than links.
     #[error("{wanted} links cannot fail: only {count} are between switches")]
-    TooMany {
-        /// How many were to fail.
-        wanted: usize,
-        /// How many there are.
-        count: usize,
-    },
+    TooMany { wanted: usize, count: usize },
 }
 
 fn switch_links(topology: &Topology) -> impl Iterator<Item = LinkIndex> + '_ {

@@ -160,7 +160,7 @@ mod tests {
         max_min_rates(flows, |node, port| topology.port(node, port).rate)
     }
 
-    /// gfc19 Fig. 1.
+    /// The ring is that of gfc19 Fig. 1.
     #[test]
     fn each_flow_of_the_ring_gets_half_a_link() {
         let ring = Ring { switches: 3, hosts_per_switch: 1 }.build(links(10)).unwrap();

@@ -82,43 +82,22 @@ impl Topology {
 
 /// Why a name denotes no port or link of the fabric.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum NameError {
     /// Not in the form of a port name.
     #[error(
         "{name:?} is no port name; write NODE:NEIGHBOUR, or NODE:NEIGHBOUR#2 for a second link"
     )]
-    Malformed {
-        /// What was written.
-        name: String,
-    },
+    Malformed { name: String },
     /// No node is called that.
     #[error("the fabric has no node {name:?}")]
-    UnknownNode {
-        /// What was written.
-        name: String,
-    },
+    UnknownNode { name: String },
     /// No link joins the two.
     #[error("{node} has no link to {peer:?}; {}", listed(neighbours))]
-    NotAdjacent {
-        /// The first node.
-        node: String,
-        /// What was written for its neighbour.
-        peer: String,
-        /// The names of all its neighbours.
-        neighbours: Vec<String>,
-    },
+    NotAdjacent { node: String, peer: String, neighbours: Vec<String> },
     /// The two nodes have fewer parallel links.
     #[error("{node} has no link number {wanted} to {peer}, only {count}")]
-    NotParallel {
-        /// The first node.
-        node: String,
-        /// Its neighbour.
-        peer: String,
-        /// The number that was written.
-        wanted: usize,
-        /// How many links join the two.
-        count: usize,
-    },
+    NotParallel { node: String, peer: String, wanted: usize, count: usize },
 }
 
 /// What an error says about the neighbours, short enough to read even for a large switch.

@@ -9,7 +9,7 @@ use crate::topology::Topology;
 /// A node of a path, and by which of parallel links it is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
-    /// The node.
+    /// The node that the path passes.
     pub node: NodeId,
     /// The number of the link that leads to it, from 1, among those that join it to the node
     /// before. The first node of a path is reached by none and has 1.
@@ -25,84 +25,46 @@ impl From<NodeId> for Step {
 
 /// Why a list of nodes is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum PathError {
     /// No room for a switch.
     #[error("the path has {count} nodes; write at least a source host, a switch and a target host")]
-    TooShort {
-        /// How many nodes it has.
-        count: usize,
-    },
+    TooShort { count: usize },
     /// It begins or ends at a switch.
     #[error("the path has the switch {name} at its end; begin and end it at a host")]
-    EndNotHost {
-        /// The switch.
-        name: String,
-    },
+    EndNotHost { name: String },
     /// It returns to its source.
     #[error("the path begins and ends at {name}; choose another target")]
-    ToItself {
-        /// The host.
-        name: String,
-    },
+    ToItself { name: String },
     /// Hosts do not forward.
     #[error("the path passes through the host {name}; hosts do not forward, so go around it")]
-    HostInside {
-        /// The host.
-        name: String,
-    },
+    HostInside { name: String },
     /// The switch would have to tell the first visit from the second.
     #[error(
         "the path visits {name} twice; a table keyed by destination cannot express it, \
          so remove the loop"
     )]
-    SwitchTwice {
-        /// The switch.
-        name: String,
-    },
+    SwitchTwice { name: String },
     /// No link joins two consecutive nodes.
     #[error(
         "the path goes from {from} to {to}, but {from} has no link to it; {}",
         listed(neighbours)
     )]
-    NotAdjacent {
-        /// The first node.
-        from: String,
-        /// The node after it.
-        to: String,
-        /// The names of all neighbours of the first node.
-        neighbours: Vec<String>,
-    },
+    NotAdjacent { from: String, to: String, neighbours: Vec<String> },
     /// Two consecutive nodes have fewer parallel links.
     #[error(
         "the path goes from {from} to {to} by link number {wanted}; there {}",
         match count { 1 => "is only 1".to_string(), count => format!("are only {count}") }
     )]
-    NotParallel {
-        /// The first node.
-        from: String,
-        /// The node after it.
-        to: String,
-        /// The number that was written.
-        wanted: usize,
-        /// How many links join the two.
-        count: usize,
-    },
+    NotParallel { from: String, to: String, wanted: usize, count: usize },
     /// A packet that goes in a circle passes two switches at least.
     #[error(
         "the loop has {count} of the two switches that it takes; name the switches of a circle"
     )]
-    LoopTooShort {
-        /// How many switches were written.
-        count: usize,
-    },
+    LoopTooShort { count: usize },
     /// The first node has the number of a link, but no link leads to it.
     #[error("the path begins at {name}, so no link leads there; remove the #{wanted}")]
-    LinkToSource {
-        /// The source.
-        name: String,
-        /// The number that was written.
-        wanted: usize,
-    },
+    LinkToSource { name: String, wanted: usize },
 }
 
 /// The egress ports along `path`, from that of the source host to that of the last switch.

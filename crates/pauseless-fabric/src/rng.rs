@@ -20,7 +20,7 @@ pub enum Purpose {
     Wire = 6,
     /// Which switches of a random fabric are joined.
     Wiring = 8,
-    /// Which links fail.
+    /// Which links of a fabric fail.
     Failure = 9,
     /// Which packets a switch marks or samples.
     Marking = 10,
@@ -30,7 +30,7 @@ pub enum Purpose {
     WireLoss = 12,
 }
 
-/// A counter-based stream.
+/// A stream of random numbers that are hashes of a counter.
 #[derive(Clone, Debug)]
 pub struct Stream {
     key: u64,
@@ -44,7 +44,7 @@ impl Stream {
         Stream { key, count: 0 }
     }
 
-    /// 64 random bits.
+    /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.count += 1;
         mix(self.key.wrapping_add(self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15)))

@@ -11,7 +11,7 @@ pub const PORT_COUNT_MAX: usize = 65_535;
 /// What a node does with packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// Forwards.
+    /// It forwards packets of others.
     Switch,
     /// Sends and receives, and never forwards.
     Host,
@@ -22,7 +22,7 @@ pub enum NodeKind {
 pub struct Node {
     /// Unique in its topology, and made of letters, digits, `_`, `.` and `-`.
     pub name: String,
-    /// Switch or host.
+    /// Whether it is a switch or a host.
     pub kind: NodeKind,
     /// The height in a tree: hosts 0, the switches next to them 1, and so on.
     pub layer: u8,
@@ -37,20 +37,20 @@ pub struct LinkIndex(pub u32);
 pub struct LinkSpec {
     /// The rate of each direction.
     pub rate: Rate,
-    /// The propagation delay.
+    /// The propagation delay of each direction.
     pub delay: Span,
 }
 
 /// A full-duplex link, the only kind there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// One end.
+    /// The node at one end.
     pub a: NodeId,
-    /// The other end.
+    /// The node at the other end.
     pub b: NodeId,
     /// The rate of each direction.
     pub rate: Rate,
-    /// The propagation delay.
+    /// The propagation delay of each direction.
     pub delay: Span,
 }
 
@@ -65,7 +65,7 @@ pub struct Port {
     pub peer_port: PortId,
     /// The rate of each direction.
     pub rate: Rate,
-    /// The propagation delay.
+    /// The propagation delay of each direction.
     pub delay: Span,
 }
 

@@ -74,27 +74,17 @@ pub fn circle(topology: &Topology, table: &ForwardingTable, header: Header) -> O
 
 /// Why a packet arrives nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum TraceError {
-    /// Only hosts send.
+    /// A switch was named as the source.
     #[error("{name} is a switch; name a host as the source")]
-    SourceNotHost {
-        /// The switch.
-        name: String,
-    },
+    SourceNotHost { name: String },
     /// The source has lost its link.
     #[error("host {name} has no link left")]
-    NoLink {
-        /// The source.
-        name: String,
-    },
+    NoLink { name: String },
     /// A switch knows no way.
     #[error("{at} has no next hop for group {}", group.0)]
-    NoNextHop {
-        /// The switch.
-        at: String,
-        /// The group of the packet.
-        group: GroupId,
-    },
+    NoNextHop { at: String, group: GroupId },
     /// The packet circles for ever.
     #[error("the packet circles through {}", switches.join(", "))]
     Loop {

@@ -18,7 +18,7 @@ use crate::event::Kind;
 /// A run, complete: the same value gives the same outcome on every machine.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Nodes and links.
+    /// The nodes and the links between them.
     pub topology: Topology,
     /// The table that switches forward with.
     pub table: ForwardingTable,
@@ -86,10 +86,10 @@ pub struct Hardware {
 /// real network nothing is simultaneous, and both are as good.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
-    /// Control frames.
+    /// Control frames take effect first.
     #[default]
     Control,
-    /// Packets that arrive.
+    /// Packets that arrive are handled first.
     Arrivals,
 }
 
@@ -163,7 +163,7 @@ pub struct IngressTable {
 pub struct Ingress {
     /// What watches its counter.
     pub control: FlowControl,
-    /// The physical buffer.
+    /// The size of the physical buffer.
     pub buffer: Bytes,
 }
 
@@ -264,9 +264,9 @@ pub struct Follow {
 pub struct Flow {
     /// Unique; decides the canonical order, the start offset and the ECMP hash.
     pub name: String,
-    /// Where it starts.
+    /// The host that sends it.
     pub source: NodeId,
-    /// Where it ends.
+    /// The host that receives it.
     pub target: NodeId,
     /// How it is forwarded.
     pub group: GroupId,
@@ -347,7 +347,7 @@ impl Flow {
 /// A host that takes packets out of its ingress buffer at a given pace.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// Which host.
+    /// The host that it is about.
     pub host: NodeId,
     /// The pace from an instant on, in order of time; `None` stands still.
     pub steps: Vec<(Time, Option<Rate>)>,
@@ -367,22 +367,22 @@ pub struct Mitigation {
 /// Whether queues are watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Watchdog {
-    /// Nobody looks.
+    /// No queue is watched.
     #[default]
     Off,
-    /// As configured.
+    /// Every egress queue of every switch is watched with these parameters.
     On(watchdog::Config),
 }
 
 /// What happens when a deadlock was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// It stays.
+    /// The deadlock stays for the rest of the run.
     #[default]
     None,
     /// The first queue of its cycle is dropped.
     Drain {
-        /// So much later.
+        /// How long after the detection of the deadlock.
         delay: Span,
     },
 }
@@ -392,9 +392,9 @@ pub enum Recovery {
 pub struct RateLimit {
     /// A host or a switch.
     pub node: NodeId,
-    /// Its egress.
+    /// The egress port that is shaped.
     pub port: PortId,
-    /// The class.
+    /// The class that is shaped.
     pub class: Class,
     /// The rate, at most that of the link.
     pub rate: Rate,
@@ -418,7 +418,7 @@ pub struct Probes {
 /// Instants at which it is counted how many bytes wait for each egress of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueWatch {
-    /// The first.
+    /// The first instant at which it is counted.
     pub first: Time,
     /// The last is the first one that is not before this.
     pub last: Time,

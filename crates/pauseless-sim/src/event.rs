@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     Timeout,
     /// A deadlock that was found some time ago is broken.
     Recover,
-    /// A flow starts.
+    /// A flow starts to send.
     FlowStart,
     /// A flow stops although it is not finished.
     FlowStop,

@@ -48,7 +48,7 @@ impl Packet {
         Packet { tag, size, class }
     }
 
-    /// Frame bytes.
+    /// The length of the frame.
     #[inline]
     pub(crate) fn size(self) -> Bytes {
         Bytes::new(u64::from(self.size))

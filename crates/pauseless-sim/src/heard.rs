@@ -14,9 +14,9 @@ use crate::fabric::End;
 /// A PFC frame has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Heard {
-    /// When.
+    /// When the frame arrived.
     pub time: Time,
-    /// At which node.
+    /// The node that it arrived at.
     pub node: NodeId,
     /// By which of its ports.
     pub port: PortId,
@@ -29,9 +29,9 @@ pub struct Heard {
 /// How long the queue of an egress was at regular instants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lengths {
-    /// The switch.
+    /// The switch that it is in.
     pub node: NodeId,
-    /// Its egress.
+    /// The egress port of the queue.
     pub port: PortId,
     /// How often so many thousands of bytes waited there, from none on.
     pub counts: Vec<u32>,

@@ -13,7 +13,7 @@ pub struct Outcome {
     pub end: Time,
     /// Why it ended then.
     pub ended: Ended,
-    /// Events handled.
+    /// How many events were handled.
     pub events: u64,
     /// Data frames received by any node.
     pub packet_hops: u64,
@@ -30,7 +30,7 @@ pub struct Outcome {
     /// Packets that were dropped on aim: their TTL had run out, or there was no class for their
     /// next hop. They are no losses.
     pub expired_packets: u64,
-    /// Their bytes.
+    /// The frame bytes of those packets.
     pub expired_bytes: Bytes,
     /// The same by cause.
     pub losses: Losses,
@@ -119,7 +119,7 @@ impl Ended {
 /// A flow that starves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Starved {
-    /// Which one.
+    /// The flow that starves.
     pub flow: FlowId,
     /// Its goodput since then, in bit/s.
     pub rate_bps: f64,
@@ -132,21 +132,21 @@ pub struct Starved {
 /// A packet that did not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// When.
+    /// When the packet arrived.
     pub time: Time,
-    /// Where it arrived.
+    /// The node that it arrived at.
     pub node: NodeId,
-    /// At which port.
+    /// The port that it arrived at.
     pub port: PortId,
-    /// In which class.
+    /// The class that it arrived in.
     pub class: Class,
-    /// Whose it was.
+    /// The flow that it belonged to.
     pub flow: FlowId,
     /// What the buffer held already.
     pub held: Bytes,
     /// The buffer, or the size of what was full.
     pub buffer: Bytes,
-    /// What was full.
+    /// The part of the memory that was full.
     pub pool: FullPool,
 }
 
@@ -155,7 +155,7 @@ pub struct Loss {
 pub struct Losses {
     /// What did not fit where it arrived.
     pub overrun: Lost,
-    /// What watchdogs dropped.
+    /// What was dropped by watchdogs.
     pub watchdog: Lost,
     /// What was dropped to break a deadlock.
     pub drain: Lost,
@@ -166,9 +166,9 @@ pub struct Losses {
 /// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// How many.
+    /// The number of packets.
     pub packets: u64,
-    /// Frame bytes.
+    /// The frame bytes of those packets.
     pub bytes: Bytes,
 }
 
@@ -229,11 +229,11 @@ pub struct FlowOutcome {
 /// What an ingress queue has seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueOutcome {
-    /// The switch.
+    /// The switch that the queue is in.
     pub node: NodeId,
-    /// Its ingress port.
+    /// The ingress port of the queue.
     pub port: PortId,
-    /// The class.
+    /// The class of the queue.
     pub class: Class,
     /// The most that it held.
     pub max: Bytes,
@@ -246,7 +246,7 @@ pub struct QueueOutcome {
 /// What the shared memory of a switch has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryOutcome {
-    /// The switch.
+    /// The switch whose memory it is.
     pub node: NodeId,
     /// How large everything is.
     pub size: MemoryUse,
@@ -259,9 +259,9 @@ pub struct MemoryOutcome {
 /// What has left a port, and how its far end held it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortOutcome {
-    /// The node.
+    /// The node that the port belongs to.
     pub node: NodeId,
-    /// Its port.
+    /// The port of that node.
     pub port: PortId,
     /// Bytes of data and answers that it sent; control frames are not counted.
     pub sent: Bytes,
@@ -315,7 +315,7 @@ pub struct Pause {
     pub time: Time,
     /// When the sender was told to go on, if it was.
     pub end: Option<Time>,
-    /// Why.
+    /// Why the frame was sent.
     pub cause: PauseCause,
 }
 
@@ -365,7 +365,7 @@ pub struct PausedLink {
     pub depth: u32,
     /// When it was stopped first.
     pub first: Time,
-    /// How often.
+    /// How often it was stopped.
     pub pauses: u64,
     /// For how long in all.
     pub span: Span,
@@ -383,7 +383,7 @@ pub struct PauseCycle {
 /// Recordings, one element per sample in each vector.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// The instants.
+    /// The instants of the samples.
     pub times: Vec<Time>,
     /// One element per probed port.
     pub ports: Vec<PortSeries>,
@@ -391,12 +391,12 @@ pub struct Series {
     pub flows: Vec<FlowSeries>,
 }
 
-/// A probed port.
+/// What was recorded at a probed port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortSeries {
-    /// The node.
+    /// The node that the port belongs to.
     pub node: NodeId,
-    /// Its port.
+    /// The port of that node.
     pub port: PortId,
     /// Bytes on the ingress counters of all classes.
     pub queue: Vec<u64>,
@@ -414,10 +414,10 @@ pub struct PortSeries {
     pub feedback_bps: Vec<f64>,
 }
 
-/// A probed flow.
+/// What was recorded of a probed flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSeries {
-    /// Which one.
+    /// The flow that was probed.
     pub flow: FlowId,
     /// Mean goodput since the last sample, in bit/s.
     pub goodput_bps: Vec<f64>,

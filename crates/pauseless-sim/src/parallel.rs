@@ -213,7 +213,7 @@ impl<'c> Parallel<'c> {
         std::mem::take(&mut self.has_restarted)
     }
 
-    /// See [`Simulator::take_heard`].
+    /// The PFC frames since this was last asked, as [`Simulator::take_heard`] of all parts.
     pub fn take_heard(&mut self) -> Vec<Heard> {
         match &mut self.inner {
             Inner::One(simulator) => simulator.take_heard(),
@@ -226,7 +226,7 @@ impl<'c> Parallel<'c> {
         }
     }
 
-    /// See [`Simulator::queue_lengths`].
+    /// The lengths of all watched queues, as [`Simulator::queue_lengths`] of all parts.
     pub fn queue_lengths(&mut self, now: Time) -> Vec<Lengths> {
         match &mut self.inner {
             Inner::One(simulator) => simulator.queue_lengths(now),

@@ -50,13 +50,13 @@ impl FlowState {
 /// A run at its end, as flows are judged by it.
 #[derive(Clone, Copy, Debug)]
 pub struct Lives<'r> {
-    /// What was run.
+    /// The configuration of the run.
     pub config: &'r Config,
     /// What all flows have achieved.
     pub flows: &'r [FlowState],
-    /// When it ended.
+    /// When the run ended.
     pub now: Time,
-    /// Why it ended.
+    /// Why the run ended.
     pub ended: Ended,
     /// Whether there is a deadlock that nobody has broken.
     pub is_stuck: bool,

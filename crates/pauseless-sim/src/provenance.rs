@@ -45,7 +45,7 @@ pub(crate) struct Seen<'r> {
     pub flows: &'r [FlowState],
 }
 
-/// Watches all pauses.
+/// Watches all pauses of a run and finds the cause of each.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     class_count: usize,

@@ -36,7 +36,7 @@ pub(crate) struct Step {
 /// The tree as a whole, integrated so far.
 #[derive(Clone, Debug)]
 struct Tree {
-    /// Links in it.
+    /// How many links are in the tree.
     members: u32,
     /// Until when the following three are complete.
     done: Time,

@@ -19,35 +19,35 @@ pub enum Direction {
 /// One end of a link, and which way a frame went there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// The node.
+    /// The node that the port belongs to.
     pub node: NodeId,
-    /// Its port.
+    /// The port of that node.
     pub port: PortId,
     /// Into the node or out of it.
     pub direction: Direction,
 }
 
-/// A frame.
+/// A frame as a capture shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// Data of a flow.
     Data {
-        /// The flow.
+        /// The flow that the packet belongs to.
         flow: FlowId,
-        /// Its number.
+        /// The number of the packet in its flow.
         sequence: Sequence,
         /// Whether a switch has marked it.
         is_marked: bool,
-        /// Frame bytes.
+        /// The length of the frame.
         size: Bytes,
         /// The class on this wire.
         class: Class,
     },
     /// A packet that tells the source of a flow something.
     Answer {
-        /// The flow.
+        /// The flow whose source is told.
         flow: FlowId,
-        /// What it says.
+        /// The acknowledgement or congestion notification.
         feedback: Feedback,
         /// The class on this wire.
         class: Class,

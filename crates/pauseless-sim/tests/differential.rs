@@ -254,7 +254,7 @@ fn check_cycle((topology, routes): (&Topology, &Routes), cycle: &Cycle, closed: 
     closed.deadlocked[column] += u32::from(is_deadlocked);
 }
 
-/// Networks per test.
+/// How many networks each test draws.
 const CASES: u64 = 400;
 /// Runs per cycle, each with other starts and packets.
 const STARTS: u64 = 3;

@@ -1,4 +1,4 @@
-//! `pauseless check`
+//! The command `pauseless check`: from dumps of a fabric to a verdict.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `pauseless demo`
+//! The command `pauseless demo`: the deadlock of a ring and what prevents it.
 
 use std::path::Path;
 use std::process::ExitCode;

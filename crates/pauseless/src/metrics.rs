@@ -1,4 +1,4 @@
-//! `pauseless metrics`
+//! The command `pauseless metrics`: the list of all numbers of a run.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `pauseless plan`
+//! The command `pauseless plan`: thresholds and headroom for a fabric.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -26,7 +26,7 @@ use crate::output::tell;
 pub enum Bar {
     /// If it would be seen and is worth it.
     Auto,
-    /// No.
+    /// Not in any case.
     Never,
 }
 

@@ -1,4 +1,4 @@
-//! `pauseless repro`
+//! The command `pauseless repro`: the experiments of the papers.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;

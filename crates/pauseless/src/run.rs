@@ -1,4 +1,4 @@
-//! `pauseless run`
+//! The command `pauseless run`: one simulation and its reports.
 
 use std::num::NonZeroUsize;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `pauseless testbed`
+//! The command `pauseless testbed`: scenarios on real frames.
 
 use std::ops::ControlFlow;
 use std::path::Path;

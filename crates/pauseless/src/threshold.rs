@@ -1,4 +1,4 @@
-//! `pauseless threshold`
+//! The command `pauseless threshold`: where a property of a run flips.
 
 use std::process::ExitCode;
 

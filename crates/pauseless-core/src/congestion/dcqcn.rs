@@ -46,12 +46,12 @@ pub enum Style {
     Nic,
 }
 
-/// Parameters of DCQCN.
+/// The parameters of DCQCN, for all three of its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// Whose DCQCN it is.
     pub style: Style,
-    /// The switch's part.
+    /// When switches mark packets (the congestion point).
     pub marking: marking::Config,
     /// N, at most one CNP per flow in this time.
     pub cnp_interval: Span,
@@ -67,11 +67,11 @@ pub struct Config {
     pub byte_counter: Bytes,
     /// F, stages of fast recovery.
     pub threshold: u32,
-    /// R_AI.
+    /// R_AI, the step of the target rate in additive increase.
     pub rate_ai: Rate,
-    /// R_HAI.
+    /// R_HAI, the step of the target rate in hyper increase.
     pub rate_hai: Rate,
-    /// The least rate.
+    /// The rate below which no CNP brings a flow.
     pub rate_min: Rate,
     /// When the target rate follows the current one.
     pub clamp: Clamp,
@@ -111,7 +111,7 @@ impl Default for Config {
     }
 }
 
-/// Answers marked packets.
+/// The receiver's half: answers marked packets with CNPs, at most one per interval.
 #[derive(Clone, Debug)]
 pub struct NotificationPoint {
     interval: Span,
@@ -153,9 +153,9 @@ pub struct ReactionPoint {
     bounds: Bounds,
     rate_ai: f64,
     rate_hai: f64,
-    /// RC.
+    /// RC, the rate at which the flow sends, in bit/s.
     current: f64,
-    /// RT.
+    /// RT, the rate that recovery aims at, in bit/s.
     target: f64,
     alpha: f64,
     byte_stage: u32,
@@ -165,7 +165,7 @@ pub struct ReactionPoint {
     bytes_left: Option<Bytes>,
     /// When the next time stage begins: not before the first packet.
     increase_at: Time,
-    /// When alpha falls.
+    /// When alpha decays next, unless a CNP comes first.
     alpha_at: Time,
 }
 

@@ -29,7 +29,7 @@ use super::marking::{self, MarkAt};
 use super::{Bounds, Feedback, Sent, Sequence};
 use crate::unit::{Bytes, Rate, Span, Time};
 
-/// Parameters of DCTCP.
+/// The parameters of DCTCP, for switches and sources.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// K: packets are marked by a queue above this threshold.
@@ -42,7 +42,7 @@ pub struct Config {
     pub alpha_initial: f64,
     /// What the rate grows by per window without a cut; `None` for one packet per round trip.
     pub rate_ai: Option<Rate>,
-    /// The least rate.
+    /// The rate below which no cut brings a flow.
     pub rate_min: Rate,
 }
 

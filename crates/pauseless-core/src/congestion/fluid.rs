@@ -34,9 +34,9 @@ use super::pcn;
 /// Sources, a queue and the weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fluid {
-    /// C.
+    /// C, the capacity of the bottleneck link.
     pub capacity: f64,
-    /// T.
+    /// T, the length of one control loop.
     pub period: f64,
     /// The smallest weight of an increase, and the margin of a decrease.
     pub w_min: f64,
@@ -44,9 +44,9 @@ pub struct Fluid {
     pub w_max: f64,
     /// R_i, the sending rate of every source.
     pub rates: Vec<f64>,
-    /// Q.
+    /// Q, the length of the queue.
     pub queue: f64,
-    /// w.
+    /// w, the present weight of an increase.
     pub weight: f64,
 }
 
@@ -78,7 +78,7 @@ impl Fluid {
         self.rates.iter().sum()
     }
 
-    /// One loop.
+    /// Advances the model by one control loop of length T.
     pub fn step(&mut self) -> Loop {
         let aggregate = self.aggregate();
         //= pcn20 A.1 eq 3
@@ -128,13 +128,13 @@ impl Fluid {
 /// of N, in closed form. A source that is alone never meets a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// C.
+    /// C, the capacity of the bottleneck link.
     pub capacity: f64,
-    /// T.
+    /// T, the length of one control loop.
     pub period: f64,
-    /// w.
+    /// The smallest weight of an increase, and the margin of a decrease.
     pub w_min: f64,
-    /// N.
+    /// N, the number of sources.
     pub flows: u32,
 }
 
@@ -145,7 +145,7 @@ impl Steady {
         self.flows
     }
 
-    /// C / N.
+    /// The fair share of each source, C / N.
     //= pcn20 A.2.2 eq 14
     pub fn share(&self) -> f64 {
         self.capacity / f64::from(self.flows)
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(fluid(vec![0.1]).drain_loops(), 0);
     }
 
-    /// Proposition 2.
+    /// This is proposition 2 of the paper.
     //= pcn20 A.2.2 eq 14 type=test
     #[test]
     fn rates_become_fair_from_any_start() {

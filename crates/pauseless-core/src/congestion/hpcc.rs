@@ -24,7 +24,7 @@ use super::telemetry::{HOPS_MAX, Hop};
 use super::{Bounds, Feedback, Sent, Sequence};
 use crate::unit::{Bytes, Rate, Span, Time};
 
-/// Parameters of HPCC.
+/// The parameters of HPCC; switches only write telemetry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// eta, how busy links are to be.
@@ -33,7 +33,7 @@ pub struct Config {
     pub stage_max: u32,
     /// W_AI over the base round-trip time.
     pub rate_ai: Rate,
-    /// The least rate.
+    /// The rate below which no update brings a flow.
     pub rate_min: Rate,
     /// T, the round-trip time without queues; zero for that of each flow.
     pub base_rtt: Span,
@@ -75,11 +75,11 @@ impl Default for Config {
 /// A rate that others are computed from, and how busy its links are.
 #[derive(Clone, Copy, Debug)]
 struct Reference {
-    /// Rc.
+    /// Rc, the rate that the last full update has set, in bit/s.
     rate: f64,
     /// U, a moving average.
     busy: f64,
-    /// incStage.
+    /// incStage, the additive steps since the last multiplicative update.
     steps: u32,
 }
 
@@ -88,7 +88,7 @@ struct Reference {
 pub struct ReactionPoint {
     config: Config,
     bounds: Bounds,
-    /// In seconds.
+    /// T, in seconds, as the formulas want it.
     base_rtt: f64,
     rate: f64,
     /// Of the whole way, or of each hop.

@@ -47,14 +47,14 @@ pub struct Level {
     pub kmin: u32,
     /// As [`Config::kmax`], in bytes.
     pub kmax: u32,
-    /// As [`Config::pmax`].
+    /// As [`Config::pmax`], in single precision to keep this small.
     pub pmax: f32,
 }
 
 /// At most so many speeds have thresholds of their own.
 pub const LEVELS_MAX: usize = 6;
 
-/// Thresholds by speed.
+/// Thresholds of up to [`LEVELS_MAX`] link speeds.
 pub type Levels = [Option<Level>; LEVELS_MAX];
 
 /// When the decision falls.
@@ -82,7 +82,7 @@ pub struct Marker {
 /// A counter instead of a queue.
 #[derive(Clone, Debug)]
 struct Phantom {
-    /// Bytes per picosecond.
+    /// The rate at which it drains, in bytes per picosecond.
     drain: f64,
     bytes: f64,
     /// When the last packet left.

@@ -33,7 +33,7 @@ use telemetry::{Echo, Hop};
 pub enum Feedback {
     /// The target has received the packet of this number and all before it that were not lost.
     Ack {
-        /// See [`Sequence`].
+        /// The number of the packet that is acknowledged.
         sequence: Sequence,
         /// Whether that packet was marked on its way.
         is_marked: bool,
@@ -126,7 +126,7 @@ impl Sequence {
 pub struct QueueState {
     /// Packets that wait, without the one that is leaving.
     pub packets: u32,
-    /// Their bytes.
+    /// The frame bytes of those packets.
     pub bytes: Bytes,
     /// Whether the far end holds this queue back: PFC and credits stop it, GFC slows it down.
     pub is_held: bool,
@@ -135,18 +135,18 @@ pub struct QueueState {
 /// A packet as it leaves its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Frame bytes.
+    /// The length of the frame.
     pub size: Bytes,
-    /// Its number.
+    /// The number of the packet in its flow.
     pub sequence: Sequence,
 }
 
 /// A packet as it arrives at its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Frame bytes.
+    /// The length of the frame.
     pub size: Bytes,
-    /// Its number.
+    /// The number of the packet in its flow.
     pub sequence: Sequence,
     /// Whether a switch has marked it.
     pub is_marked: bool,
@@ -175,9 +175,9 @@ impl Source {
 /// What a congestion point does about a packet that joins its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joining {
-    /// Nothing.
+    /// The packet waits unmarked and its source hears nothing.
     Silent,
-    /// It is marked.
+    /// The packet gets an ECN mark.
     Marked,
     /// Its source is told something by the switch itself.
     Told(Feedback),
@@ -259,9 +259,9 @@ fn scaled(step: Rate, line: Rate, reference: Option<Rate>) -> f64 {
 pub enum CongestionControl {
     /// Every flow sends at its pace; only flow control holds it back.
     None,
-    /// Photonic congestion notification.
+    /// PCN, photonic congestion notification; see [`pcn`].
     Pcn(pcn::Config),
-    /// IEEE 802.1Qau.
+    /// QCN, IEEE 802.1Qau; see [`qcn`].
     Qcn(qcn::Config),
     /// ECN marks, CNPs, and a sender in the manner of QCN's.
     Dcqcn(dcqcn::Config),
@@ -278,13 +278,13 @@ pub enum CongestionControl {
 /// Any congestion point, dispatched by `match`.
 #[derive(Clone, Debug)]
 pub enum AnyCongestionPoint {
-    /// Marks nothing.
+    /// Switches do not take part.
     None,
-    /// See [`pcn`].
+    /// PCN's marking of packets that no pause has delayed.
     Pcn(pcn::CongestionPoint),
-    /// See [`qcn`].
+    /// QCN's sampling of the queue.
     Qcn(qcn::CongestionPoint),
-    /// See [`marking`].
+    /// ECN marking by queue length, for DCQCN and DCTCP.
     Marker(marking::Marker),
     /// Counts bytes and marks nothing, for [`telemetry`].
     Counter,
@@ -295,11 +295,11 @@ pub enum AnyCongestionPoint {
 /// Any notification point, dispatched by `match`.
 #[derive(Clone, Debug)]
 pub enum AnyNotificationPoint {
-    /// Says nothing.
+    /// Targets do not take part.
     None,
-    /// See [`pcn`].
+    /// PCN's periodic report of the receiving rate.
     Pcn(pcn::NotificationPoint),
-    /// See [`dcqcn`].
+    /// DCQCN's congestion notification packets.
     Dcqcn(dcqcn::NotificationPoint),
     /// That of an outside scheme.
     Outside(Box<dyn BoxedNotificationPoint>),
@@ -310,22 +310,22 @@ pub enum AnyNotificationPoint {
 pub enum AnyReactionPoint {
     /// Always the same rate.
     None {
-        /// That rate.
+        /// The rate at which the flow starts and stays.
         rate: Rate,
     },
-    /// See [`pcn`].
+    /// The sender of PCN.
     Pcn(pcn::ReactionPoint),
-    /// See [`qcn`].
+    /// The sender of QCN.
     Qcn(qcn::ReactionPoint),
-    /// See [`dcqcn`].
+    /// The sender of DCQCN as in the paper.
     Dcqcn(dcqcn::ReactionPoint),
-    /// See [`dcqcn_nic`].
+    /// The sender of DCQCN as in NICs.
     DcqcnNic(dcqcn_nic::ReactionPoint),
-    /// See [`timely`].
+    /// The sender of TIMELY.
     Timely(timely::ReactionPoint),
-    /// See [`hpcc`].
+    /// The sender of HPCC.
     Hpcc(hpcc::ReactionPoint),
-    /// See [`dctcp`].
+    /// The sender of DCTCP.
     Dctcp(dctcp::ReactionPoint),
     /// That of an outside scheme.
     Outside(Box<dyn BoxedReactionPoint>),

@@ -31,7 +31,7 @@
 use super::{Bounds, Feedback, Joining, QueueState, Received, Sent};
 use crate::unit::{Bytes, Rate, Span, Time};
 
-/// Parameters of PCN.
+/// The parameters of PCN, for targets and sources.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// T, the time between two notifications of a flow.
@@ -40,7 +40,7 @@ pub struct Config {
     pub w_min: f64,
     /// What the weight tends to.
     pub w_max: f64,
-    /// The least rate.
+    /// The rate below which no notification brings a flow.
     pub rate_min: Rate,
 }
 
@@ -55,7 +55,7 @@ impl Default for Config {
 /// Marks the packets that have not waited for a release and leave others waiting behind them.
 #[derive(Clone, Debug, Default)]
 pub struct CongestionPoint {
-    /// PN.
+    /// PN, the packets still in the queue that waited for a release.
     paused: u32,
 }
 
@@ -104,11 +104,11 @@ pub struct NotificationPoint {
     last: Option<Time>,
     /// From the last packet before the window to the first one inside it.
     gap: Span,
-    /// n.
+    /// n, the packets that arrived in the window.
     packets: u64,
-    /// m.
+    /// m, how many of them were marked.
     marked: u64,
-    /// b.
+    /// b, the frame bytes of all of them.
     bytes: Bytes,
 }
 

@@ -26,7 +26,7 @@ use super::dither::Dither;
 use super::{Bounds, Feedback, Joining, QueueState, Sent, scaled};
 use crate::unit::{Bytes, Rate, Span, Time};
 
-/// Parameters of QCN.
+/// The parameters of QCN, for switches and sources.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// Q_eq, the queue that the congestion point aims at.
@@ -35,7 +35,7 @@ pub struct Config {
     pub weight: f64,
     /// The bytes between two samples when there is no congestion.
     pub sample_base: Bytes,
-    /// Gd.
+    /// Gd, the gain of a decrease per unit of feedback.
     pub gd: f64,
     /// The least factor of one decrease.
     pub decrease_factor_min: f64,
@@ -45,11 +45,11 @@ pub struct Config {
     pub time_reset: Span,
     /// F, stages of fast recovery.
     pub threshold: u32,
-    /// R_AI.
+    /// R_AI, the step of the target rate in active increase.
     pub rate_ai: Rate,
-    /// R_HAI.
+    /// R_HAI, the step of the target rate in hyper-active increase.
     pub rate_hai: Rate,
-    /// The least rate.
+    /// The rate below which no notification brings a flow.
     pub rate_min: Rate,
     /// The speed that R_AI and R_HAI are for, if they are to be scaled with the link's own.
     pub reference: Option<Rate>,
@@ -162,7 +162,7 @@ pub struct ReactionPoint {
     bounds: Bounds,
     rate_ai: f64,
     rate_hai: f64,
-    /// CR.
+    /// CR, the rate at which the flow sends, in bit/s.
     current: f64,
     /// `None` at the line rate, until the first CNM and again once the flow is back there.
     limiter: Option<Limiter>,
@@ -171,7 +171,7 @@ pub struct ReactionPoint {
 /// What a flow that was told to slow down knows beside its rate.
 #[derive(Clone, Copy, Debug)]
 struct Limiter {
-    /// TR.
+    /// TR, the rate that recovery aims at, in bit/s.
     target: f64,
     byte_stage: u32,
     time_stage: u32,

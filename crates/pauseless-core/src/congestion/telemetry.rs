@@ -5,7 +5,7 @@ use crate::unit::{Bytes, Rate, Time};
 /// What one egress has written into a packet as it left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// When that was.
+    /// When the packet left the egress.
     pub time: Time,
     /// Bytes that the egress has sent before, all classes together.
     pub sent: Bytes,

@@ -25,7 +25,7 @@ use alloc::collections::VecDeque;
 use super::{Bounds, Feedback, Sent, Sequence, scaled};
 use crate::unit::{Rate, Span, Time};
 
-/// Parameters of TIMELY.
+/// The parameters of TIMELY, which only sources need.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// The weight of a new difference in the moving average.
@@ -44,9 +44,9 @@ pub struct Config {
     pub min_rtt: Span,
     /// After so many negative differences in a row the step is `hai_factor` times as large.
     pub hai_threshold: u32,
-    /// See `hai_threshold`.
+    /// The factor of the step in hyper-active increase; see `hai_threshold`.
     pub hai_factor: f64,
-    /// The least rate.
+    /// The rate below which no sample brings a flow.
     pub rate_min: Rate,
     /// The patched version's middle branch.
     pub is_patched: bool,
@@ -57,7 +57,7 @@ pub struct Config {
 /// How often the rate changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Update {
-    /// With every acknowledgement.
+    /// The rate changes with every acknowledgement.
     #[default]
     PerAck,
     /// Once per round trip, as in the HPCC authors' simulator: when a packet is acknowledged that
@@ -116,7 +116,7 @@ pub struct ReactionPoint {
 
 /// What one acknowledgement tells.
 struct Sample {
-    /// In picoseconds.
+    /// The round-trip time in picoseconds.
     rtt: f64,
     /// In units of the smallest round-trip time.
     gradient: f64,

@@ -6,11 +6,11 @@ use crate::unit::Bytes;
 /// A switch: n ports, k classes, memory B, headroom t of each port and class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizing {
-    /// B.
+    /// B, the packet memory of the switch.
     pub memory: Bytes,
-    /// n.
+    /// n, the number of ports.
     pub ports: u64,
-    /// k.
+    /// k, the number of classes.
     pub classes: u64,
     /// t, what may arrive after a PAUSE is due.
     pub headroom: Bytes,

@@ -86,7 +86,7 @@ pub struct Config {
     pub capacity: Bytes,
     /// A link packet is sent this often.
     pub period: Span,
-    /// The counters' width.
+    /// How wide the counters FCTBS and FCCL are.
     pub counters: Counters,
 }
 

@@ -49,7 +49,7 @@ pub struct BufferConfig {
 /// Parameters of time-based GFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeConfig {
-    /// The linear mapping.
+    /// How the rate follows the queue.
     pub mapping: Mapping,
     /// T, the time between two messages.
     pub period: Span,
@@ -62,7 +62,7 @@ pub struct TimeConfig {
 /// Parameters of conceptual GFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConceptualConfig {
-    /// The linear mapping.
+    /// How the rate follows the queue.
     pub mapping: Mapping,
     /// The feedback latency: from the change of the queue to the change of the sender's rate.
     pub delay: Span,
@@ -86,7 +86,7 @@ pub struct Mapping {
     pub b0: Bytes,
     /// Above this the sender is held.
     pub hold: Bytes,
-    /// The lowest rate.
+    /// The lowest rate that the mapping assigns.
     pub floor: Rate,
     /// The limiter's rate unit.
     pub unit: Rate,

@@ -25,9 +25,9 @@ pub const RATE_UNIT: Rate = Rate::bps(8_000);
 pub struct Limiter {
     line: Rate,
     unit: Rate,
-    /// R_r.
+    /// R_r, the rate that the far end has assigned.
     assigned: Rate,
-    /// R_l.
+    /// R_l, the time that the last frame took at line rate.
     last: Span,
     /// When the last frame's last bit leaves: the countdown starts here.
     end: Time,
@@ -41,7 +41,7 @@ impl Limiter {
         Limiter { line, unit, assigned: line, last: Span::ZERO, end: Time::ZERO, ready: Time::ZERO }
     }
 
-    /// The assigned rate.
+    /// The rate that the far end has assigned.
     pub fn rate(&self) -> Rate {
         self.assigned
     }

@@ -21,7 +21,7 @@ use outside::{BoxedDownstream, BoxedUpstream, FlowControlScheme};
 /// May a frame start now?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// Yes.
+    /// A frame may start now.
     Open,
     /// Not before this instant, unless a signal changes that.
     At(Time),
@@ -80,7 +80,7 @@ impl Signal {
 pub struct Control {
     /// Whose queue it speaks of.
     pub class: Class,
-    /// What it says.
+    /// The message of the scheme, such as a PAUSE or a credit limit.
     pub signal: Signal,
 }
 
@@ -165,9 +165,9 @@ pub trait Downstream {
 pub enum FlowControl {
     /// Nothing holds the sender back; a full buffer drops.
     None,
-    /// IEEE 802.1Qbb.
+    /// PFC, IEEE 802.1Qbb; see [`pfc`].
     Pfc(pfc::Config),
-    /// InfiniBand credits.
+    /// CBFC, InfiniBand's credits; see [`cbfc`].
     Cbfc(cbfc::Config),
     /// GFC with a message on every stage crossing.
     GfcBuffer(gfc::BufferConfig),
@@ -182,14 +182,14 @@ pub enum FlowControl {
 /// Any upstream half, dispatched by `match`.
 #[derive(Clone, Debug)]
 pub enum AnyUpstream {
-    /// Never held back.
+    /// A sender that nothing holds back.
     None {
-        /// The link's rate.
+        /// The rate of the link.
         line: Rate,
     },
-    /// See [`pfc`].
+    /// The sender's half of PFC, which obeys PAUSE frames.
     Pfc(pfc::PfcUpstream),
-    /// See [`cbfc`].
+    /// The sender's half of CBFC, which spends credits.
     Cbfc(cbfc::CbfcUpstream),
     /// See [`gfc`]. Boxed, so that ports without a rate limiter stay small.
     Gfc(Box<gfc::GfcUpstream>),
@@ -200,17 +200,17 @@ pub enum AnyUpstream {
 /// Any downstream half, dispatched by `match`.
 #[derive(Clone, Debug)]
 pub enum AnyDownstream {
-    /// Says nothing.
+    /// A receiver that sends no messages.
     None,
-    /// See [`pfc`].
+    /// The receiver's half of PFC, which sends PAUSE frames.
     Pfc(pfc::PfcDownstream),
-    /// See [`cbfc`].
+    /// The receiver's half of CBFC, which grants credits.
     Cbfc(cbfc::CbfcDownstream),
-    /// See [`gfc`].
+    /// The receiver's half of buffer-based GFC.
     GfcBuffer(gfc::BufferDownstream),
-    /// See [`gfc`].
+    /// The receiver's half of time-based GFC.
     GfcTime(gfc::TimeDownstream),
-    /// See [`gfc`].
+    /// The receiver's half of conceptual GFC.
     GfcConceptual(gfc::ConceptualDownstream),
     /// That of an outside scheme.
     Outside(Box<dyn BoxedDownstream>),

@@ -9,7 +9,7 @@ use crate::unit::{Bytes, Span, Time};
 /// A flow whose source is to be told about its packets.
 #[derive(Clone, Debug)]
 pub struct Listener {
-    /// Which flow.
+    /// The flow that arrives here.
     pub flow: FlowId,
     /// The class in which its source is told.
     pub class: Class,

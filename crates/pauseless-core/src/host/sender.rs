@@ -18,7 +18,7 @@ pub struct Duty {
 }
 
 impl Duty {
-    /// Never silent.
+    /// A flow that is never silent.
     pub const ALWAYS: Duty = Duty { on: Span::MAX, off: Span::ZERO };
 
     /// Whether a flow that started at `start` is silent at `now`, and until when.

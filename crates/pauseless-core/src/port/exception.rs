@@ -11,7 +11,7 @@ use crate::unit::{Bytes, Rate, Time};
 /// What an egress queue makes of its flow control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Heed {
-    /// It obeys.
+    /// It stops when the far end says so.
     #[default]
     Obey,
     /// It sends whatever the far end says.

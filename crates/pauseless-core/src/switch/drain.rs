@@ -7,13 +7,13 @@ use crate::unit::{Bytes, Time};
 /// A packet that was dropped on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped<P> {
-    /// The driver's handle.
+    /// The driver's handle of the packet.
     pub packet: P,
-    /// Frame bytes.
+    /// The length of the frame.
     pub size: Bytes,
     /// Where it had arrived.
     pub ingress: PortId,
-    /// Where it waited.
+    /// The egress port that it waited for.
     pub egress: PortId,
     /// The class that it waited in.
     pub class: Class,

@@ -46,7 +46,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// All three.
+    /// Every action, from the mildest to the harshest.
     pub const ALL: [Action; 3] = [Action::Alert, Action::Forward, Action::Drop];
 
     /// The name in scenario files and reports.
@@ -76,16 +76,16 @@ pub struct Config {
     pub restoration: Span,
     /// Both are looked at only at multiples of this; [`Span::ZERO`] for all the time.
     pub poll: Span,
-    /// What to do.
+    /// What happens to the queue during a storm.
     pub action: Action,
 }
 
 /// What a watchdog has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The egress port.
+    /// The egress port of the paused queue.
     pub egress: PortId,
-    /// The class.
+    /// The class of the paused queue.
     pub class: Class,
     /// Whether a storm begins; otherwise it is over.
     pub is_storm: bool,

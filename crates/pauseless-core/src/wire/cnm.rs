@@ -52,7 +52,7 @@ impl Cnm {
         body[16..22].copy_from_slice(&MacAddress::of_flow(self.flow).0);
     }
 
-    /// What `frame` says.
+    /// Reads the message in `frame`.
     pub fn parse(frame: &[u8]) -> Result<Cnm, Malformed> {
         let packet = ethernet::Packet::new(frame)?;
         if packet.ether_type() != ETHER_TYPE || packet.header_len() != HEADER {

@@ -23,7 +23,7 @@ pub struct Cnp {
     pub source: MacAddress,
     /// [`MacAddress::of_answers`], or whatever leads to the flow's source.
     pub target: MacAddress,
-    /// In the DSCP.
+    /// The class of the frame, which the DSCP carries.
     pub class: Class,
     /// The flow that it is about, in the queue pair.
     pub flow: FlowId,

@@ -91,13 +91,13 @@ fn emit_signal(body: &mut [u8], control: Control, counters: Counters) -> Result<
 pub enum Said {
     /// A time or a stage for some classes.
     Times([Option<u16>; Class::COUNT_MAX]),
-    /// Credits.
+    /// The credits of an InfiniBand link packet.
     Credit(Credit),
-    /// Free bytes.
+    /// The free space of time-based GFC.
     Free {
-        /// Whose buffer.
+        /// The class whose buffer it is.
         class: Class,
-        /// What was free.
+        /// The bytes that were free when the message was made.
         bytes: Bytes,
     },
     /// 802.3x: stop everything for so many quanta.

@@ -1,4 +1,4 @@
-//! Cyclic redundancy checks.
+//! The cyclic redundancy checks of RoCE and InfiniBand.
 
 /// The CRC-32 of Ethernet, least significant bit first, as RoCE's ICRC has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,16 +2,16 @@
 
 use super::{MacAddress, Malformed, u16_at};
 
-/// MAC control frames.
+/// The EtherType of MAC control frames, such as PAUSE.
 //= 802.1Q-2022 36.1.3 address
 pub const MAC_CONTROL: u16 = 0x8808;
 /// MAC control octets in the private envelope: the first of IEEE 802's two EtherTypes for experiments.
 pub const PRIVATE_CONTROL: u16 = 0x88b5;
 /// InfiniBand's link packets: the second of them.
 pub const LINK_PACKET: u16 = 0x88b6;
-/// IPv4.
+/// The EtherType of IPv4 packets.
 pub const IPV4: u16 = 0x0800;
-/// IPv6.
+/// The EtherType of IPv6 packets.
 pub const IPV6: u16 = 0x86dd;
 /// An 802.1Q tag follows.
 pub const TAG: u16 = 0x8100;
@@ -66,7 +66,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(Packet { bytes, header })
     }
 
-    /// Where it goes.
+    /// The address that the frame is sent to.
     pub fn destination(&self) -> MacAddress {
         destination(self.bytes.as_ref()).expect("the header is complete")
     }
@@ -76,7 +76,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         source(self.bytes.as_ref()).expect("the header is complete")
     }
 
-    /// The outermost tag.
+    /// The outermost tag, if the frame has any.
     pub fn tag(&self) -> Option<Tag> {
         (self.header > HEADER).then(|| Tag(u16_at(self.bytes.as_ref(), HEADER)))
     }
@@ -113,7 +113,7 @@ impl Tag {
 /// A header without a tag, which is all that we send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repr {
-    /// Where it goes.
+    /// The address that the frame is sent to.
     pub destination: MacAddress,
     /// Where it comes from.
     pub source: MacAddress,

@@ -28,7 +28,7 @@ impl Repr {
         repr
     }
 
-    /// What `packet` says.
+    /// Reads the stages in `packet`.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Malformed> {
         let stages = pfc::Repr::parse(packet)?.times;
         Ok(Repr { stages })

@@ -35,7 +35,7 @@ impl Ecn {
         }
     }
 
-    /// The two bits.
+    /// The two bits as they stand in the header.
     pub fn bits(self) -> u8 {
         self as u8
     }

@@ -19,9 +19,9 @@ use crate::unit::Bytes;
 const CREDIT: u8 = 0;
 const WIDE_CREDIT: u8 = 1;
 const FREE: u8 = 2;
-/// Kind and zero.
+/// Octets of the kind and the zero behind it.
 const KIND: usize = 2;
-/// The LPCRC.
+/// Octets of the LPCRC at the end.
 const CRC: usize = 2;
 
 /// The octets of such a frame behind its EtherType.
@@ -59,7 +59,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         }
     }
 
-    /// The virtual lane.
+    /// The virtual lane that the packet speaks of.
     pub fn vl(&self) -> u8 {
         match self.kind() {
             CREDIT => self.body()[2] >> 4,
@@ -111,11 +111,11 @@ fn body_len(kind: u8) -> Result<usize, Malformed> {
 /// What such a frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repr {
-    /// Credits.
+    /// The credits of a virtual lane.
     Credit(Credit),
-    /// Time-based GFC.
+    /// The free space that time-based GFC reports.
     Free {
-        /// Whose buffer.
+        /// The class whose buffer it is.
         class: Class,
         /// What was free when the message was made.
         bytes: Bytes,
@@ -125,7 +125,7 @@ pub enum Repr {
 /// The fields of a link packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
-    /// The virtual lane.
+    /// The virtual lane whose credits these are.
     pub class: Class,
     /// Blocks sent by the sender of this packet since the link came up.
     pub fctbs: u32,

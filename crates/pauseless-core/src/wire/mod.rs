@@ -91,7 +91,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     (u64::from(u32_at(bytes, at)) << 32) | u64::from(u32_at(bytes, at + 4))
 }
 
-/// An Ethernet address.
+/// An Ethernet address of 48 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MacAddress(pub [u8; 6]);
 

@@ -25,9 +25,9 @@ use crate::unit::Bytes;
 pub const PORT: u16 = 4791;
 /// RC "SEND Only": what data packets are.
 pub const SEND_ONLY: u8 = 0x04;
-/// RC "Acknowledge".
+/// RC "Acknowledge": what acknowledgements and NACKs are.
 pub const ACKNOWLEDGE: u8 = 0x11;
-/// Congestion notification packet.
+/// The opcode of a congestion notification packet.
 //= ib-a17 17.9.3 opcode
 pub const CONGESTION: u8 = 0x81;
 
@@ -103,7 +103,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         ethernet::source(self.bytes.as_ref()).expect("the header is complete")
     }
 
-    /// DSCP and ECN.
+    /// The octet with DSCP and ECN.
     pub fn traffic_class(&self) -> u8 {
         self.datagram()[1]
     }
@@ -197,9 +197,9 @@ pub(super) struct Headers {
 /// Which way a packet of a flow goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// From the source.
+    /// From the source to the target.
     Data,
-    /// Back to it.
+    /// From the target back to the source.
     Answer,
 }
 
@@ -276,7 +276,7 @@ pub struct Data {
     pub source: MacAddress,
     /// [`MacAddress::of_flow`], or whatever leads to the target.
     pub target: MacAddress,
-    /// In the DSCP.
+    /// The class of the frame, which the DSCP carries.
     pub class: Class,
     /// In the queue pair.
     pub flow: FlowId,

@@ -19,11 +19,11 @@ pub struct Bed {
     sink: Namespace,
 }
 
-/// The interfaces of the device.
+/// The interface by which frames enter the device.
 pub const IN: &str = "in";
-/// See [`IN`].
+/// The interface by which frames leave the device.
 pub const OUT: &str = "out";
-/// The generator's address.
+/// The address of the generator.
 pub const HERE: &str = "10.9.0.1";
 /// What it sends to; nobody has it.
 pub const THERE: &str = "10.9.0.2";

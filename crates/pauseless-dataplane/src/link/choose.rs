@@ -15,9 +15,9 @@ pub enum Backend {
     /// is slow; AF_XDP elsewhere, or AF_PACKET if that fails.
     #[default]
     Auto,
-    /// AF_PACKET.
+    /// AF_PACKET with memory-mapped rings.
     Packet,
-    /// AF_XDP.
+    /// AF_XDP in the best mode that the driver has.
     Xdp,
 }
 
@@ -36,7 +36,7 @@ impl FromStr for Backend {
 
 /// A link, and what it was made of.
 pub struct Opened {
-    /// The link.
+    /// The link, ready for use.
     pub link: Box<dyn Link>,
     /// What was taken and why, for the log.
     pub how: String,

@@ -25,7 +25,7 @@ impl Mapping {
         Mapping::map((-1, 0), length, flags)
     }
 
-    /// The first byte.
+    /// The address of the first byte.
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }

@@ -19,7 +19,7 @@ pub struct Outage {
 }
 
 impl Outage {
-    /// None so far.
+    /// The state of an interface that works.
     pub fn new(interface: &str) -> Outage {
         Outage { interface: interface.to_owned(), is_on: false, idle: 0, next: Instant::now() }
     }
@@ -43,7 +43,7 @@ impl Outage {
         if self.is_on { Err(io::ErrorKind::NetworkDown.into()) } else { Ok(()) }
     }
 
-    /// The interface works.
+    /// The interface works again.
     pub fn end(&mut self) {
         self.is_on = false;
     }

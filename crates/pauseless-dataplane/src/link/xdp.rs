@@ -28,7 +28,7 @@ use errand::Errand;
 pub enum Mode {
     /// The hardware writes to our memory and reads from it.
     ZeroCopy,
-    /// The driver copies.
+    /// The driver copies between its memory and ours.
     Copy,
     /// The kernel copies behind the driver, which every driver allows.
     Skb,

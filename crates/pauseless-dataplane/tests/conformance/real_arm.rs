@@ -36,7 +36,7 @@ pub enum Wires {
 
 pub struct RealArm {
     pub wires: Wires,
-    /// What comes in.
+    /// The frames that arrive at hosts and switches.
     pub arrivals: Vec<Passing>,
 }
 

@@ -10,7 +10,7 @@ use super::{Component, Network, Traffic};
 pub struct Suspects {
     /// What they have in common.
     pub name: String,
-    /// The hosts.
+    /// All hosts that share it.
     pub hosts: Vec<NodeId>,
 }
 
@@ -19,7 +19,7 @@ pub struct Suspects {
 pub struct Blame {
     /// What they have in common; `None` if nothing that was known beforehand.
     pub name: Option<String>,
-    /// The hosts.
+    /// All hosts that share that name.
     pub hosts: Vec<NodeId>,
     /// Those of them that are enough to leave out, and of which none can come back without a
     /// cycle; there may be other such choices, even smaller ones. `None` if it was not looked for,
@@ -146,6 +146,6 @@ impl Trial<'_> {
 }
 
 const ROUNDS_MAX: usize = 64;
-/// About a second.
+/// Steps of a search, about a second on one core.
 const PATIENCE: u64 = 30_000_000;
 const TRIALS_MAX: usize = 256;

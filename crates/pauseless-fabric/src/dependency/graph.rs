@@ -36,7 +36,7 @@ impl Checker {
         Checker { walker: Walker::new(&channels), channels, rows, bits: vec![0; total] }
     }
 
-    /// For this network.
+    /// A checker sized for this network.
     pub fn of(network: &Network<'_>) -> Checker {
         Checker::new(network.topology, Channels::class_count(network))
     }

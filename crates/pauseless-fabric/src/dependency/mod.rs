@@ -38,7 +38,7 @@ pub use witness::{ClosingFlow, Component, Cycle, Hop};
 pub struct Network<'n> {
     /// Who is joined to whom.
     pub topology: &'n Topology,
-    /// Where packets go.
+    /// Which way packets take.
     pub routes: &'n Routes,
     /// In which class they go there.
     pub classes: &'n ClassMap,
@@ -53,7 +53,7 @@ pub struct Network<'n> {
 pub enum Traffic {
     /// Every host to every other, in each of these lanes.
     AllPairs(Vec<Lane>),
-    /// These alone.
+    /// Only these packets are sent.
     Demands(Vec<Demand>),
 }
 
@@ -76,7 +76,7 @@ impl Lane {
 pub struct Demand {
     /// What the switches forward them by.
     pub group: GroupId,
-    /// How they enter.
+    /// The label and class in which they enter.
     pub lane: Lane,
     /// The host that sends them.
     pub source: NodeId,
@@ -106,13 +106,13 @@ impl Lossy {
     }
 }
 
-/// An ingress buffer.
+/// The buffer of one class at one ingress port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Buffer {
-    /// The switch.
+    /// The switch that the buffer is in.
     pub node: NodeId,
     /// The port at which packets arrive.
     pub port: PortId,
-    /// Their class.
+    /// The class of the packets in it.
     pub class: Class,
 }

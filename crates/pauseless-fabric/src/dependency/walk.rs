@@ -39,7 +39,7 @@ pub(crate) struct Stream {
     pub sources: Sources,
 }
 
-/// Who sends them.
+/// Which hosts send the packets of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sources {
     /// All hosts that are not left out, in this lane of [`Traffic::AllPairs`].

@@ -34,7 +34,7 @@ pub struct Cycle {
 /// One buffer of a cycle, and why it can wait for the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// The buffer.
+    /// The buffer that waits for the next one.
     pub buffer: Buffer,
     /// The port behind which the next one lies.
     pub egress: PortId,
@@ -49,7 +49,7 @@ pub struct Hop {
 struct Arc {
     /// The first of them: from this hop to the next.
     first: usize,
-    /// How many.
+    /// How many dependencies follow each other.
     count: usize,
 }
 
@@ -60,7 +60,7 @@ pub struct ClosingFlow {
     pub source: NodeId,
     /// What its packets are forwarded by.
     pub group: GroupId,
-    /// How they enter.
+    /// The label and class in which they enter.
     pub lane: Lane,
     /// The egress ports that they pass, from that of the source on. Where tables leave a choice,
     /// it is the one that leads through the cycle.

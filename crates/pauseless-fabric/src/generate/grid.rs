@@ -15,7 +15,7 @@ pub struct Torus {
     /// X, Y and Z, each at least one. A dimension of one has no links, and one of two has a
     /// single link between its two switches.
     pub dimensions: [u32; 3],
-    /// At least one.
+    /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
 }
 
@@ -24,7 +24,7 @@ pub struct Torus {
 pub struct Mesh {
     /// X, Y and Z, each at least one.
     pub dimensions: [u32; 3],
-    /// At least one.
+    /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
 }
 

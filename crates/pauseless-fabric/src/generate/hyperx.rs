@@ -13,7 +13,7 @@ use super::{Numbers, Shape, Size, SizeError, Wiring};
 pub struct HyperX {
     /// X, Y and Z, each at least one. A dimension of one has no links.
     pub dimensions: [u32; 3],
-    /// At least one.
+    /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
     /// Parallel links between two switches of a row; at least one.
     pub links_per_pair: u32,

@@ -95,7 +95,7 @@ pub trait Shape: Any + Debug + Send + Sync {
 pub struct LinkSpecs {
     /// Between a host and its switch.
     pub host: LinkSpec,
-    /// Between two switches.
+    /// The links between two switches.
     pub switch: LinkSpec,
 }
 

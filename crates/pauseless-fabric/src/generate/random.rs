@@ -14,12 +14,12 @@ use crate::rng::{Purpose, Stream};
 /// the graph is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RandomRegular {
-    /// At least two.
+    /// The switches of the graph; at least two.
     pub switches: u32,
     /// Less than the number of switches, and at least two if there are more than two; the product
     /// with that number must be even.
     pub degree: u32,
-    /// At least one.
+    /// The hosts of each switch; at least one.
     pub hosts_per_switch: u32,
     /// What the links are drawn from.
     pub seed: u64,
@@ -71,7 +71,7 @@ impl Shape for RandomRegular {
     }
 }
 
-/// A simple graph.
+/// A graph without loops and parallel edges.
 struct Graph {
     nodes: usize,
     /// The lower node of each link first.

@@ -8,9 +8,9 @@ use crate::topology::PORT_COUNT_MAX;
 /// the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Hosts.
+    /// The number of hosts.
     pub hosts: u64,
-    /// Switches.
+    /// The number of switches.
     pub switches: u64,
     /// Links, those of hosts included.
     pub links: u64,
@@ -38,19 +38,16 @@ impl Size {
 
 /// Why no fabric has that size.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message names the fields of its variant")]
 pub enum SizeError {
     /// Too small or too large.
     #[error("{} of {shape}: {given} is not in the range from {min} to {max}", spoken(field))]
     OutOfRange {
         /// Which number, by the name of its field.
         field: &'static str,
-        /// Of which shape.
         shape: &'static str,
-        /// The number given.
         given: u32,
-        /// The smallest that is legal.
         min: u32,
-        /// The largest that is legal.
         max: u32,
     },
     /// In the range, and impossible nevertheless.
@@ -66,9 +63,7 @@ pub enum SizeError {
     TooLarge {
         /// Of what there are too many.
         what: &'static str,
-        /// How many there would be.
         count: u64,
-        /// The largest that is legal.
         max: u64,
     },
 }

@@ -17,7 +17,7 @@ pub struct LeafSpine {
     pub leaves: u32,
     /// Switches without hosts, S0..; at least one.
     pub spines: u32,
-    /// At least one.
+    /// The hosts of each leaf; at least one.
     pub hosts_per_leaf: u32,
     /// Parallel links between a leaf and a spine; at least one.
     pub links_per_pair: u32,
@@ -33,15 +33,15 @@ pub struct LeafSpine {
 /// are the oversubscription.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreeTierClos {
-    /// At least one.
+    /// The groups of ToRs and leaves; at least one.
     pub pods: u32,
-    /// At least one.
+    /// The ToRs of each pod; at least one.
     pub tors_per_pod: u32,
-    /// At least one.
+    /// The leaves of each pod; at least one.
     pub leaves_per_pod: u32,
-    /// At least one.
+    /// The spines that join the pods; at least one.
     pub spines: u32,
-    /// At least one.
+    /// The hosts of each ToR; at least one.
     pub hosts_per_tor: u32,
     /// Parallel links between a ToR and a leaf of its pod; at least one.
     pub links_per_tor_leaf: u32,
@@ -72,9 +72,9 @@ impl ThreeTierClos {
 /// inside a server is not part of the fabric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RailOptimised {
-    /// At least one.
+    /// The groups of servers with rail switches of their own; at least one.
     pub blocks: u32,
-    /// At least one.
+    /// The servers of each block; at least one.
     pub servers_per_block: u32,
     /// The NICs of a server; at least one.
     pub rails: u32,

@@ -22,7 +22,7 @@ use up_down::Order;
 /// By which rule ways are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Fewest hops.
+    /// The paths with the fewest hops.
     Shortest,
     /// Never up after down, in the order of a tree; see the module of that name.
     UpDown,
@@ -54,14 +54,14 @@ pub enum TieBreak {
 /// How ways are found and how many of them are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routing {
-    /// The rule.
+    /// By which rule paths are found.
     pub algorithm: Algorithm,
     /// What is done with equally good next hops.
     pub multipath: Multipath,
 }
 
 impl From<Multipath> for Routing {
-    /// Shortest paths.
+    /// Uses the shortest paths.
     fn from(multipath: Multipath) -> Routing {
         Routing { algorithm: Algorithm::Shortest, multipath }
     }

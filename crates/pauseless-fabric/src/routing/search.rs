@@ -12,7 +12,7 @@ use crate::topology::Topology;
 #[derive(Clone, Debug)]
 pub(crate) struct View<'t> {
     pub topology: &'t Topology,
-    /// By link.
+    /// Whether each link has failed, by its number.
     pub failed: &'t [bool],
     /// Where the ports of each node begin in `trunks`.
     starts: Vec<u32>,
@@ -56,9 +56,9 @@ impl<'t> View<'t> {
 
 /// The rule, with the working memory that it needs.
 pub(crate) enum Rule {
-    /// Fewest hops.
+    /// The paths with the fewest hops.
     Shortest,
-    /// Up, then down.
+    /// Paths that go up first and then down.
     UpDown(Order),
     /// One dimension after the other.
     DimensionOrder(Dimensions),

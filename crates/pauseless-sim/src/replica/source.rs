@@ -8,7 +8,7 @@ pub const HOPS_MAX: usize = 5;
 /// What a switch writes into a frame, with the precision that it has there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hop {
-    /// Nanoseconds, 24 bits.
+    /// When the frame left, in nanoseconds, 24 bits.
     pub time: u64,
     /// Units of 128 B times the multiple, 20 bits.
     pub sent: u64,
@@ -32,30 +32,30 @@ pub struct Trail {
 /// Which scheme changes rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Nobody.
+    /// No scheme: flows send at line rate.
     None,
     /// DCQCN as NICs do it.
     Dcqcn,
-    /// HPCC.
+    /// HPCC, from the records of switches.
     Hpcc,
     /// TIMELY, once per round trip.
     Timely,
-    /// DCTCP with rates.
+    /// DCTCP, with rates instead of windows.
     Dctcp,
 }
 
 /// What all sources have in common.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// Who changes rates.
+    /// The scheme that changes rates.
     pub scheme: Scheme,
     /// Payload bytes of a full packet.
     pub payload: u32,
-    /// The least rate.
+    /// The lowest rate, in bit/s.
     pub rate_min: u64,
-    /// An additive step.
+    /// The step of additive increase, in bit/s.
     pub rate_ai: u64,
-    /// A larger one.
+    /// The step of hyper increase, in bit/s.
     pub rate_hai: u64,
     /// The additive step of DCTCP.
     pub dctcp_ai: u64,
@@ -69,7 +69,7 @@ pub struct Terms {
     pub alpha_ns: u64,
     /// Between two looks for marks.
     pub look_ns: u64,
-    /// Between two increases.
+    /// The time between two increases.
     pub raise_ns: u64,
     /// How busy HPCC wants links to be.
     pub target: f64,
@@ -90,7 +90,7 @@ pub struct Terms {
 }
 
 impl Default for Terms {
-    /// Nobody changes rates.
+    /// The terms of a network without congestion control.
     fn default() -> Terms {
         Terms {
             scheme: Scheme::None,
@@ -134,15 +134,15 @@ pub struct Source {
     pub next: u64,
     /// The bytes that have arrived.
     pub acknowledged: u64,
-    /// Its priority group.
+    /// The priority group of its packets.
     pub group: u8,
     /// The rate of its host.
     pub line: u64,
-    /// Its own rate.
+    /// The rate at which it may send, in bit/s.
     pub rate: u64,
     /// The next frame starts no earlier.
     pub available: u64,
-    /// When it began.
+    /// When it began, in nanoseconds.
     pub start: u64,
     window: u64,
     base_rtt: u64,
@@ -383,7 +383,7 @@ impl Source {
         }
     }
 
-    /// DCTCP.
+    /// Handles an acknowledgement in DCTCP.
     pub fn on_answer(&mut self, sequence: u32, is_marked: bool, terms: &Terms) {
         let next = self.next as u32;
         self.marks += u32::from(is_marked);
@@ -423,7 +423,7 @@ impl Source {
         is_first
     }
 
-    /// DCQCN: alpha changes.
+    /// Updates the estimate alpha of DCQCN when its timer expires.
     pub fn on_alpha(&mut self, terms: &Terms) {
         let faded = (1.0 - terms.gain) * self.alpha;
         self.alpha = if self.is_marked[0] { faded + terms.gain } else { faded };

@@ -8,7 +8,7 @@ use pauseless_fabric::routing::{Algorithm, Multipath, Routing, TieBreak};
 use pauseless_lab::check::sweep::Amount;
 use pauseless_lab::import::htsim::Options;
 
-/// `check`
+/// The arguments of `check`.
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
@@ -67,7 +67,7 @@ pub struct CheckArgs {
     pub quiet: bool,
 }
 
-/// `convert`
+/// The arguments of `convert`.
 #[derive(Debug, Args)]
 #[command(after_help = CONVERT_EXAMPLES)]
 pub struct ConvertArgs {
@@ -83,7 +83,7 @@ pub struct ConvertArgs {
     /// What htsim_roce is told on its command line, see docs/htsim.md
     #[arg(long, value_name = "KEY=VALUE,..")]
     pub htsim: Option<Options>,
-    /// Into what
+    /// The format to write
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ConvertFormat::Fabric)]
     pub to: ConvertFormat,
     /// Write to this file instead of the standard output
@@ -116,7 +116,7 @@ pub enum Rule {
     Shortest,
     /// One shortest path, of equal ones that with the lowest port
     Lowest,
-    /// All shortest paths
+    /// All shortest paths to each target
     Ecmp,
     /// Never up after down, all such paths
     UpDown,

@@ -11,7 +11,7 @@ use pauseless_lab::report::quantity::{parse_bytes, parse_delay, parse_rate, pars
 
 use super::check::Rule;
 
-/// `plan`
+/// The arguments of `plan`.
 #[derive(Debug, Args)]
 #[command(after_help = PLAN_EXAMPLES)]
 pub struct PlanArgs {
@@ -96,18 +96,18 @@ pub struct PlanArgs {
     pub json: bool,
 }
 
-/// A flow control.
+/// The flow controls that can be planned for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemeName {
-    /// Priority flow control
+    /// Priority flow control, IEEE 802.1Qbb
     Pfc,
-    /// InfiniBand credits
+    /// Credit-based flow control of InfiniBand
     Cbfc,
-    /// Buffer-based GFC
+    /// Buffer-based gentle flow control
     GfcBuffer,
-    /// Time-based GFC
+    /// Time-based gentle flow control
     GfcTime,
-    /// Conceptual GFC
+    /// Conceptual gentle flow control
     GfcConceptual,
 }
 

@@ -1,4 +1,4 @@
-//! `pauseless sweep merge`
+//! The command `pauseless sweep merge`: from parts of a campaign to one table.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

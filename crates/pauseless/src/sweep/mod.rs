@@ -1,4 +1,4 @@
-//! `pauseless sweep`
+//! The command `pauseless sweep`: many runs of a campaign.
 
 mod cluster;
 mod merge;
@@ -106,7 +106,7 @@ struct Todo {
 }
 
 impl Todo {
-    /// Everything.
+    /// Every task of the plan.
     fn all(plan: &Plan) -> Todo {
         Todo { tasks: (0..plan.len() as u32).collect(), kept: Tally::default() }
     }
@@ -136,7 +136,7 @@ impl Todo {
     }
 }
 
-/// `sweep FILE`
+/// The command `sweep FILE`: runs what is not yet done.
 fn carry_out(args: &SweepRunArgs) -> anyhow::Result<ExitCode> {
     let place = Place::read(&args.campaign())?;
     place.create()?;

@@ -1,4 +1,4 @@
-//! `pauseless sweep report`
+//! The command `pauseless sweep report`: what a campaign has found, and whether its claims hold.
 
 use std::process::ExitCode;
 

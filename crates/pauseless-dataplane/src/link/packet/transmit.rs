@@ -27,7 +27,7 @@ pub enum Sent {
     Some,
     /// The first was refused for good and is gone.
     Refused,
-    /// Not now.
+    /// The ring or the device is full; try again later.
     Full,
     /// Not as long as the interface is as it is.
     Down(io::Error),

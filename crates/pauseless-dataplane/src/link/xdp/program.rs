@@ -17,7 +17,7 @@ pub struct Redirect {
 /// Where in the kernel the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the driver.
+    /// In the driver, before the kernel sees the frame.
     Driver,
     /// Behind it, for drivers that cannot run programs.
     Stack,
@@ -182,7 +182,7 @@ const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
 const XDP_PASS: i32 = 2;
 const REDIRECT_MAP: i32 = 51;
 const PSEUDO_MAP: u8 = 1;
-/// `rx_queue_index` in `xdp_md`.
+/// The offset of `rx_queue_index` in `xdp_md`.
 const QUEUE_OFFSET: i16 = 16;
 const LOAD_WORD: u8 = 0x61;
 const LOAD_DOUBLE: u8 = 0x18;
